@@ -1,0 +1,62 @@
+// Every bound of the program, each with its reason. Units are the last word of the name.
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** One read from a source file. 64 KiB reads make a load half as slow again as 1 MiB reads. */
+export const readBytes = 1 * MiB;
+
+/** Whole records are handed to COPY in pieces of about this size: smaller pieces cost a socket write each. */
+export const copyWriteBytes = 256 * KiB;
+
+/** One transaction of staging load. Large enough that commit is noise, small enough that a crash costs a second. */
+export const chunkBytesDefault = 32 * MiB;
+
+/** Longest record kept in memory; longer is nearly always an unclosed quote. DuckDB's default is 2 MB too. */
+export const recordBytesMax = 2_000_000;
+
+/** A header line longer than this is not a header (1,600 columns of 63 bytes, PostgreSQL's own limit, fit twice). */
+export const headerBytesMax = 256 * KiB;
+
+/** Raw text kept of one rejected record. Enough to see the fault; a bad file must not become a large table. */
+export const rejectRawBytesMax = 4 * KiB;
+
+/** Rejects named in an error message; the rest is in etl.reject. */
+export const rejectsShown = 5;
+
+/** Once a table is over a `rejectLimit` given as a count, this many are still collected, so that one run shows
+ *  the whole family of faults; then the run stops. */
+export const rejectsCollectedMax = 1_000;
+
+/** Wait for one lock inside the final swap: longer would queue readers behind us. */
+export const swapLockTimeoutMs = 2_000;
+
+/** Attempts at the final swap before the run stops with a clear error. */
+export const swapAttemptsMax = 30;
+
+/** First and last bytes of a source file that go into its fingerprint beside size and modification time. */
+export const fingerprintSampleBytes = 64 * KiB;
+
+/** Time to reach the server before the connection counts as failed. */
+export const connectTimeoutMs = 10_000;
+
+/** Identifiers longer than this are cut silently by PostgreSQL (NAMEDATALEN - 1), so we refuse them. */
+export const identifierBytesMax = 63;
+
+/** A worker that dies without a word gives its job back after this. */
+export const jobLockMs = 60_000;
+
+/** Deliveries of one job before BullMQ gives up on it. */
+export const jobStalledMax = 3;
+
+/** Connections in each of BullMQ's own pools; it opens one LISTEN connection beside them. */
+export const queuePoolConnections = 2;
+
+/** Progress is drawn at most this often on a terminal. */
+export const progressIntervalMs = 100;
+
+/** Plain progress lines on a pipe or in a log file. */
+export const progressLineIntervalMs = 5_000;
+
+/** The embedded server answers within this, or its log is shown. */
+export const embeddedStartTimeoutMs = 30_000;

@@ -1,0 +1,90 @@
+// The glossary as types: the words of ARCHITECTURE.md that more than one folder uses.
+
+/** Where something stands in a source file. */
+export interface Position {
+  /** Offset of the record's first byte in the file, from 0. */
+  readonly byte: number;
+  /** Line of the record's first byte, from 1; a quoted newline counts as a line. */
+  readonly line: number;
+  /** Number of the data record within its file, from 1; the header is not a record. */
+  readonly record: number;
+}
+
+/** One file that a run reads, as it was when the run was planned. */
+export interface SourceFile {
+  readonly id: number;
+  readonly runId: number;
+  readonly table: string;
+  /** Absolute path on the machine that planned the run. */
+  readonly path: string;
+  /** The path as the user knows it: relative to the working directory where possible. */
+  readonly name: string;
+  /** Place in the table's list of files, from 0: the order in which files count as written. */
+  readonly ordinal: number;
+  readonly bytes: number;
+  readonly fingerprint: string;
+  /** Field names of the file, in file order. */
+  readonly header: readonly string[];
+  /** First byte and line after BOM, skipped lines and header. */
+  readonly dataByte: number;
+  readonly dataLine: number;
+}
+
+/** A byte range of one file: the unit of a queue job. */
+export interface Segment {
+  readonly runId: number;
+  readonly fileId: number;
+  readonly byteStart: number;
+  readonly byteEnd: number;
+  readonly firstLine: number;
+}
+
+/** What one chunk, one file or one table has come to. read = copied + rejected + filtered, always. */
+export interface Counts {
+  readonly records: number;
+  readonly copied: number;
+  readonly rejected: number;
+  readonly filtered: number;
+}
+
+/** A record that could not be loaded, with everything needed to find and mend it. */
+export interface Reject {
+  readonly position: Position;
+  /** Column of the pipeline, or null when the whole record is at fault. */
+  readonly column: string | null;
+  readonly code: RejectCode;
+  readonly reason: string;
+  /** The record's bytes as text, cut at `rejectRawBytesMax`; invalid bytes as \xNN. */
+  readonly raw: string;
+}
+
+/** Why a record is rejected. The reasons are explained in docs/reference/errors.md. */
+export const rejectCodes = {
+  field_count: 'the record has more or fewer fields than the header',
+  invalid_utf8: 'the record holds bytes that are not UTF-8',
+  nul_byte: 'the record holds a NUL byte, which PostgreSQL text cannot store',
+  quote: 'a quote stands where the dialect does not allow one, or is never closed',
+  record_too_long: 'the record is longer than the bound, nearly always an unclosed quote',
+  not_null: 'the field is missing (a null token) and the column is not nullable',
+  type: 'the field is not a value of the column type',
+  range: 'the value is outside the range of the column type',
+  too_long: 'the text is longer than varchar(n) allows',
+  check: 'the column’s own check refused the value',
+} as const;
+
+export type RejectCode = keyof typeof rejectCodes;
+
+/**
+ * States of a run:
+ *
+ *   planned -> loading -> loaded -> publishing -> published
+ *        \________\__________\___________\______-> failed | cancelled
+ */
+export type RunState =
+  | 'planned'
+  | 'loading'
+  | 'loaded'
+  | 'publishing'
+  | 'published'
+  | 'failed'
+  | 'cancelled';
