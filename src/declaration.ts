@@ -1,0 +1,173 @@
+// What a pipeline declares, as plain frozen data: written by pipeline/, read by every stage.
+
+/** How a CSV file is written. Characters, not bytes; validated in pipeline/csv.ts. */
+export interface Dialect {
+  readonly delimiter: string;
+  /** null: quotes are data. */
+  readonly quote: string | null;
+  /** Escapes a quote inside a quoted field; RFC 4180 doubles the quote, so it is the quote itself by default. */
+  readonly escape: string | null;
+  /** true: the first record names the fields · a list: these are the names and every record is data. */
+  readonly header: true | readonly string[];
+  /** Remove blanks and tabs around every field before anything else looks at it. */
+  readonly trim: boolean;
+  /** Field texts that mean "no value", after trimming. */
+  readonly nulls: readonly string[];
+  /** Lines before the header that are not CSV. */
+  readonly skipLines: number;
+  /** Lines that begin with this are not records. */
+  readonly comment: string | null;
+  /** A record with fewer or more fields than the header: a reject, or padded with nulls when it is short. */
+  readonly ragged: 'reject' | 'pad';
+}
+
+export interface SourceSpec {
+  readonly kind: 'csv';
+  /** Paths or globs, relative to the working directory. */
+  readonly paths: readonly string[];
+  readonly dialect: Dialect;
+}
+
+/** Names of the column types: one file each in format/column-types/. */
+export type ColumnTypeName =
+  | 'text'
+  | 'varchar'
+  | 'smallint'
+  | 'integer'
+  | 'bigint'
+  | 'real'
+  | 'double'
+  | 'numeric'
+  | 'boolean'
+  | 'date'
+  | 'time'
+  | 'timestamp'
+  | 'timestamptz'
+  | 'uuid'
+  | 'json'
+  | 'jsonb'
+  | 'of';
+
+/** What a column says beyond its type's name; each type reads its own keys. Validated in pipeline/column.ts. */
+export interface ColumnOptions {
+  /** varchar: characters. */
+  readonly length?: number;
+  /** numeric: digits in all, and digits after the point. */
+  readonly precision?: number;
+  readonly scale?: number;
+  /** numeric: round to the scale as the server would, instead of rejecting more decimals. */
+  readonly round?: boolean;
+  /** numbers: character before the decimals ('.' by default), and between groups of three digits (none by default). */
+  readonly decimal?: ',' | '.';
+  readonly thousands?: string;
+  /** date, time, timestamp, timestamptz: pattern such as YYYYMMDDHHmm; ISO 8601 by default. */
+  readonly format?: string;
+  /** timestamptz: offset that holds when the text has none, 'UTC' or '+01:00'. */
+  readonly zone?: string;
+  /** boolean: texts that mean true and false; PostgreSQL's own by default. */
+  readonly true?: readonly string[];
+  readonly false?: readonly string[];
+  /** of: any type name the server knows. */
+  readonly sqlType?: string;
+}
+
+export interface ColumnCheck {
+  readonly test: (value: never) => boolean;
+  readonly message: string;
+}
+
+/** The part of a Zod schema that a column needs; the stages do not depend on Zod. */
+export interface ColumnSchema {
+  safeParse(value: unknown):
+    | { success: true; data: unknown }
+    | { success: false; error: { issues: readonly { message: string }[] } };
+}
+
+export interface ColumnSpec {
+  readonly name: string;
+  readonly type: ColumnTypeName;
+  readonly options: ColumnOptions;
+  /** Fields of the file that make the value; several are glued together without a separator. */
+  readonly headers: readonly string[];
+  readonly nullable: boolean;
+  /** Null tokens of this column, beside the dialect's. */
+  readonly nulls: readonly string[];
+  /** Field texts that stand for another text: { T: '0' } reads a trace of rain as nought. */
+  readonly tokens: Readonly<Record<string, string>>;
+  /** Text that takes the place of a missing value, already valid for the type. */
+  readonly default: string | undefined;
+  readonly map: ((text: string) => string | null) | undefined;
+  readonly checks: readonly ColumnCheck[];
+  readonly schema: ColumnSchema | undefined;
+}
+
+/** Which records are wanted. Looks at fields by header, trimmed, a null token being absent. */
+export type FilterSpec =
+  | { readonly kind: 'present'; readonly header: string }
+  | { readonly kind: 'oneOf'; readonly header: string; readonly values: readonly string[] }
+  | {
+      readonly kind: 'when';
+      readonly headers: readonly string[];
+      readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
+    };
+
+export interface IndexSpec {
+  /** Given, or made from table and columns. */
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly using: 'btree' | 'brin' | 'hash' | 'gin' | 'gist' | 'spgist';
+  readonly unique: boolean;
+  readonly where: string | undefined;
+  readonly include: readonly string[];
+}
+
+/** SQL kept in a file: one SELECT that gives the rows of a table. */
+export interface SqlFile {
+  readonly kind: 'sqlFile';
+  /** Relative to the pipeline file, or absolute. */
+  readonly path: string;
+}
+
+/** Records, or a share of them in percent. */
+export type RejectLimit =
+  | { readonly kind: 'count'; readonly records: number }
+  | { readonly kind: 'percent'; readonly percent: number };
+
+interface TableCommon {
+  readonly name: string;
+  readonly primaryKey: readonly string[];
+  readonly indexes: readonly IndexSpec[];
+  readonly publish: 'replace';
+  readonly comment: string | undefined;
+}
+
+/** A table that is loaded from files. */
+export interface SourceTableSpec extends TableCommon {
+  readonly kind: 'source';
+  readonly source: SourceSpec;
+  /** typed: declared columns, checked · text: every header column as text, bytes untouched, cleaned by `transform`. */
+  readonly staging: 'typed' | 'text';
+  readonly columns: readonly ColumnSpec[];
+  readonly filter: readonly FilterSpec[];
+  readonly rejectLimit: RejectLimit;
+  readonly transform: SqlFile | undefined;
+}
+
+/** A table that SQL makes from other tables of the pipeline. */
+export interface DerivedTableSpec extends TableCommon {
+  readonly kind: 'derived';
+  readonly from: readonly string[];
+  readonly transform: SqlFile;
+}
+
+export type TableSpec = SourceTableSpec | DerivedTableSpec;
+
+/** A pipeline whose parameters are bound: everything that one run needs to know. */
+export interface PipelineSpec {
+  readonly name: string;
+  readonly schema: string;
+  readonly tables: readonly TableSpec[];
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Directory that SQL files are relative to. */
+  readonly directory: string;
+}
