@@ -88,3 +88,51 @@ export type RunState =
   | 'published'
   | 'failed'
   | 'cancelled';
+
+/** How long one step of a run took. Steps are sequential and add up to the run. */
+export interface StepTime {
+  readonly step: RunStep;
+  readonly seconds: number;
+}
+
+/** plan: files, header, ledger · load: files into staging · build: new tables aside · publish: the final swap. */
+export type RunStep = 'plan' | 'load' | 'build' | 'publish';
+
+/** What a run did to one table. Seconds: from first chunk to last for loading, plus building it. */
+export interface TableResult extends Counts {
+  readonly table: string;
+  readonly schema: string;
+  readonly kind: 'source' | 'derived';
+  readonly files: number;
+  readonly bytes: number;
+  readonly seconds: number;
+  /** Rows of the production table after the run. */
+  readonly rows: number;
+  /** swap: a new table took the old one's place · in place: rows were replaced because other objects depend on it. */
+  readonly strategy: 'swap' | 'in place';
+}
+
+export interface RunResult {
+  readonly runId: number;
+  readonly pipeline: string;
+  /** unchanged: same files and definition as the run named by runId, whose tables still stand; nothing was done. */
+  readonly outcome: 'published' | 'unchanged';
+  readonly tables: readonly TableResult[];
+  readonly steps: readonly StepTime[];
+  readonly seconds: number;
+}
+
+/** What a run says while it works, in this order; `etl run --json` prints each as one line. */
+export type RunEvent =
+  | { readonly type: 'started'; readonly runId: number; readonly pipeline: string; readonly server: string; readonly workers: number }
+  | {
+      readonly type: 'planned';
+      readonly tables: readonly { readonly table: string; readonly kind: 'source' | 'derived'; readonly files: number; readonly bytes: number }[];
+    }
+  | { readonly type: 'step'; readonly step: RunStep }
+  /** Totals of a table so far; sent whenever more bytes were read, at most ten times a second a table. */
+  | ({ readonly type: 'progress'; readonly table: string; readonly bytes: number; readonly bytesTotal: number } & Counts)
+  | { readonly type: 'loaded'; readonly table: string; readonly seconds: number }
+  | { readonly type: 'building'; readonly table: string; readonly what: 'rows' | 'primary key' | 'indexes' | 'statistics' }
+  | { readonly type: 'notice'; readonly message: string }
+  | { readonly type: 'finished'; readonly result: RunResult };
