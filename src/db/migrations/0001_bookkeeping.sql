@@ -75,6 +75,8 @@ create table etl.published_table (
   strategy     text not null check (strategy in ('swap', 'in place')),
   rows         bigint not null,
   seconds      double precision not null,
+  -- Indexes that we made: what else the table has is somebody's own and is carried over.
+  indexes      text[] not null,
   published_at timestamptz not null default clock_timestamp(),
   primary key (run_id, table_name)
 );

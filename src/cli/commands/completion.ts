@@ -1,0 +1,31 @@
+// `etl completion <shell>`: prints the script that makes the shell complete commands, flags and files.
+
+import { Argument } from 'commander';
+import type { CliCommand } from '../command.ts';
+
+const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
+
+const examples = `
+The script calls \`etl\` at every press of the tab key, so \`etl\` must be on the PATH.
+
+Examples:
+  $ etl completion bash >> ~/.bashrc
+  $ etl completion zsh > ~/.zfunc/_etl
+  $ etl completion fish > ~/.config/fish/completions/etl.fish
+  PS> etl completion powershell >> $PROFILE`;
+
+export const completionCommand: CliCommand = {
+  name: 'completion',
+  register(program) {
+    program
+      .command('completion')
+      .summary('print a script for tab completion')
+      .description('Prints a script that teaches the shell to complete commands, flags and pipeline files.')
+      .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+      .addHelpText('after', examples)
+      .action(async (shell: (typeof shells)[number]) => {
+        const { script } = await import('@bomb.sh/tab');
+        script(shell, 'etl', 'etl');
+      });
+  },
+};

@@ -1,0 +1,81 @@
+// `etl db url|status|stop`: the embedded PostgreSQL of this directory.
+
+import type { Command } from 'commander';
+import type { EmbeddedServer } from '../../db/embedded/server.ts';
+import type { CliCommand } from '../command.ts';
+import { flag, readSwitch } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { alignRows } from '../layout.ts';
+import { etlDirectoryOf } from '../server.ts';
+
+const examples = `
+The embedded server is used when neither --database-url nor DATABASE_URL nor PG* names another.
+It stays up after a run so that the data can be looked at.
+
+Examples:
+  $ psql "$(etl db url)"
+  $ DATABASE_URL="$(etl db url)" npx drizzle-kit pull
+  $ etl db stop`;
+
+/** `etl run` would go elsewhere, which is worth knowing before looking for its tables here. */
+const warnOfOther = async (io: Io): Promise<void> => {
+  const { namesServer } = await import('../../db/address.ts');
+  if (namesServer(io.env) || io.env['ETL_DATABASE_URL'])
+    io.stderr.write('note: the environment names another server (DATABASE_URL or PG*); `etl run` uses that one\n');
+};
+
+const printUrl = async (io: Io): Promise<void> => {
+  await warnOfOther(io);
+  const { startEmbedded } = await import('../../db/embedded/server.ts');
+  io.stdout.write(`${(await startEmbedded(etlDirectoryOf(io))).url}\n`);
+};
+
+/** The address holds a password, which `etl db url` alone shows. */
+const withoutPassword = (url: string): string => {
+  const shown = new URL(url);
+  shown.password = '';
+  return shown.href;
+};
+
+const describeServer = ({ pid, url, directory, logFile }: EmbeddedServer): string[] =>
+  alignRows(
+    [['running', `process ${pid}`], ['address', withoutPassword(url)], ['data', directory], ['log', logFile]],
+    ['left', 'left'],
+  );
+
+const printStatus = async (command: Command, io: Io): Promise<void> => {
+  const { findEmbedded } = await import('../../db/embedded/server.ts');
+  const server = await findEmbedded(etlDirectoryOf(io));
+  if (readSwitch(command, 'json', io)) {
+    const { pid, directory, logFile } = server ?? {};
+    const address = server && withoutPassword(server.url);
+    io.stdout.write(`${JSON.stringify({ running: server !== undefined, pid, address, directory, logFile })}\n`);
+    return;
+  }
+  const lines = server ? describeServer(server) : ['not running'];
+  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+};
+
+const stop = async (io: Io): Promise<void> => {
+  const { stopEmbedded } = await import('../../db/embedded/server.ts');
+  io.stdout.write((await stopEmbedded(etlDirectoryOf(io))) ? 'stopped\n' : 'not running\n');
+};
+
+export const dbCommand: CliCommand = {
+  name: 'db',
+  register(program, io) {
+    const db = program
+      .command('db')
+      .summary('address, state and end of the embedded server')
+      .description('Manages the embedded PostgreSQL that lives in .etl/ of the working directory.')
+      .usage('<command> [options]')
+      .addHelpText('after', examples);
+    const add = (name: string, description: string): Command =>
+      db.command(name).description(description).addOption(flag('--debug', 'show the trace of an error'));
+    add('url', 'Prints its connection string, and nothing else; starts it if need be.').action(() => printUrl(io));
+    add('status', 'Says whether it runs, where its data is, and where its log is.')
+      .addOption(flag('--json', 'print JSON'))
+      .action((_, command: Command) => printStatus(command, io));
+    add('stop', 'Stops it; its data stays.').action(() => stop(io));
+  },
+};

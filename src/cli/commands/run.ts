@@ -1,0 +1,131 @@
+// `etl run <pipeline-file>`: loads the files of a pipeline and publishes its tables.
+
+import type { Command } from 'commander';
+import type { ServerAddress } from '../../db/address.ts';
+import { workersMax } from '../../limits.ts';
+import type { RunResult } from '../../model.ts';
+import type { CliCommand } from '../command.ts';
+import {
+  flag, parseChoice, parseCount, readFlag, readPairs, readSwitch, repeatable,
+} from '../flags.ts';
+import { EtlError } from '../../errors.ts';
+import { withInterrupt } from '../interrupt.ts';
+import type { Io } from '../io.ts';
+import { paintFor } from '../paint.ts';
+import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
+import { databaseUrlFlag, openServer } from '../server.ts';
+import { embeddedLines, publishedLines, unchangedLines } from '../summary.ts';
+
+const examples = `
+Files are relative to the working directory, SQL files to the pipeline file.
+A run whose files and definition are those of the last published run has nothing to do.
+Ctrl-C stops a run gracefully and publishes nothing; a second Ctrl-C ends it at once.
+
+Examples:
+  $ etl run pipelines/noaa.ts
+  $ etl run pipelines/noaa.ts --workers 4 --database-url postgres://me@db.example.com/weather
+  $ etl run pipelines/noaa.ts --param year=2011 --param month=3
+  $ etl run pipelines/noaa.ts --full-refresh         load everything again
+  $ etl run pipelines/noaa.ts --json > events.jsonl  one event a line, for programs
+  $ ETL_WORKERS=4 ETL_QUIET=1 etl run pipelines/noaa.ts`;
+
+interface RunFlags {
+  readonly workers: number | undefined;
+  readonly params: Readonly<Record<string, string>>;
+  readonly fullRefresh: boolean;
+  readonly keepStaging: boolean;
+  readonly mode: (typeof progressModes)[number];
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly debug: boolean;
+}
+
+const readFlags = (command: Command, io: Io): RunFlags => {
+  const flags = {
+    workers: readFlag(command, 'workers', parseCount(workersMax), io),
+    params: readPairs(command, 'param', io),
+    fullRefresh: readSwitch(command, 'fullRefresh', io),
+    keepStaging: readSwitch(command, 'keepStaging', io),
+    mode: readFlag(command, 'progress', parseChoice(progressModes), io) ?? 'auto',
+    json: readSwitch(command, 'json', io),
+    quiet: readSwitch(command, 'quiet', io),
+    verbose: readSwitch(command, 'verbose', io),
+    debug: readSwitch(command, 'debug', io),
+  };
+  if (flags.quiet && flags.verbose)
+    throw new EtlError('ETL_USAGE', { problem: '--quiet and --verbose contradict each other', hint: 'Leave one out.' });
+  return flags;
+};
+
+/** When the run was published that this one equals. */
+const publishedAt = async (server: ServerAddress, runId: number): Promise<Date | null> => {
+  const { withClient } = await import('../../db/client.ts');
+  const { findRun } = await import('../../run/history.ts');
+  return withClient(server, async (client) => (await findRun(client, runId)).run.finishedAt);
+};
+
+const printSummary = async (result: RunResult, server: ServerAddress, io: Io): Promise<void> => {
+  const paint = paintFor(io.stdout, io.env);
+  const lines =
+    result.outcome === 'unchanged'
+      ? unchangedLines(result, await publishedAt(server, result.runId))
+      : publishedLines(result, paint);
+  const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];
+  io.stdout.write([...lines, ...embedded].map((line) => `${line}\n`).join(''));
+};
+
+const runFile = async (file: string, command: Command, io: Io): Promise<void> => {
+  const flags = readFlags(command, io);
+  const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
+  const { pipeline, directory } = await loadPipelineFile(file);
+  const server = await openServer(command, io);
+  const { runPipeline } = await import('../../run/run-pipeline.ts');
+  const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
+  const { workers, params, fullRefresh, keepStaging } = flags;
+  const sayStopping = (signal: string): void =>
+    display.note(`${signal}: stopping, nothing will be published; once more ends at once`);
+  try {
+    const result = await withInterrupt(sayStopping, (signal) =>
+      runPipeline(pipeline, {
+        server,
+        directory,
+        workingDirectory: io.workingDirectory,
+        ...(workers !== undefined && { workers }),
+        params,
+        fullRefresh,
+        keepStaging,
+        signal,
+        onEvent: display.event,
+        logger: displayLogger(display, flags),
+      }),
+    );
+    display.close();
+    if (!flags.quiet && !flags.json) await printSummary(result, server, io);
+  } finally {
+    display.close();
+  }
+};
+
+export const runCommand: CliCommand = {
+  name: 'run',
+  register(program, io) {
+    program
+      .command('run')
+      .summary('load the files of a pipeline and publish its tables')
+      .description('Loads the files of a pipeline and publishes its tables, all at once or not at all.')
+      .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
+      .addOption(databaseUrlFlag())
+      .addOption(flag('--workers <n>', 'loads that run side by side; default: the number of cores'))
+      .addOption(repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated')))
+      .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
+      .addOption(flag('--keep-staging', 'leave the staging tables, to look at them'))
+      .addOption(flag('--progress <how>', 'how progress is shown on stderr', progressModes))
+      .addOption(flag('--json', 'print every event as one line of JSON on stdout'))
+      .addOption(flag('-q, --quiet', 'print nothing but errors'))
+      .addOption(flag('-v, --verbose', 'print more of what is going on'))
+      .addOption(flag('--debug', 'show traces and causes of errors, and everything that is logged'))
+      .addHelpText('after', examples)
+      .action((file: string, _, command: Command) => runFile(file, command, io));
+  },
+};

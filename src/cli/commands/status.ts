@@ -1,0 +1,80 @@
+// `etl status [run]`: the newest runs, or all about one of them.
+
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import { codeOf } from '../../errors.ts';
+import { runsListed } from '../../limits.ts';
+import type { RunDetails, RunSummary } from '../../run/history.ts';
+import type { CliCommand } from '../command.ts';
+import { flag, parseRunId, readSwitch } from '../flags.ts';
+import { widthOf, type Io } from '../io.ts';
+import { clip } from '../layout.ts';
+import { paintFor } from '../paint.ts';
+import { askServer, databaseUrlFlag } from '../server.ts';
+import { runLines, runsLines } from '../status-text.ts';
+
+const examples = `
+States: planned, loading, loaded, publishing; then published, failed or cancelled. "(process gone)" stands behind
+the state of a run whose process was killed: the next run of its pipeline starts over.
+
+Examples:
+  $ etl status
+  $ etl status 12
+  $ etl status --json | jq '.[0].state'`;
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+};
+
+const finalStates = ['published', 'failed', 'cancelled'];
+
+/** Only this machine's processes can be looked for. */
+const isGone = ({ state, host, pid }: RunSummary): boolean =>
+  !finalStates.includes(state) && host === hostname() && !isAlive(pid);
+
+const withLiveness = <R extends RunSummary>(run: R) => ({ ...run, processGone: isGone(run) });
+
+const ask = async (command: Command, io: Io, runId: number | undefined): Promise<RunDetails | RunSummary[]> => {
+  const { findRun, listRuns } = await import('../../run/history.ts');
+  const found = await askServer(command, io, (client): Promise<RunDetails | RunSummary[]> =>
+    runId === undefined ? listRuns(client, runsListed) : findRun(client, runId),
+  );
+  if (found !== undefined) return found;
+  if (runId === undefined) return [];
+  const { EtlError } = await import('../../errors.ts');
+  throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
+};
+
+const printStatus = async (run: string | undefined, command: Command, io: Io): Promise<void> => {
+  const json = readSwitch(command, 'json', io);
+  const found = await ask(command, io, parseRunId(run));
+  const shown = Array.isArray(found) ? found.map(withLiveness) : { ...found, run: withLiveness(found.run) };
+  if (json) {
+    io.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
+    return;
+  }
+  const paint = paintFor(io.stdout, io.env);
+  const lines = Array.isArray(shown) ? runsLines(shown, paint) : runLines(shown, paint);
+  io.stdout.write(lines.map((line) => `${clip(line, widthOf(io.stdout))}\n`).join(''));
+};
+
+export const statusCommand: CliCommand = {
+  name: 'status',
+  register(program, io) {
+    program
+      .command('status')
+      .summary('the newest runs, or all about one')
+      .description('Lists the newest runs, or shows one with its tables, files, rejects and error.')
+      .argument('[run]', 'number of a run')
+      .addOption(databaseUrlFlag())
+      .addOption(flag('--json', 'print JSON'))
+      .addOption(flag('--debug', 'show traces and causes of errors'))
+      .addHelpText('after', examples)
+      .action((run: string | undefined, _, command: Command) => printStatus(run, command, io));
+  },
+};

@@ -1,0 +1,16 @@
+// Every command, in the order in which the help lists them. A new command is one file and one line here.
+
+import type { CliCommand } from '../command.ts';
+import { completionCommand } from './completion.ts';
+import { dbCommand } from './db.ts';
+import { rejectsCommand } from './rejects.ts';
+import { runCommand } from './run.ts';
+import { statusCommand } from './status.ts';
+
+export const commands: readonly CliCommand[] = [
+  runCommand,
+  statusCommand,
+  rejectsCommand,
+  dbCommand,
+  completionCommand,
+];

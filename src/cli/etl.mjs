@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+// The program `etl`: runs the compiled command line; in a checkout that was never built, compiles it first.
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import module, { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const compiled = join(root, 'dist/cli/main.js');
+
+const fail = (problem, hint) => {
+  process.stderr.write(`error ETL_INTERNAL: ${problem}\n  ${hint}\n`);
+  process.exit(1);
+};
+
+const findCompiler = () => {
+  try {
+    const require = createRequire(join(root, 'package.json'));
+    return join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+  } catch {
+    return fail('sluice is not compiled, and TypeScript is not installed', 'Run `npm ci` in its checkout.');
+  }
+};
+
+// Compiles aside and renames, so that a second process never imports a half-written dist.
+const build = () => {
+  const aside = join(root, 'node_modules', `.etl-build-${process.pid}`);
+  const tsc = [findCompiler(), '-p', join(root, 'tsconfig.build.json'), '--outDir', aside];
+  const { status } = spawnSync(process.execPath, tsc, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) {
+    rmSync(aside, { recursive: true, force: true });
+    fail('sluice does not compile', 'The compiler has said why above.');
+  }
+  mkdirSync(join(aside, 'db'), { recursive: true });
+  cpSync(join(root, 'src/db/migrations'), join(aside, 'db/migrations'), { recursive: true });
+  return aside;
+};
+
+const replaceDist = () => {
+  const aside = build();
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  renameSync(aside, join(root, 'dist'));
+};
+
+const buildOnce = () => {
+  if (existsSync(compiled)) return;
+  if (!existsSync(join(root, 'src/cli/main.ts')))
+    fail('dist/ is missing from this installation', 'Install sluice again.');
+  process.stderr.write('sluice: first use of this checkout, compiling it once …\n');
+  const aside = build();
+  try {
+    renameSync(aside, join(root, 'dist'));
+  } catch {
+    // Another process was first; its dist is the same.
+    rmSync(aside, { recursive: true, force: true });
+  }
+};
+
+if (process.argv[2] === '--build') {
+  replaceDist();
+} else {
+  buildOnce();
+  module.enableCompileCache?.(); // Node 22 and later start faster with it
+  const { main } = await import(pathToFileURL(compiled).href);
+  process.exitCode = await main(process.argv.slice(2));
+}

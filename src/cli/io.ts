@@ -1,0 +1,38 @@
+// What the command line knows of the outside world, as one argument: streams, environment, directory, clock.
+
+/** The part of a terminal or pipe that is written to. */
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+export interface Io {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Changed only by reading `.env`, which adds what is absent. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly workingDirectory: string;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** Width to fit text to; a pipe has no width of its own, and cutting text there would lose it. */
+export const widthOf = (output: Output): number =>
+  output.isTTY ? Math.max(20, output.columns ?? 80) : Number.POSITIVE_INFINITY;
+
+/** A reader that went away (`etl status | head`) ends the output, not the work. */
+const outliveReader = (stream: NodeJS.WriteStream): Output => {
+  stream.on('error', () => undefined);
+  return stream;
+};
+
+/** The process's own streams, environment, directory and clock. */
+export const processIo = (): Io => ({
+  stdout: outliveReader(process.stdout),
+  stderr: outliveReader(process.stderr),
+  env: process.env,
+  workingDirectory: process.cwd(),
+  clock: Date.now,
+});

@@ -1,0 +1,91 @@
+// Text that fits a terminal: its width, clipping, aligned columns, and control characters made visible.
+
+// oxlint-disable-next-line no-control-regex -- escape sequences are what it looks for
+const ansiSequence = /(\u001b\[[0-9;?]*[A-Za-z])/;
+
+// Two cells wide in every common terminal: CJK, Hangul, fullwidth forms, emoji.
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+const combining = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
+
+const characterWidth = (character: string): number => {
+  if (character < '\u0300') return 1;
+  if (combining.test(character)) return 0;
+  return wide.test(character) ? 2 : 1;
+};
+
+/** Cells that a text takes in a terminal; colour sequences take none. */
+export const textWidth = (text: string): number => {
+  let width = 0;
+  text.split(ansiSequence).forEach((part, place) => {
+    if (place % 2 === 0) for (const character of part) width += characterWidth(character);
+  });
+  return width;
+};
+
+const clipPlain = (text: string, width: number): string => {
+  let used = 0;
+  let kept = '';
+  for (const character of text) {
+    used += characterWidth(character);
+    if (used > width) break;
+    kept += character;
+  }
+  return kept;
+};
+
+/** Cuts a text to `width` cells, ending in '…'; colours are kept and closed. */
+export const clip = (text: string, width: number): string => {
+  if (textWidth(text) <= width) return text;
+  let left = width - 1;
+  let result = '';
+  text.split(ansiSequence).forEach((part, place) => {
+    if (place % 2 === 1) {
+      result += part;
+      return;
+    }
+    if (left < 0) return;
+    const kept = clipPlain(part, left);
+    const cut = kept.length < part.length;
+    result += cut ? `${kept}…` : kept;
+    left = cut ? -1 : left - textWidth(kept);
+  });
+  return result;
+};
+
+export type Alignment = 'left' | 'right';
+
+const pad = (text: string, width: number, alignment: Alignment): string => {
+  const blanks = ' '.repeat(Math.max(0, width - textWidth(text)));
+  return alignment === 'right' ? blanks + text : text + blanks;
+};
+
+/** Lines of a table whose columns are as wide as their widest cell, two blanks apart. */
+export const alignRows = (
+  rows: readonly (readonly string[])[],
+  alignments: readonly Alignment[],
+): string[] => {
+  const widths = alignments.map((_, column) => Math.max(0, ...rows.map((row) => textWidth(row[column] ?? ''))));
+  const used = widths.flatMap((width, column) => (width > 0 ? [column] : []));
+  return rows.map((row) =>
+    used
+      .map((column) => pad(row[column] ?? '', widths[column] ?? 0, alignments[column] ?? 'left'))
+      .join('  ')
+      .trimEnd(),
+  );
+};
+
+const namedEscapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+const escapeCharacter = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = code.toString(16);
+  return namedEscapes[character] ?? (code < 256 ? `\\x${hex.padStart(2, '0')}` : `\\u{${hex}}`);
+};
+
+/** Makes control, format and lone surrogate characters visible: data must not steer the terminal. */
+export const visibleText = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escapeCharacter);
+
+/** The same for a text of several lines, which stay lines. */
+export const visibleLines = (text: string): string[] => text.split('\n').map(visibleText);

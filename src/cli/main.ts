@@ -1,0 +1,63 @@
+// The command line's front door: reads .env, parses, runs one command, reports its error, returns the exit code.
+
+import { CommanderError } from 'commander';
+import { asEtlError, exitCodes } from '../errors.ts';
+import { commands } from './commands/table.ts';
+import { addDotEnv } from './environment.ts';
+import { parseBoolean } from './flags.ts';
+import { processIo, type Io } from './io.ts';
+import { paintFor } from './paint.ts';
+import { errorJson, errorLines, exitOf } from './print-error.ts';
+import { createProgram } from './program.ts';
+import { usageError } from './usage-error.ts';
+
+const isOn = (value: string | undefined): boolean => {
+  const parsed = parseBoolean(value ?? '');
+  return 'value' in parsed && parsed.value;
+};
+
+/** Errors must be reported even when the arguments cannot be parsed, so these two are looked for directly. */
+const wants = (name: string, args: readonly string[], io: Io): boolean =>
+  args.includes(`--${name}`) || isOn(io.env[`ETL_${name.toUpperCase()}`]);
+
+const report = (thrown: unknown, args: readonly string[], io: Io): number => {
+  const error = asEtlError(thrown);
+  const debug = wants('debug', args, io);
+  if (wants('json', args, io)) io.stdout.write(`${errorJson(error, debug)}\n`);
+  const lines = errorLines(error, paintFor(io.stderr, io.env), debug);
+  io.stderr.write(lines.map((line) => `${line}\n`).join(''));
+  return exitOf(error);
+};
+
+const runCommand = async (args: readonly string[], io: Io): Promise<number> => {
+  const program = createProgram(commands, io);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCodes.done;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return exitCodes.done;
+    // The help was printed because no command was given.
+    if (error.code === 'commander.help') return exitCodes.usage;
+    throw usageError(error, program, args);
+  }
+};
+
+/**
+ * Runs one command line and returns the exit code; the process ends by itself when nothing is left open.
+ *
+ * `args` are those after the program's name.
+ */
+export const main = async (args: readonly string[], io: Io = processIo()): Promise<number> => {
+  try {
+    if (args[0] === 'complete') {
+      const { complete } = await import('./complete.ts');
+      complete(args.slice(1), io);
+      return exitCodes.done;
+    }
+    addDotEnv(io.env, io.workingDirectory);
+    return await runCommand(args, io);
+  } catch (error) {
+    return report(error, args, io);
+  }
+};

@@ -1,0 +1,59 @@
+// The program `etl` as commander sees it: commands, help and version.
+
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import type { CliCommand } from './command.ts';
+import type { Io } from './io.ts';
+import { paintFor } from './paint.ts';
+
+const description = 'Bulk-loads CSV files into PostgreSQL: typed, checked, published all at once or not at all.';
+
+const examples = `
+Examples:
+  $ etl run pipelines/noaa.ts               load the files of a pipeline and publish its tables
+  $ etl status                              the newest runs
+  $ etl rejects list                        records that were refused, with line and reason
+  $ psql "$(etl db url)"                    look at the data of the embedded server
+
+In a project where sluice is a dependency, \`npx etl\` runs it.
+Without DATABASE_URL and PG* an embedded PostgreSQL is started in .etl/ of this directory.
+Every flag can also be set as a variable, in the environment or in .env: --workers is ETL_WORKERS.
+Exit codes: 0 done, 1 failed, 2 usage or definition, 3 stopped by rejects, 130 and 143 interrupted.
+
+\`etl <command> --help\` says more about each.`;
+
+/** Version of the package, whether it runs from src/ or dist/. */
+export const readVersion = (): string =>
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+
+/** Long lines are hard to read even where they fit. */
+const helpWidthMax = 100;
+
+const configure = (program: Command, { stdout, stderr, env }: Io): void => {
+  const paint = paintFor(stdout, env);
+  program
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      // Errors are printed by main.ts, in our own way.
+      outputError: () => undefined,
+      getOutHelpWidth: () => Math.min(stdout.columns ?? 80, helpWidthMax),
+      getErrHelpWidth: () => Math.min(stderr.columns ?? 80, helpWidthMax),
+      getOutHasColors: () => paint('bold', 'x') !== 'x',
+      getErrHasColors: () => false,
+    })
+    .configureHelp({ styleTitle: (title) => paint('bold', title), showGlobalOptions: false })
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', 'show the help of a command')
+    .showSuggestionAfterError();
+};
+
+/** Builds the program from a list of commands. */
+export const createProgram = (commands: readonly CliCommand[], io: Io): Command => {
+  const program = new Command('etl').description(description).usage('<command> [options]');
+  configure(program, io);
+  program.version(readVersion(), '-V, --version', 'show the version');
+  for (const command of commands) command.register(program, io);
+  return program.addHelpText('after', examples);
+};

@@ -1,0 +1,91 @@
+// The lines of the live display as a pure function of state, time and window.
+
+import type { RunStep } from '../../model.ts';
+import { formatBytes, formatCount, formatRate, formatSeconds, plural } from '../amounts.ts';
+import { alignRows, clip, visibleText, type Alignment } from '../layout.ts';
+import type { Paint } from '../paint.ts';
+import { loadSeconds, secondsLeft, shareRead, type Progress, type TableProgress } from './state.ts';
+
+export interface Look {
+  readonly paint: Paint;
+  /** The terminal shows Unicode blocks. */
+  readonly unicode: boolean;
+  readonly pipeline: string;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const stepNames: Readonly<Record<RunStep, string>> = {
+  plan: 'planning',
+  load: 'loading',
+  build: 'building',
+  publish: 'publishing',
+};
+
+/** A bar of `cells` cells; full cells are whole shares, so 100 % alone fills it. */
+const bar = (share: number, cells: number, { paint, unicode }: Look): string => {
+  const full = Math.floor(share * cells);
+  const [done, todo] = unicode ? ['━', '─'] : ['=', '-'];
+  return paint(share === 1 ? 'green' : 'cyan', done.repeat(full)) + paint('dim', todo.repeat(cells - full));
+};
+
+// The bar is the first thing that a narrow window gives up.
+const barCells = (columns: number): number => (columns < 90 ? 0 : Math.min(24, columns - 82));
+
+const phaseText = (table: TableProgress, nowMs: number): string => {
+  if (table.phase === 'building') return `building ${table.building}`;
+  if (table.phase === 'loaded') return `loaded in ${formatSeconds(loadSeconds(table, nowMs))}`;
+  if (table.phase === 'publishing') return 'publishing';
+  if (table.phase === 'waiting') return 'waiting';
+  const left = secondsLeft(table, nowMs);
+  return left === undefined ? '' : `${formatSeconds(left)} left`;
+};
+
+const cellsOf = (table: TableProgress, nowMs: number, look: Look): string[] => {
+  const { paint } = look;
+  const name = clip(visibleText(table.table), 30);
+  const phase = paint('dim', phaseText(table, nowMs));
+  if (table.kind === 'derived') return [name, '', '', paint('dim', 'derived'), '', '', '', phase];
+  const share = shareRead(table);
+  const { bytes, bytesTotal, records, rejected } = table;
+  return [
+    name,
+    bar(share, barCells(look.columns), look),
+    `${Math.floor(share * 100)}%`,
+    `${formatBytes(bytes)} of ${formatBytes(bytesTotal)}`,
+    plural(records, 'record'),
+    `${formatRate(records, loadSeconds(table, nowMs))}/s`,
+    rejected > 0 ? paint('yellow', `${formatCount(rejected)} rejected`) : '0 rejected',
+    phase,
+  ];
+};
+
+const alignments: readonly Alignment[] = ['left', 'left', 'right', 'right', 'right', 'right', 'right', 'left'];
+
+const headline = (progress: Progress, nowMs: number, { paint, pipeline }: Look): string => {
+  const what = progress.step === undefined ? 'starting' : stepNames[progress.step];
+  const run = progress.runId === undefined ? '' : ` run ${progress.runId}`;
+  const where = progress.server === '' ? '' : ` on ${progress.server}`;
+  const elapsed = formatSeconds((nowMs - progress.startedMs) / 1000);
+  return `${paint('bold', visibleText(pipeline))}${run}: ${what}${paint('dim', `${where}, ${elapsed}`)}`;
+};
+
+// With more tables than rows, those that move are worth looking at.
+const urgency: Readonly<Record<TableProgress['phase'], number>> = {
+  loading: 0, building: 0, publishing: 1, waiting: 2, loaded: 3,
+};
+
+const tablesThatFit = (tables: readonly TableProgress[], rows: number): readonly TableProgress[] => {
+  if (tables.length <= rows) return tables;
+  const chosen = new Set([...tables].sort((a, b) => urgency[a.phase] - urgency[b.phase]).slice(0, rows - 1));
+  return tables.filter((table) => chosen.has(table));
+};
+
+/** A headline and one line a table, no more than `rows` lines; not yet clipped to the width. */
+export const barLines = (progress: Progress, nowMs: number, look: Look): string[] => {
+  const shown = tablesThatFit(progress.tables, look.rows - 1);
+  const hidden = progress.tables.length - shown.length;
+  const lines = alignRows(shown.map((table) => cellsOf(table, nowMs, look)), alignments);
+  const more = hidden > 0 ? [look.paint('dim', `  and ${plural(hidden, 'more table')}`)] : [];
+  return [headline(progress, nowMs, look), ...lines.map((line) => `  ${line}`), ...more];
+};

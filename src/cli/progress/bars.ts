@@ -1,0 +1,96 @@
+// Progress on a terminal: one live line a table, redrawn in place, clipped to the window, cleared at the end.
+
+import { progressIntervalMs } from '../../limits.ts';
+import type { Io } from '../io.ts';
+import { clip, textWidth, visibleLines } from '../layout.ts';
+import { paintFor } from '../paint.ts';
+import { barLines } from './bar-lines.ts';
+import type { ProgressDisplay } from './contract.ts';
+import { applyEvent, emptyProgress } from './state.ts';
+
+const hideCursor = '\u001b[?25l';
+const showCursor = '\u001b[?25h';
+const eraseBelow = '\u001b[0J';
+
+/**
+ * A block of lines at the bottom of the terminal that can be drawn again.
+ *
+ * A window made narrower wraps what was drawn, so the way back up is reckoned from the width it has now. The block
+ * never fills the window: lines that have scrolled away could not be reached.
+ */
+const openBlock = ({ stderr }: Io) => {
+  let drawn: readonly string[] = [];
+  const wayUp = (): string => {
+    const columns = Math.max(1, stderr.columns ?? 80);
+    const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(textWidth(line) / columns)), 0);
+    return rows === 0 ? '' : `\u001b[${rows}A\r`;
+  };
+  return {
+    /** Replaces the block; `above` stays on the screen before it. */
+    draw(lines: readonly string[], above = ''): void {
+      // A character in the last column wraps in some terminals.
+      const width = Math.max(1, (stderr.columns ?? 80) - 1);
+      const rows = Math.max(2, (stderr.rows ?? 24) - 1);
+      const shown = lines.slice(0, rows).map((line) => clip(line, width));
+      // One write a frame, so that nobody sees half of it.
+      stderr.write(`${wayUp()}${eraseBelow}${above}${shown.map((line) => `${line}\n`).join('')}`);
+      drawn = shown;
+    },
+  };
+};
+
+/** A process that is ended at once leaves no hidden cursor behind. */
+const keepCursor = (io: Io): (() => void) => {
+  const restore = (): void => void io.stderr.write(showCursor);
+  io.stderr.write(hideCursor);
+  process.once('exit', restore);
+  return () => {
+    process.removeListener('exit', restore);
+    restore();
+  };
+};
+
+/** Unicode blocks need a terminal that can show them. */
+const hasUnicode = (env: NodeJS.ProcessEnv): boolean =>
+  env['TERM'] !== 'linux' && (process.platform === 'win32' ||
+    /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''));
+
+/** Draws on stderr, at most every `progressIntervalMs`. What was drawn is erased when the run has finished, since
+ *  its summary says it all; after a failure the last state stays. */
+export const openBars = (io: Io, pipeline: string, verbose: boolean): ProgressDisplay => {
+  const progress = emptyProgress(io.clock());
+  const block = openBlock(io);
+  const look = { paint: paintFor(io.stderr, io.env), unicode: hasUnicode(io.env), pipeline };
+  const restoreCursor = keepCursor(io);
+  let drawnMs = Number.NEGATIVE_INFINITY;
+  let open = true;
+  let finished = false;
+
+  const draw = (above = ''): void => {
+    drawnMs = io.clock();
+    const rows = Math.max(2, (io.stderr.rows ?? 24) - 1);
+    block.draw(finished ? [] : barLines(progress, drawnMs, { ...look, columns: io.stderr.columns ?? 80, rows }), above);
+  };
+  const note = (text: string): void => draw(`${visibleLines(text).join('\n')}\n`);
+  // Times go on between events, and a new window size shows at once.
+  const timer = setInterval(draw, progressIntervalMs);
+  timer.unref();
+  return {
+    event(event) {
+      const nowMs = io.clock();
+      applyEvent(progress, event, nowMs);
+      finished ||= event.type === 'finished';
+      if (event.type === 'notice') note(event.message);
+      else if (event.type === 'building' && verbose) note(`${event.table}: building ${event.what}`);
+      else if (nowMs - drawnMs >= progressIntervalMs) draw();
+    },
+    note,
+    close() {
+      if (!open) return;
+      open = false;
+      clearInterval(timer);
+      draw();
+      restoreCursor();
+    },
+  };
+};

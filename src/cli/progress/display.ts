@@ -1,0 +1,83 @@
+// What shows a run while it works: chosen once from flags, terminal and environment.
+
+import type { Logger } from '../../logger.ts';
+import type { Io } from '../io.ts';
+import { visibleLines } from '../layout.ts';
+import { openBars } from './bars.ts';
+import type { ProgressDisplay } from './contract.ts';
+import { openLines } from './lines.ts';
+
+export const progressModes = ['auto', 'bar', 'log', 'none'] as const;
+export type ProgressMode = (typeof progressModes)[number];
+
+interface DisplayOptions {
+  readonly mode: ProgressMode;
+  /** Name of the pipeline. */
+  readonly pipeline: string;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly json: boolean;
+}
+
+const silent: ProgressDisplay = { event: () => undefined, note: () => undefined, close: () => undefined };
+
+const isOn = (value: string | undefined): boolean => Boolean(value) && value !== 'false' && value !== '0';
+
+/** Bars need a terminal that a person looks at. */
+const suitsBars = ({ stderr, env }: Io): boolean =>
+  Boolean(stderr.isTTY) && !isOn(env['CI']) && env['TERM'] !== 'dumb';
+
+/** Every event as one line of JSON. */
+const openJson = (io: Io): ProgressDisplay => ({
+  ...silent,
+  event: (event) => void io.stdout.write(`${JSON.stringify(event)}\n`),
+});
+
+const openOnStderr = (options: DisplayOptions, io: Io): ProgressDisplay => {
+  const auto = options.json ? 'none' : suitsBars(io) ? 'bar' : 'log';
+  const mode = options.mode === 'auto' ? auto : options.mode;
+  if (mode === 'bar') return openBars(io, options.pipeline, options.verbose);
+  if (mode === 'log') return openLines(io, options.verbose);
+  // JSON already carries the notices.
+  if (options.json) return silent;
+  return openNotices(io);
+};
+
+/** No progress, but what has to be said. */
+const openNotices = (io: Io): ProgressDisplay => {
+  const note = (text: string): void => void io.stderr.write(`${visibleLines(text).join('\n')}\n`);
+  return { ...silent, note, event: (event) => event.type === 'notice' && note(event.message) };
+};
+
+/** Opens the display: bars, lines, JSON on stdout (beside bars or lines if asked for), or nothing. */
+export const openDisplay = (options: DisplayOptions, io: Io): ProgressDisplay => {
+  if (options.quiet) return silent;
+  const onStderr = openOnStderr(options, io);
+  if (!options.json) return onStderr;
+  const json = openJson(io);
+  return {
+    event: (event) => [json, onStderr].forEach((display) => display.event(event)),
+    note: onStderr.note,
+    close: onStderr.close,
+  };
+};
+
+/** A logger that writes through the display: warnings always, the rest with --verbose and --debug. */
+export const displayLogger = (
+  display: ProgressDisplay,
+  { verbose, debug }: { readonly verbose: boolean; readonly debug: boolean },
+): Logger => {
+  const say = (level: string, shown: boolean) => (fields: object, message: string): void => {
+    if (shown) display.note(`${level}: ${message}${Object.keys(fields).length > 0 ? ` ${describe(fields)}` : ''}`);
+  };
+  return {
+    debug: say('debug', debug),
+    info: say('info', verbose || debug),
+    warn: say('warning', true),
+    error: say('error', true),
+  };
+};
+
+// JSON.stringify writes an Error as {}.
+const describe = (fields: object): string =>
+  JSON.stringify(fields, (_, value: unknown) => (value instanceof Error ? value.message : value));

@@ -1,0 +1,81 @@
+// Progress as plain lines for pipes, logs and CI: each step as it starts and ends, each table now and then.
+
+import { progressLineIntervalMs } from '../../limits.ts';
+import type { RunEvent, RunStep } from '../../model.ts';
+import { formatBytes, formatCount, formatRate, formatSeconds, plural } from '../amounts.ts';
+import type { Io } from '../io.ts';
+import { visibleLines } from '../layout.ts';
+import type { ProgressDisplay } from './contract.ts';
+import { applyEvent, emptyProgress, loadSeconds, secondsLeft, shareRead } from './state.ts';
+import type { Progress, TableProgress } from './state.ts';
+
+const describePlan = ({ table, kind, files, bytesTotal }: TableProgress): string =>
+  kind === 'derived' ? `${table}: derived` : `${table}: ${plural(files, 'file')}, ${formatBytes(bytesTotal)}`;
+
+const describeLoading = (table: TableProgress, nowMs: number): string => {
+  const left = secondsLeft(table, nowMs);
+  return [
+    `${table.table}: ${Math.floor(shareRead(table) * 100)}% of ${formatBytes(table.bytesTotal)}`,
+    plural(table.records, 'record'),
+    `${formatRate(table.records, loadSeconds(table, nowMs))} records/s`,
+    `${formatCount(table.rejected)} rejected`,
+    ...(left === undefined ? [] : [`${formatSeconds(left)} left`]),
+  ].join(', ');
+};
+
+const describeLoaded = (table: TableProgress, nowMs: number): string =>
+  [
+    `${table.table}: loaded ${plural(table.records, 'record')}`,
+    `${formatCount(table.rejected)} rejected`,
+    `${formatCount(table.filtered)} filtered`,
+    `${formatSeconds(loadSeconds(table, nowMs))}`,
+  ].join(', ');
+
+/** The lines that one event is worth; progress is rationed by the caller. */
+export const linesOf = (event: RunEvent, progress: Progress, nowMs: number, verbose: boolean): string[] => {
+  const table = 'table' in event ? progress.tables.find(({ table: name }) => name === event.table) : undefined;
+  if (event.type === 'started')
+    return [`run ${event.runId} of ${event.pipeline} on ${event.server}, ${plural(event.workers, 'worker')}`];
+  if (event.type === 'planned') return progress.tables.map(describePlan);
+  if (event.type === 'step') return [`${event.step} started`];
+  if (event.type === 'progress') return table ? [describeLoading(table, nowMs)] : [];
+  if (event.type === 'loaded') return table ? [describeLoaded(table, nowMs)] : [];
+  if (event.type === 'building') return verbose ? [`${event.table}: building ${event.what}`] : [];
+  if (event.type === 'notice') return [event.message];
+  return [];
+};
+
+/** Writes lines on stderr, each behind the seconds since the start. */
+export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
+  const progress = emptyProgress(io.clock());
+  const saidMs = new Map<string, number>();
+  let step: { readonly name: RunStep; readonly startedMs: number } | undefined;
+
+  const say = (text: string): void => {
+    const seconds = ((io.clock() - progress.startedMs) / 1000).toFixed(1);
+    io.stderr.write(`[${seconds.padStart(6)} s] ${visibleLines(text).join('\n')}\n`);
+  };
+  // The first report of a table is worth a line only after an interval: short loads say just "loaded".
+  const isDue = (table: string, nowMs: number): boolean => {
+    const last = saidMs.get(table) ?? progress.tables.find((each) => each.table === table)?.startedMs ?? nowMs;
+    if (nowMs - last < progressLineIntervalMs) return false;
+    saidMs.set(table, nowMs);
+    return true;
+  };
+  const endStep = (nowMs: number): void => {
+    if (step) say(`${step.name} done, ${formatSeconds((nowMs - step.startedMs) / 1000)}`);
+    step = undefined;
+  };
+  return {
+    event(event) {
+      const nowMs = io.clock();
+      applyEvent(progress, event, nowMs);
+      if (event.type === 'progress' && !isDue(event.table, nowMs)) return;
+      if (event.type === 'step' || event.type === 'finished') endStep(nowMs);
+      if (event.type === 'step') step = { name: event.step, startedMs: nowMs };
+      linesOf(event, progress, nowMs, verbose).forEach(say);
+    },
+    note: say,
+    close: () => undefined,
+  };
+};

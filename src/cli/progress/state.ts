@@ -1,0 +1,100 @@
+// What is known of a running run, folded from its events: pure, so that every display tells the same story.
+
+import type { RunEvent, RunStep } from '../../model.ts';
+
+/** waiting -> loading -> loaded -> building -> publishing; a derived table has nothing to load. */
+export type TablePhase = 'waiting' | 'loading' | 'loaded' | 'building' | 'publishing';
+
+export interface TableProgress {
+  readonly table: string;
+  readonly kind: 'source' | 'derived';
+  readonly files: number;
+  readonly bytesTotal: number;
+  bytes: number;
+  records: number;
+  rejected: number;
+  filtered: number;
+  phase: TablePhase;
+  /** What is being built. */
+  building: string;
+  /** Clock reading at the first progress; undefined before. */
+  startedMs: number | undefined;
+  /** How long loading took; undefined before it is over. */
+  seconds: number | undefined;
+}
+
+export interface Progress {
+  readonly startedMs: number;
+  runId: number | undefined;
+  server: string;
+  workers: number;
+  step: RunStep | undefined;
+  tables: TableProgress[];
+}
+
+/** The state before the first event. */
+export const emptyProgress = (nowMs: number): Progress => ({
+  startedMs: nowMs, runId: undefined, server: '', workers: 0, step: undefined, tables: [],
+});
+
+const plannedTable = (planned: Extract<RunEvent, { type: 'planned' }>['tables'][number]): TableProgress => ({
+  table: planned.table,
+  kind: planned.kind,
+  files: planned.files,
+  bytesTotal: planned.bytes,
+  bytes: 0,
+  records: 0,
+  rejected: 0,
+  filtered: 0,
+  phase: 'waiting',
+  building: '',
+  startedMs: undefined,
+  seconds: undefined,
+});
+
+const tableOf = (progress: Progress, name: string): TableProgress | undefined =>
+  progress.tables.find(({ table }) => table === name);
+
+const applyCounts = (
+  table: TableProgress,
+  { bytes, records, rejected, filtered }: Extract<RunEvent, { type: 'progress' }>,
+  nowMs: number,
+): void => {
+  table.startedMs ??= nowMs;
+  if (table.phase === 'waiting') table.phase = 'loading';
+  Object.assign(table, { bytes, records, rejected, filtered });
+};
+
+/** Takes one event in. */
+export const applyEvent = (progress: Progress, event: RunEvent, nowMs: number): void => {
+  const table = 'table' in event ? tableOf(progress, event.table) : undefined;
+  if (event.type === 'started') {
+    progress.runId = event.runId;
+    progress.server = event.server;
+    progress.workers = event.workers;
+  } else if (event.type === 'planned') progress.tables = event.tables.map(plannedTable);
+  else if (event.type === 'step') {
+    progress.step = event.step;
+    if (event.step === 'publish') for (const each of progress.tables) each.phase = 'publishing';
+    // Until its first bytes are reported, a table counts as started with the step.
+    if (event.step === 'load') for (const each of progress.tables) each.startedMs ??= nowMs;
+  } else if (event.type === 'progress' && table) applyCounts(table, event, nowMs);
+  else if (event.type === 'loaded' && table) Object.assign(table, { phase: 'loaded', seconds: event.seconds });
+  else if (event.type === 'building' && table) Object.assign(table, { phase: 'building', building: event.what });
+};
+
+/** Seconds that the table has been loading, or took to load. */
+export const loadSeconds = (table: TableProgress, nowMs: number): number =>
+  table.seconds ?? (table.startedMs === undefined ? 0 : (nowMs - table.startedMs) / 1000);
+
+/** Share of the bytes that are read, 0 to 1. */
+export const shareRead = (table: TableProgress): number =>
+  table.bytesTotal > 0 ? Math.min(1, table.bytes / table.bytesTotal) : table.phase === 'waiting' ? 0 : 1;
+
+/** Seconds to go at the pace so far; undefined while there is too little to tell. */
+export const secondsLeft = (table: TableProgress, nowMs: number): number | undefined => {
+  const share = shareRead(table);
+  const seconds = loadSeconds(table, nowMs);
+  if (table.phase !== 'loading' || share <= 0.005 || seconds < 0.5) return undefined;
+  return (seconds * (1 - share)) / share;
+};

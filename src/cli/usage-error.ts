@@ -1,0 +1,26 @@
+// Turns what commander refuses into our own errors, with a hint that names the command meant.
+
+import type { Command, CommanderError } from 'commander';
+import { EtlError } from '../errors.ts';
+
+/** The command that the arguments reach before anything goes wrong. */
+const commandReached = (program: Command, args: readonly string[]): Command => {
+  let command = program;
+  for (const argument of args) {
+    const next = command.commands.find((candidate) => candidate.name() === argument);
+    if (next) command = next;
+    else if (!argument.startsWith('-')) break;
+  }
+  return command;
+};
+
+const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+
+/** Commander writes `error: what` and, on a line of its own, `(Did you mean …?)`. */
+export const usageError = (cause: CommanderError, program: Command, args: readonly string[]): EtlError => {
+  const [problem = '', suggestion] = cause.message.replace(/^error: /, '').split('\n');
+  const help = `\`${pathOf(commandReached(program, args))} --help\` shows what there is.`;
+  const hint = suggestion ? `${suggestion.replace(/^\(|\)$/g, '')} ${help}` : help;
+  return new EtlError('ETL_USAGE', { problem, hint }, { cause });
+};

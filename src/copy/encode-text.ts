@@ -1,0 +1,23 @@
+// Rows in COPY's text format. PostgreSQL, "COPY", File Formats, Text Format.
+
+const special = /[\\\t\n\r]/;
+const specials = /[\\\t\n\r]/g;
+
+const escapes: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+};
+
+/** One row; null is \N, which no text can be because its backslash would be doubled. */
+export const encodeTextRow = (values: readonly (string | null)[]): string => {
+  let row = '';
+  for (let index = 0; index < values.length; index += 1) {
+    const value = values[index]!;
+    if (index > 0) row += '\t';
+    if (value === null) row += '\\N';
+    else row += special.test(value) ? value.replace(specials, (found) => escapes[found]!) : value;
+  }
+  return `${row}\n`;
+};

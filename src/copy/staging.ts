@@ -1,0 +1,63 @@
+// Staging tables: their names, their DDL, and the COPY statement that fills them.
+
+import type { Dialect } from '../declaration.ts';
+import { quoteName, quoteNames, quoteText, type Query } from '../db/sql.ts';
+
+/** Schema of all staging tables. */
+export const stagingSchema = 'etl_staging';
+
+export const createStagingSchema: Query = { text: `create schema if not exists ${quoteName(stagingSchema)}` };
+
+/** A column of a staging table, with its SQL type. */
+export interface StagingColumn {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** Name of a table's staging table within `stagingSchema`. Pipeline names hold no `__`, so two never meet. */
+export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
+
+/** The quoted name, with its schema. */
+export const stagingTable = (pipeline: string, table: string): string =>
+  quoteName(stagingSchema, stagingName(pipeline, table));
+
+/**
+ * Makes an empty staging table. Unlogged: its rows skip the write-ahead log, and a crash of the server empties it.
+ * No constraint, no index, no autovacuum: the rows were checked on the way in and are read once.
+ */
+export const createStaging = (pipeline: string, table: string, columns: readonly StagingColumn[]): Query => ({
+  text: `create unlogged table ${stagingTable(pipeline, table)} (
+    ${columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(',\n    ')}
+  ) with (autovacuum_enabled = false)`,
+});
+
+export const dropStaging = (pipeline: string, table: string): Query => ({
+  text: `drop table if exists ${stagingTable(pipeline, table)}`,
+});
+
+/** COPY of rows in text format. */
+export const copyText = (pipeline: string, table: string, columns: readonly StagingColumn[]): string =>
+  `copy ${stagingTable(pipeline, table)} (${quoteNames(columns.map(({ name }) => name))}) from stdin`;
+
+/**
+ * A quote character for files in which quotes are data. COPY's csv format cannot do without one, so it gets a control
+ * character; the verbatim decoder rejects a record that holds it.
+ */
+export const noQuote = '\u0001';
+
+/** COPY of the file's own bytes, in the file's own dialect. */
+export const copyVerbatim = (
+  pipeline: string,
+  table: string,
+  columns: readonly StagingColumn[],
+  { delimiter, quote, escape }: Dialect,
+): string => {
+  const quoteCharacter = quote ?? noQuote;
+  const options = [
+    'format csv',
+    `delimiter ${quoteText(delimiter)}`,
+    `quote ${quoteText(quoteCharacter)}`,
+    `escape ${quoteText(escape ?? quoteCharacter)}`,
+  ];
+  return `${copyText(pipeline, table, columns)} with (${options.join(', ')})`;
+};

@@ -1,0 +1,42 @@
+// Days and times of day: which numbers are real ones, and how they are read from text and written.
+
+const zero = 48;
+
+const digitAt = (text: string, at: number): number => {
+  const digit = text.charCodeAt(at) - zero;
+  return digit >= 0 && digit <= 9 ? digit : NaN;
+};
+
+/** The number that exactly `width` digits at `at` make, or -1 when they are not all digits. */
+export const readDigits = (text: string, at: number, width: number): number => {
+  let value = 0;
+  for (let end = at; end < at + width; end += 1) value = value * 10 + digitAt(text, end);
+  return value >= 0 ? value : -1;
+};
+
+export const isDigitAt = (text: string, at: number): boolean => digitAt(text, at) >= 0;
+
+const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+const isLeapYear = (year: number): boolean =>
+  year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+
+/** Whether the Gregorian calendar, from year 1 on, has this day. */
+export const isDay = (year: number, month: number, day: number): boolean => {
+  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+  if (day <= 28) return true;
+  return day <= (month === 2 && isLeapYear(year) ? 29 : daysOfMonth[month - 1]!);
+};
+
+// 24:00 and second 60, which the server would carry over into another day or minute, are not taken.
+export const isTimeOfDay = (hour: number, minute: number, second: number): boolean =>
+  hour <= 23 && minute <= 59 && second <= 59;
+
+const pairs = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0'));
+
+/** Two digits for a number from 0 to 99. */
+export const twoDigits = (value: number): string => pairs[value]!;
+
+/** Four digits for a number from 0 to 9999. */
+export const fourDigits = (value: number): string =>
+  twoDigits(Math.floor(value / 100)) + twoDigits(value % 100);

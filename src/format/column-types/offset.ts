@@ -1,0 +1,39 @@
+// Offsets from UTC: Z and ±HH[:mm[:ss]], and ±HHmm where a pattern asks for one.
+
+import { readDigits } from './calendar.ts';
+
+const plus = 43;
+const hyphen = 45;
+const colon = 58;
+const letterZ = 90;
+
+/** Offsets end a second before 16 hours: PostgreSQL's own limit. */
+const offsetHoursMax = 15;
+
+const afterColonPart = (text: string, at: number): number =>
+  text.charCodeAt(at) === colon && readDigits(text, at + 1, 2) !== -1 ? at + 3 : at;
+
+/** Index after the offset at `at`, or -1 when there is none; `compact` also takes ±HHmm. */
+export const offsetEnd = (text: string, at: number, compact: boolean): number => {
+  const sign = text.charCodeAt(at);
+  if (sign === letterZ) return at + 1;
+  if ((sign !== plus && sign !== hyphen) || readDigits(text, at + 1, 2) === -1) return -1;
+  const hoursEnd = at + 3;
+  if (compact && readDigits(text, hoursEnd, 2) !== -1) return hoursEnd + 2;
+  const minutesEnd = afterColonPart(text, hoursEnd);
+  return minutesEnd === hoursEnd ? hoursEnd : afterColonPart(text, minutesEnd);
+};
+
+const partAt = (text: string, at: number, end: number): number =>
+  at < end ? readDigits(text, at, 2) : 0;
+
+/** Whether the server takes the offset ±HH[:mm[:ss]] or Z that stands in [at, end). */
+export const isOffsetAt = (text: string, at: number, end: number): boolean =>
+  end === at + 1 ||
+  (partAt(text, at + 1, end) <= offsetHoursMax &&
+    partAt(text, at + 4, end) <= 59 &&
+    partAt(text, at + 7, end) <= 59);
+
+/** The offset with a colon where ±HHmm has none. */
+export const isoOffset = (offset: string): string =>
+  offset.length === 5 ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset;

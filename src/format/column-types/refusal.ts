@@ -1,0 +1,35 @@
+// Refusals as sentences: every reason names the text, short and printable, and the type.
+
+import { reasonTextCharsMax } from '../../limits.ts';
+import type { RejectCode } from '../../model.ts';
+import type { Refusal } from './contract.ts';
+
+// Control characters that JSON leaves alone would still garble a terminal or a log line.
+const unprintable = /[\u007f-\u009f\u2028\u2029]/g;
+
+const escaped = (text: string): string =>
+  JSON.stringify(text).replace(
+    unprintable,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+// A character is at most two code units, so the list never holds a text of megabytes.
+const cut = (text: string): string => {
+  if (text.length <= reasonTextCharsMax) return text;
+  const characters = Array.from(text.slice(0, 2 * reasonTextCharsMax + 2));
+  return characters.length <= reasonTextCharsMax
+    ? text
+    : `${characters.slice(0, reasonTextCharsMax).join('')}…`;
+};
+
+/** The text in double quotes, cut and with control characters escaped. */
+export const quoted = (text: string): string => escaped(cut(text));
+
+/** The text without quotes, for digits and signs that cannot be mistaken for the sentence around them. */
+export const bare = (text: string): string => quoted(text).slice(1, -1);
+
+export const refuse = (code: RejectCode, reason: string): Refusal => ({ code, reason });
+
+/** `"12a" is not a smallint`; `kind` carries its article. */
+export const isNot = (text: string, kind: string): Refusal =>
+  refuse('type', `${quoted(text)} is not ${kind}`);

@@ -1,0 +1,17 @@
+// The contract of decoders: blocks of records in, bytes for COPY out, rejects beside them.
+
+import type { Counts, Reject } from '../model.ts';
+import type { RecordBlock } from './record-blocks.ts';
+
+/** What became of the records of one block. */
+export interface DecodedBlock {
+  /** Rows in the format that the decoder's COPY statement names. */
+  readonly copyBytes: Buffer;
+  readonly counts: Counts;
+  readonly rejects: readonly Reject[];
+}
+
+export type Decoder = (block: RecordBlock) => DecodedBlock;
+
+/** Turns the values of a row into bytes of COPY; given by copy/, which the decoders do not know. */
+export type RowEncoder = (values: readonly (string | null)[]) => string;

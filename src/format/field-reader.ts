@@ -1,0 +1,97 @@
+// Reads one column out of a record's fields: trim, null tokens, tokens, map, type, checks; everything chosen once.
+
+import type { ColumnSpec, Dialect } from '../declaration.ts';
+import { columnTypes, canonicalReader } from './column-types/registry.ts';
+import { isRefusal, type Reader, type Refusal } from './column-types/contract.ts';
+
+/** Text for COPY, null, or why the record is rejected. */
+export type FieldReader = (fields: readonly string[]) => string | null | Refusal;
+
+const SPACE = 32;
+const TAB = 9;
+
+/** Removes blanks and tabs; other white space is data. */
+export const trimBlanks = (text: string): string => {
+  let start = 0;
+  let end = text.length;
+  while (start < end && (text.charCodeAt(start) === SPACE || text.charCodeAt(start) === TAB)) start += 1;
+  while (end > start && (text.charCodeAt(end - 1) === SPACE || text.charCodeAt(end - 1) === TAB)) end -= 1;
+  return end - start === text.length ? text : text.slice(start, end);
+};
+
+/** The field's text, or null for a null token. Several fields are glued; one missing part makes the whole missing. */
+const sourceText = (
+  indexes: readonly number[],
+  trim: boolean,
+  nulls: ReadonlySet<string>,
+): ((fields: readonly string[]) => string | null) => {
+  const one =
+    (index: number) =>
+    (fields: readonly string[]): string | null => {
+      const field = fields[index];
+      // Only a record that is padded (ragged: 'pad') is short here.
+      if (field === undefined) return null;
+      const text = trim ? trimBlanks(field) : field;
+      return nulls.has(text) ? null : text;
+    };
+  if (indexes.length === 1) return one(indexes[0]!);
+  const parts = indexes.map(one);
+  return (fields) => {
+    let glued = '';
+    for (const part of parts) {
+      const text = part(fields);
+      if (text === null) return null;
+      glued += text;
+    }
+    return glued;
+  };
+};
+
+/** Adds what only some columns have: checks on the value, and a Zod schema whose output takes the value's place. */
+const withChecks = (column: ColumnSpec, read: Reader): Reader => {
+  const { checks, schema, options } = column;
+  if (checks.length === 0 && schema === undefined) return read;
+  const type = columnTypes[column.type];
+  const readCanonical = canonicalReader(type, options);
+  return (source) => {
+    const text = read(source);
+    if (isRefusal(text)) return text;
+    const value = type.toValue(text, options);
+    for (const { test, message } of checks)
+      if (!test(value as never)) return { code: 'check', reason: message };
+    if (schema === undefined) return text;
+    const parsed = schema.safeParse(value);
+    if (!parsed.success)
+      return { code: 'check', reason: parsed.error.issues.map(({ message }) => message).join('; ') };
+    if (Object.is(parsed.data, value)) return text;
+    const changed = type.fromValue(parsed.data);
+    return changed === undefined
+      ? { code: 'check', reason: `the schema made a value that is no ${type.sql(options)}` }
+      : readCanonical(changed);
+  };
+};
+
+/**
+ * Makes the reader of a column for files with this header.
+ *
+ * Order: trim, null tokens, tokens, map, the type, checks, schema; a missing value becomes the default, null, or a reject.
+ */
+export const createFieldReader = (
+  column: ColumnSpec,
+  header: readonly string[],
+  dialect: Dialect,
+): FieldReader => {
+  const indexes = column.headers.map((name) => header.indexOf(name));
+  const text = sourceText(indexes, dialect.trim, new Set([...dialect.nulls, ...column.nulls]));
+  const read = withChecks(column, columnTypes[column.type].reader(column.options));
+  const tokens = new Map(Object.entries(column.tokens));
+  const map = column.map ?? ((known: string) => known);
+  const missing: string | null | Refusal =
+    column.default ??
+    (column.nullable ? null : { code: 'not_null', reason: 'the value is missing and the column is not nullable' });
+  return (fields) => {
+    const source = text(fields);
+    const mapped = source === null ? null : map(tokens.get(source) ?? source);
+    return mapped === null ? missing : read(mapped);
+  };
+};

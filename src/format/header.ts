@@ -1,0 +1,113 @@
+// Reads the header of a file: byte order mark, skipped lines, names; and finds the declared columns in it.
+
+import { parse } from 'csv-parse/sync';
+import type { ColumnSpec, Dialect, FilterSpec } from '../declaration.ts';
+import { EtlError, messageOf } from '../errors.ts';
+import { headerBytesMax } from '../limits.ts';
+import { nearest } from '../nearest.ts';
+import { createSplitter } from './splitter.ts';
+import { csvOptions } from './csv-options.ts';
+
+export interface FileHeader {
+  /** Field names in file order, without blanks around them. */
+  readonly names: readonly string[];
+  /** First byte and line of the data. */
+  readonly dataByte: number;
+  readonly dataLine: number;
+}
+
+/** Where an error in a header is reported. */
+export interface HeaderPlace {
+  readonly table: string;
+  readonly file: string;
+}
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+const skipMark = (head: Buffer): number =>
+  head.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0;
+
+/** Offset after the lines that are not CSV. */
+const skipLines = (head: Buffer, from: number, lines: number): number => {
+  let at = from;
+  for (let line = 0; line < lines; line += 1) {
+    const newline = head.indexOf(10, at);
+    if (newline === -1) return head.length;
+    at = newline + 1;
+  }
+  return at;
+};
+
+/**
+ * Reads the header from the first bytes of a file (`head`; `isWhole`: they are the whole file).
+ *
+ * With names given by the dialect, the file has none and data begins at once.
+ * Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID.
+ */
+export const readHeader = (head: Buffer, isWhole: boolean, dialect: Dialect, place: HeaderPlace): FileHeader => {
+  const start = skipLines(head, skipMark(head), dialect.skipLines);
+  const firstLine = dialect.skipLines + 1;
+  if (dialect.header !== true) return { names: dialect.header, dataByte: start, dataLine: firstLine };
+  const invalid = (problem: string): EtlError =>
+    new EtlError('ETL_HEADER_INVALID', { ...place, line: firstLine, problem });
+  const rest = head.subarray(start);
+  const spans = createSplitter(dialect, 2)(rest, isWhole);
+  const [from, to] = [spans.starts[0], spans.ends[0]];
+  if (from === undefined || to === undefined) {
+    if (isWhole) throw new EtlError('ETL_SOURCE_EMPTY', { ...place });
+    throw invalid(`no line ends within its first ${headerBytesMax} bytes`);
+  }
+  if (spans.faults.has(0)) throw invalid('a quote in it is never closed');
+  const names = parseNames(rest.subarray(from, to), dialect, invalid);
+  const next = spans.starts[1];
+  if (next !== undefined)
+    return { names, dataByte: start + next, dataLine: firstLine + spans.lines[1]! };
+  return { names, dataByte: start + spans.consumed, dataLine: firstLine + spans.newlines };
+};
+
+const parseNames = (line: Buffer, dialect: Dialect, invalid: (problem: string) => EtlError): string[] => {
+  try {
+    const [names = []] = parse(line, csvOptions(dialect, true)) as string[][];
+    return names.map((name) => name.trim());
+  } catch (cause) {
+    throw invalid(messageOf(cause));
+  }
+};
+
+const headersOf = (filter: FilterSpec): readonly string[] =>
+  filter.kind === 'when' ? filter.headers : [filter.header];
+
+/** Headers that a table's columns and filters need, each once. */
+export const neededHeaders = (
+  columns: readonly ColumnSpec[],
+  filters: readonly FilterSpec[],
+): readonly string[] => [
+  ...new Set([...columns.flatMap(({ headers }) => headers), ...filters.flatMap(headersOf)]),
+];
+
+/**
+ * Checks that every needed header is in the file, once.
+ *
+ * Errors: ETL_HEADER_MISSING (all that are missing, with the nearest name found), ETL_HEADER_DUPLICATE.
+ */
+export const checkHeader = (
+  names: readonly string[],
+  needed: readonly string[],
+  place: HeaderPlace & { readonly line: number },
+): void => {
+  const missing = needed.filter((header) => !names.includes(header));
+  if (missing.length > 0) {
+    const headers = missing.map((header) => `"${header}"`).join(', ');
+    const near = nearest(missing[0]!, names);
+    const found = `It has ${names.length} fields: ${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}.`;
+    const hint = near === undefined ? found : `Did you mean "${near}"? ${found}`;
+    throw new EtlError('ETL_HEADER_MISSING', { ...place, headers, hint });
+  }
+  for (const header of needed) {
+    const first = names.indexOf(header);
+    const second = names.indexOf(header, first + 1);
+    if (second === -1) continue;
+    const details = { ...place, header: `"${header}"`, first: first + 1, second: second + 1 };
+    throw new EtlError('ETL_HEADER_DUPLICATE', details);
+  }
+};

@@ -1,0 +1,213 @@
+// Finds where records begin and end. Pure: bytes in, offsets out; knows quotes, never looks into fields.
+//
+// A block handed in always begins at a record. A quote opens a quoted field only at the field's start, as RFC 4180 §2
+// has it; elsewhere it is data for the purpose of boundaries, so that a stray quote costs one record and not the file.
+
+import type { Dialect } from '../declaration.ts';
+import type { RejectCode } from '../model.ts';
+import { recordBytesMax } from '../limits.ts';
+
+/** Records of one block, as parallel lists of offsets into it. */
+export interface RecordSpans {
+  /** First byte of each record. */
+  readonly starts: number[];
+  /** Byte after each record's last, without its newline. */
+  readonly ends: number[];
+  /** Newlines in the block before each record's first byte. */
+  readonly lines: number[];
+  /** Records (by place in the lists) that have no end of their own and are rejected as they are. */
+  readonly faults: Map<number, RejectCode>;
+  /** Bytes that belong to whole records and the blank or comment lines among them. */
+  consumed: number;
+  /** Newlines among the consumed bytes. */
+  newlines: number;
+  /** True when records cover the consumed bytes without gap or carriage return: the bytes are plain `record LF`. */
+  plain: boolean;
+}
+
+/** Splits a block that begins at a record. `atEnd`: no bytes follow, so what is left is the last record. */
+export type Splitter = (block: Buffer, atEnd: boolean) => RecordSpans;
+
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const TAB = 9;
+
+const emptySpans = (): RecordSpans => ({
+  starts: [],
+  ends: [],
+  lines: [],
+  faults: new Map(),
+  consumed: 0,
+  newlines: 0,
+  plain: true,
+});
+
+/** The bytes that matter, looked up once. */
+interface Grammar {
+  readonly delimiter: Buffer;
+  readonly quote: number;
+  readonly escape: number;
+  readonly comment: Buffer | undefined;
+  readonly trim: boolean;
+  /** A file of one field may have records without a single byte; in others an empty line is no record. */
+  readonly keepEmpty: boolean;
+}
+
+const grammarOf = (dialect: Dialect, fields: number): Grammar => ({
+  delimiter: Buffer.from(dialect.delimiter),
+  quote: dialect.quote === null ? -1 : dialect.quote.charCodeAt(0),
+  escape: (dialect.escape ?? dialect.quote ?? '\0').charCodeAt(0),
+  comment: dialect.comment === null ? undefined : Buffer.from(dialect.comment),
+  trim: dialect.trim,
+  keepEmpty: fields === 1,
+});
+
+const startsWith = (block: Buffer, at: number, prefix: Buffer): boolean => {
+  for (let index = 0; index < prefix.length; index += 1)
+    if (block[at + index] !== prefix[index]) return false;
+  return true;
+};
+
+/** Newlines of a record that spans several lines: CRLF, LF and CR count one each. */
+export const countNewlines = (block: Buffer, from: number, to: number): number => {
+  let count = 0;
+  for (let at = from; at < to; at += 1) {
+    const byte = block[at];
+    if (byte === LF || (byte === CR && block[at + 1] !== LF)) count += 1;
+  }
+  return count;
+};
+
+/** Where the next record ends, or why it has none. `next` is the first byte after its newline. */
+interface RecordEnd {
+  readonly end: number;
+  readonly next: number;
+  readonly multiline: boolean;
+}
+
+/** First newline at or after `from`; undefined when it is not in the block for sure. */
+const lineEnd = (block: Buffer, from: number, atEnd: boolean): RecordEnd | undefined => {
+  for (let at = from; at < block.length; at += 1) {
+    const byte = block[at];
+    if (byte === LF) return { end: at, next: at + 1, multiline: false };
+    if (byte !== CR) continue;
+    // A carriage return that is the block's last byte may be half of CRLF.
+    if (at + 1 === block.length && !atEnd) return undefined;
+    return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1, multiline: false };
+  }
+  return atEnd ? { end: block.length, next: block.length, multiline: false } : undefined;
+};
+
+/** Skips a quoted field; returns the byte after its closing quote, or -1 when that is not in the block. */
+const skipQuoted = (block: Buffer, openQuote: number, { quote, escape }: Grammar): number => {
+  for (let at = openQuote + 1; at < block.length; at += 1) {
+    const byte = block[at];
+    if (byte === escape && escape !== quote && (block[at + 1] === quote || block[at + 1] === escape)) at += 1;
+    else if (byte === quote) {
+      if (escape !== quote || block[at + 1] !== quote) return at + 1;
+      at += 1;
+    }
+  }
+  return -1;
+};
+
+/** End of the record that begins at `start`, reading quotes; 'open' when a quoted field is not closed in the block. */
+const recordEnd = (
+  block: Buffer,
+  start: number,
+  atEnd: boolean,
+  grammar: Grammar,
+): RecordEnd | undefined | 'open' => {
+  const { delimiter, quote, trim } = grammar;
+  const firstDelimiterByte = delimiter[0]!;
+  let fieldStart = true;
+  let multiline = false;
+  for (let at = start; at < block.length; at += 1) {
+    const byte = block[at]!;
+    if (fieldStart && byte === quote) {
+      const after = skipQuoted(block, at, grammar);
+      // A quote that is the block's last byte may be the first half of a doubled one.
+      if (after === -1 || (after === block.length && !atEnd)) return 'open';
+      multiline ||= block.subarray(at, after).includes(LF) || block.subarray(at, after).includes(CR);
+      at = after - 1;
+      fieldStart = false;
+    } else if (byte === LF || byte === CR) {
+      const end = lineEnd(block, at, atEnd);
+      return end && { ...end, multiline };
+    } else if (byte === firstDelimiterByte && startsWith(block, at, delimiter)) {
+      at += delimiter.length - 1;
+      fieldStart = true;
+    } else if (!(trim && fieldStart && (byte === SPACE || byte === TAB))) fieldStart = false;
+  }
+  return atEnd ? { end: block.length, next: block.length, multiline } : undefined;
+};
+
+const push = (spans: RecordSpans, start: number, end: number, line: number): void => {
+  spans.starts.push(start);
+  spans.ends.push(end);
+  spans.lines.push(line);
+};
+
+/** Blocks without quote, carriage return, comment: every newline ends a record. */
+const splitPlain = (block: Buffer, atEnd: boolean, keepEmpty: boolean): RecordSpans => {
+  const spans = emptySpans();
+  let start = 0;
+  let line = 0;
+  for (let end = block.indexOf(LF); end !== -1; end = block.indexOf(LF, start)) {
+    if (end > start || keepEmpty) push(spans, start, end, line);
+    else spans.plain = false;
+    start = end + 1;
+    line += 1;
+  }
+  if (atEnd && start < block.length) {
+    push(spans, start, block.length, line);
+    spans.plain = false;
+    start = block.length;
+  }
+  spans.consumed = start;
+  spans.newlines = line;
+  return spans;
+};
+
+/** Any block: one record after the other, comments and blank lines left out. */
+const splitFully = (block: Buffer, atEnd: boolean, grammar: Grammar): RecordSpans => {
+  const spans = emptySpans();
+  spans.plain = false;
+  let at = 0;
+  let line = 0;
+  while (at < block.length) {
+    const isComment = grammar.comment !== undefined && startsWith(block, at, grammar.comment);
+    let found = isComment ? lineEnd(block, at, atEnd) : recordEnd(block, at, atEnd, grammar);
+    const isTooLong = block.length - at > recordBytesMax;
+    if (found === 'open') {
+      if (!atEnd && !isTooLong) break;
+      // The quote is never closed: its line is the reject, and reading goes on at the next line.
+      found = lineEnd(block, at, true)!;
+      spans.faults.set(spans.starts.length, 'quote');
+    }
+    if (found === undefined) break;
+    if (!isComment && (found.end > at || grammar.keepEmpty)) push(spans, at, found.end, line);
+    if (found.multiline) line += countNewlines(block, at, found.end);
+    if (found.next > found.end) line += 1;
+    at = found.next;
+  }
+  spans.consumed = at;
+  spans.newlines = line;
+  return spans;
+};
+
+/**
+ * Makes the splitter for a dialect and a number of fields.
+ *
+ * What it returns covers whole records only; the caller hands the rest in again with more bytes behind it. When a block
+ * of more than `recordBytesMax` bytes holds no whole record (`consumed` is 0), that line is too long: see record-blocks.ts.
+ */
+export const createSplitter = (dialect: Dialect, fields: number): Splitter => {
+  const grammar = grammarOf(dialect, fields);
+  return (block, atEnd) => {
+    const hasQuote = grammar.quote !== -1 && block.includes(grammar.quote);
+    const isPlain = !hasQuote && grammar.comment === undefined && !block.includes(CR);
+    return isPlain ? splitPlain(block, atEnd, grammar.keepEmpty) : splitFully(block, atEnd, grammar);
+  };
+};

@@ -1,0 +1,62 @@
+// The verbatim decoder: bytes of whole records go to COPY as they are; only what COPY would misread is looked for.
+
+import type { SourceTableSpec } from '../declaration.ts';
+import { rejectCodes, type Reject } from '../model.ts';
+import type { Decoder } from './decoder.ts';
+import { rawText } from './raw-text.ts';
+import type { RecordBlock } from './record-blocks.ts';
+
+const newline = Buffer.from('\n');
+const endOfData = Buffer.from('\\.');
+
+/** A record that COPY would take for something else: what to send in its place, or why it is rejected. */
+type Replacement = Buffer | { readonly code: Reject['code']; readonly reason: string } | undefined;
+
+/**
+ * Makes the verbatim decoder. Field count, UTF-8 and NUL are the server's to judge: a record that it refuses is found
+ * by halving the chunk (run/load-carefully.ts).
+ *
+ * `standInQuote` is the control character that COPY is told to take for the quote when the dialect has none.
+ */
+export const createVerbatimDecoder = (
+  table: SourceTableSpec,
+  fields: number,
+  standInQuote: string,
+): Decoder => {
+  const { quote } = table.source.dialect;
+  const replacement = (record: Buffer): Replacement => {
+    if (quote === null && record.includes(standInQuote))
+      return { code: 'quote', reason: 'the record holds the control character 0x01, which COPY needs for itself' };
+    if (!record.equals(endOfData)) return undefined;
+    // A line of only `\.` ends a COPY before PostgreSQL 18, also in csv format, and silently.
+    if (fields > 1) return { code: 'field_count', reason: `the record has 1 field, the header ${fields}` };
+    return Buffer.from(`${quote ?? standInQuote}\\.${quote ?? standInQuote}`);
+  };
+  return (block) => {
+    const { bytes, spans } = block;
+    const isClean = spans.plain && !bytes.includes(endOfData) && (quote !== null || !bytes.includes(standInQuote));
+    const records = spans.starts.length;
+    if (isClean) return { copyBytes: bytes, counts: { records, copied: records, rejected: 0, filtered: 0 }, rejects: [] };
+    return decodeOneByOne(block, replacement);
+  };
+};
+
+/** Each record with one LF behind it: COPY refuses a file that mixes newlines, and counts blank lines as records. */
+const decodeOneByOne = (block: RecordBlock, replacement: (record: Buffer) => Replacement): ReturnType<Decoder> => {
+  const { bytes, spans, position } = block;
+  const parts: Buffer[] = [];
+  const rejects: Reject[] = [];
+  for (const [index, start] of spans.starts.entries()) {
+    const record = bytes.subarray(start, spans.ends[index]);
+    const fault = spans.faults.get(index);
+    const replaced = fault === undefined ? replacement(record) : { code: fault, reason: rejectCodes[fault] };
+    if (replaced === undefined || Buffer.isBuffer(replaced)) parts.push(replaced ?? record, newline);
+    else {
+      const at = { byte: position.byte + start, line: position.line + spans.lines[index]!, record: position.record + index };
+      rejects.push({ position: at, column: null, ...replaced, raw: rawText(record) });
+    }
+  }
+  const records = spans.starts.length;
+  const counts = { records, copied: records - rejects.length, rejected: rejects.length, filtered: 0 };
+  return { copyBytes: Buffer.concat(parts), counts, rejects };
+};

@@ -1,0 +1,15 @@
+// The library: what a service, a pipeline file or a test imports from 'sluice'.
+
+export { definePipeline, type Pipeline, type Row } from './pipeline/define-pipeline.ts';
+export { column } from './pipeline/column.ts';
+export { csv } from './pipeline/csv.ts';
+export { index } from './pipeline/index-definition.ts';
+export { sqlFile } from './pipeline/sql-file.ts';
+export { oneOf, present, when } from './pipeline/filter.ts';
+export { rowSchema } from './pipeline/row-schema.ts';
+export { loadPipelineFile } from './pipeline/load-file.ts';
+export { runPipeline } from './run/run-pipeline.ts';
+export type { RunOptions } from './run/options.ts';
+export type { RunEvent, RunResult, RunStep, StepTime, TableResult } from './model.ts';
+export { EtlError, type ErrorCode } from './errors.ts';
+export type { Logger } from './logger.ts';

@@ -1,0 +1,34 @@
+// "Did you mean": the name nearest to a misspelled one.
+
+/** Edits that turn one text into the other: insert, delete, replace, or swap two neighbours. */
+const editDistance = (from: string, to: string): number => {
+  const rows: number[][] = [];
+  for (let i = 0; i <= from.length; i += 1) {
+    rows.push([]);
+    for (let j = 0; j <= to.length; j += 1) {
+      const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity;
+      const isSame = from[i - 1] === to[j - 1];
+      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      rows[i]![j] =
+        i === 0 || j === 0
+          ? i + j
+          : Math.min(
+              at(i - 1, j) + 1,
+              at(i, j - 1) + 1,
+              at(i - 1, j - 1) + (isSame ? 0 : 1),
+              isSwap ? at(i - 2, j - 2) + 1 : Infinity,
+            );
+    }
+  }
+  return rows[from.length]![to.length]!;
+};
+
+/** The known name that a person most likely meant, or undefined when none is near (more than a third is different). */
+export const nearest = (name: string, known: readonly string[]): string | undefined => {
+  const wanted = name.toLowerCase();
+  const [best] = known
+    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase()) }))
+    .filter(({ candidate, distance }) => distance <= Math.max(name.length, candidate.length) / 3)
+    .sort((a, b) => a.distance - b.distance);
+  return best?.candidate;
+};

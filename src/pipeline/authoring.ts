@@ -1,0 +1,8 @@
+// What a pipeline file imports from sluice.
+
+export { column } from './column.ts';
+export { csv } from './csv.ts';
+export { definePipeline } from './define-pipeline.ts';
+export { oneOf, present, when } from './filter.ts';
+export { index } from './index-definition.ts';
+export { sqlFile } from './sql-file.ts';

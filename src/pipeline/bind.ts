@@ -1,0 +1,60 @@
+// bindPipeline(): a pipeline plus its parameters and its directory is everything that one run needs to know.
+
+import { z } from 'zod';
+import type { PipelineSpec } from '../declaration.ts';
+import { EtlError } from '../errors.ts';
+import { tablesWith, type Pipeline } from './define-pipeline.ts';
+import { freezeDeep } from './freeze.ts';
+import { didYouMean } from './suggestion.ts';
+
+export interface Binding {
+  /** Values by name, as texts (`--param year=2011`) or as values; read by the pipeline's own Zod object. */
+  readonly params?: Readonly<Record<string, unknown>>;
+  /** Directory that SQL files are relative to: that of the pipeline file. */
+  readonly directory: string;
+}
+
+/**
+ * Reads the parameters and gives the frozen specification of a run.
+ *
+ * @throws EtlError ETL_PARAM naming the first parameter that is missing, unknown or not valid ·
+ *   ETL_DEFINITION and ETL_DEFINITION_CYCLE when the tables that these parameters give are not valid
+ */
+export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Binding): PipelineSpec => {
+  const values = readParams(pipeline, params);
+  const tables = tablesWith(pipeline, values);
+  return Object.freeze({
+    name: pipeline.name,
+    schema: pipeline.schema,
+    tables,
+    params: values,
+    directory,
+  });
+};
+
+const readParams = (
+  pipeline: Pipeline,
+  params: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> => {
+  const schema = pipeline.params ?? z.object({});
+  const known = Object.keys(schema.shape);
+  for (const name of Object.keys(params)) {
+    if (!known.includes(name)) throw new EtlError('ETL_PARAM', unknownParam(pipeline.name, name, known));
+  }
+  const parsed = schema.safeParse(params);
+  if (parsed.success) return freezeDeep(parsed.data as Record<string, unknown>);
+  const issue = parsed.error.issues[0]!;
+  const param = issue.path.length === 0 ? known.join(', ') : issue.path.join('.');
+  const missing = issue.path.length === 1 && !Object.hasOwn(params, String(issue.path[0]));
+  const problem = missing ? 'is missing' : issue.message;
+  throw new EtlError('ETL_PARAM', { pipeline: pipeline.name, param, problem }, { cause: parsed.error });
+};
+
+const unknownParam = (pipeline: string, param: string, known: readonly string[]) => ({
+  pipeline,
+  param,
+  problem:
+    known.length === 0
+      ? 'is unknown; this pipeline takes no parameters'
+      : `is unknown${didYouMean(param, known)}`,
+});

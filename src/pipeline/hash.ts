@@ -1,0 +1,47 @@
+// definitionHash(): one word for everything in a definition that can change what a run makes.
+
+import assert from 'node:assert';
+import { createHash } from 'node:crypto';
+import type { PipelineSpec } from '../declaration.ts';
+
+/**
+ * SHA-256, in hex, of the bound definition. The order of object keys and the directory do not matter; functions
+ * count by their source text and Zod schemas by their definition, refinements included. What a function takes
+ * from around it is not seen: a changed constant outside of it needs `--full-refresh`.
+ *
+ * @param sqlTexts content of the SQL file of each table that has one, by table name.
+ */
+export const definitionHash = (spec: PipelineSpec, sqlTexts: ReadonlyMap<string, string>): string => {
+  const tables = spec.tables.map((table) => {
+    if (table.transform === undefined) return table;
+    const sql = sqlTexts.get(table.name);
+    assert(sql !== undefined, `no SQL text of table ${table.name}`);
+    return { ...table, transform: sql };
+  });
+  const { name, schema, params } = spec;
+  return createHash('sha256').update(canonical({ name, schema, params, tables }, [])).digest('hex');
+};
+
+/** JSON with sorted keys that also writes what JSON cannot: functions, patterns, big numbers, Zod schemas. */
+const canonical = (value: unknown, outer: readonly object[]): string => {
+  if (typeof value === 'function') return JSON.stringify(`function ${String(value)}`);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'symbol' || value === undefined || Object.is(value, -0)) return String(value);
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'number' ? String(value) : JSON.stringify(value);
+  if (value instanceof RegExp || value instanceof URL) return JSON.stringify(String(value));
+  if (value instanceof Date) return JSON.stringify(`date ${value.getTime()}`);
+  if (outer.includes(value)) return '"circular"';
+  const inner = [...outer, value];
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, inner)).join(',')}]`;
+  if (value instanceof Set || value instanceof Map) return canonical([...value], inner);
+  return canonicalObject(value, inner);
+};
+
+const canonicalObject = (value: object, outer: readonly object[]): string => {
+  // A Zod schema or check: its definition says it all, the rest of the object is methods.
+  const { _zod: zod } = value as { readonly _zod?: { readonly def: object } };
+  const written = zod === undefined ? value : zod.def;
+  const entries = Object.entries(written).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return `{${entries.map(([key, part]) => `${JSON.stringify(key)}:${canonical(part, outer)}`).join(',')}}`;
+};

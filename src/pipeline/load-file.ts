@@ -1,0 +1,143 @@
+// loadPipelineFile(): imports a user's TypeScript file and takes the pipeline that it exports.
+
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, relative, resolve } from 'node:path';
+import { codeOf, EtlError, messageOf } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import * as authoring from './authoring.ts';
+import { isPipeline, type Pipeline } from './define-pipeline.ts';
+
+export interface LoadedPipeline {
+  readonly pipeline: Pipeline;
+  /** Directory of the file: SQL files are relative to it. */
+  readonly directory: string;
+  /** Absolute path. */
+  readonly file: string;
+}
+
+const exportHint = 'End the file with `export default definePipeline({ … })`.';
+
+/**
+ * Imports a pipeline file, TypeScript or JavaScript; types are not checked. What the file imports from 'sluice' is
+ * this very copy, already loaded, so the package need not even be installed where the file is.
+ *
+ * A file is imported once per process: changes need a new process.
+ *
+ * @param path relative to the working directory, or absolute.
+ * @param library what `import … from 'sluice'` gives; a door that exports more than authoring.ts says so.
+ * @throws EtlError ETL_PIPELINE_FILE when the file is missing, cannot be read, fails, or exports no pipeline;
+ *   errors of definePipeline pass through untouched
+ */
+export const loadPipelineFile = async (
+  path: string,
+  library: object = authoring,
+): Promise<LoadedPipeline> => {
+  const file = resolve(path);
+  await mustBeFile(path, file);
+  const exported = await importFile(path, file, library);
+  const pipeline = exported.default;
+  if (!isPipeline(pipeline)) throw noPipeline(path, exported);
+  return { pipeline, directory: dirname(file), file };
+};
+
+const mustBeFile = async (path: string, file: string): Promise<void> => {
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile()) return;
+  if (found !== undefined) {
+    throw fileError(
+      path,
+      'it is not a file',
+      `Name the file itself, such as ${path.replace(/\/+$/, '')}/pipeline.ts.`,
+    );
+  }
+  const directory = dirname(file);
+  const names = await readdir(directory).catch(() => undefined);
+  if (names === undefined) {
+    throw fileError(
+      path,
+      `the directory ${directory} does not exist`,
+      'Paths are relative to the directory you run from.',
+    );
+  }
+  const near = nearest(basename(file), names);
+  throw fileError(
+    path,
+    'there is no such file',
+    near === undefined
+      ? `Paths are relative to the directory you run from, ${process.cwd()}.`
+      : `Did you mean ${relative(process.cwd(), resolve(directory, near))}?`,
+  );
+};
+
+const importFile = async (path: string, file: string, library: object): Promise<Record<string, unknown>> => {
+  // jiti costs 70 ms, and only those who load a file need it.
+  const { createJiti } = await import('jiti');
+  const jiti = createJiti(file, {
+    interopDefault: false,
+    tsconfigPaths: true,
+    fsCache: true,
+    virtualModules: { sluice: library },
+  });
+  try {
+    return await jiti.import<Record<string, unknown>>(file);
+  } catch (cause) {
+    // By name: the file may have thrown it with another copy of sluice.
+    if (cause instanceof Error && cause.name === 'EtlError') throw cause;
+    throw fileError(
+      path,
+      await thrownText(cause, file),
+      'Mend the file; `npx tsc --noEmit` shows more.',
+      cause,
+    );
+  }
+};
+
+const noPipeline = (path: string, exported: Readonly<Record<string, unknown>>): EtlError => {
+  if ('default' in exported) {
+    return fileError(path, 'its default export was not made by definePipeline', exportHint);
+  }
+  const named = Object.keys(exported).find((name) => isPipeline(exported[name]));
+  return named === undefined
+    ? fileError(path, 'it has no default export', exportHint)
+    : fileError(path, `it has no default export, only \`${named}\``, `Add \`export default ${named};\`.`);
+};
+
+const fileError = (file: string, problem: string, hint: string, cause?: unknown): EtlError =>
+  new EtlError('ETL_PIPELINE_FILE', { file, problem, hint }, cause === undefined ? undefined : { cause });
+
+/** The message, and file:line of the user's own code that threw. */
+const thrownText = async (thrown: unknown, file: string): Promise<string> => {
+  const message = plainMessage(messageOf(thrown), file);
+  // The message names the module, and its stack tells only where the imports begin.
+  if (moduleMissing.has(codeOf(thrown) ?? '')) return message;
+  const place = thrown instanceof Error ? await placeOf(thrown, file) : undefined;
+  return place === undefined || message.includes(place) ? message : `${message} (${place})`;
+};
+
+const moduleMissing = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND']);
+
+/** Undoes what transpiling did to names and columns, and drops Node's list of requirers. */
+const plainMessage = (message: string, file: string): string =>
+  message
+    .replace(/\s*Require stack:[\s\S]*$/, '')
+    .replace(/\s*\n\s*/g, ' ')
+    .replace(/\(0 ?, _\w+?\.(\w+)\)/g, '$1')
+    .replace(/\b_\w+?\.(?=\w)/g, '')
+    .replace(/^ParseError: (.*) (\S+):(\d+):\d+$/, (_, what, __, line) => `${what} (${file}:${line})`)
+    .trim();
+
+const framePattern = /(?<path>(?:\/|[A-Z]:\\)[^()]+?):(?<line>\d+):(?<column>\d+)\)?$/;
+
+/** file:line of the innermost stack frame in the user's files, the pipeline file before those that it imports. */
+const placeOf = async (error: Error, file: string): Promise<string | undefined> => {
+  const frames = (error.stack ?? '').split('\n').flatMap((text) => framePattern.exec(text)?.groups ?? []);
+  const isTheirs = ({ path = '' }): boolean =>
+    path.startsWith(`${dirname(file)}/`) && !path.includes('/node_modules/');
+  const frame = frames.find(({ path }) => path === file) ?? frames.find(isTheirs);
+  if (frame === undefined) return undefined;
+  const source = await readFile(frame.path!, 'utf8').catch(() => '');
+  // Transpiling keeps lines, except that a statement behind the imports may begin on the line before it: then the
+  // column lies behind the end of that line, and no line is better than a wrong one.
+  const line = source.split('\n')[Number(frame.line) - 1] ?? '';
+  return Number(frame.column) <= line.length ? `${frame.path}:${frame.line}` : frame.path;
+};

@@ -1,0 +1,57 @@
+// Which names a pipeline, its schema, its tables and its columns may have.
+
+import { identifierBytesMax } from '../limits.ts';
+
+const plainName = /^[a-z_][a-z0-9_]*$/;
+
+/** Schemas that belong to the server or to sluice itself. */
+const reservedSchemas = new Set(['etl', 'etl_queue', 'etl_staging', 'information_schema']);
+const reservedSchemaPrefixes = ['etl_build', 'pg_'];
+
+/**
+ * What is wrong with a name, or undefined. Names are quoted wherever we write them, but only plain lower-case
+ * ones can be typed in psql without quotes, so we insist on those. Reserved words are fine.
+ */
+export const nameProblem = (name: string): string | undefined => {
+  const bytes = Buffer.byteLength(name);
+  if (bytes > identifierBytesMax) {
+    return `\`${name}\` is ${bytes} bytes long, and PostgreSQL cuts names at ${identifierBytesMax}; shorten it`;
+  }
+  if (plainName.test(name)) return undefined;
+  const plain = plainVersion(name);
+  const suggestion = plainName.test(plain) ? `, such as \`${plain}\`` : '';
+  return `\`${name}\` is not a plain name; use lower-case letters, digits and _, with a letter first${suggestion}`;
+};
+
+export const pipelineNameProblem = (name: string): string | undefined =>
+  nameProblem(name) ??
+  (name.includes('__')
+    ? `\`${name}\` holds __, which separates pipeline and table in staging; use one _`
+    : undefined);
+
+export const schemaNameProblem = (name: string): string | undefined =>
+  nameProblem(name) ??
+  (reservedSchemas.has(name) || reservedSchemaPrefixes.some((prefix) => name.startsWith(prefix))
+    ? `\`${name}\` belongs to ${name.startsWith('etl') ? 'sluice itself' : 'PostgreSQL'}; choose another schema`
+    : undefined);
+
+export const tableNameProblem = (table: string, pipeline: string): string | undefined => {
+  const problem = nameProblem(table);
+  if (problem !== undefined) return `the name ${problem}`;
+  if (table.endsWith('_staging')) {
+    return `the name \`${table}\` ends in _staging, which sluice uses for staging tables; choose another name`;
+  }
+  const staging = `${pipeline}__${table}`;
+  const bytes = Buffer.byteLength(staging);
+  return bytes > identifierBytesMax
+    ? `its staging table \`${staging}\` would be ${bytes} bytes long, and PostgreSQL cuts names at ` +
+        `${identifierBytesMax}; shorten the name of the pipeline or of the table`
+    : undefined;
+};
+
+const plainVersion = (name: string): string =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '_')
+    .replace(/^_+|_+$/g, '');

@@ -1,0 +1,180 @@
+// From the tables as written to checked TableSpecs; every problem names its table.
+
+import { z } from 'zod';
+import type {
+  ColumnSpec,
+  DerivedTableSpec,
+  IndexSpec,
+  RejectLimit,
+  SourceTableSpec,
+  TableSpec,
+} from '../declaration.ts';
+import { EtlError } from '../errors.ts';
+import { columnSpec } from './column-spec.ts';
+import { csvSource, csvSourceSchema, verbatimProblems } from './csv.ts';
+import { filterSchema } from './filter.ts';
+import { indexSpec } from './index-definition.ts';
+import { tableNameProblem } from './names.ts';
+import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
+import { sqlFileSchema } from './sql-file.ts';
+import { didYouMean } from './suggestion.ts';
+import {
+  checkHeaders,
+  checkIndexColumns,
+  checkKey,
+  checkRelationNames,
+  checkStaging,
+} from './table-checks.ts';
+import { findCycle } from './table-order.ts';
+
+const nameList = z.array(z.string(mustBe('a name')), mustBe('a list of names'));
+const publishes = ['replace'] as const;
+const stagings = ['typed', 'text'] as const;
+const limitText = "a number of records, or a share such as '0.1%'";
+
+const commonShape = {
+  primaryKey: nameList.default([]),
+  indexes: z.array(z.unknown(), mustBe("a list of index('column')")).default([]),
+  publish: z.enum(publishes, mustBeOneOf(publishes)).default('replace'),
+  comment: z.string(mustBe('a text')).optional(),
+};
+
+const percentOf = (share: string): number => Number(share.slice(0, -1));
+
+const rejectLimitSchema = z
+  .union(
+    [
+      z
+        .int()
+        .min(0)
+        .transform((records): RejectLimit => ({ kind: 'count', records })),
+      z
+        .string()
+        .regex(/^\d+(\.\d+)?%$/)
+        .refine((share) => percentOf(share) <= 100, mustBe(limitText))
+        .transform((share): RejectLimit => ({ kind: 'percent', percent: percentOf(share) })),
+    ],
+    mustBe(limitText),
+  )
+  .default({ kind: 'count', records: 0 });
+
+const sourceTableSchema = strict({
+  ...commonShape,
+  source: csvSourceSchema,
+  columns: z.record(z.string(), z.unknown(), mustBe('an object of columns')).optional(),
+  staging: z.enum(stagings, mustBeOneOf(stagings)).default('typed'),
+  transform: sqlFileSchema.optional(),
+  filter: filterSchema,
+  rejectLimit: rejectLimitSchema,
+});
+
+const derivedTableSchema = strict({
+  ...commonShape,
+  from: nameList.min(1, mustBe('a list of tables of this pipeline')),
+  transform: sqlFileSchema,
+});
+
+const tablesSchema = z
+  .record(z.string(), z.unknown(), mustBe('an object of tables'))
+  .refine((tables) => Object.keys(tables).length > 0, 'must hold at least one table');
+
+/** The checked tables, in declared order; problems are added. Throws ETL_DEFINITION_CYCLE if nothing else is wrong. */
+export const tableSpecs = (input: unknown, pipeline: string, problems: Problems): readonly TableSpec[] => {
+  const tables = parsePart(tablesSchema, input, '', problems, 'tables');
+  if (tables === undefined) return [];
+  const specs = Object.entries(tables).flatMap(([name, table]) => {
+    const problem = tableNameProblem(name, pipeline);
+    if (problem !== undefined) addProblem(problems, `table ${name}`, problem);
+    return tableSpec(name, table, Object.keys(tables), problems) ?? [];
+  });
+  checkRelationNames(specs, problems);
+  const cycle = problems.length === 0 ? findCycle(specs) : undefined;
+  if (cycle !== undefined)
+    throw new EtlError('ETL_DEFINITION_CYCLE', { pipeline, cycle: cycle.join(' -> ') });
+  return specs;
+};
+
+const tableSpec = (
+  name: string,
+  input: unknown,
+  tables: readonly string[],
+  problems: Problems,
+): TableSpec | undefined => {
+  const where = `table ${name}`;
+  const { source, from } = (input ?? {}) as { source?: unknown; from?: unknown };
+  if ((source === undefined) === (from === undefined)) {
+    const both = source === undefined ? 'has neither source nor from' : 'has both source and from';
+    addProblem(
+      problems,
+      where,
+      `${both}; give source: csv(…) to load files, or from: ['table'] to derive it with SQL`,
+    );
+    return undefined;
+  }
+  return source === undefined
+    ? derivedTable(name, input, tables, problems)
+    : sourceTable(name, input, problems);
+};
+
+const sourceTable = (name: string, input: unknown, problems: Problems): SourceTableSpec | undefined => {
+  const where = `table ${name}`;
+  const table = parsePart(sourceTableSchema, input, where, problems);
+  const written = (input as { columns?: unknown }).columns;
+  // Columns are read even when something else is wrong, so that all problems come at once.
+  const columns = readColumns(name, table === undefined ? written : table.columns, problems);
+  if (table === undefined) return undefined;
+  const source = csvSource(table.source, where, problems);
+  checkStaging(where, table, problems);
+  const indexes = readIndexes(name, table.indexes, problems);
+  const known = table.staging === 'typed' && table.columns ? Object.keys(table.columns) : undefined;
+  checkKey(where, table.primaryKey, known, columns, problems);
+  checkIndexColumns(where, indexes, known, problems);
+  if (source === undefined) return undefined;
+  const { transform, comment } = table;
+  const spec: SourceTableSpec = {
+    ...table,
+    name,
+    kind: 'source',
+    source,
+    columns,
+    indexes,
+    transform,
+    comment,
+  };
+  checkHeaders(where, spec, problems);
+  if (table.staging === 'text')
+    for (const what of verbatimProblems(source.dialect)) addProblem(problems, `${where}, csv`, what);
+  return spec;
+};
+
+const derivedTable = (
+  name: string,
+  input: unknown,
+  tables: readonly string[],
+  problems: Problems,
+): DerivedTableSpec | undefined => {
+  const where = `table ${name}`;
+  const table = parsePart(derivedTableSchema, input, where, problems);
+  if (table === undefined) return undefined;
+  for (const source of table.from) {
+    if (!tables.includes(source)) {
+      addProblem(
+        problems,
+        where,
+        `from names \`${source}\`, which is no table of this pipeline${didYouMean(source, tables)}`,
+      );
+    }
+  }
+  const indexes = readIndexes(name, table.indexes, problems);
+  checkKey(where, table.primaryKey, undefined, [], problems);
+  checkIndexColumns(where, indexes, undefined, problems);
+  return { ...table, name, kind: 'derived', indexes, comment: table.comment };
+};
+
+const readColumns = (table: string, written: unknown, problems: Problems): ColumnSpec[] =>
+  typeof written === 'object' && written !== null && !Array.isArray(written)
+    ? Object.entries(written).flatMap(([name, column]) => columnSpec(name, column, table, problems) ?? [])
+    : [];
+
+const readIndexes = (table: string, written: readonly unknown[], problems: Problems): IndexSpec[] =>
+  written.flatMap((index, place) => indexSpec(index, place + 1, table, problems) ?? []);

@@ -1,0 +1,90 @@
+// Builds the new version of a table aside: rows, not-null, primary key, indexes, statistics. Nobody sees it yet.
+
+import type { IndexSpec } from '../declaration.ts';
+import { runQuery, type Client } from '../db/client.ts';
+import { quoteName, quoteNames, type Query } from '../db/sql.ts';
+import { EtlError, codeOf, messageOf } from '../errors.ts';
+import { builtName, productionName, type TableNames } from './names.ts';
+
+/** Rows of a typed table: staging holds them checked and in their final types. */
+export const createFromStaging = (names: TableNames, columns: readonly string[], staging: string): Query => ({
+  text: `create table ${builtName(names)} as select ${quoteNames(columns)} from ${staging}`,
+});
+
+/** What stands before the text of a SQL file. Its length is needed to place the server's errors. */
+export const createFromSqlPrefix = (names: TableNames): string => `create table ${builtName(names)} as\n`;
+
+/** Not-null columns in one statement, so that the table is scanned once. */
+export const setNotNull = (names: TableNames, columns: readonly string[]): Query => ({
+  text: `alter table ${builtName(names)} ${columns
+    .map((column) => `alter column ${quoteName(column)} set not null`)
+    .join(', ')}`,
+});
+
+export const addPrimaryKey = (names: TableNames, columns: readonly string[]): Query => ({
+  text: `alter table ${builtName(names)}
+    add constraint ${quoteName(`${names.table}_pkey`)} primary key (${quoteNames(columns)})`,
+});
+
+export const createIndex = (names: TableNames, index: IndexSpec): Query => ({
+  text: [
+    `create ${index.unique ? 'unique ' : ''}index ${quoteName(index.name)}`,
+    `on ${builtName(names)} using ${index.using} (${quoteNames(index.columns)})`,
+    index.include.length === 0 ? '' : `include (${quoteNames(index.include)})`,
+    index.where === undefined ? '' : `where ${index.where}`,
+  ].join('\n'),
+});
+
+/** Indexes that somebody made on the production table, as DDL for the new one. Ours are named in published_table. */
+const selectOwnIndexes = (names: TableNames, declared: readonly string[]): Query => ({
+  text: `select x.relname as name,
+      replace(pg_get_indexdef(x.oid), format(' ON %I.%I USING ', n.nspname, t.relname), $4) as ddl
+    from pg_index i
+    join pg_class x on x.oid = i.indexrelid
+    join pg_class t on t.oid = i.indrelid
+    join pg_namespace n on n.oid = t.relnamespace
+    where n.nspname = $1 and t.relname = $2 and i.indisvalid and not i.indisprimary
+      and x.relname <> all ($3)
+      and not exists (select from pg_constraint c where c.conindid = x.oid and c.contype in ('u', 'x'))
+      and not exists (select from etl.published_table p
+        where p.schema_name = $1 and p.table_name = $2 and x.relname = any (p.indexes))`,
+  values: [names.schema, names.table, declared, ` ON ${builtName(names)} USING `],
+});
+
+/**
+ * Builds what is declared on a filled table, then the indexes that people added to production by hand.
+ * Returns the names of the latter. Errors: ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED.
+ */
+export const buildIndexes = async (
+  client: Client,
+  names: TableNames,
+  primaryKey: readonly string[],
+  indexes: readonly IndexSpec[],
+): Promise<readonly string[]> => {
+  const run = async ({ text }: Query, what: string): Promise<void> => {
+    try {
+      await client.query(text);
+    } catch (cause) {
+      throw buildError(names, what, cause);
+    }
+  };
+  if (primaryKey.length > 0) await run(addPrimaryKey(names, primaryKey), `primary key (${primaryKey.join(', ')})`);
+  for (const index of indexes) await run(createIndex(names, index), `index ${index.name}`);
+  const own: { name: string; ddl: string }[] = (await runQuery(client, selectOwnIndexes(names, indexes.map(({ name }) => name)))).rows;
+  for (const { name, ddl } of own) await run({ text: ddl }, `index ${name} (made by hand on ${productionName(names)})`);
+  return own.map(({ name }) => name);
+};
+
+export const analyze = (names: TableNames): Query => ({ text: `analyze ${builtName(names)}` });
+
+/** The server's refusal of a constraint or index as our error, by SQLSTATE. */
+export const buildError = ({ table }: TableNames, what: string, cause: unknown): EtlError => {
+  const { detail, column } = cause as { detail?: string; column?: string };
+  const sqlstate = codeOf(cause);
+  if (sqlstate === '23505')
+    return new EtlError('ETL_DUPLICATE_KEY', { table, key: what, detail: detail ?? '' }, { cause });
+  if (sqlstate === '23502')
+    return new EtlError('ETL_PUBLISH_NULL', { table, column, reason: `${what} does not allow them` }, { cause });
+  const problem = `${what}: ${messageOf(cause)}`;
+  return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate, problem, hint: detail ?? '' }, { cause });
+};

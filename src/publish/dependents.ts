@@ -1,0 +1,77 @@
+// What hangs on a production table and would be lost or broken if another table took its place.
+
+import { runQuery, type Client } from '../db/client.ts';
+import type { Query } from '../db/sql.ts';
+
+export interface Dependent {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** A production table as it stands. */
+export interface ProductionTable {
+  readonly oid: number;
+  readonly dependents: readonly Dependent[];
+  /** True when a foreign key of another table points here, so that rows must be replaced by key. */
+  readonly isReferenced: boolean;
+}
+
+/**
+ * Views, rules, foreign keys either way, other constraints, triggers, policies, publications, inheritance, extended
+ * statistics, SQL functions, and columns of the table's row type. PostgreSQL, "System Catalogs", pg_depend.
+ */
+const selectDependents = (oid: number): Query => ({
+  text: `
+    select distinct 'view' as kind, v.oid::regclass::text as name
+      from pg_depend d join pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class
+      where d.classid = 'pg_rewrite'::regclass and d.refclassid = 'pg_class'::regclass
+        and d.refobjid = $1 and v.oid <> $1
+    union all
+    select 'rule', rulename::text from pg_rewrite where ev_class = $1
+    union all
+    select 'foreign key', conrelid::regclass || '.' || conname from pg_constraint
+      where contype = 'f' and confrelid = $1 and conrelid <> $1
+    union all
+    select 'constraint', conname::text from pg_constraint where conrelid = $1 and contype in ('c', 'f', 'u', 'x')
+    union all
+    select 'trigger', tgname::text from pg_trigger where tgrelid = $1 and not tgisinternal
+    union all
+    select 'policy', polname::text from pg_policy where polrelid = $1
+    union all
+    select 'row security', relname::text from pg_class where oid = $1 and relrowsecurity
+    union all
+    select 'publication', p.pubname::text from pg_publication_rel r join pg_publication p on p.oid = r.prpubid
+      where r.prrelid = $1
+    union all
+    select 'inheritance', inhrelid::regclass::text from pg_inherits where inhparent = $1 or inhrelid = $1
+    union all
+    select 'statistics', stxname::text from pg_statistic_ext where stxrelid = $1
+    union all
+    select 'function', objid::regprocedure::text from pg_depend
+      where classid = 'pg_proc'::regclass and refclassid = 'pg_class'::regclass and refobjid = $1
+    union all
+    select 'row type', d.objid::regclass::text from pg_depend d join pg_class t on t.oid = $1
+      where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_type'::regclass and d.refobjid = t.reltype
+    order by kind, name`,
+  values: [oid],
+});
+
+/** Looks the production table up; undefined when there is none. */
+export const productionTable = async (
+  client: Client,
+  schema: string,
+  table: string,
+): Promise<ProductionTable | undefined> => {
+  const found = await client.query(
+    `select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = $1 and c.relname = $2`,
+    [schema, table],
+  );
+  const oid: number | undefined = found.rows[0]?.oid;
+  if (oid === undefined) return undefined;
+  const dependents: Dependent[] = (await runQuery(client, selectDependents(oid))).rows;
+  return { oid, dependents, isReferenced: dependents.some(({ kind }) => kind === 'foreign key') };
+};
+
+export const dependentsText = (dependents: readonly Dependent[]): string =>
+  dependents.map(({ kind, name }) => `${kind} ${name}`).join(', ');

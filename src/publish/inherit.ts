@@ -1,0 +1,60 @@
+// What the new table takes over from the old one: grants, comments, storage options, owner.
+
+import { runQuery, type Client } from '../db/client.ts';
+import { quoteText, type Query } from '../db/sql.ts';
+import { builtName, type TableNames } from './names.ts';
+
+/**
+ * Statements that give the built table what the table with this oid has, written by the server itself.
+ * Grants on columns and comments of columns follow the column's name. The owner comes last: it may not be us.
+ */
+const selectStatements = (oid: number, names: TableNames, comment: string | undefined): Query => ({
+  text: `
+    with target as (select $2::text as name, ($2::text)::regclass as oid),
+    grantees as (
+      select 1 as place, null::name as attname, a.* from pg_class c, aclexplode(c.relacl) a where c.oid = $1
+      union all
+      select 2, t.attname, a.* from pg_attribute t, aclexplode(t.attacl) a
+        where t.attrelid = $1 and t.attnum > 0 and not t.attisdropped
+          and exists (select from pg_attribute n, target where n.attrelid = target.oid and n.attname = t.attname)
+    )
+    select statement from (
+      select place, format('grant %s%s on table %s to %s%s', privilege_type,
+          case when attname is null then '' else format(' (%I)', attname) end, target.name,
+          case when grantee = 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,
+          case when is_grantable then ' with grant option' else '' end) as statement
+        from grantees, target
+      union all
+      select 3, format('comment on table %s is %L', target.name, coalesce($3, obj_description($1, 'pg_class')))
+        from target where coalesce($3, obj_description($1, 'pg_class')) is not null
+      union all
+      select 4, format('comment on column %s.%I is %L', target.name, n.attname, col_description($1, o.attnum))
+        from target, pg_attribute o join pg_attribute n on n.attname = o.attname
+        where o.attrelid = $1 and n.attrelid = target.oid and o.attnum > 0 and not o.attisdropped
+          and col_description($1, o.attnum) is not null
+      union all
+      select 5, format('alter table %s set (%s)', target.name, array_to_string(c.reloptions, ', '))
+        from target, pg_class c where c.oid = $1 and c.reloptions is not null
+      union all
+      select 6, format('alter table %s owner to %I', target.name, pg_get_userbyid(c.relowner))
+        from target, pg_class c where c.oid = $1 and pg_get_userbyid(c.relowner) <> current_user
+    ) statements
+    order by place`,
+  values: [oid, builtName(names), comment ?? null],
+});
+
+/** Gives the built table what the table with this oid has; a declared comment goes before an old one. */
+export const inherit = async (
+  client: Client,
+  oid: number,
+  names: TableNames,
+  comment: string | undefined,
+): Promise<void> => {
+  const { rows } = await runQuery(client, selectStatements(oid, names, comment));
+  for (const { statement } of rows) await client.query(statement);
+};
+
+/** Sets a declared comment on a table that stays. */
+export const setComment = (table: string, comment: string): Query => ({
+  text: `comment on table ${table} is ${quoteText(comment)}`,
+});

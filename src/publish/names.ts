@@ -1,0 +1,28 @@
+// Where new tables are built before anyone sees them.
+
+import { quoteName, type Query } from '../db/sql.ts';
+
+/**
+ * Each pipeline builds in a schema of its own, under the final names of tables and indexes: publishing is then one
+ * `alter table … set schema`, and SQL files find the new tables by search_path.
+ */
+export const buildSchema = (pipeline: string): string => `etl_build_${pipeline}`;
+
+export const dropBuildSchema = (pipeline: string): Query => ({
+  text: `drop schema if exists ${quoteName(buildSchema(pipeline))} cascade`,
+});
+
+export const createBuildSchema = (pipeline: string): Query => ({
+  text: `create schema ${quoteName(buildSchema(pipeline))}`,
+});
+
+/** A table of the pipeline: in production, and aside while it is built. */
+export interface TableNames {
+  readonly schema: string;
+  readonly table: string;
+  readonly buildSchema: string;
+}
+
+export const productionName = ({ schema, table }: TableNames): string => quoteName(schema, table);
+
+export const builtName = ({ buildSchema: schema, table }: TableNames): string => quoteName(schema, table);

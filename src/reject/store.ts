@@ -1,0 +1,51 @@
+// Keeps rejects in etl.reject, in the transaction of their chunk, and judges them against a table's limit.
+
+import type { RejectLimit } from '../declaration.ts';
+import type { Query } from '../db/sql.ts';
+import type { Reject } from '../model.ts';
+import { rejectsShown } from '../limits.ts';
+
+/** Where rejects come from. */
+export interface RejectSource {
+  readonly runId: number;
+  readonly table: string;
+  readonly fileId: number;
+}
+
+export const insertRejects = ({ runId, table, fileId }: RejectSource, rejects: readonly Reject[]): Query => ({
+  text: `insert into etl.reject (run_id, table_name, file_id, byte, line, record, column_name, code, reason, raw)
+    select $1, $2, $3, r.* from unnest($4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
+      $10::text[]) as r`,
+  values: [
+    runId,
+    table,
+    fileId,
+    rejects.map(({ position }) => position.byte),
+    rejects.map(({ position }) => position.line),
+    rejects.map(({ position }) => position.record),
+    rejects.map(({ column }) => column),
+    rejects.map(({ code }) => code),
+    rejects.map(({ reason }) => storable(reason)),
+    rejects.map(({ raw }) => raw),
+  ],
+});
+
+/** Text that PostgreSQL can store whatever a user's function put into it. */
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\\x00');
+
+/** The first rejects of a table, as lines for an error message. */
+export const selectFirstRejects = (runId: number, table: string): Query => ({
+  text: `select f.name || ':' || r.line || coalesce(' ' || r.column_name, '') || ': ' || r.reason as line
+    from etl.reject r join etl.source_file f on f.id = r.file_id
+    where r.run_id = $1 and r.table_name = $2
+    order by f.ordinal, r.byte
+    limit $3`,
+  values: [runId, table, rejectsShown],
+});
+
+/** True when so many rejects of so many records are more than the table allows. */
+export const isOverLimit = (limit: RejectLimit, rejected: number, records: number): boolean =>
+  limit.kind === 'count' ? rejected > limit.records : rejected * 100 > limit.percent * records;
+
+export const limitText = (limit: RejectLimit): string =>
+  limit.kind === 'count' ? String(limit.records) : `${limit.percent}%`;

@@ -1,0 +1,115 @@
+// Builds the new version of every table aside, in dependency order.
+
+import type { SourceTableSpec, TableSpec } from '../declaration.ts';
+import { stagingTable } from '../copy/staging.ts';
+import { runQuery, withTransaction } from '../db/client.ts';
+import { quoteName, quoteNames } from '../db/sql.ts';
+import {
+  analyze,
+  buildError,
+  buildIndexes,
+  createFromSqlPrefix,
+  createFromStaging,
+  setNotNull,
+} from '../publish/build-table.ts';
+import { buildSchema, createBuildSchema, dropBuildSchema, type TableNames } from '../publish/names.ts';
+import type { BuiltTable } from '../publish/publish-table.ts';
+import { transformError, type SqlText } from '../transform/sql-file.ts';
+import { tableOrder } from '../pipeline/table-order.ts';
+import { secondsSince, type RunContext } from './context.ts';
+
+const namesOf = ({ spec }: RunContext, table: TableSpec): TableNames => ({
+  schema: spec.schema,
+  table: table.name,
+  buildSchema: buildSchema(spec.name),
+});
+
+/** Rows of a typed table, from staging. */
+const fillTyped = async (context: RunContext, table: SourceTableSpec): Promise<number> => {
+  const names = namesOf(context, table);
+  const staging = stagingTable(context.spec.name, table.name);
+  const columns = table.columns.map(({ name }) => name);
+  const filled = await runQuery(context.client, createFromStaging(names, columns, staging));
+  const required = table.columns.filter(({ nullable }) => !nullable).map(({ name }) => name);
+  if (required.length > 0) await runQuery(context.client, setNotNull(names, required));
+  return filled.rowCount ?? 0;
+};
+
+/**
+ * Rows of a table that a SQL file makes. Its unqualified names find the new tables of this run first, then production;
+ * a text table's staging is there as `<table>_staging`.
+ */
+const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promise<number> => {
+  const { client, spec } = context;
+  const names = namesOf(context, table);
+  const prefix = createFromSqlPrefix(names);
+  const alias = quoteName(`${table.name}_staging`);
+  return withTransaction(client, async () => {
+    if (table.kind === 'source')
+      await client.query(
+        `create temporary view ${alias} as select * from ${stagingTable(spec.name, table.name)}`,
+      );
+    await client.query(`set local search_path = ${quoteNames([names.buildSchema, spec.schema, 'public'])}`);
+    try {
+      // The extended protocol takes one statement only: a second one in the file is refused by the server.
+      const filled = await client.query({ text: prefix + sql.text, queryMode: 'extended' } as { text: string });
+      return filled.rowCount ?? 0;
+    } catch (cause) {
+      throw transformError(sql, prefix.length, cause);
+    } finally {
+      if (table.kind === 'source') await client.query(`drop view if exists pg_temp.${alias}`).catch(() => undefined);
+    }
+  });
+};
+
+const buildOne = async (
+  context: RunContext,
+  table: TableSpec,
+  sqlTexts: ReadonlyMap<string, SqlText>,
+  loadSeconds: number,
+): Promise<BuiltTable> => {
+  const { client, emit, signal } = context;
+  const start = performance.now();
+  const names = namesOf(context, table);
+  const sql = sqlTexts.get(table.name);
+  signal?.throwIfAborted();
+  emit({ type: 'building', table: table.name, what: 'rows' });
+  const rows = await fill(context, table, sql);
+  emit({ type: 'building', table: table.name, what: 'indexes' });
+  const own = await buildIndexes(client, names, table.primaryKey, table.indexes);
+  if (own.length > 0)
+    emit({ type: 'notice', message: `${table.name}: kept indexes made by hand: ${own.join(', ')}` });
+  emit({ type: 'building', table: table.name, what: 'statistics' });
+  await runQuery(client, analyze(names));
+  const indexes = table.indexes.map(({ name }) => name);
+  const { primaryKey, comment } = table;
+  return { ...names, primaryKey, comment, rows, indexes, seconds: loadSeconds + secondsSince(start) };
+};
+
+const fill = async (context: RunContext, table: TableSpec, sql: SqlText | undefined): Promise<number> => {
+  if (sql !== undefined) return fillFromSql(context, table, sql);
+  try {
+    return await fillTyped(context, table as SourceTableSpec);
+  } catch (cause) {
+    throw buildError(namesOf(context, table), 'rows', cause);
+  }
+};
+
+/**
+ * Builds all tables of the pipeline in its build schema, which is emptied first.
+ *
+ * Errors: ETL_TRANSFORM, ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED.
+ */
+export const buildTables = async (
+  context: RunContext,
+  sqlTexts: ReadonlyMap<string, SqlText>,
+  loadSeconds: ReadonlyMap<string, number>,
+): Promise<readonly BuiltTable[]> => {
+  const { client, spec } = context;
+  await runQuery(client, dropBuildSchema(spec.name));
+  await runQuery(client, createBuildSchema(spec.name));
+  const built: BuiltTable[] = [];
+  for (const table of tableOrder(spec.tables))
+    built.push(await buildOne(context, table, sqlTexts, loadSeconds.get(table.name) ?? 0));
+  return built;
+};

@@ -1,0 +1,52 @@
+// One chunk of a file as a stream of decoded blocks, with a tally of what became of its records.
+
+import type { Client } from '../db/client.ts';
+import { readBytes } from '../limits.ts';
+import type { Counts, Position, Reject, SourceFile } from '../model.ts';
+import type { Decoder } from '../format/decoder.ts';
+import { positionAfter, recordBlocks, type RecordBlock } from '../format/record-blocks.ts';
+import type { Splitter } from '../format/splitter.ts';
+import { readRange } from '../source/read-file.ts';
+import { addCounts } from './table-load.ts';
+
+/** One file on its way into staging, over one connection. */
+export interface FileLoad {
+  readonly client: Client;
+  readonly file: SourceFile;
+  readonly copyStatement: string;
+  readonly decode: Decoder;
+  readonly split: Splitter;
+  readonly epoch: string;
+  readonly chunkBytes: number;
+  readonly signal: AbortSignal;
+  /** Told of bytes and counts as they are decoded; told the negative when a chunk is rolled back. */
+  readonly onDecoded: (bytes: number, counts: Counts) => void;
+}
+
+/** Collects what becomes of the records of a chunk while its bytes flow. */
+export interface ChunkTally {
+  end: Position;
+  counts: Counts;
+  rejects: Reject[];
+}
+
+/** Blocks of the chunk that begins at `from`: whole records, until it holds `chunkBytes`. */
+export async function* chunkBlocks(load: FileLoad, from: Position): AsyncGenerator<RecordBlock, void> {
+  const { file, chunkBytes, split } = load;
+  const reads = readRange(file.path, from.byte, file.bytes, Math.min(readBytes, chunkBytes));
+  for await (const block of recordBlocks(reads, from, split)) {
+    load.signal.throwIfAborted();
+    yield block;
+    if (positionAfter(block).byte - from.byte >= chunkBytes) return;
+  }
+}
+
+/** Decodes a block and adds it to the tally. */
+export const decodeBlock = (load: FileLoad, block: RecordBlock, tally: ChunkTally): Buffer => {
+  const { copyBytes, counts, rejects } = load.decode(block);
+  tally.end = positionAfter(block);
+  tally.counts = addCounts(tally.counts, counts);
+  for (const reject of rejects) tally.rejects.push(reject);
+  load.onDecoded(block.fileBytes, counts);
+  return copyBytes;
+};

@@ -1,0 +1,79 @@
+// The proof that a run is complete, and the judgement of its rejects, both from the ledger.
+
+import { fileTotals, type FileTotals } from '../checkpoint/ledger.ts';
+import { stagingTable } from '../copy/staging.ts';
+import type { SourceTableSpec } from '../declaration.ts';
+import { runQuery, type Client } from '../db/client.ts';
+import { EtlError, codeOf } from '../errors.ts';
+import type { Counts } from '../model.ts';
+import type { BuiltTable } from '../publish/publish-table.ts';
+import { isOverLimit, limitText, selectFirstRejects } from '../reject/store.ts';
+import { fileState } from '../source/read-file.ts';
+import type { RunContext } from './context.ts';
+import { addCounts, noCounts } from './table-load.ts';
+
+const sourceTables = ({ spec }: RunContext): readonly SourceTableSpec[] =>
+  spec.tables.filter((table) => table.kind === 'source');
+
+const countsOf = (totals: readonly FileTotals[], table: string): Counts =>
+  totals.filter((file) => file.table === table).reduce<Counts>(addCounts, noCounts);
+
+/** Throws ETL_REJECT_LIMIT, with the first few rejects, when a table has more than it allows. */
+export const checkRejects = async (context: RunContext, runId: number): Promise<void> => {
+  const totals = await fileTotals(context.client, runId);
+  for (const { name, rejectLimit } of sourceTables(context)) {
+    const { rejected, records } = countsOf(totals, name);
+    if (!isOverLimit(rejectLimit, rejected, records)) continue;
+    const { rows } = await runQuery(context.client, selectFirstRejects(runId, name));
+    const examples = rows.map(({ line }) => `\n  ${line}`).join('');
+    const details = { table: name, rejected, records, limit: limitText(rejectLimit), run: runId, examples };
+    throw new EtlError('ETL_REJECT_LIMIT', details);
+  }
+};
+
+/** Throws ETL_SOURCE_CHANGED when a file is not what it was when the run was planned. */
+export const checkSources = async (totals: readonly FileTotals[]): Promise<void> => {
+  for (const { table, name, path, fingerprint } of totals) {
+    const state = await fileState(path).catch((cause: unknown) => {
+      if (codeOf(cause) === 'ENOENT') return undefined;
+      throw cause;
+    });
+    if (state?.fingerprint !== fingerprint) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
+  }
+};
+
+const stagedRows = async (client: Client, pipeline: string, table: string): Promise<number> => {
+  const { rows } = await client.query(`select count(*)::float8 as n from ${stagingTable(pipeline, table)}`);
+  return rows[0].n;
+};
+
+/**
+ * Proves, from the ledger, that every byte of every file is accounted for and that the built tables hold every row
+ * copied. Called inside the publishing transaction. Errors: ETL_INCOMPLETE.
+ */
+export const checkComplete = async (
+  context: RunContext,
+  runId: number,
+  built: readonly BuiltTable[],
+): Promise<void> => {
+  const totals = await fileTotals(context.client, runId);
+  const incomplete = (table: string, problem: string): EtlError =>
+    new EtlError('ETL_INCOMPLETE', { table, problem });
+  for (const { table, name, covered, records, copied, rejected, filtered } of totals) {
+    if (!covered) throw incomplete(table, `${name} is not loaded whole`);
+    if (records !== copied + rejected + filtered)
+      throw incomplete(
+        table,
+        `${name}: ${records} records read, but ${copied} copied + ${rejected} rejected + ${filtered} filtered`,
+      );
+  }
+  for (const table of sourceTables(context)) {
+    const { copied } = countsOf(totals, table.name);
+    // A typed table was built from its staging row by row; SQL over a text table may drop rows, staging may not.
+    const found =
+      table.staging === 'typed'
+        ? built.find(({ table: name }) => name === table.name)!.rows
+        : await stagedRows(context.client, context.spec.name, table.name);
+    if (found !== copied) throw incomplete(table.name, `${copied} rows copied, but ${found} found in staging`);
+  }
+};

@@ -1,0 +1,34 @@
+// What every step of one run needs: the pipeline, the server, the coordinator's connection, and whom to tell.
+
+import type { PipelineSpec } from '../declaration.ts';
+import type { ServerAddress } from '../db/address.ts';
+import type { Client } from '../db/client.ts';
+import type { Logger } from '../logger.ts';
+import type { RunEvent, RunStep, StepTime } from '../model.ts';
+
+export interface RunContext {
+  readonly spec: PipelineSpec;
+  readonly address: ServerAddress;
+  /** The coordinator's connection: plan, ledger, build, publish. Loads have connections of their own. */
+  readonly client: Client;
+  readonly workers: number;
+  readonly chunkBytes: number;
+  readonly keepStaging: boolean;
+  readonly emit: (event: RunEvent) => void;
+  readonly logger: Logger;
+  readonly signal: AbortSignal | undefined;
+  readonly steps: StepTime[];
+}
+
+/** Seconds since a moment of `performance.now()`, to the millisecond. */
+export const secondsSince = (start: number): number => Math.round(performance.now() - start) / 1000;
+
+/** Runs one step, announced and timed. */
+export const step = async <T>(context: RunContext, name: RunStep, work: () => Promise<T>): Promise<T> => {
+  context.signal?.throwIfAborted();
+  context.emit({ type: 'step', step: name });
+  const start = performance.now();
+  const result = await work();
+  context.steps.push({ step: name, seconds: secondsSince(start) });
+  return result;
+};

@@ -1,0 +1,231 @@
+// What earlier runs left behind: the queries of `etl status` and `etl rejects`, and functions that ask them.
+
+import type { Client } from '../db/client.ts';
+import type { Query } from '../db/sql.ts';
+import { EtlError } from '../errors.ts';
+import type { RunState } from '../model.ts';
+
+/** One run, with the totals of its chunks. */
+export interface RunSummary {
+  readonly id: number;
+  readonly pipeline: string;
+  readonly state: RunState;
+  readonly host: string;
+  readonly pid: number;
+  readonly workers: number;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+  /** From start to finish; null while the run has not finished. */
+  readonly seconds: number | null;
+  readonly files: number;
+  readonly bytes: number;
+  readonly records: number;
+  readonly copied: number;
+  readonly rejected: number;
+  readonly filtered: number;
+  readonly errorCode: string | null;
+  readonly error: string | null;
+}
+
+/** What a run did to one table; `rows`, `strategy` and `schema` are null when it did not publish the table. */
+export interface TableSummary {
+  readonly table: string;
+  readonly schema: string | null;
+  readonly files: number;
+  readonly bytes: number;
+  readonly bytesRead: number;
+  readonly records: number;
+  readonly copied: number;
+  readonly rejected: number;
+  readonly filtered: number;
+  readonly rows: number | null;
+  readonly strategy: 'swap' | 'in place' | null;
+  readonly seconds: number | null;
+}
+
+export interface FileSummary {
+  readonly table: string;
+  readonly file: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly records: number;
+  readonly copied: number;
+  readonly rejected: number;
+  readonly filtered: number;
+}
+
+export interface RejectRow {
+  readonly run: number;
+  readonly table: string;
+  readonly file: string;
+  readonly line: number;
+  readonly byte: number;
+  readonly record: number;
+  readonly column: string | null;
+  readonly code: string;
+  readonly reason: string;
+  readonly raw: string;
+}
+
+export interface RunDetails {
+  readonly run: RunSummary;
+  readonly tables: readonly TableSummary[];
+  readonly files: readonly FileSummary[];
+}
+
+// float8 holds every count exactly up to 2^53, and node-postgres gives it as a number; bigint would be text.
+const totals = `
+  coalesce(sum(c.records), 0)::float8 as records,
+  coalesce(sum(c.copied), 0)::float8 as copied,
+  coalesce(sum(c.rejected), 0)::float8 as rejected,
+  coalesce(sum(c.filtered), 0)::float8 as filtered`;
+
+const filesWithTotals = (where: string): string => `
+  select f.id, f.run_id, f.table_name, f.ordinal, f.name, f.path, f.bytes,
+    coalesce(sum(c.byte_end - c.byte_start), 0) as bytes_read, ${totals}
+  from etl.source_file f
+  left join etl.chunk c on c.file_id = f.id
+  where ${where}
+  group by f.id`;
+
+const runColumns = `
+  r.id::float8 as id, r.pipeline, r.state, r.host, r.pid, r.workers,
+  r.started_at as "startedAt", r.finished_at as "finishedAt",
+  extract(epoch from r.finished_at - r.started_at)::float8 as seconds,
+  count(f.id)::float8 as files,
+  coalesce(sum(f.bytes), 0)::float8 as bytes,
+  coalesce(sum(f.records), 0) as records,
+  coalesce(sum(f.copied), 0) as copied,
+  coalesce(sum(f.rejected), 0) as rejected,
+  coalesce(sum(f.filtered), 0) as filtered,
+  r.error_code as "errorCode", r.error`;
+
+/** Is there a bookkeeping schema at all? */
+export const selectHasHistory = (): Query => ({ text: `select to_regclass('etl.run') is not null as there` });
+
+/** The newest runs, newest first. */
+export const selectRuns = (limit: number): Query => ({
+  text: `with newest as (select * from etl.run order by id desc limit $1)
+    select ${runColumns}
+    from newest r
+    left join (${filesWithTotals('f.run_id in (select id from newest)')}) f on f.run_id = r.id
+    group by r.id, r.pipeline, r.state, r.host, r.pid, r.workers, r.started_at, r.finished_at, r.error_code, r.error
+    order by r.id desc`,
+  values: [limit],
+});
+
+/** One run by its number. */
+export const selectRun = (runId: number): Query => ({
+  text: `select ${runColumns}
+    from etl.run r
+    left join (${filesWithTotals('f.run_id = $1')}) f on f.run_id = r.id
+    where r.id = $1
+    group by r.id`,
+  values: [runId],
+});
+
+/** Tables of a run: those with files, and those it published. */
+export const selectTables = (runId: number): Query => ({
+  text: `with loaded as (
+      select f.table_name, min(f.id) as first_file, count(*)::float8 as files, sum(f.bytes)::float8 as bytes,
+        sum(f.bytes_read)::float8 as bytes_read, sum(f.records) as records, sum(f.copied) as copied,
+        sum(f.rejected) as rejected, sum(f.filtered) as filtered
+      from (${filesWithTotals('f.run_id = $1')}) f
+      group by f.table_name
+    ),
+    published as (select * from etl.published_table where run_id = $1)
+    select coalesce(l.table_name, p.table_name) as table, p.schema_name as schema,
+      coalesce(l.files, 0) as files, coalesce(l.bytes, 0) as bytes, coalesce(l.bytes_read, 0) as "bytesRead",
+      coalesce(l.records, 0) as records, coalesce(l.copied, 0) as copied,
+      coalesce(l.rejected, 0) as rejected, coalesce(l.filtered, 0) as filtered,
+      p.rows::float8 as rows, p.strategy, p.seconds
+    from loaded l
+    full join published p on p.table_name = l.table_name
+    order by l.first_file nulls last, p.published_at, 1`,
+  values: [runId],
+});
+
+/** Files of a run, in the order in which they count as written. */
+export const selectFiles = (runId: number): Query => ({
+  text: `select f.table_name as table, f.name as file, f.path, f.bytes::float8 as bytes,
+      f.records, f.copied, f.rejected, f.filtered
+    from (${filesWithTotals('f.run_id = $1')}) f
+    order by f.table_name, f.ordinal`,
+  values: [runId],
+});
+
+/** The newest run that rejected anything (in `table`, if given). */
+export const selectNewestRunWithRejects = (table: string | null): Query => ({
+  text: `select max(run_id)::float8 as id
+    from etl.reject
+    where $1::text is null or table_name = $1`,
+  values: [table],
+});
+
+interface RejectFilter {
+  readonly runId: number;
+  readonly table: string | null;
+  readonly limit: number;
+}
+
+/** Rejects of a run in the order of its files. */
+export const selectRejects = ({ runId, table, limit }: RejectFilter): Query => ({
+  text: `select r.run_id::float8 as run, r.table_name as table, f.name as file, r.line::float8 as line,
+      r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason, r.raw
+    from etl.reject r
+    join etl.source_file f on f.id = r.file_id
+    where r.run_id = $1 and ($2::text is null or r.table_name = $2)
+    order by r.table_name, f.ordinal, r.byte, r.id
+    limit $3`,
+  values: [runId, table, limit],
+});
+
+/** How many there are in all. */
+export const countRejects = ({ runId, table }: Omit<RejectFilter, 'limit'>): Query => ({
+  text: `select count(*)::float8 as rejects
+    from etl.reject
+    where run_id = $1 and ($2::text is null or table_name = $2)`,
+  values: [runId, table],
+});
+
+const rowsOf = async <Row>(client: Client, { text, values = [] }: Query): Promise<Row[]> =>
+  (await client.query(text, [...values])).rows;
+
+const hasHistory = async (client: Client): Promise<boolean> =>
+  Boolean((await rowsOf<{ there: boolean }>(client, selectHasHistory()))[0]?.there);
+
+/** The newest runs; none when nothing ever ran on this database. */
+export const listRuns = async (client: Client, limit: number): Promise<RunSummary[]> =>
+  (await hasHistory(client)) ? rowsOf<RunSummary>(client, selectRuns(limit)) : [];
+
+/** One run with its tables and files. Errors: ETL_RUN_UNKNOWN. */
+export const findRun = async (client: Client, runId: number): Promise<RunDetails> => {
+  const [run] = (await hasHistory(client)) ? await rowsOf<RunSummary>(client, selectRun(runId)) : [];
+  if (!run) throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
+  const tables = await rowsOf<TableSummary>(client, selectTables(runId));
+  return { run, tables, files: await rowsOf<FileSummary>(client, selectFiles(runId)) };
+};
+
+export interface RejectList {
+  /** The run looked at; undefined when no run has rejects. */
+  readonly runId: number | undefined;
+  readonly rejects: readonly RejectRow[];
+  /** All of them, listed or not. */
+  readonly total: number;
+}
+
+/** Rejects of one run, or of the newest run that has any. Errors: ETL_RUN_UNKNOWN. */
+export const listRejects = async (
+  client: Client,
+  { runId, table = null, limit }: { runId?: number | undefined; table?: string | null; limit: number },
+): Promise<RejectList> => {
+  if (runId !== undefined) await findRun(client, runId);
+  else if (!(await hasHistory(client))) return { runId, rejects: [], total: 0 };
+  const [newest] = runId === undefined
+    ? await rowsOf<{ id: number | null }>(client, selectNewestRunWithRejects(table)) : [{ id: runId }];
+  if (newest?.id == null) return { runId: undefined, rejects: [], total: 0 };
+  const filter = { runId: newest.id, table, limit };
+  const rejects = await rowsOf<RejectRow>(client, selectRejects(filter));
+  const [count] = await rowsOf<{ rejects: number }>(client, countRejects(filter));
+  return { runId: newest.id, rejects, total: count?.rejects ?? 0 };
+};

@@ -1,0 +1,88 @@
+// Loads one chunk: COPY, rejects and ledger row in one transaction.
+
+import { claimChunk, completeChunk, selectChunk } from '../checkpoint/ledger.ts';
+import { copyIn } from '../copy/copy-in.ts';
+import { runQuery, withTransaction } from '../db/client.ts';
+import { EtlError, codeOf } from '../errors.ts';
+import type { Counts, Position } from '../model.ts';
+import { insertRejects } from '../reject/store.ts';
+import { chunkBlocks, decodeBlock, type ChunkTally, type FileLoad } from './chunk-source.ts';
+import { copyCarefully } from './load-carefully.ts';
+import { noCounts } from './table-load.ts';
+
+/** What a chunk came to: where the next one begins. */
+export interface LoadedChunk {
+  readonly end: Position;
+  readonly counts: Counts;
+}
+
+/** The usual way: one COPY for the whole chunk. */
+const copyWhole = async (load: FileLoad, from: Position, tally: ChunkTally): Promise<number> => {
+  async function* rows(): AsyncGenerator<Buffer, void> {
+    for await (const block of chunkBlocks(load, from)) {
+      const bytes = decodeBlock(load, block, tally);
+      if (bytes.length > 0) yield bytes;
+    }
+  }
+  return copyIn(load.client, load.copyStatement, rows(), load.signal);
+};
+
+type CopyChunk = (load: FileLoad, from: Position, tally: ChunkTally) => Promise<number>;
+
+const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise<LoadedChunk> => {
+  const { client, file, epoch } = load;
+  const tally: ChunkTally = { end: from, counts: noCounts, rejects: [] };
+  try {
+    return await withTransaction(client, async () => {
+      // The ledger row goes first: no row back means that the chunk is loaded, before we send a byte.
+      // Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
+      const claimed = await runQuery(client, claimChunk(file.id, from, epoch));
+      if (claimed.rows.length === 0) return await loadedBefore(load, from);
+      const copied = await copy(load, from, tally);
+      checkTally(load, from, tally, copied);
+      const source = { runId: file.runId, table: file.table, fileId: file.id };
+      if (tally.rejects.length > 0) await runQuery(client, insertRejects(source, tally.rejects));
+      await runQuery(client, completeChunk(file.id, from, tally.end, tally.counts));
+      return { end: tally.end, counts: tally.counts };
+    });
+  } catch (error) {
+    const { records, copied, rejected, filtered } = tally.counts;
+    const undone = { records: -records, copied: -copied, rejected: -rejected, filtered: -filtered };
+    load.onDecoded(from.byte - tally.end.byte, undone);
+    throw error;
+  }
+};
+
+const loadedBefore = async (load: FileLoad, from: Position): Promise<LoadedChunk> => {
+  const { rows } = await runQuery(load.client, selectChunk(load.file.id, from.byte));
+  const { byte, line, record, ...counts } = rows[0];
+  load.onDecoded(byte - from.byte, counts);
+  return { end: { byte, line, record }, counts };
+};
+
+const checkTally = ({ file }: FileLoad, from: Position, { end, counts }: ChunkTally, copied: number): void => {
+  const { table, name } = file;
+  if (end.byte === from.byte) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
+  if (copied === counts.copied) return;
+  const problem = `${name} from byte ${from.byte}: ${counts.copied} rows sent, the server took ${copied}`;
+  throw new EtlError('ETL_INCOMPLETE', { table, problem });
+};
+
+/** SQLSTATE classes with which the server refuses values, not us: data exception, constraint, PL/pgSQL raise. */
+const isDataRefusal = (error: unknown): boolean => /^(22|23|P0001)/.test(codeOf(error) ?? '');
+
+/**
+ * Loads the chunk that begins at `from`, once: a chunk that the ledger holds is not copied again.
+ *
+ * When the server refuses a value that we could not judge (`column.of`, text staging), the chunk is loaded again
+ * carefully, and the records at fault become rejects. Errors: ETL_SOURCE_CHANGED, ETL_COPY_REFUSED, ETL_INCOMPLETE,
+ * ETL_USER_FUNCTION; the driver's own when the connection is lost.
+ */
+export const loadChunk = async (load: FileLoad, from: Position): Promise<LoadedChunk> => {
+  try {
+    return await attempt(load, from, copyWhole);
+  } catch (error) {
+    if (!isDataRefusal(error)) throw error;
+    return attempt(load, from, copyCarefully);
+  }
+};

@@ -1,0 +1,26 @@
+// What a caller may say about one run; the defaults are filled in by run-pipeline.ts.
+
+import type { Logger } from '../logger.ts';
+import type { RunEvent } from '../model.ts';
+
+export interface RunOptions {
+  /** Connection string; without it `server`, without both PG* and DATABASE_URL of `env`. */
+  readonly databaseUrl?: string;
+  /** Values for the pipeline's `params`; texts from a command line or values already parsed. */
+  readonly params?: Readonly<Record<string, unknown>>;
+  /** Loads that run side by side, each on a connection of its own. Default: the number of cores. */
+  readonly workers?: number;
+  /** Bytes of source that one transaction loads. Default: 32 MiB. */
+  readonly chunkBytes?: number;
+  /** Directory that SQL files are relative to. Default: the working directory; the command line gives the pipeline file's. */
+  readonly directory?: string;
+  /** Directory that source globs are relative to. Default: the working directory. */
+  readonly workingDirectory?: string;
+  /** Load everything again even when files and definition are those of the last published run. */
+  readonly fullRefresh?: boolean;
+  /** Leave the staging tables after publishing, to look at them. */
+  readonly keepStaging?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: RunEvent) => void;
+  readonly logger?: Logger;
+}

@@ -1,0 +1,64 @@
+// Plans the loading: which files each table reads, what their headers say, what staging will look like.
+
+import type { PipelineSpec, SourceTableSpec } from '../declaration.ts';
+import { EtlError, messageOf } from '../errors.ts';
+import { headerBytesMax } from '../limits.ts';
+import type { NewFile } from '../checkpoint/ledger.ts';
+import type { StagingColumn } from '../copy/staging.ts';
+import { columnTypes } from '../format/column-types/registry.ts';
+import { checkHeader, neededHeaders, readHeader } from '../format/header.ts';
+import { listFiles, type ListedFile } from '../source/list-files.ts';
+import { fileState, readHead } from '../source/read-file.ts';
+
+/** A table that is loaded from files: what is read, and what staging looks like. */
+export interface PlannedTable {
+  readonly table: SourceTableSpec;
+  readonly files: readonly NewFile[];
+  readonly staging: readonly StagingColumn[];
+}
+
+const planFile = async (table: SourceTableSpec, listed: ListedFile, ordinal: number): Promise<NewFile> => {
+  const { name, path } = listed;
+  const place = { table: table.name, file: name };
+  try {
+    const state = await fileState(path);
+    const head = await readHead(path, Math.min(headerBytesMax, state.bytes));
+    if (state.bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', place);
+    const { names, dataByte, dataLine } = readHeader(head, head.length === state.bytes, table.source.dialect, place);
+    const needed = table.staging === 'text' ? names : neededHeaders(table.columns, table.filter);
+    checkHeader(names, needed, { ...place, line: table.source.dialect.skipLines + 1 });
+    return { ...state, path, name, table: table.name, ordinal, header: names, dataByte, dataLine };
+  } catch (cause) {
+    if (cause instanceof EtlError) throw cause;
+    throw new EtlError('ETL_SOURCE_UNREADABLE', { ...place, problem: messageOf(cause) }, { cause });
+  }
+};
+
+/** Columns of the staging table: the declared ones in their types, or every header as text. */
+const stagingColumns = (table: SourceTableSpec, files: readonly NewFile[]): readonly StagingColumn[] => {
+  if (table.staging === 'typed')
+    return table.columns.map(({ name, type, options }) => ({ name, type: columnTypes[type].sql(options) }));
+  const [first, ...others] = files;
+  const header = first!.header;
+  const different = others.find((file) => file.header.join('\0') !== header.join('\0'));
+  if (different !== undefined) {
+    const details = { table: table.name, file: different.name, first: first!.name };
+    throw new EtlError('ETL_HEADER_DIFFERS', details);
+  }
+  return header.map((name, index) => ({ name: name === '' ? `field_${index + 1}` : name, type: 'text' }));
+};
+
+const planTable = async (table: SourceTableSpec, workingDirectory: string): Promise<PlannedTable> => {
+  const listed = await listFiles(table.name, table.source.paths, workingDirectory);
+  const files: NewFile[] = [];
+  for (const [ordinal, file] of listed.entries()) files.push(await planFile(table, file, ordinal));
+  return { table, files, staging: stagingColumns(table, files) };
+};
+
+/** Plans every table that is loaded from files. Reads the first bytes of each file, nothing else. */
+export const planSources = async (spec: PipelineSpec, workingDirectory: string): Promise<readonly PlannedTable[]> => {
+  const sources = spec.tables.filter((table) => table.kind === 'source');
+  const planned: PlannedTable[] = [];
+  for (const table of sources) planned.push(await planTable(table, workingDirectory));
+  return planned;
+};

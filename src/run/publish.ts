@@ -1,0 +1,99 @@
+// Publishes all tables of a run in one transaction: proof of completeness, in-place fills, swaps, record.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileTotals, updateRunState } from '../checkpoint/ledger.ts';
+import { runQuery, withTransaction } from '../db/client.ts';
+import { quoteName } from '../db/sql.ts';
+import { EtlError, codeOf, messageOf } from '../errors.ts';
+import { swapAttemptsMax, swapLockTimeoutMs } from '../limits.ts';
+import { productionName } from '../publish/names.ts';
+import {
+  DependentsChanged,
+  insertPublished,
+  planNotice,
+  planPublish,
+  publishTable,
+  type BuiltTable,
+  type PublishPlan,
+} from '../publish/publish-table.ts';
+import { checkComplete, checkSources } from './completeness.ts';
+import type { RunContext } from './context.ts';
+
+/** SQLSTATEs that another attempt may not meet. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof DependentsChanged ||
+  ['55P03', '40P01'].includes(codeOf(error) ?? ''); // lock timeout, deadlock
+
+const planAll = async (context: RunContext, built: readonly BuiltTable[]): Promise<readonly PublishPlan[]> => {
+  const plans: PublishPlan[] = [];
+  for (const table of built) plans.push(await planPublish(context.client, table));
+  // In-place fills take long and lock readers out of nothing; swaps lock them out and take a moment: they go last.
+  return plans.toSorted((a, b) => Number(a.strategy === 'swap') - Number(b.strategy === 'swap'));
+};
+
+const publishAll = (context: RunContext, runId: number, plans: readonly PublishPlan[]): Promise<void> =>
+  withTransaction(context.client, async () => {
+    const { client, spec } = context;
+    await client.query(`set local lock_timeout = ${swapLockTimeoutMs}`);
+    await checkComplete(context, runId, plans.map(({ table }) => table));
+    await client.query(`create schema if not exists ${quoteName(spec.schema)}`);
+    for (const plan of plans) {
+      await publishTable(client, plan).catch((cause: unknown) => {
+        throw publishError(plan, cause);
+      });
+      await runQuery(client, insertPublished(runId, plan));
+    }
+    await runQuery(client, updateRunState(runId, 'published'));
+  });
+
+const publishError = ({ table }: PublishPlan, cause: unknown): unknown => {
+  if (cause instanceof EtlError || isPassing(cause)) return cause;
+  const { detail } = cause as { detail?: string };
+  const details = { table: table.table, sqlstate: codeOf(cause), problem: messageOf(cause), hint: detail };
+  return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
+};
+
+const lockedError = async (context: RunContext, built: readonly BuiltTable[], cause: unknown): Promise<EtlError> => {
+  const holders = await context.client.query(
+    `select distinct relation::regclass::text as name, pid from pg_locks
+      where relation = any (select to_regclass(name) from unnest($1::text[]) as name) and granted and pid <> pg_backend_pid()`,
+    [built.map(productionName)],
+  );
+  const table = holders.rows[0]?.name ?? built.map(({ table: name }) => name).join(', ');
+  const pids = holders.rows.map(({ pid }) => pid).join(', ') || 'unknown';
+  const seconds = Math.round((swapAttemptsMax * swapLockTimeoutMs) / 1000);
+  return new EtlError('ETL_PUBLISH_LOCKED', { table, seconds, pids }, { cause });
+};
+
+/**
+ * Publishes the built tables together; production changes in one step or not at all.
+ *
+ * The swap asks for its locks with a short timeout and tries again, so that readers never queue behind it for long.
+ * Errors: ETL_SOURCE_CHANGED, ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED,
+ * ETL_PUBLISH_LOCKED.
+ */
+export const publishTables = async (
+  context: RunContext,
+  runId: number,
+  built: readonly BuiltTable[],
+): Promise<void> => {
+  await checkSources(await fileTotals(context.client, runId));
+  const told = new Set<string>();
+  for (let attempt = 1; ; attempt += 1) {
+    context.signal?.throwIfAborted();
+    const plans = await planAll(context, built);
+    for (const notice of plans.map(planNotice)) {
+      if (notice === undefined || told.has(notice)) continue;
+      told.add(notice);
+      context.emit({ type: 'notice', message: notice });
+    }
+    try {
+      return await publishAll(context, runId, plans);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      if (attempt === swapAttemptsMax) throw await lockedError(context, built, error);
+      // Readers that queued behind our lock get their turn before we ask again.
+      await sleep(Math.min(100 * attempt, 1_000));
+    }
+  }
+};

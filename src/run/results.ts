@@ -1,0 +1,70 @@
+// What a run came to, read back from the ledger; and whether the last published run still stands.
+
+import { fileTotals } from '../checkpoint/ledger.ts';
+import type { PipelineSpec } from '../declaration.ts';
+import { runQuery, type Client } from '../db/client.ts';
+import type { Query } from '../db/sql.ts';
+import type { TableResult } from '../model.ts';
+import { addCounts, noCounts } from './table-load.ts';
+import type { PlannedTable } from './plan.ts';
+
+/** Results of every table of a published run, in declared order. */
+export const tableResults = async (
+  client: Client,
+  spec: PipelineSpec,
+  runId: number,
+): Promise<readonly TableResult[]> => {
+  const totals = await fileTotals(client, runId);
+  const { rows: published } = await client.query(
+    `select table_name as "table", rows::float8, seconds, strategy from etl.published_table where run_id = $1`,
+    [runId],
+  );
+  return spec.tables.map(({ name, kind }): TableResult => {
+    const files = totals.filter(({ table }) => table === name);
+    const { rows, seconds, strategy } = published.find(({ table }) => table === name);
+    const { records, copied, rejected, filtered } = files.reduce(addCounts, noCounts);
+    return {
+      table: name,
+      schema: spec.schema,
+      kind,
+      files: files.length,
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      ...{ records, copied, rejected, filtered },
+      ...{ rows, seconds, strategy },
+    };
+  });
+};
+
+/** The newest published run, if its definition is this one and every table it published is still that very table. */
+const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query => ({
+  text: `select r.id::float8 as id from (
+      select * from etl.run where pipeline = $1 and state = 'published' order by id desc limit 1
+    ) r
+    where r.definition_hash = $2 and not exists (
+      select from unnest($3::text[]) as wanted (name)
+      left join etl.published_table p on p.run_id = r.id and p.table_name = wanted.name
+      left join pg_class c on c.oid = p.table_oid and c.relname = wanted.name
+      left join pg_namespace n on n.oid = c.relnamespace and n.nspname = $4
+      where n.oid is null)`,
+  values: [spec.name, definitionHash, spec.tables.map(({ name }) => name), spec.schema],
+});
+
+const fileKeys = (files: readonly { table: string; path: string; fingerprint: string }[]): string =>
+  files
+    .map(({ table, path, fingerprint }) => JSON.stringify([table, path, fingerprint]))
+    .sort()
+    .join('\n');
+
+/** The run that already published exactly these files with this definition; undefined when there is work to do. */
+export const standingRun = async (
+  client: Client,
+  spec: PipelineSpec,
+  definitionHash: string,
+  planned: readonly PlannedTable[],
+): Promise<number | undefined> => {
+  const { rows } = await runQuery(client, selectStandingRun(spec, definitionHash));
+  const runId: number | undefined = rows[0]?.id;
+  if (runId === undefined) return undefined;
+  const wanted = fileKeys(planned.flatMap(({ files }) => files));
+  return fileKeys(await fileTotals(client, runId)) === wanted ? runId : undefined;
+};

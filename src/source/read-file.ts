@@ -1,0 +1,71 @@
+// Reads local files: their fingerprint, their first bytes, and byte ranges as a stream of blocks.
+
+import { createHash } from 'node:crypto';
+import { open, type FileHandle } from 'node:fs/promises';
+import { fingerprintSampleBytes, readBytes } from '../limits.ts';
+
+/** What a file looked like. Two equal fingerprints are taken for the same content. */
+export interface FileState {
+  readonly bytes: number;
+  /** Size, modification time in nanoseconds, and SHA-256 of its first and last 64 KiB. */
+  readonly fingerprint: string;
+}
+
+const readFully = async (handle: FileHandle, buffer: Buffer, from: number): Promise<Buffer> => {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, from + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+};
+
+const withFile = async <T>(path: string, use: (handle: FileHandle) => Promise<T>): Promise<T> => {
+  const handle = await open(path, 'r');
+  try {
+    return await use(handle);
+  } finally {
+    await handle.close();
+  }
+};
+
+/** Size and fingerprint of a file, in constant time. Throws Node's own errors. */
+export const fileState = (path: string): Promise<FileState> =>
+  withFile(path, async (handle) => {
+    const { size, mtimeNs } = await handle.stat({ bigint: true });
+    const bytes = Number(size);
+    const hash = createHash('sha256');
+    const sampleBytes = Math.min(bytes, fingerprintSampleBytes);
+    hash.update(await readFully(handle, Buffer.alloc(sampleBytes), 0));
+    hash.update(await readFully(handle, Buffer.alloc(sampleBytes), bytes - sampleBytes));
+    return { bytes, fingerprint: `${bytes}:${mtimeNs}:${hash.digest('hex')}` };
+  });
+
+/** The first bytes of a file, fewer when it is shorter. */
+export const readHead = (path: string, bytes: number): Promise<Buffer> =>
+  withFile(path, (handle) => readFully(handle, Buffer.alloc(bytes), 0));
+
+/**
+ * Yields the bytes [start, end) of a file in blocks of at most `blockBytes`; each block is the receiver's to keep.
+ * Ends early when the file is shorter than it was: the receiver compares what came with what was planned.
+ */
+export async function* readRange(
+  path: string,
+  start: number,
+  end: number,
+  blockBytes = readBytes,
+): AsyncGenerator<Buffer, void> {
+  const handle = await open(path, 'r');
+  try {
+    for (let from = start; from < end; ) {
+      const wanted = Math.min(blockBytes, end - from);
+      const block = await readFully(handle, Buffer.allocUnsafeSlow(wanted), from);
+      if (block.length === 0) return;
+      from += block.length;
+      yield block;
+    }
+  } finally {
+    await handle.close();
+  }
+}

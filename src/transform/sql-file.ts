@@ -1,0 +1,42 @@
+// SQL kept in files: reads it, and tells where in the file the server found a fault.
+
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, resolve } from 'node:path';
+import { EtlError, codeOf, messageOf } from '../errors.ts';
+import type { SqlFile } from '../declaration.ts';
+
+/** One SELECT, ready to stand behind `create table … as`. */
+export interface SqlText {
+  readonly table: string;
+  /** As the user knows it. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Reads a table's SQL file. Errors: ETL_TRANSFORM_FILE. */
+export const readSqlFile = async (table: string, { path }: SqlFile, directory: string): Promise<SqlText> => {
+  const file = isAbsolute(path) ? path : resolve(directory, path);
+  try {
+    const text = await readFile(file, 'utf8');
+    return { table, file: path, text: text.replace(/;\s*$/, '') };
+  } catch (cause) {
+    throw new EtlError('ETL_TRANSFORM_FILE', { table, file, problem: messageOf(cause) }, { cause });
+  }
+};
+
+const placeInText = (text: string, offset: number): string => {
+  const before = text.slice(0, offset).split('\n');
+  return `:${before.length}:${before.at(-1)!.length + 1}`;
+};
+
+/**
+ * The server's refusal of a SQL file as our error, with line and column in the file.
+ * `prefixLength`: characters that we put before the file's text.
+ */
+export const transformError = (sql: SqlText, prefixLength: number, cause: unknown): EtlError => {
+  const position = Number((cause as { position?: string }).position ?? 0);
+  const offset = position - 1 - prefixLength;
+  const where = position > 0 && offset >= 0 ? placeInText(sql.text, offset) : '';
+  const details = { table: sql.table, file: sql.file, where, sqlstate: codeOf(cause), problem: messageOf(cause) };
+  return new EtlError('ETL_TRANSFORM', details, { cause });
+};

@@ -1,0 +1,78 @@
+// Gives tests databases of their own on the server of the test run.
+
+import { randomUUID } from 'node:crypto';
+
+import pg from 'pg';
+import { afterAll, beforeAll, inject } from 'vitest';
+
+const administer = async (sql: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: inject('serverUrl') });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+};
+
+export interface CreatedDatabase {
+  readonly url: string;
+  /** Ends what is still connected. */
+  drop(): Promise<void>;
+}
+
+/** An empty database under a name that nobody else has. */
+export const createDatabase = async (): Promise<CreatedDatabase> => {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await administer(`create database ${name} template template0`);
+  const url = new URL(inject('serverUrl'));
+  url.pathname = name;
+  return { url: url.href, drop: () => administer(`drop database ${name} with (force)`) };
+};
+
+export interface TestDatabase {
+  /** Set before the first test runs. */
+  readonly url: string;
+  /** On one connection, opened at the first call. */
+  query<Row extends pg.QueryResultRow = pg.QueryResultRow>(
+    sql: string,
+    values?: readonly unknown[],
+  ): Promise<pg.QueryResult<Row>>;
+}
+
+/** A database for the tests of a file or of a `describe`; dropped after them. */
+export const useDatabase = (): TestDatabase => {
+  let database: CreatedDatabase | undefined;
+  let connecting: Promise<pg.Client> | undefined;
+
+  const url = (): string => {
+    if (database === undefined)
+      throw new Error('useDatabase: the database is made in beforeAll; read url in a test');
+    return database.url;
+  };
+  const open = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: url() });
+    // A test may well kill this connection; the next query then fails and says so.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  };
+
+  beforeAll(async () => {
+    database = await createDatabase();
+  });
+  afterAll(async () => {
+    const client = await connecting?.catch(() => undefined);
+    await client?.end().catch(() => undefined);
+    await database?.drop();
+  });
+  return {
+    get url() {
+      return url();
+    },
+    query: async (sql, values) => {
+      const client = await (connecting ??= open());
+      return client.query(sql, values && [...values]);
+    },
+  };
+};

@@ -1,0 +1,174 @@
+// `etl status` and `etl rejects list` over bookkeeping rows written by hand, on a real server.
+
+import { hostname } from 'node:os';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { withClient } from '../../src/db/client.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
+
+const empty = useDatabase();
+const database = useDatabase();
+
+const etl = async (url: string, ...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
+  const io = fakeIo({ env: { DATABASE_URL: url } });
+  const exit = await main(args, io);
+  return { exit, out: io.stdout.text, err: io.stderr.text };
+};
+
+// No process has this number: Linux and macOS count to 4,194,304 at most.
+const deadPid = 2_000_000_000;
+
+const history = `
+  insert into etl.run (pipeline, state, definition_hash, host, pid, workers, started_at, finished_at, error_code, error)
+  values
+    ('noaa', 'published', 'h', '${hostname()}', 1, 2, '2026-03-01 09:05:00Z', '2026-03-01 09:05:04.5Z', null, null),
+    ('noaa', 'failed', 'h', '${hostname()}', 1, 2, '2026-03-02 09:05:00Z', '2026-03-02 09:05:01Z',
+      'ETL_REJECT_LIMIT', 'table observation: 2 of 10 records rejected'),
+    ('noaa', 'loading', 'h', '${hostname()}', ${deadPid}, 2, '2026-03-03 09:05:00Z', null, null, null),
+    ('other', 'loading', 'h', 'elsewhere', ${deadPid}, 1, '2026-03-04 09:05:00Z', null, null, null);
+  insert into etl.source_file (run_id, table_name, ordinal, path, name, bytes, fingerprint, header, data_byte, data_line)
+  values
+    (1, 'station', 0, '/data/station.txt', 'data/station.txt', 1000, 'f', '{a}', 2, 2),
+    (1, 'observation', 0, '/data/1.txt', 'data/1.txt', 3000000, 'f', '{a}', 2, 2),
+    (2, 'observation', 0, '/data/2.txt', 'data/2.txt', 5000, 'f', '{a}', 2, 2);
+  insert into etl.chunk (file_id, byte_start, byte_end, first_line, first_record, lines, records, copied, rejected, filtered, epoch)
+  values
+    (1, 2, 1000, 2, 1, 20, 20, 20, 0, 0, gen_random_uuid()),
+    (2, 2, 1500000, 2, 1, 10000, 10000, 9990, 0, 10, gen_random_uuid()),
+    (2, 1500000, 3000000, 10002, 10001, 9000, 9000, 9000, 0, 0, gen_random_uuid()),
+    (3, 2, 5000, 2, 1, 10, 10, 8, 2, 0, gen_random_uuid());
+  insert into etl.published_table (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes)
+  values
+    (1, 'noaa', 'station', 1, 'swap', 20, 0.1, '{}'),
+    (1, 'noaa', 'observation', 2, 'swap', 18990, 2, '{}'),
+    (1, 'noaa', 'daily', 3, 'in place', 365, 0.5, '{}');
+  insert into etl.reject (run_id, table_name, file_id, byte, line, record, column_name, code, reason, raw)
+  values
+    (2, 'observation', 3, 400, 7, 6, 'temperature', 'type', '''warm'' is not a number', E'1|warm\\x1b[2J'),
+    (2, 'observation', 3, 40, 3, 2, null, 'field_count', '1 field, the header has 2', '1');`;
+
+beforeAll(async () => {
+  await withClient(addressFromUrl(database.url), async (client) => {
+    await migrate(client);
+    await client.query(history);
+  });
+});
+
+/** Lines with their runs of blanks made one. */
+const squeezed = (text: string): string[] => text.trimEnd().split('\n').map((line) => line.trim().replace(/ +/g, ' '));
+
+describe('a database that sluice has never seen', () => {
+  it.each([
+    { args: ['status'], out: 'no runs yet\n', exit: 0 },
+    { args: ['status', '--json'], out: '[]\n', exit: 0 },
+    { args: ['rejects', 'list'], out: 'no rejects\n', exit: 0 },
+    { args: ['status', '1'], out: '', exit: 2 },
+    { args: ['rejects', 'list', '1'], out: '', exit: 2 },
+  ])('$args', async ({ args, out, exit }) => {
+    expect(await etl(empty.url, ...args)).toMatchObject({ exit, out });
+    const { rows } = await empty.query(`select to_regnamespace('etl') as schema`);
+    expect(rows).toEqual([{ schema: null }]);
+  });
+});
+
+describe('etl status', () => {
+  it('lists runs, newest first, and knows whose process is gone', async () => {
+    const { exit, out } = await etl(database.url, 'status');
+    expect(exit).toBe(0);
+    const lines = squeezed(out).map((line) => line.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, 'WHEN'));
+    expect(lines).toEqual([
+      'run pipeline state started seconds records rejected error',
+      '4 other loading WHEN – 0 0',
+      '3 noaa loading (process gone) WHEN – 0 0',
+      '2 noaa failed WHEN 1.0 10 2 ETL_REJECT_LIMIT',
+      '1 noaa published WHEN 4.5 19,020 0',
+    ]);
+  });
+
+  it('shows one run with tables in the order of loading, derived ones last, and files', async () => {
+    const lines = squeezed((await etl(database.url, 'status', '1')).out);
+    expect(lines[0]).toBe('run 1 of noaa: published');
+    expect(lines.slice(4)).toEqual([
+      'table files bytes records copied rejected filtered rows published by',
+      'noaa.station 1 1.0 kB 20 20 0 0 20 swap',
+      'noaa.observation 1 3.0 MB 19,000 18,990 0 10 18,990 swap',
+      'noaa.daily – – – – – – 365 in place',
+      '',
+      'file table bytes records copied rejected filtered',
+      'data/1.txt observation 3.0 MB 19,000 18,990 0 10',
+      'data/station.txt station 1.0 kB 20 20 0 0',
+    ]);
+  });
+
+  it('shows why a run failed and where its rejects are', async () => {
+    const { out } = await etl(database.url, 'status', '2');
+    expect(out).toContain('error ETL_REJECT_LIMIT: table observation: 2 of 10 records rejected\n');
+    expect(out).toContain('observation      1  5.0 kB       10       8         2         0  not published');
+    expect(out).toContain('npx etl rejects list 2 shows what was rejected and why.');
+  });
+
+  it('--json gives numbers as numbers', async () => {
+    const runs = JSON.parse((await etl(database.url, 'status', '--json')).out);
+    expect(runs[3]).toMatchObject({ id: 1, pipeline: 'noaa', seconds: 4.5, records: 19_020, processGone: false });
+    const one = JSON.parse((await etl(database.url, 'status', '1', '--json')).out);
+    expect(one.tables[1]).toMatchObject({ table: 'observation', bytesRead: 2_999_998, rows: 18_990 });
+  });
+
+  it('an unknown run is a usage error', async () => {
+    const { exit, err } = await etl(database.url, 'status', '99');
+    expect(exit).toBe(2);
+    expect(err).toContain('error ETL_RUN_UNKNOWN: there is no run 99');
+  });
+});
+
+describe('etl rejects list', () => {
+  const wanted = [
+    'run 2: 2 rejects',
+    'data/2.txt:3: field_count: 1 field, the header has 2',
+    '    1',
+    "data/2.txt:7: column temperature: type: 'warm' is not a number",
+    '    1|warm\\x1b[2J',
+    '',
+  ];
+
+  it.each([
+    { name: 'the newest run with rejects', args: [] },
+    { name: 'a given run', args: ['2'] },
+    { name: 'one table', args: ['--table', 'observation'] },
+  ])('$name, in the order of the file', async ({ args }) => {
+    const { exit, out } = await etl(database.url, 'rejects', 'list', ...args);
+    expect(exit).toBe(0);
+    expect(out.split('\n')).toEqual(wanted);
+  });
+
+  it.each([
+    { name: 'a limit says that there are more', args: ['--limit', '1'], says: 'run 2: 2 rejects, the first 1 of them (--limit shows more)\n' },
+    { name: 'a run without rejects', args: ['1'], says: 'run 1: 0 rejects\n' },
+    { name: 'a table without rejects', args: ['--table', 'station'], says: 'no rejects\n' },
+  ])('$name', async ({ args, says }) =>
+    expect((await etl(database.url, 'rejects', 'list', ...args)).out).toContain(says));
+
+  it('--json has all of it', async () => {
+    const listed = JSON.parse((await etl(database.url, 'rejects', 'list', '--json')).out);
+    expect(listed).toMatchObject({ runId: 2, total: 2 });
+    expect(listed.rejects[1]).toEqual({
+      run: 2, table: 'observation', file: 'data/2.txt', line: 7, byte: 400, record: 6,
+      column: 'temperature', code: 'type', reason: "'warm' is not a number", raw: '1|warm\u001b[2J',
+    });
+  });
+
+  it('an unknown run is a usage error', async () =>
+    expect((await etl(database.url, 'rejects', 'list', '99')).exit).toBe(2));
+});
+
+it('a wrong password is one clear line without the password', async () => {
+  const url = new URL(database.url);
+  url.password = 'secret-and-wrong';
+  const { exit, err } = await etl(url.href, 'status');
+  expect(exit).toBe(1);
+  expect(err).toContain('error ETL_CONNECT_AUTH');
+  expect(err).not.toContain('secret-and-wrong');
+});

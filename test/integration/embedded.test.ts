@@ -1,0 +1,295 @@
+// Proves the embedded server with real ones: started, reused, stopped, killed, raced, and out of reach of
+// strangers.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  access,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import {
+  type EmbeddedServer,
+  findEmbedded,
+  startEmbedded,
+  stopEmbedded,
+} from '../../src/db/embedded/server.ts';
+
+const isRoot = process.geteuid?.() === 0;
+const isLinux = process.platform === 'linux';
+
+let base: string;
+let etl: string;
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), 'sluice-embedded-')));
+  await chmod(base, 0o755);
+  etl = join(base, '.etl');
+});
+afterEach(async () => {
+  const running = await findEmbedded(etl);
+  await stopEmbedded(etl);
+  // As root and out of the server's reach, the data is elsewhere.
+  if (running && !running.directory.startsWith(base))
+    await rm(dirname(running.directory), { recursive: true });
+  await rm(base, { recursive: true, force: true });
+});
+
+const withClient = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+};
+
+const queryOne = async (url: string, sql: string): Promise<unknown[]> =>
+  withClient(
+    url,
+    async (client) => (await client.query({ text: sql, rowMode: 'array' })).rows[0] as unknown[],
+  );
+
+/** startEmbedded in a process of its own, which prints the pid of the server. */
+const startElsewhere = (directory: string): ChildProcess => {
+  const script = `import { createJiti } from 'jiti';
+    const { startEmbedded } = await createJiti(process.cwd() + '/x.ts').import(process.argv[1]);
+    console.log((await startEmbedded(process.argv[2])).pid);`;
+  const server = join(process.cwd(), 'src/db/embedded/server.ts');
+  return spawn(process.execPath, ['--input-type=module', '-e', script, server, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+};
+
+const kill = async ({ pid }: EmbeddedServer): Promise<void> => {
+  process.kill(pid, 'SIGKILL');
+  while (await findEmbedded(etl)) await sleep(5);
+};
+
+describe('a first start', () => {
+  it('gives a server that accepts queries, set up for bulk loading', async () => {
+    const server = await startEmbedded(etl, { settings: { max_connections: '50' } });
+    expect(server.startedNow).toBe(true);
+    const shown = ['wal_level', 'fsync', 'jit', 'max_connections', 'server_encoding', 'listen_addresses'];
+    const settings = shown.map((name) => `current_setting('${name}')`).join(', ');
+    expect(await queryOne(server.url, `select current_user, current_database(), ${settings}`)).toEqual([
+      'etl',
+      'etl',
+      'minimal',
+      'on',
+      'off',
+      '50',
+      'UTF8',
+      '127.0.0.1',
+    ]);
+  });
+
+  it('keeps the password from others, and the directory out of repositories', async () => {
+    const server = await startEmbedded(etl);
+    expect((await stat(join(etl, 'server.json'))).mode & 0o777).toBe(0o600);
+    expect((await stat(server.directory)).mode & 0o777).toBe(0o700);
+    expect(await readFile(join(etl, '.gitignore'), 'utf8')).toBe('*\n');
+    expect(await readFile(server.logFile, 'utf8')).toContain('ready to accept connections');
+  });
+
+  it('works under a umask that closes everything to others', async () => {
+    const umask = process.umask(0o077);
+    try {
+      const { url } = await startEmbedded(etl);
+      expect(await queryOne(url, `select current_setting('wal_level'), current_setting('port')`)).toEqual([
+        'minimal',
+        new URL(url).port,
+      ]);
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  it('refuses a wrong password', async () => {
+    const url = new URL((await startEmbedded(etl)).url);
+    url.password = 'guess';
+    await expect(queryOne(url.href, 'select 1')).rejects.toMatchObject({ code: '28P01' });
+  });
+
+  it.runIf(isLinux)(
+    'listens on the loopback address only, in a session of its own, not as root',
+    async () => {
+      const { pid, url } = await startEmbedded(etl);
+      const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0');
+      const sockets = (await readFile('/proc/net/tcp', 'utf8')) + (await readFile('/proc/net/tcp6', 'utf8'));
+      // Fields: number, own address, the peer's, state (0A: listening); addresses are little-endian
+      // hexadecimal.
+      const listening = sockets
+        .split('\n')
+        .map((line) => line.trim().split(/\s+/))
+        .filter(([, own, , state]) => own?.endsWith(`:${port}`) && state === '0A');
+      expect(listening.map(([, own]) => own)).toEqual([`0100007F:${port}`]);
+      const state = await readFile(`/proc/${pid}/stat`, 'utf8');
+      expect(Number(state.slice(state.lastIndexOf(')') + 2).split(' ')[3])).toBe(pid);
+      const uids = /^Uid:\s+(.*)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]?.split('\t');
+      expect(uids).toHaveLength(4);
+      expect(uids).not.toContain('0');
+    },
+  );
+
+  it('that PostgreSQL refuses tells why', async () => {
+    await expect(startEmbedded(etl, { settings: { shared_buffers: 'plenty' } })).rejects.toMatchObject({
+      code: 'ETL_EMBEDDED_START',
+      message: expect.stringContaining('invalid value for parameter "shared_buffers": "plenty"'),
+      details: { log: join(etl, 'postgres.log') },
+    });
+    expect((await startEmbedded(etl)).startedNow).toBe(true);
+  });
+});
+
+describe('a server that exists', () => {
+  it('is used again while it runs', async () => {
+    const first = await startEmbedded(etl);
+    expect(await startEmbedded(etl)).toEqual({ ...first, startedNow: false });
+    expect(await findEmbedded(etl)).toEqual({ ...first, startedNow: false });
+  });
+
+  it('keeps data and address over a stop and a start', async () => {
+    const first = await startEmbedded(etl);
+    await queryOne(first.url, 'create table kept as select 42 as n');
+    expect(await stopEmbedded(etl)).toBe(true);
+    expect(await findEmbedded(etl)).toBeUndefined();
+    expect(await stopEmbedded(etl)).toBe(false);
+    const second = await startEmbedded(etl);
+    expect(second.url).toBe(first.url);
+    expect(second.startedNow).toBe(true);
+    expect(await queryOne(second.url, 'select n from kept')).toEqual([42]);
+  });
+
+  it('starts after SIGKILL, with the data', async () => {
+    const first = await startEmbedded(etl);
+    await queryOne(first.url, 'create table kept as select 42 as n');
+    await kill(first);
+    await access(join(first.directory, 'postmaster.pid'));
+    const second = await startEmbedded(etl);
+    expect(second.pid).not.toBe(first.pid);
+    expect(await queryOne(second.url, 'select n from kept')).toEqual([42]);
+  });
+
+  it.runIf(isLinux)('starts after SIGKILL while an orphaned session still computes', async () => {
+    const first = await startEmbedded(etl);
+    await withClient(first.url, async (client) => {
+      const [computed] = await Promise.all([
+        client
+          .query('select count(*) from generate_series(1, 100000000000)')
+          .catch((error: unknown) => error),
+        // Once the query runs, the server is killed under it.
+        withClient(first.url, async (watcher) => {
+          const running = `select 1 from pg_stat_activity
+            where query like '%generate_series(1,%' and pid <> pg_backend_pid()`;
+          while ((await watcher.query(running)).rowCount === 0) await sleep(5);
+        })
+          .then(() => kill(first))
+          .then(() => startEmbedded(etl)),
+      ]);
+      expect(computed).toBeInstanceOf(Error);
+    });
+    expect((await findEmbedded(etl))?.pid).not.toBe(first.pid);
+  });
+
+  it.runIf(isLinux)('starts when its stale postmaster.pid names an unrelated process', async () => {
+    const first = await startEmbedded(etl);
+    await kill(first);
+    const file = join(first.directory, 'postmaster.pid');
+    await writeFile(file, (await readFile(file, 'utf8')).replace(String(first.pid), String(process.pid)));
+    expect((await startEmbedded(etl)).startedNow).toBe(true);
+  });
+
+  it('takes another port for good when its own is taken', async () => {
+    const first = await startEmbedded(etl);
+    await stopEmbedded(etl);
+    const squatter = createServer().listen(Number(new URL(first.url).port), '127.0.0.1');
+    await once(squatter, 'listening');
+    const second = await startEmbedded(etl);
+    expect(second.url).not.toBe(first.url);
+    expect(await queryOne(second.url, 'select 1')).toEqual([1]);
+    squatter.close();
+    await stopEmbedded(etl);
+    expect((await startEmbedded(etl)).url).toBe(second.url);
+  });
+});
+
+describe('several starts', () => {
+  it('at the same time, from two processes, give the same server, which outlives both', async () => {
+    const pids = await Promise.all(
+      [1, 2].map(async () => {
+        const child = startElsewhere(etl);
+        return Number(await text(child.stdout!));
+      }),
+    );
+    expect(pids[0]).toBeGreaterThan(0);
+    expect(pids[1]).toBe(pids[0]);
+    expect((await findEmbedded(etl))?.pid).toBe(pids[0]);
+  });
+
+  it('at the same time, in one process, give the same server', async () => {
+    const servers = await Promise.all([1, 2, 3].map(() => startEmbedded(etl)));
+    expect(new Set(servers.map(({ pid }) => pid)).size).toBe(1);
+    expect(servers.filter(({ startedNow }) => startedNow)).toHaveLength(1);
+  });
+
+  it('the first killed in the middle of initdb: the second works', async () => {
+    const child = startElsewhere(etl);
+    const isInitialising = async (): Promise<boolean> =>
+      (await readdir(etl).catch(() => [])).some((name) => name.startsWith('initdb-'));
+    while (!(await isInitialising())) await sleep(1);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const server = await startEmbedded(etl);
+    expect(await queryOne(server.url, 'select 1')).toEqual([1]);
+    expect(await isInitialising()).toBe(false);
+  });
+
+  const halfDone = [
+    { name: 'files of an unfinished initdb', files: { 'initdb-x1y2z3/data/PG_VERSION': '18\n' } },
+    {
+      name: 'a pointer to a data directory that was never put in place',
+      files: { 'server.json': '{"directory":"database","port":1,"password":"x"}' },
+    },
+    { name: 'the lock of a dead process', files: { 'server.lock': '2147483646:1' } },
+  ];
+  it.each(halfDone)('after a crash that left $name: starts', async ({ files }) => {
+    for (const [name, content] of Object.entries(files)) {
+      await mkdir(dirname(join(etl, name)), { recursive: true });
+      await writeFile(join(etl, name), content);
+    }
+    expect(await queryOne((await startEmbedded(etl)).url, 'select 1')).toEqual([1]);
+  });
+});
+
+describe('a directory that the server’s user cannot enter', () => {
+  it.runIf(isRoot)('keeps its mode; the data is put where the user can, and found again', async () => {
+    await chmod(base, 0o700);
+    const first = await startEmbedded(etl);
+    expect(first.directory.startsWith(base)).toBe(false);
+    expect(await readFile(join(dirname(first.directory), 'origin'), 'utf8')).toBe(`${etl}\n`);
+    await queryOne(first.url, 'create table kept as select 42 as n');
+    await stopEmbedded(etl);
+    const second = await startEmbedded(etl);
+    expect(second.url).toBe(first.url);
+    expect(await queryOne(second.url, 'select n from kept')).toEqual([42]);
+    expect((await stat(base)).mode & 0o777).toBe(0o700);
+  });
+});

@@ -1,0 +1,196 @@
+// What the TypeScript compiler must accept and refuse in a pipeline; checked by `tsc --noEmit`, never run.
+
+import { z } from 'zod';
+import {
+  column,
+  csv,
+  definePipeline,
+  index,
+  oneOf,
+  present,
+  sqlFile,
+  when,
+} from '../../src/pipeline/authoring.ts';
+import { bindPipeline } from '../../src/pipeline/bind.ts';
+import type { Column } from '../../src/pipeline/column.ts';
+import type { Row } from '../../src/pipeline/define-pipeline.ts';
+import { rowSchema } from '../../src/pipeline/row-schema.ts';
+
+type Equal<One, Other> =
+  (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
+const holds = <Claim extends true>(claim?: Claim): void => void claim;
+
+// Values of the types.
+holds<Equal<ReturnType<typeof column.text>, Column<string, false>>>();
+holds<Equal<ReturnType<typeof column.bigint>, Column<bigint, false>>>();
+holds<Equal<ReturnType<typeof column.numeric>, Column<string, false>>>();
+holds<Equal<ReturnType<typeof column.jsonb>, Column<unknown, false>>>();
+
+const noaa = definePipeline({
+  name: 'noaa',
+  schema: 'noaa',
+  tables: {
+    station: {
+      source: csv('data/noaa/*station.txt', { delimiter: '|' }),
+      columns: {
+        wban: column.text('WBAN'),
+        name: column.text('Name').nullable(),
+        state: column.varchar('State', { length: 2 }).nullable(),
+        latitude: column.numeric('Latitude', { precision: 8, scale: 5 }).nullable(),
+      },
+      primaryKey: ['wban'],
+      filter: present('WBAN'),
+    },
+    observation: {
+      source: csv(['a.txt', 'b.txt'], { trim: true, nulls: ['', 'M', 'null'] }),
+      columns: {
+        wban: column.text('WBAN'),
+        observed_at: column.timestamp(['Date', 'Time'], { format: 'YYYYMMDDHHmm' }),
+        dry_bulb_c: column.real('DryBulbCelsius').nullable(),
+        wind_direction: column.smallint('WindDirection', { nulls: ['VR'] }).nullable(),
+        kind: column
+          .text('RecordType')
+          .zod(z.enum(['AA', 'SP']))
+          .default('AA'),
+        gusts: column.bigint('Gusts').check((gusts) => gusts >= 0n, 'must not be negative'),
+        station_name: column.of('citext', 'Name').map((text) => (text === '-' ? null : text)),
+        extra: column.jsonb('Extra', { tokens: { none: '{}' } }),
+        dry: column.boolean('Dry', { true: ['Y'], false: ['N'] }),
+      },
+      primaryKey: ['wban', 'observed_at'],
+      indexes: [index('observed_at', { using: 'brin' }), index(['wban', 'kind'], { unique: true })],
+      publish: 'replace',
+      rejectLimit: '0.1%',
+      staging: 'typed',
+      filter: [oneOf('RecordType', ['AA']), when((fields) => fields.State !== 'XX', ['State'])],
+    },
+    raw: {
+      source: csv('raw.csv'),
+      staging: 'text',
+      transform: sqlFile(new URL('file:///raw.sql')),
+      primaryKey: ['anything'],
+      rejectLimit: 3,
+    },
+    daily: {
+      from: ['observation'],
+      transform: sqlFile('noaa/daily.sql'),
+      primaryKey: ['wban', 'day'],
+      comment: 'One row a day.',
+    },
+  },
+});
+
+// Rows.
+holds<
+  Equal<
+    Row<typeof noaa, 'station'>,
+    { wban: string; name: string | null; state: string | null; latitude: string | null }
+  >
+>();
+holds<
+  Equal<
+    Row<typeof noaa, 'observation'>,
+    {
+      wban: string;
+      observed_at: string;
+      dry_bulb_c: number | null;
+      wind_direction: number | null;
+      kind: 'AA' | 'SP';
+      gusts: bigint;
+      station_name: string;
+      extra: unknown;
+      dry: boolean;
+    }
+  >
+>();
+holds<Equal<Row<typeof noaa, 'daily'>, Record<string, unknown>>>();
+holds<Equal<Row<typeof noaa, 'raw'>, Record<string, unknown>>>();
+// @ts-expect-error there is no such table
+export type Missing = Row<typeof noaa, 'stations'>;
+
+const schema = rowSchema(noaa, 'station');
+holds<Equal<z.infer<typeof schema>, Row<typeof noaa, 'station'>>>();
+// @ts-expect-error there is no such table
+rowSchema(noaa, 'stations');
+
+// Parameters.
+const yearly = definePipeline({
+  name: 'yearly',
+  schema: 'noaa',
+  params: z.object({ year: z.coerce.number(), region: z.string().default('all') }),
+  tables: ({ year, region }) => {
+    holds<Equal<typeof year, number>>();
+    holds<Equal<typeof region, string>>();
+    return {
+      station: {
+        source: csv(`data/${year}.csv`),
+        columns: { wban: column.text('WBAN') },
+        primaryKey: ['wban'],
+      },
+      daily: { from: ['station'], transform: sqlFile('daily.sql') },
+    };
+  },
+});
+holds<Equal<Row<typeof yearly, 'station'>, { wban: string }>>();
+holds<Equal<Row<typeof yearly, 'daily'>, Record<string, unknown>>>();
+bindPipeline(yearly, { params: { year: '2011' }, directory: '/' });
+
+// Columns made by a program.
+const many = definePipeline({
+  name: 'many',
+  schema: 'many',
+  tables: {
+    wide: {
+      source: csv('wide.csv'),
+      columns: Object.fromEntries(['a', 'b'].map((name) => [name, column.text(name).nullable()])),
+      primaryKey: ['a'],
+    },
+  },
+});
+holds<Equal<Row<typeof many, 'wide'>, { [name: string]: string | null }>>();
+
+// What is refused.
+// @ts-expect-error not a column type
+column.strnig('A');
+// @ts-expect-error text has no scale
+column.text('A', { scale: 2 });
+// @ts-expect-error varchar needs a length
+column.varchar('A');
+// @ts-expect-error integers have no decimal mark
+column.integer('A', { decimal: ',' });
+// @ts-expect-error only timestamptz has a zone
+column.timestamp('A', { zone: 'UTC' });
+// @ts-expect-error a number is not a text
+column.text('A').default(1);
+// @ts-expect-error the value is a number
+column.integer('A').check((value: string) => value === '', 'never');
+// @ts-expect-error the text before the type reads it
+column.integer('A').map((text: number) => String(text));
+// @ts-expect-error the schema reads numbers, the column is text
+column.text('A').zod(z.number());
+// @ts-expect-error the schema gives numbers, the column stores text
+column.text('A').zod(z.string().transform(Number));
+// @ts-expect-error filters look only at the fields that they name
+when((fields) => fields.Other !== null, ['State']);
+// @ts-expect-error misspelt option
+csv('a.csv', { delimeter: ',' });
+// @ts-expect-error no such access method
+index('a', { using: 'btre' });
+
+const source = csv('a.csv');
+const columns = { a: column.text('A') };
+// @ts-expect-error the key is no column
+definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, primaryKey: ['b'] } } });
+// @ts-expect-error misspelt key
+definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, primarykey: ['a'] } } });
+// @ts-expect-error not there yet
+definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, publish: 'append' } } });
+const text = { source, columns, staging: 'text', transform: sqlFile('a.sql') } as const;
+// @ts-expect-error staging 'text' takes no columns
+definePipeline({ name: 'a', schema: 'a', tables: { a: text } });
+// @ts-expect-error not a share
+definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, rejectLimit: 'few' } } });
+// @ts-expect-error a derived table needs its SQL
+definePipeline({ name: 'a', schema: 'a', tables: { a: { from: ['b'] } } });
+// @ts-expect-error tables is no function without params
+definePipeline({ name: 'a', schema: 'a', tables: () => ({ a: { source, columns } }) });

@@ -1,0 +1,45 @@
+// Tab completion: the scripts, and what they are answered. The library writes with console.log.
+
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
+import { fakeIo } from './fake-io.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-complete-'));
+mkdirSync(join(directory, 'pipelines'));
+writeFileSync(join(directory, 'pipelines', 'noaa.ts'), '');
+writeFileSync(join(directory, 'pipelines', 'notes.md'), '');
+
+const printed: string[] = [];
+beforeEach(() => {
+  printed.length = 0;
+  vi.spyOn(console, 'log').mockImplementation((text: string) => void printed.push(text));
+});
+afterEach(() => vi.restoreAllMocks());
+
+const cases = [
+  { name: 'commands', words: ['st'], offers: ['status'] },
+  { name: 'commands of commands', words: ['db', 's'], offers: ['status', 'stop'] },
+  { name: 'flags', words: ['run', '--full'], offers: ['--full-refresh'] },
+  { name: 'choices of a flag', words: ['run', '--progress', 'b'], offers: ['bar'] },
+  { name: 'folders', words: ['run', 'pipe'], offers: ['pipelines/'] },
+  { name: 'pipeline files, and no other files', words: ['run', 'pipelines/'], offers: ['pipelines/noaa.ts'] },
+  { name: 'nothing in a folder that does not exist', words: ['run', 'nowhere/'], offers: [] },
+  { name: 'shells', words: ['completion', 'z'], offers: ['zsh'] },
+];
+
+describe('etl complete offers', () => {
+  it.each(cases)('$name', async ({ words, offers }) => {
+    expect(await main(['complete', '--', ...words], fakeIo({ workingDirectory: directory }))).toBe(0);
+    expect(printed.slice(0, -1).map((line) => line.split('\t')[0])).toEqual(offers);
+  });
+});
+
+describe('etl completion prints a script that asks `etl complete`', () => {
+  it.each(['bash', 'zsh', 'fish', 'powershell'])('for %s', async (shell) => {
+    expect(await main(['completion', shell], fakeIo())).toBe(0);
+    expect(printed.join('\n')).toMatch(/etl complete|'complete', '--'|complete --/);
+  });
+});

@@ -1,0 +1,48 @@
+// An Io whose streams keep what is written, for tests of the command line.
+
+import { tmpdir } from 'node:os';
+import type { Io, Output } from '../../../src/cli/io.ts';
+
+export interface FakeOutput extends Output {
+  text: string;
+  columns?: number;
+  rows?: number;
+  isTTY?: boolean;
+}
+
+export interface FakeIo extends Io {
+  readonly stdout: FakeOutput;
+  readonly stderr: FakeOutput;
+  /** Moves the clock. */
+  advance(ms: number): void;
+}
+
+export const fakeOutput = (terminal: Partial<FakeOutput> = {}): FakeOutput => ({
+  text: '',
+  ...terminal,
+  write(text: string) {
+    this.text += text;
+    return true;
+  },
+});
+
+interface FakeIoOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly workingDirectory?: string;
+  readonly stdout?: Partial<FakeOutput>;
+  readonly stderr?: Partial<FakeOutput>;
+}
+
+export const fakeIo = (options: FakeIoOptions = {}): FakeIo => {
+  let nowMs = 1_700_000_000_000;
+  return {
+    stdout: fakeOutput(options.stdout),
+    stderr: fakeOutput(options.stderr),
+    env: { ...options.env },
+    workingDirectory: options.workingDirectory ?? tmpdir(),
+    clock: () => nowMs,
+    advance(ms) {
+      nowMs += ms;
+    },
+  };
+};

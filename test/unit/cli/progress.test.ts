@@ -1,0 +1,234 @@
+// What a run looks like while it works: as bars, as lines, as JSON, at given times and window sizes.
+
+import { describe, expect, it } from 'vitest';
+import { textWidth } from '../../../src/cli/layout.ts';
+import { displayLogger, openDisplay, type ProgressMode } from '../../../src/cli/progress/display.ts';
+import type { RunEvent, RunResult } from '../../../src/model.ts';
+import { fakeIo, type FakeIo } from './fake-io.ts';
+
+const result: RunResult = {
+  runId: 3, pipeline: 'noaa', outcome: 'published', tables: [], steps: [], seconds: 1,
+};
+
+const events = {
+  started: { type: 'started', runId: 3, pipeline: 'noaa', server: 'me@localhost:5432/db', workers: 2 },
+  planned: {
+    type: 'planned',
+    tables: [
+      { table: 'station', kind: 'source', files: 1, bytes: 1_000 },
+      { table: 'observation', kind: 'source', files: 6, bytes: 100_000_000 },
+      { table: 'daily', kind: 'derived', files: 0, bytes: 0 },
+    ],
+  },
+  load: { type: 'step', step: 'load' },
+  half: {
+    type: 'progress', table: 'observation', bytes: 50_000_000, bytesTotal: 100_000_000,
+    records: 400_000, copied: 399_997, rejected: 3, filtered: 0,
+  },
+  loaded: { type: 'loaded', table: 'observation', seconds: 8 },
+  build: { type: 'step', step: 'build' },
+  building: { type: 'building', table: 'daily', what: 'primary key' },
+  notice: { type: 'notice', message: 'the server says\u001b[2J hello' },
+  finished: { type: 'finished', result },
+} as const satisfies Record<string, RunEvent>;
+
+const terminal = { isTTY: true, columns: 120, rows: 24 };
+const open = (io: FakeIo, mode: ProgressMode = 'auto', more: { json?: boolean; quiet?: boolean; verbose?: boolean } = {}) =>
+  openDisplay({ mode, pipeline: 'noaa', json: false, quiet: false, verbose: false, ...more }, io);
+
+const tell = (io: FakeIo, display: ReturnType<typeof open>, names: readonly (keyof typeof events)[]): void => {
+  for (const name of names) {
+    io.advance(1_000);
+    display.event(events[name]);
+  }
+};
+
+/** What is on the screen after the escape sequences that the bars use are obeyed. */
+const screenOf = (text: string): string[] => {
+  const lines = [''];
+  let row = 0;
+  // oxlint-disable-next-line no-control-regex -- escape sequences are what it obeys
+  for (const part of text.split(/(\u001b\[\d*A|\u001b\[0J|\u001b\[\?25[hl]|\r|\n)/)) {
+    const up = /\[(\d+)A/.exec(part)?.[1];
+    if (up !== undefined) row -= Number(up);
+    else if (part.endsWith('[0J')) lines.splice(row, Infinity, '');
+    else if (part === '\n') {
+      row += 1;
+      lines[row] ??= '';
+    } else if (part !== '\r' && !part.includes('[?25')) lines[row] += part;
+  }
+  return lines.filter((line) => line !== '');
+};
+
+describe('bars', () => {
+  const draw = (names: readonly (keyof typeof events)[], stderr: object = terminal): { io: FakeIo; screen: string[] } => {
+    const io = fakeIo({ stderr, env: { TERM: 'xterm', LANG: 'C', NO_COLOR: '1' } });
+    const display = open(io);
+    tell(io, display, names);
+    display.close();
+    return { io, screen: screenOf(io.stderr.text) };
+  };
+
+  it('show each table with bar, bytes, records, rate, rejects and time left', () => {
+    const { screen } = draw(['started', 'planned', 'load', 'half']);
+    expect(screen.map((line) => line.replace(/ {2,}/g, '  ').trim())).toEqual([
+      'noaa run 3: loading on me@localhost:5432/db, 4.0 s',
+      'station  ------------------------  0%  0 B of 1.0 kB  0 records  –/s  0 rejected  waiting',
+      'observation  ============------------  50%  50.0 MB of 100 MB  400,000 records  400,000/s  3 rejected  1.0 s left',
+      'daily  derived  waiting',
+    ]);
+  });
+
+  it('leave nothing behind when the run has finished', () =>
+    expect(draw(['started', 'planned', 'load', 'half', 'finished']).screen).toEqual([]));
+
+  it('leave the last state behind when it has not', () =>
+    expect(draw(['started', 'planned', 'load', 'half']).screen).toHaveLength(4));
+
+  it('keep notices above, with their control characters shown', () => {
+    const { screen } = draw(['started', 'planned', 'notice', 'load']);
+    expect(screen[0]).toBe('the server says\\x1b[2J hello');
+    expect(screen).toHaveLength(5);
+  });
+
+  it('say what is being built', () =>
+    expect(draw(['started', 'planned', 'load', 'build', 'building']).screen.at(-1)).toMatch(/^ {2}daily .*building primary key$/));
+
+  it.each([40, 60, 80, 100, 200])('fit a window of %i columns', (columns) => {
+    const { screen } = draw(['started', 'planned', 'load', 'half'], { ...terminal, columns });
+    for (const line of screen) expect(textWidth(line)).toBeLessThan(columns);
+  });
+
+  it('fit a window of three rows, showing the table that moves', () => {
+    const { screen } = draw(['started', 'planned', 'load', 'half'], { ...terminal, rows: 4 });
+    expect(screen).toEqual([
+      expect.stringContaining('noaa run 3'),
+      expect.stringContaining('observation'),
+      '  and 2 more tables',
+    ]);
+  });
+
+  it('find their way up after the window became narrower', () => {
+    const io = fakeIo({ stderr: { ...terminal }, env: { TERM: 'xterm', LANG: 'C', NO_COLOR: '1' } });
+    const display = open(io);
+    tell(io, display, ['started', 'planned', 'load', 'half']);
+    io.stderr.columns = 60;
+    io.stderr.text = '';
+    tell(io, display, ['half']);
+    display.close();
+    // Headline 1 row; each table line of more than 60 cells wraps to 2.
+    expect(io.stderr.text).toMatch(/^\u001b\[7A\r\u001b\[0J/);
+  });
+
+  it('are not drawn more often than ten times a second', () => {
+    const io = fakeIo({ stderr: terminal, env: { TERM: 'xterm', NO_COLOR: '1' } });
+    const display = open(io);
+    tell(io, display, ['started', 'planned', 'load']);
+    io.stderr.text = '';
+    for (let count = 0; count < 50; count += 1) display.event(events.half);
+    expect(io.stderr.text).toBe('');
+    display.close();
+  });
+
+  it('hide the cursor and give it back, once', () => {
+    const { io } = draw(['started', 'finished']);
+    expect(io.stderr.text.split('\u001b[?25l')).toHaveLength(2);
+    expect(io.stderr.text.endsWith('\u001b[?25h')).toBe(true);
+  });
+
+  it('leave no listener on the process', () => {
+    const before = process.listenerCount('exit');
+    draw(['started', 'finished']);
+    expect(process.listenerCount('exit')).toBe(before);
+  });
+});
+
+describe('lines', () => {
+  it('tell steps and tables with the seconds since the start', () => {
+    const io = fakeIo();
+    const display = open(io);
+    tell(io, display, ['started', 'planned', 'load', 'half', 'loaded', 'build', 'building', 'notice', 'finished']);
+    display.close();
+    expect(io.stderr.text.split('\n')).toEqual([
+      '[   1.0 s] run 3 of noaa on me@localhost:5432/db, 2 workers',
+      '[   2.0 s] station: 1 file, 1.0 kB',
+      '[   2.0 s] observation: 6 files, 100 MB',
+      '[   2.0 s] daily: derived',
+      '[   3.0 s] load started',
+      '[   5.0 s] observation: loaded 400,000 records, 3 rejected, 0 filtered, 8.0 s',
+      '[   6.0 s] load done, 3.0 s',
+      '[   6.0 s] build started',
+      '[   8.0 s] the server says\\x1b[2J hello',
+      '[   9.0 s] build done, 3.0 s',
+      '',
+    ]);
+  });
+
+  it('report a long load every five seconds', () => {
+    const io = fakeIo();
+    const display = open(io);
+    tell(io, display, ['started', 'planned', 'load', ...Array.from({ length: 12 }, () => 'half' as const)]);
+    expect(io.stderr.text.match(/observation: 50% of 100 MB, 400,000 records, .*3 rejected/g)).toHaveLength(2);
+  });
+});
+
+const choices = [
+  { name: 'a terminal gets bars', stderr: terminal, env: { TERM: 'xterm' }, mode: 'auto', bars: true },
+  { name: 'a pipe gets lines', stderr: {}, env: {}, mode: 'auto', bars: false },
+  { name: 'CI gets lines', stderr: terminal, env: { TERM: 'xterm', CI: 'true' }, mode: 'auto', bars: false },
+  { name: 'a dumb terminal gets lines', stderr: terminal, env: { TERM: 'dumb' }, mode: 'auto', bars: false },
+  { name: '--progress log gives lines on a terminal', stderr: terminal, env: { TERM: 'xterm' }, mode: 'log', bars: false },
+  { name: '--progress bar gives bars on a pipe', stderr: {}, env: {}, mode: 'bar', bars: true },
+] as const;
+
+describe('choosing', () => {
+  it.each(choices)('$name', ({ stderr, env, mode, bars }) => {
+    const io = fakeIo({ stderr, env });
+    const display = open(io, mode);
+    tell(io, display, ['started']);
+    display.close();
+    expect(io.stderr.text.includes('\u001b[?25l')).toBe(bars);
+    expect(io.stderr.text).not.toBe('');
+  });
+
+  it('--json prints every event as a line on stdout and nothing on stderr', () => {
+    const io = fakeIo({ stderr: terminal, env: { TERM: 'xterm' } });
+    const display = open(io, 'auto', { json: true });
+    tell(io, display, ['started', 'half', 'notice', 'finished']);
+    display.close();
+    const told = io.stdout.text.trimEnd().split('\n').map((line) => JSON.parse(line));
+    expect(told).toEqual([events.started, events.half, events.notice, events.finished]);
+    expect(io.stderr.text).toBe('');
+  });
+
+  it('--quiet prints nothing', () => {
+    const io = fakeIo({ stderr: terminal, env: { TERM: 'xterm' } });
+    const display = open(io, 'auto', { quiet: true, json: true });
+    tell(io, display, ['started', 'notice', 'finished']);
+    displayLogger(display, { verbose: false, debug: false }).error({}, 'trouble');
+    display.close();
+    expect(io.stdout.text + io.stderr.text).toBe('');
+  });
+
+  it('--progress none still passes notices on', () => {
+    const io = fakeIo({ stderr: terminal, env: { TERM: 'xterm' } });
+    const display = open(io, 'none');
+    tell(io, display, ['started', 'half', 'notice']);
+    expect(io.stderr.text).toBe('the server says\\x1b[2J hello\n');
+  });
+});
+
+describe('the logger', () => {
+  it.each([
+    { name: 'warnings are always shown', verbose: false, debug: false, says: ['warning: w {"a":1}'] },
+    { name: 'information with --verbose', verbose: true, debug: false, says: ['info: i', 'warning: w {"a":1}'] },
+    { name: 'everything with --debug', verbose: false, debug: true, says: ['debug: d', 'info: i', 'warning: w {"a":1}'] },
+  ])('$name', ({ verbose, debug, says }) => {
+    const io = fakeIo();
+    const logger = displayLogger(open(io, 'none'), { verbose, debug });
+    logger.debug({}, 'd');
+    logger.info({}, 'i');
+    logger.warn({ a: 1 }, 'w');
+    expect(io.stderr.text.trimEnd().split('\n')).toEqual(says);
+  });
+});

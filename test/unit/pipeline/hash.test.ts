@@ -1,0 +1,82 @@
+// definitionHash: the same for the same definition, another for everything that can change the result.
+
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { column, csv, definePipeline, index, sqlFile, when } from '../../../src/pipeline/authoring.ts';
+import { bindPipeline } from '../../../src/pipeline/bind.ts';
+import type { AnyColumn } from '../../../src/pipeline/column.ts';
+import { definitionHash } from '../../../src/pipeline/hash.ts';
+
+interface Variant {
+  readonly made?: AnyColumn;
+  readonly more?: object;
+  readonly schema?: string;
+  readonly sqlText?: string;
+  readonly directory?: string;
+  readonly year?: number;
+}
+
+const hashOf = ({
+  made = column.text('A'),
+  more = {},
+  schema = 's',
+  sqlText = 'select 1',
+  directory = '/d',
+  year = 1,
+}: Variant) => {
+  const pipeline = definePipeline({
+    name: 'p',
+    schema,
+    params: z.object({ year: z.number() }),
+    tables: () => ({
+      t: { source: csv('a.csv'), columns: { a: made }, ...more },
+      d: { from: ['t'], transform: sqlFile('d.sql') },
+    }),
+  });
+  return definitionHash(bindPipeline(pipeline, { params: { year }, directory }), new Map([['d', sqlText]]));
+};
+
+const base = hashOf({});
+
+describe('definitionHash', () => {
+  it('is 64 hex digits', () => expect(base).toMatch(/^[0-9a-f]{64}$/));
+
+  const same: readonly (Variant & { name: string })[] = [
+    { name: 'said again' },
+    { name: 'from another directory', directory: '/elsewhere' },
+    { name: 'with a default written out', more: { publish: 'replace' } },
+  ];
+  it.each(same)('stays: $name', (variant) => expect(hashOf(variant)).toBe(base));
+
+  const other: readonly (Variant & { name: string })[] = [
+    { name: 'another column type', made: column.smallint('A') },
+    { name: 'an option', made: column.numeric('A', { scale: 2, precision: 4 }) },
+    { name: 'a check', made: column.text('A').check((a) => a !== '', 'empty') },
+    { name: 'the body of a check', made: column.text('A').check((a) => a !== 'x', 'empty') },
+    { name: 'a schema', made: column.text('A').zod(z.string().min(1)) },
+    { name: 'a bound of the schema', made: column.text('A').zod(z.string().min(2)) },
+    {
+      name: 'a refinement of the schema',
+      made: column.text('A').zod(z.string().refine((a) => a !== 'x')),
+    },
+    {
+      name: 'the body of a refinement',
+      made: column.text('A').zod(z.string().refine((a) => a !== 'y')),
+    },
+    { name: 'a pattern of the schema', made: column.text('A').zod(z.string().regex(/a/)) },
+    { name: 'the flags of a pattern', made: column.text('A').zod(z.string().regex(/a/i)) },
+    { name: 'values of the schema', made: column.text('A').zod(z.enum(['a', 'b'])) },
+    { name: 'other values of the schema', made: column.text('A').zod(z.enum(['a', 'c'])) },
+    { name: 'a dialect', more: { source: csv('a.csv', { trim: true }) } },
+    { name: 'a path', more: { source: csv('b.csv') } },
+    { name: 'an index', more: { indexes: [index('a')] } },
+    { name: 'a filter', more: { filter: when((fields) => fields.A !== null, ['A']) } },
+    { name: 'a reject limit', more: { rejectLimit: 1 } },
+    { name: 'another schema', schema: 'other' },
+    { name: 'the SQL', sqlText: 'select 2' },
+    { name: 'a parameter', year: 2 },
+  ];
+  it.each(other)('changes: $name', (variant) => expect(hashOf(variant)).not.toBe(base));
+
+  it('tells all of these apart', () => expect(new Set(other.map(hashOf)).size).toBe(other.length));
+});

@@ -1,0 +1,195 @@
+// loadPipelineFile: what it gives, and what it says about files that are no pipeline.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EtlError } from '../../../src/errors.ts';
+import { bindPipeline } from '../../../src/pipeline/bind.ts';
+import { loadPipelineFile } from '../../../src/pipeline/load-file.ts';
+
+const fixtures = resolve(import.meta.dirname, '../../fixtures/pipelines');
+let directory: string;
+let nextFile = 0;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sluice-pipeline-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const errorOf = async (path: string): Promise<EtlError> => {
+  const thrown: unknown = await loadPipelineFile(path).catch((error: unknown) => error);
+  expect(thrown).toBeInstanceOf(EtlError);
+  return thrown as EtlError;
+};
+
+/** Writes a file and gives what loading it says; DIR stands for the directory, FILE for the file. */
+const problemOf = async (text: string): Promise<{ code: string; problem: unknown; hint: string }> => {
+  const file = join(directory, `pipeline-${(nextFile += 1)}.ts`);
+  await writeFile(file, text);
+  const { code, details, hint } = await errorOf(file);
+  const problem = String(details.problem ?? details.problems)
+    .replaceAll(file, 'FILE')
+    .replaceAll(directory, 'DIR');
+  return { code, problem, hint };
+};
+
+describe('a pipeline file', () => {
+  it('gives the pipeline, its directory and its absolute path', async () => {
+    const path = relative(process.cwd(), join(fixtures, 'noaa.ts'));
+    const { pipeline, directory: home, file } = await loadPipelineFile(path);
+    expect({ home, file }).toEqual({ home: fixtures, file: join(fixtures, 'noaa.ts') });
+    const spec = bindPipeline(pipeline, { directory: home });
+    expect(spec.tables.map(({ name }) => name)).toEqual(['station', 'observation', 'daily']);
+  });
+
+  it('may import other files and Zod, and take parameters', async () => {
+    const { pipeline } = await loadPipelineFile(join(fixtures, 'yearly.ts'));
+    const spec = bindPipeline(pipeline, { params: { year: '2011' }, directory });
+    expect(spec.tables).toMatchObject([
+      { name: 'station_all', columns: [{ name: 'wban' }, { name: 'name' }] },
+      { name: 'observation' },
+    ]);
+  });
+
+  it('shares this very copy of the library, and whatever else the caller exports', async () => {
+    const file = join(directory, 'shared.ts');
+    await writeFile(
+      file,
+      `import { column, csv, definePipeline, marker } from 'sluice';
+       await Promise.resolve();
+       if (marker !== 'mine') throw new Error('another copy');
+       const tables = { t: { source: csv('a.csv'), columns: { a: column.text('A') } } };
+       export default definePipeline({ name: 'p', schema: 's', tables });`,
+    );
+    const authoring = await import('../../../src/pipeline/authoring.ts');
+    const { pipeline } = await loadPipelineFile(file, { ...authoring, marker: 'mine' });
+    expect(pipeline.name).toBe('p');
+  });
+
+  it('may come from another copy of the library', async () => {
+    const file = join(directory, 'copy.ts');
+    const copy = resolve(import.meta.dirname, '../../../src/pipeline/authoring.ts');
+    await writeFile(
+      file,
+      `import { column, csv, definePipeline } from ${JSON.stringify(copy)};
+       const tables = { t: { source: csv('a.csv'), columns: { a: column.text('A') } } };
+       export default definePipeline({ name: 'p', schema: 's', tables });`,
+    );
+    const { pipeline } = await loadPipelineFile(file);
+    expect(bindPipeline(pipeline, { directory }).tables).toMatchObject([{ columns: [{ name: 'a' }] }]);
+  });
+});
+
+describe('a file that is no pipeline', () => {
+  const head = `import { column, csv, definePipeline } from 'sluice';\n`;
+  const declared = `definePipeline({ name: 'p', schema: 's', tables: { t: { source: csv('a'), columns: { a: column.text('A') } } } })`;
+  const exportHint = 'End the file with `export default definePipeline({ … })`.';
+  const mendHint = 'Mend the file; `npx tsc --noEmit` shows more.';
+  it.each([
+    { name: 'empty', text: '', problem: 'it has no default export', hint: exportHint },
+    {
+      name: 'a named export only',
+      text: `${head}export const noaa = ${declared};`,
+      problem: 'it has no default export, only `noaa`',
+      hint: 'Add `export default noaa;`.',
+    },
+    {
+      name: 'the definition without definePipeline',
+      text: `export default { name: 'p', schema: 's', tables: {} };`,
+      problem: 'its default export was not made by definePipeline',
+      hint: exportHint,
+    },
+    {
+      name: 'a syntax error',
+      text: `${head}export default {\n  name: (;\n};`,
+      problem: 'Unexpected token (FILE:3)',
+      hint: mendHint,
+    },
+    {
+      name: 'code that throws',
+      text: `${head}\nconst fail = (): never => {\n  throw new Error('no data today');\n};\nfail();\nexport default ${declared};`,
+      problem: 'no data today (FILE:4)',
+      hint: mendHint,
+    },
+    {
+      name: 'a function that does not exist',
+      text: `${head}const made = definePipelin({});\nexport default made;`,
+      problem: 'definePipelin is not defined (FILE:2)',
+      hint: mendHint,
+    },
+    {
+      name: 'a line that transpiling moved is not told wrongly',
+      text: `${head}export default definePipelin({});`,
+      problem: 'definePipelin is not defined (FILE)',
+      hint: mendHint,
+    },
+    {
+      name: 'a function that sluice does not export',
+      text: `import { tsv } from 'sluice';\nexport default tsv('a');`,
+      problem: 'tsv is not a function (FILE:2)',
+      hint: mendHint,
+    },
+    {
+      name: 'an import that does not exist',
+      text: `import { a } from './elsewhere.ts';\nexport default a;`,
+      problem: "Cannot find module './elsewhere.ts'",
+      hint: mendHint,
+    },
+    {
+      name: 'something thrown that is no error',
+      text: `throw 'tomatoes';`,
+      problem: 'tomatoes',
+      hint: mendHint,
+    },
+  ])('$name', async ({ text, problem, hint }) =>
+    expect(await problemOf(text)).toEqual({ code: 'ETL_PIPELINE_FILE', problem, hint }),
+  );
+
+  it('errors of definePipeline pass through untouched', async () =>
+    expect(
+      await problemOf(
+        `${head}export default definePipeline({ name: 'p', schema: 's', tables: { t: { source: csv('a'), columns: { a: column.strnig('A') } } } });`,
+      ),
+    ).toMatchObject({
+      code: 'ETL_DEFINITION',
+      problem: expect.stringMatching(
+        /^\n {2}table t, column a: unknown column type `strnig`; did you mean `text`\?/,
+      ),
+    }));
+
+  it.each([
+    {
+      name: 'a misspelt name',
+      path: join(fixtures, 'nooa.ts'),
+      problem: 'there is no such file',
+      hint: `Did you mean ${relative(process.cwd(), join(fixtures, 'noaa.ts'))}?`,
+    },
+    {
+      name: 'a name like no other',
+      path: join(fixtures, 'something-else-entirely.ts'),
+      problem: 'there is no such file',
+      hint: `Paths are relative to the directory you run from, ${process.cwd()}.`,
+    },
+    {
+      name: 'a directory that does not exist',
+      path: join(fixtures, 'nowhere', 'noaa.ts'),
+      problem: `the directory ${join(fixtures, 'nowhere')} does not exist`,
+      hint: 'Paths are relative to the directory you run from.',
+    },
+    {
+      name: 'a directory',
+      path: fixtures,
+      problem: 'it is not a file',
+      hint: `Name the file itself, such as ${fixtures}/pipeline.ts.`,
+    },
+  ])('$name', async ({ path, problem, hint }) => {
+    const error = await errorOf(path);
+    expect(error).toMatchObject({
+      code: 'ETL_PIPELINE_FILE',
+      exit: 2,
+      hint,
+      details: { file: path, problem },
+    });
+  });
+});

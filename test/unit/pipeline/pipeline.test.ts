@@ -1,0 +1,367 @@
+// What a valid declaration becomes: plain frozen data, defaults filled in, parameters bound.
+
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { SourceTableSpec, TableSpec } from '../../../src/declaration.ts';
+import {
+  column,
+  csv,
+  definePipeline,
+  index,
+  oneOf,
+  present,
+  sqlFile,
+  when,
+} from '../../../src/pipeline/authoring.ts';
+import { bindPipeline } from '../../../src/pipeline/bind.ts';
+import type { AnyColumn } from '../../../src/pipeline/column.ts';
+import { tableOrder } from '../../../src/pipeline/table-order.ts';
+
+const source = csv('a.csv');
+const sql = sqlFile('a.sql');
+
+const sourceTable = (table: object): SourceTableSpec => {
+  const declared = { source, columns: { a: column.text('A') }, ...table };
+  const pipeline = definePipeline({ name: 'p', schema: 's', tables: { t: declared } });
+  return bindPipeline(pipeline, { directory: '/d' }).tables[0] as SourceTableSpec;
+};
+const columnOf = (made: AnyColumn) => sourceTable({ columns: { a: made } }).columns[0]!;
+
+const allFrozen = (value: unknown): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (Object.isFrozen(value) && Object.values(value).every(allFrozen));
+
+describe('defaults', () => {
+  it('fills in every key of a table', () => {
+    expect(sourceTable({})).toEqual({
+      kind: 'source',
+      name: 't',
+      source: {
+        kind: 'csv',
+        paths: ['a.csv'],
+        dialect: {
+          delimiter: ',',
+          quote: '"',
+          escape: '"',
+          header: true,
+          nulls: [''],
+          trim: false,
+          skipLines: 0,
+          comment: null,
+          ragged: 'reject',
+        },
+      },
+      staging: 'typed',
+      columns: [
+        {
+          name: 'a',
+          type: 'text',
+          options: {},
+          headers: ['A'],
+          nullable: false,
+          nulls: [],
+          tokens: {},
+          default: undefined,
+          map: undefined,
+          checks: [],
+          schema: undefined,
+        },
+      ],
+      filter: [],
+      rejectLimit: { kind: 'count', records: 0 },
+      transform: undefined,
+      primaryKey: [],
+      indexes: [],
+      publish: 'replace',
+      comment: undefined,
+    });
+  });
+
+  it.each([
+    {
+      name: 'the escape follows the quote',
+      options: { quote: "'" },
+      dialect: { quote: "'", escape: "'" },
+    },
+    {
+      name: 'without quotes there is no escape',
+      options: { quote: null },
+      dialect: { quote: null, escape: null },
+    },
+    {
+      name: 'UTF-8 may be said',
+      options: { encoding: 'utf-8' as const },
+      dialect: { delimiter: ',' },
+    },
+    {
+      name: 'names for a file without header',
+      options: { header: ['A', 'B'] },
+      dialect: { header: ['A', 'B'] },
+    },
+  ])('csv: $name', ({ options, dialect }) => {
+    expect(sourceTable({ source: csv(['a.csv', 'b.csv'], options) }).source).toMatchObject({
+      paths: ['a.csv', 'b.csv'],
+      dialect,
+    });
+  });
+
+  it.each([
+    { limit: 3, read: { kind: 'count', records: 3 } },
+    { limit: '0.1%', read: { kind: 'percent', percent: 0.1 } },
+    { limit: '100%', read: { kind: 'percent', percent: 100 } },
+  ])('rejectLimit $limit', ({ limit, read }) =>
+    expect(sourceTable({ rejectLimit: limit }).rejectLimit).toEqual(read),
+  );
+});
+
+describe('columns', () => {
+  const test = (): boolean => true;
+  const map = (text: string): string => text;
+  const schema = z.enum(['AA', 'SP']);
+  it.each([
+    { name: 'glued headers', made: column.date(['Y', 'M']), is: { headers: ['Y', 'M'] } },
+    {
+      name: 'options of the type',
+      made: column.numeric('A', { precision: 8, scale: 5 }),
+      is: { options: { precision: 8, scale: 5 } },
+    },
+    {
+      name: 'the name of another type',
+      made: column.of('citext', 'A'),
+      is: { type: 'of', options: { sqlType: 'citext' } },
+    },
+    {
+      name: 'nulls as option and modifier',
+      made: column
+        .text('A', { nulls: ['M'] })
+        .nulls(['VR'])
+        .nulls(['M']),
+      is: { nulls: ['M', 'VR'], options: {} },
+    },
+    {
+      name: 'tokens as option and modifier',
+      made: column.real('A', { tokens: { T: '0' } }).tokens({ M: '1' }),
+      is: { tokens: { T: '0', M: '1' } },
+    },
+    { name: 'a default as text', made: column.integer('A').default(7), is: { default: '7' } },
+    {
+      name: 'a default in the server’s own spelling, whatever the file uses',
+      made: column.numeric('A', { decimal: ',' }).default('1.5'),
+      is: { default: '1.5' },
+    },
+    {
+      name: 'checks in order',
+      made: column.text('A').check(test, 'one').check(test, 'two'),
+      is: {
+        checks: [
+          { test, message: 'one' },
+          { test, message: 'two' },
+        ],
+      },
+    },
+    { name: 'map and schema', made: column.text('A').map(map).zod(schema), is: { map, schema } },
+    { name: 'a nullable column', made: column.text('A').nullable(), is: { nullable: true } },
+  ])('$name', ({ made, is }) => expect(columnOf(made as AnyColumn)).toMatchObject(is));
+
+  it('modifiers leave the column that they were called on as it was', () => {
+    const plain = column.text('A');
+    plain.nullable().nulls(['M']).default('x');
+    expect(columnOf(plain)).toMatchObject({ nullable: false, nulls: [], default: undefined });
+  });
+});
+
+describe('indexes and filters', () => {
+  const long = 'a_rather_long_column_name_that_goes_on';
+  it.each([
+    {
+      name: 'one column',
+      made: index('a'),
+      is: { name: 't_a_idx', columns: ['a'], using: 'btree', unique: false, include: [] },
+    },
+    {
+      name: 'a name of its own',
+      made: index(['a', long], { name: 'mine', include: ['b'], where: 'a > 0' }),
+      is: { name: 'mine', include: ['b'], where: 'a > 0' },
+    },
+    {
+      name: 'a long name is cut and told apart',
+      made: index([long, 'a', long.slice(0, -1)]),
+      is: { name: 't_a_rather_long_column_name_that_goes_on_a_a_rathe_7983f029_idx' },
+    },
+  ])('index: $name', ({ made, is }) => {
+    const columns = {
+      a: column.text('A'),
+      b: column.text('B'),
+      [long]: column.text('L'),
+      [long.slice(0, -1)]: column.text('C'),
+    };
+    const [spec] = sourceTable({ columns, indexes: [made] }).indexes;
+    expect(spec).toMatchObject(is);
+    expect(spec!.name.length).toBeLessThanOrEqual(63);
+  });
+
+  const test = (): boolean => true;
+  it.each([
+    { name: 'one', filter: present('A'), is: [{ kind: 'present', header: 'A' }] },
+    {
+      name: 'several',
+      filter: [oneOf('A', ['x']), when(test, ['B'])],
+      is: [
+        { kind: 'oneOf', header: 'A', values: ['x'] },
+        { kind: 'when', headers: ['B'], test },
+      ],
+    },
+  ])('filter: $name', ({ filter, is }) => expect(sourceTable({ filter }).filter).toEqual(is));
+});
+
+it('is frozen all the way down, before and after it is bound', () => {
+  const pipeline = definePipeline({
+    name: 'p',
+    schema: 's',
+    tables: {
+      a: {
+        source,
+        columns: { a: column.text('A').default('x') },
+        filter: oneOf('A', ['x']),
+        indexes: [index('a')],
+      },
+      b: { from: ['a'], transform: sql },
+    },
+  });
+  expect(allFrozen(pipeline)).toBe(true);
+  expect(allFrozen(bindPipeline(pipeline, { directory: '/d' }))).toBe(true);
+});
+
+describe('order of tables', () => {
+  const derived = (name: string, ...from: string[]) =>
+    ({ name, kind: 'derived', from }) as unknown as TableSpec;
+  const loaded = (name: string) => ({ name, kind: 'source' }) as unknown as TableSpec;
+  it.each([
+    { name: 'sources first', tables: [derived('b', 'a'), loaded('a')], order: ['a', 'b'] },
+    {
+      name: 'derived of derived',
+      tables: [derived('c', 'b'), derived('b', 'a'), loaded('a')],
+      order: ['a', 'b', 'c'],
+    },
+    {
+      name: 'declared order where there is a choice',
+      tables: [derived('y', 'a'), derived('x', 'a'), loaded('a'), loaded('b')],
+      order: ['a', 'b', 'y', 'x'],
+    },
+  ])('$name', ({ tables, order }) => expect(tableOrder(tables).map((table) => table.name)).toEqual(order));
+
+  it.each([
+    { name: 'two tables', tables: { a: ['b'], b: ['a'] }, cycle: 'a -> b -> a' },
+    { name: 'a table of itself', tables: { a: ['a'] }, cycle: 'a -> a' },
+    {
+      name: 'behind a table that is not part of it',
+      tables: { x: ['a'], a: ['b'], b: ['c'], c: ['a'] },
+      cycle: 'a -> b -> c -> a',
+    },
+  ])('a cycle: $name', ({ tables, cycle }) => {
+    const declared = Object.fromEntries(
+      Object.entries(tables).map(([name, from]) => [name, { from, transform: sql }]),
+    );
+    expect(() => definePipeline({ name: 'p', schema: 's', tables: declared })).toThrow(
+      expect.objectContaining({
+        code: 'ETL_DEFINITION_CYCLE',
+        message: `pipeline p: derived tables form a cycle: ${cycle}`,
+      }),
+    );
+  });
+});
+
+describe('parameters', () => {
+  const yearly = definePipeline({
+    name: 'yearly',
+    schema: 's',
+    params: z.object({
+      year: z.coerce.number().int().min(1900),
+      region: z.string().default('all'),
+    }),
+    tables: ({ year, region }) => ({
+      [`t_${region}`]: { source: csv(`${year}.csv`), columns: { a: column.text('A') } },
+    }),
+  });
+  const plain = definePipeline({
+    name: 'plain',
+    schema: 's',
+    tables: { t: { source, columns: { a: column.text('A') } } },
+  });
+
+  it('are read by the schema and given to the tables', () => {
+    const spec = bindPipeline(yearly, { params: { year: '2011' }, directory: '/d' });
+    expect(spec).toMatchObject({
+      name: 'yearly',
+      schema: 's',
+      directory: '/d',
+      params: { year: 2011, region: 'all' },
+    });
+    expect(spec.tables).toMatchObject([{ name: 't_all', source: { paths: ['2011.csv'] } }]);
+  });
+
+  it.each([
+    {
+      name: 'missing',
+      pipeline: yearly,
+      params: {},
+      message: 'pipeline yearly: parameter year: is missing',
+    },
+    {
+      name: 'unknown',
+      pipeline: yearly,
+      params: { yaer: '2011' },
+      message: 'pipeline yearly: parameter yaer: is unknown; did you mean `year`?',
+    },
+    {
+      name: 'not valid',
+      pipeline: yearly,
+      params: { year: '1066' },
+      message: 'pipeline yearly: parameter year: Too small: expected number to be >=1900',
+    },
+    {
+      name: 'given to a pipeline that takes none',
+      pipeline: plain,
+      params: { year: '1' },
+      message: 'pipeline plain: parameter year: is unknown; this pipeline takes no parameters',
+    },
+  ])('$name', ({ pipeline, params, message }) =>
+    expect(() => bindPipeline(pipeline, { params, directory: '/d' })).toThrow(
+      expect.objectContaining({ code: 'ETL_PARAM', message }),
+    ),
+  );
+
+  it.each([
+    {
+      name: 'tables that are not valid are found when bound',
+      region: 'X',
+      problem:
+        '\n  table t_X: the name `t_X` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `t_x`',
+    },
+  ])('$name', ({ region, problem }) =>
+    expect(() => bindPipeline(yearly, { params: { year: '2011', region }, directory: '/d' })).toThrow(
+      expect.objectContaining({
+        code: 'ETL_DEFINITION',
+        message: `pipeline yearly is not valid:${problem}`,
+      }),
+    ),
+  );
+
+  it('a function of the parameters that throws is named', () => {
+    const broken = definePipeline({
+      name: 'broken',
+      schema: 's',
+      params: z.object({}),
+      tables: (): { t: { source: typeof source; columns: { a: AnyColumn } } } => {
+        throw new Error('no such region');
+      },
+    });
+    expect(() => bindPipeline(broken, { directory: '/d' })).toThrow(
+      expect.objectContaining({
+        code: 'ETL_DEFINITION',
+        message: 'pipeline broken is not valid:\n  tables(params) failed: no such region',
+      }),
+    );
+  });
+});
