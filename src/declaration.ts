@@ -48,7 +48,7 @@ export type ColumnTypeName =
   | 'jsonb'
   | 'of';
 
-/** What a column says beyond its type's name; each type reads its own keys. Validated in pipeline/column.ts. */
+/** What a column says beyond its type's name; each type reads its own keys. Validated in pipeline/column-spec.ts. */
 export interface ColumnOptions {
   /** varchar: characters. */
   readonly length?: number;

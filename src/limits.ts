@@ -64,16 +64,16 @@ export const embeddedStartTimeoutMs = 30_000;
 /** Looks at the embedded server's status file while it starts or stops; it needs about 100 ms for either. */
 export const embeddedPollIntervalMs = 10;
 
-/** Another process that starts the embedded server (copies programs, makes the cluster, starts) is done by then. */
+/** Another process that starts the embedded server (copies programs, makes the cluster) is done by then. */
 export const embeddedLockTimeoutMs = 60_000;
 
 /** A fast shutdown ends with a checkpoint, which may have gigabytes to write. */
 export const embeddedStopTimeoutMs = 60_000;
 
-/** After a killed server its orphans hold the shared memory for a moment; a start is tried again for this long. */
+/** A killed server's orphans hold its shared memory for a moment; a start is tried again for this long. */
 export const embeddedOrphansTimeoutMs = 10_000;
 
-/** Below the ports that systems give to outgoing connections (from 32768), so that nobody takes ours while it is down. */
+/** Below the ports that systems give to outgoing connections (from 32768): nobody takes ours while it is down. */
 export const embeddedPortMin = 20_000;
 export const embeddedPortMax = 31_999;
 
@@ -118,3 +118,9 @@ export const rejectsListedMax = 10_000;
 
 /** Entries that shell completion offers for a file name. */
 export const completionsMax = 200;
+
+/** Help text is no wider than this: long lines are hard to read even where they fit. */
+export const helpWidthMax = 100;
+
+/** Cells of a progress bar: a longer one says no more. */
+export const barCellsMax = 24;

@@ -27,6 +27,10 @@ export const formatSeconds = (seconds: number): string => {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 };
 
+/** Whole seconds, for a time that is only guessed: 3.2 -> '4 s'. */
+export const formatLeft = (seconds: number): string =>
+  seconds <= 59 ? `${Math.ceil(seconds)} s` : formatSeconds(seconds);
+
 /** Records a second; a load too short to measure has no rate. */
 export const formatRate = (records: number, seconds: number): string =>
   records > 0 && seconds > 0.001 ? formatCount(records / seconds) : '–';

@@ -26,7 +26,7 @@ const findCompiler = () => {
 
 // Compiles aside and renames, so that a second process never imports a half-written dist.
 const build = () => {
-  const aside = join(root, 'node_modules', `.etl-build-${process.pid}`);
+  const aside = join(root, `.etl-build-${process.pid}`);
   const tsc = [findCompiler(), '-p', join(root, 'tsconfig.build.json'), '--outDir', aside];
   const { status } = spawnSync(process.execPath, tsc, { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) {
@@ -52,9 +52,10 @@ const buildOnce = () => {
   const aside = build();
   try {
     renameSync(aside, join(root, 'dist'));
-  } catch {
-    // Another process was first; its dist is the same.
+  } catch (error) {
     rmSync(aside, { recursive: true, force: true });
+    // Otherwise another process was first, and its dist is the same.
+    if (!existsSync(compiled)) throw error;
   }
 };
 

@@ -6,6 +6,8 @@ export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
+  /** Columns and rows asked of the terminal itself. */
+  getWindowSize?(): [number, number];
 }
 
 export interface Io {
@@ -21,6 +23,16 @@ export interface Io {
 /** Width to fit text to; a pipe has no width of its own, and cutting text there would lose it. */
 export const widthOf = (output: Output): number =>
   output.isTTY ? Math.max(20, output.columns ?? 80) : Number.POSITIVE_INFINITY;
+
+/**
+ * Columns and rows of the window at this very moment: `columns` and `rows` of a stream lag behind a resize until the
+ * event loop comes round, and what is drawn meanwhile could not be erased.
+ */
+export const windowOf = (output: Output): { readonly columns: number; readonly rows: number } => {
+  const [columns, rows] = output.getWindowSize?.() ?? [output.columns, output.rows];
+  // A terminal without a size reports zeros.
+  return { columns: columns || 80, rows: rows || 24 };
+};
 
 /** A reader that went away (`etl status | head`) ends the output, not the work. */
 const outliveReader = (stream: NodeJS.WriteStream): Output => {

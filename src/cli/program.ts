@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { helpWidthMax } from '../limits.ts';
 import type { CliCommand } from './command.ts';
 import type { Io } from './io.ts';
 import { paintFor } from './paint.ts';
@@ -25,9 +26,6 @@ Exit codes: 0 done, 1 failed, 2 usage or definition, 3 stopped by rejects, 130 a
 /** Version of the package, whether it runs from src/ or dist/. */
 export const readVersion = (): string =>
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
-
-/** Long lines are hard to read even where they fit. */
-const helpWidthMax = 100;
 
 const configure = (program: Command, { stdout, stderr, env }: Io): void => {
   const paint = paintFor(stdout, env);

@@ -15,10 +15,19 @@ export const etlDirectoryOf = ({ workingDirectory }: Io): string => join(working
 export const databaseUrlFlag = () =>
   flag('--database-url <url>', 'server to work on; default: DATABASE_URL, then PG*, then the embedded server');
 
-/** Server of a command that will write: starts the embedded one if need be. */
-export const openServer = async (command: Command, io: Io): Promise<ServerAddress> => {
-  const { resolveServer } = await import('../db/address.ts');
+/**
+ * Server of a command that will write: starts the embedded one if need be, and says so first, because the first
+ * start takes seconds.
+ */
+export const openServer = async (
+  command: Command,
+  io: Io,
+  say: (text: string) => void = () => undefined,
+): Promise<ServerAddress> => {
+  const { namesServer, resolveServer } = await import('../db/address.ts');
   const databaseUrl = readFlag(command, 'databaseUrl', parseString, io);
+  if (databaseUrl === undefined && !namesServer(io.env) && !existsSync(etlDirectoryOf(io)))
+    say('No DATABASE_URL and no PG* is set: setting up an embedded PostgreSQL in .etl/ …');
   return resolveServer({ databaseUrl, env: io.env, etlDirectory: etlDirectoryOf(io) });
 };
 

@@ -2,7 +2,7 @@
 
 import { catalogue, type ErrorCode } from '../errors.ts';
 import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../run/history.ts';
-import { formatBytes, formatCount, formatDate, formatSeconds } from './amounts.ts';
+import { formatBytes, formatCount, formatDate, formatSeconds, plural } from './amounts.ts';
 import { alignRows, visibleLines, visibleText, type Alignment } from './layout.ts';
 import type { Paint, Style } from './paint.ts';
 
@@ -94,7 +94,7 @@ const headLines = (run: RunShown, paint: Paint): string[] => {
   return [
     `run ${run.id} of ${paint('bold', visibleText(run.pipeline))}: ${stateText(run, paint)}`,
     `started ${formatDate(run.startedAt)}${finished}${took}`,
-    `process ${run.pid} on ${visibleText(run.host)}, ${formatCount(run.workers)} workers`,
+    `process ${run.pid} on ${visibleText(run.host)}, ${plural(run.workers, 'worker')}`,
   ];
 };
 

@@ -18,8 +18,8 @@ export interface LoadedPipeline {
 const exportHint = 'End the file with `export default definePipeline({ … })`.';
 
 /**
- * Imports a pipeline file, TypeScript or JavaScript; types are not checked. What the file imports from 'sluice' is
- * this very copy, already loaded, so the package need not even be installed where the file is.
+ * Imports a pipeline file, TypeScript or JavaScript; types are not checked. What the file imports from 'sluice'
+ * is this very copy, already loaded, so the package need not even be installed where the file is.
  *
  * A file is imported once per process: changes need a new process.
  *
@@ -126,18 +126,24 @@ const plainMessage = (message: string, file: string): string =>
     .replace(/^ParseError: (.*) (\S+):(\d+):\d+$/, (_, what, __, line) => `${what} (${file}:${line})`)
     .trim();
 
-const framePattern = /(?<path>(?:\/|[A-Z]:\\)[^()]+?):(?<line>\d+):(?<column>\d+)\)?$/;
+const framePattern = /((?:\/|[A-Z]:\\)[^()]+?):(\d+):(\d+)\)?$/;
 
-/** file:line of the innermost stack frame in the user's files, the pipeline file before those that it imports. */
-const placeOf = async (error: Error, file: string): Promise<string | undefined> => {
-  const frames = (error.stack ?? '').split('\n').flatMap((text) => framePattern.exec(text)?.groups ?? []);
-  const isTheirs = ({ path = '' }): boolean =>
+const framesOf = (error: Error): readonly { path: string; line: number; column: number }[] =>
+  (error.stack ?? '').split('\n').flatMap((text) => {
+    const [, path, line, column] = framePattern.exec(text) ?? [];
+    return path === undefined ? [] : { path, line: Number(line), column: Number(column) };
+  });
+
+/** file:line of the innermost stack frame in the user's files, the pipeline file before what it imports. */
+const placeOf = async (thrown: Error, file: string): Promise<string | undefined> => {
+  const frames = framesOf(thrown);
+  const isTheirs = (path: string): boolean =>
     path.startsWith(`${dirname(file)}/`) && !path.includes('/node_modules/');
-  const frame = frames.find(({ path }) => path === file) ?? frames.find(isTheirs);
+  const frame = frames.find(({ path }) => path === file) ?? frames.find(({ path }) => isTheirs(path));
   if (frame === undefined) return undefined;
-  const source = await readFile(frame.path!, 'utf8').catch(() => '');
-  // Transpiling keeps lines, except that a statement behind the imports may begin on the line before it: then the
-  // column lies behind the end of that line, and no line is better than a wrong one.
-  const line = source.split('\n')[Number(frame.line) - 1] ?? '';
-  return Number(frame.column) <= line.length ? `${frame.path}:${frame.line}` : frame.path;
+  const { path, line, column } = frame;
+  const source = await readFile(path, 'utf8').catch(() => '');
+  // Transpiling keeps lines, except that a statement behind the imports may begin on the line before it: then
+  // the column lies behind the end of that line, and no line is better than a wrong one.
+  return column <= (source.split('\n')[line - 1] ?? '').length ? `${path}:${line}` : path;
 };

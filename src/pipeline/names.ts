@@ -15,7 +15,8 @@ const reservedSchemaPrefixes = ['etl_build', 'pg_'];
 export const nameProblem = (name: string): string | undefined => {
   const bytes = Buffer.byteLength(name);
   if (bytes > identifierBytesMax) {
-    return `\`${name}\` is ${bytes} bytes long, and PostgreSQL cuts names at ${identifierBytesMax}; shorten it`;
+    const longest = `PostgreSQL cuts names at ${identifierBytesMax}`;
+    return `\`${name}\` is ${bytes} bytes long, and ${longest}; shorten it`;
   }
   if (plainName.test(name)) return undefined;
   const plain = plainVersion(name);

@@ -78,7 +78,7 @@ const tablesSchema = z
   .record(z.string(), z.unknown(), mustBe('an object of tables'))
   .refine((tables) => Object.keys(tables).length > 0, 'must hold at least one table');
 
-/** The checked tables, in declared order; problems are added. Throws ETL_DEFINITION_CYCLE if nothing else is wrong. */
+/** The checked tables, in declared order; problems are added. Throws ETL_DEFINITION_CYCLE if there are none. */
 export const tableSpecs = (input: unknown, pipeline: string, problems: Problems): readonly TableSpec[] => {
   const tables = parsePart(tablesSchema, input, '', problems, 'tables');
   if (tables === undefined) return [];

@@ -2,13 +2,14 @@
 
 import type { Command } from 'commander';
 import type { ServerAddress } from '../../db/address.ts';
+import { EtlError } from '../../errors.ts';
 import { workersMax } from '../../limits.ts';
 import type { RunResult } from '../../model.ts';
+import type { LoadedPipeline } from '../../pipeline/load-file.ts';
 import type { CliCommand } from '../command.ts';
 import {
   flag, parseChoice, parseCount, readFlag, readPairs, readSwitch, repeatable,
 } from '../flags.ts';
-import { EtlError } from '../../errors.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { paintFor } from '../paint.ts';
@@ -75,19 +76,19 @@ const printSummary = async (result: RunResult, server: ServerAddress, io: Io): P
   io.stdout.write([...lines, ...embedded].map((line) => `${line}\n`).join(''));
 };
 
-const runFile = async (file: string, command: Command, io: Io): Promise<void> => {
-  const flags = readFlags(command, io);
-  const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
-  const { pipeline, directory } = await loadPipelineFile(file);
-  const server = await openServer(command, io);
-  const { runPipeline } = await import('../../run/run-pipeline.ts');
-  const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
+/** Everything that a signal may stop: it ends with the summary's ingredients, or an error. */
+const runShown = async (loaded: LoadedPipeline, flags: RunFlags, command: Command, io: Io) => {
+  const { pipeline, directory } = loaded;
   const { workers, params, fullRefresh, keepStaging } = flags;
+  const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
   const sayStopping = (signal: string): void =>
     display.note(`${signal}: stopping, nothing will be published; once more ends at once`);
   try {
-    const result = await withInterrupt(sayStopping, (signal) =>
-      runPipeline(pipeline, {
+    return await withInterrupt(sayStopping, async (signal) => {
+      const server = await openServer(command, io, display.note);
+      const { runPipeline } = await import('../../run/run-pipeline.ts');
+      signal.throwIfAborted();
+      const result = await runPipeline(pipeline, {
         server,
         directory,
         workingDirectory: io.workingDirectory,
@@ -98,13 +99,20 @@ const runFile = async (file: string, command: Command, io: Io): Promise<void> =>
         signal,
         onEvent: display.event,
         logger: displayLogger(display, flags),
-      }),
-    );
-    display.close();
-    if (!flags.quiet && !flags.json) await printSummary(result, server, io);
+      });
+      return { result, server };
+    });
   } finally {
     display.close();
   }
+};
+
+const runFile = async (file: string, command: Command, io: Io): Promise<void> => {
+  const flags = readFlags(command, io);
+  const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
+  const loaded = await loadPipelineFile(file);
+  const { result, server } = await runShown(loaded, flags, command, io);
+  if (!flags.quiet && !flags.json) await printSummary(result, server, io);
 };
 
 export const runCommand: CliCommand = {

@@ -1,8 +1,9 @@
 // The lines of the live display as a pure function of state, time and window.
 
+import { barCellsMax } from '../../limits.ts';
 import type { RunStep } from '../../model.ts';
-import { formatBytes, formatCount, formatRate, formatSeconds, plural } from '../amounts.ts';
-import { alignRows, clip, visibleText, type Alignment } from '../layout.ts';
+import { formatBytes, formatCount, formatLeft, formatRate, formatSeconds, plural } from '../amounts.ts';
+import { alignRows, clip, textWidth, visibleText, type Alignment } from '../layout.ts';
 import type { Paint } from '../paint.ts';
 import { loadSeconds, secondsLeft, shareRead, type Progress, type TableProgress } from './state.ts';
 
@@ -14,6 +15,11 @@ export interface Look {
   readonly columns: number;
   readonly rows: number;
 }
+
+const indent = '  ';
+// Blanks beside the bar, and the last column, which stays free.
+const gap = 3;
+const barCellsStep = 8;
 
 const stepNames: Readonly<Record<RunStep, string>> = {
   plan: 'planning',
@@ -29,30 +35,28 @@ const bar = (share: number, cells: number, { paint, unicode }: Look): string => 
   return paint(share === 1 ? 'green' : 'cyan', done.repeat(full)) + paint('dim', todo.repeat(cells - full));
 };
 
-// The bar is the first thing that a narrow window gives up.
-const barCells = (columns: number): number => (columns < 90 ? 0 : Math.min(24, columns - 82));
-
 const phaseText = (table: TableProgress, nowMs: number): string => {
   if (table.phase === 'building') return `building ${table.building}`;
   if (table.phase === 'loaded') return `loaded in ${formatSeconds(loadSeconds(table, nowMs))}`;
   if (table.phase === 'publishing') return 'publishing';
   if (table.phase === 'waiting') return 'waiting';
   const left = secondsLeft(table, nowMs);
-  return left === undefined ? '' : `${formatSeconds(left)} left`;
+  return left === undefined ? '' : `${formatLeft(left)} left`;
 };
 
-const cellsOf = (table: TableProgress, nowMs: number, look: Look): string[] => {
+const cellsOf = (table: TableProgress, nowMs: number, look: Look, barCells: number): string[] => {
   const { paint } = look;
   const name = clip(visibleText(table.table), 30);
   const phase = paint('dim', phaseText(table, nowMs));
-  if (table.kind === 'derived') return [name, '', '', paint('dim', 'derived'), '', '', '', phase];
+  if (table.kind === 'derived') return [name, '', '', '', '', '', '', phase];
   const share = shareRead(table);
   const { bytes, bytesTotal, records, rejected } = table;
   return [
     name,
-    bar(share, barCells(look.columns), look),
+    bar(share, barCells, look),
     `${Math.floor(share * 100)}%`,
-    `${formatBytes(bytes)} of ${formatBytes(bytesTotal)}`,
+    // The first thing that a narrow window gives up, after the bar.
+    look.columns < 80 ? '' : `${formatBytes(bytes)} of ${formatBytes(bytesTotal)}`,
     plural(records, 'record'),
     `${formatRate(records, loadSeconds(table, nowMs))}/s`,
     rejected > 0 ? paint('yellow', `${formatCount(rejected)} rejected`) : '0 rejected',
@@ -61,6 +65,15 @@ const cellsOf = (table: TableProgress, nowMs: number, look: Look): string[] => {
 };
 
 const alignments: readonly Alignment[] = ['left', 'left', 'right', 'right', 'right', 'right', 'right', 'left'];
+
+/** The bar takes what room the text leaves, in steps, so that it does not twitch when a number grows. */
+const alignTables = (tables: readonly TableProgress[], nowMs: number, look: Look): string[] => {
+  const linesWith = (barCells: number): string[] =>
+    alignRows(tables.map((table) => cellsOf(table, nowMs, look, barCells)), alignments);
+  const room = look.columns - indent.length - gap - Math.max(0, ...linesWith(0).map(textWidth));
+  const step = Math.floor(Math.min(room, barCellsMax) / barCellsStep) * barCellsStep;
+  return linesWith(Math.max(0, step)).map((line) => indent + line);
+};
 
 const headline = (progress: Progress, nowMs: number, { paint, pipeline }: Look): string => {
   const what = progress.step === undefined ? 'starting' : stepNames[progress.step];
@@ -85,7 +98,6 @@ const tablesThatFit = (tables: readonly TableProgress[], rows: number): readonly
 export const barLines = (progress: Progress, nowMs: number, look: Look): string[] => {
   const shown = tablesThatFit(progress.tables, look.rows - 1);
   const hidden = progress.tables.length - shown.length;
-  const lines = alignRows(shown.map((table) => cellsOf(table, nowMs, look)), alignments);
-  const more = hidden > 0 ? [look.paint('dim', `  and ${plural(hidden, 'more table')}`)] : [];
-  return [headline(progress, nowMs, look), ...lines.map((line) => `  ${line}`), ...more];
+  const more = hidden > 0 ? [look.paint('dim', `${indent}and ${plural(hidden, 'more table')}`)] : [];
+  return [headline(progress, nowMs, look), ...alignTables(shown, nowMs, look), ...more];
 };

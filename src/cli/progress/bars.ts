@@ -1,7 +1,7 @@
 // Progress on a terminal: one live line a table, redrawn in place, clipped to the window, cleared at the end.
 
 import { progressIntervalMs } from '../../limits.ts';
-import type { Io } from '../io.ts';
+import { windowOf, type Io } from '../io.ts';
 import { clip, textWidth, visibleLines } from '../layout.ts';
 import { paintFor } from '../paint.ts';
 import { barLines } from './bar-lines.ts';
@@ -21,7 +21,7 @@ const eraseBelow = '\u001b[0J';
 const openBlock = ({ stderr }: Io) => {
   let drawn: readonly string[] = [];
   const wayUp = (): string => {
-    const columns = Math.max(1, stderr.columns ?? 80);
+    const { columns } = windowOf(stderr);
     const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(textWidth(line) / columns)), 0);
     return rows === 0 ? '' : `\u001b[${rows}A\r`;
   };
@@ -29,9 +29,8 @@ const openBlock = ({ stderr }: Io) => {
     /** Replaces the block; `above` stays on the screen before it. */
     draw(lines: readonly string[], above = ''): void {
       // A character in the last column wraps in some terminals.
-      const width = Math.max(1, (stderr.columns ?? 80) - 1);
-      const rows = Math.max(2, (stderr.rows ?? 24) - 1);
-      const shown = lines.slice(0, rows).map((line) => clip(line, width));
+      const { columns, rows } = windowOf(stderr);
+      const shown = lines.slice(0, Math.max(1, rows - 1)).map((line) => clip(line, Math.max(1, columns - 1)));
       // One write a frame, so that nobody sees half of it.
       stderr.write(`${wayUp()}${eraseBelow}${above}${shown.map((line) => `${line}\n`).join('')}`);
       drawn = shown;
@@ -68,8 +67,9 @@ export const openBars = (io: Io, pipeline: string, verbose: boolean): ProgressDi
 
   const draw = (above = ''): void => {
     drawnMs = io.clock();
-    const rows = Math.max(2, (io.stderr.rows ?? 24) - 1);
-    block.draw(finished ? [] : barLines(progress, drawnMs, { ...look, columns: io.stderr.columns ?? 80, rows }), above);
+    const { columns, rows } = windowOf(io.stderr);
+    const lines = finished ? [] : barLines(progress, drawnMs, { ...look, columns, rows: Math.max(2, rows - 1) });
+    block.draw(lines, above);
   };
   const note = (text: string): void => draw(`${visibleLines(text).join('\n')}\n`);
   // Times go on between events, and a new window size shows at once.

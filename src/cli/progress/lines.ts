@@ -2,7 +2,7 @@
 
 import { progressLineIntervalMs } from '../../limits.ts';
 import type { RunEvent, RunStep } from '../../model.ts';
-import { formatBytes, formatCount, formatRate, formatSeconds, plural } from '../amounts.ts';
+import { formatBytes, formatCount, formatLeft, formatRate, formatSeconds, plural } from '../amounts.ts';
 import type { Io } from '../io.ts';
 import { visibleLines } from '../layout.ts';
 import type { ProgressDisplay } from './contract.ts';
@@ -19,7 +19,7 @@ const describeLoading = (table: TableProgress, nowMs: number): string => {
     plural(table.records, 'record'),
     `${formatRate(table.records, loadSeconds(table, nowMs))} records/s`,
     `${formatCount(table.rejected)} rejected`,
-    ...(left === undefined ? [] : [`${formatSeconds(left)} left`]),
+    ...(left === undefined ? [] : [`${formatLeft(left)} left`]),
   ].join(', ');
 };
 

@@ -9,7 +9,8 @@ export interface TableProgress {
   readonly table: string;
   readonly kind: 'source' | 'derived';
   readonly files: number;
-  readonly bytesTotal: number;
+  /** Of its files; once they are being read, without headers. */
+  bytesTotal: number;
   bytes: number;
   records: number;
   rejected: number;
@@ -57,12 +58,12 @@ const tableOf = (progress: Progress, name: string): TableProgress | undefined =>
 
 const applyCounts = (
   table: TableProgress,
-  { bytes, records, rejected, filtered }: Extract<RunEvent, { type: 'progress' }>,
+  { bytes, bytesTotal, records, rejected, filtered }: Extract<RunEvent, { type: 'progress' }>,
   nowMs: number,
 ): void => {
   table.startedMs ??= nowMs;
   if (table.phase === 'waiting') table.phase = 'loading';
-  Object.assign(table, { bytes, records, rejected, filtered });
+  Object.assign(table, { bytes, bytesTotal, records, rejected, filtered });
 };
 
 /** Takes one event in. */
@@ -88,8 +89,10 @@ export const loadSeconds = (table: TableProgress, nowMs: number): number =>
   table.seconds ?? (table.startedMs === undefined ? 0 : (nowMs - table.startedMs) / 1000);
 
 /** Share of the bytes that are read, 0 to 1. */
-export const shareRead = (table: TableProgress): number =>
-  table.bytesTotal > 0 ? Math.min(1, table.bytes / table.bytesTotal) : table.phase === 'waiting' ? 0 : 1;
+export const shareRead = ({ bytes, bytesTotal, phase }: TableProgress): number => {
+  if (phase !== 'waiting' && phase !== 'loading') return 1;
+  return bytesTotal > 0 ? Math.min(1, bytes / bytesTotal) : 0;
+};
 
 /** Seconds to go at the pace so far; undefined while there is too little to tell. */
 export const secondsLeft = (table: TableProgress, nowMs: number): number | undefined => {

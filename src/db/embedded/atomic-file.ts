@@ -1,19 +1,24 @@
 // Replaces a file as a whole: a reader, or a crash, sees the old text or the new one, never half of it.
 
 import { randomBytes } from 'node:crypto';
-import { chmod, rename, rm, writeFile } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 
 /**
- * Writes beside the file and renames. The new name is made exclusively and a rename does not follow links,
- * so this is safe for root in a directory that belongs to the server's user.
+ * Writes beside the file and renames. The new file is made exclusively, its mode set through the open file, and
+ * a rename follows no links: safe for root in a directory that belongs to the server's user.
+ *
+ * @param mode what the file has in the end, whatever our umask
  */
 export const replaceFile = async (file: string, text: string, mode: number): Promise<void> => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
-    await writeFile(aside, text, { flag: 'wx', mode: 0o600 });
-    // Not by the option above, from which our umask is taken away: the server's user must be able to read
-    // its settings.
-    await chmod(aside, mode);
+    const handle = await open(aside, 'wx', 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.chmod(mode);
+    } finally {
+      await handle.close();
+    }
     await rename(aside, file);
   } catch (error) {
     await rm(aside, { force: true });

@@ -14,6 +14,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import {
   appendFile,
   chown,
+  constants,
   mkdtemp,
   readdir,
   readFile,
@@ -76,10 +77,7 @@ export const saveCluster = async (etlDirectory: string, cluster: Cluster): Promi
   await replaceFile(join(etlDirectory, pointerName), `${JSON.stringify(saved, null, 2)}\n`, 0o600);
 };
 
-/**
- * The directory below /var/lib for this `.etl/`: not one that another, forgotten or moved `.etl/` has data
- * in.
- */
+/** The directory below /var/lib for this `.etl/`; not one in which a forgotten or moved `.etl/` has data. */
 const chooseRootsPlace = async (etlDirectory: string): Promise<string> => {
   const hash = createHash('sha256').update(etlDirectory).digest('hex').slice(0, 16);
   for (let count = 1; ; count++) {
@@ -95,15 +93,13 @@ const choosePlace = async (etlDirectory: string, { account }: Programs): Promise
   await makeOpenDirectory(place);
   await writeFile(join(place, 'origin'), `${etlDirectory}\n`);
   const closed = await firstClosed(place, account);
-  if (closed !== undefined)
+  if (closed !== undefined) {
     throw new Error(`user ${account.name} can enter neither ${etlDirectory} nor ${closed}`);
+  }
   return place;
 };
 
-/**
- * initdb, our settings file and the database, all in a directory of its own that only counts once it is
- * renamed.
- */
+/** initdb, the include line and the database, all in a directory that only counts once it is renamed. */
 const initialise = async (programs: Programs, work: string, password: string): Promise<string> => {
   const data = join(work, 'data');
   const passwordFile = join(work, 'password');
@@ -127,9 +123,10 @@ const initialise = async (programs: Programs, work: string, password: string): P
   await runProgram(programs, 'initdb', init, work);
   const single = ['--single', '-F', '-c', 'exit_on_error=on', '-D', data, 'postgres'];
   await runProgram(programs, 'postgres', single, work, `create database ${userName};\n`);
-  // Not include_if_exists: with our file unreadable, the server would start with its defaults and say
-  // nothing.
-  await appendFile(join(data, 'postgresql.conf'), `\ninclude '${settingsName}'\n`);
+  // Not include_if_exists: were our file unreadable, the server would silently start with its defaults.
+  // No link is followed, because the directory is the server's user's and we may be root.
+  const flag = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
+  await appendFile(join(data, 'postgresql.conf'), `\ninclude '${settingsName}'\n`, { flag });
   return data;
 };
 

@@ -2,19 +2,29 @@
 
 const zero = 48;
 
-const digitAt = (text: string, at: number): number => {
-  const digit = text.charCodeAt(at) - zero;
-  return digit >= 0 && digit <= 9 ? digit : NaN;
+/** The number that two digits at `at` make, or -1 when they are not both digits. */
+export const readTwo = (text: string, at: number): number => {
+  const tens = text.charCodeAt(at) - zero;
+  const ones = text.charCodeAt(at + 1) - zero;
+  // Beyond the end of the text these are NaN, which no comparison lets through.
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1;
 };
 
 /** The number that exactly `width` digits at `at` make, or -1 when they are not all digits. */
 export const readDigits = (text: string, at: number, width: number): number => {
   let value = 0;
-  for (let end = at; end < at + width; end += 1) value = value * 10 + digitAt(text, end);
-  return value >= 0 ? value : -1;
+  for (let end = at; end < at + width; end += 1) {
+    const digit = text.charCodeAt(end) - zero;
+    if (!(digit >= 0 && digit <= 9)) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
 };
 
-export const isDigitAt = (text: string, at: number): boolean => digitAt(text, at) >= 0;
+export const isDigitAt = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at);
+  return code >= zero && code <= zero + 9;
+};
 
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 

@@ -1,6 +1,6 @@
 // Offsets from UTC: Z and ±HH[:mm[:ss]], and ±HHmm where a pattern asks for one.
 
-import { readDigits } from './calendar.ts';
+import { readTwo } from './calendar.ts';
 
 const plus = 43;
 const hyphen = 45;
@@ -11,21 +11,21 @@ const letterZ = 90;
 const offsetHoursMax = 15;
 
 const afterColonPart = (text: string, at: number): number =>
-  text.charCodeAt(at) === colon && readDigits(text, at + 1, 2) !== -1 ? at + 3 : at;
+  text.charCodeAt(at) === colon && readTwo(text, at + 1) !== -1 ? at + 3 : at;
 
-/** Index after the offset at `at`, or -1 when there is none; `compact` also takes ±HHmm. */
-export const offsetEnd = (text: string, at: number, compact: boolean): number => {
+/** Index after the offset at `at`, ±HHmm among them, or -1 when there is none. */
+export const offsetEnd = (text: string, at: number): number => {
   const sign = text.charCodeAt(at);
   if (sign === letterZ) return at + 1;
-  if ((sign !== plus && sign !== hyphen) || readDigits(text, at + 1, 2) === -1) return -1;
+  if ((sign !== plus && sign !== hyphen) || readTwo(text, at + 1) === -1) return -1;
   const hoursEnd = at + 3;
-  if (compact && readDigits(text, hoursEnd, 2) !== -1) return hoursEnd + 2;
+  if (readTwo(text, hoursEnd) !== -1) return hoursEnd + 2;
   const minutesEnd = afterColonPart(text, hoursEnd);
   return minutesEnd === hoursEnd ? hoursEnd : afterColonPart(text, minutesEnd);
 };
 
 const partAt = (text: string, at: number, end: number): number =>
-  at < end ? readDigits(text, at, 2) : 0;
+  at < end ? readTwo(text, at) : 0;
 
 /** Whether the server takes the offset ±HH[:mm[:ss]] or Z that stands in [at, end). */
 export const isOffsetAt = (text: string, at: number, end: number): boolean =>

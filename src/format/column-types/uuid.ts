@@ -3,32 +3,13 @@
 import type { ColumnType, Reader } from './contract.ts';
 import { isNot } from './refusal.ts';
 
-const hyphen = 45;
+// Without captures a regular expression is as fast as a loop over the characters, and nothing is allocated.
+const hyphenated = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const braced = /^\{[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\}$/i;
+const bareHex = /^[\da-f]{32}$/i;
 
-const isHexCode = (code: number): boolean => {
-  const lower = code | 32;
-  return (code >= 48 && code <= 57) || (lower >= 97 && lower <= 102);
-};
-
-const isHyphenated = (text: string, from: number): boolean => {
-  for (let at = 0; at < 36; at += 1) {
-    const code = text.charCodeAt(from + at);
-    const wantsHyphen = at === 8 || at === 13 || at === 18 || at === 23;
-    if (wantsHyphen ? code !== hyphen : !isHexCode(code)) return false;
-  }
-  return true;
-};
-
-const isHex = (text: string): boolean => {
-  for (let at = 0; at < text.length; at += 1) if (!isHexCode(text.charCodeAt(at))) return false;
-  return true;
-};
-
-const isUuid = (text: string): boolean => {
-  if (text.length === 36) return isHyphenated(text, 0);
-  if (text.length === 32) return isHex(text);
-  return text.length === 38 && text[0] === '{' && text[37] === '}' && isHyphenated(text, 1);
-};
+const isUuid = (text: string): boolean =>
+  hyphenated.test(text) || bareHex.test(text) || braced.test(text);
 
 const readUuid: Reader = (text) => (isUuid(text) ? text : isNot(text, 'a uuid'));
 

@@ -74,8 +74,8 @@ describe('bars', () => {
     expect(screen.map((line) => line.replace(/ {2,}/g, '  ').trim())).toEqual([
       'noaa run 3: loading on me@localhost:5432/db, 4.0 s',
       'station  ------------------------  0%  0 B of 1.0 kB  0 records  –/s  0 rejected  waiting',
-      'observation  ============------------  50%  50.0 MB of 100 MB  400,000 records  400,000/s  3 rejected  1.0 s left',
-      'daily  derived  waiting',
+      'observation  ============------------  50%  50.0 MB of 100 MB  400,000 records  400,000/s  3 rejected  1 s left',
+      'daily  waiting',
     ]);
   });
 

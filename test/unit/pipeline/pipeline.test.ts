@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { SourceTableSpec, TableSpec } from '../../../src/declaration.ts';
+import type { SourceTableSpec } from '../../../src/declaration.ts';
 import {
   column,
   csv,
@@ -15,7 +15,6 @@ import {
 } from '../../../src/pipeline/authoring.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
 import type { AnyColumn } from '../../../src/pipeline/column.ts';
-import { tableOrder } from '../../../src/pipeline/table-order.ts';
 
 const source = csv('a.csv');
 const sql = sqlFile('a.sql');
@@ -31,6 +30,9 @@ const allFrozen = (value: unknown): boolean =>
   typeof value !== 'object' ||
   value === null ||
   (Object.isFrozen(value) && Object.values(value).every(allFrozen));
+
+const test = (): boolean => true;
+const map = (text: string): string => text;
 
 describe('defaults', () => {
   it('fills in every key of a table', () => {
@@ -116,8 +118,6 @@ describe('defaults', () => {
 });
 
 describe('columns', () => {
-  const test = (): boolean => true;
-  const map = (text: string): string => text;
   const schema = z.enum(['AA', 'SP']);
   it.each([
     { name: 'glued headers', made: column.date(['Y', 'M']), is: { headers: ['Y', 'M'] } },
@@ -201,7 +201,6 @@ describe('indexes and filters', () => {
     expect(spec!.name.length).toBeLessThanOrEqual(63);
   });
 
-  const test = (): boolean => true;
   it.each([
     { name: 'one', filter: present('A'), is: [{ kind: 'present', header: 'A' }] },
     {
@@ -231,137 +230,4 @@ it('is frozen all the way down, before and after it is bound', () => {
   });
   expect(allFrozen(pipeline)).toBe(true);
   expect(allFrozen(bindPipeline(pipeline, { directory: '/d' }))).toBe(true);
-});
-
-describe('order of tables', () => {
-  const derived = (name: string, ...from: string[]) =>
-    ({ name, kind: 'derived', from }) as unknown as TableSpec;
-  const loaded = (name: string) => ({ name, kind: 'source' }) as unknown as TableSpec;
-  it.each([
-    { name: 'sources first', tables: [derived('b', 'a'), loaded('a')], order: ['a', 'b'] },
-    {
-      name: 'derived of derived',
-      tables: [derived('c', 'b'), derived('b', 'a'), loaded('a')],
-      order: ['a', 'b', 'c'],
-    },
-    {
-      name: 'declared order where there is a choice',
-      tables: [derived('y', 'a'), derived('x', 'a'), loaded('a'), loaded('b')],
-      order: ['a', 'b', 'y', 'x'],
-    },
-  ])('$name', ({ tables, order }) => expect(tableOrder(tables).map((table) => table.name)).toEqual(order));
-
-  it.each([
-    { name: 'two tables', tables: { a: ['b'], b: ['a'] }, cycle: 'a -> b -> a' },
-    { name: 'a table of itself', tables: { a: ['a'] }, cycle: 'a -> a' },
-    {
-      name: 'behind a table that is not part of it',
-      tables: { x: ['a'], a: ['b'], b: ['c'], c: ['a'] },
-      cycle: 'a -> b -> c -> a',
-    },
-  ])('a cycle: $name', ({ tables, cycle }) => {
-    const declared = Object.fromEntries(
-      Object.entries(tables).map(([name, from]) => [name, { from, transform: sql }]),
-    );
-    expect(() => definePipeline({ name: 'p', schema: 's', tables: declared })).toThrow(
-      expect.objectContaining({
-        code: 'ETL_DEFINITION_CYCLE',
-        message: `pipeline p: derived tables form a cycle: ${cycle}`,
-      }),
-    );
-  });
-});
-
-describe('parameters', () => {
-  const yearly = definePipeline({
-    name: 'yearly',
-    schema: 's',
-    params: z.object({
-      year: z.coerce.number().int().min(1900),
-      region: z.string().default('all'),
-    }),
-    tables: ({ year, region }) => ({
-      [`t_${region}`]: { source: csv(`${year}.csv`), columns: { a: column.text('A') } },
-    }),
-  });
-  const plain = definePipeline({
-    name: 'plain',
-    schema: 's',
-    tables: { t: { source, columns: { a: column.text('A') } } },
-  });
-
-  it('are read by the schema and given to the tables', () => {
-    const spec = bindPipeline(yearly, { params: { year: '2011' }, directory: '/d' });
-    expect(spec).toMatchObject({
-      name: 'yearly',
-      schema: 's',
-      directory: '/d',
-      params: { year: 2011, region: 'all' },
-    });
-    expect(spec.tables).toMatchObject([{ name: 't_all', source: { paths: ['2011.csv'] } }]);
-  });
-
-  it.each([
-    {
-      name: 'missing',
-      pipeline: yearly,
-      params: {},
-      message: 'pipeline yearly: parameter year: is missing',
-    },
-    {
-      name: 'unknown',
-      pipeline: yearly,
-      params: { yaer: '2011' },
-      message: 'pipeline yearly: parameter yaer: is unknown; did you mean `year`?',
-    },
-    {
-      name: 'not valid',
-      pipeline: yearly,
-      params: { year: '1066' },
-      message: 'pipeline yearly: parameter year: Too small: expected number to be >=1900',
-    },
-    {
-      name: 'given to a pipeline that takes none',
-      pipeline: plain,
-      params: { year: '1' },
-      message: 'pipeline plain: parameter year: is unknown; this pipeline takes no parameters',
-    },
-  ])('$name', ({ pipeline, params, message }) =>
-    expect(() => bindPipeline(pipeline, { params, directory: '/d' })).toThrow(
-      expect.objectContaining({ code: 'ETL_PARAM', message }),
-    ),
-  );
-
-  it.each([
-    {
-      name: 'tables that are not valid are found when bound',
-      region: 'X',
-      problem:
-        '\n  table t_X: the name `t_X` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `t_x`',
-    },
-  ])('$name', ({ region, problem }) =>
-    expect(() => bindPipeline(yearly, { params: { year: '2011', region }, directory: '/d' })).toThrow(
-      expect.objectContaining({
-        code: 'ETL_DEFINITION',
-        message: `pipeline yearly is not valid:${problem}`,
-      }),
-    ),
-  );
-
-  it('a function of the parameters that throws is named', () => {
-    const broken = definePipeline({
-      name: 'broken',
-      schema: 's',
-      params: z.object({}),
-      tables: (): { t: { source: typeof source; columns: { a: AnyColumn } } } => {
-        throw new Error('no such region');
-      },
-    });
-    expect(() => bindPipeline(broken, { directory: '/d' })).toThrow(
-      expect.objectContaining({
-        code: 'ETL_DEFINITION',
-        message: 'pipeline broken is not valid:\n  tables(params) failed: no such region',
-      }),
-    );
-  });
 });

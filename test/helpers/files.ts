@@ -1,0 +1,25 @@
+// Gives a test file a directory of its own for source and SQL files.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+
+export interface TestFiles {
+  readonly directory: string;
+  /** Writes a file and returns its absolute path. */
+  write(name: string, content: string | Buffer): string;
+}
+
+export const useFiles = (): TestFiles => {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-files-'));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  return {
+    directory,
+    write: (name, content) => {
+      const path = join(directory, name);
+      writeFileSync(path, content);
+      return path;
+    },
+  };
+};

@@ -1,0 +1,57 @@
+// The program itself, as a process: a checkout that was installed without scripts compiles itself once.
+
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readVersion } from '../../src/cli/program.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const checkout = mkdtempSync(join(tmpdir(), 'sluice-checkout-'));
+for (const name of ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json'])
+  cpSync(join(root, name), join(checkout, name), { recursive: true });
+symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
+afterAll(() => rmSync(checkout, { recursive: true, force: true }));
+
+interface Ended {
+  readonly exit: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const etl = (...args: string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    const program = join(checkout, 'src/cli/etl.mjs');
+    execFile(process.execPath, [program, ...args], { cwd: checkout }, (error, out, err) =>
+      resolve({ exit: error === null ? 0 : Number(error.code), out, err }),
+    );
+  });
+
+describe('etl in a fresh checkout', () => {
+  it('two at once compile it, say so, and both succeed', async () => {
+    const both = await Promise.all([etl('--version'), etl('--version')]);
+    for (const { exit, out, err } of both) {
+      expect({ exit, out }).toEqual({ exit: 0, out: `${readVersion()}\n` });
+      expect(err).toMatch(/^sluice: first use of this checkout, compiling it once …\n$/);
+    }
+    expect(readdirSync(checkout).filter((name) => name.startsWith('.etl-build'))).toEqual([]);
+  });
+
+  it('the migrations are beside the code that reads them', () =>
+    expect(readdirSync(join(checkout, 'dist/db/migrations'))).toEqual(readdirSync(join(root, 'src/db/migrations'))));
+
+  it('the next one is silent', async () =>
+    expect(await etl('--version')).toEqual({ exit: 0, out: `${readVersion()}\n`, err: '' }));
+
+  it('exits with the code of the error', async () =>
+    expect(await etl('rnu')).toMatchObject({ exit: 2, out: '' }));
+
+  it('--build replaces what is there', async () => {
+    cpSync(join(root, 'package.json'), join(checkout, 'dist/stale.js'));
+    expect((await etl('--build')).exit).toBe(0);
+    expect(existsSync(join(checkout, 'dist/stale.js'))).toBe(false);
+    expect((await etl('status')).out).toBe('no runs yet\n');
+  });
+});

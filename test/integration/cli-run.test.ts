@@ -1,0 +1,100 @@
+// `etl run` from a pipeline file to published tables, as the command line shows it.
+
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
+
+const database = useDatabase();
+
+const workingDirectory = mkdtempSync(join(tmpdir(), 'sluice-cli-run-'));
+const pipelineFile = join(workingDirectory, 'cities.ts');
+mkdirSync(join(workingDirectory, 'data'));
+// The pipeline imports Zod.
+symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(workingDirectory, 'node_modules'));
+writeFileSync(join(workingDirectory, 'data/cities.csv'), 'name,people\nKöln,1084831\nBonn,331885\nNowhere,none\n');
+writeFileSync(join(workingDirectory, 'cities.sql'), 'select count(*)::integer as cities from city\n');
+writeFileSync(
+  pipelineFile,
+  `import { column, csv, definePipeline, sqlFile } from 'sluice';
+import { z } from 'zod';
+export default definePipeline({
+  name: 'cities',
+  schema: 'geo',
+  params: z.object({ limit: z.coerce.number().default(0) }),
+  tables: ({ limit }) => ({
+    city: {
+      source: csv('data/*.csv'),
+      columns: { name: column.text('name'), people: column.integer('people') },
+      primaryKey: ['name'],
+      rejectLimit: limit,
+    },
+    total: { from: ['city'], transform: sqlFile('cities.sql'), primaryKey: ['cities'] },
+  }),
+});
+`,
+);
+
+const etl = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
+  const io = fakeIo({ env: { DATABASE_URL: database.url, ETL_WORKERS: '1' }, workingDirectory });
+  const exit = await main(args, io);
+  return { exit, out: io.stdout.text, err: io.stderr.text };
+};
+
+describe('etl run', () => {
+  it('stops at a reject over the limit with exit 3, naming file, line and column', async () => {
+    const { exit, out, err } = await etl('run', pipelineFile);
+    expect(exit).toBe(3);
+    expect(out).toBe('');
+    expect(err).toContain('error ETL_REJECT_LIMIT: table city: 1 of 3 records rejected');
+    expect(err).toMatch(/data\/cities\.csv:4 .*people/);
+    expect((await etl('rejects', 'list')).out).toMatch(/data\/cities\.csv:4: column people: type: .*\n {4}Nowhere,none\n/);
+  });
+
+  it('publishes, and its summary adds up', async () => {
+    const { exit, out, err } = await etl('run', pipelineFile, '--param', 'limit=1');
+    expect(exit).toBe(0);
+    expect(out).toMatch(/^Published cities in .* run 2 \(plan /);
+    expect(out).toMatch(/\ngeo\.city +1 +51 B +3 +1 +0 .* 2\ngeo\.total +–.* 1\n/);
+    expect(out).toContain('1 record rejected: npx etl rejects list 2 shows which and why.');
+    expect(err).toMatch(/\[ +\d+\.\d s\] load started\n/);
+    const { rows } = await database.query('select name, people from geo.city order by people');
+    expect(rows).toEqual([{ name: 'Bonn', people: 331_885 }, { name: 'Köln', people: 1_084_831 }]);
+  });
+
+  it('has nothing to do the second time, and says since when', async () => {
+    const { exit, out } = await etl('run', pipelineFile, '--param', 'limit=1');
+    expect(exit).toBe(0);
+    expect(out).toMatch(
+      /^Nothing to do: files and definition are those of run 2, published \d{4}-.*; --full-refresh loads everything again\.\n$/,
+    );
+  });
+
+  it('--json prints events and nothing else, from the first step to the result', async () => {
+    const { exit, out, err } = await etl('run', pipelineFile, '--param', 'limit=1', '--full-refresh', '--json');
+    expect(exit).toBe(0);
+    expect(err).toBe('');
+    const events = out.trimEnd().split('\n').map((line) => JSON.parse(line));
+    expect(events.map(({ type }) => type)).toContain('planned');
+    expect(events.at(-1)).toMatchObject({ type: 'finished', result: { runId: 3, outcome: 'published' } });
+  });
+
+  it('--quiet prints nothing', async () =>
+    expect(await etl('run', pipelineFile, '--param', 'limit=1', '--quiet')).toEqual({ exit: 0, out: '', err: '' }));
+
+  it('an unknown parameter is a usage error', async () => {
+    const { exit, err } = await etl('run', pipelineFile, '--param', 'limt=1');
+    expect(exit).toBe(2);
+    expect(err).toContain('error ETL_PARAM');
+  });
+
+  it('etl status shows what it did', async () => {
+    expect((await etl('status')).out.split('\n').filter((line) => line.includes('published'))).toHaveLength(2);
+    expect((await etl('status', '2')).out).toMatch(/data\/cities\.csv +city +51 B +3 +2 +1 +0\n/);
+  });
+
+});

@@ -1,0 +1,256 @@
+// Publishing: what hangs on a table survives it, and nothing is half done.
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { column, csv, definePipeline, index, runPipeline, sqlFile, type Pipeline } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const files = useFiles();
+const database = useDatabase();
+const { write } = files;
+
+const source = write('city.csv', 'id,name,people\n1,Ulm,120000\n2,Trier,110000\n');
+write('big.sql', 'select id, name from city where people > 115000');
+
+/** One source table and one derived from it; `change` alters the declaration of the source table. */
+const cities = (change: object = {}, name = 'cities'): Pipeline =>
+  definePipeline({
+    name,
+    schema: 'geo',
+    tables: {
+      city: {
+        source: csv(source),
+        columns: { id: column.integer('id'), name: column.text('name'), people: column.bigint('people').nullable() },
+        primaryKey: ['id'],
+        indexes: [index('name')],
+        ...change,
+      },
+      big: { from: ['city'], transform: sqlFile('big.sql'), primaryKey: ['id'] },
+    },
+  });
+
+const run = (pipeline: Pipeline = cities(), options: object = {}) =>
+  runPipeline(pipeline, { databaseUrl: database.url, directory: files.directory, fullRefresh: true, ...options });
+
+const rowsOf = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
+const { query } = { query: (sql: string) => database.query(sql) };
+
+beforeEach(async () => {
+  await query('drop schema if exists geo cascade');
+  write('city.csv', 'id,name,people\n1,Ulm,120000\n2,Trier,110000\n');
+});
+
+describe('a table that nothing hangs on', () => {
+  it('is swapped: owner, grants, column grants, comments and storage options carry over', async () => {
+    await run();
+    await query(`do $$ begin
+      if not exists (select from pg_roles where rolname = 'sluice_reader') then create role sluice_reader; end if;
+      if not exists (select from pg_roles where rolname = 'sluice_owner') then create role sluice_owner; end if;
+    end $$`);
+    await query(`grant select on geo.city to sluice_reader with grant option`);
+    await query(`grant update (name) on geo.city to public`);
+    await query(`comment on table geo.city is 'it''s cities'`);
+    await query(`comment on column geo.city.people is 'who live there'`);
+    await query(`alter table geo.city set (fillfactor = 90)`);
+    await query(`grant usage, create on schema geo to sluice_owner`);
+    await query(`alter table geo.city owner to sluice_owner`);
+    const look = `select relacl::text, (select attacl::text from pg_attribute where attrelid = c.oid and attname = 'name') as attacl,
+      pg_get_userbyid(relowner) as owner, reloptions, obj_description(c.oid) as comment, col_description(c.oid, 3) as people
+      from pg_class c where oid = 'geo.city'::regclass`;
+    const before = await rowsOf(look);
+    const oid = await rowsOf(`select 'geo.city'::regclass::oid as oid`);
+    const result = await run();
+    expect(result.tables.map(({ strategy }) => strategy)).toEqual(['swap', 'swap']);
+    expect(await rowsOf(`select 'geo.city'::regclass::oid as oid`)).not.toEqual(oid);
+    expect(await rowsOf(look)).toEqual(before);
+  });
+
+  it('has at first the default privileges of its schema', async () => {
+    await query('create schema geo');
+    await query(`do $$ begin if not exists (select from pg_roles where rolname = 'sluice_reader') then create role sluice_reader; end if; end $$`);
+    await query('alter default privileges in schema geo grant select on tables to sluice_reader');
+    await run();
+    expect(await rowsOf(`select has_table_privilege('sluice_reader', 'geo.city', 'select') as may`)).toEqual([{ may: true }]);
+  });
+
+  it('keeps indexes that people made by hand, and drops those that the declaration no longer has', async () => {
+    await run();
+    await query('create index by_hand on geo.city (people) where people > 1');
+    const notices: string[] = [];
+    await run(cities({ indexes: [] }), {
+      onEvent: (event: { type: string; message?: string }) => event.type === 'notice' && notices.push(event.message!),
+    });
+    await run(cities({ indexes: [] }));
+    expect(await rowsOf(`select indexname from pg_indexes where tablename = 'city' order by 1`)).toEqual([
+      { indexname: 'by_hand' },
+      { indexname: 'city_pkey' },
+    ]);
+    expect(notices).toEqual([expect.stringContaining('by_hand')]);
+  });
+
+  it('carries a declared comment', async () => {
+    await run(cities({ comment: 'declared' }));
+    expect(await rowsOf(`select obj_description('geo.city'::regclass) as comment`)).toEqual([{ comment: 'declared' }]);
+  });
+});
+
+describe('a table that other objects depend on', () => {
+  const dependents = [
+    { kind: 'view', ddl: 'create view geo.names as select name from geo.city' },
+    { kind: 'materialized view', ddl: 'create materialized view geo.names as select name from geo.city' },
+    { kind: 'foreign key', ddl: 'create table geo.visit (city integer references geo.city); insert into geo.visit values (1)' },
+    { kind: 'publication', ddl: 'create publication sluice_test for table geo.city' },
+    { kind: 'trigger', ddl: `create function geo.f() returns trigger language plpgsql as 'begin return new; end'; create trigger t before update on geo.city for each row execute function geo.f()` },
+    { kind: 'policy', ddl: 'create policy p on geo.city using (true)' },
+    { kind: 'check constraint', ddl: 'alter table geo.city add constraint positive check (people > 0)' },
+    { kind: 'statistics', ddl: 'create statistics geo.s on name, people from geo.city' },
+    { kind: 'column of its row type', ddl: 'create table geo.log (was geo.city)' },
+  ];
+
+  it.each(dependents)('$kind: rows are replaced in place, the table stays the same', async ({ kind, ddl }) => {
+    await run();
+    await query(ddl);
+    const oid = await rowsOf(`select 'geo.city'::regclass::oid as oid`);
+    write('city.csv', 'id,name,people\n1,Ulm,130000\n3,Jena,100000\n');
+    const result = await run();
+    expect(result.tables[0]).toMatchObject({ strategy: 'in place', rows: 2 });
+    expect(await rowsOf(`select 'geo.city'::regclass::oid as oid`)).toEqual(oid);
+    expect(await rowsOf('select id, people::int from geo.city order by id')).toEqual([
+      { id: 1, people: 130_000 },
+      { id: 3, people: 100_000 },
+    ]);
+    if (kind === 'view') expect(await rowsOf('select name from geo.names order by 1')).toEqual([{ name: 'Jena' }, { name: 'Ulm' }]);
+    if (kind === 'publication') await query('drop publication sluice_test');
+  });
+
+  it('readers see the old rows until the new ones are all there', async () => {
+    await run();
+    await query('create view geo.names as select name from geo.city');
+    const seen = new Set<string>();
+    const reader = new pg.Client({ connectionString: database.url });
+    await reader.connect();
+    let isReading = true;
+    const reading = (async () => {
+      while (isReading) {
+        const { rows } = await reader.query(`select string_agg(name, ',' order by name) as names from geo.names`);
+        seen.add(rows[0].names);
+      }
+    })();
+    write('city.csv', 'id,name,people\n3,Jena,100000\n');
+    await run();
+    isReading = false;
+    await reading;
+    await reader.end();
+    expect([...seen].filter((names) => names !== 'Trier,Ulm' && names !== 'Jena')).toEqual([]);
+  });
+
+  it('a row that a foreign key needs and the files no longer have stops the run, production unchanged', async () => {
+    await run();
+    await query('create table geo.visit (city integer references geo.city); insert into geo.visit values (2)');
+    write('city.csv', 'id,name,people\n1,Ulm,1\n');
+    const error = await failureOf(run());
+    expect(error).toMatchObject({ code: 'ETL_PUBLISH_REFUSED', details: { sqlstate: '23503', table: 'city' } });
+    expect(await rowsOf('select count(*)::int as n from geo.city where people > 1')).toEqual([{ n: 2 }]);
+  });
+
+  it('a changed column stops the run and says what differs', async () => {
+    await run();
+    await query('create view geo.names as select name from geo.city');
+    const columns = { id: column.integer('id'), name: column.text('name') };
+    const error = await failureOf(run(cities({ columns })));
+    expect(error.code).toBe('ETL_TRANSFORM');
+    const renamed = { id: column.integer('id'), name: column.varchar('name', { length: 20 }), people: column.bigint('people') };
+    const shape = await failureOf(run(cities({ columns: renamed })));
+    expect(shape).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
+    expect(shape.message).toContain('view geo.names');
+    expect(shape.message).toContain('declared name character varying(20), in the table name text');
+  });
+});
+
+describe('a run that must not publish', () => {
+  it('duplicate key: says which, production unchanged', async () => {
+    await run();
+    write('city.csv', 'id,name,people\n1,Ulm,5\n1,Ulm again,5\n');
+    const error = await failureOf(run());
+    expect(error).toMatchObject({ code: 'ETL_DUPLICATE_KEY', details: { table: 'city', key: 'primary key (id)' } });
+    expect(error.message).toContain('Key (id)=(1)');
+    expect(await rowsOf('select count(*)::int as n from geo.city where people > 5')).toEqual([{ n: 2 }]);
+  });
+
+  it('an error in SQL is placed in the user’s file', async () => {
+    write('big.sql', '-- the largest\nselect id,\n  nmae from city\n');
+    const error = await failureOf(run());
+    write('big.sql', 'select id, name from city where people > 115000');
+    expect(error).toMatchObject({ code: 'ETL_TRANSFORM', details: { where: ':3:3', sqlstate: '42703', table: 'big' } });
+    expect(await rowsOf(`select to_regclass('geo.city') as city`)).toEqual([{ city: null }]);
+  });
+
+  it('a SQL file with two statements is refused', async () => {
+    write('big.sql', 'select 1 as id; drop schema geo cascade');
+    const error = await failureOf(run());
+    write('big.sql', 'select id, name from city where people > 115000');
+    expect(error).toMatchObject({ code: 'ETL_TRANSFORM' });
+  });
+
+  it('a null in the key of a derived table is a clear error', async () => {
+    write('big.sql', 'select null::integer as id');
+    const error = await failureOf(run());
+    write('big.sql', 'select id, name from city where people > 115000');
+    expect(error).toMatchObject({ code: 'ETL_PUBLISH_NULL', details: { table: 'big', column: 'id' } });
+  });
+
+  it('waits for a reader that holds the table, and publishes when it lets go', async () => {
+    await run();
+    const reader = new pg.Client({ connectionString: database.url });
+    await reader.connect();
+    await reader.query('begin; select * from geo.city');
+    const running = run();
+    setTimeout(() => void reader.query('commit'), 3_000);
+    expect(await running).toMatchObject({ outcome: 'published' });
+    await reader.end();
+  });
+
+  it('an aborted run publishes nothing and leaves nothing open', async () => {
+    await run();
+    const stop = new AbortController();
+    const aborted = run(cities(), {
+      signal: stop.signal,
+      onEvent: ({ type }: { type: string }) => type === 'building' && stop.abort(new Error('SIGINT')),
+    });
+    expect(await failureOf(aborted)).toMatchObject({ code: 'ETL_INTERRUPTED', details: { signal: 'SIGINT' } });
+    expect(await rowsOf(`select state from etl.run order by id desc limit 1`)).toEqual([{ state: 'cancelled' }]);
+    const left = `select count(*)::int as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+    expect(await rowsOf(left)).toEqual([{ n: 0 }]);
+  });
+});
+
+describe('all tables of a pipeline', () => {
+  it('change in one step', async () => {
+    await run();
+    const reader = new pg.Client({ connectionString: database.url });
+    await reader.connect();
+    const seen = new Set<string>();
+    let isReading = true;
+    const reading = (async () => {
+      while (isReading) {
+        const { rows } = await reader.query(`select (select count(*) from geo.city) || '/' || (select count(*) from geo.big) as n`);
+        seen.add(rows[0].n);
+      }
+    })();
+    write('city.csv', 'id,name,people\n1,Ulm,120001\n2,Trier,120001\n3,Jena,120001\n');
+    await run();
+    isReading = false;
+    await reading;
+    await reader.end();
+    expect([...seen].filter((counts) => counts !== '2/1' && counts !== '3/3')).toEqual([]);
+  });
+
+  it('leave no staging, build schema or queue rows behind', async () => {
+    await run();
+    expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl_build%'`)).toEqual([]);
+    expect(await rowsOf(`select relname from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = 'etl_staging'`)).toEqual([]);
+    expect(await rowsOf('select count(*)::int as n from etl_queue.job')).toEqual([{ n: 0 }]);
+  });
+});

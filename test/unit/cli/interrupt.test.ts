@@ -1,0 +1,44 @@
+// SIGINT and SIGTERM: what the work sees, what is reported, and that no listener stays behind.
+
+import { describe, expect, it } from 'vitest';
+import { withInterrupt } from '../../../src/cli/interrupt.ts';
+import { EtlError } from '../../../src/errors.ts';
+
+const abortedBy = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('connection closed'))));
+
+describe('withInterrupt', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('%s aborts the work and is named in the error', async (name) => {
+    const said: string[] = [];
+    const work = withInterrupt((signal) => said.push(signal), abortedBy);
+    process.emit(name, name);
+    await expect(work).rejects.toMatchObject({
+      code: 'ETL_INTERRUPTED', details: { signal: name }, cause: { message: 'connection closed' },
+    });
+    expect(said).toEqual([name]);
+  });
+
+  it('an error that already says so is not wrapped', async () => {
+    const own = new EtlError('ETL_INTERRUPTED', { signal: 'SIGINT' });
+    const work = withInterrupt(() => undefined, (signal) => abortedBy(signal).catch(() => { throw own; }));
+    process.emit('SIGINT', 'SIGINT');
+    await expect(work).rejects.toBe(own);
+  });
+
+  it('work that was done before it could be stopped is done', async () => {
+    const work = withInterrupt(() => undefined, async (signal) => abortedBy(signal).catch(() => 'published'));
+    process.emit('SIGINT', 'SIGINT');
+    expect(await work).toBe('published');
+  });
+
+  it('without a signal an error stays what it is', async () => {
+    const own = new Error('own');
+    await expect(withInterrupt(() => undefined, () => Promise.reject(own))).rejects.toBe(own);
+  });
+
+  it('leaves no listener behind', async () => {
+    const before = process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
+    await withInterrupt(() => undefined, async () => undefined);
+    expect(process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')).toBe(before);
+  });
+});

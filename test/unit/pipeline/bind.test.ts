@@ -1,0 +1,103 @@
+// bindPipeline: parameters are read by the pipeline's own Zod object and given to its tables.
+
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { column, csv, definePipeline } from '../../../src/pipeline/authoring.ts';
+import { bindPipeline } from '../../../src/pipeline/bind.ts';
+import type { AnyColumn } from '../../../src/pipeline/column.ts';
+
+const source = csv('a.csv');
+
+describe('parameters', () => {
+  const yearly = definePipeline({
+    name: 'yearly',
+    schema: 's',
+    params: z.object({
+      year: z.coerce.number().int().min(1900),
+      region: z.string().default('all'),
+    }),
+    tables: ({ year, region }) => ({
+      [`t_${region}`]: { source: csv(`${year}.csv`), columns: { a: column.text('A') } },
+    }),
+  });
+  const plain = definePipeline({
+    name: 'plain',
+    schema: 's',
+    tables: { t: { source, columns: { a: column.text('A') } } },
+  });
+
+  it('are read by the schema and given to the tables', () => {
+    const spec = bindPipeline(yearly, { params: { year: '2011' }, directory: '/d' });
+    expect(spec).toMatchObject({
+      name: 'yearly',
+      schema: 's',
+      directory: '/d',
+      params: { year: 2011, region: 'all' },
+    });
+    expect(spec.tables).toMatchObject([{ name: 't_all', source: { paths: ['2011.csv'] } }]);
+  });
+
+  it.each([
+    {
+      name: 'missing',
+      pipeline: yearly,
+      params: {},
+      message: 'pipeline yearly: parameter year: is missing',
+    },
+    {
+      name: 'unknown',
+      pipeline: yearly,
+      params: { yaer: '2011' },
+      message: 'pipeline yearly: parameter yaer: is unknown; did you mean `year`?',
+    },
+    {
+      name: 'not valid',
+      pipeline: yearly,
+      params: { year: '1066' },
+      message: 'pipeline yearly: parameter year: Too small: expected number to be >=1900',
+    },
+    {
+      name: 'given to a pipeline that takes none',
+      pipeline: plain,
+      params: { year: '1' },
+      message: 'pipeline plain: parameter year: is unknown; this pipeline takes no parameters',
+    },
+  ])('$name', ({ pipeline, params, message }) =>
+    expect(() => bindPipeline(pipeline, { params, directory: '/d' })).toThrow(
+      expect.objectContaining({ code: 'ETL_PARAM', message }),
+    ),
+  );
+
+  it.each([
+    {
+      name: 'tables that are not valid are found when bound',
+      region: 'X',
+      problem:
+        '\n  table t_X: the name `t_X` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `t_x`',
+    },
+  ])('$name', ({ region, problem }) =>
+    expect(() => bindPipeline(yearly, { params: { year: '2011', region }, directory: '/d' })).toThrow(
+      expect.objectContaining({
+        code: 'ETL_DEFINITION',
+        message: `pipeline yearly is not valid:${problem}`,
+      }),
+    ),
+  );
+
+  it('a function of the parameters that throws is named', () => {
+    const broken = definePipeline({
+      name: 'broken',
+      schema: 's',
+      params: z.object({}),
+      tables: (): { t: { source: typeof source; columns: { a: AnyColumn } } } => {
+        throw new Error('no such region');
+      },
+    });
+    expect(() => bindPipeline(broken, { directory: '/d' })).toThrow(
+      expect.objectContaining({
+        code: 'ETL_DEFINITION',
+        message: 'pipeline broken is not valid:\n  tables(params) failed: no such region',
+      }),
+    );
+  });
+});

@@ -1,0 +1,166 @@
+// Every mistake in a column: what it says, exactly.
+
+import { describe, expect, it } from 'vitest';
+import { column, csv, oneOf } from '../../../src/pipeline/authoring.ts';
+import {
+  columns,
+  js,
+  knownTypes,
+  problemsOf,
+  source,
+  withColumn,
+  withTable,
+  type Case,
+} from './wrong-definitions.ts';
+
+const columnCases: readonly Case[] = [
+  {
+    name: 'a misspelt type',
+    definition: withColumn(js.strnig!('Wind')),
+    problems: [
+      `table obs, column wind: unknown column type \`strnig\`; did you mean \`text\`? ${knownTypes}`,
+    ],
+  },
+  {
+    name: 'a type name of another database',
+    definition: withColumn(js.datetime!('Wind')),
+    problems: [
+      `table obs, column wind: unknown column type \`datetime\`; did you mean \`timestamp\`? ${knownTypes}`,
+    ],
+  },
+  {
+    name: 'a type nobody knows',
+    definition: withColumn(js.money!('Wind')),
+    problems: [`table obs, column wind: unknown column type \`money\`; ${knownTypes}`],
+  },
+  {
+    name: 'a text instead of a column',
+    definition: withColumn('smallint'),
+    problems: [
+      `table obs, column wind: 'smallint' is not a column; use column.text('Header') …; ${knownTypes}`,
+    ],
+  },
+  {
+    name: 'a builder that was not called',
+    definition: withColumn(column.text),
+    problems: [
+      `table obs, column wind: a function is not a column; use column.text('Header') …; ${knownTypes}`,
+    ],
+  },
+  {
+    name: 'a column name in camel case',
+    definition: withTable({ source, columns: { windSpeed: column.real('Wind') } }),
+    problems: [
+      'table obs, column windSpeed: the name `windSpeed` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `wind_speed`',
+    ],
+  },
+  {
+    name: 'no header',
+    definition: withColumn(js.text!()),
+    problems: [
+      'table obs, column wind: header is missing: it must be a header name, or a list of them to glue together',
+    ],
+  },
+  {
+    name: 'an empty list of headers',
+    definition: withColumn(js.text!([])),
+    problems: [
+      'table obs, column wind: header must be a header name, or a list of them to glue together, not an empty list',
+    ],
+  },
+  {
+    name: 'a misspelt option',
+    definition: withColumn(js.numeric!('Wind', { precison: 4 })),
+    problems: ['table obs, column wind: unknown key `precison`; did you mean `precision`?'],
+  },
+  {
+    name: 'an option of another type',
+    definition: withColumn(js.smallint!('Wind', { scale: 2 })),
+    problems: ['table obs, column wind: unknown key `scale`; known: thousands, nulls, tokens'],
+  },
+  {
+    name: 'an option of the wrong kind',
+    definition: withColumn(js.numeric!('Wind', { precision: '8' })),
+    problems: ["table obs, column wind: precision must be a whole number, not '8'"],
+  },
+  {
+    name: 'varchar without a length',
+    definition: withColumn(js.varchar!('Wind')),
+    problems: [
+      'table obs, column wind: varchar needs a length from 1 to 10485760, in characters; use text for any length',
+    ],
+  },
+  {
+    name: 'a type name that is not one',
+    definition: withColumn(js.of!('', 'Wind')),
+    problems: ["table obs, column wind: type must be the name of a type, not ''"],
+  },
+  {
+    name: 'a type name with SQL in it',
+    definition: withColumn(column.of('text; drop table x', 'Wind')),
+    problems: [
+      'table obs, column wind: \'text; drop table x\' is not the name of a type, such as citext, public.mood, numeric(8,2)[] or "My Type"',
+    ],
+  },
+  {
+    name: 'a pattern that is none',
+    definition: withColumn(column.date('Day', { format: 'YYYY-QQ' })),
+    problems: [
+      'table obs, column wind: format "YYYY-QQ": \'QQ\' means nothing; tokens are YYYY YY MM M MMM DD D HH H hh h A mm ss S to SSSSSS Z',
+    ],
+  },
+  {
+    name: 'null tokens that are a text',
+    definition: withColumn(js.text!('Wind', { nulls: 'M' })),
+    problems: ["table obs, column wind: nulls must be a list of texts, not 'M'"],
+  },
+  {
+    name: 'a default of another kind',
+    definition: withColumn(
+      (column.smallint('Wind') as never as { default(v: unknown): unknown }).default('calm'),
+    ),
+    problems: ["table obs, column wind: default 'calm' is not a value of type smallint"],
+  },
+  {
+    name: 'a default out of range',
+    definition: withColumn(column.smallint('Wind').default(70_000)),
+    problems: [
+      'table obs, column wind: default 70000 is not a value of type smallint: "70000" is outside smallint (-32768 to 32767)',
+    ],
+  },
+  {
+    name: 'a check without a reason',
+    definition: withColumn(
+      (column.smallint('Wind') as never as { check(v: unknown): unknown }).check(() => true),
+    ),
+    problems: [
+      'table obs, column wind: checks[0].message is missing: it must be the reason that a rejected record shows',
+    ],
+  },
+  {
+    name: 'a schema that is none',
+    definition: withColumn((column.smallint('Wind') as never as { zod(v: unknown): unknown }).zod({})),
+    problems: ['table obs, column wind: schema must be a Zod schema, not an object'],
+  },
+  {
+    name: 'a map that is no function',
+    definition: withColumn((column.smallint('Wind') as never as { map(v: unknown): unknown }).map('trim')),
+    problems: ["table obs, column wind: map must be a function from text to text, not 'trim'"],
+  },
+  {
+    name: 'a header that the given header lacks',
+    definition: withTable({
+      source: csv('a.csv', { header: ['WBAN', 'Winds'] }),
+      columns,
+      filter: oneOf('Kind', ['AA']),
+    }),
+    problems: [
+      'table obs, column wind: csv(…, { header: […] }) names no field `Wind`; did you mean `Winds`?',
+      'table obs, filter: csv(…, { header: […] }) names no field `Kind`; known: WBAN, Winds',
+    ],
+  },
+];
+
+describe.each([['column', columnCases]])('a wrong %s', (_, cases) => {
+  it.each(cases)('$name', ({ definition, problems }) => expect(problemsOf(definition)).toEqual(problems));
+});

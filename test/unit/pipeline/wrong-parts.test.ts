@@ -1,0 +1,174 @@
+// Every mistake in csv(…), index(…) and filters: what it says, exactly.
+
+import { describe, expect, it } from 'vitest';
+import { index, oneOf, present, when } from '../../../src/pipeline/authoring.ts';
+import {
+  columns,
+  problemsOf,
+  source,
+  withCsv,
+  withIndex,
+  withTable,
+  type Case,
+} from './wrong-definitions.ts';
+
+const csvCases: readonly Case[] = [
+  {
+    name: 'no path',
+    definition: withCsv(),
+    problems: ['table obs, csv: path is missing: it must be a path, a glob, or a list of them'],
+  },
+  {
+    name: 'a misspelt option',
+    definition: withCsv('a.csv', { delimeter: ';' }),
+    problems: ['table obs, csv: unknown key `delimeter`; did you mean `delimiter`?'],
+  },
+  {
+    name: 'another encoding',
+    definition: withCsv('a.csv', { encoding: 'latin1' }),
+    problems: [
+      "table obs, csv: encoding knows only 'utf-8'; convert the file first: iconv -f latin1 -t utf-8",
+    ],
+  },
+  {
+    name: 'an empty delimiter',
+    definition: withCsv('a.csv', { delimiter: '' }),
+    problems: ["table obs, csv: delimiter must be at least one character, and no line break, not ''"],
+  },
+  {
+    name: 'a quote of two characters',
+    definition: withCsv('a.csv', { quote: '""' }),
+    problems: ['table obs, csv: quote must be one ASCII character, not a line break, not \'""\''],
+  },
+  {
+    name: 'delimiter and quote alike',
+    definition: withCsv('a.csv', { delimiter: '"' }),
+    problems: ['table obs, csv: delimiter and quote must differ'],
+  },
+  {
+    name: 'an escape without quotes',
+    definition: withCsv('a.csv', { quote: null, escape: '\\' }),
+    problems: ['table obs, csv: escape has no meaning without a quote; leave it out'],
+  },
+  {
+    name: 'no header line and no names',
+    definition: withCsv('a.csv', { header: false }),
+    problems: ['table obs, csv: header must be true, or the list of all field names, not false'],
+  },
+  {
+    name: 'a name twice in the given header',
+    definition: withCsv('a.csv', { header: ['WBAN', 'Wind', 'WBAN'] }),
+    problems: ['table obs, csv: header names "WBAN" twice; every field needs its own name'],
+  },
+  {
+    name: 'another way with ragged records',
+    definition: withCsv('a.csv', { ragged: 'cut' }),
+    problems: ["table obs, csv: ragged does not know 'cut'; known values: 'reject', 'pad'"],
+  },
+  {
+    name: 'half a line skipped',
+    definition: withCsv('a.csv', { skipLines: 0.5 }),
+    problems: ['table obs, csv: skipLines must be a number of lines, not 0.5'],
+  },
+  {
+    name: 'null tokens that are a text',
+    definition: withCsv('a.csv', { nulls: 'M' }),
+    problems: ["table obs, csv: nulls must be a list of texts, not 'M'"],
+  },
+];
+
+const indexCases: readonly Case[] = [
+  {
+    name: 'a text instead of an index',
+    definition: withTable({ source, columns, indexes: ['wban'] }),
+    problems: ["table obs, index 1: must be made with index('column'), or index(['column', …])"],
+  },
+  {
+    name: 'a column that does not exist',
+    definition: withIndex('winds'),
+    problems: ['table obs, index obs_winds_idx: `winds` is no column of the table; did you mean `wind`?'],
+  },
+  {
+    name: 'an included column that does not exist',
+    definition: withIndex('wban', { include: ['winds'] }),
+    problems: ['table obs, index obs_wban_idx: `winds` is no column of the table; did you mean `wind`?'],
+  },
+  {
+    name: 'an access method that is not known',
+    definition: withIndex('wban', { using: 'btre' }),
+    problems: [
+      "table obs, index 1: using does not know 'btre'; known values: 'btree', 'brin', 'hash', 'gin', 'gist', 'spgist'",
+    ],
+  },
+  {
+    name: 'a misspelt option',
+    definition: withIndex('wban', { uniqe: true }),
+    problems: ['table obs, index 1: unknown key `uniqe`; did you mean `unique`?'],
+  },
+  {
+    name: 'a unique index that cannot be',
+    definition: withIndex('wban', { using: 'brin', unique: true }),
+    problems: ['table obs, index 1: a brin index cannot be unique; only btree can'],
+  },
+  {
+    name: 'a name that is not plain',
+    definition: withIndex('wban', { name: 'Obs-1' }),
+    problems: [
+      'table obs, index 1: name `Obs-1` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `obs_1`',
+    ],
+  },
+  {
+    name: 'two of the same name',
+    definition: withTable({
+      source,
+      columns,
+      indexes: [index('wban'), index('wban', { using: 'brin' })],
+    }),
+    problems: [
+      "table obs, index obs_wban_idx: the name is taken by an index of table obs; give another with { name: '…' }",
+    ],
+  },
+  {
+    name: 'the name of a table',
+    definition: withIndex('wban', { name: 'obs' }),
+    problems: ["table obs, index obs: the name is taken by table obs; give another with { name: '…' }"],
+  },
+  {
+    name: 'indexes that are no list',
+    definition: withTable({ source, columns, indexes: index('wban') }),
+    problems: ["table obs: indexes must be a list of index('column'), not an object"],
+  },
+];
+
+const filterCases: readonly Case[] = [
+  {
+    name: 'a function instead of a filter',
+    definition: withTable({ source, columns, filter: () => true }),
+    problems: [
+      'table obs: filter[0] must be present(…), oneOf(…), when(…), or a list of them, not a function',
+    ],
+  },
+  {
+    name: 'present without a header',
+    definition: withTable({ source, columns, filter: present('') }),
+    problems: ["table obs: filter[0].header must be a header name, not ''"],
+  },
+  {
+    name: 'oneOf without values',
+    definition: withTable({ source, columns, filter: [oneOf('A', [])] }),
+    problems: ['table obs: filter[0].values must be a list of texts, not an empty list'],
+  },
+  {
+    name: 'when without headers',
+    definition: withTable({ source, columns, filter: when(() => true, []) }),
+    problems: ['table obs: filter[0].headers must be a list of header names, not an empty list'],
+  },
+];
+
+describe.each([
+  ['csv', csvCases],
+  ['index', indexCases],
+  ['filter', filterCases],
+])('a wrong %s', (_, cases) => {
+  it.each(cases)('$name', ({ definition, problems }) => expect(problemsOf(definition)).toEqual(problems));
+});

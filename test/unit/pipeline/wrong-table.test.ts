@@ -1,0 +1,221 @@
+// Every mistake in a table: what it says, exactly.
+
+import { describe, expect, it } from 'vitest';
+import { csv, present } from '../../../src/pipeline/authoring.ts';
+import { columns, problemsOf, source, sql, withTable, type Case } from './wrong-definitions.ts';
+
+const tableCases: readonly Case[] = [
+  {
+    name: 'a misspelt key',
+    definition: withTable({ source, columns, primarykey: ['wban'] }),
+    problems: ['table obs: unknown key `primarykey`; did you mean `primaryKey`?'],
+  },
+  {
+    name: 'a key that is nothing like a known one',
+    definition: withTable({ from: ['obs2'], transform: sql, zzz: 1 }),
+    problems: ['table obs: unknown key `zzz`; known: primaryKey, indexes, publish, comment, from, transform'],
+  },
+  {
+    name: 'neither source nor from',
+    definition: withTable({ columns }),
+    problems: [
+      "table obs: has neither source nor from; give source: csv(…) to load files, or from: ['table'] to derive it with SQL",
+    ],
+  },
+  {
+    name: 'both source and from',
+    definition: withTable({ source, columns, from: ['a'] }),
+    problems: [
+      "table obs: has both source and from; give source: csv(…) to load files, or from: ['table'] to derive it with SQL",
+    ],
+  },
+  {
+    name: 'a source that is a path',
+    definition: withTable({ source: 'a.csv', columns }),
+    problems: ["table obs: source must be csv('path.csv'), not 'a.csv'"],
+  },
+  {
+    name: 'a table that is null',
+    definition: { name: 'noaa', schema: 'noaa', tables: { obs: null } },
+    problems: [
+      "table obs: has neither source nor from; give source: csv(…) to load files, or from: ['table'] to derive it with SQL",
+    ],
+  },
+  {
+    name: 'a table name that ends in _staging',
+    definition: { name: 'noaa', schema: 'noaa', tables: { obs_staging: { source, columns } } },
+    problems: [
+      'table obs_staging: the name `obs_staging` ends in _staging, which sluice uses for staging tables; choose another name',
+    ],
+  },
+  {
+    name: 'a table name too long for staging',
+    definition: {
+      name: 'n'.repeat(40),
+      schema: 'noaa',
+      tables: { [`t${'x'.repeat(30)}`]: { source, columns } },
+    },
+    problems: [
+      'table txxxxxxxxxxxxxxxxxxxxxxxxxxxxxx: its staging table `nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn__txxxxxxxxxxxxxxxxxxxxxxxxxxxxxx` would be 73 bytes long, and PostgreSQL cuts names at 63; shorten the name of the pipeline or of the table',
+    ],
+  },
+  {
+    name: 'a table name of 64 bytes',
+    definition: { name: 'noaa', schema: 'noaa', tables: { ['t'.repeat(64)]: { source, columns } } },
+    problems: [
+      'table tttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt: the name `tttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt` is 64 bytes long, and PostgreSQL cuts names at 63; shorten it',
+    ],
+  },
+  {
+    name: 'a key column that does not exist',
+    definition: withTable({ source, columns, primaryKey: ['wbam'] }),
+    problems: ['table obs, primaryKey: `wbam` is no column of the table; did you mean `wban`?'],
+  },
+  {
+    name: 'a key column named twice',
+    definition: withTable({ source, columns, primaryKey: ['wban', 'wban'] }),
+    problems: ['table obs, primaryKey: names `wban` twice; remove one'],
+  },
+  {
+    name: 'a nullable key column',
+    definition: withTable({ source, columns, primaryKey: ['wind'] }),
+    problems: ['table obs, column wind: is in the primaryKey and cannot be nullable; remove .nullable()'],
+  },
+  {
+    name: 'a key that is a text',
+    definition: withTable({ source, columns, primaryKey: 'wban' }),
+    problems: ["table obs: primaryKey must be a list of names, not 'wban'"],
+  },
+  {
+    name: 'a way to publish that is not there yet',
+    definition: withTable({ source, columns, publish: 'append' }),
+    problems: ["table obs: publish does not know 'append'; known values: 'replace'"],
+  },
+  {
+    name: 'a kind of staging that is not there yet',
+    definition: withTable({ source, columns, staging: 'none' }),
+    problems: ["table obs: staging does not know 'none'; known values: 'typed', 'text'"],
+  },
+  {
+    name: 'no columns',
+    definition: withTable({ source }),
+    problems: ["table obs: has no columns; declare them, or use staging: 'text' with a transform"],
+  },
+  {
+    name: 'an empty object of columns',
+    definition: withTable({ source, columns: {} }),
+    problems: ['table obs: columns is empty; declare at least one'],
+  },
+  {
+    name: 'typed staging with a transform',
+    definition: withTable({ source, columns, transform: sql }),
+    problems: [
+      "table obs: transform needs staging: 'text'; or derive another table with from: ['…'] and the transform",
+    ],
+  },
+  {
+    name: 'text staging without a transform',
+    definition: withTable({ source, staging: 'text' }),
+    problems: ["table obs: staging: 'text' needs transform: sqlFile('….sql'), which makes the rows"],
+  },
+  {
+    name: 'text staging with columns and a filter',
+    definition: withTable({
+      source,
+      staging: 'text',
+      transform: sql,
+      columns,
+      filter: present('WBAN'),
+    }),
+    problems: [
+      "table obs: staging: 'text' takes no columns, the SQL makes them; remove columns",
+      "table obs: staging: 'text' takes no filter; put a where clause into the SQL",
+    ],
+  },
+  {
+    name: 'text staging of a dialect that COPY cannot obey',
+    definition: withTable({
+      source: csv('a.csv', {
+        trim: true,
+        comment: '#',
+        ragged: 'pad',
+        nulls: ['', 'M'],
+        delimiter: '||',
+      }),
+      staging: 'text',
+      transform: sql,
+    }),
+    problems: [
+      "table obs, csv: trim has no effect with staging: 'text', because the server reads the bytes untouched; remove it, and trim in the SQL",
+      "table obs, csv: nulls has no effect with staging: 'text', because the server reads the bytes untouched; remove it, and use nullif in the SQL",
+      "table obs, csv: ragged: 'pad' has no effect with staging: 'text', because the server reads the bytes untouched; remove it, or declare typed columns",
+      "table obs, csv: delimiter must be one byte with staging: 'text', because COPY knows no other",
+    ],
+  },
+  {
+    name: 'a transform that is a path',
+    definition: withTable({ source, staging: 'text', transform: 'a.sql' }),
+    problems: ["table obs: transform must be sqlFile('path.sql'), not 'a.sql'"],
+  },
+  {
+    name: 'a reject limit that is no share',
+    definition: withTable({ source, columns, rejectLimit: '0.1' }),
+    problems: ["table obs: rejectLimit must be a number of records, or a share such as '0.1%', not '0.1'"],
+  },
+  {
+    name: 'a reject limit over the whole',
+    definition: withTable({ source, columns, rejectLimit: '101%' }),
+    problems: ["table obs: rejectLimit must be a number of records, or a share such as '0.1%', not '101%'"],
+  },
+  {
+    name: 'a negative reject limit',
+    definition: withTable({ source, columns, rejectLimit: -1 }),
+    problems: ["table obs: rejectLimit must be a number of records, or a share such as '0.1%', not -1"],
+  },
+  {
+    name: 'from a table that does not exist',
+    definition: {
+      name: 'noaa',
+      schema: 'noaa',
+      tables: {
+        observation: { source, columns },
+        daily: { from: ['observations'], transform: sql },
+      },
+    },
+    problems: [
+      'table daily: from names `observations`, which is no table of this pipeline; did you mean `observation`?',
+    ],
+  },
+  {
+    name: 'from nothing',
+    definition: withTable({ from: [], transform: sql }),
+    problems: ['table obs: from must be a list of tables of this pipeline, not an empty list'],
+  },
+  {
+    name: 'derived without SQL',
+    definition: {
+      name: 'noaa',
+      schema: 'noaa',
+      tables: { observation: { source, columns }, daily: { from: ['observation'] } },
+    },
+    problems: ["table daily: transform is missing: it must be sqlFile('path.sql')"],
+  },
+  {
+    name: 'a derived key that is no plain name',
+    definition: {
+      name: 'noaa',
+      schema: 'noaa',
+      tables: {
+        a: { source, columns },
+        b: { from: ['a'], transform: sql, primaryKey: ['The Day'] },
+      },
+    },
+    problems: [
+      'table b, primaryKey: column `The Day` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `the_day`',
+    ],
+  },
+];
+
+describe.each([['table', tableCases]])('a wrong %s', (_, cases) => {
+  it.each(cases)('$name', ({ definition, problems }) => expect(problemsOf(definition)).toEqual(problems));
+});
