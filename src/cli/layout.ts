@@ -65,7 +65,9 @@ export const alignRows = (
   rows: readonly (readonly string[])[],
   alignments: readonly Alignment[],
 ): string[] => {
-  const widths = alignments.map((_, column) => Math.max(0, ...rows.map((row) => textWidth(row[column] ?? ''))));
+  const widths = alignments.map((_, column) =>
+    Math.max(0, ...rows.map((row) => textWidth(row[column] ?? ''))),
+  );
   const used = widths.flatMap((width, column) => (width > 0 ? [column] : []));
   return rows.map((row) =>
     used

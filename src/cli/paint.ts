@@ -19,7 +19,8 @@ export const wantsColour = (output: Output, env: NodeJS.ProcessEnv): boolean => 
 const plain: Paint = (_, text) => text;
 
 // validateStream would ask stdout, and we mostly write to stderr.
-const colourful: Paint = (style, text) => (text === '' ? '' : styleText(style, text, { validateStream: false }));
+const colourful: Paint = (style, text) =>
+  text === '' ? '' : styleText(style, text, { validateStream: false });
 
 /** The paint that fits the stream and the environment. */
 export const paintFor = (output: Output, env: NodeJS.ProcessEnv): Paint =>

@@ -6,10 +6,21 @@ import type { Paint } from './paint.ts';
 
 /** The process's exit code for an error. */
 export const exitOf = (error: EtlError): number =>
-  error.code === 'ETL_INTERRUPTED' && error.details['signal'] === 'SIGTERM' ? exitCodes.terminated : error.exit;
+  error.code === 'ETL_INTERRUPTED' && error.details['signal'] === 'SIGTERM'
+    ? exitCodes.terminated
+    : error.exit;
 
 // What PostgreSQL says beside its message, where it helps.
-const serverFields = ['detail', 'hint', 'where', 'schema', 'table', 'column', 'constraint', 'position'] as const;
+const serverFields = [
+  'detail',
+  'hint',
+  'where',
+  'schema',
+  'table',
+  'column',
+  'constraint',
+  'position',
+] as const;
 
 const describeCause = (cause: unknown, depth: number): string[] => {
   const fields = cause as Readonly<Record<string, unknown>>;
@@ -46,5 +57,12 @@ export const errorLines = (thrown: unknown, paint: Paint, debug: boolean): strin
 export const errorJson = (thrown: unknown, debug: boolean): string => {
   const error = asEtlError(thrown);
   const { code, message, hint, details } = error;
-  return JSON.stringify({ type: 'error', code, message, hint, details, ...(debug && { debug: debugLines(error) }) });
+  return JSON.stringify({
+    type: 'error',
+    code,
+    message,
+    hint,
+    details,
+    ...(debug && { debug: debugLines(error) }),
+  });
 };

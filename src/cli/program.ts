@@ -7,7 +7,8 @@ import type { CliCommand } from './command.ts';
 import type { Io } from './io.ts';
 import { paintFor } from './paint.ts';
 
-const description = 'Bulk-loads CSV files into PostgreSQL: typed, checked, published all at once or not at all.';
+const description =
+  'Bulk-loads CSV files into PostgreSQL: typed, checked, published all at once or not at all.';
 
 const examples = `
 Examples:

@@ -13,7 +13,10 @@ export const etlDirectoryOf = ({ workingDirectory }: Io): string => join(working
 
 /** The flag that every command with a server has. */
 export const databaseUrlFlag = () =>
-  flag('--database-url <url>', 'server to work on; default: DATABASE_URL, then PG*, then the embedded server');
+  flag(
+    '--database-url <url>',
+    'server to work on; default: DATABASE_URL, then PG*, then the embedded server',
+  );
 
 /**
  * Server of a command that will write: starts the embedded one if need be, and says so first, because the first

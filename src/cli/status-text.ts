@@ -11,7 +11,11 @@ export interface RunShown extends RunSummary {
   readonly processGone: boolean;
 }
 
-const stateStyles: Readonly<Record<string, Style>> = { published: 'green', failed: 'red', cancelled: 'yellow' };
+const stateStyles: Readonly<Record<string, Style>> = {
+  published: 'green',
+  failed: 'red',
+  cancelled: 'yellow',
+};
 
 const stateText = ({ state, processGone }: RunShown, paint: Paint): string =>
   processGone ? paint('yellow', `${state} (process gone)`) : paint(stateStyles[state] ?? 'cyan', state);
@@ -19,7 +23,12 @@ const stateText = ({ state, processGone }: RunShown, paint: Paint): string =>
 const right = (count: number): Alignment[] => Array.from({ length: count }, () => 'right');
 const left = (count: number): Alignment[] => Array.from({ length: count }, () => 'left');
 
-const titled = (titles: readonly string[], rows: string[][], alignments: Alignment[], paint: Paint): string[] => {
+const titled = (
+  titles: readonly string[],
+  rows: string[][],
+  alignments: Alignment[],
+  paint: Paint,
+): string[] => {
   const [title = '', ...lines] = alignRows([titles, ...rows], alignments);
   return [paint('dim', title), ...lines];
 };
@@ -66,7 +75,12 @@ const tableLines = (tables: readonly TableSummary[], paint: Paint): string[] =>
 const fileLines = (files: readonly FileSummary[], paint: Paint): string[] =>
   titled(
     ['file', 'table', 'bytes', 'records', 'copied', 'rejected', 'filtered'],
-    files.map((file) => [visibleText(file.file), visibleText(file.table), formatBytes(file.bytes), ...countCells(file)]),
+    files.map((file) => [
+      visibleText(file.file),
+      visibleText(file.table),
+      formatBytes(file.bytes),
+      ...countCells(file),
+    ]),
     ['left', 'left', ...right(5)],
     paint,
   );
@@ -99,7 +113,10 @@ const headLines = (run: RunShown, paint: Paint): string[] => {
 };
 
 /** One run: what it did table by table and file by file, and why it failed. */
-export const runLines = ({ run, tables, files }: Omit<RunDetails, 'run'> & { run: RunShown }, paint: Paint): string[] => [
+export const runLines = (
+  { run, tables, files }: Omit<RunDetails, 'run'> & { run: RunShown },
+  paint: Paint,
+): string[] => [
   ...headLines(run, paint),
   ...errorLines(run, paint),
   ...(tables.length > 0 ? ['', ...tableLines(tables, paint)] : []),

@@ -25,8 +25,10 @@ const tableCells = (result: TableResult): string[] => {
   return [name, '–', '–', '–', '–', '–', result.seconds.toFixed(1), '–', formatCount(result.rows)];
 };
 
-const sumOf = (tables: readonly TableResult[], key: 'files' | 'bytes' | 'records' | 'rejected' | 'filtered' | 'rows') =>
-  tables.reduce((sum, table) => sum + table[key], 0);
+const sumOf = (
+  tables: readonly TableResult[],
+  key: 'files' | 'bytes' | 'records' | 'rejected' | 'filtered' | 'rows',
+) => tables.reduce((sum, table) => sum + table[key], 0);
 
 /** Seconds are those of the run: tables are worked on side by side, so theirs do not add up. */
 const totalCells = ({ tables, seconds }: RunResult): string[] => [
@@ -53,10 +55,17 @@ const tableLines = (result: RunResult, paint: Paint): string[] => {
 
 const notes = ({ runId, tables }: RunResult, paint: Paint): string[] => {
   const rejected = sumOf(tables, 'rejected');
-  const inPlace = tables.filter(({ strategy }) => strategy === 'in place').map(({ table }) => visibleText(table));
+  const inPlace = tables
+    .filter(({ strategy }) => strategy === 'in place')
+    .map(({ table }) => visibleText(table));
   return [
     ...(rejected > 0
-      ? [paint('yellow', `${plural(rejected, 'record')} rejected: npx etl rejects list ${runId} shows which and why.`)]
+      ? [
+          paint(
+            'yellow',
+            `${plural(rejected, 'record')} rejected: npx etl rejects list ${runId} shows which and why.`,
+          ),
+        ]
       : []),
     ...(inPlace.length > 0
       ? [`Rows were replaced in place, because other objects depend on the table: ${inPlace.join(', ')}.`]

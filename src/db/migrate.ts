@@ -1,7 +1,7 @@
 // Brings the bookkeeping schema `etl` to the version this program knows.
 
 import { readdir, readFile } from 'node:fs/promises';
-import { codeOf, EtlError, messageOf } from '../errors.ts';
+import { EtlError } from '../errors.ts';
 import { advisoryKeys } from './advisory-lock.ts';
 import { withTransaction, type Client } from './client.ts';
 import type { Query } from './sql.ts';
@@ -51,18 +51,12 @@ const applyMissing = async (client: Client, migrations: readonly Migration[]): P
  * Applies the missing migrations in one transaction. Any number of processes may call it at once: they queue on an
  * advisory lock (test/integration/migrate.test.ts, "twenty at once").
  *
- * Errors: ETL_SCHEMA_NEWER, ETL_PERMISSION.
+ * Errors: ETL_SCHEMA_NEWER; the driver's own.
  */
 export const migrate = async (client: Client): Promise<void> => {
   const migrations = await knownMigrations();
   const found = await currentVersion(client);
   refuseNewer(found, migrations.length);
   if (found === migrations.length) return;
-  try {
-    await withTransaction(client, () => applyMissing(client, migrations));
-  } catch (cause) {
-    if (codeOf(cause) !== '42501') throw cause;
-    const details = { user: client.user, action: 'create the bookkeeping schema etl', problem: messageOf(cause) };
-    throw new EtlError('ETL_PERMISSION', details, { cause });
-  }
+  await withTransaction(client, () => applyMissing(client, migrations));
 };

@@ -1,12 +1,14 @@
 // Reads the header of a file: byte order mark, skipped lines, names; and finds the declared columns in it.
 
+import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
 import type { ColumnSpec, Dialect, FilterSpec } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { headerBytesMax } from '../limits.ts';
 import { nearest } from '../nearest.ts';
-import { createSplitter } from './splitter.ts';
-import { csvOptions } from './csv-options.ts';
+import { rejectCodes } from '../model.ts';
+import { countNewlines, createSplitter, lineEnd } from './splitter.ts';
+import { csvBytes, csvOptions } from './csv-options.ts';
 
 export interface FileHeader {
   /** Field names in file order, without blanks around them. */
@@ -31,9 +33,7 @@ const skipMark = (head: Buffer): number =>
 const skipLines = (head: Buffer, from: number, lines: number): number => {
   let at = from;
   for (let line = 0; line < lines; line += 1) {
-    const newline = head.indexOf(10, at);
-    if (newline === -1) return head.length;
-    at = newline + 1;
+    at = lineEnd(head, at, true)!.next;
   }
   return at;
 };
@@ -57,17 +57,18 @@ export const readHeader = (head: Buffer, isWhole: boolean, dialect: Dialect, pla
     if (isWhole) throw new EtlError('ETL_SOURCE_EMPTY', { ...place });
     throw invalid(`no line ends within its first ${headerBytesMax} bytes`);
   }
-  if (spans.faults.has(0)) throw invalid('a quote in it is never closed');
+  if (spans.faults.has(0)) throw invalid(rejectCodes.quote);
   const names = parseNames(rest.subarray(from, to), dialect, invalid);
-  const next = spans.starts[1];
-  if (next !== undefined)
-    return { names, dataByte: start + next, dataLine: firstLine + spans.lines[1]! };
-  return { names, dataByte: start + spans.consumed, dataLine: firstLine + spans.newlines };
+  // A blank line after the header is data: in a file of one field it is a record.
+  const after = lineEnd(rest, to, true)!.next;
+  return { names, dataByte: start + after, dataLine: firstLine + countNewlines(rest, 0, after) };
 };
 
 const parseNames = (line: Buffer, dialect: Dialect, invalid: (problem: string) => EtlError): string[] => {
+  if (!isUtf8(line) || line.includes(0))
+    throw invalid('it is not UTF-8 text; convert the file first, with iconv -t utf-8');
   try {
-    const [names = []] = parse(line, csvOptions(dialect, true)) as string[][];
+    const [names = []] = parse(csvBytes(line, dialect), csvOptions(dialect, true)) as string[][];
     return names.map((name) => name.trim());
   } catch (cause) {
     throw invalid(messageOf(cause));

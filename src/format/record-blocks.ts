@@ -2,7 +2,7 @@
 
 import type { Position } from '../model.ts';
 import { recordBytesMax, rejectRawBytesMax } from '../limits.ts';
-import type { RecordSpans, Splitter } from './splitter.ts';
+import { lineEnd, type RecordSpans, type Splitter } from './splitter.ts';
 
 /** Whole records, and where they stand. Blocks follow each other without a gap. */
 export interface RecordBlock {
@@ -22,7 +22,7 @@ export const positionAfter = ({ position, spans, fileBytes }: RecordBlock): Posi
   record: position.record + spans.starts.length,
 });
 
-const LF = 10;
+const CR = 13;
 
 const blockOf = (bytes: Buffer, spans: RecordSpans, position: Position): RecordBlock => ({
   bytes: bytes.subarray(0, spans.consumed),
@@ -31,23 +31,31 @@ const blockOf = (bytes: Buffer, spans: RecordSpans, position: Position): RecordB
   fileBytes: spans.consumed,
 });
 
-const noRecords = { starts: [], ends: [], lines: [], faults: new Map(), plain: false };
+/** A line that is longer than `recordBytesMax`, while its end is looked for. */
+interface LongLine {
+  /** What a reject shows of it, and a byte more, so that it is seen to be cut. */
+  readonly head: Buffer;
+  readonly fileBytes: number;
+}
 
-/** The beginning of a record that is too long, as a block of one fault. */
-const tooLongBlock = (bytes: Buffer, position: Position): RecordBlock => ({
-  bytes: bytes.subarray(0, rejectRawBytesMax),
+/** The line as a block of one fault. It is one block, so that no chunk ends within a line. */
+const longLineBlock = ({ head, fileBytes }: LongLine, newlines: number, position: Position): RecordBlock => ({
+  bytes: head,
   spans: {
     starts: [0],
-    ends: [Math.min(bytes.length, rejectRawBytesMax)],
+    ends: [head.length],
     lines: [0],
     faults: new Map([[0, 'record_too_long' as const]]),
-    consumed: bytes.length,
-    newlines: 0,
+    consumed: fileBytes,
+    newlines,
     plain: false,
   },
   position,
-  fileBytes: bytes.length,
+  fileBytes,
 });
+
+/** Bytes of a piece without a newline that are surely within the line: a carriage return at its end may be a newline's. */
+const withinLine = (piece: Buffer): number => (piece.at(-1) === CR ? piece.length - 1 : piece.length);
 
 /**
  * Yields blocks of whole records from bytes that begin at a record at `start`.
@@ -62,25 +70,35 @@ export async function* recordBlocks(
 ): AsyncGenerator<RecordBlock, void> {
   let rest: Buffer = Buffer.alloc(0);
   let position = start;
-  let isSkipping = false;
+  let longLine: LongLine | undefined;
   for await (const read of reads) {
     let bytes = rest.length === 0 ? read : Buffer.concat([rest, read]);
-    rest = Buffer.alloc(0);
-    if (isSkipping) {
-      const newline = bytes.indexOf(LF);
-      isSkipping = newline === -1;
-      const consumed = isSkipping ? bytes.length : newline + 1;
-      const skipped = blockOf(bytes, { ...noRecords, consumed, newlines: isSkipping ? 0 : 1 }, position);
-      yield skipped;
-      position = positionAfter(skipped);
-      bytes = bytes.subarray(consumed);
+    if (longLine !== undefined) {
+      const end = lineEnd(bytes, 0, false);
+      const taken = end?.next ?? withinLine(bytes);
+      longLine = { ...longLine, fileBytes: longLine.fileBytes + taken };
+      bytes = rest = bytes.subarray(taken);
+      if (end === undefined) continue;
+      const block = longLineBlock(longLine, 1, position);
+      longLine = undefined;
+      position = positionAfter(block);
+      yield block;
     }
     const spans = split(bytes, false);
-    isSkipping ||= spans.consumed === 0 && bytes.length > recordBytesMax;
-    const block = isSkipping && bytes.length > 0 ? tooLongBlock(bytes, position) : blockOf(bytes, spans, position);
-    if (block.fileBytes > 0) yield block;
-    position = positionAfter(block);
-    rest = bytes.subarray(block.fileBytes);
+    rest = bytes.subarray(spans.consumed);
+    if (spans.consumed > 0) {
+      const block = blockOf(bytes, spans, position);
+      position = positionAfter(block);
+      yield block;
+    } else if (bytes.length > recordBytesMax + 1) {
+      const fileBytes = withinLine(bytes);
+      longLine = { head: Buffer.from(bytes.subarray(0, rejectRawBytesMax + 1)), fileBytes };
+      rest = bytes.subarray(fileBytes);
+    }
   }
-  if (rest.length > 0) yield blockOf(rest, split(rest, true), position);
+  if (longLine !== undefined) {
+    // What is left is at most the carriage return that ends the line.
+    const fileBytes = longLine.fileBytes + rest.length;
+    yield longLineBlock({ ...longLine, fileBytes }, rest.length, position);
+  } else if (rest.length > 0) yield blockOf(rest, split(rest, true), position);
 }

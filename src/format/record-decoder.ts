@@ -9,7 +9,7 @@ import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { rejectCodes, type Position, type Reject, type RejectCode } from '../model.ts';
 import { isRefusal, type Refusal } from './column-types/contract.ts';
-import { csvOptions } from './csv-options.ts';
+import { csvBytes, csvOptions } from './csv-options.ts';
 import type { Decoder, RowEncoder } from './decoder.ts';
 import { createFieldReader } from './field-reader.ts';
 import { badField, rawText } from './raw-text.ts';
@@ -52,8 +52,11 @@ const parseAlone = (
   if (bytes.length === 0) return [''];
   const isText = isUtf8(bytes);
   try {
-    if (isText && !bytes.includes(0)) return (parse(bytes, options) as string[][])[0] ?? [''];
-    const [fields = []] = parse(bytes, { ...options, encoding: 'latin1' }) as string[][];
+    const csv = csvBytes(bytes, table.source.dialect);
+    // The splitter has said that this is a record: behind blanks it may look like a comment.
+    const alone: Options = { ...options, comment: null };
+    if (isText && !bytes.includes(0)) return (parse(csv, alone) as string[][])[0] ?? [''];
+    const [fields = []] = parse(csv, { ...alone, encoding: 'latin1' }) as string[][];
     const field = badField(fields);
     const code = isText ? 'nul_byte' : 'invalid_utf8';
     const reason = `${rejectCodes[code]}${whereInRecord(header, field)}`;
@@ -78,7 +81,7 @@ const parseBlock = (
   if (count === 0) return [];
   if (spans.faults.size === 0 && isUtf8(bytes) && !bytes.includes(0)) {
     try {
-      const records = parse(bytes, options) as string[][];
+      const records = parse(csvBytes(bytes, table.source.dialect), options) as string[][];
       if (records.length === count) return records;
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
@@ -86,9 +89,10 @@ const parseBlock = (
   }
   return spans.starts.map((_, index) => {
     const code = spans.faults.get(index);
-    return code === undefined
-      ? parseAlone(recordBytes(block, index), options, table, header)
-      : faultOf(code);
+    if (code === 'record_too_long') return faultOf(code);
+    const record = parseAlone(recordBytes(block, index), options, table, header);
+    // A fault of the splitter stands, whatever csv-parse makes of the record; it usually says more about it.
+    return code === undefined || isFault(record) ? record : faultOf(code);
   });
 };
 

@@ -6,6 +6,8 @@ import { trimBlanks } from './field-reader.ts';
 /** True when the record is wanted. */
 export type RecordFilter = (fields: readonly string[]) => boolean;
 
+const isBlank = (text: string | null): boolean => text === null || text === '';
+
 const everyRecord: RecordFilter = () => true;
 
 /** Makes one test of all filters of a table; all must hold. Filters see trimmed fields, null tokens as null. */
@@ -19,11 +21,11 @@ export const createRecordFilter = (
   const valueOf = (fields: readonly string[], name: string): string | null => {
     const field = fields[header.indexOf(name)];
     if (field === undefined) return null;
-    const text = dialect.trim ? trimBlanks(field) : field;
-    return nulls.has(text) ? null : text;
+    const text = trimBlanks(field);
+    return nulls.has(text) || nulls.has(field) ? null : text;
   };
   const tests = filters.map((filter): RecordFilter => {
-    if (filter.kind === 'present') return (fields) => valueOf(fields, filter.header) !== null;
+    if (filter.kind === 'present') return (fields) => !isBlank(valueOf(fields, filter.header));
     if (filter.kind === 'when')
       return (fields) =>
         filter.test(Object.fromEntries(filter.headers.map((name) => [name, valueOf(fields, name)])));

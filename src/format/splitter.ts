@@ -84,10 +84,11 @@ interface RecordEnd {
   readonly end: number;
   readonly next: number;
   readonly multiline: boolean;
+  readonly fault?: RejectCode;
 }
 
 /** First newline at or after `from`; undefined when it is not in the block for sure. */
-const lineEnd = (block: Buffer, from: number, atEnd: boolean): RecordEnd | undefined => {
+export const lineEnd = (block: Buffer, from: number, atEnd: boolean): RecordEnd | undefined => {
   for (let at = from; at < block.length; at += 1) {
     const byte = block[at];
     if (byte === LF) return { end: at, next: at + 1, multiline: false };
@@ -122,6 +123,8 @@ const recordEnd = (
   const { delimiter, quote, trim } = grammar;
   const firstDelimiterByte = delimiter[0]!;
   let fieldStart = true;
+  let afterQuoted = false;
+  let fault: RejectCode | undefined;
   let multiline = false;
   for (let at = start; at < block.length; at += 1) {
     const byte = block[at]!;
@@ -132,15 +135,41 @@ const recordEnd = (
       multiline ||= block.subarray(at, after).includes(LF) || block.subarray(at, after).includes(CR);
       at = after - 1;
       fieldStart = false;
+      afterQuoted = true;
     } else if (byte === LF || byte === CR) {
       const end = lineEnd(block, at, atEnd);
-      return end && { ...end, multiline };
+      return end && { ...end, multiline, fault };
     } else if (byte === firstDelimiterByte && startsWith(block, at, delimiter)) {
       at += delimiter.length - 1;
       fieldStart = true;
-    } else if (!(trim && fieldStart && (byte === SPACE || byte === TAB))) fieldStart = false;
+      afterQuoted = false;
+    } else if (!(trim && (fieldStart || afterQuoted) && (byte === SPACE || byte === TAB))) {
+      // COPY would read on in quotes, over the record's end, or drop them without a word.
+      if (afterQuoted || byte === quote) fault = 'quote';
+      fieldStart = false;
+    }
   }
-  return atEnd ? { end: block.length, next: block.length, multiline } : undefined;
+  return atEnd ? { end: block.length, next: block.length, multiline, fault } : undefined;
+};
+
+/**
+ * The record at `start`, with its fault; undefined when more bytes are needed. What is said of a record depends on its
+ * own bytes, never on where the block ends.
+ */
+const recordAt = (
+  block: Buffer,
+  start: number,
+  atEnd: boolean,
+  grammar: Grammar,
+): RecordEnd | undefined => {
+  const found = recordEnd(block, start, atEnd, grammar);
+  const isWhole = found !== undefined && found !== 'open';
+  if (isWhole && found.end - start <= recordBytesMax) return found;
+  // A carriage return at the end of the block may belong to the newline: one byte more is not yet too long.
+  if (!isWhole && !atEnd && block.length - start <= recordBytesMax + 1) return undefined;
+  // The quote is never closed, or too far away: its line is the reject, and reading goes on at the next line.
+  const line = lineEnd(block, start, atEnd);
+  return line && { ...line, fault: line.end - start > recordBytesMax ? 'record_too_long' : 'quote' };
 };
 
 const push = (spans: RecordSpans, start: number, end: number, line: number): void => {
@@ -149,19 +178,27 @@ const push = (spans: RecordSpans, start: number, end: number, line: number): voi
   spans.lines.push(line);
 };
 
+const pushPlain = (spans: RecordSpans, start: number, end: number, line: number): void => {
+  if (end - start > recordBytesMax) {
+    spans.faults.set(spans.starts.length, 'record_too_long');
+    spans.plain = false;
+  }
+  push(spans, start, end, line);
+};
+
 /** Blocks without quote, carriage return, comment: every newline ends a record. */
 const splitPlain = (block: Buffer, atEnd: boolean, keepEmpty: boolean): RecordSpans => {
   const spans = emptySpans();
   let start = 0;
   let line = 0;
   for (let end = block.indexOf(LF); end !== -1; end = block.indexOf(LF, start)) {
-    if (end > start || keepEmpty) push(spans, start, end, line);
+    if (end > start || keepEmpty) pushPlain(spans, start, end, line);
     else spans.plain = false;
     start = end + 1;
     line += 1;
   }
   if (atEnd && start < block.length) {
-    push(spans, start, block.length, line);
+    pushPlain(spans, start, block.length, line);
     spans.plain = false;
     start = block.length;
   }
@@ -178,15 +215,9 @@ const splitFully = (block: Buffer, atEnd: boolean, grammar: Grammar): RecordSpan
   let line = 0;
   while (at < block.length) {
     const isComment = grammar.comment !== undefined && startsWith(block, at, grammar.comment);
-    let found = isComment ? lineEnd(block, at, atEnd) : recordEnd(block, at, atEnd, grammar);
-    const isTooLong = block.length - at > recordBytesMax;
-    if (found === 'open') {
-      if (!atEnd && !isTooLong) break;
-      // The quote is never closed: its line is the reject, and reading goes on at the next line.
-      found = lineEnd(block, at, true)!;
-      spans.faults.set(spans.starts.length, 'quote');
-    }
+    const found = isComment ? lineEnd(block, at, atEnd) : recordAt(block, at, atEnd, grammar);
     if (found === undefined) break;
+    if (found.fault !== undefined) spans.faults.set(spans.starts.length, found.fault);
     if (!isComment && (found.end > at || grammar.keepEmpty)) push(spans, at, found.end, line);
     if (found.multiline) line += countNewlines(block, at, found.end);
     if (found.next > found.end) line += 1;
@@ -201,7 +232,8 @@ const splitFully = (block: Buffer, atEnd: boolean, grammar: Grammar): RecordSpan
  * Makes the splitter for a dialect and a number of fields.
  *
  * What it returns covers whole records only; the caller hands the rest in again with more bytes behind it. When a block
- * of more than `recordBytesMax` bytes holds no whole record (`consumed` is 0), that line is too long: see record-blocks.ts.
+ * of more than `recordBytesMax` + 1 bytes holds no whole record (`consumed` is 0), that line is too long: see
+ * record-blocks.ts.
  */
 export const createSplitter = (dialect: Dialect, fields: number): Splitter => {
   const grammar = grammarOf(dialect, fields);

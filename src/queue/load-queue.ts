@@ -2,7 +2,7 @@
 
 import type { Job, Queue, Worker } from 'bullmq';
 import type { ServerAddress } from '../db/address.ts';
-import { EtlError, asEtlError } from '../errors.ts';
+import { codeOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { jobLockMs, jobStalledMax } from '../limits.ts';
 import { loadBullMq, queueConnection } from './backend.ts';
@@ -71,8 +71,8 @@ export const workOff = async (options: WorkOptions): Promise<void> => {
   const failure = new AbortController();
   const signal = options.signal === undefined ? failure.signal : AbortSignal.any([options.signal, failure.signal]);
   const { UnrecoverableError } = loadBullMq();
-  let settle: (outcome: EtlError | undefined) => void;
-  const outcome = new Promise<EtlError | undefined>((resolve) => (settle = resolve));
+  let settle: (failure: { error: unknown } | undefined) => void;
+  const outcome = new Promise<{ error: unknown } | undefined>((resolve) => (settle = resolve));
   let open = jobs.length;
   const processJob = async ({ data }: Job<SegmentJob>): Promise<void> => {
     try {
@@ -80,18 +80,18 @@ export const workOff = async (options: WorkOptions): Promise<void> => {
       open -= 1;
       if (open === 0) settle(undefined);
     } catch (error) {
-      settle(asEtlError(error));
+      settle({ error });
       failure.abort();
       // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
-      throw new UnrecoverableError(asEtlError(error).code);
+      throw new UnrecoverableError(codeOf(error) ?? 'unknown');
     }
   };
   const queue = openQueue(address, runId, logger);
   const worker = openWorker(options, processJob);
   try {
     await queue.addBulk(jobs.map((data) => ({ name: 'segment', data, opts: { jobId: `file-${data.fileId}` } })));
-    const error = await outcome;
-    if (error !== undefined) throw error;
+    const failed = await outcome;
+    if (failed !== undefined) throw failed.error;
   } finally {
     await worker.close();
     await queue.obliterate({ force: true });

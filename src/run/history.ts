@@ -221,8 +221,10 @@ export const listRejects = async (
 ): Promise<RejectList> => {
   if (runId !== undefined) await findRun(client, runId);
   else if (!(await hasHistory(client))) return { runId, rejects: [], total: 0 };
-  const [newest] = runId === undefined
-    ? await rowsOf<{ id: number | null }>(client, selectNewestRunWithRejects(table)) : [{ id: runId }];
+  const [newest] =
+    runId === undefined
+      ? await rowsOf<{ id: number | null }>(client, selectNewestRunWithRejects(table))
+      : [{ id: runId }];
   if (newest?.id == null) return { runId: undefined, rejects: [], total: 0 };
   const filter = { runId: newest.id, table, limit };
   const rejects = await rowsOf<RejectRow>(client, selectRejects(filter));

@@ -15,7 +15,8 @@ import { resolveServer, type ServerAddress } from '../db/address.ts';
 import { tryLockPipeline } from '../db/advisory-lock.ts';
 import { runQuery, withClient, withTransaction } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
-import { EtlError, asEtlError } from '../errors.ts';
+import { asServerError } from '../db/server-error.ts';
+import { EtlError } from '../errors.ts';
 import { chunkBytesDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
 import type { RunResult, SourceFile } from '../model.ts';
@@ -130,10 +131,10 @@ const announce = ({ emit, spec, address, workers }: RunContext, runId: number, p
 };
 
 /** Writes why a run ended into the ledger, if the server can still be reached; returns the error to throw. */
-const recordFailure = async ({ client, signal, logger }: RunContext, runId: number, thrown: unknown): Promise<EtlError> => {
+const recordFailure = async ({ client, signal, logger, address }: RunContext, runId: number, thrown: unknown): Promise<EtlError> => {
   const error = signal?.aborted
     ? new EtlError('ETL_INTERRUPTED', { signal: String(signal.reason?.message ?? signal.reason) }, { cause: thrown })
-    : asEtlError(thrown);
+    : asServerError(address, thrown);
   const { code, message } = error;
   const state = signal?.aborted ? 'cancelled' : 'failed';
   await runQuery(client, updateRunState(runId, state, { code, message })).catch((cause: unknown) =>
@@ -199,5 +200,7 @@ export const runPipeline = async (
   const sqlTexts = await readSqlFiles(spec);
   const { databaseUrl, server } = options;
   const address = server ?? (await resolveServer({ databaseUrl, env: process.env, etlDirectory: resolve('.etl') }));
-  return runOn(address, spec, sqlTexts, options);
+  return runOn(address, spec, sqlTexts, options).catch((thrown: unknown) => {
+    throw asServerError(address, thrown);
+  });
 };

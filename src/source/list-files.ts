@@ -22,7 +22,8 @@ const isFile = async (path: string, table: string): Promise<boolean> => {
   try {
     return (await stat(path)).isFile();
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR') return false;
+    // A long list in braces is longer than any name may be.
+    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(cause) ?? '')) return false;
     throw new EtlError('ETL_SOURCE_UNREADABLE', { table, file: path, problem: messageOf(cause) }, { cause });
   }
 };

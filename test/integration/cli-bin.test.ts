@@ -40,7 +40,9 @@ describe('etl in a fresh checkout', () => {
   });
 
   it('the migrations are beside the code that reads them', () =>
-    expect(readdirSync(join(checkout, 'dist/db/migrations'))).toEqual(readdirSync(join(root, 'src/db/migrations'))));
+    expect(readdirSync(join(checkout, 'dist/db/migrations'))).toEqual(
+      readdirSync(join(root, 'src/db/migrations')),
+    ));
 
   it('the next one is silent', async () =>
     expect(await etl('--version')).toEqual({ exit: 0, out: `${readVersion()}\n`, err: '' }));

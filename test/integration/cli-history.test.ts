@@ -58,7 +58,11 @@ beforeAll(async () => {
 });
 
 /** Lines with their runs of blanks made one. */
-const squeezed = (text: string): string[] => text.trimEnd().split('\n').map((line) => line.trim().replace(/ +/g, ' '));
+const squeezed = (text: string): string[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trim().replace(/ +/g, ' '));
 
 describe('a database that sluice has never seen', () => {
   it.each([
@@ -112,7 +116,13 @@ describe('etl status', () => {
 
   it('--json gives numbers as numbers', async () => {
     const runs = JSON.parse((await etl(database.url, 'status', '--json')).out);
-    expect(runs[3]).toMatchObject({ id: 1, pipeline: 'noaa', seconds: 4.5, records: 19_020, processGone: false });
+    expect(runs[3]).toMatchObject({
+      id: 1,
+      pipeline: 'noaa',
+      seconds: 4.5,
+      records: 19_020,
+      processGone: false,
+    });
     const one = JSON.parse((await etl(database.url, 'status', '1', '--json')).out);
     expect(one.tables[1]).toMatchObject({ table: 'observation', bytesRead: 2_999_998, rows: 18_990 });
   });
@@ -145,18 +155,31 @@ describe('etl rejects list', () => {
   });
 
   it.each([
-    { name: 'a limit says that there are more', args: ['--limit', '1'], says: 'run 2: 2 rejects, the first 1 of them (--limit shows more)\n' },
+    {
+      name: 'a limit says that there are more',
+      args: ['--limit', '1'],
+      says: 'run 2: 2 rejects, the first 1 of them (--limit shows more)\n',
+    },
     { name: 'a run without rejects', args: ['1'], says: 'run 1: 0 rejects\n' },
     { name: 'a table without rejects', args: ['--table', 'station'], says: 'no rejects\n' },
   ])('$name', async ({ args, says }) =>
-    expect((await etl(database.url, 'rejects', 'list', ...args)).out).toContain(says));
+    expect((await etl(database.url, 'rejects', 'list', ...args)).out).toContain(says),
+  );
 
   it('--json has all of it', async () => {
     const listed = JSON.parse((await etl(database.url, 'rejects', 'list', '--json')).out);
     expect(listed).toMatchObject({ runId: 2, total: 2 });
     expect(listed.rejects[1]).toEqual({
-      run: 2, table: 'observation', file: 'data/2.txt', line: 7, byte: 400, record: 6,
-      column: 'temperature', code: 'type', reason: "'warm' is not a number", raw: '1|warm\u001b[2J',
+      run: 2,
+      table: 'observation',
+      file: 'data/2.txt',
+      line: 7,
+      byte: 400,
+      record: 6,
+      column: 'temperature',
+      code: 'type',
+      reason: "'warm' is not a number",
+      raw: '1|warm\u001b[2J',
     });
   });
 

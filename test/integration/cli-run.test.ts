@@ -15,8 +15,14 @@ const workingDirectory = mkdtempSync(join(tmpdir(), 'sluice-cli-run-'));
 const pipelineFile = join(workingDirectory, 'cities.ts');
 mkdirSync(join(workingDirectory, 'data'));
 // The pipeline imports Zod.
-symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(workingDirectory, 'node_modules'));
-writeFileSync(join(workingDirectory, 'data/cities.csv'), 'name,people\nKöln,1084831\nBonn,331885\nNowhere,none\n');
+symlinkSync(
+  fileURLToPath(new URL('../../node_modules', import.meta.url)),
+  join(workingDirectory, 'node_modules'),
+);
+writeFileSync(
+  join(workingDirectory, 'data/cities.csv'),
+  'name,people\nKöln,1084831\nBonn,331885\nNowhere,none\n',
+);
 writeFileSync(join(workingDirectory, 'cities.sql'), 'select count(*)::integer as cities from city\n');
 writeFileSync(
   pipelineFile,
@@ -52,7 +58,9 @@ describe('etl run', () => {
     expect(out).toBe('');
     expect(err).toContain('error ETL_REJECT_LIMIT: table city: 1 of 3 records rejected');
     expect(err).toMatch(/data\/cities\.csv:4 .*people/);
-    expect((await etl('rejects', 'list')).out).toMatch(/data\/cities\.csv:4: column people: type: .*\n {4}Nowhere,none\n/);
+    expect((await etl('rejects', 'list')).out).toMatch(
+      /data\/cities\.csv:4: column people: type: .*\n {4}Nowhere,none\n/,
+    );
   });
 
   it('publishes, and its summary adds up', async () => {
@@ -63,7 +71,10 @@ describe('etl run', () => {
     expect(out).toContain('1 record rejected: npx etl rejects list 2 shows which and why.');
     expect(err).toMatch(/\[ +\d+\.\d s\] load started\n/);
     const { rows } = await database.query('select name, people from geo.city order by people');
-    expect(rows).toEqual([{ name: 'Bonn', people: 331_885 }, { name: 'Köln', people: 1_084_831 }]);
+    expect(rows).toEqual([
+      { name: 'Bonn', people: 331_885 },
+      { name: 'Köln', people: 1_084_831 },
+    ]);
   });
 
   it('has nothing to do the second time, and says since when', async () => {
@@ -75,16 +86,30 @@ describe('etl run', () => {
   });
 
   it('--json prints events and nothing else, from the first step to the result', async () => {
-    const { exit, out, err } = await etl('run', pipelineFile, '--param', 'limit=1', '--full-refresh', '--json');
+    const { exit, out, err } = await etl(
+      'run',
+      pipelineFile,
+      '--param',
+      'limit=1',
+      '--full-refresh',
+      '--json',
+    );
     expect(exit).toBe(0);
     expect(err).toBe('');
-    const events = out.trimEnd().split('\n').map((line) => JSON.parse(line));
+    const events = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
     expect(events.map(({ type }) => type)).toContain('planned');
     expect(events.at(-1)).toMatchObject({ type: 'finished', result: { runId: 3, outcome: 'published' } });
   });
 
   it('--quiet prints nothing', async () =>
-    expect(await etl('run', pipelineFile, '--param', 'limit=1', '--quiet')).toEqual({ exit: 0, out: '', err: '' }));
+    expect(await etl('run', pipelineFile, '--param', 'limit=1', '--quiet')).toEqual({
+      exit: 0,
+      out: '',
+      err: '',
+    }));
 
   it('an unknown parameter is a usage error', async () => {
     const { exit, err } = await etl('run', pipelineFile, '--param', 'limt=1');
@@ -93,8 +118,9 @@ describe('etl run', () => {
   });
 
   it('etl status shows what it did', async () => {
-    expect((await etl('status')).out.split('\n').filter((line) => line.includes('published'))).toHaveLength(2);
+    expect((await etl('status')).out.split('\n').filter((line) => line.includes('published'))).toHaveLength(
+      2,
+    );
     expect((await etl('status', '2')).out).toMatch(/data\/cities\.csv +city +51 B +3 +2 +1 +0\n/);
   });
-
 });

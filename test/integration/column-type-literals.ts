@@ -13,16 +13,13 @@ const soup = (alphabet: readonly string[], maxLength: number): Arbitrary<string>
   fc.array(fc.constantFrom(...alphabet), { maxLength }).map((pieces) => pieces.join(''));
 export const concat = (...parts: readonly Arbitrary<string>[]): Arbitrary<string> =>
   fc.tuple(...parts).map((pieces) => pieces.join(''));
-export const maybe = (part: Arbitrary<string>): Arbitrary<string> =>
-  fc.oneof(fc.constant(''), part);
+export const maybe = (part: Arbitrary<string>): Arbitrary<string> => fc.oneof(fc.constant(''), part);
 
 /** The literal itself, or with one character taken out, doubled or replaced. */
 export const damaged = (literal: Arbitrary<string>): Arbitrary<string> =>
   fc
     .tuple(literal, fc.nat(60), fc.constantFrom('', ' ', '0', '9', '-', ':', 'T', '"', '.', 'e'))
-    .map(([text, at, other]) =>
-      at > text.length ? text : text.slice(0, at) + other + text.slice(at + 1),
-    );
+    .map(([text, at, other]) => (at > text.length ? text : text.slice(0, at) + other + text.slice(at + 1)));
 
 const sign = fc.constantFrom('', '', '-', '+');
 const nearBounds = fc
@@ -44,12 +41,7 @@ const decimals = concat(
 // The bounds of real and double as exact decimals, cut or lengthened by a digit at any place.
 const bounds = [2n ** 128n - 2n ** 103n, 2n ** 1024n - 2n ** 970n]
   .map(String)
-  .concat([
-    `${5n ** 150n}e-150`,
-    `${5n ** 1075n}e-1075`,
-    `${5n ** 149n}e-149`,
-    `${5n ** 1074n}e-1074`,
-  ]);
+  .concat([`${5n ** 150n}e-150`, `${5n ** 1075n}e-1075`, `${5n ** 149n}e-149`, `${5n ** 1074n}e-1074`]);
 const nearFloatBounds = fc
   .tuple(fc.constantFrom(...bounds), fc.constantFrom(-2, -1, 0, 1, 2), fc.constantFrom(0, 3))
   .map(([bound, more, zeros]) => {
@@ -131,9 +123,7 @@ const jsonPieces = [
 export const jsonTexts = fc.oneof(
   damaged(fc.json()),
   soup(jsonPieces, 8),
-  soup(['\\ud83d', '\\ude00', '\\u0000', '\\u0041', '\\\\', 'u0000', 'x'], 4).map(
-    (text) => `["${text}"]`,
-  ),
+  soup(['\\ud83d', '\\ude00', '\\u0000', '\\u0041', '\\\\', 'u0000', 'x'], 4).map((text) => `["${text}"]`),
   concat(decimals, fc.constantFrom('', 'e131071', 'e131072', 'e-16383', 'e-16384')),
 );
 export const uuids = damaged(
@@ -148,6 +138,4 @@ export const words = fc.oneof(
   soup(['t', 'T', 'rue', 'y', 'Es', 'on', '1', 'f', 'alse', 'N', 'o', 'ff', '0'], 3),
   fc.constantFrom('TRUE', 'false', 'Yes', 'OFF'),
 );
-export const strings = fc
-  .string({ unit: 'binary', maxLength: 8 })
-  .filter((text) => !text.includes('\0'));
+export const strings = fc.string({ unit: 'binary', maxLength: 8 }).filter((text) => !text.includes('\0'));

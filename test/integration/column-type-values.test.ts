@@ -16,14 +16,11 @@ describe('what the reader makes of a text means the value that was written', () 
 
   it('bigint in groups of three digits', async () => {
     const read = columnTypes.bigint.reader({ thousands: '.' });
-    const property = fc.asyncProperty(
-      many(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n)),
-      async (values) => {
-        const texts = values.map((value) => read(grouped(value, '.')) as string);
-        expect(await serverReads(database, 'bigint', texts)).toEqual(values.map(String));
-        expect(texts.map((text) => columnTypes.bigint.toValue(text, {}))).toEqual(values);
-      },
-    );
+    const property = fc.asyncProperty(many(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n)), async (values) => {
+      const texts = values.map((value) => read(grouped(value, '.')) as string);
+      expect(await serverReads(database, 'bigint', texts)).toEqual(values.map(String));
+      expect(texts.map((text) => columnTypes.bigint.toValue(text, {}))).toEqual(values);
+    });
     await fc.assert(property, runs);
   });
 
@@ -69,29 +66,22 @@ describe('what the reader makes of a text means the value that was written', () 
   });
 
   it('boolean, uuid and jsonb: the value that checks see is the one that is stored', async () => {
-    const property = fc.asyncProperty(
-      many(words),
-      many(uuids),
-      many(fc.json()),
-      async (...lists) => {
-        const [booleans, ids, documents] = lists.map((texts, place) =>
-          texts
-            .map(columnTypes[(['boolean', 'uuid', 'jsonb'] as const)[place]!].reader({}))
-            .filter((text) => typeof text === 'string'),
-        ) as [string[], string[], string[]];
-        expect(await serverReads(database, 'boolean', booleans, 'value')).toEqual(
-          booleans.map((text) => columnTypes.boolean.toValue(text, {})),
-        );
-        expect(await serverReads(database, 'uuid', ids)).toEqual(
-          ids.map((text) => columnTypes.uuid.toValue(text, {})),
-        );
-        const again = documents.map((text) =>
-          columnTypes.jsonb.fromValue(columnTypes.jsonb.toValue(text, {})),
-        );
-        const stored = await serverReads(database, 'jsonb', documents);
-        expect(await serverReads(database, 'jsonb', again as string[])).toEqual(stored);
-      },
-    );
+    const property = fc.asyncProperty(many(words), many(uuids), many(fc.json()), async (...lists) => {
+      const [booleans, ids, documents] = lists.map((texts, place) =>
+        texts
+          .map(columnTypes[(['boolean', 'uuid', 'jsonb'] as const)[place]!].reader({}))
+          .filter((text) => typeof text === 'string'),
+      ) as [string[], string[], string[]];
+      expect(await serverReads(database, 'boolean', booleans, 'value')).toEqual(
+        booleans.map((text) => columnTypes.boolean.toValue(text, {})),
+      );
+      expect(await serverReads(database, 'uuid', ids)).toEqual(
+        ids.map((text) => columnTypes.uuid.toValue(text, {})),
+      );
+      const again = documents.map((text) => columnTypes.jsonb.fromValue(columnTypes.jsonb.toValue(text, {})));
+      const stored = await serverReads(database, 'jsonb', documents);
+      expect(await serverReads(database, 'jsonb', again as string[])).toEqual(stored);
+    });
     await fc.assert(property, { numRuns: 4 });
   });
 });
@@ -120,11 +110,7 @@ const pad = (value: number, width = 2): string => String(value).padStart(width, 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Each pattern with a writer of its own; the server's to_char is the judge. */
-const patterns: readonly (readonly [
-  format: string,
-  write: (at: Moment) => string,
-  kept: string,
-])[] = [
+const patterns: readonly (readonly [format: string, write: (at: Moment) => string, kept: string])[] = [
   [
     'YYYYMMDDHHmm',
     (at) => `${at.year}${pad(at.month)}${pad(at.day)}${pad(at.hour)}${pad(at.minute)}`,
@@ -193,9 +179,7 @@ describe('a pattern reads the moment that was written', () => {
         const local = seconds.map((second) =>
           new Date((second + 5.5 * 3600) * 1000).toISOString().slice(0, 19),
         );
-        const compact = local.map(
-          (text) => reads[0](`${text.replace(/[-:T]/g, '')}+0530`) as string,
-        );
+        const compact = local.map((text) => reads[0](`${text.replace(/[-:T]/g, '')}+0530`) as string);
         const zoned = local.map((text) => reads[1](text) as string);
         for (const texts of [compact, zoned]) {
           const epochs = await serverReads(
@@ -206,9 +190,7 @@ describe('a pattern reads the moment that was written', () => {
           );
           expect(epochs).toEqual(seconds.map(String));
           expect(
-            texts.map(
-              (text) => Date.parse(String(columnTypes.timestamptz.toValue(text, {}))) / 1000,
-            ),
+            texts.map((text) => Date.parse(String(columnTypes.timestamptz.toValue(text, {}))) / 1000),
           ).toEqual(seconds);
         }
       },

@@ -21,7 +21,9 @@ Examples:
 const warnOfOther = async (io: Io): Promise<void> => {
   const { namesServer } = await import('../../db/address.ts');
   if (namesServer(io.env) || io.env['ETL_DATABASE_URL'])
-    io.stderr.write('note: the environment names another server (DATABASE_URL or PG*); `etl run` uses that one\n');
+    io.stderr.write(
+      'note: the environment names another server (DATABASE_URL or PG*); `etl run` uses that one\n',
+    );
 };
 
 const printUrl = async (io: Io): Promise<void> => {
@@ -39,7 +41,12 @@ const withoutPassword = (url: string): string => {
 
 const describeServer = ({ pid, url, directory, logFile }: EmbeddedServer): string[] =>
   alignRows(
-    [['running', `process ${pid}`], ['address', withoutPassword(url)], ['data', directory], ['log', logFile]],
+    [
+      ['running', `process ${pid}`],
+      ['address', withoutPassword(url)],
+      ['data', directory],
+      ['log', logFile],
+    ],
     ['left', 'left'],
   );
 
@@ -49,7 +56,9 @@ const printStatus = async (command: Command, io: Io): Promise<void> => {
   if (readSwitch(command, 'json', io)) {
     const { pid, directory, logFile } = server ?? {};
     const address = server && withoutPassword(server.url);
-    io.stdout.write(`${JSON.stringify({ running: server !== undefined, pid, address, directory, logFile })}\n`);
+    io.stdout.write(
+      `${JSON.stringify({ running: server !== undefined, pid, address, directory, logFile })}\n`,
+    );
     return;
   }
   const lines = server ? describeServer(server) : ['not running'];
@@ -72,7 +81,9 @@ export const dbCommand: CliCommand = {
       .addHelpText('after', examples);
     const add = (name: string, description: string): Command =>
       db.command(name).description(description).addOption(flag('--debug', 'show the trace of an error'));
-    add('url', 'Prints its connection string, and nothing else; starts it if need be.').action(() => printUrl(io));
+    add('url', 'Prints its connection string, and nothing else; starts it if need be.').action(() =>
+      printUrl(io),
+    );
     add('status', 'Says whether it runs, where its data is, and where its log is.')
       .addOption(flag('--json', 'print JSON'))
       .action((_, command: Command) => printStatus(command, io));

@@ -31,7 +31,8 @@ const rejectLines = (reject: RejectRow, paint: Paint): string[] => {
 const listLines = ({ runId, rejects, total }: RejectList, paint: Paint): string[] => {
   if (runId === undefined) return ['no rejects'];
   const head = `run ${runId}: ${plural(total, 'reject')}`;
-  const shown = rejects.length < total ? `, the first ${formatCount(rejects.length)} of them (--limit shows more)` : '';
+  const shown =
+    rejects.length < total ? `, the first ${formatCount(rejects.length)} of them (--limit shows more)` : '';
   return [`${head}${shown}`, ...rejects.flatMap((reject) => rejectLines(reject, paint))];
 };
 

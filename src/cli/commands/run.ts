@@ -7,9 +7,7 @@ import { workersMax } from '../../limits.ts';
 import type { RunResult } from '../../model.ts';
 import type { LoadedPipeline } from '../../pipeline/load-file.ts';
 import type { CliCommand } from '../command.ts';
-import {
-  flag, parseChoice, parseCount, readFlag, readPairs, readSwitch, repeatable,
-} from '../flags.ts';
+import { flag, parseChoice, parseCount, readFlag, readPairs, readSwitch, repeatable } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { paintFor } from '../paint.ts';
@@ -55,7 +53,10 @@ const readFlags = (command: Command, io: Io): RunFlags => {
     debug: readSwitch(command, 'debug', io),
   };
   if (flags.quiet && flags.verbose)
-    throw new EtlError('ETL_USAGE', { problem: '--quiet and --verbose contradict each other', hint: 'Leave one out.' });
+    throw new EtlError('ETL_USAGE', {
+      problem: '--quiet and --verbose contradict each other',
+      hint: 'Leave one out.',
+    });
   return flags;
 };
 
@@ -125,7 +126,9 @@ export const runCommand: CliCommand = {
       .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
       .addOption(databaseUrlFlag())
       .addOption(flag('--workers <n>', 'loads that run side by side; default: the number of cores'))
-      .addOption(repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated')))
+      .addOption(
+        repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated')),
+      )
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
       .addOption(flag('--keep-staging', 'leave the staging tables, to look at them'))
       .addOption(flag('--progress <how>', 'how progress is shown on stderr', progressModes))

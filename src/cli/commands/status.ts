@@ -31,15 +31,19 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-const finalStates = ['published', 'failed', 'cancelled'];
+const finalStates = new Set(['published', 'failed', 'cancelled']);
 
 /** Only this machine's processes can be looked for. */
 const isGone = ({ state, host, pid }: RunSummary): boolean =>
-  !finalStates.includes(state) && host === hostname() && !isAlive(pid);
+  !finalStates.has(state) && host === hostname() && !isAlive(pid);
 
 const withLiveness = <R extends RunSummary>(run: R) => ({ ...run, processGone: isGone(run) });
 
-const ask = async (command: Command, io: Io, runId: number | undefined): Promise<RunDetails | RunSummary[]> => {
+const ask = async (
+  command: Command,
+  io: Io,
+  runId: number | undefined,
+): Promise<RunDetails | RunSummary[]> => {
   const { findRun, listRuns } = await import('../../run/history.ts');
   const found = await askServer(command, io, (client): Promise<RunDetails | RunSummary[]> =>
     runId === undefined ? listRuns(client, runsListed) : findRun(client, runId),

@@ -64,12 +64,24 @@ const cellsOf = (table: TableProgress, nowMs: number, look: Look, barCells: numb
   ];
 };
 
-const alignments: readonly Alignment[] = ['left', 'left', 'right', 'right', 'right', 'right', 'right', 'left'];
+const alignments: readonly Alignment[] = [
+  'left',
+  'left',
+  'right',
+  'right',
+  'right',
+  'right',
+  'right',
+  'left',
+];
 
 /** The bar takes what room the text leaves, in steps, so that it does not twitch when a number grows. */
 const alignTables = (tables: readonly TableProgress[], nowMs: number, look: Look): string[] => {
   const linesWith = (barCells: number): string[] =>
-    alignRows(tables.map((table) => cellsOf(table, nowMs, look, barCells)), alignments);
+    alignRows(
+      tables.map((table) => cellsOf(table, nowMs, look, barCells)),
+      alignments,
+    );
   const room = look.columns - indent.length - gap - Math.max(0, ...linesWith(0).map(textWidth));
   const step = Math.floor(Math.min(room, barCellsMax) / barCellsStep) * barCellsStep;
   return linesWith(Math.max(0, step)).map((line) => indent + line);
@@ -85,7 +97,11 @@ const headline = (progress: Progress, nowMs: number, { paint, pipeline }: Look):
 
 // With more tables than rows, those that move are worth looking at.
 const urgency: Readonly<Record<TableProgress['phase'], number>> = {
-  loading: 0, building: 0, publishing: 1, waiting: 2, loaded: 3,
+  loading: 0,
+  building: 0,
+  publishing: 1,
+  waiting: 2,
+  loaded: 3,
 };
 
 const tablesThatFit = (tables: readonly TableProgress[], rows: number): readonly TableProgress[] => {

@@ -51,8 +51,8 @@ const keepCursor = (io: Io): (() => void) => {
 
 /** Unicode blocks need a terminal that can show them. */
 const hasUnicode = (env: NodeJS.ProcessEnv): boolean =>
-  env['TERM'] !== 'linux' && (process.platform === 'win32' ||
-    /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''));
+  env['TERM'] !== 'linux' &&
+  (process.platform === 'win32' || /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''));
 
 /** Draws on stderr, at most every `progressIntervalMs`. What was drawn is erased when the run has finished, since
  *  its summary says it all; after a failure the last state stays. */
@@ -68,7 +68,9 @@ export const openBars = (io: Io, pipeline: string, verbose: boolean): ProgressDi
   const draw = (above = ''): void => {
     drawnMs = io.clock();
     const { columns, rows } = windowOf(io.stderr);
-    const lines = finished ? [] : barLines(progress, drawnMs, { ...look, columns, rows: Math.max(2, rows - 1) });
+    const lines = finished
+      ? []
+      : barLines(progress, drawnMs, { ...look, columns, rows: Math.max(2, rows - 1) });
     block.draw(lines, above);
   };
   const note = (text: string): void => draw(`${visibleLines(text).join('\n')}\n`);

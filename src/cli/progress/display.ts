@@ -67,9 +67,12 @@ export const displayLogger = (
   display: ProgressDisplay,
   { verbose, debug }: { readonly verbose: boolean; readonly debug: boolean },
 ): Logger => {
-  const say = (level: string, shown: boolean) => (fields: object, message: string): void => {
-    if (shown) display.note(`${level}: ${message}${Object.keys(fields).length > 0 ? ` ${describe(fields)}` : ''}`);
-  };
+  const say =
+    (level: string, shown: boolean) =>
+    (fields: object, message: string): void => {
+      if (shown)
+        display.note(`${level}: ${message}${Object.keys(fields).length > 0 ? ` ${describe(fields)}` : ''}`);
+    };
   return {
     debug: say('debug', debug),
     info: say('info', verbose || debug),

@@ -33,7 +33,8 @@ const describeLoaded = (table: TableProgress, nowMs: number): string =>
 
 /** The lines that one event is worth; progress is rationed by the caller. */
 export const linesOf = (event: RunEvent, progress: Progress, nowMs: number, verbose: boolean): string[] => {
-  const table = 'table' in event ? progress.tables.find(({ table: name }) => name === event.table) : undefined;
+  const table =
+    'table' in event ? progress.tables.find(({ table: name }) => name === event.table) : undefined;
   if (event.type === 'started')
     return [`run ${event.runId} of ${event.pipeline} on ${event.server}, ${plural(event.workers, 'worker')}`];
   if (event.type === 'planned') return progress.tables.map(describePlan);
@@ -57,7 +58,8 @@ export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
   };
   // The first report of a table is worth a line only after an interval: short loads say just "loaded".
   const isDue = (table: string, nowMs: number): boolean => {
-    const last = saidMs.get(table) ?? progress.tables.find((each) => each.table === table)?.startedMs ?? nowMs;
+    const last =
+      saidMs.get(table) ?? progress.tables.find((each) => each.table === table)?.startedMs ?? nowMs;
     if (nowMs - last < progressLineIntervalMs) return false;
     saidMs.set(table, nowMs);
     return true;

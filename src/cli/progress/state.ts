@@ -35,7 +35,12 @@ export interface Progress {
 
 /** The state before the first event. */
 export const emptyProgress = (nowMs: number): Progress => ({
-  startedMs: nowMs, runId: undefined, server: '', workers: 0, step: undefined, tables: [],
+  startedMs: nowMs,
+  runId: undefined,
+  server: '',
+  workers: 0,
+  step: undefined,
+  tables: [],
 });
 
 const plannedTable = (planned: Extract<RunEvent, { type: 'planned' }>['tables'][number]): TableProgress => ({
@@ -80,8 +85,10 @@ export const applyEvent = (progress: Progress, event: RunEvent, nowMs: number): 
     // Until its first bytes are reported, a table counts as started with the step.
     if (event.step === 'load') for (const each of progress.tables) each.startedMs ??= nowMs;
   } else if (event.type === 'progress' && table) applyCounts(table, event, nowMs);
-  else if (event.type === 'loaded' && table) Object.assign(table, { phase: 'loaded', seconds: event.seconds });
-  else if (event.type === 'building' && table) Object.assign(table, { phase: 'building', building: event.what });
+  else if (event.type === 'loaded' && table)
+    Object.assign(table, { phase: 'loaded', seconds: event.seconds });
+  else if (event.type === 'building' && table)
+    Object.assign(table, { phase: 'building', building: event.what });
 };
 
 /** Seconds that the table has been loading, or took to load. */

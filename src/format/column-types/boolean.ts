@@ -26,7 +26,9 @@ const declaredReader = ({ true: trues = [], false: falses = [], else: other }: C
 const booleanProblem = (options: ColumnOptions): string | undefined => {
   const { true: trues, false: falses } = options;
   if (trues === undefined && falses === undefined)
-    return options.else === undefined ? undefined : 'boolean: `else` goes with `true` or `false`; name the texts';
+    return options.else === undefined
+      ? undefined
+      : 'boolean: `else` goes with `true` or `false`; name the texts';
   if (trues?.length === 0 || falses?.length === 0) {
     return 'boolean: a list of texts for true or false names at least one; leave the list out instead';
   }

@@ -28,8 +28,7 @@ export const isDigitAt = (text: string, at: number): boolean => {
 
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-const isLeapYear = (year: number): boolean =>
-  year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 
 /** Whether the Gregorian calendar, from year 1 on, has this day. */
 export const isDay = (year: number, month: number, day: number): boolean => {

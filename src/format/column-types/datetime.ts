@@ -3,16 +3,15 @@
 import type { ColumnOptions } from '../../declaration.ts';
 import type { ColumnType, Reader, Refusal } from './contract.ts';
 import {
-  compilePattern,
   hasDay,
   hasOffset,
   hasTimeOfDay,
   isoDateOf,
+  isoOffsetOf,
   isoTimeOf,
-  patternParts,
-  patternProblem,
   type DateParts,
-} from './date-pattern.ts';
+} from './date-parts.ts';
+import { compilePattern, patternParts, patternProblem } from './date-pattern.ts';
 import {
   isoTimestamptzReader,
   noSuchDay,
@@ -47,14 +46,15 @@ const composers: Readonly<
   Record<DateKind, (suffix: string) => (text: string, parts: DateParts) => string | Refusal>
 > = {
   date: () => (_, parts) => dayProblem(parts) ?? isoDateOf(parts),
-  time: () => (text, parts) => timeProblem(text, parts) ?? isoTimeOf(parts),
+  time: () => (text, parts) => timeProblem(text, parts) ?? isoTimeOf(text, parts),
   timestamp: () => (text, parts) =>
-    dayProblem(parts) ?? timeProblem(text, parts) ?? `${isoDateOf(parts)}T${isoTimeOf(parts)}`,
+    dayProblem(parts) ?? timeProblem(text, parts) ?? `${isoDateOf(parts)}T${isoTimeOf(text, parts)}`,
   timestamptz: (suffix) => (text, parts) => {
     const problem = dayProblem(parts) ?? timeProblem(text, parts);
     if (problem !== undefined) return problem;
-    if (!hasOffset(parts)) return noSuchOffset(parts.offset);
-    return `${isoDateOf(parts)}T${isoTimeOf(parts)}${parts.offset === '' ? suffix : parts.offset}`;
+    const offset = isoOffsetOf(text, parts);
+    if (!hasOffset(offset)) return noSuchOffset(offset);
+    return `${isoDateOf(parts)}T${isoTimeOf(text, parts)}${offset === '' ? suffix : offset}`;
   },
 };
 
@@ -84,8 +84,7 @@ const misfit = (kind: DateKind, pattern: string, zone: string | undefined): stri
     if (!parts.has('hour')) return 'a time needs an hour';
   } else if (days.length < 3) return `a ${kind} needs year, month and day`;
   if (kind === 'date' && parts.has('hour')) return 'a date has no time of day; use timestamp';
-  if (kind !== 'timestamptz' && parts.has('offset'))
-    return `a ${kind} has no offset; use timestamptz`;
+  if (kind !== 'timestamptz' && parts.has('offset')) return `a ${kind} has no offset; use timestamptz`;
   if (kind === 'timestamptz' && !parts.has('offset') && zone === undefined) {
     return 'a timestamptz needs an offset: Z in the format, or zone';
   }

@@ -28,12 +28,7 @@ const realUnderflowPower = 150;
 const realUnderflow = 2 ** -realUnderflowPower;
 
 /** Sign of |literal| * multiplier - limit, without rounding anything. */
-const compareExactly = (
-  text: string,
-  shape: DecimalShape,
-  multiplier: bigint,
-  limit: bigint,
-): number => {
+const compareExactly = (text: string, shape: DecimalShape, multiplier: bigint, limit: bigint): number => {
   const digits = BigInt(text.slice(shape.start, shape.end).replace('.', ''));
   const power = shape.exponent - (shape.digits - shape.integerDigits);
   const left = digits * multiplier * (power > 0 ? 10n ** BigInt(power) : 1n);
@@ -53,11 +48,7 @@ const realInRange: InRange = (size, text, shape) => {
   return false;
 };
 
-const floatReader = (
-  name: string,
-  inRange: InRange,
-  plain: (text: string) => string | undefined,
-): Reader => {
+const floatReader = (name: string, inRange: InRange, plain: (text: string) => string | undefined): Reader => {
   const shape = emptyShape();
   return (text) => {
     const number = plain(text);

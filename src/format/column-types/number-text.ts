@@ -118,8 +118,7 @@ const readExponent = (text: string, at: number): number | undefined => {
   const start = sign === plus || sign === minus ? at + 1 : at;
   if (start === text.length || afterDigits(text, start) !== text.length) return undefined;
   const significant = afterZeros(text, start);
-  const size =
-    text.length - significant > exponentDigitsExact ? Infinity : Number(text.slice(significant));
+  const size = text.length - significant > exponentDigitsExact ? Infinity : Number(text.slice(significant));
   return sign === minus ? -size : size;
 };
 
@@ -164,8 +163,7 @@ export const scanDecimal = (text: string, shape: DecimalShape): boolean => {
 const infinities = new Set(['infinity', '+infinity', '-infinity', 'inf', '+inf', '-inf']);
 const longestSpecial = 9;
 
-export const isNotANumber = (text: string): boolean =>
-  text.length === 3 && text.toLowerCase() === 'nan';
+export const isNotANumber = (text: string): boolean => text.length === 3 && text.toLowerCase() === 'nan';
 
 /** Infinity or inf with or without a sign, in any case, as the server reads it. */
 export const isInfinity = (text: string): boolean =>

@@ -30,14 +30,10 @@ const exponentTooLarge = (text: string): Refusal =>
 
 /** What PostgreSQL cannot store of a number in a numeric without precision. */
 export const fitsUnconstrained: Fit = (text, { digits, integerDigits, firstNonzero, exponent }) => {
-  if (exponent > numericExponentMax || exponent < -numericExponentMax)
-    return exponentTooLarge(text);
+  if (exponent > numericExponentMax || exponent < -numericExponentMax) return exponentTooLarge(text);
   const pointAt = integerDigits + exponent;
   if (firstNonzero !== -1 && pointAt - firstNonzero > numericIntegerDigitsMax) {
-    return refuse(
-      'range',
-      `${bare(text)} has more than ${numericIntegerDigitsMax} digits before the point`,
-    );
+    return refuse('range', `${bare(text)} has more than ${numericIntegerDigitsMax} digits before the point`);
   }
   // Trailing zeros count here: the server keeps them.
   if (digits - pointAt > numericDecimalsMax) {
@@ -47,12 +43,7 @@ export const fitsUnconstrained: Fit = (text, { digits, integerDigits, firstNonze
 };
 
 /** Whether digits [from, until) are all 9 and the next is 5 or more: rounding then adds a digit in front. */
-const roundsUpToNextPower = (
-  text: string,
-  shape: DecimalShape,
-  from: number,
-  until: number,
-): boolean => {
+const roundsUpToNextPower = (text: string, shape: DecimalShape, from: number, until: number): boolean => {
   const digits = text.slice(shape.start, shape.end).replace('.', '');
   for (let at = from; at < until; at += 1) if (digits[at] !== '9') return false;
   return digits.charCodeAt(until) >= 53;
@@ -67,8 +58,7 @@ const fitsConstrained = (sql: string, precision: number, scale: number, round: b
     );
   return (text, shape) => {
     const { integerDigits, firstNonzero, lastNonzero, exponent } = shape;
-    if (exponent > numericExponentMax || exponent < -numericExponentMax)
-      return exponentTooLarge(text);
+    if (exponent > numericExponentMax || exponent < -numericExponentMax) return exponentTooLarge(text);
     if (firstNonzero === -1) return undefined;
     const pointAt = integerDigits + exponent;
     const integers = pointAt - firstNonzero;
@@ -82,8 +72,7 @@ const fitsConstrained = (sql: string, precision: number, scale: number, round: b
           'widen the scale or set round: true',
       );
     }
-    return integers === integerMax &&
-      roundsUpToNextPower(text, shape, firstNonzero, pointAt + scale)
+    return integers === integerMax && roundsUpToNextPower(text, shape, firstNonzero, pointAt + scale)
       ? refuse(
           'range',
           `${bare(text)} rounds to ${integers + 1} digits before the point, ${sql} keeps ${integerMax}`,

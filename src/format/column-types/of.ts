@@ -19,10 +19,7 @@ const severalWords = [
   `interval (?:year|month|day|hour|minute|second)(?: to (?:month|hour|minute|second))?${modifier}`,
 ].join('|');
 
-const typeName = new RegExp(
-  `^(?:(?:${severalWords})|${name}(?:\\.${name})?${modifier})${arrays}$`,
-  'iu',
-);
+const typeName = new RegExp(`^(?:(?:${severalWords})|${name}(?:\\.${name})?${modifier})${arrays}$`, 'iu');
 
 const longestName = 3 * identifierBytesMax;
 
@@ -33,8 +30,7 @@ export const ofType: ColumnType = {
   sql: ({ sqlType }) => sqlType!,
   optionKeys: ['sqlType'],
   optionsProblem: ({ sqlType }) => {
-    if (sqlType === undefined)
-      return 'of needs a sqlType, the name of a type that the server knows';
+    if (sqlType === undefined) return 'of needs a sqlType, the name of a type that the server knows';
     return isTypeName(sqlType)
       ? undefined
       : `'${sqlType}' is not the name of a type, such as citext, public.mood, numeric(8,2)[] or "My Type"`;

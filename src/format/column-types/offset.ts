@@ -24,8 +24,7 @@ export const offsetEnd = (text: string, at: number): number => {
   return minutesEnd === hoursEnd ? hoursEnd : afterColonPart(text, minutesEnd);
 };
 
-const partAt = (text: string, at: number, end: number): number =>
-  at < end ? readTwo(text, at) : 0;
+const partAt = (text: string, at: number, end: number): number => (at < end ? readTwo(text, at) : 0);
 
 /** Whether the server takes the offset ±HH[:mm[:ss]] or Z that stands in [at, end). */
 export const isOffsetAt = (text: string, at: number, end: number): boolean =>

@@ -33,9 +33,9 @@ export const columnTypes: Readonly<Record<ColumnTypeName, ColumnType>> = Object.
 });
 
 /**
- * The reader of text that does not come from the file: what `fromValue` gives for `.default(v)` and for values
- * that a Zod schema returned. It checks length, range, scale and calendar like `type.reader(options)`, but
- * reads PostgreSQL's own spelling, whatever pattern, decimal comma or words the file uses.
+ * The reader of text that does not come from the file: what `fromValue` gives for `.default(v)` and for
+ * values that a Zod schema returned. It checks length, range, scale and calendar like `type.reader(options)`,
+ * but reads PostgreSQL's own spelling, whatever pattern, decimal comma or words the file uses.
  */
 export const canonicalReader = (type: ColumnType, options: ColumnOptions): Reader =>
   type.reader({

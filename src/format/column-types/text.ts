@@ -6,8 +6,7 @@ import { quoted, refuse } from './refusal.ts';
 
 const same: Reader = (text) => text;
 
-const textFrom = (value: unknown): string | undefined =>
-  typeof value === 'string' ? value : undefined;
+const textFrom = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 export const textType: ColumnType = {
   name: 'text',

@@ -8,21 +8,14 @@ const hyphenated = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const braced = /^\{[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\}$/i;
 const bareHex = /^[\da-f]{32}$/i;
 
-const isUuid = (text: string): boolean =>
-  hyphenated.test(text) || bareHex.test(text) || braced.test(text);
+const isUuid = (text: string): boolean => hyphenated.test(text) || bareHex.test(text) || braced.test(text);
 
 const readUuid: Reader = (text) => (isUuid(text) ? text : isNot(text, 'a uuid'));
 
 /** The spelling in which the server gives it back, so that values compare. */
 const canonical = (text: string): string => {
   const hex = text.replace(/[{}-]/g, '').toLowerCase();
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20),
-  ].join('-');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 };
 
 export const uuidType: ColumnType = {

@@ -2,7 +2,12 @@
 
 import { expect, it } from 'vitest';
 import {
-  formatBytes, formatCount, formatDate, formatRate, formatSeconds, plural,
+  formatBytes,
+  formatCount,
+  formatDate,
+  formatRate,
+  formatSeconds,
+  plural,
 } from '../../../src/cli/amounts.ts';
 
 const cases = [

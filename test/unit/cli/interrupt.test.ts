@@ -13,32 +13,51 @@ describe('withInterrupt', () => {
     const work = withInterrupt((signal) => said.push(signal), abortedBy);
     process.emit(name, name);
     await expect(work).rejects.toMatchObject({
-      code: 'ETL_INTERRUPTED', details: { signal: name }, cause: { message: 'connection closed' },
+      code: 'ETL_INTERRUPTED',
+      details: { signal: name },
+      cause: { message: 'connection closed' },
     });
     expect(said).toEqual([name]);
   });
 
   it('an error that already says so is not wrapped', async () => {
     const own = new EtlError('ETL_INTERRUPTED', { signal: 'SIGINT' });
-    const work = withInterrupt(() => undefined, (signal) => abortedBy(signal).catch(() => { throw own; }));
+    const work = withInterrupt(
+      () => undefined,
+      (signal) =>
+        abortedBy(signal).catch(() => {
+          throw own;
+        }),
+    );
     process.emit('SIGINT', 'SIGINT');
     await expect(work).rejects.toBe(own);
   });
 
   it('work that was done before it could be stopped is done', async () => {
-    const work = withInterrupt(() => undefined, async (signal) => abortedBy(signal).catch(() => 'published'));
+    const work = withInterrupt(
+      () => undefined,
+      async (signal) => abortedBy(signal).catch(() => 'published'),
+    );
     process.emit('SIGINT', 'SIGINT');
     expect(await work).toBe('published');
   });
 
   it('without a signal an error stays what it is', async () => {
     const own = new Error('own');
-    await expect(withInterrupt(() => undefined, () => Promise.reject(own))).rejects.toBe(own);
+    await expect(
+      withInterrupt(
+        () => undefined,
+        () => Promise.reject(own),
+      ),
+    ).rejects.toBe(own);
   });
 
   it('leaves no listener behind', async () => {
     const before = process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
-    await withInterrupt(() => undefined, async () => undefined);
+    await withInterrupt(
+      () => undefined,
+      async () => undefined,
+    );
     expect(process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')).toBe(before);
   });
 });

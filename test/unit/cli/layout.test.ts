@@ -27,9 +27,25 @@ describe('clip', () => {
 
 describe('alignRows', () => {
   it('pads to the widest cell, right and left', () =>
-    expect(alignRows([['a', '1'], ['bbb', '22']], ['left', 'right'])).toEqual(['a     1', 'bbb  22']));
+    expect(
+      alignRows(
+        [
+          ['a', '1'],
+          ['bbb', '22'],
+        ],
+        ['left', 'right'],
+      ),
+    ).toEqual(['a     1', 'bbb  22']));
   it('leaves out columns that are empty everywhere', () =>
-    expect(alignRows([['a', '', 'x'], ['b', '', 'y']], ['left', 'left', 'left'])).toEqual(['a  x', 'b  y']));
+    expect(
+      alignRows(
+        [
+          ['a', '', 'x'],
+          ['b', '', 'y'],
+        ],
+        ['left', 'left', 'left'],
+      ),
+    ).toEqual(['a  x', 'b  y']));
 });
 
 describe('visibleText', () => {

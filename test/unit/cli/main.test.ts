@@ -9,20 +9,90 @@ import { readVersion } from '../../../src/cli/program.ts';
 import { fakeIo } from './fake-io.ts';
 
 const usageCases = [
-  { name: 'a misspelt command is suggested', args: ['rnu'], says: "unknown command 'rnu'", hint: 'Did you mean run?' },
-  { name: 'a misspelt flag is suggested', args: ['run', '--wrokers', '2'], says: "unknown option '--wrokers'", hint: 'Did you mean --workers? `etl run --help`' },
-  { name: 'a misspelt command of a command is suggested', args: ['rejects', 'lst'], says: "unknown command 'lst'", hint: 'Did you mean list? `etl rejects --help`' },
-  { name: 'a pipeline file is required', args: ['run'], says: "missing required argument 'pipeline-file'", hint: '`etl run --help`' },
-  { name: 'one pipeline file is enough', args: ['run', 'a.ts', 'b.ts'], says: 'too many arguments', hint: '`etl run --help`' },
-  { name: 'a flag needs its value', args: ['run', 'a.ts', '--workers'], says: "'--workers <n>' argument missing", hint: '`etl run --help`' },
-  { name: 'no workers cannot work', args: ['run', 'a.ts', '--workers', '0'], says: "--workers: '0' is not a whole number from 1 to 100", hint: '`--workers <n>`' },
-  { name: 'workers are counted in whole numbers', args: ['run', 'a.ts', '--workers', '1.5'], says: "'1.5' is not a whole number", hint: '`--workers <n>`' },
-  { name: 'a parameter has a name and a value', args: ['run', 'a.ts', '--param', 'year'], says: "--param: 'year' is not of the form name=value", hint: '`--param <name=value>`' },
-  { name: 'progress has four ways', args: ['run', 'a.ts', '--progress', 'loud'], says: "'loud' is none of auto, bar, log, none", hint: '`--progress <how>`' },
-  { name: 'quiet is not verbose', args: ['run', 'a.ts', '-q', '-v'], says: 'contradict each other', hint: 'Leave one out.' },
-  { name: 'a run has a number', args: ['status', 'last'], says: "'last' is not the number of a run", hint: '`etl status` lists the runs.' },
-  { name: 'completion knows four shells', args: ['completion', 'tcsh'], says: 'Allowed choices are bash, zsh, fish, powershell', hint: '`etl completion --help`' },
-  { name: 'a pipeline file must exist', args: ['run', 'missing.ts'], says: 'error ETL_PIPELINE_FILE', hint: '' },
+  {
+    name: 'a misspelt command is suggested',
+    args: ['rnu'],
+    says: "unknown command 'rnu'",
+    hint: 'Did you mean run?',
+  },
+  {
+    name: 'a misspelt flag is suggested',
+    args: ['run', '--wrokers', '2'],
+    says: "unknown option '--wrokers'",
+    hint: 'Did you mean --workers? `etl run --help`',
+  },
+  {
+    name: 'a misspelt command of a command is suggested',
+    args: ['rejects', 'lst'],
+    says: "unknown command 'lst'",
+    hint: 'Did you mean list? `etl rejects --help`',
+  },
+  {
+    name: 'a pipeline file is required',
+    args: ['run'],
+    says: "missing required argument 'pipeline-file'",
+    hint: '`etl run --help`',
+  },
+  {
+    name: 'one pipeline file is enough',
+    args: ['run', 'a.ts', 'b.ts'],
+    says: 'too many arguments',
+    hint: '`etl run --help`',
+  },
+  {
+    name: 'a flag needs its value',
+    args: ['run', 'a.ts', '--workers'],
+    says: "'--workers <n>' argument missing",
+    hint: '`etl run --help`',
+  },
+  {
+    name: 'no workers cannot work',
+    args: ['run', 'a.ts', '--workers', '0'],
+    says: "--workers: '0' is not a whole number from 1 to 100",
+    hint: '`--workers <n>`',
+  },
+  {
+    name: 'workers are counted in whole numbers',
+    args: ['run', 'a.ts', '--workers', '1.5'],
+    says: "'1.5' is not a whole number",
+    hint: '`--workers <n>`',
+  },
+  {
+    name: 'a parameter has a name and a value',
+    args: ['run', 'a.ts', '--param', 'year'],
+    says: "--param: 'year' is not of the form name=value",
+    hint: '`--param <name=value>`',
+  },
+  {
+    name: 'progress has four ways',
+    args: ['run', 'a.ts', '--progress', 'loud'],
+    says: "'loud' is none of auto, bar, log, none",
+    hint: '`--progress <how>`',
+  },
+  {
+    name: 'quiet is not verbose',
+    args: ['run', 'a.ts', '-q', '-v'],
+    says: 'contradict each other',
+    hint: 'Leave one out.',
+  },
+  {
+    name: 'a run has a number',
+    args: ['status', 'last'],
+    says: "'last' is not the number of a run",
+    hint: '`etl status` lists the runs.',
+  },
+  {
+    name: 'completion knows four shells',
+    args: ['completion', 'tcsh'],
+    says: 'Allowed choices are bash, zsh, fish, powershell',
+    hint: '`etl completion --help`',
+  },
+  {
+    name: 'a pipeline file must exist',
+    args: ['run', 'missing.ts'],
+    says: 'error ETL_PIPELINE_FILE',
+    hint: '',
+  },
 ];
 
 describe('usage errors: exit 2, one line, one hint', () => {
@@ -38,9 +108,17 @@ describe('usage errors: exit 2, one line, one hint', () => {
 
 const variableCases = [
   { name: 'a count', env: { ETL_WORKERS: 'many' }, says: "ETL_WORKERS: 'many' is not a whole number" },
-  { name: 'a switch', env: { ETL_FULL_REFRESH: 'maybe' }, says: "ETL_FULL_REFRESH: 'maybe' is neither true nor false" },
+  {
+    name: 'a switch',
+    env: { ETL_FULL_REFRESH: 'maybe' },
+    says: "ETL_FULL_REFRESH: 'maybe' is neither true nor false",
+  },
   { name: 'a choice', env: { ETL_PROGRESS: 'loud' }, says: "ETL_PROGRESS: 'loud' is none of" },
-  { name: 'pairs, one a line', env: { ETL_PARAM: 'year=2011\nmonth' }, says: "ETL_PARAM: 'month' is not of the form" },
+  {
+    name: 'pairs, one a line',
+    env: { ETL_PARAM: 'year=2011\nmonth' },
+    says: "ETL_PARAM: 'month' is not of the form",
+  },
 ];
 
 describe('variables are checked as flags are, and named in the error', () => {

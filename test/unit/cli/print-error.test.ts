@@ -8,7 +8,10 @@ import { EtlError } from '../../../src/errors.ts';
 const plain: Paint = (_, text) => text;
 const marked: Paint = (style, text) => `<${style}>${text}</${style}>`;
 
-const serverError = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (a)=(1) exists.' });
+const serverError = Object.assign(new Error('duplicate key'), {
+  code: '23505',
+  detail: 'Key (a)=(1) exists.',
+});
 const copyError = new EtlError(
   'ETL_COPY_REFUSED',
   { table: 't', byte: 7, file: 'a.csv', sqlstate: '23505', problem: 'duplicate key', hint: 'Look.' },
@@ -23,7 +26,14 @@ describe('errorLines', () => {
     ]));
 
   it('keeps examples on lines of their own', () => {
-    const error = new EtlError('ETL_REJECT_LIMIT', { table: 't', rejected: 2, records: 9, limit: 0, examples: '\n  a.csv:3: type', run: 4 });
+    const error = new EtlError('ETL_REJECT_LIMIT', {
+      table: 't',
+      rejected: 2,
+      records: 9,
+      limit: 0,
+      examples: '\n  a.csv:3: type',
+      run: 4,
+    });
     expect(errorLines(error, plain, false)).toEqual([
       'error ETL_REJECT_LIMIT: table t: 2 of 9 records rejected, the limit is 0; nothing was published:',
       '  a.csv:3: type',
@@ -56,7 +66,10 @@ describe('errorLines', () => {
 describe('errorJson', () => {
   it('has code, message, hint and details', () =>
     expect(JSON.parse(errorJson(copyError, false))).toMatchObject({
-      type: 'error', code: 'ETL_COPY_REFUSED', hint: 'Nothing of this chunk was kept. Look.', details: { byte: 7 },
+      type: 'error',
+      code: 'ETL_COPY_REFUSED',
+      hint: 'Nothing of this chunk was kept. Look.',
+      details: { byte: 7 },
     }));
 });
 

@@ -7,7 +7,12 @@ import type { RunEvent, RunResult } from '../../../src/model.ts';
 import { fakeIo, type FakeIo } from './fake-io.ts';
 
 const result: RunResult = {
-  runId: 3, pipeline: 'noaa', outcome: 'published', tables: [], steps: [], seconds: 1,
+  runId: 3,
+  pipeline: 'noaa',
+  outcome: 'published',
+  tables: [],
+  steps: [],
+  seconds: 1,
 };
 
 const events = {
@@ -22,8 +27,14 @@ const events = {
   },
   load: { type: 'step', step: 'load' },
   half: {
-    type: 'progress', table: 'observation', bytes: 50_000_000, bytesTotal: 100_000_000,
-    records: 400_000, copied: 399_997, rejected: 3, filtered: 0,
+    type: 'progress',
+    table: 'observation',
+    bytes: 50_000_000,
+    bytesTotal: 100_000_000,
+    records: 400_000,
+    copied: 399_997,
+    rejected: 3,
+    filtered: 0,
   },
   loaded: { type: 'loaded', table: 'observation', seconds: 8 },
   build: { type: 'step', step: 'build' },
@@ -33,10 +44,17 @@ const events = {
 } as const satisfies Record<string, RunEvent>;
 
 const terminal = { isTTY: true, columns: 120, rows: 24 };
-const open = (io: FakeIo, mode: ProgressMode = 'auto', more: { json?: boolean; quiet?: boolean; verbose?: boolean } = {}) =>
-  openDisplay({ mode, pipeline: 'noaa', json: false, quiet: false, verbose: false, ...more }, io);
+const open = (
+  io: FakeIo,
+  mode: ProgressMode = 'auto',
+  more: { json?: boolean; quiet?: boolean; verbose?: boolean } = {},
+) => openDisplay({ mode, pipeline: 'noaa', json: false, quiet: false, verbose: false, ...more }, io);
 
-const tell = (io: FakeIo, display: ReturnType<typeof open>, names: readonly (keyof typeof events)[]): void => {
+const tell = (
+  io: FakeIo,
+  display: ReturnType<typeof open>,
+  names: readonly (keyof typeof events)[],
+): void => {
   for (const name of names) {
     io.advance(1_000);
     display.event(events[name]);
@@ -61,7 +79,10 @@ const screenOf = (text: string): string[] => {
 };
 
 describe('bars', () => {
-  const draw = (names: readonly (keyof typeof events)[], stderr: object = terminal): { io: FakeIo; screen: string[] } => {
+  const draw = (
+    names: readonly (keyof typeof events)[],
+    stderr: object = terminal,
+  ): { io: FakeIo; screen: string[] } => {
     const io = fakeIo({ stderr, env: { TERM: 'xterm', LANG: 'C', NO_COLOR: '1' } });
     const display = open(io);
     tell(io, display, names);
@@ -92,7 +113,9 @@ describe('bars', () => {
   });
 
   it('say what is being built', () =>
-    expect(draw(['started', 'planned', 'load', 'build', 'building']).screen.at(-1)).toMatch(/^ {2}daily .*building primary key$/));
+    expect(draw(['started', 'planned', 'load', 'build', 'building']).screen.at(-1)).toMatch(
+      /^ {2}daily .*building primary key$/,
+    ));
 
   it.each([40, 60, 80, 100, 200])('fit a window of %i columns', (columns) => {
     const { screen } = draw(['started', 'planned', 'load', 'half'], { ...terminal, columns });
@@ -147,7 +170,17 @@ describe('lines', () => {
   it('tell steps and tables with the seconds since the start', () => {
     const io = fakeIo();
     const display = open(io);
-    tell(io, display, ['started', 'planned', 'load', 'half', 'loaded', 'build', 'building', 'notice', 'finished']);
+    tell(io, display, [
+      'started',
+      'planned',
+      'load',
+      'half',
+      'loaded',
+      'build',
+      'building',
+      'notice',
+      'finished',
+    ]);
     display.close();
     expect(io.stderr.text.split('\n')).toEqual([
       '[   1.0 s] run 3 of noaa on me@localhost:5432/db, 2 workers',
@@ -168,7 +201,9 @@ describe('lines', () => {
     const io = fakeIo();
     const display = open(io);
     tell(io, display, ['started', 'planned', 'load', ...Array.from({ length: 12 }, () => 'half' as const)]);
-    expect(io.stderr.text.match(/observation: 50% of 100 MB, 400,000 records, .*3 rejected/g)).toHaveLength(2);
+    expect(io.stderr.text.match(/observation: 50% of 100 MB, 400,000 records, .*3 rejected/g)).toHaveLength(
+      2,
+    );
   });
 });
 
@@ -177,7 +212,13 @@ const choices = [
   { name: 'a pipe gets lines', stderr: {}, env: {}, mode: 'auto', bars: false },
   { name: 'CI gets lines', stderr: terminal, env: { TERM: 'xterm', CI: 'true' }, mode: 'auto', bars: false },
   { name: 'a dumb terminal gets lines', stderr: terminal, env: { TERM: 'dumb' }, mode: 'auto', bars: false },
-  { name: '--progress log gives lines on a terminal', stderr: terminal, env: { TERM: 'xterm' }, mode: 'log', bars: false },
+  {
+    name: '--progress log gives lines on a terminal',
+    stderr: terminal,
+    env: { TERM: 'xterm' },
+    mode: 'log',
+    bars: false,
+  },
   { name: '--progress bar gives bars on a pipe', stderr: {}, env: {}, mode: 'bar', bars: true },
 ] as const;
 
@@ -196,7 +237,10 @@ describe('choosing', () => {
     const display = open(io, 'auto', { json: true });
     tell(io, display, ['started', 'half', 'notice', 'finished']);
     display.close();
-    const told = io.stdout.text.trimEnd().split('\n').map((line) => JSON.parse(line));
+    const told = io.stdout.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
     expect(told).toEqual([events.started, events.half, events.notice, events.finished]);
     expect(io.stderr.text).toBe('');
   });
@@ -221,8 +265,18 @@ describe('choosing', () => {
 describe('the logger', () => {
   it.each([
     { name: 'warnings are always shown', verbose: false, debug: false, says: ['warning: w {"a":1}'] },
-    { name: 'information with --verbose', verbose: true, debug: false, says: ['info: i', 'warning: w {"a":1}'] },
-    { name: 'everything with --debug', verbose: false, debug: true, says: ['debug: d', 'info: i', 'warning: w {"a":1}'] },
+    {
+      name: 'information with --verbose',
+      verbose: true,
+      debug: false,
+      says: ['info: i', 'warning: w {"a":1}'],
+    },
+    {
+      name: 'everything with --debug',
+      verbose: false,
+      debug: true,
+      says: ['debug: d', 'info: i', 'warning: w {"a":1}'],
+    },
   ])('$name', ({ verbose, debug, says }) => {
     const io = fakeIo();
     const logger = displayLogger(open(io, 'none'), { verbose, debug });

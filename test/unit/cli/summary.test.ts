@@ -8,16 +8,46 @@ import type { RunResult, TableResult } from '../../../src/model.ts';
 const plain: Paint = (_, text) => text;
 
 const table = (part: Partial<TableResult>): TableResult => ({
-  table: 'observation', schema: 'noaa', kind: 'source', files: 6, bytes: 870_000_000, records: 6_000_000,
-  copied: 5_999_877, rejected: 3, filtered: 120, seconds: 4.2, rows: 5_999_877, strategy: 'swap', ...part,
+  table: 'observation',
+  schema: 'noaa',
+  kind: 'source',
+  files: 6,
+  bytes: 870_000_000,
+  records: 6_000_000,
+  copied: 5_999_877,
+  rejected: 3,
+  filtered: 120,
+  seconds: 4.2,
+  rows: 5_999_877,
+  strategy: 'swap',
+  ...part,
 });
 
 const result: RunResult = {
   runId: 3,
   pipeline: 'noaa',
   outcome: 'published',
-  tables: [table({}), table({ table: 'daily', kind: 'derived', files: 0, bytes: 0, records: 0, rejected: 0, filtered: 0, seconds: 0.7, rows: 36_000, strategy: 'in place' })],
-  steps: [{ step: 'plan', seconds: 0.1 }, { step: 'load', seconds: 4.3 }, { step: 'build', seconds: 1.6 }, { step: 'publish', seconds: 0 }],
+  tables: [
+    table({}),
+    table({
+      table: 'daily',
+      kind: 'derived',
+      files: 0,
+      bytes: 0,
+      records: 0,
+      rejected: 0,
+      filtered: 0,
+      seconds: 0.7,
+      rows: 36_000,
+      strategy: 'in place',
+    }),
+  ],
+  steps: [
+    { step: 'plan', seconds: 0.1 },
+    { step: 'load', seconds: 4.3 },
+    { step: 'build', seconds: 1.6 },
+    { step: 'publish', seconds: 0 },
+  ],
   seconds: 6.04,
 };
 

@@ -6,7 +6,7 @@ import {
   timestamptzType,
   timeType,
 } from '../../../../src/format/column-types/datetime.ts';
-import { describeProblems, describeReader, describeValues } from './reader-cases.ts';
+import { describeReader, describeValues } from './reader-cases.ts';
 
 describeReader(
   'date',
@@ -244,36 +244,6 @@ describeReader(
     ['', 'type'],
   ],
 );
-
-describeProblems(dateType, [
-  [{ format: 'YYYY-MM' }, 'needs year, month and day'],
-  [{ format: '' }, 'needs year, month and day'],
-  [{ format: 'YYYY-MM-DD HH:mm' }, 'use timestamp'],
-  [{ format: 'yyyy-MM-DD' }, "'yyyy' means nothing"],
-  [{ format: 'YYYY-MM-DDD' }, "'DDD' means nothing"],
-  [{ format: 'YYYY-MM-DD é' }, 'means nothing'],
-  [{ format: 'YYYYMD' }, 'cannot follow it directly'],
-  [{ format: 'YYYY-MM-M-DD' }, 'names the month twice'],
-]);
-describeProblems(timestampType, [
-  [{ format: 'YYYY-MM-DD hh:mm' }, 'needs A'],
-  [{ format: 'YYYY-MM-DD HH:mm A' }, 'use hh'],
-  [{ format: 'YYYY-MM-DD mm' }, 'mm needs HH'],
-  [{ format: 'YYYY-MM-DD HH:mm.SSS' }, 'SSS needs ss'],
-  [{ format: 'YYYY-MM-DD HH:mm:ss.SSSSSSS' }, 'means nothing'],
-  [{ format: 'YYYY-MM-DD HH:mmZ' }, 'use timestamptz'],
-]);
-describeProblems(timestamptzType, [
-  [{ format: 'YYYY-MM-DD HH:mm' }, 'or zone'],
-  [{ format: 'YYYY-MM-DD HHZ:mm' }, 'cannot follow it directly'],
-  [{ zone: 'CET' }, 'neither'],
-  [{ zone: '+1:00' }, 'neither'],
-  [{ zone: '+16:00' }, 'neither'],
-]);
-describeProblems(timeType, [
-  [{ format: 'YYYY HH' }, 'a time has no year'],
-  [{ format: ':' }, 'needs an hour'],
-]);
 
 const moment = new Date(Date.UTC(2011, 0, 2, 3, 4, 5, 6));
 

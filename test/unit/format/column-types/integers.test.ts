@@ -1,10 +1,6 @@
 // smallint, integer and bigint: syntax, exact range, groups of digits.
 
-import {
-  bigintType,
-  integerColumnType,
-  smallintType,
-} from '../../../../src/format/column-types/integers.ts';
+import { bigintType, integerColumnType, smallintType } from '../../../../src/format/column-types/integers.ts';
 import { describeProblems, describeReader, describeValues } from './reader-cases.ts';
 
 const zeros = '0'.repeat(50);
@@ -13,17 +9,7 @@ describeReader(
   'smallint',
   smallintType,
   {},
-  [
-    ['0'],
-    ['-0'],
-    ['+12'],
-    ['32767'],
-    ['-32768'],
-    ['0032767'],
-    ['-00032768'],
-    [zeros],
-    [`${zeros}1`],
-  ],
+  [['0'], ['-0'], ['+12'], ['32767'], ['-32768'], ['0032767'], ['-00032768'], [zeros], [`${zeros}1`]],
   [
     ['', 'type', '"" is not a smallint'],
     ['12a', 'type', '"12a" is not a smallint'],

@@ -30,13 +30,7 @@ const invalid = [
   ['{"a":'.repeat(1001) + '1' + '}'.repeat(1001), 'range'],
 ] as const;
 
-describeReader(
-  'json',
-  jsonType,
-  {},
-  [...valid, ['"\\u0000"'], ['"\\ud800"'], ['1e131072']],
-  invalid,
-);
+describeReader('json', jsonType, {}, [...valid, ['"\\u0000"'], ['"\\ud800"'], ['1e131072']], invalid);
 
 describeReader('jsonb', jsonbType, {}, valid, [
   ...invalid,

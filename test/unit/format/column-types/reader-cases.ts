@@ -9,8 +9,7 @@ import type { RejectCode } from '../../../../src/model.ts';
 export type Accepted = readonly [text: string, read?: string];
 export type Refused = readonly [text: string, code: RejectCode, reason?: string];
 
-const title = (text: string): string =>
-  JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+const title = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
 /** One suite for a type with its options: every accepted and refused text is a test of its own. */
 export const describeReader = (
@@ -68,10 +67,11 @@ export const describeValues = (
         expect(type.toValue(text, {})).toEqual(value);
       },
     );
-    it.each(
-      texts.map(([value, text]) => ({ value, text, name: `${typeof value} ${String(value)}` })),
-    )('$name as text: $text', ({ value, text }) => {
-      expect(type.fromValue(value)).toBe(text);
-    });
+    it.each(texts.map(([value, text]) => ({ value, text, name: `${typeof value} ${String(value)}` })))(
+      '$name as text: $text',
+      ({ value, text }) => {
+        expect(type.fromValue(value)).toBe(text);
+      },
+    );
   });
 };

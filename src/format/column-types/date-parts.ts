@@ -1,0 +1,149 @@
+// What the tokens of a date pattern read, step by step, and how the parts that they found become ISO text.
+
+import { fourDigits, isDay, isDigitAt, isTimeOfDay, readDigits, readTwo, twoDigits } from './calendar.ts';
+import { isoOffset, isOffsetAt, offsetEnd } from './offset.ts';
+
+/**
+ * The parts of a date as small integers, at the indexes of `part`. An array, because the steps write into it
+ * for every token of every field: an object with computed keys took twice the time.
+ */
+export type DateParts = number[];
+
+export const part = {
+  year: 0,
+  month: 1,
+  day: 2,
+  hour: 3,
+  minute: 4,
+  second: 5,
+  /** Hours that AM and PM add on the 12 h clock, or -1 on the 24 h clock. */
+  half: 6,
+  /** Where the digits of the fraction and the offset stand in the text; nowhere while the end is 0. */
+  fraction: 7,
+  fractionEnd: 8,
+  offset: 9,
+  offsetEnd: 10,
+} as const;
+
+/** The parts of a pattern that names none: midnight on the 24 h clock. */
+export const emptyParts = (): DateParts => [1, 1, 1, 0, 0, 0, -1, 0, 0, 0, 0];
+
+/** Reads one token at `at` into `parts` and gives the index after it, or -1 when the text does not fit. */
+export type Step = (text: string, at: number, parts: DateParts) => number;
+
+export const longYear: Step = (text, at, parts) => {
+  const value = readDigits(text, at, 4);
+  if (value === -1) return -1;
+  parts[part.year] = value;
+  return at + 4;
+};
+
+/** POSIX: 69 to 99 are the 1900s, 00 to 68 the 2000s. */
+const firstYearOf1900s = 69;
+
+export const shortYear: Step = (text, at, parts) => {
+  const value = readTwo(text, at);
+  if (value === -1) return -1;
+  parts[part.year] = value + (value >= firstYearOf1900s ? 1900 : 2000);
+  return at + 2;
+};
+
+/** Exactly two digits. */
+export const padded =
+  (index: number): Step =>
+  (text, at, parts) => {
+    const value = readTwo(text, at);
+    if (value === -1) return -1;
+    parts[index] = value;
+    return at + 2;
+  };
+
+/** One digit or two. */
+export const unpadded =
+  (index: number): Step =>
+  (text, at, parts) => {
+    const width = isDigitAt(text, at + 1) ? 2 : 1;
+    const value = readDigits(text, at, width);
+    if (value === -1) return -1;
+    parts[index] = value;
+    return at + width;
+  };
+
+const monthNumbers = new Map(
+  ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'].map((name, index) => [
+    name,
+    index + 1,
+  ]),
+);
+
+export const monthName: Step = (text, at, parts) => {
+  const month = monthNumbers.get(text.slice(at, at + 3).toLowerCase());
+  if (month === undefined) return -1;
+  parts[part.month] = month;
+  return at + 3;
+};
+
+/** As many digits after the point as the pattern has letters. */
+export const fraction =
+  (width: number): Step =>
+  (text, at, parts) => {
+    if (readDigits(text, at, width) === -1) return -1;
+    parts[part.fraction] = at;
+    parts[part.fractionEnd] = at + width;
+    return at + width;
+  };
+
+/** AM or PM. */
+export const halfOfDay: Step = (text, at, parts) => {
+  const half = text.slice(at, at + 2).toLowerCase();
+  if (half !== 'am' && half !== 'pm') return -1;
+  parts[part.half] = half === 'pm' ? 12 : 0;
+  return at + 2;
+};
+
+export const offset: Step = (text, at, parts) => {
+  const end = offsetEnd(text, at);
+  if (end === -1) return -1;
+  parts[part.offset] = at;
+  parts[part.offsetEnd] = end;
+  return end;
+};
+
+/** Characters of the pattern that stand for themselves. */
+export const literal =
+  (characters: string): Step =>
+  (text, at) =>
+    text.startsWith(characters, at) ? at + characters.length : -1;
+
+const hourOf = (parts: DateParts): number => {
+  const hour = parts[part.hour]!;
+  const half = parts[part.half]!;
+  return half === -1 ? hour : (hour % 12) + half;
+};
+
+export const hasDay = (parts: DateParts): boolean =>
+  isDay(parts[part.year]!, parts[part.month]!, parts[part.day]!);
+
+const isOnClock = (hour: number, half: number): boolean => half === -1 || (hour >= 1 && hour <= 12);
+
+export const hasTimeOfDay = (parts: DateParts): boolean =>
+  isTimeOfDay(parts[part.hour]!, parts[part.minute]!, parts[part.second]!) &&
+  isOnClock(parts[part.hour]!, parts[part.half]!);
+
+export const isoDateOf = (parts: DateParts): string =>
+  `${fourDigits(parts[part.year]!)}-${twoDigits(parts[part.month]!)}-${twoDigits(parts[part.day]!)}`;
+
+export const isoTimeOf = (text: string, parts: DateParts): string => {
+  const minute = twoDigits(parts[part.minute]!);
+  const second = twoDigits(parts[part.second]!);
+  const time = `${twoDigits(hourOf(parts))}:${minute}:${second}`;
+  const end = parts[part.fractionEnd]!;
+  return end === 0 ? time : `${time}.${text.slice(parts[part.fraction], end)}`;
+};
+
+/** The offset in ISO 8601, or nothing when the pattern has none. */
+export const isoOffsetOf = (text: string, parts: DateParts): string =>
+  isoOffset(text.slice(parts[part.offset], parts[part.offsetEnd]));
+
+export const hasOffset = (isoText: string): boolean =>
+  isoText === '' || isOffsetAt(isoText, 0, isoText.length);

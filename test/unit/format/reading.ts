@@ -1,0 +1,79 @@
+// What the tests of the reading path share: declared tables, and bytes cut into pieces on their way to the splitter.
+
+import type { SourceTableSpec } from '../../../src/declaration.ts';
+import { positionAfter, recordBlocks, type RecordBlock } from '../../../src/format/record-blocks.ts';
+import { createSplitter, type Splitter } from '../../../src/format/splitter.ts';
+import type { Position } from '../../../src/model.ts';
+import { bindPipeline } from '../../../src/pipeline/bind.ts';
+import { column } from '../../../src/pipeline/column.ts';
+import { csv, type CsvOptions } from '../../../src/pipeline/csv.ts';
+import { definePipeline } from '../../../src/pipeline/define-pipeline.ts';
+import type { Tables } from '../../../src/pipeline/table.ts';
+
+/** A table declared as a user would; `more` holds its columns, filters and so on. */
+export const tableOf = (
+  options: CsvOptions,
+  more: object = { columns: { a: column.text('a') } },
+): SourceTableSpec => {
+  const table = { source: csv('a.csv', options), ...more };
+  const tables = { t: table } as unknown as Tables;
+  const pipeline = definePipeline({ name: 'p', schema: 's', tables });
+  return bindPipeline(pipeline, { directory: '/' }).tables[0] as SourceTableSpec;
+};
+
+export const splitterOf = (options: CsvOptions, fields = 2): Splitter =>
+  createSplitter(tableOf(options).source.dialect, fields);
+
+export const startOfFile: Position = { byte: 0, line: 1, record: 1 };
+
+async function* inPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer, void> {
+  yield* pieces;
+}
+
+/** The blocks that pieces of bytes are turned into. */
+export const blocksOf = async (
+  pieces: readonly Buffer[],
+  split: Splitter,
+  start = startOfFile,
+): Promise<readonly RecordBlock[]> => {
+  const blocks: RecordBlock[] = [];
+  for await (const block of recordBlocks(inPieces(pieces), start, split)) blocks.push(block);
+  return blocks;
+};
+
+/** One record as the splitter sees it: position in the file, bytes as text, fault. */
+export interface SplitRecord extends Position {
+  readonly text: string;
+  readonly fault?: string;
+}
+
+export interface SplitFile {
+  readonly records: readonly SplitRecord[];
+  readonly end: Position;
+}
+
+const recordsOf = ({ bytes, spans, position }: RecordBlock): SplitRecord[] =>
+  spans.starts.map((start, index) => {
+    const fault = spans.faults.get(index);
+    return {
+      byte: position.byte + start,
+      line: position.line + spans.lines[index]!,
+      record: position.record + index,
+      text: bytes.toString('utf8', start, spans.ends[index]),
+      ...(fault === undefined ? {} : { fault }),
+    };
+  });
+
+/** Every record of the pieces, and the position after the last byte. */
+export const splitPieces = async (pieces: readonly Buffer[], split: Splitter): Promise<SplitFile> => {
+  const blocks = await blocksOf(pieces, split);
+  const last = blocks.at(-1);
+  return {
+    records: blocks.flatMap(recordsOf),
+    end: last === undefined ? startOfFile : positionAfter(last),
+  };
+};
+
+/** Cuts bytes at these places, in order. */
+export const cutAt = (bytes: Buffer, ...places: readonly number[]): Buffer[] =>
+  [0, ...places].map((place, index) => bytes.subarray(place, places[index] ?? bytes.length));

@@ -1,0 +1,73 @@
+// Generated records in generated dialects: pieces change nothing, and csv-parse finds the same records.
+
+import fc from 'fast-check';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, it } from 'vitest';
+import { csvBytes, csvOptions } from '../../../src/format/csv-options.ts';
+import { createSplitter } from '../../../src/format/splitter.ts';
+import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+import { cutAt, splitPieces, tableOf } from './reading.ts';
+
+const dialects: fc.Arbitrary<CsvOptions> = fc
+  .record({
+    delimiter: fc.constantFrom(',', ';', '\t', '|', '||', '§', '::'),
+    quote: fc.constantFrom('"', "'", null),
+    hasBackslash: fc.boolean(),
+    trim: fc.boolean(),
+    comment: fc.constantFrom(null, null, '#', '//'),
+  })
+  .map(({ hasBackslash, ...options }) =>
+    hasBackslash && options.quote !== null ? { ...options, escape: '\\' } : options,
+  );
+
+const newlines = fc.constantFrom('\n', '\r\n', '\r');
+
+/** Pieces of text that a hostile writer would put next to each other. */
+const hostileBits = ['"', "'", '\\', ',', ';', '|', '||', '§', '::', ':', '\n', '\r', '\r\n', ' ', '\t', '#', '//', 'a', 'é', '𝄞', '""'];
+const hostile = fc.array(fc.constantFrom(...hostileBits), { maxLength: 24 }).map((bits) => bits.join(''));
+
+const fieldBits = ['a', 'b', '1', 'é', '€', '𝄞', '"', "'", '\\', ',', '|', '§', ':', '\n', '\r\n', ' ', '#', 'x'];
+const field = fc.array(fc.constantFrom(...fieldBits), { maxLength: 6 }).map((bits) => bits.join(''));
+const rows = fc.array(fc.array(field, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 6 });
+
+/** A field as a careful writer would write it: every one quoted, quotes escaped. */
+const write = (text: string, { quote, escape }: CsvOptions): string => {
+  if (quote === null) return text.replace(/[^a-z0-9é€𝄞]/gu, '') || 'x';
+  const mark = quote ?? '"';
+  const by = escape ?? mark;
+  const escaped = [...text].map((one) => (one === mark || (one === by && by !== mark) ? by + one : one));
+  return `${mark}${escaped.join('')}${mark}`;
+};
+
+describe('records of generated files', () => {
+  it('are the same in two and three pieces as in one, well-formed or not', async () => {
+    const input = fc.tuple(dialects, hostile, fc.constantFrom(1, 2), fc.nat(40), fc.nat(40));
+    const property = fc.asyncProperty(input, async ([options, text, fields, first, second]) => {
+      const bytes = Buffer.from(text);
+      const split = createSplitter(tableOf({ ...options }).source.dialect, fields);
+      const whole = await splitPieces([bytes], split);
+      const places = [first, second].map((place) => Math.min(place, bytes.length)).sort((a, b) => a - b);
+      expect(await splitPieces(cutAt(bytes, ...places), split)).toEqual(whole);
+      for (let place = 0; place <= bytes.length; place += 1)
+        expect(await splitPieces(cutAt(bytes, place), split)).toEqual(whole);
+      expect(whole.end.byte).toBe(bytes.length);
+    });
+    await fc.assert(property, { numRuns: 400 });
+  });
+
+  it('are those that csv-parse reads, where the file is well-formed', async () => {
+    const input = fc.tuple(dialects, rows, newlines, fc.boolean());
+    const property = fc.asyncProperty(input, async ([options, values, newline, isEnded]) => {
+      const { dialect } = tableOf(options).source;
+      const lines = values.map((fields) => fields.map((text) => write(text, options)).join(options.delimiter));
+      const bytes = Buffer.from(lines.join(newline) + (isEnded ? newline : ''));
+      const { records } = await splitPieces([bytes], createSplitter(dialect, 2));
+      expect(records.map(({ text }) => text)).toEqual(lines);
+      expect(records.every(({ fault }) => fault === undefined)).toBe(true);
+      const alone = records.map(({ text }) => (parse(csvBytes(Buffer.from(text), dialect), csvOptions(dialect, true)) as string[][])[0]);
+      expect(alone).toEqual(parse(csvBytes(bytes, dialect), csvOptions(dialect, true)));
+      if (options.quote !== null && options.trim === false) expect(alone).toEqual(values);
+    });
+    await fc.assert(property, { numRuns: 400 });
+  });
+});

@@ -1,0 +1,79 @@
+// House rules that a reader feels: small files and functions, a first sentence, no leftovers.
+
+import { describe, expect, it } from 'vitest';
+import { functionExtents } from './function-lengths.ts';
+import { codeOf, filesBelow, readProjectFile, type SourceFile } from './source-files.ts';
+
+const fileLinesMax = 300;
+const functionLinesMax = 60;
+const readmeLinesMax = 150;
+
+const sources = filesBelow('src', '.ts', '.mjs');
+const tests = filesBelow('test', '.ts');
+
+const lineCount = ({ text }: SourceFile): number => text.replace(/\n$/, '').split('\n').length;
+
+/** Lines whose code (not their comments and strings) holds the pattern, as `file:line`. */
+const codeLines = (files: readonly SourceFile[], pattern: RegExp): readonly string[] =>
+  files.flatMap(({ path, text }) =>
+    codeOf(text)
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}`] : [])),
+  );
+
+/** The same for the whole text. */
+const textLines = (files: readonly SourceFile[], pattern: RegExp): readonly string[] =>
+  files.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}`] : [])),
+  );
+
+describe('src/', () => {
+  it(`has no file of more than ${fileLinesMax} lines`, () => {
+    expect(sources.filter((file) => lineCount(file) > fileLinesMax).map(({ path }) => path)).toEqual([]);
+  });
+
+  it(`has no function of more than ${functionLinesMax} lines`, () => {
+    const long = sources.flatMap(({ path, text }) =>
+      functionExtents(text)
+        .filter(({ lines }) => lines > functionLinesMax)
+        .map(({ head, firstLine, lines }) => `${path}:${firstLine} ${head}: ${lines} lines`),
+    );
+    expect(long).toEqual([]);
+  });
+
+  it('says at the top of every file what it is for', () => {
+    const silent = sources.filter(({ text }) => !/^(?:#!.*\n)?\/\/ \S/.test(text));
+    expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('has no drawer for odds and ends', () => {
+    expect(sources.filter(({ path }) => /(?:^|\/)(?:utils?|helpers?|types|lib|misc|common)\./.test(path))).toEqual([]);
+  });
+
+  it('has no enum, namespace, parameter property or default export', () => {
+    expect(codeLines(sources, /^\s*(?:export\s+)?(?:declare\s+)?(?:const\s+)?(?:enum|namespace)\s+\w/)).toEqual([]);
+    expect(codeLines(sources, /\bconstructor\s*\([^)]*\b(?:private|public|protected|readonly)\s/)).toEqual([]);
+    expect(codeLines(sources, /\bexport\s+default\b|\bas\s+default\b/)).toEqual([]);
+  });
+
+  it('names no directory of the machine it was written on', () => {
+    expect(textLines(sources, /(?:^|[\s'"`(])\/(?:work|tmp|home|root|Users)\//)).toEqual([]);
+  });
+});
+
+describe('src/ and test/', () => {
+  const others = [...sources, ...tests].filter(({ path }) => !path.startsWith('test/unit/project/'));
+
+  it('leave nothing for later', () => {
+    expect(textLines(others, /\b(?:TODO|FIXME|XXX)\b/)).toEqual([]);
+  });
+
+  it('skip no test and single none out', () => {
+    const passed = /\b(?:it|test|describe|suite)(?:\.\w+)*\.(?:only|skip|todo|fails)\b/;
+    expect(codeLines(others, passed)).toEqual([]);
+  });
+});
+
+it(`README.md has at most ${readmeLinesMax} lines`, () => {
+  expect(lineCount({ path: 'README.md', text: readProjectFile('README.md') })).toBeLessThanOrEqual(readmeLinesMax);
+});
