@@ -3,10 +3,8 @@
 import type { Dialect } from '../declaration.ts';
 import { quoteName, quoteNames, quoteText, type Query } from '../db/sql.ts';
 
-/** Schema of all staging tables. */
-export const stagingSchema = 'etl_staging';
-
-export const createStagingSchema: Query = { text: `create schema if not exists ${quoteName(stagingSchema)}` };
+/** Schema of all staging tables; made by the first migration. */
+const stagingSchema = 'etl_staging';
 
 /** A column of a staging table, with its SQL type. */
 export interface StagingColumn {

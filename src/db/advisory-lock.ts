@@ -7,8 +7,8 @@ const ours = 0x736c6365;
 
 export const advisoryKeys = {
   migrate: [ours, 1],
-  migrateQueue: [ours, 2],
   epoch: [ours, 3],
+  createSchema: [ours, 4],
 } as const;
 
 /**

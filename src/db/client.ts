@@ -3,7 +3,8 @@
 import pg from 'pg';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
 import type { ServerAddress } from './address.ts';
-import type { Query } from './sql.ts';
+import { advisoryKeys } from './advisory-lock.ts';
+import { quoteName, type Query } from './sql.ts';
 
 export type Client = pg.Client;
 
@@ -72,6 +73,18 @@ export const withClient = async <T>(
 /** Runs a statement that was made as data. */
 export const runQuery = (client: Client, { text, values = [] }: Query): Promise<pg.QueryResult> =>
   client.query(text, [...values]);
+
+/**
+ * Makes a schema that is not there, inside the caller's transaction. `create schema if not exists` alone fails when two
+ * transactions do it at once (test/integration/twenty-processes.test.ts).
+ */
+export const ensureSchema = async (client: Client, schema: string): Promise<void> => {
+  const isThere = async (): Promise<boolean> =>
+    (await client.query('select to_regnamespace($1) is not null as there', [quoteName(schema)])).rows[0].there;
+  if (await isThere()) return;
+  await client.query('select pg_advisory_xact_lock($1, $2)', [...advisoryKeys.createSchema]);
+  if (!(await isThere())) await client.query(`create schema ${quoteName(schema)}`);
+};
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
 export const withTransaction = async <T>(client: Client, work: () => Promise<T>): Promise<T> => {

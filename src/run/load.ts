@@ -5,6 +5,7 @@ import { closeClient, openClient, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { rejectsCollectedMax } from '../limits.ts';
 import type { Position, SourceFile } from '../model.ts';
+import { migrateQueue } from '../queue/backend.ts';
 import { workOff } from '../queue/load-queue.ts';
 import { isOverLimit } from '../reject/store.ts';
 import type { RunContext } from './context.ts';
@@ -90,6 +91,7 @@ export const loadFiles = async (
   planned: readonly PlannedTable[],
   files: readonly SourceFile[],
 ): Promise<ReadonlyMap<string, number>> => {
+  await migrateQueue(context.address);
   const tables = followTables(context, planned);
   const epoch = await currentEpoch(context.client);
   const filesById = new Map(files.map((file) => [file.id, file]));

@@ -2,8 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileTotals, updateRunState } from '../checkpoint/ledger.ts';
-import { runQuery, withTransaction } from '../db/client.ts';
-import { quoteName } from '../db/sql.ts';
+import { ensureSchema, runQuery, withTransaction } from '../db/client.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { swapAttemptsMax, swapLockTimeoutMs } from '../limits.ts';
 import { productionName } from '../publish/names.ts';
@@ -36,7 +35,7 @@ const publishAll = (context: RunContext, runId: number, plans: readonly PublishP
     const { client, spec } = context;
     await client.query(`set local lock_timeout = ${swapLockTimeoutMs}`);
     await checkComplete(context, runId, plans.map(({ table }) => table));
-    await client.query(`create schema if not exists ${quoteName(spec.schema)}`);
+    await ensureSchema(client, spec.schema);
     for (const plan of plans) {
       await publishTable(client, plan).catch((cause: unknown) => {
         throw publishError(plan, cause);

@@ -9,7 +9,7 @@ import {
   selectHolder,
   updateRunState,
 } from '../checkpoint/ledger.ts';
-import { createStaging, createStagingSchema, dropStaging } from '../copy/staging.ts';
+import { createStaging, dropStaging } from '../copy/staging.ts';
 import type { PipelineSpec } from '../declaration.ts';
 import { resolveServer, type ServerAddress } from '../db/address.ts';
 import { tryLockPipeline } from '../db/advisory-lock.ts';
@@ -50,8 +50,9 @@ const takeOver = async (context: RunContext): Promise<void> => {
     const { rows } = await runQuery(client, selectHolder(spec.name));
     throw new EtlError('ETL_RUN_LOCKED', { pipeline: spec.name, ...rows[0] });
   }
-  const abandoned = await runQuery(client, closeAbandonedRuns(spec.name));
-  for (const { id } of abandoned.rows) await removeQueue(context.address, id, context.logger);
+  const { rows: abandoned } = await runQuery(client, closeAbandonedRuns(spec.name));
+  if (abandoned.length > 0) await migrateQueue(context.address);
+  for (const { id } of abandoned) await removeQueue(context.address, id, context.logger);
 };
 
 /** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */
@@ -67,7 +68,6 @@ const beginRun = (
     const runId = Number((await runQuery(client, insertRun(run))).rows[0].id);
     const files = planned.flatMap((table) => table.files);
     const ids = (await runQuery(client, insertFiles(runId, files))).rows;
-    await runQuery(client, createStagingSchema);
     for (const { table, staging } of planned) {
       await runQuery(client, dropStaging(spec.name, table.name));
       await runQuery(client, createStaging(spec.name, table.name, staging));
@@ -173,7 +173,6 @@ const runOn = async (
     const hash = definitionHash(spec, new Map([...sqlTexts].map(([table, { text }]) => [table, text])));
     const planned = await step(context, 'plan', async () => {
       await migrate(client);
-      await migrateQueue(address);
       await takeOver(context);
       return planSources(spec, resolve(options.workingDirectory ?? '.'));
     });

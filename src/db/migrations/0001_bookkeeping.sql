@@ -1,6 +1,9 @@
 -- The bookkeeping schema: what was planned, what is loaded, what was refused, what is published.
 -- Documented column by column in docs/reference/schema.md.
 
+-- Staging tables of all pipelines.
+create schema if not exists etl_staging;
+
 create table etl.run (
   id              bigint generated always as identity primary key,
   pipeline        text not null,

@@ -7,8 +7,7 @@ import type { Position } from '../../../src/model.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
 import { column } from '../../../src/pipeline/column.ts';
 import { csv, type CsvOptions } from '../../../src/pipeline/csv.ts';
-import { definePipeline } from '../../../src/pipeline/define-pipeline.ts';
-import type { Tables } from '../../../src/pipeline/table.ts';
+import { definePipeline, type Pipeline } from '../../../src/pipeline/define-pipeline.ts';
 
 /** A table declared as a user would; `more` holds its columns, filters and so on. */
 export const tableOf = (
@@ -16,8 +15,7 @@ export const tableOf = (
   more: object = { columns: { a: column.text('a') } },
 ): SourceTableSpec => {
   const table = { source: csv('a.csv', options), ...more };
-  const tables = { t: table } as unknown as Tables;
-  const pipeline = definePipeline({ name: 'p', schema: 's', tables });
+  const pipeline = definePipeline({ name: 'p', schema: 's', tables: { t: table } } as never) as Pipeline;
   return bindPipeline(pipeline, { directory: '/' }).tables[0] as SourceTableSpec;
 };
 

@@ -14,7 +14,7 @@ describe('code without its literals', () => {
     { name: 'code inside a template', text: 'a(`{${b(1)}}`)', code: 'a(    b(1)   )' },
     { name: 'a brace inside code inside a template', text: 'a(`${b({c})}`)', code: 'a(   b({c})  )' },
     { name: 'a template inside a template', text: 'a(`${`}`}`)', code: 'a(        )' },
-    { name: 'a pattern', text: 'a = /[/}]/g;', code: 'a =      g;' },
+    { name: 'a pattern', text: 'a = /[/}]/g;', code: 'a =       g;' },
     { name: 'a division', text: 'a = b / c / { d };', code: 'a = b / c / { d };' },
   ])('$name', ({ text, code }) => expect(codeOf(text)).toBe(code));
 });

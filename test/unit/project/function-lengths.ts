@@ -65,7 +65,8 @@ export const functionExtents = (text: string): readonly FunctionExtent[] => {
       if (character === '}' && (level.bodyOf !== undefined || isStatementEnd(code, outer.start, at))) outer.start = at + 1;
     } else if (character === ';' || character === ',') {
       endArrows(level, at - 1);
-      level.start = at + 1;
+      // A comma between the arguments of a return type ends nothing.
+      if (character === ';' || !/\bfunction\b/.test(code.slice(level.start, at))) level.start = at + 1;
     } else if (code.startsWith('=>', at) && !/^=>\s*\{/.test(code.slice(at, at + 200))) level.arrows.push(level.start);
   }
   return found;
