@@ -3,6 +3,7 @@
 import pg from 'pg';
 import { EtlError, messageOf } from '../errors.ts';
 import { connectTimeoutMs } from '../limits.ts';
+import { serviceUrl } from './service-file.ts';
 import { startEmbedded, type EmbeddedServer } from './embedded/server.ts';
 
 export interface ServerAddress {
@@ -21,7 +22,7 @@ interface ResolveOptions {
   readonly etlDirectory: string;
 }
 
-const pgVariables = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE'] as const;
+const pgVariables = ['PGSERVICE', 'PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE'] as const;
 
 /** True when the environment names a server, so that no embedded one is wanted. */
 export const namesServer = (env: NodeJS.ProcessEnv): boolean =>
@@ -58,6 +59,7 @@ export const addressFromConfig = (settings: pg.ClientConfig): ServerAddress => {
 export const resolveServer = async (options: ResolveOptions): Promise<ServerAddress> => {
   const { databaseUrl = options.env['DATABASE_URL'], env, etlDirectory } = options;
   if (databaseUrl) return addressFromUrl(databaseUrl);
+  if (env['PGSERVICE']) return addressFromUrl(serviceUrl(env['PGSERVICE'], env));
   if (namesServer(env)) return addressFromConfig({});
   const embedded = await startEmbedded(etlDirectory);
   return { ...addressFromUrl(embedded.url), embedded };

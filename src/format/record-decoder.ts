@@ -53,10 +53,8 @@ const parseAlone = (
   const isText = isUtf8(bytes);
   try {
     const csv = csvBytes(bytes, table.source.dialect);
-    // The splitter has said that this is a record: behind blanks it may look like a comment.
-    const alone: Options = { ...options, comment: null };
-    if (isText && !bytes.includes(0)) return (parse(csv, alone) as string[][])[0] ?? [''];
-    const [fields = []] = parse(csv, { ...alone, encoding: 'latin1' }) as string[][];
+    if (isText && !bytes.includes(0)) return (parse(csv, options) as string[][])[0] ?? [''];
+    const [fields = []] = parse(csv, { ...options, encoding: 'latin1' }) as string[][];
     const field = badField(fields);
     const code = isText ? 'nul_byte' : 'invalid_utf8';
     const reason = `${rejectCodes[code]}${whereInRecord(header, field)}`;

@@ -44,7 +44,7 @@ const emptySpans = (): RecordSpans => ({
 });
 
 /** The bytes that matter, looked up once. */
-interface Grammar {
+export interface Grammar {
   readonly delimiter: Buffer;
   readonly quote: number;
   readonly escape: number;
@@ -54,7 +54,7 @@ interface Grammar {
   readonly keepEmpty: boolean;
 }
 
-const grammarOf = (dialect: Dialect, fields: number): Grammar => ({
+export const grammarOf = (dialect: Dialect, fields: number): Grammar => ({
   delimiter: Buffer.from(dialect.delimiter),
   quote: dialect.quote === null ? -1 : dialect.quote.charCodeAt(0),
   escape: (dialect.escape ?? dialect.quote ?? '\0').charCodeAt(0),
@@ -63,7 +63,7 @@ const grammarOf = (dialect: Dialect, fields: number): Grammar => ({
   keepEmpty: fields === 1,
 });
 
-const startsWith = (block: Buffer, at: number, prefix: Buffer): boolean => {
+export const startsWith = (block: Buffer, at: number, prefix: Buffer): boolean => {
   for (let index = 0; index < prefix.length; index += 1)
     if (block[at + index] !== prefix[index]) return false;
   return true;
@@ -101,7 +101,7 @@ export const lineEnd = (block: Buffer, from: number, atEnd: boolean): RecordEnd 
 };
 
 /** Skips a quoted field; returns the byte after its closing quote, or -1 when that is not in the block. */
-const skipQuoted = (block: Buffer, openQuote: number, { quote, escape }: Grammar): number => {
+export const skipQuoted = (block: Buffer, openQuote: number, { quote, escape }: Grammar): number => {
   for (let at = openQuote + 1; at < block.length; at += 1) {
     const byte = block[at];
     if (byte === escape && escape !== quote && (block[at + 1] === quote || block[at + 1] === escape)) at += 1;

@@ -112,6 +112,9 @@ const runFile = async (file: string, command: Command, io: Io): Promise<void> =>
   const flags = readFlags(command, io);
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
   const loaded = await loadPipelineFile(file);
+  // A wrong parameter is told before a server is started for it.
+  const { bindPipeline } = await import('../../pipeline/bind.ts');
+  bindPipeline(loaded.pipeline, { params: flags.params, directory: loaded.directory });
   const { result, server } = await runShown(loaded, flags, command, io);
   if (!flags.quiet && !flags.json) await printSummary(result, server, io);
 };

@@ -142,14 +142,19 @@ describe('a record over the bound', () => {
     const rows = [`"a\n${filler(bound)}",b\nc,d\n`, `"a\nb",${filler(2 * bound)}\nc,d\n`, `"a\nb",${filler(2 * bound)}`];
     for (const text of rows) {
       const bytes = Buffer.from(text);
-      const whole = await splitPieces([bytes], split);
+      const whole = await outlined([bytes]);
       expect(whole.records[0]).toMatchObject({ text: '"a', fault: 'quote' });
-      for (const size of [readBytes, 300_001]) expect(await splitPieces(inReads(bytes, size), split)).toEqual(whole);
+      for (const size of [readBytes, 300_001])
+        expect(await outlined(inReads(bytes, size))).toEqual({
+          ...whole,
+          // Of a line that is read in pieces only the beginning is kept.
+          records: whole.records.map((record) => ({ ...record, text: expect.stringContaining(record.text.slice(0, 4)) })),
+        });
     }
   });
 
   it('of many reads holds one read and one record in memory', async () => {
-    const read = Buffer.from('a'.repeat(1023) + '\n');
+    const read = Buffer.from(`${filler(1023)}\n`.repeat(64));
     let largest = 0;
     let records = 0;
     const measuring: typeof split = (block, atEnd) => {
@@ -159,8 +164,8 @@ describe('a record over the bound', () => {
       return spans;
     };
     const open = Buffer.from('"');
-    await blocksOf([open, ...Array.from({ length: 8 * 1024 }, () => read)], measuring);
-    expect(records).toBe(8 * 1024);
+    await blocksOf([open, ...Array.from({ length: 128 }, () => read)], measuring);
+    expect(records).toBe(128 * 64);
     expect(largest).toBeLessThanOrEqual(bound + 2 + read.length);
   });
 });

@@ -1,0 +1,34 @@
+// Staging tables: names that cannot be misread, and COPY in the file's own dialect.
+
+import { describe, expect, it } from 'vitest';
+import { copyText, copyVerbatim, createStaging, dropStaging } from '../../../src/copy/staging.ts';
+import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+import { tableOf } from '../format/reading.ts';
+
+const columns = [
+  { name: 'a', type: 'text' },
+  { name: 'odd "name"', type: 'numeric(5,2)' },
+];
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ');
+
+describe('staging', () => {
+  it('is unlogged, in its own schema, with every name quoted', () => {
+    expect(oneLine(createStaging('p', 't', columns).text)).toBe(
+      'create unlogged table "etl_staging"."p__t" ( "a" text, "odd ""name""" numeric(5,2) ) with (autovacuum_enabled = false)',
+    );
+    expect(dropStaging('p', 't').text).toBe('drop table if exists "etl_staging"."p__t"');
+    expect(copyText('p', 't', columns)).toBe('copy "etl_staging"."p__t" ("a", "odd ""name""") from stdin');
+  });
+
+  const dialects: readonly { name: string; options: CsvOptions; says: string }[] = [
+    { name: 'RFC 4180', options: {}, says: `(format csv, delimiter ',', quote '"', escape '"')` },
+    { name: 'a tab, no quote', options: { delimiter: '\t', quote: null }, says: `(format csv, delimiter '\t', quote '\u0001', escape '\u0001')` },
+    { name: 'an apostrophe, a backslash', options: { quote: "'", escape: '\\' }, says: `(format csv, delimiter ',', quote '''', escape  E'\\\\')` },
+  ];
+  it.each(dialects)('COPY of $name', ({ options, says }) => {
+    expect(copyVerbatim('p', 't', columns, tableOf(options).source.dialect)).toBe(
+      `copy "etl_staging"."p__t" ("a", "odd ""name""") from stdin with ${says}`,
+    );
+  });
+});
