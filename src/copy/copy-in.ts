@@ -13,10 +13,15 @@ import type { Client } from '../db/client.ts';
 export const copyIn = async (
   client: Client,
   statement: string,
-  bytes: AsyncIterable<Buffer>,
+  bytes: AsyncGenerator<Buffer, void>,
   signal?: AbortSignal,
 ): Promise<number> => {
   const stream = client.query(copyFrom(statement));
-  await pipeline(bytes, stream, { signal });
-  return stream.rowCount ?? 0;
+  try {
+    await pipeline(bytes, stream, { signal });
+    return stream.rowCount ?? 0;
+  } finally {
+    // When the server refuses, the next piece may be in the making: nobody counts it after the error is told.
+    await bytes.return();
+  }
 };

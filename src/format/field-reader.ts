@@ -88,7 +88,9 @@ export const createFieldReader = (
   const map = column.map ?? ((known: string) => known);
   const missing: string | null | Refusal =
     column.default ??
-    (column.nullable ? null : { code: 'not_null', reason: 'the value is missing and the column is not nullable' });
+    (column.nullable
+      ? null
+      : { code: 'not_null', reason: 'the value is missing and the column is not nullable' });
   return (fields) => {
     const source = text(fields);
     const mapped = source === null ? null : map(tokens.get(source) ?? source);

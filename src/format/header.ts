@@ -44,7 +44,12 @@ const skipLines = (head: Buffer, from: number, lines: number): number => {
  * With names given by the dialect, the file has none and data begins at once.
  * Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID.
  */
-export const readHeader = (head: Buffer, isWhole: boolean, dialect: Dialect, place: HeaderPlace): FileHeader => {
+export const readHeader = (
+  head: Buffer,
+  isWhole: boolean,
+  dialect: Dialect,
+  place: HeaderPlace,
+): FileHeader => {
   const start = skipLines(head, skipMark(head), dialect.skipLines);
   const firstLine = dialect.skipLines + 1;
   if (dialect.header !== true) return { names: dialect.header, dataByte: start, dataLine: firstLine };

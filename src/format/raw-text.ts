@@ -19,7 +19,7 @@ export const rawText = (bytes: Buffer): string => {
   const ending = isCut ? '…' : '';
   if (isUtf8(kept) && !kept.includes(0)) return kept.toString() + ending;
   let text = '';
-  for (let at = 0; at < kept.length; ) {
+  for (let at = 0; at < kept.length;) {
     const length = characterLength(kept, at);
     text += length === 0 ? escapeByte(kept[at]!) : kept.toString('utf8', at, at + length);
     at += Math.max(1, length);

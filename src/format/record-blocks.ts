@@ -76,7 +76,7 @@ export async function* recordBlocks(
     if (longLine !== undefined) {
       const end = lineEnd(bytes, 0, false);
       const taken = end?.next ?? withinLine(bytes);
-      longLine = { ...longLine, fileBytes: longLine.fileBytes + taken };
+      longLine = { head: longLine.head, fileBytes: longLine.fileBytes + taken };
       bytes = rest = bytes.subarray(taken);
       if (end === undefined) continue;
       const block = longLineBlock(longLine, 1, position);

@@ -25,7 +25,11 @@ type ParsedRecord = readonly string[] | Fault;
 
 const isFault = (record: ParsedRecord): record is Fault => !Array.isArray(record);
 
-const faultOf = (code: RejectCode, reason: string = rejectCodes[code]): Fault => ({ code, reason, column: null });
+const faultOf = (code: RejectCode, reason: string = rejectCodes[code]): Fault => ({
+  code,
+  reason,
+  column: null,
+});
 
 const filtered = Symbol('filtered');
 
@@ -95,7 +99,10 @@ const parseBlock = (
 };
 
 /** Judges the fields of one record: count, filter, then every column. The first fault is the record's. */
-const createJudge = (table: SourceTableSpec, header: readonly string[]): ((fields: readonly string[]) => Judgement) => {
+const createJudge = (
+  table: SourceTableSpec,
+  header: readonly string[],
+): ((fields: readonly string[]) => Judgement) => {
   const { dialect } = table.source;
   const keep = createRecordFilter(table.filter, header, dialect);
   const readers = table.columns.map((column) => createFieldReader(column, header, dialect));
@@ -154,11 +161,22 @@ export const createRecordDecoder = (
       if (Array.isArray(judgement)) rows.push(encodeRow(judgement));
       else {
         const { code, reason, column } = judgement as Fault;
-        rejects.push({ position: positionOf(block, index), column, code, reason, raw: rawText(recordBytes(block, index)) });
+        rejects.push({
+          position: positionOf(block, index),
+          column,
+          code,
+          reason,
+          raw: rawText(recordBytes(block, index)),
+        });
       }
     }
     const [copied, rejected] = [rows.length, rejects.length];
-    const counts = { records: records.length, copied, rejected, filtered: records.length - copied - rejected };
+    const counts = {
+      records: records.length,
+      copied,
+      rejected,
+      filtered: records.length - copied - rejected,
+    };
     return { copyBytes: Buffer.from(rows.join('')), counts, rejects };
   };
 };

@@ -79,6 +79,12 @@ export const countNewlines = (block: Buffer, from: number, to: number): number =
   return count;
 };
 
+/** A loop, because a view of every quoted field would cost more than all the rest. */
+const holdsNewline = (block: Buffer, from: number, to: number): boolean => {
+  for (let at = from; at < to; at += 1) if (block[at] === LF || block[at] === CR) return true;
+  return false;
+};
+
 /** Where the next record ends, or why it has none. `next` is the first byte after its newline. */
 interface RecordEnd {
   readonly end: number;
@@ -132,7 +138,7 @@ const recordEnd = (
       const after = skipQuoted(block, at, grammar);
       // A quote that is the block's last byte may be the first half of a doubled one.
       if (after === -1 || (after === block.length && !atEnd)) return 'open';
-      multiline ||= block.subarray(at, after).includes(LF) || block.subarray(at, after).includes(CR);
+      multiline ||= holdsNewline(block, at, after);
       at = after - 1;
       fieldStart = false;
       afterQuoted = true;
@@ -156,12 +162,7 @@ const recordEnd = (
  * The record at `start`, with its fault; undefined when more bytes are needed. What is said of a record depends on its
  * own bytes, never on where the block ends.
  */
-const recordAt = (
-  block: Buffer,
-  start: number,
-  atEnd: boolean,
-  grammar: Grammar,
-): RecordEnd | undefined => {
+const recordAt = (block: Buffer, start: number, atEnd: boolean, grammar: Grammar): RecordEnd | undefined => {
   const found = recordEnd(block, start, atEnd, grammar);
   const isWhole = found !== undefined && found !== 'open';
   if (isWhole && found.end - start <= recordBytesMax) return found;

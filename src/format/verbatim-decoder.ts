@@ -26,7 +26,10 @@ export const createVerbatimDecoder = (
   const { quote } = table.source.dialect;
   const replacement = (record: Buffer): Replacement => {
     if (quote === null && record.includes(standInQuote))
-      return { code: 'quote', reason: 'the record holds the control character 0x01, which COPY needs for itself' };
+      return {
+        code: 'quote',
+        reason: 'the record holds the control character 0x01, which COPY needs for itself',
+      };
     if (!record.equals(endOfData)) return undefined;
     // A line of only `\.` ends a COPY before PostgreSQL 18, also in csv format, and silently.
     if (fields > 1) return { code: 'field_count', reason: `the record has 1 field, the header ${fields}` };
@@ -34,15 +37,24 @@ export const createVerbatimDecoder = (
   };
   return (block) => {
     const { bytes, spans } = block;
-    const isClean = spans.plain && !bytes.includes(endOfData) && (quote !== null || !bytes.includes(standInQuote));
+    const isClean =
+      spans.plain && !bytes.includes(endOfData) && (quote !== null || !bytes.includes(standInQuote));
     const records = spans.starts.length;
-    if (isClean) return { copyBytes: bytes, counts: { records, copied: records, rejected: 0, filtered: 0 }, rejects: [] };
+    if (isClean)
+      return {
+        copyBytes: bytes,
+        counts: { records, copied: records, rejected: 0, filtered: 0 },
+        rejects: [],
+      };
     return decodeOneByOne(block, replacement);
   };
 };
 
 /** Each record with one LF behind it: COPY refuses a file that mixes newlines, and counts blank lines as records. */
-const decodeOneByOne = (block: RecordBlock, replacement: (record: Buffer) => Replacement): ReturnType<Decoder> => {
+const decodeOneByOne = (
+  block: RecordBlock,
+  replacement: (record: Buffer) => Replacement,
+): ReturnType<Decoder> => {
   const { bytes, spans, position } = block;
   const parts: Buffer[] = [];
   const rejects: Reject[] = [];
@@ -52,7 +64,11 @@ const decodeOneByOne = (block: RecordBlock, replacement: (record: Buffer) => Rep
     const replaced = fault === undefined ? replacement(record) : { code: fault, reason: rejectCodes[fault] };
     if (replaced === undefined || Buffer.isBuffer(replaced)) parts.push(replaced ?? record, newline);
     else {
-      const at = { byte: position.byte + start, line: position.line + spans.lines[index]!, record: position.record + index };
+      const at = {
+        byte: position.byte + start,
+        line: position.line + spans.lines[index]!,
+        record: position.record + index,
+      };
       rejects.push({ position: at, column: null, ...replaced, raw: rawText(record) });
     }
   }

@@ -1,4 +1,4 @@
-// Rows in COPY's text format; the server reads them back in test/integration/copy-text.test.ts.
+// Rows in COPY's text format; the server reads them back in test/integration/copy-in.test.ts.
 
 import { describe, expect, it } from 'vitest';
 import { encodeTextRow } from '../../../src/copy/encode-text.ts';
@@ -10,7 +10,11 @@ const cases: readonly { name: string; values: readonly (string | null)[]; row: s
   { name: 'one empty text', values: [''], row: '\n' },
   { name: 'tab, line feed, carriage return, backslash', values: ['\t\n\r\\'], row: '\\t\\n\\r\\\\\n' },
   { name: 'the end of data', values: ['\\.'], row: '\\\\.\n' },
-  { name: 'other control characters and characters beyond ASCII', values: ['\b\f\v\u0001', 'é𝄞'], row: '\b\f\v\u0001\té𝄞\n' },
+  {
+    name: 'other control characters and characters beyond ASCII',
+    values: ['\b\f\v\u0001', 'é𝄞'],
+    row: '\b\f\v\u0001\té𝄞\n',
+  },
 ];
 
 describe('encodeTextRow', () => {

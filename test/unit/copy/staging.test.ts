@@ -23,8 +23,16 @@ describe('staging', () => {
 
   const dialects: readonly { name: string; options: CsvOptions; says: string }[] = [
     { name: 'RFC 4180', options: {}, says: `(format csv, delimiter ',', quote '"', escape '"')` },
-    { name: 'a tab, no quote', options: { delimiter: '\t', quote: null }, says: `(format csv, delimiter '\t', quote '\u0001', escape '\u0001')` },
-    { name: 'an apostrophe, a backslash', options: { quote: "'", escape: '\\' }, says: `(format csv, delimiter ',', quote '''', escape  E'\\\\')` },
+    {
+      name: 'a tab, no quote',
+      options: { delimiter: '\t', quote: null },
+      says: `(format csv, delimiter '\t', quote '\u0001', escape '\u0001')`,
+    },
+    {
+      name: 'an apostrophe, a backslash',
+      options: { quote: "'", escape: '\\' },
+      says: `(format csv, delimiter ',', quote '''', escape  E'\\\\')`,
+    },
   ];
   it.each(dialects)('COPY of $name', ({ options, says }) => {
     expect(copyVerbatim('p', 't', columns, tableOf(options).source.dialect)).toBe(

@@ -38,29 +38,111 @@ const cases: readonly Case[] = [
   { name: 'CRLF', input: 'a,b\r\n1,2\r\n', names: ['a', 'b'], data: '1,2\r\n' },
   { name: 'CR', input: 'a,b\r1,2\r', names: ['a', 'b'], data: '1,2\r' },
   { name: 'CRLF before a body with LF', input: 'a,b\r\n1,2\n3,4\n', names: ['a', 'b'], data: '1,2\n3,4\n' },
-  { name: 'LF before a body with CRLF', input: 'a,b\n1,2\r\n3,4\r\n', names: ['a', 'b'], data: '1,2\r\n3,4\r\n' },
+  {
+    name: 'LF before a body with CRLF',
+    input: 'a,b\n1,2\r\n3,4\r\n',
+    names: ['a', 'b'],
+    data: '1,2\r\n3,4\r\n',
+  },
   { name: 'a byte order mark', input: '\ufeffa,b\n1,2\n', names: ['a', 'b'], data: '1,2\n' },
-  { name: 'a byte order mark before a quote', input: '\ufeff"a","b"\n1,2\n', names: ['a', 'b'], data: '1,2\n' },
+  {
+    name: 'a byte order mark before a quote',
+    input: '\ufeff"a","b"\n1,2\n',
+    names: ['a', 'b'],
+    data: '1,2\n',
+  },
   { name: 'a second byte order mark is part of a name', input: 'a,\ufeffb\n', names: ['a', 'b'], data: '' },
   { name: 'nothing but a header', input: 'a,b\n', names: ['a', 'b'], data: '' },
   { name: 'nothing but a header without a newline', input: 'a,b', names: ['a', 'b'], data: '', line: 1 },
   { name: 'quoted names', input: '"a, b","c ""d"""\n1,2\n', names: ['a, b', 'c "d"'], data: '1,2\n' },
-  { name: 'a quoted name over two lines', input: '"a\nb",c\n1,2\n', names: ['a\nb', 'c'], data: '1,2\n', line: 3 },
+  {
+    name: 'a quoted name over two lines',
+    input: '"a\nb",c\n1,2\n',
+    names: ['a\nb', 'c'],
+    data: '1,2\n',
+    line: 3,
+  },
   { name: 'blanks around names', input: ' a , b\t\n1,2\n', names: ['a', 'b'], data: '1,2\n' },
-  { name: 'blanks around quoted names, with trim', input: ' "a" , "b" \n1,2\n', names: ['a', 'b'], data: '1,2\n', options: { trim: true } },
+  {
+    name: 'blanks around quoted names, with trim',
+    input: ' "a" , "b" \n1,2\n',
+    names: ['a', 'b'],
+    data: '1,2\n',
+    options: { trim: true },
+  },
   { name: 'a trailing delimiter', input: 'a,b,\n1,2,\n', names: ['a', 'b', ''], data: '1,2,\n' },
   { name: 'one field', input: 'a\n1\n', names: ['a'], data: '1\n' },
   { name: 'one field, then a blank record', input: 'a\n\n1\n', names: ['a'], data: '\n1\n' },
   { name: 'blank lines before it', input: '\n\r\na,b\n1,2\n', names: ['a', 'b'], data: '1,2\n', line: 4 },
-  { name: 'comments before it', input: '#x\na,b\n#y\n1,2\n', names: ['a', 'b'], data: '#y\n1,2\n', line: 3, options: { comment: '#' } },
-  { name: 'skipped lines', input: 'made "today\n\na,b\n1,2\n', names: ['a', 'b'], data: '1,2\n', line: 4, options: { skipLines: 2 } },
-  { name: 'skipped lines with CR', input: 'x\ry\r\na,b\r1,2\r', names: ['a', 'b'], data: '1,2\r', line: 4, options: { skipLines: 2 } },
-  { name: 'a byte order mark before skipped lines', input: '\ufeffx\na,b\n1,2\n', names: ['a', 'b'], data: '1,2\n', line: 3, options: { skipLines: 1 } },
-  { name: 'given names', input: '1,2\n3,4\n', names: ['a', 'b'], data: '1,2\n3,4\n', line: 1, options: { header: ['a', 'b'] } },
-  { name: 'given names after a byte order mark and a line', input: '\ufeffx\n1,2\n', names: ['a', 'b'], data: '1,2\n', options: { header: ['a', 'b'], skipLines: 1 } },
-  { name: 'given names for no bytes', input: '', names: ['a', 'b'], data: '', line: 1, options: { header: ['a', 'b'] } },
-  { name: 'another delimiter', input: 'a§b\n1§2\n', names: ['a', 'b'], data: '1§2\n', options: { delimiter: '§' } },
-  { name: 'a lone escape in a name', input: '"a\\b","c\\"d"\n', names: ['a\\b', 'c"d'], data: '', options: { escape: '\\' } },
+  {
+    name: 'comments before it',
+    input: '#x\na,b\n#y\n1,2\n',
+    names: ['a', 'b'],
+    data: '#y\n1,2\n',
+    line: 3,
+    options: { comment: '#' },
+  },
+  {
+    name: 'skipped lines',
+    input: 'made "today\n\na,b\n1,2\n',
+    names: ['a', 'b'],
+    data: '1,2\n',
+    line: 4,
+    options: { skipLines: 2 },
+  },
+  {
+    name: 'skipped lines with CR',
+    input: 'x\ry\r\na,b\r1,2\r',
+    names: ['a', 'b'],
+    data: '1,2\r',
+    line: 4,
+    options: { skipLines: 2 },
+  },
+  {
+    name: 'a byte order mark before skipped lines',
+    input: '\ufeffx\na,b\n1,2\n',
+    names: ['a', 'b'],
+    data: '1,2\n',
+    line: 3,
+    options: { skipLines: 1 },
+  },
+  {
+    name: 'given names',
+    input: '1,2\n3,4\n',
+    names: ['a', 'b'],
+    data: '1,2\n3,4\n',
+    line: 1,
+    options: { header: ['a', 'b'] },
+  },
+  {
+    name: 'given names after a byte order mark and a line',
+    input: '\ufeffx\n1,2\n',
+    names: ['a', 'b'],
+    data: '1,2\n',
+    options: { header: ['a', 'b'], skipLines: 1 },
+  },
+  {
+    name: 'given names for no bytes',
+    input: '',
+    names: ['a', 'b'],
+    data: '',
+    line: 1,
+    options: { header: ['a', 'b'] },
+  },
+  {
+    name: 'another delimiter',
+    input: 'a§b\n1§2\n',
+    names: ['a', 'b'],
+    data: '1§2\n',
+    options: { delimiter: '§' },
+  },
+  {
+    name: 'a lone escape in a name',
+    input: '"a\\b","c\\"d"\n',
+    names: ['a\\b', 'c"d'],
+    data: '',
+    options: { escape: '\\' },
+  },
   { name: 'names beyond ASCII', input: 'Größe,名\n1,2\n', names: ['Größe', '名'], data: '1,2\n' },
 ];
 
@@ -72,16 +154,39 @@ describe('readHeader', () => {
     expect(header.dataLine).toBe(line);
   });
 
-  const broken: readonly { name: string; input: string | Buffer; code: string; says?: string; options?: CsvOptions; isWhole?: boolean }[] = [
+  const broken: readonly {
+    name: string;
+    input: string | Buffer;
+    code: string;
+    says?: string;
+    options?: CsvOptions;
+    isWhole?: boolean;
+  }[] = [
     { name: 'no bytes', input: '', code: 'ETL_SOURCE_EMPTY' },
     { name: 'a byte order mark only', input: '\ufeff', code: 'ETL_SOURCE_EMPTY' },
     { name: 'blank lines only', input: '\n\n\r\n', code: 'ETL_SOURCE_EMPTY' },
-    { name: 'fewer lines than are skipped', input: 'x\ny', code: 'ETL_SOURCE_EMPTY', options: { skipLines: 5 } },
+    {
+      name: 'fewer lines than are skipped',
+      input: 'x\ny',
+      code: 'ETL_SOURCE_EMPTY',
+      options: { skipLines: 5 },
+    },
     { name: 'a quote that is never closed', input: '"a,b\n1,2\n', code: 'ETL_HEADER_INVALID', says: 'quote' },
     { name: 'a stray quote', input: 'a"b,c\n', code: 'ETL_HEADER_INVALID', says: 'quote' },
     { name: 'latin1', input: Buffer.from('Größe,b\n', 'latin1'), code: 'ETL_HEADER_INVALID', says: 'UTF-8' },
-    { name: 'UTF-16', input: Buffer.from('\ufeffa,b\n', 'utf16le'), code: 'ETL_HEADER_INVALID', says: 'UTF-8' },
-    { name: 'a first line that does not end', input: 'x'.repeat(headerBytesMax), isWhole: false, code: 'ETL_HEADER_INVALID', says: String(headerBytesMax) },
+    {
+      name: 'UTF-16',
+      input: Buffer.from('\ufeffa,b\n', 'utf16le'),
+      code: 'ETL_HEADER_INVALID',
+      says: 'UTF-8',
+    },
+    {
+      name: 'a first line that does not end',
+      input: 'x'.repeat(headerBytesMax),
+      isWhole: false,
+      code: 'ETL_HEADER_INVALID',
+      says: String(headerBytesMax),
+    },
   ];
   it.each(broken)('refuses $name: $code', ({ input, code, says = '', options, isWhole }) => {
     const error = thrownBy(() => read(input, options, isWhole));
@@ -107,7 +212,9 @@ describe('checkHeader', () => {
 
   it('shows what there is when nothing is near', () => {
     const names = Array.from({ length: 10 }, (_, index) => `field ${index}`);
-    expect(thrownBy(check(names, ['quite another'])).hint).toMatch(/^It has 10 fields: field 0, .*field 7, …\.$/);
+    expect(thrownBy(check(names, ['quite another'])).hint).toMatch(
+      /^It has 10 fields: field 0, .*field 7, …\.$/,
+    );
   });
 
   it('refuses a header that is there twice, when it is needed', () => {

@@ -18,10 +18,22 @@ const cases: readonly { name: string; bytes: string | number[]; text: string }[]
   { name: 'a surrogate', bytes: [0xed, 0xa0, 0x80], text: '\\xed\\xa0\\x80' },
   { name: 'just the bound', bytes: full, text: full },
   { name: 'over the bound', bytes: `${full}y`, text: `${full}…` },
-  { name: 'a character of four bytes that the cut would split', bytes: `${almost(3)}𝄞`, text: `${almost(3)}…` },
-  { name: 'a character of two bytes that the cut would split', bytes: `${almost(1)}é`, text: `${almost(1)}…` },
+  {
+    name: 'a character of four bytes that the cut would split',
+    bytes: `${almost(3)}𝄞`,
+    text: `${almost(3)}…`,
+  },
+  {
+    name: 'a character of two bytes that the cut would split',
+    bytes: `${almost(1)}é`,
+    text: `${almost(1)}…`,
+  },
   { name: 'a character that ends at the cut', bytes: `${almost(2)}éé`, text: `${almost(2)}é…` },
-  { name: 'bytes that are no characters at the cut', bytes: [...Buffer.from(almost(1)), 0x80, 0x80, 0x80], text: `${almost(2)}…` },
+  {
+    name: 'bytes that are no characters at the cut',
+    bytes: [...Buffer.from(almost(1)), 0x80, 0x80, 0x80],
+    text: `${almost(2)}…`,
+  },
 ];
 
 describe('rawText', () => {

@@ -40,12 +40,12 @@ export const blocksOf = async (
 };
 
 /** One record as the splitter sees it: position in the file, bytes as text, fault. */
-export interface SplitRecord extends Position {
+interface SplitRecord extends Position {
   readonly text: string;
   readonly fault?: string;
 }
 
-export interface SplitFile {
+interface SplitFile {
   readonly records: readonly SplitRecord[];
   readonly end: Position;
 }

@@ -10,7 +10,10 @@ const split = splitterOf({});
 
 /** Cuts as a reader of files would. */
 const inReads = (bytes: Buffer, size: number): Buffer[] =>
-  cutAt(bytes, ...Array.from({ length: Math.ceil(bytes.length / size) - 1 }, (_, index) => (index + 1) * size));
+  cutAt(
+    bytes,
+    ...Array.from({ length: Math.ceil(bytes.length / size) - 1 }, (_, index) => (index + 1) * size),
+  );
 
 const shortText = (text: string): string => (text.length > 20 ? `${text.slice(0, 4)}…` : text);
 
@@ -58,16 +61,87 @@ interface LongCase {
 
 const filler = (length: number): string => 'x'.repeat(length);
 const longCases: readonly LongCase[] = [
-  { name: 'a line of just the bound is a record', long: filler(bound), after: '\nc,d\n', fault: undefined, lines: 1, next: bound + 1 },
-  { name: 'and with CRLF', long: filler(bound), after: '\r\nc,d\n', fault: undefined, lines: 1, next: bound + 2 },
-  { name: 'a line over the bound costs one record', long: filler(bound + 1), after: '\nc,d\n', fault: 'record_too_long', lines: 1, next: bound + 2 },
-  { name: 'and with CRLF', long: filler(bound + 1), after: '\r\nc,d\n', fault: 'record_too_long', lines: 1, next: bound + 3 },
-  { name: 'and with CR, after which the file goes on', long: filler(bound + 1), after: '\rc,d\r', fault: 'record_too_long', lines: 1, next: bound + 2 },
-  { name: 'and far over the bound', long: filler(3 * bound), after: '\nc,d\n', fault: 'record_too_long', lines: 1, next: 3 * bound + 1 },
-  { name: 'and far over the bound with CRLF', long: filler(3 * bound), after: '\r\nc,d\n', fault: 'record_too_long', lines: 1, next: 3 * bound + 2 },
-  { name: 'and behind another record', before: '"a",b\n', long: filler(2 * bound), after: '\nc,d\n', fault: 'record_too_long', lines: 1, next: 2 * bound + 1 },
-  { name: 'a quoted field on one line over the bound', long: `"${filler(2 * bound)}"`, after: '\nc,d\n', fault: 'record_too_long', lines: 1, next: 2 * bound + 3 },
-  { name: 'an unclosed quote on a line over the bound', long: `"${filler(2 * bound)}`, after: '\nc,d\n', fault: 'record_too_long', lines: 1, next: 2 * bound + 2 },
+  {
+    name: 'a line of just the bound is a record',
+    long: filler(bound),
+    after: '\nc,d\n',
+    fault: undefined,
+    lines: 1,
+    next: bound + 1,
+  },
+  {
+    name: 'and with CRLF',
+    long: filler(bound),
+    after: '\r\nc,d\n',
+    fault: undefined,
+    lines: 1,
+    next: bound + 2,
+  },
+  {
+    name: 'a line over the bound costs one record',
+    long: filler(bound + 1),
+    after: '\nc,d\n',
+    fault: 'record_too_long',
+    lines: 1,
+    next: bound + 2,
+  },
+  {
+    name: 'and with CRLF',
+    long: filler(bound + 1),
+    after: '\r\nc,d\n',
+    fault: 'record_too_long',
+    lines: 1,
+    next: bound + 3,
+  },
+  {
+    name: 'and with CR, after which the file goes on',
+    long: filler(bound + 1),
+    after: '\rc,d\r',
+    fault: 'record_too_long',
+    lines: 1,
+    next: bound + 2,
+  },
+  {
+    name: 'and far over the bound',
+    long: filler(3 * bound),
+    after: '\nc,d\n',
+    fault: 'record_too_long',
+    lines: 1,
+    next: 3 * bound + 1,
+  },
+  {
+    name: 'and far over the bound with CRLF',
+    long: filler(3 * bound),
+    after: '\r\nc,d\n',
+    fault: 'record_too_long',
+    lines: 1,
+    next: 3 * bound + 2,
+  },
+  {
+    name: 'and behind another record',
+    before: '"a",b\n',
+    long: filler(2 * bound),
+    after: '\nc,d\n',
+    fault: 'record_too_long',
+    lines: 1,
+    next: 2 * bound + 1,
+  },
+  {
+    name: 'a quoted field on one line over the bound',
+    long: `"${filler(2 * bound)}"`,
+    after: '\nc,d\n',
+    fault: 'record_too_long',
+    lines: 1,
+    next: 2 * bound + 3,
+  },
+  {
+    name: 'an unclosed quote on a line over the bound',
+    long: `"${filler(2 * bound)}`,
+    after: '\nc,d\n',
+    fault: 'record_too_long',
+    lines: 1,
+    next: 2 * bound + 2,
+  },
 ];
 
 describe('a record over the bound', () => {
@@ -90,7 +164,13 @@ describe('a record over the bound', () => {
     };
     // In one piece, in reads as from a file, and cut within the newline.
     const newline = first + row.long.length + 1;
-    for (const pieces of [[bytes], inReads(bytes, readBytes), inReads(bytes, 300_001), cutAt(bytes, newline), cutAt(bytes, newline - 1)]) {
+    for (const pieces of [
+      [bytes],
+      inReads(bytes, readBytes),
+      inReads(bytes, 300_001),
+      cutAt(bytes, newline),
+      cutAt(bytes, newline - 1),
+    ]) {
       const { records, end } = await outlined(pieces);
       expect(records.slice(-2)).toEqual([expected, next]);
       expect(end).toEqual({ byte: bytes.length, line: next.line + 1, record: next.record + 1 });
@@ -98,9 +178,19 @@ describe('a record over the bound', () => {
   });
 
   it('is one record, whatever its newline, when the file ends with it', async () => {
-    for (const [ending, line] of [['', 1], ['\n', 2], ['\r', 2], ['\r\n', 2]] as const) {
+    for (const [ending, line] of [
+      ['', 1],
+      ['\n', 2],
+      ['\r', 2],
+      ['\r\n', 2],
+    ] as const) {
       const bytes = Buffer.from(filler(2 * bound) + ending);
-      for (const pieces of [[bytes], inReads(bytes, readBytes), cutAt(bytes, 2 * bound), cutAt(bytes, 2 * bound + 1)]) {
+      for (const pieces of [
+        [bytes],
+        inReads(bytes, readBytes),
+        cutAt(bytes, 2 * bound),
+        cutAt(bytes, 2 * bound + 1),
+      ]) {
         const { records, end } = await outlined(pieces);
         expect(records).toMatchObject([{ byte: 0, record: 1, fault: 'record_too_long' }]);
         expect(end).toEqual({ byte: bytes.length, line, record: 2 });
@@ -139,7 +229,11 @@ describe('a record over the bound', () => {
   });
 
   it('over several lines, quote closed too late, is judged alike however it is read', async () => {
-    const rows = [`"a\n${filler(bound)}",b\nc,d\n`, `"a\nb",${filler(2 * bound)}\nc,d\n`, `"a\nb",${filler(2 * bound)}`];
+    const rows = [
+      `"a\n${filler(bound)}",b\nc,d\n`,
+      `"a\nb",${filler(2 * bound)}\nc,d\n`,
+      `"a\nb",${filler(2 * bound)}`,
+    ];
     for (const text of rows) {
       const bytes = Buffer.from(text);
       const whole = await outlined([bytes]);
@@ -148,7 +242,10 @@ describe('a record over the bound', () => {
         expect(await outlined(inReads(bytes, size))).toEqual({
           ...whole,
           // Of a line that is read in pieces only the beginning is kept.
-          records: whole.records.map((record) => ({ ...record, text: expect.stringContaining(record.text.slice(0, 4)) })),
+          records: whole.records.map((record) => ({
+            ...record,
+            text: expect.stringContaining(record.text.slice(0, 4)),
+          })),
         });
     }
   });

@@ -23,10 +23,51 @@ const dialects: fc.Arbitrary<CsvOptions> = fc
 const newlines = fc.constantFrom('\n', '\r\n', '\r');
 
 /** Pieces of text that a hostile writer would put next to each other. */
-const hostileBits = ['"', "'", '\\', ',', ';', '|', '||', '§', '::', ':', '\n', '\r', '\r\n', ' ', '\t', '#', '//', 'a', 'é', '𝄞', '""'];
+const hostileBits = [
+  '"',
+  "'",
+  '\\',
+  ',',
+  ';',
+  '|',
+  '||',
+  '§',
+  '::',
+  ':',
+  '\n',
+  '\r',
+  '\r\n',
+  ' ',
+  '\t',
+  '#',
+  '//',
+  'a',
+  'é',
+  '𝄞',
+  '""',
+];
 const hostile = fc.array(fc.constantFrom(...hostileBits), { maxLength: 24 }).map((bits) => bits.join(''));
 
-const fieldBits = ['a', 'b', '1', 'é', '€', '𝄞', '"', "'", '\\', ',', '|', '§', ':', '\n', '\r\n', ' ', '#', 'x'];
+const fieldBits = [
+  'a',
+  'b',
+  '1',
+  'é',
+  '€',
+  '𝄞',
+  '"',
+  "'",
+  '\\',
+  ',',
+  '|',
+  '§',
+  ':',
+  '\n',
+  '\r\n',
+  ' ',
+  '#',
+  'x',
+];
 const field = fc.array(fc.constantFrom(...fieldBits), { maxLength: 6 }).map((bits) => bits.join(''));
 const rows = fc.array(fc.array(field, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 6 });
 
@@ -59,12 +100,17 @@ describe('records of generated files', () => {
     const input = fc.tuple(dialects, rows, newlines, fc.boolean());
     const property = fc.asyncProperty(input, async ([options, values, newline, isEnded]) => {
       const { dialect } = tableOf(options).source;
-      const lines = values.map((fields) => fields.map((text) => write(text, options)).join(options.delimiter));
+      const lines = values.map((fields) =>
+        fields.map((text) => write(text, options)).join(options.delimiter),
+      );
       const bytes = Buffer.from(lines.join(newline) + (isEnded ? newline : ''));
       const { records } = await splitPieces([bytes], createSplitter(dialect, 2));
       expect(records.map(({ text }) => text)).toEqual(lines);
       expect(records.every(({ fault }) => fault === undefined)).toBe(true);
-      const alone = records.map(({ text }) => (parse(csvBytes(Buffer.from(text), dialect), csvOptions(dialect, true)) as string[][])[0]);
+      const alone = records.map(
+        ({ text }) =>
+          (parse(csvBytes(Buffer.from(text), dialect), csvOptions(dialect, true)) as string[][])[0],
+      );
       expect(alone).toEqual(parse(csvBytes(bytes, dialect), csvOptions(dialect, true)));
       if (options.quote !== null && options.trim === false) expect(alone).toEqual(values);
     });

@@ -29,14 +29,46 @@ const cases: readonly Case[] = [
   { name: 'quoted newlines stay', input: '"a\r\nb\r",c\r\n', sent: '"a\r\nb\r",c\n' },
   { name: 'comments are left out', input: '#x\na,b\n', options: { comment: '#' }, sent: 'a,b\n' },
   { name: 'a lone \\. of one field is quoted', input: 'a\n\\.\nb\n', fields: 1, sent: 'a\n"\\."\nb\n' },
-  { name: 'and in the stand-in quote when there is none', input: '\\.\n', fields: 1, options: { quote: null }, sent: '\u0001\\.\u0001\n' },
-  { name: 'a lone \\. of several fields is rejected', input: 'a,b\n\\.\n', sent: 'a,b\n', rejects: ['field_count@4:2'] },
+  {
+    name: 'and in the stand-in quote when there is none',
+    input: '\\.\n',
+    fields: 1,
+    options: { quote: null },
+    sent: '\u0001\\.\u0001\n',
+  },
+  {
+    name: 'a lone \\. of several fields is rejected',
+    input: 'a,b\n\\.\n',
+    sent: 'a,b\n',
+    rejects: ['field_count@4:2'],
+  },
   { name: '\\. within a record is data', input: 'a,\\.\n\\.b,c\n' },
-  { name: 'the stand-in quote is rejected when there is no quote', input: 'a,"\nb,\u0001\n', options: { quote: null }, sent: 'a,"\n', rejects: ['quote@4:2'] },
+  {
+    name: 'the stand-in quote is rejected when there is no quote',
+    input: 'a,"\nb,\u0001\n',
+    options: { quote: null },
+    sent: 'a,"\n',
+    rejects: ['quote@4:2'],
+  },
   { name: 'and is data when there is', input: 'a,\u0001\n' },
-  { name: 'an unclosed quote is rejected', input: 'a,b\n"c,d\ne,f\n', sent: 'a,b\ne,f\n', rejects: ['quote@4:2'] },
-  { name: 'stray quotes, which COPY would read over the record’s end, are rejected', input: 'a"b,c\nd"e,f\ng,h\n', sent: 'g,h\n', rejects: ['quote@0:1', 'quote@6:2'] },
-  { name: 'stray quotes, which COPY would drop, are rejected', input: '5" pipe",x\n"a"b,c\n', sent: '', rejects: ['quote@0:1', 'quote@11:2'] },
+  {
+    name: 'an unclosed quote is rejected',
+    input: 'a,b\n"c,d\ne,f\n',
+    sent: 'a,b\ne,f\n',
+    rejects: ['quote@4:2'],
+  },
+  {
+    name: 'stray quotes, which COPY would read over the record’s end, are rejected',
+    input: 'a"b,c\nd"e,f\ng,h\n',
+    sent: 'g,h\n',
+    rejects: ['quote@0:1', 'quote@6:2'],
+  },
+  {
+    name: 'stray quotes, which COPY would drop, are rejected',
+    input: '5" pipe",x\n"a"b,c\n',
+    sent: '',
+    rejects: ['quote@0:1', 'quote@11:2'],
+  },
 ];
 
 describe('verbatim decoder', () => {
@@ -46,7 +78,9 @@ describe('verbatim decoder', () => {
     const bytes = Buffer.from(input as string);
     const decoded = (await blocksOf([bytes], createSplitter(table.source.dialect, fields))).map(decode);
     const copied = Buffer.concat(decoded.map(({ copyBytes }) => copyBytes));
-    expect(copied.toString('latin1')).toBe((sent === undefined ? bytes : Buffer.from(sent)).toString('latin1'));
+    expect(copied.toString('latin1')).toBe(
+      (sent === undefined ? bytes : Buffer.from(sent)).toString('latin1'),
+    );
     const found = decoded.flatMap((block) => block.rejects);
     expect(found.map(({ code, position }) => `${code}@${position.byte}:${position.line}`)).toEqual(rejects);
     for (const { counts } of decoded) expect(counts.records).toBe(counts.copied + counts.rejected);

@@ -1,0 +1,122 @@
+// Prepares one file for loadChunk as a run would: ledger, staging, decoder; over a connection of its own.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { currentEpoch } from '../../src/checkpoint/epoch.ts';
+import { insertFiles, insertRun } from '../../src/checkpoint/ledger.ts';
+import { createStaging, stagingTable } from '../../src/copy/staging.ts';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { runQuery, withClient, type Client } from '../../src/db/client.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import type { Counts, Position, SourceFile } from '../../src/model.ts';
+import { bindPipeline } from '../../src/pipeline/bind.ts';
+import { csv, type CsvOptions } from '../../src/pipeline/csv.ts';
+import { definePipeline, type Pipeline } from '../../src/pipeline/define-pipeline.ts';
+import { sqlFile } from '../../src/pipeline/sql-file.ts';
+import type { FileLoad } from '../../src/run/chunk-source.ts';
+import { loadChunk } from '../../src/run/load-chunk.ts';
+import { planSources } from '../../src/run/plan.ts';
+import { createTableLoad } from '../../src/run/table-load.ts';
+
+export interface ChunkFile {
+  /** A file of the project, or the content of one. */
+  readonly path?: string;
+  readonly content?: string | Buffer;
+  readonly options?: CsvOptions;
+  /** Typed columns; without them, text staging. */
+  readonly columns?: object;
+  readonly chunkBytes?: number;
+}
+
+interface PreparedFile {
+  readonly client: Client;
+  readonly load: FileLoad;
+  readonly file: SourceFile;
+  readonly staging: string;
+  /** Sum of what the load was told was decoded. */
+  readonly told: () => Counts & { readonly bytes: number };
+}
+
+const planIn = async (directory: string, { path, content, options = {}, columns }: ChunkFile) => {
+  if (content !== undefined) await writeFile(join(directory, 'a.csv'), content);
+  const source = csv(path ?? join(directory, 'a.csv'), options);
+  const table =
+    columns === undefined ? { source, staging: 'text', transform: sqlFile('none.sql') } : { source, columns };
+  // Every file has a pipeline of its own, so that staging tables do not meet.
+  const name = `p${process.hrtime.bigint()}`;
+  const pipeline = definePipeline({ name, schema: 's', tables: { t: table } } as never) as Pipeline;
+  const spec = bindPipeline(pipeline, { directory });
+  const [planned] = await planSources(spec, process.cwd());
+  return { spec, planned: planned! };
+};
+
+const prepare = async (client: Client, directory: string, given: ChunkFile): Promise<PreparedFile> => {
+  const { spec, planned } = await planIn(directory, given);
+  await migrate(client);
+  await runQuery(client, createStaging(spec.name, 't', planned.staging));
+  const run = { pipeline: spec.name, params: {}, workers: 1, definitionHash: '', host: '', pid: 1 };
+  const runId = Number((await runQuery(client, insertRun(run))).rows[0].id);
+  const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
+  const file = { ...planned.files[0]!, id, runId };
+  const { copyStatement, decoderFor, splitterFor } = createTableLoad(spec, planned.table, planned.staging);
+  const told = { bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
+  const load: FileLoad = {
+    client,
+    file,
+    copyStatement,
+    decode: decoderFor(file),
+    split: splitterFor(file),
+    epoch: await currentEpoch(client),
+    chunkBytes: given.chunkBytes ?? 1024 * 1024,
+    signal: new AbortController().signal,
+    onDecoded: (bytes, counts) => {
+      told.bytes += bytes;
+      for (const key of ['records', 'copied', 'rejected', 'filtered'] as const) told[key] += counts[key];
+    },
+  };
+  return { client, load, file, staging: stagingTable(spec.name, 't'), told: () => told };
+};
+
+/** Prepares a file for the length of `use`. */
+export const withChunkFile = async (
+  databaseUrl: string,
+  given: ChunkFile,
+  use: (prepared: PreparedFile) => Promise<void>,
+): Promise<void> => {
+  const directory = await mkdtemp(join(tmpdir(), 'sluice-chunk-'));
+  try {
+    await withClient(addressFromUrl(databaseUrl), async (client) =>
+      use(await prepare(client, directory, given)),
+    );
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+};
+
+export const startOf = ({ dataByte, dataLine }: SourceFile): Position => ({
+  byte: dataByte,
+  line: dataLine,
+  record: 1,
+});
+
+/** Loads every chunk of the file; returns their number. */
+export const loadAll = async ({ load, file }: PreparedFile): Promise<number> => {
+  let chunks = 0;
+  for (let at = startOf(file); at.byte < file.bytes; chunks += 1) at = (await loadChunk(load, at)).end;
+  return chunks;
+};
+
+/** Rows of staging in the order in which they were copied. */
+export const stagingRows = async ({ client, staging }: PreparedFile): Promise<unknown[][]> =>
+  (await client.query({ text: `select * from ${staging}`, rowMode: 'array' })).rows;
+
+/** Rejects of the file, in its order. */
+export const rejectsOf = async ({ client, file }: PreparedFile) =>
+  (
+    await client.query(
+      `select line::int, record::int, byte::int, column_name as column, code, reason, raw
+       from etl.reject where file_id = $1 order by byte`,
+      [file.id],
+    )
+  ).rows;

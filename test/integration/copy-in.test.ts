@@ -1,0 +1,64 @@
+// COPY on a real server: rows come back as they were, and a failure leaves the connection usable.
+
+import { describe, expect, it } from 'vitest';
+import { copyIn } from '../../src/copy/copy-in.ts';
+import { encodeTextRow } from '../../src/copy/encode-text.ts';
+import { copyText } from '../../src/copy/staging.ts';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { withClient, withTransaction } from '../../src/db/client.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const database = useDatabase();
+
+describe('copyIn', () => {
+  it('bytes that end in an error: nothing is kept, and the connection is usable', async () => {
+    await withClient(addressFromUrl(database.url), async (client) => {
+      await client.query('create table kept (a text)');
+      async function* failing(): AsyncGenerator<Buffer, void> {
+        yield Buffer.from('a\n'.repeat(100_000));
+        throw new RangeError('it broke');
+      }
+      const copying = withTransaction(client, () => copyIn(client, 'copy kept from stdin', failing()));
+      await expect(copying).rejects.toThrow(RangeError);
+      expect((await client.query('select 1 from kept')).rows).toEqual([]);
+      async function* fine(): AsyncGenerator<Buffer, void> {
+        yield Buffer.from('a\nb');
+        yield Buffer.from('\n');
+      }
+      expect(await copyIn(client, 'copy kept from stdin', fine())).toBe(2);
+    });
+  });
+
+  it('rows of encodeTextRow come back from the server as they were', async () => {
+    const values = [
+      '',
+      ' ',
+      '\\',
+      '\\N',
+      '\\.',
+      '\t',
+      '\n',
+      '\r',
+      '\r\n',
+      '\\t',
+      '\b\f\v\u0001\u007f',
+      'é€𝄞',
+      '"',
+      ',',
+      'a\tb\\c\nd',
+      'NULL',
+    ];
+    const rows = values.flatMap((a) => values.map((b): (string | null)[] => [a, b, null]));
+    await withClient(addressFromUrl(database.url), async (client) => {
+      await client.query('create schema if not exists etl_staging');
+      await client.query('create table etl_staging.round__trip (a text, b text, c text, place serial)');
+      const columns = ['a', 'b', 'c'].map((name) => ({ name, type: 'text' }));
+      async function* encoded(): AsyncGenerator<Buffer, void> {
+        yield Buffer.from(rows.map(encodeTextRow).join(''));
+      }
+      expect(await copyIn(client, copyText('round', 'trip', columns), encoded())).toBe(rows.length);
+      const text = 'select a, b, c from etl_staging.round__trip order by place';
+      expect((await client.query({ text, rowMode: 'array' })).rows).toEqual(rows);
+    });
+  });
+});

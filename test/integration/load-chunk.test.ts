@@ -1,0 +1,229 @@
+// Chunks on a real server: loaded once, bad records found, the connection usable whatever happened.
+
+import { truncate } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { withClient } from '../../src/db/client.ts';
+import { recordBytesMax } from '../../src/limits.ts';
+import { column } from '../../src/pipeline/column.ts';
+import { loadChunk } from '../../src/run/load-chunk.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { loadAll, rejectsOf, stagingRows, startOf, withChunkFile, type ChunkFile } from './chunk-loading.ts';
+
+const database = useDatabase();
+
+beforeAll(async () => {
+  await database.query('create domain even as integer check (value % 2 = 0)');
+});
+
+const typed = { id: column.integer('id'), note: column.text('note').nullable() };
+
+describe('loadChunk', () => {
+  it('a second load of a chunk copies nothing', async () => {
+    const content = 'id,note\n1,a\nx,b\n3,c\n';
+    await withChunkFile(database.url, { content, columns: typed }, async (prepared) => {
+      const { load, file, client } = prepared;
+      const first = await loadChunk(load, startOf(file));
+      const before = await client.query('select * from etl.chunk where file_id = $1', [file.id]);
+      const second = await loadChunk(load, startOf(file));
+      expect(second).toEqual(first);
+      expect(first).toEqual({
+        end: { byte: content.length, line: 5, record: 4 },
+        counts: { records: 3, copied: 2, rejected: 1, filtered: 0 },
+      });
+      expect(await stagingRows(prepared)).toEqual([
+        [1, 'a'],
+        [3, 'c'],
+      ]);
+      expect(await rejectsOf(prepared)).toHaveLength(1);
+      expect((await client.query('select * from etl.chunk where file_id = $1', [file.id])).rows).toEqual(
+        before.rows,
+      );
+    });
+  });
+
+  it('two connections that load the same chunk at once load it once', async () => {
+    const content = `id,note\n${'1,a\n'.repeat(1000)}`;
+    await withChunkFile(database.url, { content, columns: typed }, async (prepared) => {
+      const { load, file } = prepared;
+      const [one, two] = await withClient(addressFromUrl(database.url), (client) =>
+        Promise.all([loadChunk(load, startOf(file)), loadChunk({ ...load, client }, startOf(file))]),
+      );
+      expect(one).toEqual(two);
+      expect(await stagingRows(prepared)).toHaveLength(1000);
+    });
+  });
+
+  const sizes = [1, 2, 3, 5, 8, 13, 21, 1000];
+  it.each(sizes)('in chunks of %i bytes the same rows come out', async (chunkBytes) => {
+    const content = 'id,note\n1,"a\nb"\r\n\n2,\nx,c\n3,"d""e"\n\n4,é𝄞\n"5,f\n6,g';
+    await withChunkFile(database.url, { content, columns: typed, chunkBytes }, async (prepared) => {
+      await loadAll(prepared);
+      expect(await stagingRows(prepared)).toEqual([
+        [1, 'a\nb'],
+        [2, null],
+        [3, 'd"e'],
+        [4, 'é𝄞'],
+        [6, 'g'],
+      ]);
+      const rejects = await rejectsOf(prepared);
+      expect(rejects.map(({ line, record, code, raw }) => [line, record, code, raw])).toEqual([
+        [6, 3, 'type', 'x,c'],
+        [10, 6, 'quote', '"5,f'],
+      ]);
+      const { rows } = await prepared.client.query(
+        `select max(byte_end)::int as byte_end, sum(records)::int as records, sum(copied)::int as copied
+         from etl.chunk where file_id = $1`,
+        [prepared.file.id],
+      );
+      expect(rows).toEqual([{ byte_end: Buffer.byteLength(content), records: 7, copied: 5 }]);
+      expect(prepared.told()).toMatchObject({ records: 7, copied: 5, rejected: 2 });
+    });
+  });
+
+  it('a line over the bound never ends a chunk, so that its rest is not taken for a record', async () => {
+    const content = `id,note\n1,a\n2,${'x'.repeat(2 * recordBytesMax)},3,b\n4,c\n`;
+    await withChunkFile(database.url, { content, columns: typed, chunkBytes: 100_000 }, async (prepared) => {
+      await loadAll(prepared);
+      expect(await stagingRows(prepared)).toEqual([
+        [1, 'a'],
+        [4, 'c'],
+      ]);
+      expect(await rejectsOf(prepared)).toMatchObject([{ line: 3, record: 2, code: 'record_too_long' }]);
+    });
+  });
+
+  it('a file that became shorter: ETL_SOURCE_CHANGED, and nothing of the chunk is kept', async () => {
+    await withChunkFile(database.url, { content: 'id,note\n1,a\n', columns: typed }, async (prepared) => {
+      const { load, file, client, told } = prepared;
+      await truncate(file.path, file.dataByte);
+      await expect(loadChunk(load, startOf(file))).rejects.toMatchObject({ code: 'ETL_SOURCE_CHANGED' });
+      expect((await client.query('select 1 from etl.chunk where file_id = $1', [file.id])).rows).toEqual([]);
+      expect(told()).toEqual({ bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 });
+    });
+  });
+
+  it('a function that throws in mid-COPY leaves the connection usable and nothing behind', async () => {
+    const columns = {
+      id: column.integer('id').check((id) => {
+        if (id === 5000) throw new RangeError('it broke');
+        return true;
+      }, 'never'),
+    };
+    const content = `id\n${Array.from({ length: 9000 }, (_, id) => `${id}\n`).join('')}`;
+    await withChunkFile(database.url, { content, columns, chunkBytes: 4000 }, async (prepared) => {
+      const { load, file } = prepared;
+      // The first block is on its way to the server when the second fails.
+      const wide = { ...load, chunkBytes: 1_000_000 };
+      await expect(loadChunk(wide, startOf(file))).rejects.toMatchObject({
+        code: 'ETL_USER_FUNCTION',
+        details: { line: 5002 },
+      });
+      expect(await stagingRows(prepared)).toEqual([]);
+      expect(prepared.told()).toMatchObject({ bytes: 0, records: 0 });
+    });
+  });
+});
+
+describe('a chunk that the server refuses', () => {
+  const numbered = (count: number, valueOf: (line: number) => string): string =>
+    `id,value\n${Array.from({ length: count }, (_, index) => `${index + 2},${valueOf(index + 2)}\n`).join('')}`;
+
+  const cases: readonly (ChunkFile & {
+    name: string;
+    bad: readonly number[];
+    reason: string;
+    column?: string;
+  })[] = [
+    {
+      name: 'a type that only the server knows',
+      columns: { id: column.integer('id'), value: column.of('inet', 'value') },
+      content: numbered(500, (line) =>
+        line === 100 || line === 101 || line === 500 ? 'nowhere' : '10.0.0.1',
+      ),
+      bad: [100, 101, 500],
+      reason: '22P02',
+      column: 'value',
+    },
+    {
+      name: 'a domain with a check',
+      columns: { id: column.integer('id'), value: column.of('even', 'value') },
+      content: numbered(300, (line) => (line === 2 || line === 301 ? '7' : '8')),
+      bad: [2, 301],
+      reason: '23514',
+    },
+    {
+      name: 'every record',
+      columns: { id: column.integer('id'), value: column.of('inet', 'value') },
+      content: numbered(20, () => 'nowhere'),
+      bad: Array.from({ length: 20 }, (_, index) => index + 2),
+      reason: '22P02',
+      column: 'value',
+    },
+    {
+      name: 'text staging: another number of fields',
+      content: numbered(100, (line) => (line === 40 ? 'a,b' : 'a')).replace('60,a', '60'),
+      bad: [40, 60],
+      reason: '22P04',
+    },
+    {
+      name: 'text staging: bytes that are not UTF-8',
+      content: Buffer.concat([
+        Buffer.from('id,value\n2,é\n3,'),
+        Buffer.from('é\n', 'latin1'),
+        Buffer.from('4,b\n'),
+      ]),
+      bad: [3],
+      reason: '22021',
+    },
+    {
+      name: 'text staging: a NUL byte',
+      content: 'id,value\n2,a\n3,b\0c\n4,d\n',
+      bad: [3],
+      reason: '22021',
+    },
+  ];
+
+  it.each(cases)(
+    '$name: exactly the bad records are rejected',
+    async ({ bad, reason, column: name, ...given }) => {
+      for (const chunkBytes of [1024 * 1024, 700])
+        await withChunkFile(database.url, { ...given, chunkBytes }, async (prepared) => {
+          await loadAll(prepared);
+          const rejects = await rejectsOf(prepared);
+          expect(rejects.map(({ line }) => line)).toEqual(bad);
+          for (const reject of rejects) {
+            expect(reject).toMatchObject({
+              code: 'server',
+              record: reject.line - 1,
+              reason: expect.stringContaining(reason),
+            });
+            if (name !== undefined) expect(reject.column).toBe(name);
+            expect(reject.raw.startsWith(`${reject.line}`)).toBe(true);
+          }
+          const total = prepared.told().records;
+          expect(prepared.told()).toMatchObject({ copied: total - bad.length, rejected: bad.length });
+          const lines = (await stagingRows(prepared)).map(([id]) => Number(id));
+          const good = Array.from({ length: total }, (_, index) => index + 2).filter(
+            (line) => !bad.includes(line),
+          );
+          expect(lines).toEqual(good);
+        });
+    },
+  );
+
+  it('bad records of ours and of the server stand in the order of the file', async () => {
+    const content = 'id,value\nx,8\n2,7\n3,8\ny,7\n4,9\n';
+    const columns = { id: column.integer('id'), value: column.of('even', 'value') };
+    await withChunkFile(database.url, { content, columns }, async (prepared) => {
+      await loadAll(prepared);
+      expect((await rejectsOf(prepared)).map(({ line, code }) => `${line} ${code}`)).toEqual([
+        '2 type',
+        '3 server',
+        '5 type',
+        '6 server',
+      ]);
+      expect(prepared.told()).toMatchObject({ records: 5, copied: 1, rejected: 4 });
+    });
+  });
+});

@@ -1,0 +1,50 @@
+// Decodes a file with a declared table: rows, rejects and counts.
+
+import { createRecordDecoder } from '../../../src/format/record-decoder.ts';
+import { createSplitter } from '../../../src/format/splitter.ts';
+import type { Counts, Reject } from '../../../src/model.ts';
+import { column } from '../../../src/pipeline/column.ts';
+import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+import { blocksOf, tableOf } from './reading.ts';
+
+export interface Declared {
+  readonly options?: CsvOptions;
+  readonly columns?: object;
+  readonly filter?: unknown;
+  readonly header?: readonly string[];
+}
+
+export const texts = { a: column.text('a').nullable(), b: column.text('b').nullable() };
+const start = { byte: 100, line: 2, record: 1 };
+
+interface Decoded {
+  readonly rows: readonly (readonly (string | null)[])[];
+  readonly rejects: readonly Reject[];
+  readonly counts: Counts;
+}
+
+/** Decodes a file that begins at byte 100, line 2; rows come out as lists. */
+export const decode = async (input: string | Buffer, declared: Declared = {}): Promise<Decoded> => {
+  const { options = {}, columns = texts, filter, header = ['a', 'b'] } = declared;
+  const table = tableOf(options, { columns, ...(filter === undefined ? {} : { filter }) });
+  const toLine = (values: readonly (string | null)[]): string => `${JSON.stringify(values)}\n`;
+  const decoder = createRecordDecoder(table, header, 'a.csv', toLine);
+  const split = createSplitter(table.source.dialect, header.length);
+  const blocks = await blocksOf([Buffer.from(input as string)], split, start);
+  const decoded = blocks.map(decoder);
+  const sum = (key: keyof Counts): number => decoded.reduce((total, { counts }) => total + counts[key], 0);
+  const lines = Buffer.concat(decoded.map(({ copyBytes }) => copyBytes))
+    .toString()
+    .split('\n')
+    .slice(0, -1);
+  return {
+    rows: lines.map((line) => JSON.parse(line)),
+    rejects: decoded.flatMap(({ rejects }) => rejects),
+    counts: {
+      records: sum('records'),
+      copied: sum('copied'),
+      rejected: sum('rejected'),
+      filtered: sum('filtered'),
+    },
+  };
+};
