@@ -43,11 +43,15 @@ export const connectTimeoutMs = 10_000;
 /** Identifiers longer than this are cut silently by PostgreSQL (NAMEDATALEN - 1), so we refuse them. */
 export const identifierBytesMax = 63;
 
-/** A worker that dies without a word gives its job back after this. */
-export const jobLockMs = 60_000;
+/** A worker that dies without a word gives its job back after this. Short, because delivering twice costs nothing:
+ *  the second worker waits for the first one's chunk, then finds it loaded. */
+export const jobLockMs = 10_000;
 
-/** Deliveries of one job before BullMQ gives up on it. */
-export const jobStalledMax = 3;
+/** How often jobs of dead workers are looked for. */
+export const jobStalledCheckMs = 5_000;
+
+/** Deliveries of one job before BullMQ gives up on it: every one of them may have met a crash of its own. */
+export const jobStalledMax = 100;
 
 /** Connections in each of BullMQ's own pools; it opens one LISTEN connection beside them. */
 export const queuePoolConnections = 2;
@@ -124,3 +128,46 @@ export const helpWidthMax = 100;
 
 /** Cells of a progress bar: a longer one says no more. */
 export const barCellsMax = 24;
+
+/** How often a busy connection is looked at for bytes that move. */
+export const watchIntervalMs = 2_000;
+
+/** A busy connection on which nothing has moved for this long is asked about. A slow query answers "working". */
+export const silenceMs = 10_000;
+
+/** The same when we have nothing to send and the server waits for us: our own source may be what is slow. */
+export const sourceSilenceMs = 60_000;
+
+/** The asking itself takes no longer: no answer is an answer. */
+export const probeTimeoutMs = 5_000;
+
+/** Waiting for a server that went away: first pause, and the longest between two tries. */
+export const waitFirstMs = 100;
+export const waitStepMsMax = 5_000;
+
+/** Default of `--wait`: a restart takes seconds, crash recovery of a busy server minutes. */
+export const waitMsDefault = 300_000;
+
+/** A lock whose holder's process is dead is waited for this long: the server is about to notice, too. */
+export const deadHolderWaitMs = 30_000;
+
+/** Same transaction again after a deadlock or the like, before the run stops. */
+export const chunkAttemptsMax = 5;
+
+/** Longest query of BullMQ's own; they take milliseconds on a healthy server. */
+export const queueQueryTimeoutMs = 30_000;
+
+/** BullMQ's close() has no bound of its own; after this its sockets are destroyed. */
+export const queueCloseTimeoutMs = 3_000;
+
+/** How often the coordinator looks whether the queue is worked off, when no job of its own process ends. */
+export const queuePollMs = 500;
+
+/** Oldest server we work with: 13 is out of support, and 14 brought client_connection_check_interval. */
+export const serverVersionMin = 140_000;
+
+/** Recoveries of one run in a row: a server that drops us a hundred times has a problem that waiting does not mend. */
+export const recoveriesMax = 100;
+
+/** A chunk is one transaction and is loaded again as a whole: a gigabyte is more than anybody wants to repeat. */
+export const chunkBytesMax = 1024 * MiB;

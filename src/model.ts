@@ -30,13 +30,11 @@ export interface SourceFile {
   readonly dataLine: number;
 }
 
-/** A byte range of one file: the unit of a queue job. */
+/** A byte range of one file: the unit of a queue job. It begins at a record and ends at one, or at the file's end. */
 export interface Segment {
-  readonly runId: number;
   readonly fileId: number;
-  readonly byteStart: number;
+  readonly start: Position;
   readonly byteEnd: number;
-  readonly firstLine: number;
 }
 
 /** What one chunk, one file or one table has come to. read = copied + rejected + filtered, always. */
@@ -136,4 +134,10 @@ export type RunEvent =
   | { readonly type: 'loaded'; readonly table: string; readonly seconds: number }
   | { readonly type: 'building'; readonly table: string; readonly what: 'rows' | 'primary key' | 'indexes' | 'statistics' }
   | { readonly type: 'notice'; readonly message: string }
+  /** An unfinished run is continued: so much of it is in staging. */
+  | { readonly type: 'resumed'; readonly runId: number; readonly chunks: number; readonly records: number }
+  /** The server went away; the run waits for it. */
+  | { readonly type: 'waiting'; readonly problem: string; readonly waitMs: number }
+  /** The server is back; so much that was in staging is loaded again (nothing, unless it crashed). */
+  | { readonly type: 'recovered'; readonly crashed: boolean; readonly chunks: number; readonly records: number }
   | { readonly type: 'finished'; readonly result: RunResult };

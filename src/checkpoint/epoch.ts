@@ -1,7 +1,12 @@
 // The crash epoch: a uuid in an unlogged table, which the server empties whenever it empties our staging tables.
+//
+// After crash recovery, promotion of a standby or a restore from a physical backup the canary is gone, and with it every
+// row in staging; after a clean restart both are there. One look at one row tells, in constant time, also when the
+// staging tables are empty. A chunk in the ledger counts only under the epoch of its run.
 
 import { advisoryKeys } from '../db/advisory-lock.ts';
 import { withTransaction, type Client } from '../db/client.ts';
+import { EtlError } from '../errors.ts';
 
 const readEpoch = async (client: Client): Promise<string | undefined> =>
   (await client.query('select epoch from etl.canary')).rows[0]?.epoch;
@@ -15,4 +20,9 @@ export const currentEpoch = async (client: Client): Promise<string> => {
     await client.query('insert into etl.canary (epoch) values (gen_random_uuid()) on conflict do nothing');
     return (await readEpoch(client))!;
   });
+};
+
+/** Throws ETL_EPOCH_CHANGED when the server has crashed since the epoch was read. Called inside transactions. */
+export const assertEpoch = async (client: Client, epoch: string): Promise<void> => {
+  if ((await readEpoch(client)) !== epoch) throw new EtlError('ETL_EPOCH_CHANGED');
 };

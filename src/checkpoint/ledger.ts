@@ -8,6 +8,8 @@ import type { Counts, Position, RunState, SourceFile } from '../model.ts';
 export interface NewRun {
   readonly pipeline: string;
   readonly definitionHash: string;
+  readonly tableHashes: Readonly<Record<string, string>>;
+  readonly epoch: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly host: string;
   readonly pid: number;
@@ -17,10 +19,19 @@ export interface NewRun {
 export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 
 export const insertRun = (run: NewRun): Query => ({
-  text: `insert into etl.run (pipeline, definition_hash, params, host, pid, workers)
-    values ($1, $2, $3, $4, $5, $6)
-    returning id`,
-  values: [run.pipeline, run.definitionHash, JSON.stringify(run.params), run.host, run.pid, run.workers],
+  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, epoch, host, pid, workers)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)
+    returning id::float8 as id`,
+  values: [
+    run.pipeline,
+    run.definitionHash,
+    JSON.stringify(run.tableHashes),
+    JSON.stringify(run.params),
+    run.epoch,
+    run.host,
+    run.pid,
+    run.workers,
+  ],
 });
 
 export const insertFiles = (runId: number, files: readonly NewFile[]): Query => ({
@@ -57,34 +68,104 @@ export const updateRunState = (runId: number, state: RunState, error?: { code: s
   values: [runId, state, error?.code ?? null, error?.message ?? null],
 });
 
-/** Runs whose process is gone without a word: whoever holds the pipeline's lock may say so. */
-export const closeAbandonedRuns = (pipeline: string): Query => ({
+/** Ends unfinished runs that a new one takes the place of: their staging tables are about to be dropped. */
+export const abandonRuns = (pipeline: string): Query => ({
   text: `update etl.run
-    set state = 'failed', finished_at = clock_timestamp(),
-      error_code = 'ETL_INTERRUPTED', error = 'the process ended without a word'
-    where pipeline = $1 and state not in ('published', 'failed', 'cancelled')
-    returning id::float8 as id`,
+    set state = 'cancelled', finished_at = coalesce(finished_at, clock_timestamp()),
+      error_code = coalesce(error_code, 'ETL_INTERRUPTED'),
+      error = coalesce(error, 'the process ended without a word, and a new run took its place')
+    where pipeline = $1 and state not in ('published', 'cancelled')`,
   values: [pipeline],
 });
 
-/** The run that holds a pipeline: the newest unfinished one. */
+/** A process goes on with an unfinished run. */
+export const adoptRun = (runId: number, host: string, pid: number, workers: number): Query => ({
+  text: `update etl.run
+    set state = 'loading', host = $2, pid = $3, workers = $4, finished_at = null, error_code = null, error = null
+    where id = $1`,
+  values: [runId, host, pid, workers],
+});
+
+/** The newest run of a pipeline, finished or not. */
+export interface LatestRun {
+  readonly id: number;
+  readonly state: RunState;
+  readonly definitionHash: string;
+  readonly tableHashes: Readonly<Record<string, string>>;
+  readonly epoch: string;
+}
+
+export const latestRun = async (client: Client, pipeline: string): Promise<LatestRun | undefined> =>
+  (
+    await client.query(
+      `select id::float8 as id, state, definition_hash as "definitionHash", table_hashes as "tableHashes", epoch
+        from etl.run where pipeline = $1 order by id desc limit 1`,
+      [pipeline],
+    )
+  ).rows[0];
+
+/** The state of a run: after a connection was lost during commit, the only way to know. */
+export const runState = async (client: Client, runId: number): Promise<RunState> =>
+  (await client.query('select state from etl.run where id = $1', [runId])).rows[0].state;
+
+/** Files of a run, as they were when it was planned. */
+export const runFiles = async (client: Client, runId: number): Promise<readonly SourceFile[]> =>
+  (
+    await client.query(
+      `select id::float8 as id, run_id::float8 as "runId", table_name as "table", ordinal, path, name,
+          bytes::float8 as bytes, fingerprint, header, data_byte::float8 as "dataByte", data_line::float8 as "dataLine"
+        from etl.source_file where run_id = $1 order by id`,
+      [runId],
+    )
+  ).rows;
+
+/** What a crash took: chunks of the run that its old epoch had. */
+export interface LostChunks {
+  readonly chunks: number;
+  readonly records: number;
+}
+
+/**
+ * Gives a run the epoch of the server after a crash. Everything it had in staging is gone, so its chunks no longer
+ * count, and its rejects will be found again with them.
+ */
+export const renewEpoch = async (client: Client, runId: number, epoch: string): Promise<LostChunks> => {
+  const { rows } = await client.query(
+    `with lost as (
+        select count(*)::int as chunks, coalesce(sum(c.records), 0)::float8 as records
+        from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
+        where r.id = $1 and c.epoch = r.epoch
+      ),
+      forgotten as (delete from etl.reject where run_id = $1),
+      renewed as (update etl.run set epoch = $2, crashes_seen = crashes_seen + 1 where id = $1)
+    select chunks, records from lost`,
+    [runId, epoch],
+  );
+  return rows[0];
+};
+
+/** The run that holds a pipeline: the newest one. */
 export const selectHolder = (pipeline: string): Query => ({
   text: `select id::int as run, host, pid, to_char(started_at, 'YYYY-MM-DD HH24:MI:SS TZ') as started
     from etl.run
-    where pipeline = $1 and state not in ('published', 'failed', 'cancelled')
+    where pipeline = $1
     order by id desc limit 1`,
   values: [pipeline],
 });
 
 /**
  * Claims a chunk: the row goes in before the first byte is copied, so that a second delivery of the same work waits for
- * this transaction and then finds it done. No row comes back when the chunk is loaded already.
+ * this transaction and then finds it done. No row comes back when the chunk is loaded already; a row of an epoch that
+ * ended is taken over.
  */
 export const claimChunk = (fileId: number, start: Position, epoch: string): Query => ({
-  text: `insert into etl.chunk
+  text: `insert into etl.chunk as c
       (file_id, byte_start, byte_end, first_line, first_record, lines, records, copied, rejected, filtered, epoch)
     values ($1, $2, $2, $3, $4, 0, 0, 0, 0, 0, $5)
-    on conflict (file_id, byte_start) do nothing
+    on conflict (file_id, byte_start) do update
+      set byte_end = excluded.byte_end, lines = 0, records = 0, copied = 0, rejected = 0, filtered = 0,
+        first_line = excluded.first_line, first_record = excluded.first_record, epoch = excluded.epoch
+      where c.epoch <> excluded.epoch
     returning true as claimed`,
   values: [fileId, start.byte, start.line, start.record, epoch],
 });
@@ -115,6 +196,27 @@ export const selectChunk = (fileId: number, byteStart: number): Query => ({
   values: [fileId, byteStart],
 });
 
+/** A chunk that is in staging. */
+export interface LoadedChunkRow extends Counts {
+  readonly fileId: number;
+  readonly start: number;
+  readonly end: Position;
+}
+
+/** Every chunk of a run that counts, in file order. */
+export const loadedChunks = async (client: Client, runId: number): Promise<readonly LoadedChunkRow[]> => {
+  const { rows } = await client.query(
+    `select c.file_id::float8 as "fileId", c.byte_start::float8 as start, c.byte_end::float8 as byte,
+        (c.first_line + c.lines)::float8 as line, (c.first_record + c.records)::float8 as record,
+        c.records::float8, c.copied::float8, c.rejected::float8, c.filtered::float8
+      from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
+      where r.id = $1 and c.epoch = r.epoch
+      order by c.file_id, c.byte_start`,
+    [runId],
+  );
+  return rows.map(({ byte, line, record, ...row }) => ({ ...row, end: { byte, line, record } }));
+};
+
 /** What the chunks of one file add up to, and whether they cover its data without gap or overlap. */
 export interface FileTotals extends Counts {
   readonly fileId: number;
@@ -129,8 +231,8 @@ export interface FileTotals extends Counts {
 const selectFileTotals = (runId: number): Query => ({
   text: `with chunks as (
       select c.*, lead(byte_start) over (partition by file_id order by byte_start) as next_start
-      from etl.chunk c join etl.source_file f on f.id = c.file_id
-      where f.run_id = $1
+      from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
+      where f.run_id = $1 and c.epoch = r.epoch
     )
     select f.id::float8 as "fileId", f.table_name as "table", f.name, f.path, f.bytes::float8, f.fingerprint,
       coalesce(sum(c.records), 0)::float8 as records, coalesce(sum(c.copied), 0)::float8 as copied,

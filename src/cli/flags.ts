@@ -101,6 +101,15 @@ export const parseCount =
     return { problem: `'${text}' is not a whole number from 1 to ${max}` };
   };
 
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A time such as 30s, 5m or 1h, in milliseconds; a bare number counts seconds. */
+export const parseDuration: Parser<number> = (text) => {
+  const [, digits = '', unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(text) ?? [];
+  if (digits === '') return { problem: `'${text}' is not a time such as 30s, 5m or 1h` };
+  return { value: Number(digits) * unitMs[unit]! };
+};
+
 export const parseChoice =
   <T extends string>(choices: readonly T[]): Parser<T> =>
   (text) => {

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM: the first stops the work gracefully, the second ends the process at once.
+// SIGINT and SIGTERM: the first stops the work gently, the second at once, the third ends the process.
 
 import { codeOf, EtlError, exitCodes } from '../errors.ts';
 
@@ -7,25 +7,35 @@ type StopSignal = 'SIGINT' | 'SIGTERM';
 const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM'];
 const exitBySignal = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;
 
+/** What `work` listens to: `drain` after the first signal, `abort` after the second. */
+export interface StopSignals {
+  readonly drain: AbortSignal;
+  readonly abort: AbortSignal;
+}
+
 /**
- * Runs `work` with a signal that is aborted when the process is asked to stop. Whatever `work` throws after that is
- * reported as ETL_INTERRUPTED with its cause: connections that are closed under way fail in many ways.
+ * Runs `work` with signals that are aborted when the process is asked to stop: first gently, then at once; a third
+ * signal ends the process without more ado. Whatever `work` throws after that is reported as ETL_INTERRUPTED with its
+ * cause: connections that are closed under way fail in many ways.
  */
 export const withInterrupt = async <T>(
-  onStop: (signal: StopSignal) => void,
-  work: (signal: AbortSignal) => Promise<T>,
+  onStop: (signal: StopSignal, isSecond: boolean) => void,
+  work: (signals: StopSignals) => Promise<T>,
 ): Promise<T> => {
-  const controller = new AbortController();
+  const drain = new AbortController();
+  const abort = new AbortController();
   let stopped: StopSignal | undefined;
   const stop = (signal: StopSignal): void => {
-    if (stopped) process.exit(exitBySignal[signal]);
+    if (abort.signal.aborted) process.exit(exitBySignal[signal]);
+    const reason = new DOMException(signal, 'AbortError');
+    onStop(signal, stopped !== undefined);
+    if (stopped !== undefined) abort.abort(reason);
     stopped = signal;
-    onStop(signal);
-    controller.abort(new DOMException(signal, 'AbortError'));
+    drain.abort(reason);
   };
   for (const signal of stopSignals) process.on(signal, stop);
   try {
-    return await work(controller.signal);
+    return await work({ drain: drain.signal, abort: abort.signal });
   } catch (cause) {
     if (stopped === undefined || codeOf(cause) === 'ETL_INTERRUPTED') throw cause;
     throw new EtlError('ETL_INTERRUPTED', { signal: stopped }, { cause });

@@ -5,6 +5,7 @@ import { codeOf, EtlError, messageOf } from '../errors.ts';
 import type { ServerAddress } from './address.ts';
 import { advisoryKeys } from './advisory-lock.ts';
 import { quoteName, type Query } from './sql.ts';
+import { watchClient } from './watchdog.ts';
 
 export type Client = pg.Client;
 
@@ -35,16 +36,41 @@ const connectError = (cause: unknown, { label }: ServerAddress, client: pg.Clien
 };
 
 /**
+ * Settings of every session: the server must notice within seconds when we are gone, because our locks and open
+ * transactions hold up whoever takes over. The first is refused where the operating system cannot do it.
+ */
+const sessionSettings = [
+  `set client_connection_check_interval = '2s'`,
+  'set tcp_keepalives_idle = 10',
+  'set tcp_keepalives_interval = 5',
+  'set tcp_keepalives_count = 3',
+  `set tcp_user_timeout = '30s'`,
+];
+
+const setUp = async (client: pg.Client): Promise<void> => {
+  for (const setting of sessionSettings)
+    await client.query(setting).catch((error: unknown) => {
+      if (codeOf(error) !== '22023') throw error; // invalid_parameter_value: not on this platform
+    });
+};
+
+/** Connections that ended without being asked to, and why. */
+const lost = new WeakMap<pg.Client, Error>();
+
+/**
  * Opens a connection. The caller closes it with `closeClient`.
  *
  * A killed backend rejects the running query and also emits 'error'; the listener keeps the second from ending the
- * process. Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE.
+ * process, and remembers that the connection is lost: the driver's own error for that has no code.
+ * Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE.
  */
 export const openClient = async (address: ServerAddress): Promise<Client> => {
   const client = new pg.Client(address.config);
-  client.on('error', () => undefined);
+  client.on('error', (error) => lost.set(client, error));
   try {
     await client.connect();
+    await setUp(client);
+    watchClient(client, address);
     return client;
   } catch (cause) {
     await closeClient(client);
@@ -54,18 +80,39 @@ export const openClient = async (address: ServerAddress): Promise<Client> => {
 
 /** Closes a connection; one that is already gone is closed, too. */
 export const closeClient = async (client: Client): Promise<void> => {
-  await client.end().catch(() => undefined);
+  if (!lost.has(client)) await client.end().catch(() => undefined);
 };
 
-/** Opens a connection for the length of `use`. */
+/** Ends a connection at once, whatever it is doing: the server rolls back. Its running query is rejected. */
+export const destroyClient = (client: Client, reason: Error): void => {
+  client.connection.stream.destroy(reason);
+};
+
+/** Errors of a lost connection as ETL_SERVER_LOST; others as they are. */
+export const lossOf = (client: Client, { label }: ServerAddress, error: unknown): unknown => {
+  if (error instanceof EtlError || !lost.has(client)) return error;
+  const problem = codeOf(error) === undefined ? 'the connection ended' : `${codeOf(error)} ${messageOf(error)}`;
+  return new EtlError('ETL_SERVER_LOST', { server: label, problem }, { cause: error });
+};
+
+/**
+ * Opens a connection for the length of `use`; an aborted signal ends the connection under it.
+ * Errors: those of `use`, and ETL_SERVER_LOST when the connection was lost under it.
+ */
 export const withClient = async <T>(
   address: ServerAddress,
   use: (client: Client) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> => {
   const client = await openClient(address);
+  const abort = (): void => destroyClient(client, new Error('aborted'));
+  signal?.addEventListener('abort', abort);
   try {
     return await use(client);
+  } catch (error) {
+    throw lossOf(client, address, error);
   } finally {
+    signal?.removeEventListener('abort', abort);
     await closeClient(client);
   }
 };
@@ -95,7 +142,7 @@ export const withTransaction = async <T>(client: Client, work: () => Promise<T>)
     return result;
   } catch (error) {
     // A lost connection cannot roll back, and need not: the server does.
-    await client.query('rollback').catch(() => undefined);
+    if (!lost.has(client)) await client.query('rollback').catch(() => undefined);
     throw error;
   }
 };

@@ -4,6 +4,22 @@ import assert from 'node:assert';
 import { createHash } from 'node:crypto';
 import type { PipelineSpec } from '../declaration.ts';
 
+const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value, [])).digest('hex');
+
+/** A hash of each table's declaration, SQL file included: tells which of them changed. */
+export const tableHashes = (
+  spec: PipelineSpec,
+  sqlTexts: ReadonlyMap<string, string>,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    spec.tables.map((table) => {
+      if (table.transform === undefined) return [table.name, sha256(table)];
+      const sql = sqlTexts.get(table.name);
+      assert(sql !== undefined, `no SQL text of table ${table.name}`);
+      return [table.name, sha256({ ...table, transform: sql })];
+    }),
+  );
+
 /**
  * SHA-256, in hex, of the bound definition. The order of object keys and the directory do not matter; functions
  * count by their source text and Zod schemas by their definition, refinements included. What a function takes
@@ -12,14 +28,9 @@ import type { PipelineSpec } from '../declaration.ts';
  * @param sqlTexts content of the SQL file of each table that has one, by table name.
  */
 export const definitionHash = (spec: PipelineSpec, sqlTexts: ReadonlyMap<string, string>): string => {
-  const tables = spec.tables.map((table) => {
-    if (table.transform === undefined) return table;
-    const sql = sqlTexts.get(table.name);
-    assert(sql !== undefined, `no SQL text of table ${table.name}`);
-    return { ...table, transform: sql };
-  });
-  const { name, schema, params } = spec;
-  return createHash('sha256').update(canonical({ name, schema, params, tables }, [])).digest('hex');
+  const { name, schema, params, tables } = spec;
+  const order = tables.map((table) => table.name);
+  return sha256({ name, schema, params, order, tables: tableHashes(spec, sqlTexts) });
 };
 
 /** JSON with sorted keys that also writes what JSON cannot: functions, patterns, big numbers, Zod schemas. */

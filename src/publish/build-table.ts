@@ -3,6 +3,7 @@
 import type { IndexSpec } from '../declaration.ts';
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteName, quoteNames, type Query } from '../db/sql.ts';
+import { isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
 
@@ -77,8 +78,9 @@ export const buildIndexes = async (
 
 export const analyze = (names: TableNames): Query => ({ text: `analyze ${builtName(names)}` });
 
-/** The server's refusal of a constraint or index as our error, by SQLSTATE. */
-export const buildError = ({ table }: TableNames, what: string, cause: unknown): EtlError => {
+/** The server's refusal of a constraint or index as our error, by SQLSTATE; anything else as it is. */
+export const buildError = ({ table }: TableNames, what: string, cause: unknown): unknown => {
+  if (!isRefusal(cause)) return cause;
   const { detail, column } = cause as { detail?: string; column?: string };
   const sqlstate = codeOf(cause);
   if (sqlstate === '23505')

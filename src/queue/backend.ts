@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import type * as BullMq from 'bullmq';
 import type { ServerAddress } from '../db/address.ts';
 import { withClient, type Client } from '../db/client.ts';
-import { queuePoolConnections } from '../limits.ts';
+import { queuePoolConnections, queueQueryTimeoutMs } from '../limits.ts';
+import type { SocketSet } from './sockets.ts';
 
 /** Schema of BullMQ's own tables, beside our bookkeeping. */
 export const queueSchema = 'etl_queue';
@@ -30,9 +31,12 @@ const isCurrent = async (client: Client): Promise<boolean> => {
 };
 
 /** Connection of one BullMQ object: a small pool of its own, and a LISTEN connection beside it. */
-export const queueConnection = (address: ServerAddress): BullMq.PostgresPoolConfig => ({
+export const queueConnection = (address: ServerAddress, sockets: SocketSet): BullMq.PostgresPoolConfig => ({
   ...(address.config as BullMq.PostgresPoolConfig),
   application_name: 'sluice queue',
   max: queuePoolConnections,
+  // A query on a connection that leads nowhere must not wait for ever.
+  query_timeout: queueQueryTimeoutMs,
   schema: queueSchema,
+  stream: sockets.open,
 });

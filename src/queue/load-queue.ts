@@ -1,100 +1,183 @@
-// The load queue of one run: a job for every segment, worked off by this process.
+// The load queue of one run: a job for every segment. The coordinator fills it; any process that knows the pipeline may
+// work it off.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Queue, Worker } from 'bullmq';
 import type { ServerAddress } from '../db/address.ts';
-import { codeOf } from '../errors.ts';
+import { EtlError, codeOf, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { jobLockMs, jobStalledMax } from '../limits.ts';
+import { jobLockMs, jobStalledCheckMs, jobStalledMax, queueCloseTimeoutMs, queuePollMs } from '../limits.ts';
+import type { Segment } from '../model.ts';
 import { loadBullMq, queueConnection } from './backend.ts';
+import { createSocketSet, type SocketSet } from './sockets.ts';
 
-/** What a job carries: references, never rows. */
-export interface SegmentJob {
-  readonly runId: number;
-  readonly fileId: number;
-}
-
-export interface WorkOptions {
+export interface QueueOptions {
   readonly address: ServerAddress;
   readonly runId: number;
-  readonly jobs: readonly SegmentJob[];
-  readonly workers: number;
   readonly logger: Logger;
-  /** Loads one segment. Its signal is aborted when another segment failed. */
-  readonly load: (job: SegmentJob, signal: AbortSignal) => Promise<void>;
-  readonly signal: AbortSignal | undefined;
+}
+
+export interface ServeOptions extends QueueOptions {
+  readonly workers: number;
+  /** Asks the work to stop after the chunks in flight: closing then waits for them. */
+  readonly drain: AbortSignal | undefined;
+  /** Loads one segment; its signal is aborted when the queue is left at once. */
+  readonly load: (segment: Segment, signal: AbortSignal) => Promise<void>;
 }
 
 /** Every run has a queue of its own: processes that know other pipelines must not take its jobs. */
 const queueName = (runId: number): string => `etl-load-${runId}`;
 
-const openQueue = (address: ServerAddress, runId: number, logger: Logger): Queue => {
+/** BullMQ reports thousands of errors a second while the server is down; one of a kind is enough for a log. */
+const quiet = (logger: Logger): ((error: Error) => void) => {
+  const said = new Set<string>();
+  return (error) => {
+    const kind = codeOf(error) ?? error.name;
+    if (!said.has(kind)) logger.debug({ error }, 'queue');
+    said.add(kind);
+  };
+};
+
+/** Closes BullMQ's object in bounded time: what does not close by itself loses its sockets. */
+const closeBounded = async (close: () => Promise<void>, sockets: SocketSet): Promise<void> => {
+  const timer = new AbortController();
+  const late = sleep(queueCloseTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
+  const closed = close().catch(() => undefined);
+  await Promise.race([closed, late]);
+  timer.abort();
+  sockets.destroy();
+  await Promise.race([closed, sleep(queueCloseTimeoutMs, undefined, { ref: false })]);
+};
+
+const openQueue = ({ address, runId, logger }: QueueOptions, sockets: SocketSet): Queue => {
   const { Queue: BullQueue, createPostgresBackend } = loadBullMq();
-  const queue = new BullQueue(queueName(runId), { connection: queueConnection(address) }, createPostgresBackend as never);
-  queue.on('error', (error) => logger.debug({ error }, 'queue'));
+  const connection = queueConnection(address, sockets);
+  const queue = new BullQueue(queueName(runId), { connection }, createPostgresBackend as never);
+  queue.on('error', quiet(logger));
   return queue as unknown as Queue;
 };
 
-const openWorker = (options: WorkOptions, process: (job: Job<SegmentJob>) => Promise<void>): Worker => {
-  const { Worker: BullWorker, createPostgresBackend } = loadBullMq();
-  const worker = new BullWorker(
-    queueName(options.runId),
-    process as never,
-    {
-      connection: queueConnection(options.address),
-      concurrency: options.workers,
-      lockDuration: jobLockMs,
-      maxStalledCount: jobStalledMax,
-    },
-    createPostgresBackend as never,
-  );
-  worker.on('error', (error) => options.logger.debug({ error }, 'worker'));
-  return worker as unknown as Worker;
-};
+/** BullMQ's statements are right, so an error without a code is the driver's: the connection ended, or gave no answer. */
+const lossOf = (error: unknown, { label }: ServerAddress): unknown =>
+  error instanceof EtlError || codeOf(error) !== undefined
+    ? error
+    : new EtlError('ETL_SERVER_LOST', { server: label, problem: messageOf(error) }, { cause: error });
 
-/** Removes what a run left in the queue: its jobs, finished or not. */
-export const removeQueue = async (address: ServerAddress, runId: number, logger: Logger): Promise<void> => {
-  const queue = openQueue(address, runId, logger);
+/** Uses the queue of a run for the length of a function. */
+const withQueue = async <T>(options: QueueOptions, use: (queue: Queue) => Promise<T>): Promise<T> => {
+  const sockets = createSocketSet();
+  const queue = openQueue(options, sockets);
   try {
-    await queue.obliterate({ force: true });
+    return await use(queue);
+  } catch (error) {
+    throw lossOf(error, options.address);
   } finally {
-    await queue.close();
+    await closeBounded(() => queue.close(), sockets);
   }
 };
 
-/**
- * Puts the jobs on the run's queue and works them off, `workers` at a time. Returns when all are done; the first failure
- * stops the others and is thrown as it was.
- */
-export const workOff = async (options: WorkOptions): Promise<void> => {
-  const { address, runId, jobs, load, logger } = options;
-  if (jobs.length === 0) return;
-  const failure = new AbortController();
-  const signal = options.signal === undefined ? failure.signal : AbortSignal.any([options.signal, failure.signal]);
-  const { UnrecoverableError } = loadBullMq();
-  let settle: (failure: { error: unknown } | undefined) => void;
-  const outcome = new Promise<{ error: unknown } | undefined>((resolve) => (settle = resolve));
-  let open = jobs.length;
-  const processJob = async ({ data }: Job<SegmentJob>): Promise<void> => {
+/** Removes what a run left in the queue: its jobs, finished or not. */
+export const removeQueue = (options: QueueOptions): Promise<void> =>
+  withQueue(options, (queue) => queue.obliterate({ force: true }));
+
+/** A process's share in the work of a run. */
+export interface Service {
+  /** Rejects with the first error of a segment; never resolves. */
+  readonly failed: Promise<never>;
+  /** Called whenever a segment is done. */
+  onDone: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Begins to work the queue off, `workers` segments at a time. */
+export const serveQueue = (options: ServeOptions): Service => {
+  const { Worker: BullWorker, UnrecoverableError, createPostgresBackend } = loadBullMq();
+  const sockets = createSocketSet();
+  const leaving = new AbortController();
+  let fail: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => (fail = reject));
+  failed.catch(() => undefined);
+  const work = async ({ data }: Job<Segment>): Promise<void> => {
     try {
-      await load(data, signal);
-      open -= 1;
-      if (open === 0) settle(undefined);
+      await options.load(data, leaving.signal);
     } catch (error) {
-      settle({ error });
-      failure.abort();
+      fail(error);
       // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
       throw new UnrecoverableError(codeOf(error) ?? 'unknown');
     }
   };
-  const queue = openQueue(address, runId, logger);
-  const worker = openWorker(options, processJob);
-  try {
-    await queue.addBulk(jobs.map((data) => ({ name: 'segment', data, opts: { jobId: `file-${data.fileId}` } })));
-    const failed = await outcome;
-    if (failed !== undefined) throw failed.error;
-  } finally {
-    await worker.close();
-    await queue.obliterate({ force: true });
-    await queue.close();
+  const bullWorker = new BullWorker(
+    queueName(options.runId),
+    work as never,
+    {
+      connection: queueConnection(options.address, sockets),
+      concurrency: options.workers,
+      lockDuration: jobLockMs,
+      stalledInterval: jobStalledCheckMs,
+      maxStalledCount: jobStalledMax,
+    },
+    createPostgresBackend as never,
+  ) as unknown as Worker;
+  const service: Service = {
+    failed,
+    onDone: () => undefined,
+    close: async () => {
+      if (options.drain?.aborted) await bullWorker.close().catch(() => undefined);
+      leaving.abort();
+      await closeBounded(() => bullWorker.close(), sockets);
+    },
+  };
+  bullWorker.on('error', quiet(options.logger));
+  bullWorker.on('completed', () => service.onDone());
+  return service;
+};
+
+/** Jobs that are not done yet, and the codes of those that failed, here or in another process. */
+const look = async (queue: Queue): Promise<{ open: number; failedCodes: readonly string[] }> => {
+  const { failed = 0, ...open } = await queue.getJobCounts('wait', 'active', 'delayed', 'prioritized', 'failed');
+  const failedCodes = failed === 0 ? [] : (await queue.getFailed(0, 0)).map(({ failedReason }) => failedReason);
+  return { open: Object.values(open).reduce((sum, jobs) => sum + jobs, 0), failedCodes };
+};
+
+/** Waits until every job is done, by whomever. */
+const waitUntilDone = async (queue: Queue, service: Service): Promise<void> => {
+  for (;;) {
+    const wake = new AbortController();
+    service.onDone = () => wake.abort();
+    const { open, failedCodes } = await look(queue);
+    if (open === 0 && failedCodes.length === 0) return;
+    if (failedCodes.length > 0) {
+      // Our own failure is thrown as it was; another process's by its code.
+      await Promise.race([service.failed, sleep(queuePollMs)]);
+      throw new EtlError('ETL_WORKER_FAILED', { problem: failedCodes[0] });
+    }
+    const pause = sleep(queuePollMs, undefined, { signal: wake.signal }).catch(() => undefined);
+    await Promise.race([pause, service.failed]);
+    wake.abort();
   }
+};
+
+/**
+ * Puts the segments on the run's queue and works them off together with whoever else serves it. Returns when all are
+ * done; the first failure stops this process's share and is thrown as it was.
+ */
+export const workOff = async (options: ServeOptions, segments: readonly Segment[]): Promise<void> => {
+  if (segments.length === 0) return;
+  await withQueue(options, async (queue) => {
+    await queue.obliterate({ force: true });
+    await queue.addBulk(
+      segments.map((data) => ({
+        name: 'segment',
+        data,
+        opts: { jobId: `file-${data.fileId}-${data.start.byte}`, removeOnComplete: true },
+      })),
+    );
+    const service = serveQueue(options);
+    try {
+      await waitUntilDone(queue, service);
+    } finally {
+      await service.close();
+    }
+    await queue.obliterate({ force: true });
+  });
 };

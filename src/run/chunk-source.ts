@@ -13,6 +13,8 @@ import { addCounts } from './table-load.ts';
 export interface FileLoad {
   readonly client: Client;
   readonly file: SourceFile;
+  /** Where the segment ends: at a record, or at the file's end. */
+  readonly byteEnd: number;
   readonly copyStatement: string;
   readonly decode: Decoder;
   readonly split: Splitter;
@@ -32,8 +34,8 @@ export interface ChunkTally {
 
 /** Blocks of the chunk that begins at `from`: whole records, until it holds `chunkBytes`. */
 export async function* chunkBlocks(load: FileLoad, from: Position): AsyncGenerator<RecordBlock, void> {
-  const { file, chunkBytes, split } = load;
-  const reads = readRange(file.path, from.byte, file.bytes, Math.min(readBytes, chunkBytes));
+  const { file, byteEnd, chunkBytes, split } = load;
+  const reads = readRange(file.path, from.byte, byteEnd, Math.min(readBytes, chunkBytes));
   for await (const block of recordBlocks(reads, from, split)) {
     load.signal.throwIfAborted();
     yield block;

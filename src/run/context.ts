@@ -11,21 +11,30 @@ export interface RunContext {
   readonly address: ServerAddress;
   /** The coordinator's connection: plan, ledger, build, publish. Loads have connections of their own. */
   readonly client: Client;
+  /** The server's crash epoch when this connection was opened. */
+  readonly epoch: string;
   readonly workers: number;
   readonly chunkBytes: number;
   readonly keepStaging: boolean;
   readonly emit: (event: RunEvent) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal | undefined;
+  readonly drain: AbortSignal | undefined;
   readonly steps: StepTime[];
 }
 
 /** Seconds since a moment of `performance.now()`, to the millisecond. */
 export const secondsSince = (start: number): number => Math.round(performance.now() - start) / 1000;
 
+/** Throws when the run is asked to stop, at once or after the chunks in flight. */
+export const stopIfAsked = ({ signal, drain }: Pick<RunContext, 'signal' | 'drain'>): void => {
+  signal?.throwIfAborted();
+  drain?.throwIfAborted();
+};
+
 /** Runs one step, announced and timed. */
 export const step = async <T>(context: RunContext, name: RunStep, work: () => Promise<T>): Promise<T> => {
-  context.signal?.throwIfAborted();
+  stopIfAsked(context);
   context.emit({ type: 'step', step: name });
   const start = performance.now();
   const result = await work();

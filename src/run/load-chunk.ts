@@ -1,9 +1,12 @@
 // Loads one chunk: COPY, rejects and ledger row in one transaction.
 
+import { assertEpoch } from '../checkpoint/epoch.ts';
 import { claimChunk, completeChunk, selectChunk } from '../checkpoint/ledger.ts';
 import { copyIn } from '../copy/copy-in.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
+import { retryOf } from '../db/retry.ts';
 import { EtlError, codeOf } from '../errors.ts';
+import { chunkAttemptsMax } from '../limits.ts';
 import type { Counts, Position } from '../model.ts';
 import { insertRejects } from '../reject/store.ts';
 import { chunkBlocks, decodeBlock, type ChunkTally, type FileLoad } from './chunk-source.ts';
@@ -34,6 +37,7 @@ const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise
   const tally: ChunkTally = { end: from, counts: noCounts, rejects: [] };
   try {
     return await withTransaction(client, async () => {
+      await assertEpoch(client, epoch);
       // The ledger row goes first: no row back means that the chunk is loaded, before we send a byte.
       // Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
       const claimed = await runQuery(client, claimChunk(file.id, from, epoch));
@@ -79,10 +83,13 @@ const isDataRefusal = (error: unknown): boolean => /^(22|23|P0001)/.test(codeOf(
  * ETL_USER_FUNCTION; the driver's own when the connection is lost.
  */
 export const loadChunk = async (load: FileLoad, from: Position): Promise<LoadedChunk> => {
-  try {
-    return await attempt(load, from, copyWhole);
-  } catch (error) {
-    if (!isDataRefusal(error)) throw error;
-    return attempt(load, from, copyCarefully);
+  let copy: CopyChunk = copyWhole;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt(load, from, copy);
+    } catch (error) {
+      if (isDataRefusal(error) && copy === copyWhole) copy = copyCarefully;
+      else if (retryOf(error) !== 'chunk' || tries >= chunkAttemptsMax) throw error;
+    }
   }
 };

@@ -1,21 +1,30 @@
-// Loads every file of a run into staging: one job a file on the run's queue, one connection a worker.
+// Loads what is missing of a run's files into staging: one job a segment on the run's queue, one connection a worker.
 
-import { currentEpoch } from '../checkpoint/epoch.ts';
-import { closeClient, openClient, type Client } from '../db/client.ts';
+import { missingSegments } from '../checkpoint/resume.ts';
+import { loadedChunks, type LoadedChunkRow } from '../checkpoint/ledger.ts';
+import { closeClient, lossOf, openClient, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { rejectsCollectedMax } from '../limits.ts';
-import type { Position, SourceFile } from '../model.ts';
+import type { Position, Segment, SourceFile } from '../model.ts';
 import { migrateQueue } from '../queue/backend.ts';
-import { workOff } from '../queue/load-queue.ts';
+import { workOff, type ServeOptions } from '../queue/load-queue.ts';
 import { isOverLimit } from '../reject/store.ts';
-import type { RunContext } from './context.ts';
 import type { FileLoad } from './chunk-source.ts';
+import { stopIfAsked, type RunContext } from './context.ts';
 import { loadChunk } from './load-chunk.ts';
 import type { PlannedTable } from './plan.ts';
 import { followTable, type TableProgress } from './progress.ts';
 import { createTableLoad, type TableLoad } from './table-load.ts';
 
-/** A table's files as the ledger knows them, and how they are loaded. */
+/** A run as far as loading it is concerned. */
+export interface LoadingRun {
+  readonly runId: number;
+  readonly epoch: string;
+  readonly files: readonly SourceFile[];
+  readonly planned: readonly PlannedTable[];
+}
+
+/** How one table is loaded, and how far it is. */
 interface LoadingTable {
   readonly load: TableLoad;
   readonly progress: TableProgress;
@@ -40,10 +49,14 @@ const withWorkerClients = async <T>(context: RunContext, work: (pool: ClientPool
     return await work({
       use: async (job) => {
         const client = await take();
-        const result = await job(client);
-        // A connection whose job failed is not used again: it may be in the middle of a COPY.
-        idle.push(client);
-        return result;
+        try {
+          const result = await job(client);
+          // A connection whose job failed is not used again: it may be in the middle of a COPY.
+          idle.push(client);
+          return result;
+        } catch (error) {
+          throw lossOf(client, context.address, error);
+        }
       },
     });
   } finally {
@@ -61,12 +74,16 @@ const stopOverLimit = (runId: number, { load, progress }: LoadingTable): void =>
   throw new EtlError('ETL_REJECT_LIMIT', { ...details, examples: '' });
 };
 
-/** Loads one file, chunk after chunk. */
-const loadFile = async (load: FileLoad, afterChunk: () => void): Promise<void> => {
-  const { file } = load;
-  let at: Position = { byte: file.dataByte, line: file.dataLine, record: 1 };
-  while (at.byte < file.bytes) {
-    load.signal.throwIfAborted();
+/** Loads one segment, chunk after chunk; stops between two of them when asked to. */
+const loadSegment = async (
+  context: RunContext,
+  load: FileLoad,
+  start: Position,
+  afterChunk: () => void,
+): Promise<void> => {
+  let at = start;
+  while (at.byte < load.byteEnd) {
+    stopIfAsked(context);
     at = (await loadChunk(load, at)).end;
     afterChunk();
   }
@@ -74,59 +91,85 @@ const loadFile = async (load: FileLoad, afterChunk: () => void): Promise<void> =
 
 const followTables = (
   context: RunContext,
-  planned: readonly PlannedTable[],
+  { planned, files }: LoadingRun,
+  chunks: readonly LoadedChunkRow[],
 ): ReadonlyMap<string, LoadingTable> =>
   new Map(
-    planned.map(({ table, files, staging }) => {
-      const bytes = files.reduce((sum, file) => sum + file.bytes - file.dataByte, 0);
-      const progress = followTable(table.name, files.length, bytes, context.emit);
+    planned.map(({ table, staging }) => {
+      const own = files.filter((file) => file.table === table.name);
+      const progress = followTable(table.name, own, chunks, context.emit);
       return [table.name, { load: createTableLoad(context.spec, table, staging), progress }];
     }),
   );
 
-/** Loads the files and returns the seconds each table took. */
-export const loadFiles = async (
+/** What a process does with a segment of the run, over a connection of the pool. */
+const segmentLoader = (
   context: RunContext,
-  runId: number,
-  planned: readonly PlannedTable[],
-  files: readonly SourceFile[],
-): Promise<ReadonlyMap<string, number>> => {
-  await migrateQueue(context.address);
-  const tables = followTables(context, planned);
-  const epoch = await currentEpoch(context.client);
-  const filesById = new Map(files.map((file) => [file.id, file]));
-  await withWorkerClients(context, (clients) =>
-    workOff({
-      address: context.address,
-      runId,
-      jobs: files.map(({ id }) => ({ runId, fileId: id })),
-      workers: context.workers,
-      logger: context.logger,
-      signal: context.signal,
-      load: async ({ fileId }, signal) => {
-        signal.throwIfAborted();
-        const file = filesById.get(fileId)!;
-        const loading = tables.get(file.table)!;
-        const { load, progress } = loading;
-        await clients.use((client) =>
-          loadFile(
-            {
-              client,
-              file,
-              epoch,
-              signal,
-              chunkBytes: context.chunkBytes,
-              copyStatement: load.copyStatement,
-              decode: load.decoderFor(file),
-              split: load.splitterFor(file),
-              onDecoded: progress.add,
-            },
-            () => stopOverLimit(runId, loading),
-          ),
-        );
-        progress.fileDone();
+  run: LoadingRun,
+  tables: ReadonlyMap<string, LoadingTable>,
+  clients: ClientPool,
+): ServeOptions['load'] => {
+  const filesById = new Map(run.files.map((file) => [file.id, file]));
+  return async ({ fileId, start, byteEnd }, leaving) => {
+    leaving.throwIfAborted();
+    const file = filesById.get(fileId)!;
+    const loading = tables.get(file.table)!;
+    const { load, progress } = loading;
+    const signal = context.signal === undefined ? leaving : AbortSignal.any([leaving, context.signal]);
+    await clients.use((client) =>
+      loadSegment(
+        context,
+        {
+          ...{ client, file, byteEnd, signal },
+          epoch: run.epoch,
+          chunkBytes: context.chunkBytes,
+          copyStatement: load.copyStatement,
+          decode: load.decoderFor(file),
+          split: load.splitterFor(file),
+          onDecoded: progress.add,
+        },
+        start,
+        () => stopOverLimit(run.runId, loading),
+      ),
+    );
+    progress.segmentDone();
+  };
+};
+
+/** A process's share in loading a run: what to give to the queue. */
+export const withSegmentLoader = <T>(
+  context: RunContext,
+  run: LoadingRun,
+  chunks: readonly LoadedChunkRow[],
+  use: (options: ServeOptions, seconds: () => ReadonlyMap<string, number>) => Promise<T>,
+): Promise<T> => {
+  const tables = followTables(context, run, chunks);
+  const seconds = () => new Map([...tables].map(([name, { progress }]) => [name, progress.seconds()]));
+  return withWorkerClients(context, (clients) =>
+    use(
+      {
+        address: context.address,
+        runId: run.runId,
+        workers: context.workers,
+        logger: context.logger,
+        drain: context.drain,
+        load: segmentLoader(context, run, tables, clients),
       },
-    }),
+      seconds,
+    ),
   );
-  return new Map([...tables].map(([name, { progress }]) => [name, progress.seconds()]));
+};
+
+/**
+ * Loads what the ledger does not hold, and returns the seconds each table took.
+ * Errors: those of loadChunk; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
+ */
+export const loadMissing = async (context: RunContext, run: LoadingRun): Promise<ReadonlyMap<string, number>> => {
+  const chunks = await loadedChunks(context.client, run.runId);
+  const segments: readonly Segment[] = missingSegments(run.files, chunks);
+  if (segments.length > 0) await migrateQueue(context.address);
+  return withSegmentLoader(context, run, chunks, async (options, seconds) => {
+    await workOff(options, segments);
+    return seconds();
+  });
 };

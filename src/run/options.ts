@@ -16,11 +16,18 @@ export interface RunOptions {
   readonly directory?: string;
   /** Directory that source globs are relative to. Default: the working directory. */
   readonly workingDirectory?: string;
+  /** Abandon an unfinished run of this pipeline instead of continuing it. */
+  readonly fresh?: boolean;
+  /** How long to wait for a server that went away, in milliseconds. Default: five minutes. */
+  readonly waitMs?: number;
   /** Load everything again even when files and definition are those of the last published run. */
   readonly fullRefresh?: boolean;
   /** Leave the staging tables after publishing, to look at them. */
   readonly keepStaging?: boolean;
+  /** Stops the run at once: what is in flight is rolled back. */
   readonly signal?: AbortSignal;
+  /** Stops the run after the chunks in flight. Either way the next run continues it. */
+  readonly drain?: AbortSignal;
   readonly onEvent?: (event: RunEvent) => void;
   readonly logger?: Logger;
 }

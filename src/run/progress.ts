@@ -1,33 +1,37 @@
 // Totals of each table while it loads, told at most ten times a second.
 
+import type { LoadedChunkRow } from '../checkpoint/ledger.ts';
 import { progressIntervalMs } from '../limits.ts';
-import type { Counts, RunEvent } from '../model.ts';
+import type { Counts, RunEvent, SourceFile } from '../model.ts';
 import { secondsSince } from './context.ts';
 import { addCounts, noCounts } from './table-load.ts';
 
 export interface TableProgress {
   /** Adds what a segment decoded; negative when a chunk was rolled back. */
   readonly add: (bytes: number, counts: Counts) => void;
-  /** Says that one of the table's files is done; the last one ends the table. */
-  readonly fileDone: () => void;
+  /** Says that a segment is done; when all bytes are read, so is the table. */
+  readonly segmentDone: () => void;
   readonly counts: () => Counts;
-  /** Seconds from the first byte to the last file's end. */
+  /** Seconds from the first byte to the last. */
   readonly seconds: () => number;
 }
 
-/** Follows one table of `files` files and `bytesTotal` bytes. */
+/** Follows one table, beginning with what the ledger holds of its files. */
 export const followTable = (
   table: string,
-  files: number,
-  bytesTotal: number,
+  files: readonly SourceFile[],
+  chunks: readonly LoadedChunkRow[],
   emit: (event: RunEvent) => void,
 ): TableProgress => {
-  let bytes = 0;
-  let counts = noCounts;
-  let filesLeft = files;
+  const ids = new Set(files.map(({ id }) => id));
+  const loaded = chunks.filter(({ fileId }) => ids.has(fileId));
+  const bytesTotal = files.reduce((sum, file) => sum + file.bytes - file.dataByte, 0);
+  let bytes = loaded.reduce((sum, { start, end }) => sum + end.byte - start, 0);
+  let counts = loaded.reduce<Counts>(addCounts, noCounts);
   let toldAt = -Infinity;
   let startedAt: number | undefined;
   let seconds = 0;
+  let isLoaded = false;
   const tell = (): void => {
     toldAt = performance.now();
     emit({ type: 'progress', table, bytes, bytesTotal, ...counts });
@@ -39,10 +43,10 @@ export const followTable = (
       counts = addCounts(counts, more);
       if (performance.now() - toldAt >= progressIntervalMs) tell();
     },
-    fileDone: () => {
-      filesLeft -= 1;
-      if (filesLeft > 0) return;
+    segmentDone: () => {
       seconds = startedAt === undefined ? 0 : secondsSince(startedAt);
+      if (bytes < bytesTotal || isLoaded) return;
+      isLoaded = true;
       tell();
       emit({ type: 'loaded', table, seconds });
     },

@@ -1,8 +1,11 @@
 // Publishes all tables of a run in one transaction: proof of completeness, in-place fills, swaps, record.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { assertEpoch } from '../checkpoint/epoch.ts';
 import { fileTotals, updateRunState } from '../checkpoint/ledger.ts';
 import { ensureSchema, runQuery, withTransaction } from '../db/client.ts';
+import { retryOf } from '../db/retry.ts';
+import { isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { swapAttemptsMax, swapLockTimeoutMs } from '../limits.ts';
 import { productionName } from '../publish/names.ts';
@@ -18,10 +21,8 @@ import {
 import { checkComplete, checkSources } from './completeness.ts';
 import type { RunContext } from './context.ts';
 
-/** SQLSTATEs that another attempt may not meet. */
-const isPassing = (error: unknown): boolean =>
-  error instanceof DependentsChanged ||
-  ['55P03', '40P01'].includes(codeOf(error) ?? ''); // lock timeout, deadlock
+/** What another attempt at the same transaction may not meet: a lock, a deadlock, a new view. */
+const isPassing = (error: unknown): boolean => error instanceof DependentsChanged || retryOf(error) === 'chunk';
 
 const planAll = async (context: RunContext, built: readonly BuiltTable[]): Promise<readonly PublishPlan[]> => {
   const plans: PublishPlan[] = [];
@@ -34,6 +35,7 @@ const publishAll = (context: RunContext, runId: number, plans: readonly PublishP
   withTransaction(context.client, async () => {
     const { client, spec } = context;
     await client.query(`set local lock_timeout = ${swapLockTimeoutMs}`);
+    await assertEpoch(client, context.epoch);
     await checkComplete(context, runId, plans.map(({ table }) => table));
     await ensureSchema(client, spec.schema);
     for (const plan of plans) {
@@ -46,7 +48,7 @@ const publishAll = (context: RunContext, runId: number, plans: readonly PublishP
   });
 
 const publishError = ({ table }: PublishPlan, cause: unknown): unknown => {
-  if (cause instanceof EtlError || isPassing(cause)) return cause;
+  if (isPassing(cause) || !isRefusal(cause)) return cause;
   const { detail } = cause as { detail?: string };
   const details = { table: table.table, sqlstate: codeOf(cause), problem: messageOf(cause), hint: detail };
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });

@@ -1,40 +1,54 @@
 // The composer: one run of a pipeline from files to published tables, as a list of steps.
 
-import { availableParallelism, hostname } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import {
-  closeAbandonedRuns,
-  insertFiles,
-  insertRun,
-  selectHolder,
-  updateRunState,
-} from '../checkpoint/ledger.ts';
-import { createStaging, dropStaging } from '../copy/staging.ts';
+import { currentEpoch } from '../checkpoint/epoch.ts';
+import { runState, updateRunState } from '../checkpoint/ledger.ts';
+import { dropStaging } from '../copy/staging.ts';
 import type { PipelineSpec } from '../declaration.ts';
 import { resolveServer, type ServerAddress } from '../db/address.ts';
-import { tryLockPipeline } from '../db/advisory-lock.ts';
-import { runQuery, withClient, withTransaction } from '../db/client.ts';
+import { runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
+import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
 import { EtlError } from '../errors.ts';
-import { chunkBytesDefault } from '../limits.ts';
+import { chunkBytesDefault, waitMsDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
-import type { RunResult, SourceFile } from '../model.ts';
+import type { RunResult, StepTime } from '../model.ts';
 import { bindPipeline } from '../pipeline/bind.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { definitionHash } from '../pipeline/hash.ts';
+import { definitionHash, tableHashes } from '../pipeline/hash.ts';
 import { dropBuildSchema } from '../publish/names.ts';
-import { migrateQueue } from '../queue/backend.ts';
-import { removeQueue } from '../queue/load-queue.ts';
 import { readSqlFile, type SqlText } from '../transform/sql-file.ts';
+import { beginRun, continueRun } from './begin.ts';
 import { buildTables } from './build.ts';
 import { checkRejects } from './completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
-import { loadFiles } from './load.ts';
+import { loadMissing, type LoadingRun } from './load.ts';
 import type { RunOptions } from './options.ts';
 import { planSources, type PlannedTable } from './plan.ts';
+import { preflight } from './preflight.ts';
 import { publishTables } from './publish.ts';
+import { untilDone } from './recover.ts';
 import { standingRun, tableResults } from './results.ts';
+import { takeLock } from './take-lock.ts';
+
+/** What a run is made of, before any connection. */
+interface Job {
+  readonly spec: PipelineSpec;
+  readonly sqlTexts: ReadonlyMap<string, SqlText>;
+  readonly address: ServerAddress;
+  readonly options: RunOptions;
+}
+
+/** What is known of the run across lost connections. */
+interface Memory {
+  planned?: readonly PlannedTable[];
+  run?: LoadingRun;
+  readonly steps: StepTime[];
+  readonly start: number;
+}
 
 const readSqlFiles = async (spec: PipelineSpec): Promise<ReadonlyMap<string, SqlText>> => {
   const texts = new Map<string, SqlText>();
@@ -43,150 +57,135 @@ const readSqlFiles = async (spec: PipelineSpec): Promise<ReadonlyMap<string, Sql
   return texts;
 };
 
-/** Only the holder of the lock goes on; it closes the runs of processes that died, and their queues. */
-const takeOver = async (context: RunContext): Promise<void> => {
-  const { client, spec } = context;
-  if (!(await tryLockPipeline(client, spec.name))) {
-    const { rows } = await runQuery(client, selectHolder(spec.name));
-    throw new EtlError('ETL_RUN_LOCKED', { pipeline: spec.name, ...rows[0] });
-  }
-  const { rows: abandoned } = await runQuery(client, closeAbandonedRuns(spec.name));
-  if (abandoned.length > 0) await migrateQueue(context.address);
-  for (const { id } of abandoned) await removeQueue(context.address, id, context.logger);
-};
-
-/** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */
-const beginRun = (
-  context: RunContext,
-  hash: string,
-  planned: readonly PlannedTable[],
-): Promise<{ runId: number; files: readonly SourceFile[] }> =>
-  withTransaction(context.client, async () => {
-    const { client, spec, workers } = context;
-    const { name: pipeline, params } = spec;
-    const run = { pipeline, params, workers, definitionHash: hash, host: hostname(), pid: process.pid };
-    const runId = Number((await runQuery(client, insertRun(run))).rows[0].id);
-    const files = planned.flatMap((table) => table.files);
-    const ids = (await runQuery(client, insertFiles(runId, files))).rows;
-    for (const { table, staging } of planned) {
-      await runQuery(client, dropStaging(spec.name, table.name));
-      await runQuery(client, createStaging(spec.name, table.name, staging));
-    }
-    const idOf = ({ table, ordinal }: { table: string; ordinal: number }): number =>
-      Number(ids.find((row) => row.table_name === table && row.ordinal === ordinal).id);
-    return { runId, files: files.map((file) => ({ ...file, runId, id: idOf(file) })) };
-  });
+const createContext = async ({ spec, address, options }: Job, client: Client, memory: Memory): Promise<RunContext> => ({
+  ...{ spec, address, client, steps: memory.steps },
+  epoch: await currentEpoch(client),
+  workers: options.workers ?? availableParallelism(),
+  chunkBytes: options.chunkBytes ?? chunkBytesDefault,
+  keepStaging: options.keepStaging ?? false,
+  emit: options.onEvent ?? (() => undefined),
+  logger: options.logger ?? silentLogger,
+  signal: options.signal,
+  drain: options.drain,
+});
 
 /** Drops what only the run needed. Production is published by now: a failure here must not say otherwise. */
-const tidyUp = async (context: RunContext, planned: readonly PlannedTable[]): Promise<void> => {
-  const { client, spec, keepStaging, logger } = context;
+const tidyUp = async ({ client, spec, keepStaging, logger }: RunContext): Promise<void> => {
   try {
     await runQuery(client, dropBuildSchema(spec.name));
-    if (!keepStaging) for (const { table } of planned) await runQuery(client, dropStaging(spec.name, table.name));
+    const sources = keepStaging ? [] : spec.tables.filter(({ kind }) => kind === 'source');
+    for (const { name } of sources) await runQuery(client, dropStaging(spec.name, name));
   } catch (error) {
     logger.warn({ error }, 'staging could not be dropped; the next run will');
   }
 };
 
+const finish = async (
+  { client, spec, steps, emit }: RunContext,
+  runId: number,
+  outcome: RunResult['outcome'],
+  start: number,
+): Promise<RunResult> => {
+  const tables = await tableResults(client, spec, runId);
+  const result = { runId, pipeline: spec.name, outcome, tables, steps, seconds: secondsSince(start) };
+  emit({ type: 'finished', result });
+  return result;
+};
+
 /** load -> check rejects -> build -> publish, with the run's state in the ledger at every step. */
 const loadAndPublish = async (
   context: RunContext,
-  hash: string,
-  planned: readonly PlannedTable[],
+  run: LoadingRun,
   sqlTexts: ReadonlyMap<string, SqlText>,
-): Promise<number> => {
+): Promise<void> => {
   const { client } = context;
-  const { runId, files } = await beginRun(context, hash, planned);
+  const { runId } = run;
+  await runQuery(client, updateRunState(runId, 'loading'));
+  const loadSeconds = await step(context, 'load', () => loadMissing(context, run)).catch(
+    // A table over its limit stops the load early; the error that names its rejects is made below.
+    (error: unknown) => {
+      if (!(error instanceof EtlError) || error.code !== 'ETL_REJECT_LIMIT') throw error;
+      return new Map<string, number>();
+    },
+  );
+  await checkRejects(context, runId);
+  await runQuery(client, updateRunState(runId, 'loaded'));
+  const built = await step(context, 'build', () => buildTables(context, sqlTexts, loadSeconds));
+  await runQuery(client, updateRunState(runId, 'publishing'));
+  await step(context, 'publish', () => publishTables(context, runId, built));
+};
+
+/** Why a run ended, for the ledger and the caller. */
+const endOf = ({ address, options }: Job, thrown: unknown): EtlError => {
+  const reason: unknown = [options.signal, options.drain].find((signal) => signal?.aborted)?.reason;
+  if (reason === undefined) return asServerError(address, thrown);
+  const signal = reason instanceof Error ? reason.message : String(reason);
+  return new EtlError('ETL_INTERRUPTED', { signal }, { cause: thrown });
+};
+
+/** Writes why a run ended into the ledger, over a connection of its own: the run's may be gone. */
+const recordEnd = async (job: Job, runId: number | undefined, error: EtlError): Promise<void> => {
+  // A server that is gone cannot be told; a run that somebody else took over is not ours to end.
+  if (runId === undefined || ['ETL_SERVER_LOST', 'ETL_RUN_TAKEN'].includes(error.code)) return;
+  const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
+  const { code, message } = error;
+  await withClient(job.address, (client) => runQuery(client, updateRunState(runId, state, { code, message }))).catch(
+    (cause: unknown) => job.options.logger?.warn({ error: cause }, 'the end of the run could not be recorded'),
+  );
+};
+
+/** One attempt on one connection. What earlier attempts did is in the ledger. */
+const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolean): Promise<RunResult> => {
+  const { spec, sqlTexts, options } = job;
+  const texts = new Map([...sqlTexts].map(([table, { text }]) => [table, text]));
+  const hashes = { definition: definitionHash(spec, texts), tables: tableHashes(spec, texts) };
+  await preflight(client, job.address, spec);
+  await migrate(client);
+  const context = await createContext(job, client, memory);
+  await takeLock(context, isRetry);
+  if (memory.run !== undefined && (await runState(client, memory.run.runId)) === 'published') {
+    // The connection was lost while the commit was on its way: it arrived.
+    await tidyUp(context);
+    return finish(context, memory.run.runId, 'published', memory.start);
+  }
+  memory.planned ??= await step(context, 'plan', () => planSources(spec, resolve(options.workingDirectory ?? '.')));
+  if (memory.run === undefined) {
+    const anew = (options.fullRefresh ?? false) || (options.fresh ?? false);
+    const standing = anew ? undefined : await standingRun(client, spec, hashes.definition, memory.planned);
+    if (standing !== undefined) return finish(context, standing, 'unchanged', memory.start);
+    memory.run = await beginRun(context, hashes, memory.planned, options.fresh ?? false);
+  } else memory.run = await continueRun(context, memory.run);
+  await loadAndPublish(context, memory.run, sqlTexts);
+  await tidyUp(context);
+  return finish(context, memory.run.runId, 'published', memory.start);
+};
+
+const runJob = async (job: Job): Promise<RunResult> => {
+  const { address, options } = job;
+  const memory: Memory = { steps: [], start: performance.now() };
+  const { waitMs = waitMsDefault, onEvent: emit = () => undefined, signal, drain } = options;
   try {
-    announce(context, runId, planned);
-    await runQuery(client, updateRunState(runId, 'loading'));
-    const loadSeconds = await step(context, 'load', () => loadFiles(context, runId, planned, files)).catch(
-      // A table over its limit stops the load early; the error that names its rejects is made below.
-      (error: unknown) => {
-        if (!(error instanceof EtlError) || error.code !== 'ETL_REJECT_LIMIT') throw error;
-        return new Map<string, number>();
-      },
+    return await untilDone({ address, waitMs, emit, signal, drain }, (isRetry) =>
+      withClient(address, (client) => attempt(job, client, memory, isRetry), signal),
     );
-    await checkRejects(context, runId);
-    await runQuery(client, updateRunState(runId, 'loaded'));
-    const built = await step(context, 'build', () => buildTables(context, sqlTexts, loadSeconds));
-    await runQuery(client, updateRunState(runId, 'publishing'));
-    await step(context, 'publish', () => publishTables(context, runId, built));
-    return runId;
-  } catch (error) {
-    throw await recordFailure(context, runId, error);
+  } catch (thrown) {
+    const error = endOf(job, thrown);
+    if (retryOf(error) === 'never' || error.code === 'ETL_SERVER_LOST') await recordEnd(job, memory.run?.runId, error);
+    throw error;
   }
 };
 
-const announce = ({ emit, spec, address, workers }: RunContext, runId: number, planned: readonly PlannedTable[]): void => {
-  emit({ type: 'started', runId, pipeline: spec.name, server: address.label, workers });
-  const filesOf = (name: string) => planned.find(({ table }) => table.name === name)?.files ?? [];
-  const tables = spec.tables.map(({ name, kind }) => ({
-    table: name,
-    kind,
-    files: filesOf(name).length,
-    bytes: filesOf(name).reduce((sum, { bytes }) => sum + bytes, 0),
-  }));
-  emit({ type: 'planned', tables });
-};
-
-/** Writes why a run ended into the ledger, if the server can still be reached; returns the error to throw. */
-const recordFailure = async ({ client, signal, logger, address }: RunContext, runId: number, thrown: unknown): Promise<EtlError> => {
-  const error = signal?.aborted
-    ? new EtlError('ETL_INTERRUPTED', { signal: String(signal.reason?.message ?? signal.reason) }, { cause: thrown })
-    : asServerError(address, thrown);
-  const { code, message } = error;
-  const state = signal?.aborted ? 'cancelled' : 'failed';
-  await runQuery(client, updateRunState(runId, state, { code, message })).catch((cause: unknown) =>
-    logger.warn({ error: cause }, 'the end of the run could not be recorded'),
-  );
-  return error;
-};
-
-const runOn = async (
-  address: ServerAddress,
-  spec: PipelineSpec,
-  sqlTexts: ReadonlyMap<string, SqlText>,
-  options: RunOptions,
-): Promise<RunResult> =>
-  withClient(address, async (client) => {
-    const start = performance.now();
-    const context: RunContext = {
-      spec,
-      address,
-      client,
-      workers: options.workers ?? availableParallelism(),
-      chunkBytes: options.chunkBytes ?? chunkBytesDefault,
-      keepStaging: options.keepStaging ?? false,
-      emit: options.onEvent ?? (() => undefined),
-      logger: options.logger ?? silentLogger,
-      signal: options.signal,
-      steps: [],
-    };
-    const finish = async (runId: number, outcome: RunResult['outcome']): Promise<RunResult> => {
-      const tables = await tableResults(client, spec, runId);
-      const { steps } = context;
-      const result = { runId, pipeline: spec.name, outcome, tables, steps, seconds: secondsSince(start) };
-      context.emit({ type: 'finished', result });
-      return result;
-    };
-    const hash = definitionHash(spec, new Map([...sqlTexts].map(([table, { text }]) => [table, text])));
-    const planned = await step(context, 'plan', async () => {
-      await migrate(client);
-      await takeOver(context);
-      return planSources(spec, resolve(options.workingDirectory ?? '.'));
-    });
-    const standing = options.fullRefresh ? undefined : await standingRun(client, spec, hash, planned);
-    if (standing !== undefined) return finish(standing, 'unchanged');
-    const runId = await loadAndPublish(context, hash, planned, sqlTexts);
-    await tidyUp(context, planned);
-    return finish(runId, 'published');
-  });
+/** Names this process's sessions on the server, so that they are known as ours after a connection was lost. */
+const withSessionName = (address: ServerAddress, pipeline: string): ServerAddress => ({
+  ...address,
+  config: { ...address.config, application_name: `sluice ${pipeline.slice(0, 40)} ${randomBytes(4).toString('hex')}` },
+});
 
 /**
  * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step or not at all.
  *
- * Without `databaseUrl` or `server` the server is found as on the command line: DATABASE_URL, PG*, embedded.
+ * An unfinished run of the same definition and files is continued; a server that goes away is waited for. Without
+ * `databaseUrl` or `server` the server is found as on the command line: DATABASE_URL, PG*, embedded.
  * Returns what was done to each table. Errors: EtlError, with the codes of docs/reference/errors.md; the run's end and
  * its error are recorded in etl.run.
  */
@@ -199,7 +198,5 @@ export const runPipeline = async (
   const sqlTexts = await readSqlFiles(spec);
   const { databaseUrl, server } = options;
   const address = server ?? (await resolveServer({ databaseUrl, env: process.env, etlDirectory: resolve('.etl') }));
-  return runOn(address, spec, sqlTexts, options).catch((thrown: unknown) => {
-    throw asServerError(address, thrown);
-  });
+  return runJob({ spec, sqlTexts, address: withSessionName(address, spec.name), options });
 };

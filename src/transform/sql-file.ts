@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
+import { isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import type { SqlFile } from '../declaration.ts';
 
@@ -30,10 +31,11 @@ const placeInText = (text: string, offset: number): string => {
 };
 
 /**
- * The server's refusal of a SQL file as our error, with line and column in the file.
+ * The server's refusal of a SQL file as our error, with line and column in the file; anything else as it is.
  * `prefixLength`: characters that we put before the file's text.
  */
-export const transformError = (sql: SqlText, prefixLength: number, cause: unknown): EtlError => {
+export const transformError = (sql: SqlText, prefixLength: number, cause: unknown): unknown => {
+  if (!isRefusal(cause)) return cause;
   const position = Number((cause as { position?: string }).position ?? 0);
   const offset = position - 1 - prefixLength;
   const where = position > 0 && offset >= 0 ? placeInText(sql.text, offset) : '';

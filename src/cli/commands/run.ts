@@ -3,11 +3,11 @@
 import type { Command } from 'commander';
 import type { ServerAddress } from '../../db/address.ts';
 import { EtlError } from '../../errors.ts';
-import { workersMax } from '../../limits.ts';
+import { chunkBytesMax, workersMax } from '../../limits.ts';
 import type { RunResult } from '../../model.ts';
 import type { LoadedPipeline } from '../../pipeline/load-file.ts';
 import type { CliCommand } from '../command.ts';
-import { flag, parseChoice, parseCount, readFlag, readPairs, readSwitch, repeatable } from '../flags.ts';
+import { flag, parseChoice, parseCount, parseDuration, readFlag, readPairs, readSwitch, repeatable } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { paintFor } from '../paint.ts';
@@ -18,19 +18,25 @@ import { embeddedLines, publishedLines, unchangedLines } from '../summary.ts';
 const examples = `
 Files are relative to the working directory, SQL files to the pipeline file.
 A run whose files and definition are those of the last published run has nothing to do.
-Ctrl-C stops a run gracefully and publishes nothing; a second Ctrl-C ends it at once.
+A run that was stopped or killed is continued by the next one: only what is missing is loaded.
+Ctrl-C stops a run after the chunks in flight and publishes nothing; a second Ctrl-C stops it at once.
 
 Examples:
   $ etl run pipelines/noaa.ts
   $ etl run pipelines/noaa.ts --workers 4 --database-url postgres://me@db.example.com/weather
   $ etl run pipelines/noaa.ts --param year=2011 --param month=3
   $ etl run pipelines/noaa.ts --full-refresh         load everything again
+  $ etl run pipelines/noaa.ts --fresh                abandon an unfinished run, begin anew
+  $ etl run pipelines/noaa.ts --wait 30m             outlast a long recovery of the server
   $ etl run pipelines/noaa.ts --json > events.jsonl  one event a line, for programs
   $ ETL_WORKERS=4 ETL_QUIET=1 etl run pipelines/noaa.ts`;
 
 interface RunFlags {
   readonly workers: number | undefined;
   readonly params: Readonly<Record<string, string>>;
+  readonly chunkBytes: number | undefined;
+  readonly waitMs: number | undefined;
+  readonly fresh: boolean;
   readonly fullRefresh: boolean;
   readonly keepStaging: boolean;
   readonly mode: (typeof progressModes)[number];
@@ -44,6 +50,9 @@ const readFlags = (command: Command, io: Io): RunFlags => {
   const flags = {
     workers: readFlag(command, 'workers', parseCount(workersMax), io),
     params: readPairs(command, 'param', io),
+    chunkBytes: readFlag(command, 'chunkBytes', parseCount(chunkBytesMax), io),
+    waitMs: readFlag(command, 'wait', parseDuration, io),
+    fresh: readSwitch(command, 'fresh', io),
     fullRefresh: readSwitch(command, 'fullRefresh', io),
     keepStaging: readSwitch(command, 'keepStaging', io),
     mode: readFlag(command, 'progress', parseChoice(progressModes), io) ?? 'auto',
@@ -80,24 +89,27 @@ const printSummary = async (result: RunResult, server: ServerAddress, io: Io): P
 /** Everything that a signal may stop: it ends with the summary's ingredients, or an error. */
 const runShown = async (loaded: LoadedPipeline, flags: RunFlags, command: Command, io: Io) => {
   const { pipeline, directory } = loaded;
-  const { workers, params, fullRefresh, keepStaging } = flags;
+  const { workers, chunkBytes, waitMs, params, fresh, fullRefresh, keepStaging } = flags;
   const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
-  const sayStopping = (signal: string): void =>
-    display.note(`${signal}: stopping, nothing will be published; once more ends at once`);
+  const sayStopping = (signal: string, isSecond: boolean): void =>
+    display.note(
+      isSecond
+        ? `${signal}: stopping at once`
+        : `${signal}: stopping after the chunks in flight; nothing will be published; once more stops at once`,
+    );
   try {
-    return await withInterrupt(sayStopping, async (signal) => {
+    return await withInterrupt(sayStopping, async ({ abort: signal, drain }) => {
       const server = await openServer(command, io, display.note);
       const { runPipeline } = await import('../../run/run-pipeline.ts');
-      signal.throwIfAborted();
+      drain.throwIfAborted();
       const result = await runPipeline(pipeline, {
         server,
         directory,
         workingDirectory: io.workingDirectory,
         ...(workers !== undefined && { workers }),
-        params,
-        fullRefresh,
-        keepStaging,
-        signal,
+        ...(chunkBytes !== undefined && { chunkBytes }),
+        ...(waitMs !== undefined && { waitMs }),
+        ...{ params, fresh, fullRefresh, keepStaging, signal, drain },
         onEvent: display.event,
         logger: displayLogger(display, flags),
       });
@@ -132,6 +144,9 @@ export const runCommand: CliCommand = {
       .addOption(
         repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated')),
       )
+      .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
+      .addOption(flag('--wait <time>', 'how long to wait for a server that went away; default: 5m'))
+      .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
       .addOption(flag('--keep-staging', 'leave the staging tables, to look at them'))
       .addOption(flag('--progress <how>', 'how progress is shown on stderr', progressModes))

@@ -6,6 +6,7 @@ import { clip, textWidth, visibleLines } from '../layout.ts';
 import { paintFor } from '../paint.ts';
 import { barLines } from './bar-lines.ts';
 import type { ProgressDisplay } from './contract.ts';
+import { noticeOf } from './notice.ts';
 import { applyEvent, emptyProgress } from './state.ts';
 
 const hideCursor = '\u001b[?25l';
@@ -82,7 +83,8 @@ export const openBars = (io: Io, pipeline: string, verbose: boolean): ProgressDi
       const nowMs = io.clock();
       applyEvent(progress, event, nowMs);
       finished ||= event.type === 'finished';
-      if (event.type === 'notice') note(event.message);
+      const notice = noticeOf(event);
+      if (notice !== undefined) note(notice);
       else if (event.type === 'building' && verbose) note(`${event.table}: building ${event.what}`);
       else if (nowMs - drawnMs >= progressIntervalMs) draw();
     },

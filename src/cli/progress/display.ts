@@ -4,7 +4,9 @@ import type { Logger } from '../../logger.ts';
 import type { Io } from '../io.ts';
 import { visibleLines } from '../layout.ts';
 import { openBars } from './bars.ts';
+import type { RunEvent } from '../../model.ts';
 import type { ProgressDisplay } from './contract.ts';
+import { noticeOf } from './notice.ts';
 import { openLines } from './lines.ts';
 
 export const progressModes = ['auto', 'bar', 'log', 'none'] as const;
@@ -46,7 +48,11 @@ const openOnStderr = (options: DisplayOptions, io: Io): ProgressDisplay => {
 /** No progress, but what has to be said. */
 const openNotices = (io: Io): ProgressDisplay => {
   const note = (text: string): void => void io.stderr.write(`${visibleLines(text).join('\n')}\n`);
-  return { ...silent, note, event: (event) => event.type === 'notice' && note(event.message) };
+  const event = (each: RunEvent): void => {
+    const notice = noticeOf(each);
+    if (notice !== undefined) note(notice);
+  };
+  return { ...silent, note, event };
 };
 
 /** Opens the display: bars, lines, JSON on stdout (beside bars or lines if asked for), or nothing. */

@@ -6,6 +6,7 @@ import { formatBytes, formatCount, formatLeft, formatRate, formatSeconds, plural
 import type { Io } from '../io.ts';
 import { visibleLines } from '../layout.ts';
 import type { ProgressDisplay } from './contract.ts';
+import { noticeOf } from './notice.ts';
 import { applyEvent, emptyProgress, loadSeconds, secondsLeft, shareRead } from './state.ts';
 import type { Progress, TableProgress } from './state.ts';
 
@@ -42,8 +43,8 @@ export const linesOf = (event: RunEvent, progress: Progress, nowMs: number, verb
   if (event.type === 'progress') return table ? [describeLoading(table, nowMs)] : [];
   if (event.type === 'loaded') return table ? [describeLoaded(table, nowMs)] : [];
   if (event.type === 'building') return verbose ? [`${event.table}: building ${event.what}`] : [];
-  if (event.type === 'notice') return [event.message];
-  return [];
+  const notice = noticeOf(event);
+  return notice === undefined ? [] : [notice];
 };
 
 /** Writes lines on stderr, each behind the seconds since the start. */

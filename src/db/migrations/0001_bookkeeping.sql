@@ -10,10 +10,15 @@ create table etl.run (
   state           text not null default 'planned'
                   check (state in ('planned', 'loading', 'loaded', 'publishing', 'published', 'failed', 'cancelled')),
   definition_hash text not null,
+  -- Hash of each table's declaration: tells which one changed.
+  table_hashes    jsonb not null,
   params          jsonb not null default '{}',
   host            text not null,
   pid             integer not null,
   workers         integer not null,
+  -- The crash epoch under which this run's chunks count; a crash of the server gives the run a new one.
+  epoch           uuid not null,
+  crashes_seen    integer not null default 0,
   started_at      timestamptz not null default clock_timestamp(),
   loaded_at       timestamptz,
   finished_at     timestamptz,

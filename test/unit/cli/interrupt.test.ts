@@ -10,7 +10,10 @@ const abortedBy = (signal: AbortSignal): Promise<never> =>
 describe('withInterrupt', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('%s aborts the work and is named in the error', async (name) => {
     const said: string[] = [];
-    const work = withInterrupt((signal) => said.push(signal), abortedBy);
+    const work = withInterrupt(
+      (signal) => said.push(signal),
+      ({ drain }) => abortedBy(drain),
+    );
     process.emit(name, name);
     await expect(work).rejects.toMatchObject({
       code: 'ETL_INTERRUPTED',
@@ -20,12 +23,24 @@ describe('withInterrupt', () => {
     expect(said).toEqual([name]);
   });
 
+  it('the second signal asks to stop at once', async () => {
+    const said: boolean[] = [];
+    const work = withInterrupt(
+      (_, isSecond) => said.push(isSecond),
+      ({ abort }) => abortedBy(abort),
+    );
+    process.emit('SIGINT', 'SIGINT');
+    process.emit('SIGTERM', 'SIGTERM');
+    await expect(work).rejects.toMatchObject({ code: 'ETL_INTERRUPTED', details: { signal: 'SIGTERM' } });
+    expect(said).toEqual([false, true]);
+  });
+
   it('an error that already says so is not wrapped', async () => {
     const own = new EtlError('ETL_INTERRUPTED', { signal: 'SIGINT' });
     const work = withInterrupt(
       () => undefined,
-      (signal) =>
-        abortedBy(signal).catch(() => {
+      ({ drain }) =>
+        abortedBy(drain).catch(() => {
           throw own;
         }),
     );
@@ -36,7 +51,7 @@ describe('withInterrupt', () => {
   it('work that was done before it could be stopped is done', async () => {
     const work = withInterrupt(
       () => undefined,
-      async (signal) => abortedBy(signal).catch(() => 'published'),
+      async ({ drain }) => abortedBy(drain).catch(() => 'published'),
     );
     process.emit('SIGINT', 'SIGINT');
     expect(await work).toBe('published');

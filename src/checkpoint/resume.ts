@@ -1,0 +1,23 @@
+// What is missing: the declared bytes of each file minus the chunks that are in staging. Pure.
+
+import type { Position, Segment, SourceFile } from '../model.ts';
+import type { LoadedChunkRow } from './ledger.ts';
+
+/** Gaps of one file, given its chunks in order. A chunk's end position says where a gap behind it begins. */
+const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonly Segment[] => {
+  const missing: Segment[] = [];
+  let at: Position = { byte: file.dataByte, line: file.dataLine, record: 1 };
+  for (const { start, end } of chunks) {
+    if (start > at.byte) missing.push({ fileId: file.id, start: at, byteEnd: start });
+    if (end.byte > at.byte) at = end;
+  }
+  if (at.byte < file.bytes) missing.push({ fileId: file.id, start: at, byteEnd: file.bytes });
+  return missing;
+};
+
+/** Every missing range of a run, in file order. */
+export const missingSegments = (
+  files: readonly SourceFile[],
+  chunks: readonly LoadedChunkRow[],
+): readonly Segment[] =>
+  files.flatMap((file) => missingOf(file, chunks.filter(({ fileId }) => fileId === file.id)));

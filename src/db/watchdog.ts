@@ -1,0 +1,80 @@
+// Notices a connection that is open on our side only: a peer that vanished, a firewall that forgot us.
+//
+// TCP reports that after a quarter of an hour. So: when bytes are due and none have moved for a while, another connection
+// asks the server what it thinks of this session. Working: fine, however long. Waiting for us, unknown, or no answer: the
+// connection is dead, and is ended. Proved by test/fault/black-hole.test.ts.
+
+import type { Socket } from 'node:net';
+import pg from 'pg';
+import type { ServerAddress } from './address.ts';
+import { probeTimeoutMs, silenceMs, sourceSilenceMs, watchIntervalMs } from '../limits.ts';
+
+/** waiting: the server has nothing to do for this session, and waits for bytes from us. */
+type Verdict = 'working' | 'waiting' | 'dead';
+
+/** What the server says of a session: 'ClientRead' and 'ClientWrite' mean that it waits for us. */
+const selectSession = `select state, wait_event_type, wait_event from pg_stat_activity where pid = $1`;
+
+/** The number of the server process behind a connection. */
+export const serverPid = (client: pg.Client): number => (client as unknown as { processID: number }).processID;
+
+/** Asks over a connection of its own, bounded in time. */
+const probe = async (client: pg.Client, { config }: ServerAddress): Promise<Verdict> => {
+  const asker = new pg.Client({
+    ...config,
+    application_name: 'sluice watchdog',
+    connectionTimeoutMillis: probeTimeoutMs,
+    query_timeout: probeTimeoutMs,
+  });
+  asker.on('error', () => undefined);
+  try {
+    await asker.connect();
+    const { rows } = await asker.query(selectSession, [serverPid(client)]);
+    const session = rows[0];
+    if (session === undefined) return 'dead';
+    return session.state === 'active' && session.wait_event_type !== 'Client' ? 'working' : 'waiting';
+  } catch {
+    return 'dead';
+  } finally {
+    void asker.end().catch(() => undefined);
+  }
+};
+
+const socketOf = (client: pg.Client): Socket => client.connection.stream as Socket;
+
+/** Bytes that went either way, as one text to compare. */
+const traffic = ({ bytesRead, bytesWritten, writableLength }: Socket): string =>
+  `${bytesRead}/${bytesWritten}/${writableLength}`;
+
+const isIdle = (client: pg.Client): boolean =>
+  (client as unknown as { readyForQuery: boolean }).readyForQuery && socketOf(client).writableLength === 0;
+
+/** Watches a connection until it ends. The timer does not keep the process alive. */
+export const watchClient = (client: pg.Client, address: ServerAddress): void => {
+  let seen = '';
+  let seenAt = performance.now();
+  let isAsking = false;
+  const look = async (): Promise<void> => {
+    const socket = socketOf(client);
+    const now = traffic(socket);
+    if (isIdle(client) || now !== seen) {
+      seen = now;
+      seenAt = performance.now();
+      return;
+    }
+    const silentMs = performance.now() - seenAt;
+    if (isAsking || silentMs < silenceMs) return;
+    isAsking = true;
+    const verdict = await probe(client, address);
+    isAsking = false;
+    // Bytes may have moved while we asked: then the question is void.
+    if (traffic(socket) !== seen) return;
+    // With nothing left to send, a server that waits for us may wait for a slow source of ours: that gets more time.
+    const isOver = verdict === 'waiting' && (socket.writableLength > 0 || silentMs >= sourceSilenceMs);
+    if (verdict === 'dead' || isOver) socket.destroy(new Error('the server no longer answers'));
+    else if (verdict === 'working') seenAt = performance.now();
+  };
+  const timer = setInterval(() => void look(), watchIntervalMs);
+  timer.unref();
+  client.once('end', () => clearInterval(timer));
+};

@@ -1,0 +1,141 @@
+// Begins a run: finds that there is nothing to do, continues the newest unfinished run, or writes a new one.
+
+import { hostname } from 'node:os';
+import { decideBeginning } from '../checkpoint/decide.ts';
+import {
+  abandonRuns,
+  adoptRun,
+  insertFiles,
+  insertRun,
+  latestRun,
+  loadedChunks,
+  renewEpoch,
+  runFiles,
+} from '../checkpoint/ledger.ts';
+import { createStaging, dropStaging, stagingTable } from '../copy/staging.ts';
+import { runQuery, withTransaction } from '../db/client.ts';
+import { EtlError } from '../errors.ts';
+import type { RunEvent } from '../model.ts';
+import type { RunContext } from './context.ts';
+import type { LoadingRun } from './load.ts';
+import type { PlannedTable } from './plan.ts';
+
+/** What identifies a definition. */
+export interface DefinitionHashes {
+  readonly definition: string;
+  readonly tables: Readonly<Record<string, string>>;
+}
+
+/** True when every staging table of the pipeline is there. */
+const stagingIsThere = async ({ client, spec }: RunContext, planned: readonly PlannedTable[]): Promise<boolean> => {
+  const tables = planned.map(({ table }) => stagingTable(spec.name, table.name));
+  const { rows } = await client.query(
+    'select coalesce(bool_and(to_regclass(name) is not null), true) as there from unnest($1::text[]) as name',
+    [tables],
+  );
+  return rows[0].there;
+};
+
+/** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */
+const insertNewRun = (
+  context: RunContext,
+  hashes: DefinitionHashes,
+  planned: readonly PlannedTable[],
+): Promise<number> =>
+  withTransaction(context.client, async () => {
+    const { client, spec, workers } = context;
+    const { name: pipeline, params } = spec;
+    await runQuery(client, abandonRuns(pipeline));
+    const run = {
+      ...{ pipeline, params, workers, host: hostname(), pid: process.pid },
+      definitionHash: hashes.definition,
+      tableHashes: hashes.tables,
+      epoch: context.epoch,
+    };
+    const runId: number = (await runQuery(client, insertRun(run))).rows[0].id;
+    await runQuery(client, insertFiles(runId, planned.flatMap(({ files }) => files)));
+    for (const { table, staging } of planned) {
+      await runQuery(client, dropStaging(pipeline, table.name));
+      await runQuery(client, createStaging(pipeline, table.name, staging));
+    }
+    return runId;
+  });
+
+/** Gives the run the server's epoch when it has crashed since, and says what that costs. */
+const renewIfCrashed = async (context: RunContext, runId: number, epochBefore: string): Promise<RunEvent> => {
+  const crashed = epochBefore !== context.epoch;
+  const lost = crashed
+    ? await withTransaction(context.client, () => renewEpoch(context.client, runId, context.epoch))
+    : { chunks: 0, records: 0 };
+  return { type: 'recovered', crashed, ...lost };
+};
+
+/** Says where a continued run stands. */
+const announceResume = async ({ client, emit }: RunContext, runId: number): Promise<void> => {
+  const chunks = await loadedChunks(client, runId);
+  const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0);
+  emit({ type: 'resumed', runId, chunks: chunks.length, records });
+};
+
+const announcePlan = ({ emit, spec, address, workers }: RunContext, { runId, planned }: LoadingRun): void => {
+  emit({ type: 'started', runId, pipeline: spec.name, server: address.label, workers });
+  const filesOf = (name: string) => planned.find(({ table }) => table.name === name)?.files ?? [];
+  const tables = spec.tables.map(({ name, kind }) => ({
+    table: name,
+    kind,
+    files: filesOf(name).length,
+    bytes: filesOf(name).reduce((sum, { bytes }) => sum + bytes, 0),
+  }));
+  emit({ type: 'planned', tables });
+};
+
+/**
+ * Begins: continues the newest unfinished run of the pipeline when definition and files are the same, else writes a new
+ * one and says why. Errors: ETL_RESUME_CHANGED when a file of the unfinished run has changed.
+ */
+export const beginRun = async (
+  context: RunContext,
+  hashes: DefinitionHashes,
+  planned: readonly PlannedTable[],
+  fresh: boolean,
+): Promise<LoadingRun> => {
+  const { client, spec, workers, emit } = context;
+  const latest = await latestRun(client, spec.name);
+  const beginning = decideBeginning({
+    latest,
+    before: latest === undefined ? [] : await runFiles(client, latest.id),
+    now: planned.flatMap(({ files }) => files),
+    definitionHash: hashes.definition,
+    tableHashes: hashes.tables,
+    stagingIsThere: await stagingIsThere(context, planned),
+    fresh,
+  });
+  if (beginning.kind === 'changed file') {
+    const { table, name: file } = beginning.file;
+    throw new EtlError('ETL_RESUME_CHANGED', { table, file, run: beginning.runId });
+  }
+  if (beginning.kind === 'new' && beginning.why !== undefined) emit({ type: 'notice', message: beginning.why });
+  const runId =
+    beginning.kind === 'resume' ? beginning.runId : await insertNewRun(context, hashes, planned);
+  const run = { runId, planned, epoch: context.epoch, files: await runFiles(client, runId) };
+  announcePlan(context, run);
+  if (beginning.kind === 'resume') {
+    await runQuery(client, adoptRun(runId, hostname(), process.pid, workers));
+    const recovered = await renewIfCrashed(context, runId, latest!.epoch);
+    await announceResume(context, runId);
+    if (recovered.type === 'recovered' && recovered.crashed) emit(recovered);
+  }
+  return run;
+};
+
+/** Goes on with a run of this process after its connections were lost. */
+export const continueRun = async (context: RunContext, run: LoadingRun): Promise<LoadingRun> => {
+  const { client, workers } = context;
+  const latest = await latestRun(client, context.spec.name);
+  const isOurs = latest?.id === run.runId && latest.state !== 'cancelled';
+  if (!isOurs) throw new EtlError('ETL_RUN_TAKEN', { run: run.runId, other: latest?.id });
+  await runQuery(client, adoptRun(run.runId, hostname(), process.pid, workers));
+  context.emit(await renewIfCrashed(context, run.runId, run.epoch));
+  return { ...run, epoch: context.epoch };
+};
+

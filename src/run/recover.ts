@@ -1,0 +1,65 @@
+// Keeps a run going while the server comes and goes: waits with growing pauses, then lets it begin again.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerAddress } from '../db/address.ts';
+import { withClient } from '../db/client.ts';
+import { retryOf } from '../db/retry.ts';
+import { asServerError } from '../db/server-error.ts';
+import { EtlError } from '../errors.ts';
+import { recoveriesMax, waitFirstMs, waitStepMsMax } from '../limits.ts';
+import type { RunEvent } from '../model.ts';
+
+export interface RecoverOptions {
+  readonly address: ServerAddress;
+  readonly waitMs: number;
+  readonly emit: (event: RunEvent) => void;
+  readonly signal: AbortSignal | undefined;
+  readonly drain: AbortSignal | undefined;
+}
+
+const isUp = async (address: ServerAddress, signal: AbortSignal): Promise<boolean> => {
+  try {
+    await withClient(address, () => Promise.resolve(), signal);
+    return true;
+  } catch (error) {
+    if (retryOf(error) === 'server') return false;
+    throw error;
+  }
+};
+
+/** Waits until the server takes connections. Errors: ETL_SERVER_LOST when that takes longer than `waitMs`. */
+const waitForServer = async ({ address, waitMs }: RecoverOptions, cause: unknown, signal: AbortSignal): Promise<void> => {
+  const deadline = performance.now() + waitMs;
+  for (let pauseMs = waitFirstMs; !(await isUp(address, signal)); pauseMs = Math.min(2 * pauseMs, waitStepMsMax)) {
+    if (performance.now() + pauseMs > deadline) {
+      const problem = `it did not come back within ${Math.round(waitMs / 1000)} s`;
+      throw new EtlError('ETL_SERVER_LOST', { server: address.label, problem }, { cause });
+    }
+    await sleep(pauseMs, undefined, { signal });
+  }
+};
+
+/**
+ * Calls `attempt` until it returns or fails for another reason than a lost server. `attempt` is told whether it is the
+ * first; it finds in the ledger what is left to do.
+ */
+export const untilDone = async <T>(
+  options: RecoverOptions,
+  attempt: (isRetry: boolean) => Promise<T>,
+): Promise<T> => {
+  const { address, waitMs, emit } = options;
+  const signals = [options.signal, options.drain].filter((signal) => signal !== undefined);
+  const signal = AbortSignal.any(signals);
+  for (let recoveries = 0; ; recoveries += 1) {
+    const isRetry = recoveries > 0;
+    try {
+      return await attempt(isRetry);
+    } catch (error) {
+      if (signal.aborted || retryOf(error) !== 'server' || recoveries === recoveriesMax) throw error;
+      // Before the first connection there is nothing to wait for: a wrong address is told at once.
+      if (!isRetry && error instanceof EtlError && error.code === 'ETL_CONNECT') throw error;
+      emit({ type: 'waiting', problem: asServerError(address, error).message, waitMs });
+      await waitForServer(options, error, signal);
+    }
+  }
+};
