@@ -80,9 +80,9 @@ export interface ColumnCheck {
 
 /** The part of a Zod schema that a column needs; the stages do not depend on Zod. */
 export interface ColumnSchema {
-  safeParse(value: unknown):
-    | { success: true; data: unknown }
-    | { success: false; error: { issues: readonly { message: string }[] } };
+  safeParse(
+    value: unknown,
+  ): { success: true; data: unknown } | { success: false; error: { issues: readonly { message: string }[] } };
 }
 
 export interface ColumnSpec {

@@ -6,9 +6,6 @@ const MiB = 1024 * KiB;
 /** One read from a source file. 64 KiB reads make a load half as slow again as 1 MiB reads. */
 export const readBytes = 1 * MiB;
 
-/** Whole records are handed to COPY in pieces of about this size: smaller pieces cost a socket write each. */
-export const copyWriteBytes = 256 * KiB;
-
 /** One transaction of staging load. Large enough that commit is noise, small enough that a crash costs a second. */
 export const chunkBytesDefault = 32 * MiB;
 

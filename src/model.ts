@@ -79,14 +79,7 @@ export type RejectCode = keyof typeof rejectCodes;
  *   planned -> loading -> loaded -> publishing -> published
  *        \________\__________\___________\______-> failed | cancelled
  */
-export type RunState =
-  | 'planned'
-  | 'loading'
-  | 'loaded'
-  | 'publishing'
-  | 'published'
-  | 'failed'
-  | 'cancelled';
+export type RunState = 'planned' | 'loading' | 'loaded' | 'publishing' | 'published' | 'failed' | 'cancelled';
 
 /** How long one step of a run took. Steps are sequential and add up to the run. */
 export interface StepTime {
@@ -123,21 +116,46 @@ export interface RunResult {
 
 /** What a run says while it works, in this order; `etl run --json` prints each as one line. */
 export type RunEvent =
-  | { readonly type: 'started'; readonly runId: number; readonly pipeline: string; readonly server: string; readonly workers: number }
+  | {
+      readonly type: 'started';
+      readonly runId: number;
+      readonly pipeline: string;
+      readonly server: string;
+      readonly workers: number;
+    }
   | {
       readonly type: 'planned';
-      readonly tables: readonly { readonly table: string; readonly kind: 'source' | 'derived'; readonly files: number; readonly bytes: number }[];
+      readonly tables: readonly {
+        readonly table: string;
+        readonly kind: 'source' | 'derived';
+        readonly files: number;
+        readonly bytes: number;
+      }[];
     }
   | { readonly type: 'step'; readonly step: RunStep }
   /** Totals of a table so far; sent whenever more bytes were read, at most ten times a second a table. */
-  | ({ readonly type: 'progress'; readonly table: string; readonly bytes: number; readonly bytesTotal: number } & Counts)
+  | ({
+      readonly type: 'progress';
+      readonly table: string;
+      readonly bytes: number;
+      readonly bytesTotal: number;
+    } & Counts)
   | { readonly type: 'loaded'; readonly table: string; readonly seconds: number }
-  | { readonly type: 'building'; readonly table: string; readonly what: 'rows' | 'primary key' | 'indexes' | 'statistics' }
+  | {
+      readonly type: 'building';
+      readonly table: string;
+      readonly what: 'rows' | 'primary key' | 'indexes' | 'statistics';
+    }
   | { readonly type: 'notice'; readonly message: string }
   /** An unfinished run is continued: so much of it is in staging. */
   | { readonly type: 'resumed'; readonly runId: number; readonly chunks: number; readonly records: number }
   /** The server went away; the run waits for it. */
   | { readonly type: 'waiting'; readonly problem: string; readonly waitMs: number }
   /** The server is back; so much that was in staging is loaded again (nothing, unless it crashed). */
-  | { readonly type: 'recovered'; readonly crashed: boolean; readonly chunks: number; readonly records: number }
+  | {
+      readonly type: 'recovered';
+      readonly crashed: boolean;
+      readonly chunks: number;
+      readonly records: number;
+    }
   | { readonly type: 'finished'; readonly result: RunResult };

@@ -61,7 +61,11 @@ const stateTimes: Partial<Record<RunState, string>> = {
   cancelled: ', finished_at = clock_timestamp()',
 };
 
-export const updateRunState = (runId: number, state: RunState, error?: { code: string; message: string }): Query => ({
+export const updateRunState = (
+  runId: number,
+  state: RunState,
+  error?: { code: string; message: string },
+): Query => ({
   text: `update etl.run
     set state = $2, error_code = $3, error = $4 ${stateTimes[state] ?? ''}
     where id = $1`,

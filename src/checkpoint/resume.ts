@@ -20,4 +20,9 @@ export const missingSegments = (
   files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],
 ): readonly Segment[] =>
-  files.flatMap((file) => missingOf(file, chunks.filter(({ fileId }) => fileId === file.id)));
+  files.flatMap((file) =>
+    missingOf(
+      file,
+      chunks.filter(({ fileId }) => fileId === file.id),
+    ),
+  );

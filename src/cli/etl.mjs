@@ -2,7 +2,7 @@
 // The program `etl`: runs the compiled command line; in a checkout that was never built, compiles it first.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -44,6 +44,14 @@ const replaceDist = () => {
   renameSync(aside, join(root, 'dist'));
 };
 
+// npx runs a program that stands in node_modules/.bin at once; a package's own it would first install into its cache.
+const linkProgram = () => {
+  const programs = join(root, 'node_modules/.bin');
+  if (process.platform === 'win32' || !existsSync(programs)) return;
+  rmSync(join(programs, 'etl'), { force: true });
+  symlinkSync('../../src/cli/etl.mjs', join(programs, 'etl'));
+};
+
 const buildOnce = () => {
   if (existsSync(compiled)) return;
   if (!existsSync(join(root, 'src/cli/main.ts')))
@@ -61,6 +69,7 @@ const buildOnce = () => {
 
 if (process.argv[2] === '--build') {
   replaceDist();
+  linkProgram();
 } else {
   buildOnce();
   module.enableCompileCache?.(); // Node 22 and later start faster with it

@@ -28,7 +28,11 @@ const pgVariables = ['PGSERVICE', 'PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'P
 export const namesServer = (env: NodeJS.ProcessEnv): boolean =>
   Boolean(env['DATABASE_URL']) || pgVariables.some((variable) => env[variable]);
 
-const commonConfig = { application_name: 'sluice', connectionTimeoutMillis: connectTimeoutMs, keepAlive: true };
+const commonConfig = {
+  application_name: 'sluice',
+  connectionTimeoutMillis: connectTimeoutMs,
+  keepAlive: true,
+};
 
 /** An address from a connection string. Errors: ETL_USAGE when it is not one. */
 export const addressFromUrl = (databaseUrl: string): ServerAddress => {
@@ -39,7 +43,9 @@ export const addressFromUrl = (databaseUrl: string): ServerAddress => {
     return addressFromConfig({ connectionString: databaseUrl });
   } catch (cause) {
     // The parser's message may quote the URL with its password, so only its kind is passed on.
-    const problem = messageOf(cause).includes(databaseUrl) ? 'the database URL is not valid' : messageOf(cause);
+    const problem = messageOf(cause).includes(databaseUrl)
+      ? 'the database URL is not valid'
+      : messageOf(cause);
     throw new EtlError('ETL_USAGE', { problem: `the database URL: ${problem}`, hint });
   }
 };

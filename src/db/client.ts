@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
 import type { ServerAddress } from './address.ts';
-import { advisoryKeys } from './advisory-lock.ts';
+import { advisoryKeys } from './advisory-keys.ts';
 import { quoteName, type Query } from './sql.ts';
 import { watchClient } from './watchdog.ts';
 
@@ -28,7 +28,11 @@ const connectError = (cause: unknown, { label }: ServerAddress, client: pg.Clien
   const code = codeOf(cause) ?? '';
   const details = { server: label, user: client.user, database: client.database };
   if (code === '28P01' || code === '28000')
-    return new EtlError('ETL_CONNECT_AUTH', { ...details, problem: `${code} ${messageOf(cause)}` }, { cause });
+    return new EtlError(
+      'ETL_CONNECT_AUTH',
+      { ...details, problem: `${code} ${messageOf(cause)}` },
+      { cause },
+    );
   if (code === '3D000') return new EtlError('ETL_CONNECT_DATABASE', details, { cause });
   const known = networkProblems[code];
   const problem = known === undefined ? messageOf(cause) : `${known} (${code})`;
@@ -91,7 +95,8 @@ export const destroyClient = (client: Client, reason: Error): void => {
 /** Errors of a lost connection as ETL_SERVER_LOST; others as they are. */
 export const lossOf = (client: Client, { label }: ServerAddress, error: unknown): unknown => {
   if (error instanceof EtlError || !lost.has(client)) return error;
-  const problem = codeOf(error) === undefined ? 'the connection ended' : `${codeOf(error)} ${messageOf(error)}`;
+  const problem =
+    codeOf(error) === undefined ? 'the connection ended' : `${codeOf(error)} ${messageOf(error)}`;
   return new EtlError('ETL_SERVER_LOST', { server: label, problem }, { cause: error });
 };
 
@@ -127,7 +132,9 @@ export const runQuery = (client: Client, { text, values = [] }: Query): Promise<
  */
 export const ensureSchema = async (client: Client, schema: string): Promise<void> => {
   const isThere = async (): Promise<boolean> =>
-    (await client.query('select to_regnamespace($1) is not null as there', [quoteName(schema)])).rows[0].there;
+    // Asked of the table: to_regnamespace() answers from a cache that the lock does not refresh.
+    (await client.query('select exists (select from pg_namespace where nspname = $1) as there', [schema]))
+      .rows[0].there;
   if (await isThere()) return;
   await client.query('select pg_advisory_xact_lock($1, $2)', [...advisoryKeys.createSchema]);
   if (!(await isThere())) await client.query(`create schema ${quoteName(schema)}`);

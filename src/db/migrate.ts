@@ -2,7 +2,7 @@
 
 import { readdir, readFile } from 'node:fs/promises';
 import { EtlError } from '../errors.ts';
-import { advisoryKeys } from './advisory-lock.ts';
+import { advisoryKeys } from './advisory-keys.ts';
 import { withTransaction, type Client } from './client.ts';
 import type { Query } from './sql.ts';
 
@@ -49,7 +49,7 @@ const applyMissing = async (client: Client, migrations: readonly Migration[]): P
 
 /**
  * Applies the missing migrations in one transaction. Any number of processes may call it at once: they queue on an
- * advisory lock (test/integration/migrate.test.ts, "twenty at once").
+ * advisory lock (test/integration/bookkeeping.test.ts, "twenty at once").
  *
  * Errors: ETL_SCHEMA_NEWER; the driver's own.
  */

@@ -44,6 +44,7 @@ export const retryByCode: Readonly<Record<string, Retry>> = {
 /** The retry class of anything thrown. */
 export const retryOf = (error: unknown): Retry => {
   // A connection that could not be opened for good (no such file, TLS refused) is not worth waiting for.
-  if (error instanceof EtlError && error.code === 'ETL_CONNECT') return retryByCode[codeOf(error.cause) ?? ''] ?? 'never';
+  if (error instanceof EtlError && error.code === 'ETL_CONNECT')
+    return retryByCode[codeOf(error.cause) ?? ''] ?? 'never';
   return retryByCode[codeOf(error) ?? ''] ?? 'never';
 };

@@ -10,7 +10,9 @@ const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
 /** True when the server refused what a statement says: not a lost connection, not a full disk, not an error of ours. */
 export const isRefusal = (thrown: unknown): boolean => {
   const code = codeOf(thrown) ?? '';
-  return !(thrown instanceof EtlError) && isSqlState(code) && retryOf(thrown) === 'never' && !code.startsWith('53');
+  return (
+    !(thrown instanceof EtlError) && isSqlState(code) && retryOf(thrown) === 'never' && !code.startsWith('53')
+  );
 };
 
 /** Any thrown thing as an EtlError: ours as it is, the server's by SQLSTATE. */
@@ -19,7 +21,8 @@ export const asServerError = ({ label, config }: ServerAddress, thrown: unknown)
   const code = codeOf(thrown) ?? '';
   const problem = messageOf(thrown);
   const options = { cause: thrown };
-  if (retryOf(thrown) === 'server') return new EtlError('ETL_SERVER_LOST', { server: label, problem }, options);
+  if (retryOf(thrown) === 'server')
+    return new EtlError('ETL_SERVER_LOST', { server: label, problem }, options);
   if (code === '53100') return new EtlError('ETL_DISK_FULL', { server: label, problem }, options);
   if (code === '42501') {
     const user = config.user ?? label.split('@')[0];

@@ -40,7 +40,7 @@ export const serviceUrl = (service: string, env: NodeJS.ProcessEnv): string => {
     if (settings === undefined) continue;
     const { dbname, ...others } = settings;
     const query = new URLSearchParams(others);
-    return `postgres:///${encodeURIComponent(dbname ?? env['PGDATABASE'] ?? '')}?${query}`;
+    return `postgres:///${encodeURIComponent(dbname ?? env['PGDATABASE'] ?? '')}?${query.toString()}`;
   }
   const problem = `no service "${service}" in ${[personal, ...shared].join(' or ')}`;
   throw new EtlError('ETL_ENVIRONMENT', { variable: 'PGSERVICE', problem });

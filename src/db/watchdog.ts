@@ -16,7 +16,8 @@ type Verdict = 'working' | 'waiting' | 'dead';
 const selectSession = `select state, wait_event_type, wait_event from pg_stat_activity where pid = $1`;
 
 /** The number of the server process behind a connection. */
-export const serverPid = (client: pg.Client): number => (client as unknown as { processID: number }).processID;
+export const serverPid = (client: pg.Client): number =>
+  (client as unknown as { processID: number }).processID;
 
 /** Asks over a connection of its own, bounded in time. */
 const probe = async (client: pg.Client, { config }: ServerAddress): Promise<Verdict> => {

@@ -73,7 +73,7 @@ const parseNames = (line: Buffer, dialect: Dialect, invalid: (problem: string) =
   if (!isUtf8(line) || line.includes(0))
     throw invalid('it is not UTF-8 text; convert the file first, with iconv -t utf-8');
   try {
-    const [names = []] = parse(csvBytes(line, dialect), csvOptions(dialect, true)) as string[][];
+    const [names = []] = parse(csvBytes(line, dialect), csvOptions(dialect, true));
     return names.map((name) => name.trim());
   } catch (cause) {
     throw invalid(messageOf(cause));

@@ -37,7 +37,7 @@ const filtered = Symbol('filtered');
 type Judgement = readonly (string | null)[] | Fault | typeof filtered;
 
 const recordBytes = ({ bytes, spans }: RecordBlock, index: number): Buffer =>
-  bytes.subarray(spans.starts[index]!, spans.ends[index]!);
+  bytes.subarray(spans.starts[index], spans.ends[index]);
 
 /** Column whose value is made of the field, if one is declared. */
 const columnOfField = (table: SourceTableSpec, header: readonly string[], field: number): string | null =>
@@ -57,8 +57,8 @@ const parseAlone = (
   const isText = isUtf8(bytes);
   try {
     const csv = csvBytes(bytes, table.source.dialect);
-    if (isText && !bytes.includes(0)) return (parse(csv, options) as string[][])[0] ?? [''];
-    const [fields = []] = parse(csv, { ...options, encoding: 'latin1' }) as string[][];
+    if (isText && !bytes.includes(0)) return parse(csv, options)[0] ?? [''];
+    const [fields = []] = parse(csv, { ...options, encoding: 'latin1' });
     const field = badField(fields);
     const code = isText ? 'nul_byte' : 'invalid_utf8';
     const reason = `${rejectCodes[code]}${whereInRecord(header, field)}`;
@@ -83,7 +83,7 @@ const parseBlock = (
   if (count === 0) return [];
   if (spans.faults.size === 0 && isUtf8(bytes) && !bytes.includes(0)) {
     try {
-      const records = parse(csvBytes(bytes, table.source.dialect), options) as string[][];
+      const records = parse(csvBytes(bytes, table.source.dialect), options);
       if (records.length === count) return records;
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;

@@ -75,7 +75,7 @@ export interface Column<Value, Nullable extends boolean = boolean> {
   ): Column<z.output<Schema> & Value, Nullable>;
 }
 
-export type AnyColumn = Column<any, boolean>;
+export type AnyColumn = Column<any>;
 
 const build = (state: ColumnState): AnyColumn => {
   freezeDeep(state);

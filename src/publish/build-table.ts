@@ -69,10 +69,20 @@ export const buildIndexes = async (
       throw buildError(names, what, cause);
     }
   };
-  if (primaryKey.length > 0) await run(addPrimaryKey(names, primaryKey), `primary key (${primaryKey.join(', ')})`);
+  if (primaryKey.length > 0)
+    await run(addPrimaryKey(names, primaryKey), `primary key (${primaryKey.join(', ')})`);
   for (const index of indexes) await run(createIndex(names, index), `index ${index.name}`);
-  const own: { name: string; ddl: string }[] = (await runQuery(client, selectOwnIndexes(names, indexes.map(({ name }) => name)))).rows;
-  for (const { name, ddl } of own) await run({ text: ddl }, `index ${name} (made by hand on ${productionName(names)})`);
+  const own: { name: string; ddl: string }[] = (
+    await runQuery(
+      client,
+      selectOwnIndexes(
+        names,
+        indexes.map(({ name }) => name),
+      ),
+    )
+  ).rows;
+  for (const { name, ddl } of own)
+    await run({ text: ddl }, `index ${name} (made by hand on ${productionName(names)})`);
   return own.map(({ name }) => name);
 };
 
@@ -86,7 +96,11 @@ export const buildError = ({ table }: TableNames, what: string, cause: unknown):
   if (sqlstate === '23505')
     return new EtlError('ETL_DUPLICATE_KEY', { table, key: what, detail: detail ?? '' }, { cause });
   if (sqlstate === '23502')
-    return new EtlError('ETL_PUBLISH_NULL', { table, column, reason: `${what} does not allow them` }, { cause });
+    return new EtlError(
+      'ETL_PUBLISH_NULL',
+      { table, column, reason: `${what} does not allow them` },
+      { cause },
+    );
   const problem = `${what}: ${messageOf(cause)}`;
   return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate, problem, hint: detail ?? '' }, { cause });
 };

@@ -1,4 +1,4 @@
-// What the new table takes over from the old one: grants, comments, storage options, owner.
+// What the new table takes over from the old one: grants, comments, storage options; and its owner.
 
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteText, type Query } from '../db/sql.ts';
@@ -6,7 +6,7 @@ import { builtName, type TableNames } from './names.ts';
 
 /**
  * Statements that give the built table what the table with this oid has, written by the server itself.
- * Grants on columns and comments of columns follow the column's name. The owner comes last: it may not be us.
+ * Grants on columns and comments of columns follow the column's name.
  */
 const selectStatements = (oid: number, names: TableNames, comment: string | undefined): Query => ({
   text: `
@@ -35,9 +35,6 @@ const selectStatements = (oid: number, names: TableNames, comment: string | unde
       union all
       select 5, format('alter table %s set (%s)', target.name, array_to_string(c.reloptions, ', '))
         from target, pg_class c where c.oid = $1 and c.reloptions is not null
-      union all
-      select 6, format('alter table %s owner to %I', target.name, pg_get_userbyid(c.relowner))
-        from target, pg_class c where c.oid = $1 and pg_get_userbyid(c.relowner) <> current_user
     ) statements
     order by place`,
   values: [oid, builtName(names), comment ?? null],
@@ -53,6 +50,15 @@ export const inherit = async (
   const { rows } = await runQuery(client, selectStatements(oid, names, comment));
   for (const { statement } of rows) await client.query(statement);
 };
+
+/** The owner of a table when it is not the current user; undefined when it is. */
+export const foreignOwner = async (client: Client, oid: number): Promise<string | undefined> =>
+  (
+    await client.query(
+      `select pg_get_userbyid(relowner) as owner from pg_class where oid = $1 and pg_get_userbyid(relowner) <> current_user`,
+      [oid],
+    )
+  ).rows[0]?.owner;
 
 /** Sets a declared comment on a table that stays. */
 export const setComment = (table: string, comment: string): Query => ({

@@ -4,7 +4,7 @@ import { runQuery, type Client } from '../db/client.ts';
 import { quoteName, quoteNames, type Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import { dependentsText, productionTable, type ProductionTable } from './dependents.ts';
-import { inherit, setComment } from './inherit.ts';
+import { foreignOwner, inherit, setComment } from './inherit.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
 
 /** A table that stands built aside and is to be published. */
@@ -27,7 +27,10 @@ const selectColumns = (table: string): Query => ({
   values: [table],
 });
 
-const columnsOf = async (client: Client, table: string): Promise<readonly { name: string; type: string }[]> => {
+const columnsOf = async (
+  client: Client,
+  table: string,
+): Promise<readonly { name: string; type: string }[]> => {
   return (await runQuery(client, selectColumns(table))).rows;
 };
 
@@ -95,9 +98,12 @@ const swap = async (client: Client, table: BuiltTable): Promise<void> => {
   await client.query(`lock table ${target} in access exclusive mode`);
   const old = await productionTable(client, table.schema, table.table);
   if (old!.dependents.length > 0) throw new DependentsChanged();
+  const owner = await foreignOwner(client, old!.oid);
   await inherit(client, old!.oid, table, table.comment);
   await client.query(`drop table ${target}`);
   await client.query(`alter table ${builtName(table)} set schema ${quoteName(table.schema)}`);
+  // Last, and in production: an owner that is not us may not create in the build schema.
+  if (owner !== undefined) await client.query(`alter table ${target} owner to ${quoteName(owner)}`);
 };
 
 /** How a table will be published, and on what that depends. */
@@ -121,7 +127,10 @@ export const planNotice = ({ table, strategy, production }: PublishPlan): string
       'readers see the old rows until the end, writers wait, and the table needs a vacuum afterwards';
 
 /** Publishes one table inside the caller's transaction. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY. */
-export const publishTable = async (client: Client, { table, strategy, production }: PublishPlan): Promise<void> => {
+export const publishTable = async (
+  client: Client,
+  { table, strategy, production }: PublishPlan,
+): Promise<void> => {
   if (strategy === 'swap') await swap(client, table);
   else await replaceRows(client, table, production!);
 };

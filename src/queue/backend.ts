@@ -19,12 +19,14 @@ export const loadBullMq = (): typeof BullMq => createRequire(import.meta.url)('b
 /** Makes or updates BullMQ's tables; one read when there is nothing to do. */
 export const migrateQueue = async (address: ServerAddress): Promise<void> =>
   withClient(address, async (client) => {
-    if (!(await isCurrent(client))) await loadBullMq().runMigrations(client as never, queueSchema);
+    if (!(await isCurrent(client))) await loadBullMq().runMigrations(client, queueSchema);
   });
 
 const isCurrent = async (client: Client): Promise<boolean> => {
   const { LATEST_SCHEMA_VERSION } = loadBullMq();
-  const there = await client.query(`select to_regclass($1) is not null as there`, [`${queueSchema}.migration`]);
+  const there = await client.query(`select to_regclass($1) is not null as there`, [
+    `${queueSchema}.migration`,
+  ]);
   if (!there.rows[0].there) return false;
   const found = await client.query(`select max(version) as version from ${queueSchema}.migration`);
   return found.rows[0].version >= LATEST_SCHEMA_VERSION;

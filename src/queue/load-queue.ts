@@ -2,7 +2,7 @@
 // work it off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job, Queue, Worker } from 'bullmq';
+import type { Job, Queue } from 'bullmq';
 import type { ServerAddress } from '../db/address.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
@@ -54,7 +54,7 @@ const openQueue = ({ address, runId, logger }: QueueOptions, sockets: SocketSet)
   const connection = queueConnection(address, sockets);
   const queue = new BullQueue(queueName(runId), { connection }, createPostgresBackend as never);
   queue.on('error', quiet(logger));
-  return queue as unknown as Queue;
+  return queue;
 };
 
 /** BullMQ's statements are right, so an error without a code is the driver's: the connection ended, or gave no answer. */
@@ -78,7 +78,10 @@ const withQueue = async <T>(options: QueueOptions, use: (queue: Queue) => Promis
 
 /** Removes what a run left in the queue: its jobs, finished or not. */
 export const removeQueue = (options: QueueOptions): Promise<void> =>
-  withQueue(options, (queue) => queue.obliterate({ force: true }));
+  withQueue(options, async (queue) => {
+    await queue.waitUntilReady();
+    await queue.obliterate({ force: true });
+  });
 
 /** A process's share in the work of a run. */
 export interface Service {
@@ -89,8 +92,13 @@ export interface Service {
   readonly close: () => Promise<void>;
 }
 
-/** Begins to work the queue off, `workers` segments at a time. */
-export const serveQueue = (options: ServeOptions): Service => {
+/**
+ * Begins to work the queue off, `workers` segments at a time.
+ *
+ * The worker runs only once its connection stands: one whose first connection failed would ask for jobs in a loop that
+ * never pauses, not even for a signal.
+ */
+export const serveQueue = async (options: ServeOptions): Promise<Service> => {
   const { Worker: BullWorker, UnrecoverableError, createPostgresBackend } = loadBullMq();
   const sockets = createSocketSet();
   const leaving = new AbortController();
@@ -115,9 +123,10 @@ export const serveQueue = (options: ServeOptions): Service => {
       lockDuration: jobLockMs,
       stalledInterval: jobStalledCheckMs,
       maxStalledCount: jobStalledMax,
+      autorun: false,
     },
     createPostgresBackend as never,
-  ) as unknown as Worker;
+  );
   const service: Service = {
     failed,
     onDone: () => undefined,
@@ -129,13 +138,27 @@ export const serveQueue = (options: ServeOptions): Service => {
   };
   bullWorker.on('error', quiet(options.logger));
   bullWorker.on('completed', () => service.onDone());
+  try {
+    await bullWorker.waitUntilReady();
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  bullWorker.run().catch(fail);
   return service;
 };
 
 /** Jobs that are not done yet, and the codes of those that failed, here or in another process. */
 const look = async (queue: Queue): Promise<{ open: number; failedCodes: readonly string[] }> => {
-  const { failed = 0, ...open } = await queue.getJobCounts('wait', 'active', 'delayed', 'prioritized', 'failed');
-  const failedCodes = failed === 0 ? [] : (await queue.getFailed(0, 0)).map(({ failedReason }) => failedReason);
+  const { failed = 0, ...open } = await queue.getJobCounts(
+    'wait',
+    'active',
+    'delayed',
+    'prioritized',
+    'failed',
+  );
+  const failedCodes =
+    failed === 0 ? [] : (await queue.getFailed(0, 0)).map(({ failedReason }) => failedReason);
   return { open: Object.values(open).reduce((sum, jobs) => sum + jobs, 0), failedCodes };
 };
 
@@ -164,6 +187,7 @@ const waitUntilDone = async (queue: Queue, service: Service): Promise<void> => {
 export const workOff = async (options: ServeOptions, segments: readonly Segment[]): Promise<void> => {
   if (segments.length === 0) return;
   await withQueue(options, async (queue) => {
+    await queue.waitUntilReady();
     await queue.obliterate({ force: true });
     await queue.addBulk(
       segments.map((data) => ({
@@ -172,7 +196,7 @@ export const workOff = async (options: ServeOptions, segments: readonly Segment[
         opts: { jobId: `file-${data.fileId}-${data.start.byte}`, removeOnComplete: true },
       })),
     );
-    const service = serveQueue(options);
+    const service = await serveQueue(options);
     try {
       await waitUntilDone(queue, service);
     } finally {

@@ -16,6 +16,8 @@ import { createStaging, dropStaging, stagingTable } from '../copy/staging.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import type { RunEvent } from '../model.ts';
+import { migrateQueue } from '../queue/backend.ts';
+import { removeQueue } from '../queue/load-queue.ts';
 import type { RunContext } from './context.ts';
 import type { LoadingRun } from './load.ts';
 import type { PlannedTable } from './plan.ts';
@@ -27,7 +29,10 @@ export interface DefinitionHashes {
 }
 
 /** True when every staging table of the pipeline is there. */
-const stagingIsThere = async ({ client, spec }: RunContext, planned: readonly PlannedTable[]): Promise<boolean> => {
+const stagingIsThere = async (
+  { client, spec }: RunContext,
+  planned: readonly PlannedTable[],
+): Promise<boolean> => {
   const tables = planned.map(({ table }) => stagingTable(spec.name, table.name));
   const { rows } = await client.query(
     'select coalesce(bool_and(to_regclass(name) is not null), true) as there from unnest($1::text[]) as name',
@@ -47,13 +52,23 @@ const insertNewRun = (
     const { name: pipeline, params } = spec;
     await runQuery(client, abandonRuns(pipeline));
     const run = {
-      ...{ pipeline, params, workers, host: hostname(), pid: process.pid },
+      pipeline,
+      params,
+      workers,
+      host: hostname(),
+      pid: process.pid,
       definitionHash: hashes.definition,
       tableHashes: hashes.tables,
       epoch: context.epoch,
     };
     const runId: number = (await runQuery(client, insertRun(run))).rows[0].id;
-    await runQuery(client, insertFiles(runId, planned.flatMap(({ files }) => files)));
+    await runQuery(
+      client,
+      insertFiles(
+        runId,
+        planned.flatMap(({ files }) => files),
+      ),
+    );
     for (const { table, staging } of planned) {
       await runQuery(client, dropStaging(pipeline, table.name));
       await runQuery(client, createStaging(pipeline, table.name, staging));
@@ -89,6 +104,12 @@ const announcePlan = ({ emit, spec, address, workers }: RunContext, { runId, pla
   emit({ type: 'planned', tables });
 };
 
+/** Jobs of a run that nobody will continue. */
+const forgetJobs = async ({ address, logger }: RunContext, runId: number): Promise<void> => {
+  await migrateQueue(address);
+  await removeQueue({ address, runId, logger });
+};
+
 /**
  * Begins: continues the newest unfinished run of the pipeline when definition and files are the same, else writes a new
  * one and says why. Errors: ETL_RESUME_CHANGED when a file of the unfinished run has changed.
@@ -114,9 +135,11 @@ export const beginRun = async (
     const { table, name: file } = beginning.file;
     throw new EtlError('ETL_RESUME_CHANGED', { table, file, run: beginning.runId });
   }
-  if (beginning.kind === 'new' && beginning.why !== undefined) emit({ type: 'notice', message: beginning.why });
-  const runId =
-    beginning.kind === 'resume' ? beginning.runId : await insertNewRun(context, hashes, planned);
+  if (beginning.kind === 'new' && beginning.why !== undefined)
+    emit({ type: 'notice', message: beginning.why });
+  const isNew = beginning.kind === 'new';
+  const runId = isNew ? await insertNewRun(context, hashes, planned) : beginning.runId;
+  if (isNew && latest !== undefined && latest.state !== 'published') await forgetJobs(context, latest.id);
   const run = { runId, planned, epoch: context.epoch, files: await runFiles(client, runId) };
   announcePlan(context, run);
   if (beginning.kind === 'resume') {
@@ -138,4 +161,3 @@ export const continueRun = async (context: RunContext, run: LoadingRun): Promise
   context.emit(await renewIfCrashed(context, run.runId, run.epoch));
   return { ...run, epoch: context.epoch };
 };
-

@@ -52,12 +52,15 @@ const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promi
     await client.query(`set local search_path = ${quoteNames([names.buildSchema, spec.schema, 'public'])}`);
     try {
       // The extended protocol takes one statement only: a second one in the file is refused by the server.
-      const filled = await client.query({ text: prefix + sql.text, queryMode: 'extended' } as { text: string });
+      const filled = await client.query({ text: prefix + sql.text, queryMode: 'extended' } as {
+        text: string;
+      });
       return filled.rowCount ?? 0;
     } catch (cause) {
       throw transformError(sql, prefix.length, cause);
     } finally {
-      if (table.kind === 'source') await client.query(`drop view if exists pg_temp.${alias}`).catch(() => undefined);
+      if (table.kind === 'source')
+        await client.query(`drop view if exists pg_temp.${alias}`).catch(() => undefined);
     }
   });
 };

@@ -74,6 +74,7 @@ export const checkComplete = async (
       table.staging === 'typed'
         ? built.find(({ table: name }) => name === table.name)!.rows
         : await stagedRows(context.client, context.spec.name, table.name);
-    if (found !== copied) throw incomplete(table.name, `${copied} rows copied, but ${found} found in staging`);
+    if (found !== copied)
+      throw incomplete(table.name, `${copied} rows copied, but ${found} found in staging`);
   }
 };

@@ -64,7 +64,12 @@ const loadedBefore = async (load: FileLoad, from: Position): Promise<LoadedChunk
   return { end: { byte, line, record }, counts };
 };
 
-const checkTally = ({ file }: FileLoad, from: Position, { end, counts }: ChunkTally, copied: number): void => {
+const checkTally = (
+  { file }: FileLoad,
+  from: Position,
+  { end, counts }: ChunkTally,
+  copied: number,
+): void => {
   const { table, name } = file;
   if (end.byte === from.byte) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
   if (copied === counts.copied) return;

@@ -35,7 +35,10 @@ interface ClientPool {
   readonly use: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
 }
 
-const withWorkerClients = async <T>(context: RunContext, work: (pool: ClientPool) => Promise<T>): Promise<T> => {
+const withWorkerClients = async <T>(
+  context: RunContext,
+  work: (pool: ClientPool) => Promise<T>,
+): Promise<T> => {
   const opened: Client[] = [];
   const idle: Client[] = [];
   const take = async (): Promise<Client> => {
@@ -120,7 +123,10 @@ const segmentLoader = (
       loadSegment(
         context,
         {
-          ...{ client, file, byteEnd, signal },
+          client,
+          file,
+          byteEnd,
+          signal,
           epoch: run.epoch,
           chunkBytes: context.chunkBytes,
           copyStatement: load.copyStatement,
@@ -164,7 +170,10 @@ export const withSegmentLoader = <T>(
  * Loads what the ledger does not hold, and returns the seconds each table took.
  * Errors: those of loadChunk; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
  */
-export const loadMissing = async (context: RunContext, run: LoadingRun): Promise<ReadonlyMap<string, number>> => {
+export const loadMissing = async (
+  context: RunContext,
+  run: LoadingRun,
+): Promise<ReadonlyMap<string, number>> => {
   const chunks = await loadedChunks(context.client, run.runId);
   const segments: readonly Segment[] = missingSegments(run.files, chunks);
   if (segments.length > 0) await migrateQueue(context.address);

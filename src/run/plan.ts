@@ -24,7 +24,12 @@ const planFile = async (table: SourceTableSpec, listed: ListedFile, ordinal: num
     const state = await fileState(path);
     const head = await readHead(path, Math.min(headerBytesMax, state.bytes));
     if (state.bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', place);
-    const { names, dataByte, dataLine } = readHeader(head, head.length === state.bytes, table.source.dialect, place);
+    const { names, dataByte, dataLine } = readHeader(
+      head,
+      head.length === state.bytes,
+      table.source.dialect,
+      place,
+    );
     const needed = table.staging === 'text' ? names : neededHeaders(table.columns, table.filter);
     checkHeader(names, needed, { ...place, line: table.source.dialect.skipLines + 1 });
     return { ...state, path, name, table: table.name, ordinal, header: names, dataByte, dataLine };
@@ -56,7 +61,10 @@ const planTable = async (table: SourceTableSpec, workingDirectory: string): Prom
 };
 
 /** Plans every table that is loaded from files. Reads the first bytes of each file, nothing else. */
-export const planSources = async (spec: PipelineSpec, workingDirectory: string): Promise<readonly PlannedTable[]> => {
+export const planSources = async (
+  spec: PipelineSpec,
+  workingDirectory: string,
+): Promise<readonly PlannedTable[]> => {
   const sources = spec.tables.filter((table) => table.kind === 'source');
   const planned: PlannedTable[] = [];
   for (const table of sources) planned.push(await planTable(table, workingDirectory));

@@ -55,7 +55,11 @@ const facts = async (client: Client, spec: PipelineSpec): Promise<Facts> => {
  * Looks before the run does anything. Errors: ETL_SERVER_VERSION, ETL_STANDBY, ETL_READ_ONLY, ETL_PERMISSION naming
  * everything that is missing.
  */
-export const preflight = async (client: Client, { label }: ServerAddress, spec: PipelineSpec): Promise<void> => {
+export const preflight = async (
+  client: Client,
+  { label }: ServerAddress,
+  spec: PipelineSpec,
+): Promise<void> => {
   const { version, versionNumber, isStandby, isReadOnly, user, missing } = await facts(client, spec);
   if (versionNumber < serverVersionMin) throw new EtlError('ETL_SERVER_VERSION', { server: label, version });
   if (isStandby) throw new EtlError('ETL_STANDBY', { server: label });

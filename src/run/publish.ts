@@ -22,9 +22,13 @@ import { checkComplete, checkSources } from './completeness.ts';
 import type { RunContext } from './context.ts';
 
 /** What another attempt at the same transaction may not meet: a lock, a deadlock, a new view. */
-const isPassing = (error: unknown): boolean => error instanceof DependentsChanged || retryOf(error) === 'chunk';
+const isPassing = (error: unknown): boolean =>
+  error instanceof DependentsChanged || retryOf(error) === 'chunk';
 
-const planAll = async (context: RunContext, built: readonly BuiltTable[]): Promise<readonly PublishPlan[]> => {
+const planAll = async (
+  context: RunContext,
+  built: readonly BuiltTable[],
+): Promise<readonly PublishPlan[]> => {
   const plans: PublishPlan[] = [];
   for (const table of built) plans.push(await planPublish(context.client, table));
   // In-place fills take long and lock readers out of nothing; swaps lock them out and take a moment: they go last.
@@ -36,7 +40,11 @@ const publishAll = (context: RunContext, runId: number, plans: readonly PublishP
     const { client, spec } = context;
     await client.query(`set local lock_timeout = ${swapLockTimeoutMs}`);
     await assertEpoch(client, context.epoch);
-    await checkComplete(context, runId, plans.map(({ table }) => table));
+    await checkComplete(
+      context,
+      runId,
+      plans.map(({ table }) => table),
+    );
     await ensureSchema(client, spec.schema);
     for (const plan of plans) {
       await publishTable(client, plan).catch((cause: unknown) => {
@@ -54,7 +62,11 @@ const publishError = ({ table }: PublishPlan, cause: unknown): unknown => {
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };
 
-const lockedError = async (context: RunContext, built: readonly BuiltTable[], cause: unknown): Promise<EtlError> => {
+const lockedError = async (
+  context: RunContext,
+  built: readonly BuiltTable[],
+  cause: unknown,
+): Promise<EtlError> => {
   const holders = await context.client.query(
     `select distinct relation::regclass::text as name, pid from pg_locks
       where relation = any (select to_regclass(name) from unnest($1::text[]) as name) and granted and pid <> pg_backend_pid()`,

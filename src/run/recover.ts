@@ -28,9 +28,17 @@ const isUp = async (address: ServerAddress, signal: AbortSignal): Promise<boolea
 };
 
 /** Waits until the server takes connections. Errors: ETL_SERVER_LOST when that takes longer than `waitMs`. */
-const waitForServer = async ({ address, waitMs }: RecoverOptions, cause: unknown, signal: AbortSignal): Promise<void> => {
+const waitForServer = async (
+  { address, waitMs }: RecoverOptions,
+  cause: unknown,
+  signal: AbortSignal,
+): Promise<void> => {
   const deadline = performance.now() + waitMs;
-  for (let pauseMs = waitFirstMs; !(await isUp(address, signal)); pauseMs = Math.min(2 * pauseMs, waitStepMsMax)) {
+  for (
+    let pauseMs = waitFirstMs;
+    !(await isUp(address, signal));
+    pauseMs = Math.min(2 * pauseMs, waitStepMsMax)
+  ) {
     if (performance.now() + pauseMs > deadline) {
       const problem = `it did not come back within ${Math.round(waitMs / 1000)} s`;
       throw new EtlError('ETL_SERVER_LOST', { server: address.label, problem }, { cause });

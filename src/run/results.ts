@@ -29,8 +29,13 @@ export const tableResults = async (
       kind,
       files: files.length,
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-      ...{ records, copied, rejected, filtered },
-      ...{ rows, seconds, strategy },
+      records,
+      copied,
+      rejected,
+      filtered,
+      rows,
+      seconds,
+      strategy,
     };
   });
 };

@@ -12,7 +12,7 @@ import { runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
 import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
-import { EtlError } from '../errors.ts';
+import { EtlError, messageOf } from '../errors.ts';
 import { chunkBytesDefault, waitMsDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
 import type { RunResult, StepTime } from '../model.ts';
@@ -57,8 +57,15 @@ const readSqlFiles = async (spec: PipelineSpec): Promise<ReadonlyMap<string, Sql
   return texts;
 };
 
-const createContext = async ({ spec, address, options }: Job, client: Client, memory: Memory): Promise<RunContext> => ({
-  ...{ spec, address, client, steps: memory.steps },
+const createContext = async (
+  { spec, address, options }: Job,
+  client: Client,
+  memory: Memory,
+): Promise<RunContext> => ({
+  spec,
+  address,
+  client,
+  steps: memory.steps,
   epoch: await currentEpoch(client),
   workers: options.workers ?? availableParallelism(),
   chunkBytes: options.chunkBytes ?? chunkBytesDefault,
@@ -119,7 +126,7 @@ const loadAndPublish = async (
 const endOf = ({ address, options }: Job, thrown: unknown): EtlError => {
   const reason: unknown = [options.signal, options.drain].find((signal) => signal?.aborted)?.reason;
   if (reason === undefined) return asServerError(address, thrown);
-  const signal = reason instanceof Error ? reason.message : String(reason);
+  const signal = messageOf(reason);
   return new EtlError('ETL_INTERRUPTED', { signal }, { cause: thrown });
 };
 
@@ -129,8 +136,10 @@ const recordEnd = async (job: Job, runId: number | undefined, error: EtlError): 
   if (runId === undefined || ['ETL_SERVER_LOST', 'ETL_RUN_TAKEN'].includes(error.code)) return;
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
   const { code, message } = error;
-  await withClient(job.address, (client) => runQuery(client, updateRunState(runId, state, { code, message }))).catch(
-    (cause: unknown) => job.options.logger?.warn({ error: cause }, 'the end of the run could not be recorded'),
+  await withClient(job.address, (client) =>
+    runQuery(client, updateRunState(runId, state, { code, message })),
+  ).catch((cause: unknown) =>
+    job.options.logger?.warn({ error: cause }, 'the end of the run could not be recorded'),
   );
 };
 
@@ -148,7 +157,9 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
     await tidyUp(context);
     return finish(context, memory.run.runId, 'published', memory.start);
   }
-  memory.planned ??= await step(context, 'plan', () => planSources(spec, resolve(options.workingDirectory ?? '.')));
+  memory.planned ??= await step(context, 'plan', () =>
+    planSources(spec, resolve(options.workingDirectory ?? '.')),
+  );
   if (memory.run === undefined) {
     const anew = (options.fullRefresh ?? false) || (options.fresh ?? false);
     const standing = anew ? undefined : await standingRun(client, spec, hashes.definition, memory.planned);
@@ -170,7 +181,8 @@ const runJob = async (job: Job): Promise<RunResult> => {
     );
   } catch (thrown) {
     const error = endOf(job, thrown);
-    if (retryOf(error) === 'never' || error.code === 'ETL_SERVER_LOST') await recordEnd(job, memory.run?.runId, error);
+    if (retryOf(error) === 'never' || error.code === 'ETL_SERVER_LOST')
+      await recordEnd(job, memory.run?.runId, error);
     throw error;
   }
 };
@@ -178,7 +190,10 @@ const runJob = async (job: Job): Promise<RunResult> => {
 /** Names this process's sessions on the server, so that they are known as ours after a connection was lost. */
 const withSessionName = (address: ServerAddress, pipeline: string): ServerAddress => ({
   ...address,
-  config: { ...address.config, application_name: `sluice ${pipeline.slice(0, 40)} ${randomBytes(4).toString('hex')}` },
+  config: {
+    ...address.config,
+    application_name: `sluice ${pipeline.slice(0, 40)} ${randomBytes(4).toString('hex')}`,
+  },
 });
 
 /**
@@ -197,6 +212,7 @@ export const runPipeline = async (
   const spec = bindPipeline(pipeline, { params: options.params ?? {}, directory });
   const sqlTexts = await readSqlFiles(spec);
   const { databaseUrl, server } = options;
-  const address = server ?? (await resolveServer({ databaseUrl, env: process.env, etlDirectory: resolve('.etl') }));
+  const address =
+    server ?? (await resolveServer({ databaseUrl, env: process.env, etlDirectory: resolve('.etl') }));
   return runJob({ spec, sqlTexts, address: withSessionName(address, spec.name), options });
 };

@@ -58,7 +58,7 @@ export async function* readRange(
 ): AsyncGenerator<Buffer, void> {
   const handle = await open(path, 'r');
   try {
-    for (let from = start; from < end; ) {
+    for (let from = start; from < end;) {
       const wanted = Math.min(blockBytes, end - from);
       const block = await readFully(handle, Buffer.allocUnsafeSlow(wanted), from);
       if (block.length === 0) return;

@@ -39,6 +39,12 @@ export const transformError = (sql: SqlText, prefixLength: number, cause: unknow
   const position = Number((cause as { position?: string }).position ?? 0);
   const offset = position - 1 - prefixLength;
   const where = position > 0 && offset >= 0 ? placeInText(sql.text, offset) : '';
-  const details = { table: sql.table, file: sql.file, where, sqlstate: codeOf(cause), problem: messageOf(cause) };
+  const details = {
+    table: sql.table,
+    file: sql.file,
+    where,
+    sqlstate: codeOf(cause),
+    problem: messageOf(cause),
+  };
   return new EtlError('ETL_TRANSFORM', details, { cause });
 };

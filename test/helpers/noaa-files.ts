@@ -17,8 +17,12 @@ export const writeNoaaFiles = (directory: string, records: number, files: number
   const source = 'data/noaa';
   const target = join(directory, source);
   mkdirSync(target, { recursive: true });
-  const months = readdirSync(source).filter((name) => name.endsWith('hourly.txt')).sort();
-  const lines = months.flatMap((name) => readFileSync(join(source, name), 'latin1').trimEnd().split('\n').slice(1));
+  const months = readdirSync(source)
+    .filter((name) => name.endsWith('hourly.txt'))
+    .sort();
+  const lines = months.flatMap((name) =>
+    readFileSync(join(source, name), 'latin1').trimEnd().split('\n').slice(1),
+  );
   const [header] = readFileSync(join(source, months[0]!), 'latin1').split('\n');
   const perFile = Math.ceil(records / files);
   for (let file = 0; file < files; file += 1) {

@@ -55,7 +55,9 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   const { spec, planned } = await planIn(directory, given);
   await migrate(client);
   await runQuery(client, createStaging(spec.name, 't', planned.staging));
-  const run = { pipeline: spec.name, params: {}, workers: 1, definitionHash: '', host: '', pid: 1 };
+  const epoch = await currentEpoch(client);
+  const hashes = { definitionHash: '', tableHashes: {} };
+  const run = { pipeline: spec.name, params: {}, workers: 1, host: '', pid: 1, epoch, ...hashes };
   const runId = Number((await runQuery(client, insertRun(run))).rows[0].id);
   const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
   const file = { ...planned.files[0]!, id, runId };
@@ -67,7 +69,8 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     copyStatement,
     decode: decoderFor(file),
     split: splitterFor(file),
-    epoch: await currentEpoch(client),
+    epoch,
+    byteEnd: file.bytes,
     chunkBytes: given.chunkBytes ?? 1024 * 1024,
     signal: new AbortController().signal,
     onDecoded: (bytes, counts) => {

@@ -14,8 +14,11 @@ const pipelineFiles = (markdown: string): readonly string[] =>
     .map(([, code]) => code!)
     .filter((code) => code.includes('export default definePipeline'));
 
-const snippets = [{ path: 'README.md', text: readProjectFile('README.md') }, ...filesBelow('docs', '.md')].flatMap(
-  ({ path, text }) => pipelineFiles(text).map((code, place) => ({ name: `${path}, pipeline ${place + 1}`, code })),
+const snippets = [
+  { path: 'README.md', text: readProjectFile('README.md') },
+  ...filesBelow('docs', '.md'),
+].flatMap(({ path, text }) =>
+  pipelineFiles(text).map((code, place) => ({ name: `${path}, pipeline ${place + 1}`, code })),
 );
 
 const database = useDatabase();
@@ -41,7 +44,9 @@ it('docs/guide/first-pipeline.md: its file and its pipeline make its table', asy
   await writeFile(join(directory, 'shop.ts'), code);
   const { pipeline } = await loadPipelineFile(join(directory, 'shop.ts'));
   await runPipeline(pipeline, { databaseUrl: database.url, directory, workingDirectory: directory });
-  const { rows } = await database.query(`select id, sold_at at time zone 'UTC' as sold_at, price, note from shop.sale order by id`);
+  const { rows } = await database.query(
+    `select id, sold_at at time zone 'UTC' as sold_at, price, note from shop.sale order by id`,
+  );
   expect(rows.map(({ id, price, note }) => [id, price, note])).toEqual([
     ['1', '9.90', null],
     ['2', '120.00', 'gift'],

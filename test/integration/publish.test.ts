@@ -22,7 +22,11 @@ const cities = (change: object = {}, name = 'cities'): Pipeline =>
     tables: {
       city: {
         source: csv(source),
-        columns: { id: column.integer('id'), name: column.text('name'), people: column.bigint('people').nullable() },
+        columns: {
+          id: column.integer('id'),
+          name: column.text('name'),
+          people: column.bigint('people').nullable(),
+        },
         primaryKey: ['id'],
         indexes: [index('name')],
         ...change,
@@ -32,7 +36,12 @@ const cities = (change: object = {}, name = 'cities'): Pipeline =>
   });
 
 const run = (pipeline: Pipeline = cities(), options: object = {}) =>
-  runPipeline(pipeline, { databaseUrl: database.url, directory: files.directory, fullRefresh: true, ...options });
+  runPipeline(pipeline, {
+    databaseUrl: database.url,
+    directory: files.directory,
+    fullRefresh: true,
+    ...options,
+  });
 
 const rowsOf = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
 const { query } = { query: (sql: string) => database.query(sql) };
@@ -69,10 +78,14 @@ describe('a table that nothing hangs on', () => {
 
   it('has at first the default privileges of its schema', async () => {
     await query('create schema geo');
-    await query(`do $$ begin if not exists (select from pg_roles where rolname = 'sluice_reader') then create role sluice_reader; end if; end $$`);
+    await query(
+      `do $$ begin if not exists (select from pg_roles where rolname = 'sluice_reader') then create role sluice_reader; end if; end $$`,
+    );
     await query('alter default privileges in schema geo grant select on tables to sluice_reader');
     await run();
-    expect(await rowsOf(`select has_table_privilege('sluice_reader', 'geo.city', 'select') as may`)).toEqual([{ may: true }]);
+    expect(await rowsOf(`select has_table_privilege('sluice_reader', 'geo.city', 'select') as may`)).toEqual([
+      { may: true },
+    ]);
   });
 
   it('keeps indexes that people made by hand, and drops those that the declaration no longer has', async () => {
@@ -80,7 +93,8 @@ describe('a table that nothing hangs on', () => {
     await query('create index by_hand on geo.city (people) where people > 1');
     const notices: string[] = [];
     await run(cities({ indexes: [] }), {
-      onEvent: (event: { type: string; message?: string }) => event.type === 'notice' && notices.push(event.message!),
+      onEvent: (event: { type: string; message?: string }) =>
+        event.type === 'notice' && notices.push(event.message!),
     });
     await run(cities({ indexes: [] }));
     expect(await rowsOf(`select indexname from pg_indexes where tablename = 'city' order by 1`)).toEqual([
@@ -92,7 +106,9 @@ describe('a table that nothing hangs on', () => {
 
   it('carries a declared comment', async () => {
     await run(cities({ comment: 'declared' }));
-    expect(await rowsOf(`select obj_description('geo.city'::regclass) as comment`)).toEqual([{ comment: 'declared' }]);
+    expect(await rowsOf(`select obj_description('geo.city'::regclass) as comment`)).toEqual([
+      { comment: 'declared' },
+    ]);
   });
 });
 
@@ -100,30 +116,43 @@ describe('a table that other objects depend on', () => {
   const dependents = [
     { kind: 'view', ddl: 'create view geo.names as select name from geo.city' },
     { kind: 'materialized view', ddl: 'create materialized view geo.names as select name from geo.city' },
-    { kind: 'foreign key', ddl: 'create table geo.visit (city integer references geo.city); insert into geo.visit values (1)' },
+    {
+      kind: 'foreign key',
+      ddl: 'create table geo.visit (city integer references geo.city); insert into geo.visit values (1)',
+    },
     { kind: 'publication', ddl: 'create publication sluice_test for table geo.city' },
-    { kind: 'trigger', ddl: `create function geo.f() returns trigger language plpgsql as 'begin return new; end'; create trigger t before update on geo.city for each row execute function geo.f()` },
+    {
+      kind: 'trigger',
+      ddl: `create function geo.f() returns trigger language plpgsql as 'begin return new; end'; create trigger t before update on geo.city for each row execute function geo.f()`,
+    },
     { kind: 'policy', ddl: 'create policy p on geo.city using (true)' },
     { kind: 'check constraint', ddl: 'alter table geo.city add constraint positive check (people > 0)' },
     { kind: 'statistics', ddl: 'create statistics geo.s on name, people from geo.city' },
     { kind: 'column of its row type', ddl: 'create table geo.log (was geo.city)' },
   ];
 
-  it.each(dependents)('$kind: rows are replaced in place, the table stays the same', async ({ kind, ddl }) => {
-    await run();
-    await query(ddl);
-    const oid = await rowsOf(`select 'geo.city'::regclass::oid as oid`);
-    write('city.csv', 'id,name,people\n1,Ulm,130000\n3,Jena,100000\n');
-    const result = await run();
-    expect(result.tables[0]).toMatchObject({ strategy: 'in place', rows: 2 });
-    expect(await rowsOf(`select 'geo.city'::regclass::oid as oid`)).toEqual(oid);
-    expect(await rowsOf('select id, people::int from geo.city order by id')).toEqual([
-      { id: 1, people: 130_000 },
-      { id: 3, people: 100_000 },
-    ]);
-    if (kind === 'view') expect(await rowsOf('select name from geo.names order by 1')).toEqual([{ name: 'Jena' }, { name: 'Ulm' }]);
-    if (kind === 'publication') await query('drop publication sluice_test');
-  });
+  it.each(dependents)(
+    '$kind: rows are replaced in place, the table stays the same',
+    async ({ kind, ddl }) => {
+      await run();
+      await query(ddl);
+      const oid = await rowsOf(`select 'geo.city'::regclass::oid as oid`);
+      write('city.csv', 'id,name,people\n1,Ulm,130000\n3,Jena,100000\n');
+      const result = await run();
+      expect(result.tables[0]).toMatchObject({ strategy: 'in place', rows: 2 });
+      expect(await rowsOf(`select 'geo.city'::regclass::oid as oid`)).toEqual(oid);
+      expect(await rowsOf('select id, people::int from geo.city order by id')).toEqual([
+        { id: 1, people: 130_000 },
+        { id: 3, people: 100_000 },
+      ]);
+      if (kind === 'view')
+        expect(await rowsOf('select name from geo.names order by 1')).toEqual([
+          { name: 'Jena' },
+          { name: 'Ulm' },
+        ]);
+      if (kind === 'publication') await query('drop publication sluice_test');
+    },
+  );
 
   it('readers see the old rows until the new ones are all there', async () => {
     await run();
@@ -134,7 +163,9 @@ describe('a table that other objects depend on', () => {
     let isReading = true;
     const reading = (async () => {
       while (isReading) {
-        const { rows } = await reader.query(`select string_agg(name, ',' order by name) as names from geo.names`);
+        const { rows } = await reader.query(
+          `select string_agg(name, ',' order by name) as names from geo.names`,
+        );
         seen.add(rows[0].names);
       }
     })();
@@ -148,10 +179,15 @@ describe('a table that other objects depend on', () => {
 
   it('a row that a foreign key needs and the files no longer have stops the run, production unchanged', async () => {
     await run();
-    await query('create table geo.visit (city integer references geo.city); insert into geo.visit values (2)');
+    await query(
+      'create table geo.visit (city integer references geo.city); insert into geo.visit values (2)',
+    );
     write('city.csv', 'id,name,people\n1,Ulm,1\n');
     const error = await failureOf(run());
-    expect(error).toMatchObject({ code: 'ETL_PUBLISH_REFUSED', details: { sqlstate: '23503', table: 'city' } });
+    expect(error).toMatchObject({
+      code: 'ETL_PUBLISH_REFUSED',
+      details: { sqlstate: '23503', table: 'city' },
+    });
     expect(await rowsOf('select count(*)::int as n from geo.city where people > 1')).toEqual([{ n: 2 }]);
   });
 
@@ -161,7 +197,11 @@ describe('a table that other objects depend on', () => {
     const columns = { id: column.integer('id'), name: column.text('name') };
     const error = await failureOf(run(cities({ columns })));
     expect(error.code).toBe('ETL_TRANSFORM');
-    const renamed = { id: column.integer('id'), name: column.varchar('name', { length: 20 }), people: column.bigint('people') };
+    const renamed = {
+      id: column.integer('id'),
+      name: column.varchar('name', { length: 20 }),
+      people: column.bigint('people'),
+    };
     const shape = await failureOf(run(cities({ columns: renamed })));
     expect(shape).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
     expect(shape.message).toContain('view geo.names');
@@ -174,7 +214,10 @@ describe('a run that must not publish', () => {
     await run();
     write('city.csv', 'id,name,people\n1,Ulm,5\n1,Ulm again,5\n');
     const error = await failureOf(run());
-    expect(error).toMatchObject({ code: 'ETL_DUPLICATE_KEY', details: { table: 'city', key: 'primary key (id)' } });
+    expect(error).toMatchObject({
+      code: 'ETL_DUPLICATE_KEY',
+      details: { table: 'city', key: 'primary key (id)' },
+    });
     expect(error.message).toContain('Key (id)=(1)');
     expect(await rowsOf('select count(*)::int as n from geo.city where people > 5')).toEqual([{ n: 2 }]);
   });
@@ -183,7 +226,10 @@ describe('a run that must not publish', () => {
     write('big.sql', '-- the largest\nselect id,\n  nmae from city\n');
     const error = await failureOf(run());
     write('big.sql', 'select id, name from city where people > 115000');
-    expect(error).toMatchObject({ code: 'ETL_TRANSFORM', details: { where: ':3:3', sqlstate: '42703', table: 'big' } });
+    expect(error).toMatchObject({
+      code: 'ETL_TRANSFORM',
+      details: { where: ':3:3', sqlstate: '42703', table: 'big' },
+    });
     expect(await rowsOf(`select to_regclass('geo.city') as city`)).toEqual([{ city: null }]);
   });
 
@@ -219,8 +265,13 @@ describe('a run that must not publish', () => {
       signal: stop.signal,
       onEvent: ({ type }: { type: string }) => type === 'building' && stop.abort(new Error('SIGINT')),
     });
-    expect(await failureOf(aborted)).toMatchObject({ code: 'ETL_INTERRUPTED', details: { signal: 'SIGINT' } });
-    expect(await rowsOf(`select state from etl.run order by id desc limit 1`)).toEqual([{ state: 'cancelled' }]);
+    expect(await failureOf(aborted)).toMatchObject({
+      code: 'ETL_INTERRUPTED',
+      details: { signal: 'SIGINT' },
+    });
+    expect(await rowsOf(`select state from etl.run order by id desc limit 1`)).toEqual([
+      { state: 'cancelled' },
+    ]);
     const left = `select count(*)::int as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
     expect(await rowsOf(left)).toEqual([{ n: 0 }]);
   });
@@ -235,7 +286,9 @@ describe('all tables of a pipeline', () => {
     let isReading = true;
     const reading = (async () => {
       while (isReading) {
-        const { rows } = await reader.query(`select (select count(*) from geo.city) || '/' || (select count(*) from geo.big) as n`);
+        const { rows } = await reader.query(
+          `select (select count(*) from geo.city) || '/' || (select count(*) from geo.big) as n`,
+        );
         seen.add(rows[0].n);
       }
     })();
@@ -250,7 +303,11 @@ describe('all tables of a pipeline', () => {
   it('leave no staging, build schema or queue rows behind', async () => {
     await run();
     expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl_build%'`)).toEqual([]);
-    expect(await rowsOf(`select relname from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = 'etl_staging'`)).toEqual([]);
+    expect(
+      await rowsOf(
+        `select relname from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = 'etl_staging'`,
+      ),
+    ).toEqual([]);
     expect(await rowsOf('select count(*)::int as n from etl_queue.job')).toEqual([{ n: 0 }]);
   });
 });

@@ -25,9 +25,14 @@ const masked = (lines: readonly string[]): readonly string[] => {
   return lines.map((line) => {
     const cells = line.trimEnd().split(/ {2,}/);
     const shown = cells.map((cell, place) =>
-      cells.length === titles.length && varying.has(titles[place]!) && cell !== titles[place] && cell !== '–' ? '#' : cell,
+      cells.length === titles.length && varying.has(titles[place]!) && cell !== titles[place] && cell !== '–'
+        ? '#'
+        : cell,
     );
-    return shown.join('  ').replace(/\d+(?:\.\d+)? s\b/g, '# s').replace(/\brun \d+/, 'run #');
+    return shown
+      .join('  ')
+      .replace(/\d+(?:\.\d+)? s\b/g, '# s')
+      .replace(/\brun \d+/, 'run #');
   });
 };
 
@@ -61,7 +66,9 @@ it('the numbers below the transcript are those of the tables', async () => {
   const { n, c, sum } = rows[0]!;
   const count = (value: number): string => value.toLocaleString('en');
   const prose = readme.replaceAll(/\s+/g, ' ');
-  expect(prose).toContain(`Of the ${count(n)} observations ${count(c)} have a temperature, and \`sum(dry_bulb_c::numeric)\` is ${sum}.`);
+  expect(prose).toContain(
+    `Of the ${count(n)} observations ${count(c)} have a temperature, and \`sum(dry_bulb_c::numeric)\` is ${sum}.`,
+  );
 });
 
 it('a second run finds nothing to do', async () => {

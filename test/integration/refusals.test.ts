@@ -10,7 +10,10 @@ import { useDatabase } from '../helpers/server.ts';
 const { write, directory } = useFiles();
 const database = useDatabase();
 
-const pipeline = (path: string, columns = { id: column.integer('id'), name: column.text('name') }): Pipeline =>
+const pipeline = (
+  path: string,
+  columns = { id: column.integer('id'), name: column.text('name') },
+): Pipeline =>
   definePipeline({ name: 'small', schema: 'small', tables: { t: { source: csv(path), columns } } });
 
 const run = (path: string, databaseUrl = database.url) =>
@@ -18,12 +21,37 @@ const run = (path: string, databaseUrl = database.url) =>
 
 describe('source files', () => {
   it.each([
-    { name: 'missing file', path: 'no.csv', code: 'ETL_SOURCE_NOT_FOUND', says: 'table t: no file matches no.csv' },
-    { name: 'glob without match', path: '*.tsv', code: 'ETL_SOURCE_NOT_FOUND', says: 'no file matches *.tsv' },
+    {
+      name: 'missing file',
+      path: 'no.csv',
+      code: 'ETL_SOURCE_NOT_FOUND',
+      says: 'table t: no file matches no.csv',
+    },
+    {
+      name: 'glob without match',
+      path: '*.tsv',
+      code: 'ETL_SOURCE_NOT_FOUND',
+      says: 'no file matches *.tsv',
+    },
     { name: 'empty file', content: '', code: 'ETL_SOURCE_EMPTY', says: 'is empty' },
-    { name: 'header without a declared column', content: 'id,nmae\n1,a\n', code: 'ETL_HEADER_MISSING', says: ':1: the header has no "name"' },
-    { name: 'duplicate header', content: 'id,name,id\n1,a,2\n', code: 'ETL_HEADER_DUPLICATE', says: 'the header names "id" twice (fields 1 and 3)' },
-    { name: 'header with an open quote', content: 'id,"name\n1,a\n', code: 'ETL_HEADER_INVALID', says: 'never closed' },
+    {
+      name: 'header without a declared column',
+      content: 'id,nmae\n1,a\n',
+      code: 'ETL_HEADER_MISSING',
+      says: ':1: the header has no "name"',
+    },
+    {
+      name: 'duplicate header',
+      content: 'id,name,id\n1,a,2\n',
+      code: 'ETL_HEADER_DUPLICATE',
+      says: 'the header names "id" twice (fields 1 and 3)',
+    },
+    {
+      name: 'header with an open quote',
+      content: 'id,"name\n1,a\n',
+      code: 'ETL_HEADER_INVALID',
+      says: 'never closed',
+    },
   ])('$name', async ({ name, path, content, code, says }) => {
     if (content !== undefined) write(`${name}.csv`, content);
     const error = await failureOf(run(path ?? `${name}.csv`));
@@ -67,13 +95,23 @@ describe('the server', () => {
   };
 
   it('wrong password', async () => {
-    const error = await failureOf(run(path(), changed((url) => (url.password = 'sesame'))));
+    const error = await failureOf(
+      run(
+        path(),
+        changed((url) => (url.password = 'sesame')),
+      ),
+    );
     expect(error).toMatchObject({ code: 'ETL_CONNECT_AUTH', exit: 1 });
     expect(`${error.message} ${error.hint}`).not.toContain('sesame');
   });
 
   it('no such database', async () => {
-    const error = await failureOf(run(path(), changed((url) => (url.pathname = '/nowhere'))));
+    const error = await failureOf(
+      run(
+        path(),
+        changed((url) => (url.pathname = '/nowhere')),
+      ),
+    );
     expect(error).toMatchObject({ code: 'ETL_CONNECT_DATABASE', details: { database: 'nowhere' } });
   });
 
@@ -82,14 +120,22 @@ describe('the server', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
-    const error = await failureOf(run(path(), changed((url) => (url.port = String(port)))));
+    const error = await failureOf(
+      run(
+        path(),
+        changed((url) => (url.port = String(port))),
+      ),
+    );
     expect(error).toMatchObject({ code: 'ETL_CONNECT', exit: 1 });
     expect(error.message).toContain(`127.0.0.1:${port}`);
     expect(error.message).toContain('nothing listens there (ECONNREFUSED)');
   });
 
   it('not a PostgreSQL URL', async () => {
-    expect(await failureOf(run(path(), 'mysql://root:secret@localhost/x'))).toMatchObject({ code: 'ETL_USAGE', exit: 2 });
+    expect(await failureOf(run(path(), 'mysql://root:secret@localhost/x'))).toMatchObject({
+      code: 'ETL_USAGE',
+      exit: 2,
+    });
   });
 
   it('a user who may create nothing', async () => {
@@ -99,7 +145,13 @@ describe('the server', () => {
       end if;
     end $$`);
     const error = await failureOf(
-      run(path(), changed((url) => { url.username = 'sluice_guest'; url.password = 'guest'; })),
+      run(
+        path(),
+        changed((url) => {
+          url.username = 'sluice_guest';
+          url.password = 'guest';
+        }),
+      ),
     );
     // The bookkeeping schema exists already; the guest may not even look into it.
     expect(error).toMatchObject({ code: 'ETL_PERMISSION', exit: 1, details: { user: 'sluice_guest' } });

@@ -76,7 +76,11 @@ const rejectsOf = async (run: unknown): Promise<unknown[]> =>
 describe('six broken records', () => {
   it('with rejectLimit 0: nothing is published, exit 3, all six are named', async () => {
     const error = await failureOf(runPipeline(pipeline(0), { databaseUrl: database.url }));
-    expect(error).toMatchObject({ code: 'ETL_REJECT_LIMIT', exit: 3, details: { rejected: 6, records, limit: '0' } });
+    expect(error).toMatchObject({
+      code: 'ETL_REJECT_LIMIT',
+      exit: 3,
+      details: { rejected: 6, records, limit: '0' },
+    });
     expect(error.message).toContain(`${path}:11 dry_bulb_c: "1x.6" is not a real`);
     expect(error.message).toContain('2011-02-30');
     expect(await rejectsOf(error.details['run'])).toEqual(expectedRejects);
@@ -123,7 +127,11 @@ describe('a file in which every record is broken', () => {
       name: 'hopeless',
       schema: 'hopeless',
       tables: {
-        t: { source: csv(many), columns: { id: column.integer('id'), value: column.integer('value') }, rejectLimit: 5 },
+        t: {
+          source: csv(many),
+          columns: { id: column.integer('id'), value: column.integer('value') },
+          rejectLimit: 5,
+        },
       },
     });
     const error = await failureOf(runPipeline(hopeless, { databaseUrl: database.url, chunkBytes: 20_000 }));

@@ -30,7 +30,8 @@ const etl = async (number: number): Promise<string> => {
 it('all succeed, without a word on stderr', { timeout: 180_000 }, async () => {
   const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
   expect(await Promise.all(numbers.map(etl))).toEqual(numbers.map(() => ''));
-  const { rows } = await database.query(`select count(*)::int as runs, count(distinct pipeline)::int as pipelines
+  const { rows } =
+    await database.query(`select count(*)::int as runs, count(distinct pipeline)::int as pipelines
     from etl.run where state = 'published'`);
   expect(rows).toEqual([{ runs: 20, pipelines: 20 }]);
   const tables = await database.query(`select count(*)::int as n from pg_tables where schemaname = 'twenty'`);

@@ -7,7 +7,16 @@ import { chunkBytesMax, workersMax } from '../../limits.ts';
 import type { RunResult } from '../../model.ts';
 import type { LoadedPipeline } from '../../pipeline/load-file.ts';
 import type { CliCommand } from '../command.ts';
-import { flag, parseChoice, parseCount, parseDuration, readFlag, readPairs, readSwitch, repeatable } from '../flags.ts';
+import {
+  flag,
+  parseChoice,
+  parseCount,
+  parseDuration,
+  readFlag,
+  readPairs,
+  readSwitch,
+  repeatable,
+} from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { paintFor } from '../paint.ts';
@@ -109,7 +118,12 @@ const runShown = async (loaded: LoadedPipeline, flags: RunFlags, command: Comman
         ...(workers !== undefined && { workers }),
         ...(chunkBytes !== undefined && { chunkBytes }),
         ...(waitMs !== undefined && { waitMs }),
-        ...{ params, fresh, fullRefresh, keepStaging, signal, drain },
+        params,
+        fresh,
+        fullRefresh,
+        keepStaging,
+        signal,
+        drain,
         onEvent: display.event,
         logger: displayLogger(display, flags),
       });

@@ -29,7 +29,7 @@ const describeLoaded = (table: TableProgress, nowMs: number): string =>
     `${table.table}: loaded ${plural(table.records, 'record')}`,
     `${formatCount(table.rejected)} rejected`,
     `${formatCount(table.filtered)} filtered`,
-    `${formatSeconds(loadSeconds(table, nowMs))}`,
+    formatSeconds(loadSeconds(table, nowMs)),
   ].join(', ');
 
 /** The lines that one event is worth; progress is rationed by the caller. */

@@ -28,5 +28,4 @@ export interface ColumnType {
   fromValue(value: unknown): string | undefined;
 }
 
-export const isRefusal = (result: string | Refusal): result is Refusal =>
-  typeof result !== 'string';
+export const isRefusal = (result: string | Refusal): result is Refusal => typeof result !== 'string';

@@ -36,5 +36,5 @@ it('docs/reference/cli.md shows the help texts as they are', async () => {
 
 it('docs/reference/cli.md has every command', () => {
   const shown = [...readFileSync(page, 'utf8').matchAll(block)].map(([, path]) => path);
-  expect(shown.toSorted()).toEqual([...helpTexts.keys()].toSorted());
+  expect(new Set(shown)).toEqual(new Set(helpTexts.keys()));
 });

@@ -19,7 +19,7 @@ describe('clip', () => {
   it.each([
     { name: 'what fits stays', text: 'abc', width: 3, wanted: 'abc' },
     { name: 'what does not is cut', text: 'abcd', width: 3, wanted: 'ab…' },
-    { name: 'colours are closed behind the cut', text: `${red('abc')} d`, width: 3, wanted: `${red('ab…')}` },
+    { name: 'colours are closed behind the cut', text: `${red('abc')} d`, width: 3, wanted: red('ab…') },
     { name: 'a wide character is not halved', text: '气象台', width: 4, wanted: '气…' },
     { name: 'without bound nothing is cut', text: 'abcd', width: Number.POSITIVE_INFINITY, wanted: 'abcd' },
   ])('$name', ({ text, width, wanted }) => expect(clip(text, width)).toBe(wanted));

@@ -13,16 +13,16 @@ const serverError = Object.assign(new Error('duplicate key'), {
   detail: 'Key (a)=(1) exists.',
 });
 const copyError = new EtlError(
-  'ETL_COPY_REFUSED',
-  { table: 't', byte: 7, file: 'a.csv', sqlstate: '23505', problem: 'duplicate key', hint: 'Look.' },
+  'ETL_PUBLISH_REFUSED',
+  { table: 't', sqlstate: '23505', problem: 'duplicate key', hint: 'Look.' },
   { cause: serverError },
 );
 
 describe('errorLines', () => {
   it('is one red line and one hint', () =>
     expect(errorLines(copyError, marked, false)).toEqual([
-      '<red>error ETL_COPY_REFUSED: table t: the server refused records from byte 7 of a.csv: 23505 duplicate key</red>',
-      '  Nothing of this chunk was kept. Look.',
+      '<red>error ETL_PUBLISH_REFUSED: table t: the server refused to publish: 23505 duplicate key</red>',
+      '  Production is unchanged. Look.',
     ]));
 
   it('keeps examples on lines of their own', () => {
@@ -67,7 +67,7 @@ describe('errorJson', () => {
   it('has code, message, hint and details', () =>
     expect(JSON.parse(errorJson(copyError, false))).toMatchObject({
       type: 'error',
-      code: 'ETL_COPY_REFUSED',
+      code: 'ETL_PUBLISH_REFUSED',
       hint: 'Nothing of this chunk was kept. Look.',
       details: { byte: 7 },
     }));

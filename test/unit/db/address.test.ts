@@ -10,7 +10,9 @@ const { write } = useFiles();
 
 describe('addressFromUrl', () => {
   it('labels without the password', () => {
-    expect(addressFromUrl('postgres://me:sesame@db.example.com:6543/weather').label).toBe('me@db.example.com:6543/weather');
+    expect(addressFromUrl('postgres://me:sesame@db.example.com:6543/weather').label).toBe(
+      'me@db.example.com:6543/weather',
+    );
   });
 
   it.each(['mysql://x', 'db.example.com', ''])('refuses %j without repeating it', (url) => {

@@ -15,7 +15,9 @@ const codes = Object.keys(catalogue) as ErrorCode[];
 
 const entryText = (code: ErrorCode): string => {
   const { message, hint, retry, exit } = catalogue[code];
-  return [`### ${code}`, '', `Exit ${exit} · retry ${retry}`, '', `    ${message}`, `    ${hint}`, ''].join('\n');
+  return [`### ${code}`, '', `Exit ${exit} · retry ${retry}`, '', `    ${message}`, `    ${hint}`, ''].join(
+    '\n',
+  );
 };
 
 /** Puts new content between `<!-- name -->` and the next `<!-- end -->`. */
@@ -33,11 +35,7 @@ const rejectTable = [
 ].join('\n');
 
 it(`${page} lists the catalogue as it is`, async () => {
-  const renewed = fillIn(
-    fillIn(text, 'errors', codes.map(entryText).join('\n')),
-    'rejects',
-    rejectTable,
-  );
+  const renewed = fillIn(fillIn(text, 'errors', codes.map(entryText).join('\n')), 'rejects', rejectTable);
   await expect(renewed).toMatchFileSnapshot(pagePath);
 });
 
@@ -52,11 +50,16 @@ const isVariable = (name: string): boolean =>
 const commandLine = readProjectFile('docs/reference/cli.md');
 
 describe('documentation', () => {
-  const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].map((path) => ({ path, text: readProjectFile(path) }));
+  const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].map((path) => ({
+    path,
+    text: readProjectFile(path),
+  }));
   it.each([...pages, ...filesBelow('docs', '.md')].map(({ path, text: markdown }) => ({ path, markdown })))(
     '$path names no code that does not exist',
     ({ markdown }) => {
-      expect(mentioned(markdown).filter((code) => !Object.hasOwn(catalogue, code) && !isVariable(code))).toEqual([]);
+      expect(
+        mentioned(markdown).filter((code) => !Object.hasOwn(catalogue, code) && !isVariable(code)),
+      ).toEqual([]);
     },
   );
 });

@@ -30,13 +30,29 @@ describe('function extents', () => {
       found: [['export async function* a(x: { y: 1 }): AsyncGenerator<{ z: 1', 3]],
     },
     { name: 'an arrow with a body', text: 'const a = () => {\n  b;\n};', found: [['const a = () => {', 3]] },
-    { name: 'an arrow without', text: 'const a = () =>\n  b(\n    c,\n  );', found: [['const a = () =>', 4]] },
+    {
+      name: 'an arrow without',
+      text: 'const a = () =>\n  b(\n    c,\n  );',
+      found: [['const a = () =>', 4]],
+    },
     { name: 'parameters count', text: 'const a = (\n  b,\n) => {\n};', found: [['const a = (', 4]] },
     { name: 'a method', text: 'class A {\n  b(c) {\n    d;\n  }\n}', found: [['b(c) {', 3]] },
-    { name: 'a getter of an object', text: 'x = {\n  get b() {\n    return 1;\n  },\n};', found: [['get b() {', 3]] },
-    { name: 'control flow is none', text: 'if (a) {\n  b;\n} else if (c) {\n  d;\n}\nfor (;;) {\n}', found: [] },
+    {
+      name: 'a getter of an object',
+      text: 'x = {\n  get b() {\n    return 1;\n  },\n};',
+      found: [['get b() {', 3]],
+    },
+    {
+      name: 'control flow is none',
+      text: 'if (a) {\n  b;\n} else if (c) {\n  d;\n}\nfor (;;) {\n}',
+      found: [],
+    },
     { name: 'an object is none', text: 'const a = {\n  b: { c: 1 },\n};', found: [] },
-    { name: 'a string with a brace', text: `const a = () => {\n  b('}');\n  c;\n};`, found: [['const a = () => {', 4]] },
+    {
+      name: 'a string with a brace',
+      text: `const a = () => {\n  b('}');\n  c;\n};`,
+      found: [['const a = () => {', 4]],
+    },
     {
       name: 'functions in a row keep their own lines',
       text: 'function a() {\n}\n\nfunction b() {\n  c;\n}',

@@ -45,11 +45,16 @@ describe('tests that are named as proof', () => {
   const titled = sources.flatMap(({ path, text }) => {
     // A sentence may go over lines of a comment.
     const flat = text.replace(/\n\s*(?:\/\/|\*)\s*/g, ' ');
-    return [...flat.matchAll(/(test\/[\w./-]+\.test\.ts), "([^"]+)"/g)].map(([, test, title]) => ({ path, test: test!, title: title! }));
+    return [...flat.matchAll(/(test\/[\w./-]+\.test\.ts), "([^"]+)"/g)].map(([, test, title]) => ({
+      path,
+      test: test!,
+      title: title!,
+    }));
   });
 
-  it.each(titled.filter(({ test }) => existsSync(join(root, test))))('$path: "$title" is a test', ({ test, title }) =>
-    expect(readProjectFile(test)).toContain(title),
+  it.each(titled.filter(({ test }) => existsSync(join(root, test))))(
+    '$path: "$title" is a test',
+    ({ test, title }) => expect(readProjectFile(test)).toContain(title),
   );
 });
 
@@ -70,10 +75,9 @@ describe('reference pages', () => {
     expect(columns).toMatch(new RegExp(`^### .*\`${type}\``, 'm'));
   });
 
-  it.each(Object.values(columnTypes).flatMap(({ name, optionKeys }) => optionKeys.map((key) => ({ name, key }))))(
-    'columns.md describes the option $key of $name',
-    ({ key }) => expect(columns).toContain(`\`${key}\``),
-  );
+  it.each(
+    Object.values(columnTypes).flatMap(({ name, optionKeys }) => optionKeys.map((key) => ({ name, key }))),
+  )('columns.md describes the option $key of $name', ({ key }) => expect(columns).toContain(`\`${key}\``));
 
   it.each(keysOf('src/declaration.ts', 'Dialect'))('dialect.md describes %s', (key) => {
     expect(dialect).toMatch(new RegExp(`^\\| \`${key}\``, 'm'));
@@ -82,7 +86,13 @@ describe('reference pages', () => {
   const tableKeys = ['CommonKeys', 'SourceKeys', 'TypedTable', 'TextTable', 'DerivedTable'].flatMap((name) =>
     keysOf('src/pipeline/table.ts', name),
   );
-  const pipelineKeys = ['name', 'schema', 'params', 'tables', ...keysOf('src/pipeline/index-definition.ts', 'IndexOptions')];
+  const pipelineKeys = [
+    'name',
+    'schema',
+    'params',
+    'tables',
+    ...keysOf('src/pipeline/index-definition.ts', 'IndexOptions'),
+  ];
   it.each([...new Set([...pipelineKeys, ...tableKeys])])('pipeline.md describes %s', (key) => {
     expect(pipeline).toMatch(new RegExp(`^\\| \`${key}\``, 'm'));
   });
@@ -92,28 +102,35 @@ describe('reference pages', () => {
   });
 
   const model = readProjectFile('src/model.ts');
-  const eventTypes = [...model.split('type RunEvent')[1]!.matchAll(/type: '(\w+)'/g)].map(([, type]) => type!);
+  const eventTypes = [...model.split('type RunEvent')[1]!.matchAll(/type: '(\w+)'/g)].map(
+    ([, type]) => type!,
+  );
   it.each(eventTypes)('events.md describes the event %s', (type) => {
     expect(events).toMatch(new RegExp(`^\\| \`${type}\``, 'm'));
   });
 
-  it.each([...keysOf('src/model.ts', 'RunResult'), ...keysOf('src/model.ts', 'TableResult'), ...keysOf('src/model.ts', 'Counts')])(
-    'events.md describes %s of a result',
-    (key) => expect(events).toContain(`\`${key}\``),
-  );
+  it.each([
+    ...keysOf('src/model.ts', 'RunResult'),
+    ...keysOf('src/model.ts', 'TableResult'),
+    ...keysOf('src/model.ts', 'Counts'),
+  ])('events.md describes %s of a result', (key) => expect(events).toContain(`\`${key}\``));
 });
 
 describe('schema.md', () => {
   const schema = readProjectFile('docs/reference/schema.md');
-  const sql = filesBelow('src/db/migrations', '.sql').map(({ text }) => text).join('\n');
+  const sql = filesBelow('src/db/migrations', '.sql')
+    .map(({ text }) => text)
+    .join('\n');
   const constraint = /^(?:primary|unique|check|constraint|foreign|exclude)\b/;
-  const tables = [...sql.matchAll(/create (?:unlogged )?table etl\.(\w+) \(\n([\s\S]*?)\n\);/g)].map(([, table, body]) => ({
-    table: table!,
-    columns: body!
-      .split('\n')
-      .map((line) => /^ {2}(\w+) /.exec(line)?.[1] ?? '')
-      .filter((name) => name !== '' && !constraint.test(name)),
-  }));
+  const tables = [...sql.matchAll(/create (?:unlogged )?table etl\.(\w+) \(\n([\s\S]*?)\n\);/g)].map(
+    ([, table, body]) => ({
+      table: table!,
+      columns: body!
+        .split('\n')
+        .map((line) => /^ {2}(\w+) /.exec(line)?.[1] ?? '')
+        .filter((name) => name !== '' && !constraint.test(name)),
+    }),
+  );
   const section = (table: string): string => schema.split(`\n## etl.${table}\n`)[1]?.split('\n## ')[0] ?? '';
 
   it('is compared with all tables of the migrations', () => {

@@ -20,7 +20,8 @@ interface Level {
 }
 
 const control = /^(?:else\s+)?(?:if|for|while|switch|catch|with|do|try|finally)\b/;
-const method = /^(?:(?:static|async|get|set|override|private|public|protected|readonly)\s+)*\*?\s*#?\w*\s*(?:<[^(]*>)?\(/;
+const method =
+  /^(?:(?:static|async|get|set|override|private|public|protected|readonly)\s+)*\*?\s*#?\w*\s*(?:<[^(]*>)?\(/;
 const typeBefore = /[:<|&,(=]\s*$/;
 
 /** Whether a brace behind `head` opens the body of a function. */
@@ -43,7 +44,11 @@ export const functionExtents = (text: string): readonly FunctionExtent[] => {
   const note = (start: number, end: number): void => {
     const from = start + (code.slice(start).match(/^\s*/)?.[0].length ?? 0);
     const firstLine = lineAt(from);
-    found.push({ head: text.slice(from, from + 60).split('\n')[0]!, firstLine, lines: lineAt(end) - firstLine + 1 });
+    found.push({
+      head: text.slice(from, from + 60).split('\n')[0]!,
+      firstLine,
+      lines: lineAt(end) - firstLine + 1,
+    });
   };
   const endArrows = (level: Level, at: number): void => {
     for (const start of level.arrows) note(start, at);
@@ -62,12 +67,14 @@ export const functionExtents = (text: string): readonly FunctionExtent[] => {
       const outer = levels.at(-1)!;
       if (level.bodyOf !== undefined) note(level.bodyOf, at);
       // A brace that closes ends a statement, unless it belongs to a pattern or a type within one.
-      if (character === '}' && (level.bodyOf !== undefined || isStatementEnd(code, outer.start, at))) outer.start = at + 1;
+      if (character === '}' && (level.bodyOf !== undefined || isStatementEnd(code, outer.start, at)))
+        outer.start = at + 1;
     } else if (character === ';' || character === ',') {
       endArrows(level, at - 1);
       // A comma between the arguments of a return type ends nothing.
       if (character === ';' || !/\bfunction\b/.test(code.slice(level.start, at))) level.start = at + 1;
-    } else if (code.startsWith('=>', at) && !/^=>\s*\{/.test(code.slice(at, at + 200))) level.arrows.push(level.start);
+    } else if (code.startsWith('=>', at) && !/^=>\s*\{/.test(code.slice(at, at + 200)))
+      level.arrows.push(level.start);
   }
   return found;
 };

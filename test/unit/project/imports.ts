@@ -19,7 +19,9 @@ export const readLayers = (lines: readonly string[]): readonly Layer[] =>
 /** `db/  pg`: the folder and the packages that only it may import. */
 export const readOwners = (lines: readonly string[]): ReadonlyMap<string, string> =>
   new Map(
-    readLayers(lines).flatMap(({ name, parts }) => parts.map((part) => [part, name.replace(/\/$/, '')] as const)),
+    readLayers(lines).flatMap(({ name, parts }) =>
+      parts.map((part) => [part, name.replace(/\/$/, '')] as const),
+    ),
   );
 
 const specifier =
@@ -44,7 +46,12 @@ const targetsOf = (file: SourceFile): { files: readonly string[]; packages: read
       .map((name) => inSource(posix.join(posix.dirname(file.path), name))),
     packages: all
       .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
-      .map((name) => name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/')),
+      .map((name) =>
+        name
+          .split('/')
+          .slice(0, name.startsWith('@') ? 2 : 1)
+          .join('/'),
+      ),
   };
 };
 
@@ -52,7 +59,10 @@ const targetsOf = (file: SourceFile): { files: readonly string[]; packages: read
 const partOf = (path: string): string => inSource(path).split('/')[0]!;
 
 /** Every import that does not point downward, as a sentence. */
-export const layerViolations = (files: readonly SourceFile[], layers: readonly Layer[]): readonly string[] => {
+export const layerViolations = (
+  files: readonly SourceFile[],
+  layers: readonly Layer[],
+): readonly string[] => {
   const layerOf = (part: string): number => layers.findIndex(({ parts }) => parts.includes(part));
   return files.flatMap((file) => {
     const from = partOf(file.path);
@@ -76,7 +86,9 @@ export const ownerViolations = (
     targetsOf(file).packages.flatMap((name) => {
       const owner = owners.get(name);
       if (owner === undefined) return [`${file.path} imports ${name}, which nobody owns`];
-      return inSource(file.path).startsWith(`${owner}/`) ? [] : [`${file.path} imports ${name}, which ${owner} owns`];
+      return inSource(file.path).startsWith(`${owner}/`)
+        ? []
+        : [`${file.path} imports ${name}, which ${owner} owns`];
     }),
   );
 

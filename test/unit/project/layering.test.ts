@@ -36,13 +36,22 @@ describe('the code', () => {
 });
 
 const source = (path: string, text: string) => ({ path: `src/${path}`, text });
-const drawn = readLayers(['doors cli/ index.ts', 'run run/', 'stages copy/ reject/', 'words model.ts errors.ts']);
+const drawn = readLayers([
+  'doors cli/ index.ts',
+  'run run/',
+  'stages copy/ reject/',
+  'words model.ts errors.ts',
+]);
 
 describe('the check of layers', () => {
   it.each([
     { name: 'a door may import the words', file: source('cli/a.ts', `import '../model.ts';`), found: [] },
     { name: 'a file may import its own folder', file: source('copy/a.ts', `import './b.ts';`), found: [] },
-    { name: 'words may know each other', file: source('model.ts', `export * from './errors.ts';`), found: [] },
+    {
+      name: 'words may know each other',
+      file: source('model.ts', `export * from './errors.ts';`),
+      found: [],
+    },
     {
       name: 'a stage that imports another stage',
       file: source('copy/a.ts', `import { b } from '../reject/b.ts';`),
@@ -80,7 +89,11 @@ describe('the check of owners', () => {
   const owned = readOwners(['db/ pg', 'cli/ commander @bomb.sh/tab']);
   it.each([
     { name: 'the owner may', file: source('db/embedded/a.ts', `import pg from 'pg';`), found: [] },
-    { name: 'a scoped package has two parts', file: source('cli/a.ts', `import t from '@bomb.sh/tab/x';`), found: [] },
+    {
+      name: 'a scoped package has two parts',
+      file: source('cli/a.ts', `import t from '@bomb.sh/tab/x';`),
+      found: [],
+    },
     { name: 'Node’s own modules are free', file: source('run/a.ts', `import 'node:os';`), found: [] },
     {
       name: 'another folder may not',

@@ -25,7 +25,10 @@ export const readProjectFile = (path: string): string => readFileSync(join(root,
 /** What a fenced block with this info string holds, line by line; blank lines are left out. */
 export const fencedLines = (markdown: string, info: string): readonly string[] => {
   const [, block = ''] = markdown.split(`\`\`\`${info}\n`);
-  return block.split('\n```')[0]!.split('\n').filter((line) => line.trim() !== '');
+  return block
+    .split('\n```')[0]!
+    .split('\n')
+    .filter((line) => line.trim() !== '');
 };
 
 // Behind these a slash begins a pattern; behind a value it divides.

@@ -47,12 +47,18 @@ describe('src/', () => {
   });
 
   it('has no drawer for odds and ends', () => {
-    expect(sources.filter(({ path }) => /(?:^|\/)(?:utils?|helpers?|types|lib|misc|common)\./.test(path))).toEqual([]);
+    expect(
+      sources.filter(({ path }) => /(?:^|\/)(?:utils?|helpers?|types|lib|misc|common)\./.test(path)),
+    ).toEqual([]);
   });
 
   it('has no enum, namespace, parameter property or default export', () => {
-    expect(codeLines(sources, /^\s*(?:export\s+)?(?:declare\s+)?(?:const\s+)?(?:enum|namespace)\s+\w/)).toEqual([]);
-    expect(codeLines(sources, /\bconstructor\s*\([^)]*\b(?:private|public|protected|readonly)\s/)).toEqual([]);
+    expect(
+      codeLines(sources, /^\s*(?:export\s+)?(?:declare\s+)?(?:const\s+)?(?:enum|namespace)\s+\w/),
+    ).toEqual([]);
+    expect(codeLines(sources, /\bconstructor\s*\([^)]*\b(?:private|public|protected|readonly)\s/)).toEqual(
+      [],
+    );
     expect(codeLines(sources, /\bexport\s+default\b|\bas\s+default\b/)).toEqual([]);
   });
 
@@ -75,5 +81,7 @@ describe('src/ and test/', () => {
 });
 
 it(`README.md has at most ${readmeLinesMax} lines`, () => {
-  expect(lineCount({ path: 'README.md', text: readProjectFile('README.md') })).toBeLessThanOrEqual(readmeLinesMax);
+  expect(lineCount({ path: 'README.md', text: readProjectFile('README.md') })).toBeLessThanOrEqual(
+    readmeLinesMax,
+  );
 });

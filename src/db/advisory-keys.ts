@@ -1,0 +1,10 @@
+// The numbers of our advisory locks, in one place, so that no two purposes share one.
+
+/** "slce" in ASCII: the first key of every lock of ours, so that it meets no other program's. */
+export const lockSpace = 0x736c6365;
+
+export const advisoryKeys = {
+  migrate: [lockSpace, 1],
+  epoch: [lockSpace, 3],
+  createSchema: [lockSpace, 4],
+} as const;
