@@ -18,7 +18,7 @@ export interface Situation {
   readonly definitionHash: string;
   readonly tableHashes: Readonly<Record<string, string>>;
   readonly stagingIsThere: boolean;
-  /** The user asked to start over. */
+  /** The user asked to start over (`--fresh`, `--full-refresh`). */
   readonly fresh: boolean;
 }
 
@@ -34,8 +34,9 @@ const changedTables = ({ latest, tableHashes }: Situation): string => {
 /**
  * Decides. Only the newest run can be continued: a newer one has dropped its staging tables.
  *
- * Definition and list of files must be the same; a file whose content changed is not decided here but refused, because
- * half of it may be in staging.
+ * Definition and list of files must be the same. A file whose content changed ends a run that had failed by itself: it
+ * was probably mended. In a run that was interrupted it is refused: half of the old file may be in staging, and whoever
+ * changed it may not know.
  */
 export const decideBeginning = (situation: Situation): Beginning => {
   const { latest, before, now, definitionHash, stagingIsThere, fresh } = situation;
@@ -44,7 +45,7 @@ export const decideBeginning = (situation: Situation): Beginning => {
     kind: 'new',
     why: `run ${latest.id} was not finished; starting anew, because ${why}`,
   });
-  if (fresh) return anew('--fresh was given');
+  if (fresh) return anew('everything is to be loaded again');
   if (latest.definitionHash !== definitionHash)
     return anew(`the definition changed since then (${changedTables(situation)})`);
   const known = new Map(before.map((file) => [key(file), file]));
@@ -55,7 +56,7 @@ export const decideBeginning = (situation: Situation): Beginning => {
   if (gone !== undefined) return anew(`${gone.name} is no longer there`);
   if (!stagingIsThere) return anew('its staging tables are gone');
   const changed = now.find((file) => known.get(key(file))!.fingerprint !== file.fingerprint);
-  return changed === undefined
-    ? { kind: 'resume', runId: latest.id }
-    : { kind: 'changed file', runId: latest.id, file: changed };
+  if (changed === undefined) return { kind: 'resume', runId: latest.id };
+  if (latest.state === 'failed') return anew(`${changed.name} has changed`);
+  return { kind: 'changed file', runId: latest.id, file: changed };
 };

@@ -84,7 +84,8 @@ const filesWithTotals = (where: string): string => `
   select f.id, f.run_id, f.table_name, f.ordinal, f.name, f.path, f.bytes,
     coalesce(sum(c.byte_end - c.byte_start), 0) as bytes_read, ${totals}
   from etl.source_file f
-  left join etl.chunk c on c.file_id = f.id
+  join etl.run u on u.id = f.run_id
+  left join etl.chunk c on c.file_id = f.id and c.epoch = u.epoch
   where ${where}
   group by f.id`;
 

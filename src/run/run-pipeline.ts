@@ -164,7 +164,7 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
     const anew = (options.fullRefresh ?? false) || (options.fresh ?? false);
     const standing = anew ? undefined : await standingRun(client, spec, hashes.definition, memory.planned);
     if (standing !== undefined) return finish(context, standing, 'unchanged', memory.start);
-    memory.run = await beginRun(context, hashes, memory.planned, options.fresh ?? false);
+    memory.run = await beginRun(context, hashes, memory.planned, anew);
   } else memory.run = await continueRun(context, memory.run);
   await loadAndPublish(context, memory.run, sqlTexts);
   await tidyUp(context);

@@ -21,14 +21,16 @@ const etl = async (url: string, ...args: string[]): Promise<{ exit: number; out:
 // No process has this number: Linux and macOS count to 4,194,304 at most.
 const deadPid = 2_000_000_000;
 
+const epoch = '00000000-0000-4000-8000-000000000001';
+
 const history = `
-  insert into etl.run (pipeline, state, definition_hash, host, pid, workers, started_at, finished_at, error_code, error)
+  insert into etl.run (epoch, table_hashes, pipeline, state, definition_hash, host, pid, workers, started_at, finished_at, error_code, error)
   values
-    ('noaa', 'published', 'h', '${hostname()}', 1, 2, '2026-03-01 09:05:00Z', '2026-03-01 09:05:04.5Z', null, null),
-    ('noaa', 'failed', 'h', '${hostname()}', 1, 2, '2026-03-02 09:05:00Z', '2026-03-02 09:05:01Z',
+    ('${epoch}', '{}', 'noaa', 'published', 'h', '${hostname()}', 1, 2, '2026-03-01 09:05:00Z', '2026-03-01 09:05:04.5Z', null, null),
+    ('${epoch}', '{}', 'noaa', 'failed', 'h', '${hostname()}', 1, 2, '2026-03-02 09:05:00Z', '2026-03-02 09:05:01Z',
       'ETL_REJECT_LIMIT', 'table observation: 2 of 10 records rejected'),
-    ('noaa', 'loading', 'h', '${hostname()}', ${deadPid}, 2, '2026-03-03 09:05:00Z', null, null, null),
-    ('other', 'loading', 'h', 'elsewhere', ${deadPid}, 1, '2026-03-04 09:05:00Z', null, null, null);
+    ('${epoch}', '{}', 'noaa', 'loading', 'h', '${hostname()}', ${deadPid}, 2, '2026-03-03 09:05:00Z', null, null, null),
+    ('${epoch}', '{}', 'other', 'loading', 'h', 'elsewhere', ${deadPid}, 1, '2026-03-04 09:05:00Z', null, null, null);
   insert into etl.source_file (run_id, table_name, ordinal, path, name, bytes, fingerprint, header, data_byte, data_line)
   values
     (1, 'station', 0, '/data/station.txt', 'data/station.txt', 1000, 'f', '{a}', 2, 2),
@@ -36,10 +38,12 @@ const history = `
     (2, 'observation', 0, '/data/2.txt', 'data/2.txt', 5000, 'f', '{a}', 2, 2);
   insert into etl.chunk (file_id, byte_start, byte_end, first_line, first_record, lines, records, copied, rejected, filtered, epoch)
   values
-    (1, 2, 1000, 2, 1, 20, 20, 20, 0, 0, gen_random_uuid()),
-    (2, 2, 1500000, 2, 1, 10000, 10000, 9990, 0, 10, gen_random_uuid()),
-    (2, 1500000, 3000000, 10002, 10001, 9000, 9000, 9000, 0, 0, gen_random_uuid()),
-    (3, 2, 5000, 2, 1, 10, 10, 8, 2, 0, gen_random_uuid());
+    (1, 2, 1000, 2, 1, 20, 20, 20, 0, 0, '${epoch}'),
+    (2, 2, 1500000, 2, 1, 10000, 10000, 9990, 0, 10, '${epoch}'),
+    (2, 1500000, 3000000, 10002, 10001, 9000, 9000, 9000, 0, 0, '${epoch}'),
+    (3, 2, 5000, 2, 1, 10, 10, 8, 2, 0, '${epoch}'),
+    -- Lost in a crash: counts for nothing.
+    (3, 5000, 9000, 12, 11, 10, 10, 10, 0, 0, '00000000-0000-4000-8000-000000000000');
   insert into etl.published_table (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes)
   values
     (1, 'noaa', 'station', 1, 'swap', 20, 0.1, '{}'),

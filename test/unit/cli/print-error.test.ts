@@ -68,8 +68,8 @@ describe('errorJson', () => {
     expect(JSON.parse(errorJson(copyError, false))).toMatchObject({
       type: 'error',
       code: 'ETL_PUBLISH_REFUSED',
-      hint: 'Nothing of this chunk was kept. Look.',
-      details: { byte: 7 },
+      hint: 'Production is unchanged. Look.',
+      details: { table: 't' },
     }));
 });
 
