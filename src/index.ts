@@ -9,6 +9,7 @@ export { oneOf, present, when } from './pipeline/filter.ts';
 export { rowSchema } from './pipeline/row-schema.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
+export { joinRun } from './run/join-run.ts';
 export type { RunOptions } from './run/options.ts';
 export type { RunEvent, RunResult, RunStep, StepTime, TableResult } from './model.ts';
 export { EtlError, type ErrorCode } from './errors.ts';

@@ -44,6 +44,10 @@ export const identifierBytesMax = 63;
  *  the second worker waits for the first one's chunk, then finds it loaded. */
 export const jobLockMs = 10_000;
 
+/** Tries of a job whose process lost its server, and the pause between them. */
+export const jobAttemptsMax = 100;
+export const jobBackoffMs = 1_000;
+
 /** How often jobs of dead workers are looked for. */
 export const jobStalledCheckMs = 5_000;
 

@@ -24,6 +24,12 @@ export const runErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_JOIN_REFUSED: {
+    message: 'cannot load for pipeline {pipeline}: {problem}',
+    hint: 'Start the run first, with the same definition.',
+    retry: 'run',
+    exit: failed,
+  },
   ETL_RUN_UNKNOWN: {
     message: 'there is no run {run}',
     hint: '`etl status` lists the newest runs.',

@@ -4,9 +4,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Queue } from 'bullmq';
 import type { ServerAddress } from '../db/address.ts';
+import { retryOf } from '../db/retry.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { jobLockMs, jobStalledCheckMs, jobStalledMax, queueCloseTimeoutMs, queuePollMs } from '../limits.ts';
+import {
+  jobAttemptsMax,
+  jobBackoffMs,
+  jobLockMs,
+  jobStalledCheckMs,
+  jobStalledMax,
+  queueCloseTimeoutMs,
+  queuePollMs,
+} from '../limits.ts';
 import type { Segment } from '../model.ts';
 import { loadBullMq, queueConnection } from './backend.ts';
 import { createSocketSet, type SocketSet } from './sockets.ts';
@@ -111,7 +120,8 @@ export const serveQueue = async (options: ServeOptions): Promise<Service> => {
     } catch (error) {
       fail(error);
       // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
-      throw new UnrecoverableError(codeOf(error) ?? 'unknown');
+      const code = codeOf(error) ?? 'unknown';
+      throw retryOf(error) === 'never' ? new UnrecoverableError(code) : new Error(code);
     }
   };
   const bullWorker = new BullWorker(
@@ -193,7 +203,13 @@ export const workOff = async (options: ServeOptions, segments: readonly Segment[
       segments.map((data) => ({
         name: 'segment',
         data,
-        opts: { jobId: `file-${data.fileId}-${data.start.byte}`, removeOnComplete: true },
+        opts: {
+          jobId: `file-${data.fileId}-${data.start.byte}`,
+          removeOnComplete: true,
+          // A process that joined may lose its own connection: the job then goes to another.
+          attempts: jobAttemptsMax,
+          backoff: jobBackoffMs,
+        },
       })),
     );
     const service = await serveQueue(options);

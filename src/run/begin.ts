@@ -19,14 +19,9 @@ import type { RunEvent } from '../model.ts';
 import { migrateQueue } from '../queue/backend.ts';
 import { removeQueue } from '../queue/load-queue.ts';
 import type { RunContext } from './context.ts';
+import type { DefinitionHashes } from './job.ts';
 import type { LoadingRun } from './load.ts';
 import type { PlannedTable } from './plan.ts';
-
-/** What identifies a definition. */
-export interface DefinitionHashes {
-  readonly definition: string;
-  readonly tables: Readonly<Record<string, string>>;
-}
 
 /** True when every staging table of the pipeline is there. */
 const stagingIsThere = async (

@@ -84,7 +84,7 @@ const isDataRefusal = (error: unknown): boolean => /^(22|23|P0001)/.test(codeOf(
  * Loads the chunk that begins at `from`, once: a chunk that the ledger holds is not copied again.
  *
  * When the server refuses a value that we could not judge (`column.of`, text staging), the chunk is loaded again
- * carefully, and the records at fault become rejects. Errors: ETL_SOURCE_CHANGED, ETL_COPY_REFUSED, ETL_INCOMPLETE,
+ * carefully, and the records at fault become rejects. Errors: ETL_SOURCE_CHANGED, ETL_INCOMPLETE,
  * ETL_USER_FUNCTION; the driver's own when the connection is lost.
  */
 export const loadChunk = async (load: FileLoad, from: Position): Promise<LoadedChunk> => {

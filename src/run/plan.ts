@@ -40,7 +40,10 @@ const planFile = async (table: SourceTableSpec, listed: ListedFile, ordinal: num
 };
 
 /** Columns of the staging table: the declared ones in their types, or every header as text. */
-const stagingColumns = (table: SourceTableSpec, files: readonly NewFile[]): readonly StagingColumn[] => {
+export const stagingColumns = (
+  table: SourceTableSpec,
+  files: readonly NewFile[],
+): readonly StagingColumn[] => {
   if (table.staging === 'typed')
     return table.columns.map(({ name, type, options }) => ({ name, type: columnTypes[type].sql(options) }));
   const [first, ...others] = files;

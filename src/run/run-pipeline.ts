@@ -1,30 +1,24 @@
 // The composer: one run of a pipeline from files to published tables, as a list of steps.
 
-import { randomBytes } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { currentEpoch } from '../checkpoint/epoch.ts';
 import { runState, updateRunState } from '../checkpoint/ledger.ts';
 import { dropStaging } from '../copy/staging.ts';
-import type { PipelineSpec } from '../declaration.ts';
-import { resolveServer, type ServerAddress } from '../db/address.ts';
+import type { ServerAddress } from '../db/address.ts';
 import { runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
 import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
 import { EtlError, messageOf } from '../errors.ts';
-import { chunkBytesDefault, waitMsDefault } from '../limits.ts';
-import { silentLogger } from '../logger.ts';
+import { waitMsDefault } from '../limits.ts';
 import type { RunResult, StepTime } from '../model.ts';
-import { bindPipeline } from '../pipeline/bind.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { definitionHash, tableHashes } from '../pipeline/hash.ts';
 import { dropBuildSchema } from '../publish/names.ts';
-import { readSqlFile, type SqlText } from '../transform/sql-file.ts';
+import type { SqlText } from '../transform/sql-file.ts';
 import { beginRun, continueRun } from './begin.ts';
 import { buildTables } from './build.ts';
 import { checkRejects } from './completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
+import { createContext, prepareJob, type Job } from './job.ts';
 import { loadMissing, type LoadingRun } from './load.ts';
 import type { RunOptions } from './options.ts';
 import { planSources, type PlannedTable } from './plan.ts';
@@ -34,14 +28,6 @@ import { untilDone } from './recover.ts';
 import { standingRun, tableResults } from './results.ts';
 import { takeLock } from './take-lock.ts';
 
-/** What a run is made of, before any connection. */
-interface Job {
-  readonly spec: PipelineSpec;
-  readonly sqlTexts: ReadonlyMap<string, SqlText>;
-  readonly address: ServerAddress;
-  readonly options: RunOptions;
-}
-
 /** What is known of the run across lost connections. */
 interface Memory {
   planned?: readonly PlannedTable[];
@@ -49,32 +35,6 @@ interface Memory {
   readonly steps: StepTime[];
   readonly start: number;
 }
-
-const readSqlFiles = async (spec: PipelineSpec): Promise<ReadonlyMap<string, SqlText>> => {
-  const texts = new Map<string, SqlText>();
-  for (const { name, transform } of spec.tables)
-    if (transform !== undefined) texts.set(name, await readSqlFile(name, transform, spec.directory));
-  return texts;
-};
-
-const createContext = async (
-  { spec, address, options }: Job,
-  client: Client,
-  memory: Memory,
-): Promise<RunContext> => ({
-  spec,
-  address,
-  client,
-  steps: memory.steps,
-  epoch: await currentEpoch(client),
-  workers: options.workers ?? availableParallelism(),
-  chunkBytes: options.chunkBytes ?? chunkBytesDefault,
-  keepStaging: options.keepStaging ?? false,
-  emit: options.onEvent ?? (() => undefined),
-  logger: options.logger ?? silentLogger,
-  signal: options.signal,
-  drain: options.drain,
-});
 
 /** Drops what only the run needed. Production is published by now: a failure here must not say otherwise. */
 const tidyUp = async ({ client, spec, keepStaging, logger }: RunContext): Promise<void> => {
@@ -145,12 +105,10 @@ const recordEnd = async (job: Job, runId: number | undefined, error: EtlError): 
 
 /** One attempt on one connection. What earlier attempts did is in the ledger. */
 const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolean): Promise<RunResult> => {
-  const { spec, sqlTexts, options } = job;
-  const texts = new Map([...sqlTexts].map(([table, { text }]) => [table, text]));
-  const hashes = { definition: definitionHash(spec, texts), tables: tableHashes(spec, texts) };
+  const { spec, sqlTexts, hashes, options } = job;
   await preflight(client, job.address, spec);
   await migrate(client);
-  const context = await createContext(job, client, memory);
+  const context = await createContext(job, client, memory.steps);
   await takeLock(context, isRetry);
   if (memory.run !== undefined && (await runState(client, memory.run.runId)) === 'published') {
     // The connection was lost while the commit was on its way: it arrived.
@@ -187,15 +145,6 @@ const runJob = async (job: Job): Promise<RunResult> => {
   }
 };
 
-/** Names this process's sessions on the server, so that they are known as ours after a connection was lost. */
-const withSessionName = (address: ServerAddress, pipeline: string): ServerAddress => ({
-  ...address,
-  config: {
-    ...address.config,
-    application_name: `sluice ${pipeline.slice(0, 40)} ${randomBytes(4).toString('hex')}`,
-  },
-});
-
 /**
  * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step or not at all.
  *
@@ -208,11 +157,5 @@ export const runPipeline = async (
   pipeline: Pipeline,
   options: RunOptions & { readonly server?: ServerAddress } = {},
 ): Promise<RunResult> => {
-  const directory = resolve(options.directory ?? '.');
-  const spec = bindPipeline(pipeline, { params: options.params ?? {}, directory });
-  const sqlTexts = await readSqlFiles(spec);
-  const { databaseUrl, server } = options;
-  const address =
-    server ?? (await resolveServer({ databaseUrl, env: process.env, etlDirectory: resolve('.etl') }));
-  return runJob({ spec, sqlTexts, address: withSessionName(address, spec.name), options });
+  return runJob(await prepareJob(pipeline, options));
 };

@@ -1,0 +1,132 @@
+// What checkpoints cost: the same blocks of the same file through loadChunk (ledger, epoch, rejects, a transaction a
+// chunk) and through one bare COPY, alternating on one server. Prints medians and their ratio.
+//
+//   npm run bench:safety [-- --records 1000000 --rounds 5]
+
+import { mkdtempSync, rmSync, chmodSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { currentEpoch } from '../src/checkpoint/epoch.ts';
+import { insertFiles, insertRun } from '../src/checkpoint/ledger.ts';
+import { copyIn } from '../src/copy/copy-in.ts';
+import { createStaging, stagingTable } from '../src/copy/staging.ts';
+import { addressFromUrl } from '../src/db/address.ts';
+import { runQuery, withClient, withTransaction, type Client } from '../src/db/client.ts';
+import { startEmbedded, stopEmbedded } from '../src/db/embedded/server.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { chunkBytesDefault } from '../src/limits.ts';
+import type { Position, SourceFile } from '../src/model.ts';
+import { bindPipeline } from '../src/pipeline/bind.ts';
+import { chunkBlocks, decodeBlock, type ChunkTally, type FileLoad } from '../src/run/chunk-source.ts';
+import { loadChunk } from '../src/run/load-chunk.ts';
+import { planSources } from '../src/run/plan.ts';
+import { createTableLoad, noCounts } from '../src/run/table-load.ts';
+import { csv, definePipeline, sqlFile } from '../src/index.ts';
+import { writeNoaaFiles } from '../test/helpers/noaa-files.ts';
+
+const { values } = parseArgs({
+  options: { records: { type: 'string', default: '1000000' }, rounds: { type: 'string', default: '5' } },
+});
+const records = Number(values.records);
+const rounds = Number(values.rounds);
+
+const pipeline = definePipeline({
+  name: 'safety',
+  schema: 'safety',
+  tables: {
+    t: { source: csv('data/noaa/*hourly.txt'), staging: 'text', transform: sqlFile('unused.sql') },
+  },
+});
+
+const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!;
+
+/** Everything that a load needs, on an empty staging table. */
+const prepare = async (client: Client, directory: string): Promise<FileLoad> => {
+  const spec = bindPipeline(pipeline, { directory });
+  const [planned] = await planSources(spec, directory);
+  const { table, files, staging } = planned!;
+  const epoch = await currentEpoch(client);
+  const run = {
+    pipeline: 'safety',
+    params: {},
+    host: '',
+    pid: 1,
+    workers: 1,
+    definitionHash: '',
+    tableHashes: {},
+    epoch,
+  };
+  const runId: number = (await runQuery(client, insertRun(run))).rows[0].id;
+  const id = Number((await runQuery(client, insertFiles(runId, files))).rows[0].id);
+  const file: SourceFile = { ...files[0]!, id, runId };
+  await client.query(`drop table if exists ${stagingTable('safety', 't')}`);
+  await runQuery(client, createStaging('safety', 't', staging));
+  const { copyStatement, decoderFor, splitterFor } = createTableLoad(spec, table, staging);
+  return {
+    client,
+    file,
+    byteEnd: file.bytes,
+    copyStatement,
+    decode: decoderFor(file),
+    split: splitterFor(file),
+    epoch,
+    chunkBytes: chunkBytesDefault,
+    signal: new AbortController().signal,
+    onDecoded: () => undefined,
+  };
+};
+
+const startOf = ({ file }: FileLoad): Position => ({ byte: file.dataByte, line: file.dataLine, record: 1 });
+
+const safely = async (load: FileLoad): Promise<void> => {
+  for (let at = startOf(load); at.byte < load.byteEnd;) at = (await loadChunk(load, at)).end;
+};
+
+const barely = (load: FileLoad): Promise<void> =>
+  withTransaction(load.client, async () => {
+    const tally: ChunkTally = { end: startOf(load), counts: noCounts, rejects: [] };
+    async function* bytes(): AsyncGenerator<Buffer, void> {
+      for await (const block of chunkBlocks({ ...load, chunkBytes: Infinity }, startOf(load)))
+        yield decodeBlock(load, block, tally);
+    }
+    await copyIn(load.client, load.copyStatement, bytes(), load.signal);
+  });
+
+const timed = async (
+  client: Client,
+  directory: string,
+  work: (load: FileLoad) => Promise<void>,
+): Promise<number> => {
+  const load = await prepare(client, directory);
+  const start = performance.now();
+  await work(load);
+  const seconds = (performance.now() - start) / 1000;
+  const { rows } = await client.query(`select count(*)::int as n from ${stagingTable('safety', 't')}`);
+  if (rows[0].n !== records) throw new Error(`${rows[0].n} rows instead of ${records}`);
+  return seconds;
+};
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+chmodSync(directory, 0o755);
+const etlDirectory = join(directory, '.etl');
+try {
+  writeNoaaFiles(directory, records, 1);
+  const server = await startEmbedded(etlDirectory);
+  await withClient(addressFromUrl(server.url), async (client) => {
+    await migrate(client);
+    const seconds: Record<'safe' | 'bare', number[]> = { safe: [], bare: [] };
+    for (let round = 0; round < rounds; round += 1) {
+      seconds.bare.push(await timed(client, directory, barely));
+      seconds.safe.push(await timed(client, directory, safely));
+    }
+    const [safe, bare] = [median(seconds.safe), median(seconds.bare)];
+    console.log(
+      JSON.stringify({ records, rounds, seconds, median: { safe, bare }, ratio: safe / bare }, null, 2),
+    );
+  });
+} finally {
+  await stopEmbedded(etlDirectory);
+  rmSync(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,64 @@
+// A second process that loads for a run which another process coordinates.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { latestRun, loadedChunks, runFiles, runState, type LatestRun } from '../checkpoint/ledger.ts';
+import type { ServerAddress } from '../db/address.ts';
+import { withClient } from '../db/client.ts';
+import { EtlError } from '../errors.ts';
+import { queuePollMs } from '../limits.ts';
+import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import { serveQueue } from '../queue/load-queue.ts';
+import { createContext, prepareJob, type Job } from './job.ts';
+import { withSegmentLoader, type LoadingRun } from './load.ts';
+import type { RunOptions } from './options.ts';
+import { stagingColumns } from './plan.ts';
+import type { RunContext } from './context.ts';
+
+/** The run that is being loaded now. Errors: ETL_JOIN_REFUSED. */
+const findRun = async (context: RunContext, { hashes }: Job): Promise<LatestRun> => {
+  const pipeline = context.spec.name;
+  const latest = await latestRun(context.client, pipeline);
+  if (latest?.state !== 'loading')
+    throw new EtlError('ETL_JOIN_REFUSED', { pipeline, problem: 'no run of it is being loaded' });
+  if (latest.definitionHash !== hashes.definition)
+    throw new EtlError('ETL_JOIN_REFUSED', { pipeline, problem: `run ${latest.id} has another definition` });
+  return latest;
+};
+
+/** The run as its coordinator wrote it into the ledger; this process looks at no file before it loads it. */
+const loadingRun = async ({ client, spec }: RunContext, { id, epoch }: LatestRun): Promise<LoadingRun> => {
+  const files = await runFiles(client, id);
+  const sources = spec.tables.filter((table) => table.kind === 'source');
+  const planned = sources.map((table) => {
+    const own = files.filter((file) => file.table === table.name);
+    return { table, files: own, staging: stagingColumns(table, own) };
+  });
+  return { runId: id, epoch, files, planned };
+};
+
+/**
+ * Loads segments of the run of this pipeline that is being loaded now, beside its coordinator, until loading is over.
+ * The sources must be reachable under the same paths. Killed at any moment, its work is delivered to the others.
+ *
+ * Errors: ETL_JOIN_REFUSED when there is no such run; those of loading.
+ */
+export const joinRun = async (
+  pipeline: Pipeline,
+  options: RunOptions & { readonly server?: ServerAddress } = {},
+): Promise<void> => {
+  const job = await prepareJob(pipeline, options);
+  await withClient(job.address, async (client) => {
+    const context = await createContext(job, client, []);
+    const run = await loadingRun(context, await findRun(context, job));
+    const chunks = await loadedChunks(client, run.runId);
+    await withSegmentLoader(context, run, chunks, async (serving) => {
+      const service = await serveQueue(serving);
+      try {
+        while ((await runState(client, run.runId)) === 'loading' && !options.drain?.aborted)
+          await Promise.race([sleep(queuePollMs, undefined, { signal: options.signal }), service.failed]);
+      } finally {
+        await service.close();
+      }
+    });
+  });
+};
