@@ -1,11 +1,20 @@
 // How `npm run test:fault` runs: real kills against real servers, one file at a time so that each has the machine.
 
+import { fileURLToPath } from 'node:url';
 import { defineConfig, mergeConfig } from 'vitest/config';
 import base from './vitest.config.ts';
 
+const setup = fileURLToPath(new URL('./test/helpers/fault-setup.ts', import.meta.url));
+
 export default mergeConfig(
-  { ...base, test: { ...base.test, include: [], exclude: [] } },
+  { ...base, test: { ...base.test, include: [], exclude: [], globalSetup: [] } },
   defineConfig({
-    test: { include: ['test/fault/**/*.test.ts'], maxWorkers: 1, testTimeout: 900_000, hookTimeout: 120_000 },
+    test: {
+      include: ['test/fault/**/*.test.ts'],
+      globalSetup: [setup],
+      maxWorkers: 1,
+      testTimeout: 900_000,
+      hookTimeout: 120_000,
+    },
   }),
 );

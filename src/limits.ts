@@ -57,6 +57,9 @@ export const jobStalledMax = 100;
 /** Connections in each of BullMQ's own pools; it opens one LISTEN connection beside them. */
 export const queuePoolConnections = 2;
 
+/** Connections of BullMQ in a process that runs a pipeline: pool and LISTEN connection of its queue and of its worker. */
+export const queueConnectionsMax = 2 * (queuePoolConnections + 1);
+
 /** Progress is drawn at most this often on a terminal. */
 export const progressIntervalMs = 100;
 
@@ -172,3 +175,9 @@ export const recoveriesMax = 100;
 
 /** A chunk is one transaction and is loaded again as a whole: a gigabyte is more than anybody wants to repeat. */
 export const chunkBytesMax = 1024 * MiB;
+
+/** Background processes of the server start within this of each other; a later one was started anew, after a crash. */
+export const serverStartSpreadMs = 5_000;
+
+/** Staging tables that `etl doctor` names; their number and size it gives for all of them. */
+export const stagingTablesShown = 5;

@@ -65,6 +65,12 @@ export const serverErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SERVER_UNFIT: {
+    message: '`etl run` cannot work on {server}: {problems}',
+    hint: 'What to do stands below each problem in the report.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_DISK_FULL: {
     message: 'the server {server} has no room left: {problem}',
     hint: 'Make room, then run again: what is loaded stays, and only the rest is loaded.',

@@ -47,6 +47,12 @@ const applyMissing = async (client: Client, migrations: readonly Migration[]): P
   }
 };
 
+/** Version of the bookkeeping in the database (0: none yet) and the one this program knows. */
+export const schemaVersions = async (client: Client): Promise<{ found: number; known: number }> => ({
+  found: await currentVersion(client),
+  known: (await knownMigrations()).length,
+});
+
 /**
  * Applies the missing migrations in one transaction. Any number of processes may call it at once: they queue on an
  * advisory lock (test/integration/bookkeeping.test.ts, "twenty at once").

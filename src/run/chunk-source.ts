@@ -32,14 +32,15 @@ export interface ChunkTally {
   rejects: Reject[];
 }
 
-/** Blocks of the chunk that begins at `from`: whole records, until it holds `chunkBytes`. */
+/** Blocks of the chunk that begins at `from`: whole records, about `chunkBytes` of them. */
 export async function* chunkBlocks(load: FileLoad, from: Position): AsyncGenerator<RecordBlock, void> {
   const { file, byteEnd, chunkBytes, split } = load;
   const reads = readRange(file.path, from.byte, byteEnd, Math.min(readBytes, chunkBytes));
   for await (const block of recordBlocks(reads, from, split)) {
     load.signal.throwIfAborted();
     yield block;
-    if (positionAfter(block).byte - from.byte >= chunkBytes) return;
+    // A chunk is about `chunkBytes`: it ends where the next block would lead further away from that.
+    if (positionAfter(block).byte - from.byte + block.fileBytes / 2 >= chunkBytes) return;
   }
 }
 

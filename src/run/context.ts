@@ -32,12 +32,19 @@ export const stopIfAsked = ({ signal, drain }: Pick<RunContext, 'signal' | 'drai
   drain?.throwIfAborted();
 };
 
+/** A step that was done again after a crash counts once, with all its time. */
+const addStepTime = (steps: StepTime[], name: RunStep, seconds: number): void => {
+  const index = steps.findIndex(({ step: known }) => known === name);
+  if (index === -1) steps.push({ step: name, seconds });
+  else steps[index] = { step: name, seconds: steps[index]!.seconds + seconds };
+};
+
 /** Runs one step, announced and timed. */
 export const step = async <T>(context: RunContext, name: RunStep, work: () => Promise<T>): Promise<T> => {
   stopIfAsked(context);
   context.emit({ type: 'step', step: name });
   const start = performance.now();
   const result = await work();
-  context.steps.push({ step: name, seconds: secondsSince(start) });
+  addStepTime(context.steps, name, secondsSince(start));
   return result;
 };

@@ -6,8 +6,8 @@ import type { Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { serverVersionMin } from '../limits.ts';
 
-/** One row of facts about server, user and schemas. */
-interface Facts {
+/** What a session may do, in one row. */
+export interface Access {
   readonly version: string;
   readonly versionNumber: number;
   readonly isStandby: boolean;
@@ -18,25 +18,47 @@ interface Facts {
   readonly missing: readonly string[];
 }
 
-/** Schemas that must be there with `create`, or be creatable; and existing tables of the pipeline must be ours. */
-const selectFacts = `
-  with wanted (schema) as (select unnest($1::text[])),
+/** What a run is going to write; without a pipeline, what every run writes. */
+type Target = Pick<PipelineSpec, 'name' | 'schema' | 'tables'>;
+
+/**
+ * Bookkeeping: its tables must be writable. Staging and production: tables are made there. What is not there yet must
+ * be creatable, and so must the build schema, which every run makes. Existing tables of the pipeline must be ours.
+ *
+ * Privileges are asked one by one: of a list, PostgreSQL is content with any ("System Information Functions").
+ */
+const selectAccess = `
+  with wanted (schema, makes_tables) as (
+    select * from (values ('etl', false), ('etl_queue', false), ('etl_staging', true), ($2, true)) as w
+      where column1 is not null
+  ),
+  there as (
+    select w.*, n.oid as namespace from wanted w left join pg_namespace n on n.nspname = w.schema
+  ),
   problems as (
-    select 'create schema ' || schema || ' in database ' || current_database() as problem from wanted
-      where to_regnamespace(quote_ident(schema)) is null
-        and not has_database_privilege(current_user, current_database(), 'create')
+    select 'create schema ' || schema || ' in database ' || current_database() as problem from there
+      where namespace is null and not has_database_privilege(current_database(), 'create')
     union all
-    select 'create tables in schema ' || schema from wanted
-      where to_regnamespace(quote_ident(schema)) is not null
-        and not has_schema_privilege(current_user, schema, 'create, usage')
+    select 'create schema etl_build_' || coalesce($1, '<pipeline>') || ' in database ' || current_database()
+      where not has_database_privilege(current_database(), 'create')
+        and not exists (select from pg_namespace where nspname = 'etl_build_' || $1)
+    union all
+    select 'use schema ' || schema from there where not has_schema_privilege(namespace, 'usage')
+    union all
+    select 'create tables in schema ' || schema from there
+      where makes_tables and not has_schema_privilege(namespace, 'create')
+    union all
+    select format('write the tables of schema %s (%s), which belong to %s',
+        t.schema, string_agg(c.relname, ', ' order by c.relname), pg_get_userbyid(c.relowner))
+      from there t join pg_class c on c.relnamespace = t.namespace
+      where not t.makes_tables and c.relkind in ('r', 'p')
+        and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+          and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))
+      group by t.schema, c.relowner
     union all
     select 'replace table ' || n.nspname || '.' || c.relname || ', which belongs to ' || pg_get_userbyid(c.relowner)
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname = $2 and c.relname = any ($3) and not pg_has_role(current_user, c.relowner, 'usage')
-    union all
-    select 'create schema etl_build_' || $4 || ' in database ' || current_database()
-      where not has_database_privilege(current_user, current_database(), 'create')
-        and to_regnamespace('etl_build_' || $4) is null
+      where n.nspname = $2 and c.relname = any ($3) and not pg_has_role(c.relowner, 'usage')
   )
   select current_setting('server_version') as version,
     current_setting('server_version_num')::int as "versionNumber",
@@ -45,10 +67,11 @@ const selectFacts = `
     current_user as "user", current_database() as database,
     coalesce((select array_agg(problem) from problems), '{}') as missing`;
 
-const facts = async (client: Client, spec: PipelineSpec): Promise<Facts> => {
-  const schemas = ['etl', 'etl_staging', 'etl_queue', spec.schema];
-  const tables = spec.tables.map(({ name }) => name);
-  return (await client.query(selectFacts, [schemas, spec.schema, tables, spec.name])).rows[0];
+/** What the session may do, and what it lacks for writing the target. Reads catalogues only. */
+export const readAccess = async (client: Client, target?: Target): Promise<Access> => {
+  const tables = target?.tables.map(({ name }) => name) ?? [];
+  const values = [target?.name ?? null, target?.schema ?? null, tables];
+  return (await client.query(selectAccess, values)).rows[0];
 };
 
 /**
@@ -60,7 +83,7 @@ export const preflight = async (
   { label }: ServerAddress,
   spec: PipelineSpec,
 ): Promise<void> => {
-  const { version, versionNumber, isStandby, isReadOnly, user, missing } = await facts(client, spec);
+  const { version, versionNumber, isStandby, isReadOnly, user, missing } = await readAccess(client, spec);
   if (versionNumber < serverVersionMin) throw new EtlError('ETL_SERVER_VERSION', { server: label, version });
   if (isStandby) throw new EtlError('ETL_STANDBY', { server: label });
   if (isReadOnly) throw new EtlError('ETL_READ_ONLY', { server: label, user });

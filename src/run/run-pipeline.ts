@@ -93,7 +93,7 @@ const endOf = ({ address, options }: Job, thrown: unknown): EtlError => {
 /** Writes why a run ended into the ledger, over a connection of its own: the run's may be gone. */
 const recordEnd = async (job: Job, runId: number | undefined, error: EtlError): Promise<void> => {
   // A server that is gone cannot be told; a run that somebody else took over is not ours to end.
-  if (runId === undefined || ['ETL_SERVER_LOST', 'ETL_RUN_TAKEN'].includes(error.code)) return;
+  if (runId === undefined || retryOf(error) === 'server' || error.code === 'ETL_RUN_TAKEN') return;
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
   const { code, message } = error;
   await withClient(job.address, (client) =>

@@ -1,0 +1,107 @@
+// Two processes load for one run; one of them is killed: its work is delivered to the other, and nothing is doubled.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { useFiles } from '../helpers/files.ts';
+import { writeNoaaFiles } from '../helpers/noaa-files.ts';
+import { createDatabase, useDatabase } from '../helpers/server.ts';
+
+const records = 200_000;
+const pipeline = join(process.cwd(), 'pipelines/noaa.ts');
+const { directory } = useFiles();
+const database = useDatabase();
+const children: ChildProcess[] = [];
+
+const start = (script: string, args: readonly string[], databaseUrl: string): ChildProcess => {
+  const child = spawn(process.execPath, [join(process.cwd(), script), ...args], {
+    cwd: directory,
+    env: { ...process.env, DATABASE_URL: databaseUrl },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  children.push(child);
+  return child;
+};
+
+const startRun = (databaseUrl: string): ChildProcess =>
+  start('src/cli/etl.mjs', ['run', pipeline, '--workers', '1', '--chunk-bytes', '1450000', '--quiet'], databaseUrl);
+
+const startJoin = (): ChildProcess => start('test/fault/join-process.mjs', [pipeline], database.url);
+
+const ended = async (child: ChildProcess): Promise<number | null> => {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+};
+
+const until = async (what: string, sql: string): Promise<void> => {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const { rows } = await database.query(sql).catch(() => ({ rows: [] }));
+    if (rows[0]?.['yes']) return;
+    await sleep(50);
+  }
+  throw new Error(`${what} did not come`);
+};
+
+const checksum = `select count(*)::int as rows, sum(('x' || left(md5(t::text), 8))::bit(32)::bigint)::text as sum
+  from noaa.observation t`;
+
+const copyingProcesses = `select count(distinct application_name) = 2 as yes from pg_stat_activity
+  where datname = current_database() and state = 'active' and query like 'copy %'`;
+
+let undisturbed: unknown;
+
+beforeAll(async () => {
+  writeNoaaFiles(directory, records, 4);
+  const other = await createDatabase();
+  try {
+    expect(await ended(startRun(other.url))).toBe(0);
+    const { default: pg } = await import('pg');
+    const client = new pg.Client({ connectionString: other.url });
+    await client.connect();
+    undisturbed = (await client.query(checksum)).rows[0];
+    await client.end();
+  } finally {
+    await other.drop();
+  }
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode === null) child.kill('SIGKILL');
+    await ended(child);
+  }
+  await database.query('drop schema if exists noaa cascade');
+});
+
+const chunksAddUp = `select count(*)::int as chunks, sum(c.copied)::int as copied from etl.chunk c
+  join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
+  where f.table_name = 'observation' and c.epoch = r.epoch and r.id = (select max(id) from etl.run)`;
+
+it('the joined process is killed in mid-COPY: the coordinator finishes alone', async () => {
+  const coordinator = startRun(database.url);
+  await until('loading', `select state = 'loading' as yes from etl.run order by id desc limit 1`);
+  const joined = startJoin();
+  await until('two processes that copy', copyingProcesses);
+  joined.kill('SIGKILL');
+  expect(await ended(coordinator)).toBe(0);
+  expect((await database.query(checksum)).rows[0]).toEqual(undisturbed);
+  const { rows } = await database.query(chunksAddUp);
+  expect(rows[0]).toEqual({ chunks: 20, copied: records });
+});
+
+it('the coordinator is killed: the joined process ends, and the next run loads only what is missing', async () => {
+  const coordinator = startRun(database.url);
+  await until('loading', `select state = 'loading' as yes from etl.run order by id desc limit 1`);
+  const joined = startJoin();
+  await until('two processes that copy', copyingProcesses);
+  coordinator.kill('SIGKILL');
+  joined.kill('SIGKILL');
+  await Promise.all([ended(coordinator), ended(joined)]);
+  const before = await database.query('select file_id, byte_start, committed_at from etl.chunk order by 1, 2');
+  expect(await ended(startRun(database.url))).toBe(0);
+  expect((await database.query(checksum)).rows[0]).toEqual(undisturbed);
+  const after = await database.query('select file_id, byte_start, committed_at from etl.chunk order by 1, 2');
+  expect(after.rows).toEqual(expect.arrayContaining(before.rows));
+});

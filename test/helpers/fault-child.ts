@@ -1,0 +1,87 @@
+// `etl` as a process of its own: its events, what it says, how it ends; killed by its pid.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { inject } from 'vitest';
+import type { RunEvent } from '../../src/model.ts';
+
+type EventType = RunEvent['type'];
+export type EventOf<Type extends EventType> = Extract<RunEvent, { type: Type }>;
+
+/** The last line of stdout when a run fails. */
+export interface ErrorLine {
+  readonly type: 'error';
+  readonly code: string;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export interface Ended {
+  /** Exit code, or the signal that ended the process. */
+  readonly end: number | NodeJS.Signals;
+  readonly events: readonly RunEvent[];
+  readonly error: ErrorLine | undefined;
+  /** What a person reads: plain progress lines and errors. */
+  readonly said: string;
+}
+
+export interface Etl {
+  readonly pid: number;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Resolves when the process is gone and everything it wrote is read. */
+  readonly ended: Promise<Ended>;
+}
+
+export interface EtlOptions {
+  /** Working directory. */
+  readonly directory: string;
+  readonly url: string;
+  readonly chunkBytes: number;
+  readonly args?: readonly string[];
+}
+
+const alive = new Set<ChildProcess>();
+
+const environment = (url: string): NodeJS.ProcessEnv => {
+  const own = Object.entries(process.env).filter(([name]) => !/^(PG|ETL_)/.test(name));
+  return { ...Object.fromEntries(own), DATABASE_URL: url };
+};
+
+const isWhole = (line: string): boolean => line.startsWith('{') && line.endsWith('}');
+
+/** Starts `etl run pipelines/noaa.ts` with two workers, events on stdout and plain progress on stderr. */
+export const startEtl = ({ directory, url, chunkBytes, args = [] }: EtlOptions): Etl => {
+  const flags = ['--workers', '2', '--chunk-bytes', String(chunkBytes), '--json', '--progress', 'log'];
+  const child = spawn(process.execPath, [inject('faultProgram'), 'run', 'pipelines/noaa.ts', ...flags, ...args], {
+    cwd: directory,
+    env: environment(url),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  alive.add(child);
+  let out = '';
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const ended = once(child, 'close').then(([code, signal]): Ended => {
+    alive.delete(child);
+    // A killed process may leave half a line behind.
+    const lines: (RunEvent | ErrorLine)[] = out
+      .split('\n')
+      .filter(isWhole)
+      .map((line) => JSON.parse(line));
+    const events = lines.filter((line) => line.type !== 'error');
+    return { end: code ?? signal, events, error: lines.find((line) => line.type === 'error'), said };
+  });
+  return { pid: child.pid!, kill: (signal) => child.kill(signal), ended };
+};
+
+/** Events of one type, in order. */
+export const eventsOf = <Type extends EventType>({ events }: Ended, type: Type): readonly EventOf<Type>[] =>
+  events.filter((event): event is EventOf<Type> => event.type === type);
+
+/** Kills what a failed test left running, and says how many there were. */
+export const killRest = (): number => {
+  const rest = [...alive];
+  for (const child of rest) child.kill('SIGKILL');
+  return rest.length;
+};

@@ -1,0 +1,49 @@
+// Databases on a server that is killed under them: a connection for every question, none kept.
+
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+
+/** Asks over a connection of its own. */
+export const ask = async <Row extends pg.QueryResultRow>(
+  url: string,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Row[]> => {
+  const client = new pg.Client({ connectionString: url, application_name: 'fault test' });
+  // The server may well be killed by then; the query fails and says so.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql, [...values])).rows;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+};
+
+export const databaseUrlOf = (serverUrl: string, database: string): string => {
+  const url = new URL(serverUrl);
+  url.pathname = database;
+  return url.href;
+};
+
+/** An empty database under a name that nobody else has. */
+export const createDatabase = async (serverUrl: string): Promise<string> => {
+  const name = `fault_${randomUUID().replaceAll('-', '')}`;
+  await ask(serverUrl, `create database ${name} template template0`);
+  return name;
+};
+
+/** Ends what is still connected. */
+export const dropDatabase = async (serverUrl: string, name: string): Promise<void> => {
+  await ask(serverUrl, `drop database ${name} with (force)`);
+};
+
+/** An empty database for the length of a function. */
+export const withDatabase = async <T>(serverUrl: string, use: (name: string) => Promise<T>): Promise<T> => {
+  const name = await createDatabase(serverUrl);
+  try {
+    return await use(name);
+  } finally {
+    await dropDatabase(serverUrl, name);
+  }
+};

@@ -1,0 +1,35 @@
+// Files for fault tests: NOAA's with a few records that are rejected, and a pipeline that allows them.
+
+import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeNoaaFiles } from './noaa-files.ts';
+
+/** Every so many records one is damaged, so that replayed chunks would double their rejects if anything could. */
+const recordsPerReject = 1_500;
+
+const damage = (path: string): void => {
+  const lines = readFileSync(path, 'latin1').split('\n');
+  for (let at = recordsPerReject / 2; at < lines.length - 1; at += recordsPerReject) {
+    const fields = lines[at]!.split(',');
+    fields[3] = 'none';
+    lines[at] = fields.join(',');
+  }
+  writeFileSync(path, lines.join('\n'), 'latin1');
+};
+
+/** Makes `directory` fit for `etl run pipelines/noaa.ts`: data, pipeline, SQL file. */
+export const writeFaultFiles = (directory: string, records: number, files: number): void => {
+  writeNoaaFiles(directory, records, files);
+  const data = join(directory, 'data/noaa');
+  for (const name of readdirSync(data)) if (name.endsWith('hourly.txt')) damage(join(data, name));
+  cpSync('pipelines', join(directory, 'pipelines'), { recursive: true });
+  editPipeline(directory, 'rejectLimit: 0', 'rejectLimit: 1_000');
+};
+
+/** Replaces a part of the pipeline file, which must be there. */
+export const editPipeline = (directory: string, part: string, by: string): void => {
+  const file = join(directory, 'pipelines/noaa.ts');
+  const before = readFileSync(file, 'utf8');
+  if (!before.includes(part)) throw new Error(`pipelines/noaa.ts holds no "${part}"`);
+  writeFileSync(file, before.replace(part, by));
+};

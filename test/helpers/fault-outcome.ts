@@ -1,0 +1,102 @@
+// What a database holds after a run, in numbers that can be compared: published tables, ledger, leftovers.
+
+import { expect } from 'vitest';
+import { ask } from './fault-database.ts';
+
+/** Same rows, same outcome, whatever happened on the way. */
+export interface Outcome {
+  /** Of each published table: rows, and the sum of 32 bits of each row's checksum. */
+  readonly tables: Readonly<Record<string, string>>;
+  /** Rejected places, each as table, file, byte and code. */
+  readonly rejects: readonly string[];
+  /** Of all files: records, and how they divide. */
+  readonly counts: { readonly records: number; readonly copied: number; readonly rejected: number };
+}
+
+const tables = ['station', 'observation', 'daily'];
+
+const checksum = async (url: string, table: string): Promise<string> => {
+  const [row] = await ask<{ text: string }>(
+    url,
+    `select count(*) || ' rows, ' || sum(('x' || left(md5(t::text), 8))::bit(32)::bigint) as text from noaa.${table} t`,
+  );
+  return row!.text;
+};
+
+const countsThatCount = `
+  select sum(c.records)::float8 as records, sum(c.copied)::float8 as copied, sum(c.rejected)::float8 as rejected
+  from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
+  where r.id = (select max(run_id) from etl.published_table) and c.epoch = r.epoch`;
+
+/** What the newest published run made. */
+export const outcomeOf = async (url: string): Promise<Outcome> => {
+  const sums: Record<string, string> = {};
+  for (const table of tables) sums[table] = await checksum(url, table);
+  const rejects = await ask<{ place: string }>(
+    url,
+    `select concat_ws(' ', r.table_name, f.name, r.byte, r.code) as place
+      from etl.reject r join etl.source_file f on f.id = r.file_id
+      where r.run_id = (select max(run_id) from etl.published_table) order by f.ordinal, r.byte, r.id`,
+  );
+  const [counts] = await ask<Outcome['counts']>(url, countsThatCount);
+  return { tables: sums, rejects: rejects.map(({ place }) => place), counts: counts! };
+};
+
+const leftovers = `
+  select 'job ' || id as what from etl_queue.job
+  union all
+  select 'staging table ' || relname from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r'
+  union all
+  select 'schema ' || nspname from pg_namespace where nspname like 'etl\\_build\\_%'`;
+
+/** The database holds what an undisturbed run makes, once, and nothing that only the run needed. */
+export const expectWhole = async (url: string, expected: Outcome): Promise<void> => {
+  expect(await outcomeOf(url)).toEqual(expected);
+  expect(await ask(url, leftovers)).toEqual([]);
+};
+
+const sessions = `
+  select application_name || ': ' || query as what from pg_stat_activity
+  where datname = current_database() and application_name like 'sluice%'`;
+
+/** Waits until the server has noticed that every connection of ours is closed: it looks every two seconds. */
+export const expectNoSessions = async (url: string): Promise<void> => {
+  await expect.poll(() => ask(url, sessions), { timeout: 20_000, interval: 50 }).toEqual([]);
+};
+
+/** A chunk that is in staging. */
+export interface ChunkRow {
+  /** File, first byte and time of its commit. */
+  readonly proof: string;
+  readonly records: number;
+}
+
+/** Chunks of the newest run that count, in file order; none before there is a ledger. */
+export const chunksOf = async (url: string): Promise<readonly ChunkRow[]> => {
+  const [there] = await ask<{ there: boolean }>(url, `select to_regclass('etl.chunk') is not null as there`);
+  if (!there!.there) return [];
+  return ask<ChunkRow>(
+    url,
+    `select concat_ws(' ', f.name, c.byte_start, c.committed_at) as proof, c.records::float8 as records
+      from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
+      where r.id = (select max(id) from etl.run) and c.epoch = r.epoch
+      order by f.ordinal, c.byte_start`,
+  );
+};
+
+/** State of the newest run; undefined before there is one. */
+export const stateOf = async (url: string): Promise<string | undefined> => {
+  const [there] = await ask<{ there: boolean }>(url, `select to_regclass('etl.run') is not null as there`);
+  if (!there!.there) return undefined;
+  return (await ask<{ state: string }>(url, 'select state from etl.run order by id desc limit 1'))[0]?.state;
+};
+
+/** Object numbers of the published tables: another number is another publication. */
+export const tableNumbers = async (url: string): Promise<readonly number[]> =>
+  (
+    await ask<{ oid: number }>(
+      url,
+      `select oid::int from pg_class where relnamespace = to_regnamespace('noaa') and relkind = 'r' order by relname`,
+    )
+  ).map(({ oid }) => oid);
+

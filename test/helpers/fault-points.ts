@@ -1,0 +1,92 @@
+// Names for the places of a run at which something goes wrong.
+
+import type { Effect } from './fault-messages.ts';
+import type { Point } from './fault-proxy.ts';
+
+const sql =
+  (pattern: RegExp) =>
+  (effect: Effect): boolean =>
+    effect.kind !== 'copy data' && effect.kind !== 'copy done' && pattern.test(effect.sql);
+
+/** A commit, by the last statement of its transaction. */
+const commitAfter =
+  (pattern: RegExp) =>
+  (effect: Effect): boolean =>
+    effect.sql === 'commit' && pattern.test(effect.previous);
+
+const isClaim = sql(/^insert into etl\.chunk/);
+const isChunkCommit = commitAfter(/^update etl\.chunk/);
+const isPublishCommit = commitAfter(/^update etl\.run/);
+const isJobDone = sql(/move_to_completed/);
+
+const before = (name: string, matches: Point['matches'], nth = 1): Point => ({
+  name: `before ${name}`,
+  when: 'before',
+  nth,
+  matches,
+});
+const after = (name: string, matches: Point['matches'], nth = 1): Point => ({
+  name: `after ${name}`,
+  when: 'after',
+  nth,
+  matches,
+});
+
+/** The n-th effect of a run, whatever it is. */
+export const effectPoint = (n: number): Point => ({
+  name: `effect ${n}`,
+  when: 'before',
+  nth: n,
+  matches: () => true,
+});
+
+/** Points of the plan: nothing is loaded yet. */
+export const planPoints: readonly Point[] = [
+  before('the lock is taken', sql(/pg_try_advisory_lock/)),
+  before('the run is written', sql(/^insert into etl\.run/)),
+  after('the run is committed', commitAfter(/^create unlogged table/)),
+];
+
+/** Points of the load of `chunks` chunks. */
+export const loadPoints = (chunks: number): readonly Point[] => [
+  before('the jobs are added', sql(/add_jobs_bulk/)),
+  before('the first chunk is claimed', isClaim),
+  before('the first COPY data', ({ kind }) => kind === 'copy data'),
+  before('a COPY in the middle ends', ({ kind }) => kind === 'copy done', Math.ceil(chunks / 2)),
+  before('a chunk in the middle is committed', isChunkCommit, Math.ceil(chunks / 2)),
+  after('a chunk in the middle is committed', isChunkCommit, Math.ceil(chunks / 2)),
+  before('a job is completed', isJobDone),
+  after('a job is completed', isJobDone),
+  before('the last chunk is claimed', isClaim, chunks),
+  after('the last chunk is committed', isChunkCommit, chunks),
+];
+
+/** Points between load and publish, with everything in staging. */
+export const buildPoints: readonly Point[] = [
+  before('the run is said to be loaded', sql(/^update etl\.run set state = \$2/), 2),
+  before('the build schema is made', sql(/^create schema "?etl_build_noaa/)),
+  before('the rows are built', sql(/^create table "?etl_build_noaa"?\."?observation/)),
+  before('the primary key is built', sql(/^alter table "?etl_build_noaa"?\."?observation"? add constraint/)),
+  before('an index is built', sql(/^create index/)),
+  before('the derived table is built', sql(/^create table "?etl_build_noaa"?\."?daily/)),
+  before('statistics are gathered', sql(/^analyze/), 2),
+];
+
+/** Points of the publishing transaction, before its commit. */
+export const publishPoints: readonly Point[] = [
+  before('publishing begins', sql(/^set local lock_timeout/)),
+  before('a built table takes its place', sql(/^alter table .* set schema/), 2),
+  before('the publication is committed', isPublishCommit),
+];
+
+/** The publication is committed, and the client does not know. */
+export const publishedPoint: Point = after('the publication is committed', isPublishCommit);
+
+/** Tidying up: production is what it shall be. */
+export const tidyPoint: Point = before('the staging table is dropped', sql(/^drop table .*etl_staging.*observation/), 2);
+
+export const midCopyPoint = (nth: number): Point =>
+  before('COPY data', ({ kind }) => kind === 'copy data', nth);
+
+/** The coordinator's own statements, while the loaders load. */
+export const coordinatorPoint: Point = buildPoints[2]!;

@@ -1,0 +1,170 @@
+// A TCP proxy between a client and PostgreSQL that counts effects, and strikes just before or just after one of them.
+
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { createMessageReader, type Effect, type Piece } from './fault-messages.ts';
+
+/** A place in a run: the `nth` effect that matches, before it reaches the server or after the server has answered. */
+export interface Point {
+  readonly name: string;
+  readonly when: 'before' | 'after';
+  readonly nth: number;
+  readonly matches: (effect: Effect) => boolean;
+}
+
+/** What happens to the effect, or to its answer, once it is struck. */
+export type Verdict = 'drop' | 'forward';
+
+/** Called with the effect and the port by which the server knows its connection (pg_stat_activity.client_port). */
+export type Strike = (effect: Effect, clientPort: number) => Verdict | Promise<Verdict>;
+
+/** open: forwards · closing: takes connections and ends them · silent: takes them and forwards nothing. */
+type Mode = 'open' | 'closing' | 'silent';
+
+export interface FaultProxy {
+  readonly port: number;
+  /** Effects since the proxy was made. */
+  readonly effects: () => number;
+  /** Waits for a point; resolves when the strike is done. Only one point is armed at a time. */
+  readonly arm: (point: Point, strike: Strike) => Promise<void>;
+  readonly disarm: () => void;
+  /** What new connections meet. */
+  readonly setMode: (mode: Mode) => void;
+  /** From now on, connections that exist forward nothing in either direction, and stay open. */
+  readonly silenceAll: () => void;
+  readonly close: () => Promise<void>;
+}
+
+interface Armed {
+  readonly point: Point;
+  readonly strike: Strike;
+  readonly struck: () => void;
+  seen: number;
+}
+
+interface Connection {
+  readonly client: Socket;
+  readonly server: Socket;
+  isSilent: boolean;
+  /** Collects the answer to an effect until it is whole; then called. */
+  onAnswer: (() => Promise<void>) | undefined;
+  answer: Buffer[];
+}
+
+/** ReadyForQuery, which ends every answer outside COPY: 'Z', length 5, state. */
+const endsAnswer = (bytes: Buffer): boolean =>
+  bytes.length >= 6 && bytes.readUInt32BE(bytes.length - 5) === 5 && bytes[bytes.length - 6] === 0x5a;
+
+const write = async (socket: Socket, bytes: Buffer): Promise<void> => {
+  if (!socket.destroyed && !socket.write(bytes)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+};
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+const drop = ({ client, server }: Connection): void => {
+  client.destroy();
+  server.destroy();
+};
+
+/** A loopback proxy in front of the server on `serverPort`; it outlives restarts of that server. */
+export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
+  const connections = new Set<Connection>();
+  let effects = 0;
+  let armed: Armed | undefined;
+  let mode: Mode = 'open';
+
+  /** The armed point, if this effect is the one it waits for. */
+  const struckBy = (effect: Effect): Armed | undefined => {
+    effects += 1;
+    if (armed === undefined || !armed.point.matches(effect)) return undefined;
+    armed.seen += 1;
+    if (armed.seen < armed.point.nth) return undefined;
+    const found = armed;
+    armed = undefined;
+    return found;
+  };
+
+  const strikeNow = async (connection: Connection, { strike, struck }: Armed, effect: Effect): Promise<void> => {
+    const verdict = await strike(effect, connection.server.localPort ?? 0);
+    if (verdict === 'drop') drop(connection);
+    struck();
+  };
+
+  const forward = async (connection: Connection, { bytes, effect }: Piece): Promise<void> => {
+    const hit = effect === undefined ? undefined : struckBy(effect);
+    if (hit?.point.when === 'before') await strikeNow(connection, hit, effect!);
+    if (hit?.point.when === 'after')
+      connection.onAnswer = () => strikeNow(connection, hit, effect!);
+    if (connection.isSilent) await never();
+    await write(connection.server, bytes);
+  };
+
+  const fromClient = async (connection: Connection): Promise<void> => {
+    const read = createMessageReader();
+    for await (const chunk of connection.client)
+      for (const piece of read(chunk as Buffer)) await forward(connection, piece);
+  };
+
+  const fromServer = async (connection: Connection): Promise<void> => {
+    for await (const chunk of connection.server) {
+      if (connection.isSilent) await never();
+      connection.answer.push(chunk as Buffer);
+      if (connection.onAnswer !== undefined) {
+        if (!endsAnswer(Buffer.concat(connection.answer))) continue;
+        await connection.onAnswer();
+        connection.onAnswer = undefined;
+      }
+      const bytes = Buffer.concat(connection.answer.splice(0));
+      await write(connection.client, bytes);
+    }
+  };
+
+  const serve = (client: Socket): void => {
+    if (mode === 'closing') {
+      client.destroy();
+      return;
+    }
+    const server = connect(serverPort, '127.0.0.1');
+    const connection: Connection = {
+      client,
+      server,
+      isSilent: mode === 'silent',
+      onAnswer: undefined,
+      answer: [],
+    };
+    connections.add(connection);
+    const end = (): void => {
+      drop(connection);
+      connections.delete(connection);
+    };
+    for (const socket of [client, server]) {
+      socket.setNoDelay(true);
+      // A peer that was killed is what this is for.
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        if (!connection.isSilent) end();
+      });
+    }
+    fromClient(connection).catch(() => undefined).finally(() => server.end());
+    fromServer(connection).catch(() => undefined).finally(() => client.end());
+  };
+
+  const listener = createServer(serve).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  return {
+    port: (listener.address() as AddressInfo).port,
+    effects: () => effects,
+    arm: (point, strike) =>
+      new Promise((resolve) => (armed = { point, strike, struck: resolve, seen: 0 })),
+    disarm: () => (armed = undefined),
+    setMode: (next) => (mode = next),
+    silenceAll: () => {
+      for (const connection of connections) connection.isSilent = true;
+    },
+    close: async () => {
+      for (const connection of connections) drop(connection);
+      listener.close();
+      await once(listener, 'close');
+    },
+  };
+};

@@ -1,0 +1,90 @@
+// The scene of a fault test: a database of its own behind a proxy, and a proof that nothing is left behind.
+
+import { afterEach, beforeEach, expect, inject } from 'vitest';
+import { killRest, startEtl, type Ended, type Etl } from './fault-child.ts';
+import { createDatabase, databaseUrlOf, dropDatabase } from './fault-database.ts';
+import { expectNoSessions, expectWhole } from './fault-outcome.ts';
+import { openProxy, type FaultProxy, type Point, type Strike } from './fault-proxy.ts';
+import { startServer } from './fault-server.ts';
+import type { FaultData } from './fault-setup.ts';
+
+export interface Scene {
+  readonly data: FaultData;
+  readonly proxy: FaultProxy;
+  /** The database, straight; and through the proxy. */
+  readonly url: string;
+  readonly proxyUrl: string;
+  /** Starts `etl run` through the proxy. */
+  readonly start: (...args: readonly string[]) => Etl;
+  /** Runs it to its end. */
+  readonly run: (...args: readonly string[]) => Promise<Ended>;
+  /** Runs it to its end, and strikes on the way; fails when the point is never reached. */
+  readonly runStruck: (point: Point, strike: (child: Etl) => Strike) => Promise<Ended>;
+  /** Production is that of an undisturbed run; nobody is connected; nothing is left over. */
+  readonly expectWhole: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens a scene; `directory` when not the data's own. */
+export const openScene = async (data: FaultData, directory = data.directory): Promise<Scene> => {
+  const server = await startServer();
+  const database = await createDatabase(server.url);
+  const proxy = await openProxy(Number(new URL(server.url).port));
+  const url = databaseUrlOf(server.url, database);
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  const start = (...args: readonly string[]): Etl =>
+    startEtl({ directory, url: through.href, chunkBytes: data.chunkBytes, args });
+  const runStruck: Scene['runStruck'] = async (point, strike) => {
+    let child: Etl | undefined;
+    let isStruck = false;
+    const struck = proxy.arm(point, async (effect, clientPort) => strike(child!)(effect, clientPort));
+    void struck.then(() => (isStruck = true));
+    child = start();
+    const ended = await child.ended;
+    proxy.disarm();
+    expect(isStruck, `${point.name} was never reached: ${ended.said}`).toBe(true);
+    return ended;
+  };
+  return {
+    data,
+    proxy,
+    url,
+    proxyUrl: through.href,
+    start,
+    run: (...args) => start(...args).ended,
+    runStruck,
+    expectWhole: async () => {
+      await expectNoSessions(url);
+      await expectWhole(url, data.outcome);
+    },
+    close: async () => {
+      await proxy.close();
+      await startServer();
+      await dropDatabase(server.url, database);
+    },
+  };
+};
+
+/** A scene for each test of a file, with the small files. */
+export const useScene = (): (() => Scene) => {
+  let scene: Scene | undefined;
+  beforeEach(async () => {
+    scene = await openScene(inject('smallData'));
+  });
+  afterEach(async () => {
+    const rest = killRest();
+    await scene?.close();
+    scene = undefined;
+    expect(rest, 'processes left behind').toBe(0);
+  });
+  return () => scene!;
+};
+
+/** Kills the process at the very place. */
+export const killChild =
+  (child: Etl): Strike =>
+  () => {
+    child.kill('SIGKILL');
+    return 'drop';
+  };

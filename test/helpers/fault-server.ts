@@ -1,0 +1,74 @@
+// The server of the fault tests: ended in every way in which servers end, and started again on the same port.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inject } from 'vitest';
+import { identityOf } from '../../src/db/embedded/process.ts';
+import { startEmbedded, stopEmbedded, type EmbeddedServer } from '../../src/db/embedded/server.ts';
+import { ask } from './fault-database.ts';
+
+/** A killed process loses nothing that the system has; only a power failure would, and nobody pulls the plug here. */
+export const faultServerSettings = { fsync: 'off', max_connections: '200', shared_buffers: '64MB' };
+
+/** Starts the server, or finds it running. */
+export const startServer = (): Promise<EmbeddedServer> =>
+  startEmbedded(inject('faultServer'), { settings: faultServerSettings });
+
+const endWith = async (signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> => {
+  const { pid } = await startServer();
+  const identity = identityOf(pid);
+  process.kill(pid, signal);
+  while (identityOf(pid) === identity) await sleep(5);
+};
+
+/** The ways in which a server goes away and comes back. Each resolves when it takes connections again. */
+export const restarts = {
+  /** SIGKILL to the first process; its children notice and end. */
+  crash: async () => {
+    await endWith('SIGKILL');
+    await startServer();
+  },
+  /** SIGQUIT: "immediate shutdown", which is a crash on purpose. */
+  'immediate stop': async () => {
+    await endWith('SIGQUIT');
+    await startServer();
+  },
+  /** SIGINT: sessions are ended, everything is written. */
+  'fast restart': async () => {
+    await stopEmbedded(inject('faultServer'));
+    await startServer();
+  },
+} as const;
+
+/** The number of the server process behind a connection, by the port it comes from. */
+export const backendOf = async (serverUrl: string, clientPort: number): Promise<number> => {
+  const rows = await ask<{ pid: number }>(
+    serverUrl,
+    'select pid from pg_stat_activity where client_port = $1',
+    [clientPort],
+  );
+  return rows[0]!.pid;
+};
+
+/** Kills one backend: the server takes that for a crash, ends the others and recovers by itself. */
+export const killBackend = async (serverUrl: string, clientPort: number): Promise<void> => {
+  const pid = await backendOf(serverUrl, clientPort);
+  const identity = identityOf(pid);
+  process.kill(pid, 'SIGKILL');
+  while (identityOf(pid) === identity) await sleep(5);
+};
+
+/** Ends one session the way an administrator does. */
+export const terminateBackend = async (serverUrl: string, clientPort: number): Promise<void> => {
+  await ask(serverUrl, 'select pg_terminate_backend(pid, 10000) from pg_stat_activity where client_port = $1', [
+    clientPort,
+  ]);
+};
+
+/** Waits until the server takes connections, as after a recovery of its own. */
+export const untilReady = async (serverUrl: string): Promise<void> => {
+  for (;;) {
+    const answered = await ask(serverUrl, 'select').catch(() => undefined);
+    if (answered !== undefined) return;
+    await sleep(20);
+  }
+};
