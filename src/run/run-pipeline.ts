@@ -139,8 +139,7 @@ const runJob = async (job: Job): Promise<RunResult> => {
     );
   } catch (thrown) {
     const error = endOf(job, thrown);
-    if (retryOf(error) === 'never' || error.code === 'ETL_SERVER_LOST')
-      await recordEnd(job, memory.run?.runId, error);
+    await recordEnd(job, memory.run?.runId, error);
     throw error;
   }
 };
