@@ -88,7 +88,8 @@ it('the joined process is killed in mid-COPY: the coordinator finishes alone', a
   expect(await ended(coordinator)).toBe(0);
   expect((await database.query(checksum)).rows[0]).toEqual(undisturbed);
   const { rows } = await database.query(chunksAddUp);
-  expect(rows[0]).toEqual({ chunks: 20, copied: records });
+  expect(rows[0]?.['copied']).toBe(records);
+  expect(rows[0]?.['chunks']).toBeGreaterThanOrEqual(20);
 });
 
 it('the coordinator is killed: the joined process ends, and the next run loads only what is missing', async () => {

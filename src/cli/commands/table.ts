@@ -3,6 +3,7 @@
 import type { CliCommand } from '../command.ts';
 import { completionCommand } from './completion.ts';
 import { dbCommand } from './db.ts';
+import { doctorCommand } from './doctor.ts';
 import { rejectsCommand } from './rejects.ts';
 import { runCommand } from './run.ts';
 import { statusCommand } from './status.ts';
@@ -11,6 +12,7 @@ export const commands: readonly CliCommand[] = [
   runCommand,
   statusCommand,
   rejectsCommand,
+  doctorCommand,
   dbCommand,
   completionCommand,
 ];
