@@ -37,6 +37,10 @@ export const dropStaging = (pipeline: string, table: string): Query => ({
 export const copyText = (pipeline: string, table: string, columns: readonly StagingColumn[]): string =>
   `copy ${stagingTable(pipeline, table)} (${quoteNames(columns.map(({ name }) => name))}) from stdin`;
 
+/** COPY of rows in binary format. */
+export const copyBinary = (pipeline: string, table: string, columns: readonly StagingColumn[]): string =>
+  `${copyText(pipeline, table, columns)} with (format binary)`;
+
 /**
  * A quote character for files in which quotes are data. COPY's csv format cannot do without one, so it gets a control
  * character; the verbatim decoder rejects a record that holds it.

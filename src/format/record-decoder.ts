@@ -1,132 +1,9 @@
 // The record decoder: csv-parse finds the fields, the column readers check them, rows come out as COPY text.
-//
-// The splitter has already said where each record is. csv-parse reads a whole block at once; only when it refuses the
-// block, or counts other records than the splitter, is each record parsed by itself to find the one at fault.
 
-import { isUtf8 } from 'node:buffer';
-import { CsvError, parse, type Options } from 'csv-parse/sync';
 import type { SourceTableSpec } from '../declaration.ts';
-import { EtlError, messageOf } from '../errors.ts';
-import { rejectCodes, type Position, type Reject, type RejectCode } from '../model.ts';
-import { isRefusal, type Refusal } from './column-types/contract.ts';
-import { csvBytes, csvOptions } from './csv-options.ts';
+import type { Reject } from '../model.ts';
 import type { Decoder, RowEncoder } from './decoder.ts';
-import { createFieldReader } from './field-reader.ts';
-import { badField, rawText } from './raw-text.ts';
-import { createRecordFilter } from './record-filter.ts';
-import type { RecordBlock } from './record-blocks.ts';
-
-interface Fault extends Refusal {
-  /** Column of the pipeline; null: the whole record. */
-  readonly column: string | null;
-}
-
-type ParsedRecord = readonly string[] | Fault;
-
-const isFault = (record: ParsedRecord): record is Fault => !Array.isArray(record);
-
-const faultOf = (code: RejectCode, reason: string = rejectCodes[code]): Fault => ({
-  code,
-  reason,
-  column: null,
-});
-
-const filtered = Symbol('filtered');
-
-/** What becomes of one record: a row's values, a fault, or nothing because a filter dropped it. */
-type Judgement = readonly (string | null)[] | Fault | typeof filtered;
-
-const recordBytes = ({ bytes, spans }: RecordBlock, index: number): Buffer =>
-  bytes.subarray(spans.starts[index], spans.ends[index]);
-
-/** Column whose value is made of the field, if one is declared. */
-const columnOfField = (table: SourceTableSpec, header: readonly string[], field: number): string | null =>
-  table.columns.find(({ headers }) => headers.includes(header[field] ?? ''))?.name ?? null;
-
-const whereInRecord = (header: readonly string[], field: number): string =>
-  field === -1 ? '' : `, in field ${field + 1}${header[field] === undefined ? '' : ` (${header[field]})`}`;
-
-/** Parses one record by itself; every way in which it is not a record of the dialect becomes a fault. */
-const parseAlone = (
-  bytes: Buffer,
-  options: Options,
-  table: SourceTableSpec,
-  header: readonly string[],
-): ParsedRecord => {
-  if (bytes.length === 0) return [''];
-  const isText = isUtf8(bytes);
-  try {
-    const csv = csvBytes(bytes, table.source.dialect);
-    if (isText && !bytes.includes(0)) return parse(csv, options)[0] ?? [''];
-    const [fields = []] = parse(csv, { ...options, encoding: 'latin1' });
-    const field = badField(fields);
-    const code = isText ? 'nul_byte' : 'invalid_utf8';
-    const reason = `${rejectCodes[code]}${whereInRecord(header, field)}`;
-    return { code, reason, column: columnOfField(table, header, field) };
-  } catch (error) {
-    if (error instanceof CsvError) return faultOf('quote', `${rejectCodes.quote}: ${firstSentence(error)}`);
-    throw error;
-  }
-};
-
-const firstSentence = (error: Error): string => error.message.split(/,| at line/)[0] ?? '';
-
-/** Fields of every record of the block, in order, or the record's fault. */
-const parseBlock = (
-  block: RecordBlock,
-  options: Options,
-  table: SourceTableSpec,
-  header: readonly string[],
-): readonly ParsedRecord[] => {
-  const { bytes, spans } = block;
-  const count = spans.starts.length;
-  if (count === 0) return [];
-  if (spans.faults.size === 0 && isUtf8(bytes) && !bytes.includes(0)) {
-    try {
-      const records = parse(csvBytes(bytes, table.source.dialect), options);
-      if (records.length === count) return records;
-    } catch (error) {
-      if (!(error instanceof CsvError)) throw error;
-    }
-  }
-  return spans.starts.map((_, index) => {
-    const code = spans.faults.get(index);
-    if (code === 'record_too_long') return faultOf(code);
-    const record = parseAlone(recordBytes(block, index), options, table, header);
-    // A fault of the splitter stands, whatever csv-parse makes of the record; it usually says more about it.
-    return code === undefined || isFault(record) ? record : faultOf(code);
-  });
-};
-
-/** Judges the fields of one record: count, filter, then every column. The first fault is the record's. */
-const createJudge = (
-  table: SourceTableSpec,
-  header: readonly string[],
-): ((fields: readonly string[]) => Judgement) => {
-  const { dialect } = table.source;
-  const keep = createRecordFilter(table.filter, header, dialect);
-  const readers = table.columns.map((column) => createFieldReader(column, header, dialect));
-  const isCountFine = (count: number): boolean =>
-    count === header.length || (dialect.ragged === 'pad' && count < header.length);
-  return (fields) => {
-    if (!isCountFine(fields.length))
-      return faultOf('field_count', `the record has ${fields.length} fields, the header ${header.length}`);
-    if (!keep(fields)) return filtered;
-    const values: (string | null)[] = [];
-    for (const [index, read] of readers.entries()) {
-      const value = read(fields);
-      if (value !== null && isRefusal(value)) return { ...value, column: table.columns[index]!.name };
-      values.push(value);
-    }
-    return values;
-  };
-};
-
-const positionOf = ({ spans, position }: RecordBlock, index: number): Position => ({
-  byte: position.byte + spans.starts[index]!,
-  line: position.line + spans.lines[index]!,
-  record: position.record + index,
-});
+import { createRecordJudge, filtered, rejectOf, type Fault } from './record-judge.ts';
 
 /**
  * Makes the record decoder of a table for files with this header.
@@ -139,44 +16,18 @@ export const createRecordDecoder = (
   file: string,
   encodeRow: RowEncoder,
 ): Decoder => {
-  const options = csvOptions(table.source.dialect, header.length > 1);
-  const judge = createJudge(table, header);
-  const judgeRecord = (record: ParsedRecord, block: RecordBlock, index: number): Judgement => {
-    if (isFault(record)) return record;
-    try {
-      return judge(record);
-    } catch (cause) {
-      const { line } = positionOf(block, index);
-      const details = { table: table.name, file, line, problem: messageOf(cause) };
-      throw new EtlError('ETL_USER_FUNCTION', details, { cause });
-    }
-  };
+  const { judgeBlock } = createRecordJudge(table, header, file);
   return (block) => {
     const rows: string[] = [];
     const rejects: Reject[] = [];
-    const records = parseBlock(block, options, table, header);
-    for (const [index, record] of records.entries()) {
-      const judgement = judgeRecord(record, block, index);
+    const judgements = judgeBlock(block);
+    for (const [index, judgement] of judgements.entries()) {
       if (judgement === filtered) continue;
       if (Array.isArray(judgement)) rows.push(encodeRow(judgement));
-      else {
-        const { code, reason, column } = judgement as Fault;
-        rejects.push({
-          position: positionOf(block, index),
-          column,
-          code,
-          reason,
-          raw: rawText(recordBytes(block, index)),
-        });
-      }
+      else rejects.push(rejectOf(block, index, judgement as Fault));
     }
-    const [copied, rejected] = [rows.length, rejects.length];
-    const counts = {
-      records: records.length,
-      copied,
-      rejected,
-      filtered: records.length - copied - rejected,
-    };
+    const [records, copied, rejected] = [judgements.length, rows.length, rejects.length];
+    const counts = { records, copied, rejected, filtered: records - copied - rejected };
     return { copyBytes: Buffer.from(rows.join('')), counts, rejects };
   };
 };

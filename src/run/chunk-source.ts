@@ -7,7 +7,7 @@ import type { Decoder } from '../format/decoder.ts';
 import { positionAfter, recordBlocks, type RecordBlock } from '../format/record-blocks.ts';
 import type { Splitter } from '../format/splitter.ts';
 import { readRange } from '../source/read-file.ts';
-import { addCounts } from './table-load.ts';
+import { addCounts, type CopyFrame } from './table-load.ts';
 
 /** One file on its way into staging, over one connection. */
 export interface FileLoad {
@@ -16,6 +16,7 @@ export interface FileLoad {
   /** Where the segment ends: at a record, or at the file's end. */
   readonly byteEnd: number;
   readonly copyStatement: string;
+  readonly frame: CopyFrame;
   readonly decode: Decoder;
   readonly split: Splitter;
   readonly epoch: string;

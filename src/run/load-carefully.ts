@@ -43,10 +43,10 @@ async function* single(bytes: Buffer): AsyncGenerator<Buffer, void> {
 
 /** Tries one COPY under a savepoint; returns the server's refusal, or undefined when it took the rows. */
 const tryCopy = async (load: FileLoad, bytes: Buffer): Promise<unknown> => {
-  const { client, copyStatement, signal } = load;
+  const { client, copyStatement, frame, signal } = load;
   await client.query('savepoint part');
   try {
-    await copyIn(client, copyStatement, single(bytes), signal);
+    await copyIn(client, copyStatement, single(Buffer.concat([frame.head, bytes, frame.tail])), signal);
     await client.query('release savepoint part');
     return undefined;
   } catch (error) {

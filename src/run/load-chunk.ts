@@ -22,10 +22,12 @@ export interface LoadedChunk {
 /** The usual way: one COPY for the whole chunk. */
 const copyWhole = async (load: FileLoad, from: Position, tally: ChunkTally): Promise<number> => {
   async function* rows(): AsyncGenerator<Buffer, void> {
+    if (load.frame.head.length > 0) yield load.frame.head;
     for await (const block of chunkBlocks(load, from)) {
       const bytes = decodeBlock(load, block, tally);
       if (bytes.length > 0) yield bytes;
     }
+    if (load.frame.tail.length > 0) yield load.frame.tail;
   }
   return copyIn(load.client, load.copyStatement, rows(), load.signal);
 };

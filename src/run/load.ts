@@ -130,6 +130,7 @@ const segmentLoader = (
           epoch: run.epoch,
           chunkBytes: context.chunkBytes,
           copyStatement: load.copyStatement,
+          frame: load.frame,
           decode: load.decoderFor(file),
           split: load.splitterFor(file),
           onDecoded: progress.add,

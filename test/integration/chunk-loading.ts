@@ -61,12 +61,13 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   const runId = Number((await runQuery(client, insertRun(run))).rows[0].id);
   const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
   const file = { ...planned.files[0]!, id, runId };
-  const { copyStatement, decoderFor, splitterFor } = createTableLoad(spec, planned.table, planned.staging);
+  const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(spec, planned.table, planned.staging);
   const told = { bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
   const load: FileLoad = {
     client,
     file,
     copyStatement,
+    frame,
     decode: decoderFor(file),
     split: splitterFor(file),
     epoch,

@@ -1,0 +1,52 @@
+// Dates and times as PostgreSQL counts them: days and microseconds since 2000-01-01.
+
+/** Days from 2000-01-01 to a day of the proleptic Gregorian calendar. Algorithm: Howard Hinnant, days_from_civil. */
+export const daysFromCivil = (year: number, month: number, day: number): number => {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  // 730,425 days lie between 0000-03-01 and 2000-01-01.
+  return era * 146_097 + dayOfEra - 730_425;
+};
+
+const monthDays = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** True for a day of the calendar, years 1 to 9999. */
+export const isDay = (year: number, month: number, day: number): boolean => {
+  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+  if (day <= monthDays[month]!) return true;
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return month === 2 && day === 29 && isLeap;
+};
+
+const isoDate = /^(\d{4})-(\d{2})-(\d{2})/;
+const isoTime = /(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?/;
+const isoOffset = /(Z|[+-]\d{2}(?::\d{2})?(?::\d{2})?)$/;
+
+/** Days of a canonical date text. */
+export const daysOf = (text: string): number => {
+  const [, year, month, day] = isoDate.exec(text)!;
+  return daysFromCivil(Number(year), Number(month), Number(day));
+};
+
+/** Microseconds since midnight of a canonical text that holds a time. */
+export const microsecondsOf = (text: string): number => {
+  const [, hour, minute, second = '0', fraction = ''] = isoTime.exec(text)!;
+  const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second);
+  return seconds * 1_000_000 + Number(fraction.padEnd(6, '0'));
+};
+
+/** Seconds that a canonical text's offset lies east of UTC. */
+export const offsetSecondsOf = (text: string): number => {
+  const offset = isoOffset.exec(text)?.[1] ?? 'Z';
+  if (offset === 'Z') return 0;
+  const [hours = '0', minutes = '0', seconds = '0'] = offset.slice(1).split(':');
+  const size = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
+  return offset.startsWith('-') ? -size : size;
+};
+
+/** Microseconds since 2000-01-01; exact for every year from 1 to 9999, which a double is not. */
+export const microsecondsSinceEpoch = (days: number, ofDay: number): bigint =>
+  BigInt(days) * 86_400_000_000n + BigInt(ofDay);

@@ -1,0 +1,84 @@
+// A buffer that rows of COPY's binary format are written into. PostgreSQL, "COPY", File Formats, Binary Format.
+
+/** Bytes written so far: `bytes` up to `at`. Grows by doubling; used again for every block. */
+export interface RowBytes {
+  bytes: Buffer;
+  at: number;
+}
+
+export const createRowBytes = (size: number): RowBytes => ({ bytes: Buffer.allocUnsafeSlow(size), at: 0 });
+
+/** Makes room for so many bytes more. */
+export const reserve = (out: RowBytes, more: number): void => {
+  if (out.at + more <= out.bytes.length) return;
+  const larger = Buffer.allocUnsafeSlow(Math.max(2 * out.bytes.length, out.at + more));
+  out.bytes.copy(larger, 0, 0, out.at);
+  out.bytes = larger;
+};
+
+/** Two bytes, high one first; the place must be reserved. */
+export const putInt16 = (out: RowBytes, value: number): void => {
+  const { bytes, at } = out;
+  bytes[at] = value >> 8;
+  bytes[at + 1] = value;
+  out.at = at + 2;
+};
+
+/** Four bytes, high one first; the place must be reserved. */
+export const putInt32 = (out: RowBytes, value: number): void => {
+  const { bytes, at } = out;
+  bytes[at] = value >> 24;
+  bytes[at + 1] = value >> 16;
+  bytes[at + 2] = value >> 8;
+  bytes[at + 3] = value;
+  out.at = at + 4;
+};
+
+/** The length -1 that stands for null. */
+export const putNull = (out: RowBytes): void => {
+  reserve(out, 4);
+  putInt32(out, -1);
+};
+
+const twoTo32 = 2 ** 32;
+
+/** A whole number within ±2^53 as eight bytes behind their length. */
+export const putInt64 = (out: RowBytes, value: number): void => {
+  reserve(out, 12);
+  putInt32(out, 8);
+  const high = Math.floor(value / twoTo32);
+  putInt32(out, high);
+  putInt32(out, value - high * twoTo32);
+};
+
+const doubles = new Float64Array(1);
+const singles = new Float32Array(1);
+const doubleBytes = new Uint8Array(doubles.buffer);
+const singleBytes = new Uint8Array(singles.buffer);
+/** True where memory holds the low byte first, as on every machine that Node.js is built for but s390x. */
+const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+export const putDouble = (out: RowBytes, value: number): void => {
+  reserve(out, 12);
+  putInt32(out, 8);
+  doubles[0] = value;
+  for (let index = 0; index < 8; index += 1)
+    out.bytes[out.at + index] = doubleBytes[isLittleEndian ? 7 - index : index]!;
+  out.at += 8;
+};
+
+/** A number that is a float4 already. */
+export const putSingle = (out: RowBytes, value: number): void => {
+  reserve(out, 8);
+  putInt32(out, 4);
+  singles[0] = value;
+  for (let index = 0; index < 4; index += 1)
+    out.bytes[out.at + index] = singleBytes[isLittleEndian ? 3 - index : index]!;
+  out.at += 4;
+};
+
+/** What stands before the first row: signature, flags, no header extension. */
+export const binaryHead = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
+
+/** What stands behind the last row. */
+export const binaryTail = Buffer.from([0xff, 0xff]);
