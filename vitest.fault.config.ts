@@ -7,10 +7,11 @@ import base from './vitest.config.ts';
 const setup = fileURLToPath(new URL('./test/helpers/fault-setup.ts', import.meta.url));
 
 export default mergeConfig(
-  { ...base, test: { ...base.test, include: [], exclude: [], globalSetup: [] } },
+  { ...base, test: { ...base.test, include: [], exclude: [] } },
   defineConfig({
     test: {
       include: ['test/fault/**/*.test.ts'],
+      // Beside the one of `npm test`, for tests that need no kills of the server.
       globalSetup: [setup],
       maxWorkers: 1,
       testTimeout: 900_000,

@@ -58,6 +58,16 @@ const setUp = async (client: pg.Client): Promise<void> => {
     });
 };
 
+/**
+ * The driver's errors for a connection that gives no answer, or ends, while it is opened have no code: they get Node's.
+ * A proxy in front of a server that is down takes connections and ends them (test/fault/server-kill.test.ts).
+ */
+const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): unknown => {
+  if (!(cause instanceof Error) || codeOf(cause) !== undefined) return cause;
+  if (client.connection.stream.errored === cause) return Object.assign(cause, { code: 'ETIMEDOUT' });
+  return hasEnded ? Object.assign(cause, { code: 'ECONNRESET' }) : cause;
+};
+
 /** Connections that ended without being asked to, and why. */
 const lost = new WeakMap<pg.Client, Error>();
 
@@ -71,14 +81,17 @@ const lost = new WeakMap<pg.Client, Error>();
 export const openClient = async (address: ServerAddress): Promise<Client> => {
   const client = new pg.Client(address.config);
   client.on('error', (error) => lost.set(client, error));
+  let hasEnded = false;
+  client.connection.once('end', () => (hasEnded = true));
   try {
     await client.connect();
-    await setUp(client);
     watchClient(client, address);
+    await setUp(client);
     return client;
   } catch (cause) {
+    const coded = withNetworkCode(client, cause, hasEnded);
     await closeClient(client);
-    throw connectError(cause, address, client);
+    throw connectError(coded, address, client);
   }
 };
 

@@ -32,7 +32,8 @@ const probe = async (client: pg.Client, { config }: ServerAddress): Promise<Verd
     await asker.connect();
     const { rows } = await asker.query(selectSession, [serverPid(client)]);
     const session = rows[0];
-    if (session === undefined) return 'dead';
+    // We wait for an answer, and the server has nothing to do: the question or the answer went nowhere.
+    if (session === undefined || session.state?.startsWith('idle')) return 'dead';
     return session.state === 'active' && session.wait_event_type !== 'Client' ? 'working' : 'waiting';
   } catch {
     return 'dead';

@@ -71,8 +71,14 @@ const insertNewRun = (
     return runId;
   });
 
+type Recovered = Extract<RunEvent, { type: 'recovered' }>;
+
 /** Gives the run the server's epoch when it has crashed since, and says what that costs. */
-const renewIfCrashed = async (context: RunContext, runId: number, epochBefore: string): Promise<RunEvent> => {
+const renewIfCrashed = async (
+  context: RunContext,
+  runId: number,
+  epochBefore: string,
+): Promise<Recovered> => {
   const crashed = epochBefore !== context.epoch;
   const lost = crashed
     ? await withTransaction(context.client, () => renewEpoch(context.client, runId, context.epoch))
@@ -107,13 +113,15 @@ const forgetJobs = async ({ address, logger }: RunContext, runId: number): Promi
 
 /**
  * Begins: continues the newest unfinished run of the pipeline when definition and files are the same, else writes a new
- * one and says why. Errors: ETL_RESUME_CHANGED when a file of the unfinished run has changed.
+ * one and says why. `back` is told when the server was waited for, unless a crash cost more than it says.
+ * Errors: ETL_RESUME_CHANGED when a file of the unfinished run has changed.
  */
 export const beginRun = async (
   context: RunContext,
   hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
   fresh: boolean,
+  back?: RunEvent,
 ): Promise<LoadingRun> => {
   const { client, spec, workers, emit } = context;
   const latest = await latestRun(client, spec.name);
@@ -137,12 +145,14 @@ export const beginRun = async (
   if (isNew && latest !== undefined && latest.state !== 'published') await forgetJobs(context, latest.id);
   const run = { runId, planned, epoch: context.epoch, files: await runFiles(client, runId) };
   announcePlan(context, run);
+  let news = back;
   if (beginning.kind === 'resume') {
     await runQuery(client, adoptRun(runId, hostname(), process.pid, workers));
     const recovered = await renewIfCrashed(context, runId, latest!.epoch);
     await announceResume(context, runId);
-    if (recovered.type === 'recovered' && recovered.crashed) emit(recovered);
+    if (recovered.crashed) news = recovered;
   }
+  if (news !== undefined) emit(news);
   return run;
 };
 

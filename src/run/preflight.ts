@@ -22,15 +22,16 @@ export interface Access {
 type Target = Pick<PipelineSpec, 'name' | 'schema' | 'tables'>;
 
 /**
- * Bookkeeping: its tables must be writable. Staging and production: tables are made there. What is not there yet must
- * be creatable, and so must the build schema, which every run makes. Existing tables of the pipeline must be ours.
+ * Bookkeeping and queue: their tables must be writable. Queue, staging and production: things are made there. Schemas
+ * that are not there must be creatable, and so must the build schema, which every run makes. Existing tables of the
+ * pipeline must be ours.
  *
  * Privileges are asked one by one: of a list, PostgreSQL is content with any ("System Information Functions").
  */
 const selectAccess = `
-  with wanted (schema, makes_tables) as (
-    select * from (values ('etl', false), ('etl_queue', false), ('etl_staging', true), ($2, true)) as w
-      where column1 is not null
+  with wanted (schema, writes, makes) as (
+    select * from (values ('etl', true, false), ('etl_queue', true, true), ('etl_staging', false, true),
+      ($2, false, true)) as w where column1 is not null
   ),
   there as (
     select w.*, n.oid as namespace from wanted w left join pg_namespace n on n.nspname = w.schema
@@ -45,15 +46,24 @@ const selectAccess = `
     union all
     select 'use schema ' || schema from there where not has_schema_privilege(namespace, 'usage')
     union all
-    select 'create tables in schema ' || schema from there
-      where makes_tables and not has_schema_privilege(namespace, 'create')
+    select 'create in schema ' || schema from there
+      where makes and not has_schema_privilege(namespace, 'create')
     union all
     select format('write the tables of schema %s (%s), which belong to %s',
         t.schema, string_agg(c.relname, ', ' order by c.relname), pg_get_userbyid(c.relowner))
       from there t join pg_class c on c.relnamespace = t.namespace
-      where not t.makes_tables and c.relkind in ('r', 'p')
+      where t.writes and c.relkind in ('r', 'p')
         and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
           and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))
+      group by t.schema, c.relowner
+    union all
+    select format('use the sequences of schema %s, which belong to %s', t.schema, pg_get_userbyid(c.relowner))
+      from there t join pg_class c on c.relnamespace = t.namespace
+      -- The order of conditions is the planner's to choose, and asking about anything but a sequence is an error.
+      where t.writes and case c.relkind when 'S' then not has_sequence_privilege(c.oid, 'usage') end
+        -- An identity column needs no privilege for its sequence, and each queue has its own beside those that all use.
+        and c.relname not like 'bullmq\\_jid\\_%'
+        and not exists (select from pg_depend where objid = c.oid and classid = 'pg_class'::regclass and deptype = 'i')
       group by t.schema, c.relowner
     union all
     select 'replace table ' || n.nspname || '.' || c.relname || ', which belongs to ' || pg_get_userbyid(c.relowner)

@@ -4,13 +4,13 @@ import { resolve } from 'node:path';
 import { runState, updateRunState } from '../checkpoint/ledger.ts';
 import { dropStaging } from '../copy/staging.ts';
 import type { ServerAddress } from '../db/address.ts';
-import { runQuery, withClient, type Client } from '../db/client.ts';
+import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
 import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { waitMsDefault } from '../limits.ts';
-import type { RunResult, StepTime } from '../model.ts';
+import type { RunEvent, RunResult, StepTime } from '../model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { dropBuildSchema } from '../publish/names.ts';
 import type { SqlText } from '../transform/sql-file.ts';
@@ -32,17 +32,21 @@ import { takeLock } from './take-lock.ts';
 interface Memory {
   planned?: readonly PlannedTable[];
   run?: LoadingRun;
+  /** The server's, when it was last seen. */
+  epoch?: string;
   readonly steps: StepTime[];
   readonly start: number;
 }
 
 /** Drops what only the run needed. Production is published by now: a failure here must not say otherwise. */
-const tidyUp = async ({ client, spec, keepStaging, logger }: RunContext): Promise<void> => {
+const tidyUp = async ({ address, client, spec, keepStaging, logger }: RunContext): Promise<void> => {
   try {
     await runQuery(client, dropBuildSchema(spec.name));
     const sources = keepStaging ? [] : spec.tables.filter(({ kind }) => kind === 'source');
     for (const { name } of sources) await runQuery(client, dropStaging(spec.name, name));
   } catch (error) {
+    // A server that went away is waited for, as anywhere else.
+    if (retryOf(lossOf(client, address, error)) === 'server') throw error;
     logger.warn({ error }, 'staging could not be dropped; the next run will');
   }
 };
@@ -103,15 +107,24 @@ const recordEnd = async (job: Job, runId: number | undefined, error: EtlError): 
   );
 };
 
+/** What to say when the server is back and nothing of this run was in staging, or nothing matters any more. */
+const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
+  const crashed = memory.epoch !== undefined && memory.epoch !== epoch;
+  return { type: 'recovered', crashed, chunks: 0, records: 0 };
+};
+
 /** One attempt on one connection. What earlier attempts did is in the ledger. */
 const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolean): Promise<RunResult> => {
   const { spec, sqlTexts, hashes, options } = job;
   await preflight(client, job.address, spec);
   await migrate(client);
   const context = await createContext(job, client, memory.steps);
+  const back = isRetry ? serverIsBack(memory, context) : undefined;
+  memory.epoch = context.epoch;
   await takeLock(context, isRetry);
   if (memory.run !== undefined && (await runState(client, memory.run.runId)) === 'published') {
     // The connection was lost while the commit was on its way: it arrived.
+    if (back !== undefined) context.emit(back);
     await tidyUp(context);
     return finish(context, memory.run.runId, 'published', memory.start);
   }
@@ -121,8 +134,13 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   if (memory.run === undefined) {
     const anew = (options.fullRefresh ?? false) || (options.fresh ?? false);
     const standing = anew ? undefined : await standingRun(client, spec, hashes.definition, memory.planned);
-    if (standing !== undefined) return finish(context, standing, 'unchanged', memory.start);
-    memory.run = await beginRun(context, hashes, memory.planned, anew);
+    if (standing !== undefined) {
+      if (back !== undefined) context.emit(back);
+      // A process that was killed right after it published left its staging tables.
+      await tidyUp(context);
+      return finish(context, standing, 'unchanged', memory.start);
+    }
+    memory.run = await beginRun(context, hashes, memory.planned, anew, back);
   } else memory.run = await continueRun(context, memory.run);
   await loadAndPublish(context, memory.run, sqlTexts);
   await tidyUp(context);

@@ -5,47 +5,41 @@ import { eventsOf } from '../helpers/fault-child.ts';
 import { chunksOf, expectNoSessions, stateOf, tableNumbers } from '../helpers/fault-outcome.ts';
 import {
   buildPoints,
+  byName,
   loadPoints,
   planPoints,
   publishedPoint,
   publishPoints,
   tidyPoint,
 } from '../helpers/fault-points.ts';
-import { killChild, useScene } from '../helpers/fault-scene.ts';
 import { resumeAfterKill } from '../helpers/fault-resume.ts';
+import { killChild, useScene } from '../helpers/fault-scene.ts';
 
 const scene = useScene();
-const chunks = 22;
 
 describe('etl is killed', () => {
-  it.each([...planPoints, ...loadPoints(chunks), ...buildPoints, ...publishPoints])(
-    '$name: the next run finishes',
-    async (point) => {
-      const { end } = await scene().runStruck(point, killChild);
-      expect(end).toBe('SIGKILL');
-      await resumeAfterKill(scene());
+  it.each(byName([...planPoints, ...loadPoints, ...buildPoints, ...publishPoints]))(
+    '%s: nothing is published, and the next run loads what is missing and publishes',
+    async (_, point) => {
+      expect((await scene().runStruck(point, killChild)).end).toBe('SIGKILL');
+      const { outcome } = eventsOf(await resumeAfterKill(scene()), 'finished')[0]!.result;
+      expect(outcome).toBe('published');
       await scene().expectWhole();
     },
   );
 
-  it.each(publishPoints)('$name: nothing is published, then everything', async (point) => {
-    await scene().runStruck(point, killChild);
-    await expectNoSessions(scene().url);
-    expect(await tableNumbers(scene().url)).toEqual([]);
-    const { outcome } = eventsOf(await scene().run(), 'finished')[0]!.result;
-    expect(outcome).toBe('published');
-    await scene().expectWhole();
-  });
-
-  it.each([publishedPoint, tidyPoint])('$name: it is not published again', async (point) => {
-    await scene().runStruck(point, killChild);
-    await expectNoSessions(scene().url);
-    expect(await stateOf(scene().url)).toBe('published');
-    const [before, chunksBefore] = [await tableNumbers(scene().url), await chunksOf(scene().url)];
-    const { outcome } = eventsOf(await scene().run(), 'finished')[0]!.result;
-    expect(outcome).toBe('unchanged');
-    expect(await tableNumbers(scene().url)).toEqual(before);
-    expect(await chunksOf(scene().url)).toEqual(chunksBefore);
-    await scene().expectWhole();
-  });
+  it.each(byName([publishedPoint, tidyPoint]))(
+    '%s: the next run finds it published, does not publish again, and tidies up',
+    async (_, point) => {
+      await scene().runStruck(point, killChild);
+      await expectNoSessions(scene().url);
+      expect(await stateOf(scene().url)).toBe('published');
+      const [tables, chunks] = [await tableNumbers(scene().url), await chunksOf(scene().url)];
+      const { outcome } = eventsOf(await resumeAfterKill(scene()), 'finished')[0]!.result;
+      expect(outcome).toBe('unchanged');
+      expect(await tableNumbers(scene().url)).toEqual(tables);
+      expect(await chunksOf(scene().url)).toEqual(chunks);
+      await scene().expectWhole();
+    },
+  );
 });

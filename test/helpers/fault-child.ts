@@ -28,6 +28,8 @@ export interface Ended {
 export interface Etl {
   readonly pid: number;
   readonly kill: (signal: NodeJS.Signals) => void;
+  /** Waits until a person has read this; false when the process ends without saying it. */
+  readonly untilSaid: (part: string) => Promise<boolean>;
   /** Resolves when the process is gone and everything it wrote is read. */
   readonly ended: Promise<Ended>;
 }
@@ -52,11 +54,15 @@ const isWhole = (line: string): boolean => line.startsWith('{') && line.endsWith
 /** Starts `etl run pipelines/noaa.ts` with two workers, events on stdout and plain progress on stderr. */
 export const startEtl = ({ directory, url, chunkBytes, args = [] }: EtlOptions): Etl => {
   const flags = ['--workers', '2', '--chunk-bytes', String(chunkBytes), '--json', '--progress', 'log'];
-  const child = spawn(process.execPath, [inject('faultProgram'), 'run', 'pipelines/noaa.ts', ...flags, ...args], {
-    cwd: directory,
-    env: environment(url),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [inject('faultProgram'), 'run', 'pipelines/noaa.ts', ...flags, ...args],
+    {
+      cwd: directory,
+      env: environment(url),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   alive.add(child);
   let out = '';
   let said = '';
@@ -72,7 +78,11 @@ export const startEtl = ({ directory, url, chunkBytes, args = [] }: EtlOptions):
     const events = lines.filter((line) => line.type !== 'error');
     return { end: code ?? signal, events, error: lines.find((line) => line.type === 'error'), said };
   });
-  return { pid: child.pid!, kill: (signal) => child.kill(signal), ended };
+  const untilSaid = async (part: string): Promise<boolean> => {
+    while (!said.includes(part) && alive.has(child)) await Promise.race([once(child.stderr, 'data'), ended]);
+    return said.includes(part);
+  };
+  return { pid: child.pid!, untilSaid, kill: (signal) => child.kill(signal), ended };
 };
 
 /** Events of one type, in order. */

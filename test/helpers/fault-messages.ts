@@ -71,7 +71,7 @@ const applicationOf = (packet: Buffer): string => {
 /** A reader of one connection: takes bytes as they come, gives whole messages (COPY data: as it comes). */
 export const createMessageReader = (): ((chunk: Buffer) => readonly Piece[]) => {
   const session: Session = { application: '', sql: '', previous: '', statements: new Map() };
-  let held = Buffer.alloc(0);
+  let held: Buffer = Buffer.alloc(0);
   let bodyLeft = 0;
   let isStarted = false;
 

@@ -9,8 +9,14 @@ export interface Outcome {
   readonly tables: Readonly<Record<string, string>>;
   /** Rejected places, each as table, file, byte and code. */
   readonly rejects: readonly string[];
-  /** Of all files: records, and how they divide. */
-  readonly counts: { readonly records: number; readonly copied: number; readonly rejected: number };
+  /** Of all files: chunks, records, and how they divide. */
+  readonly counts: {
+    readonly chunks: number;
+    readonly records: number;
+    readonly copied: number;
+    readonly rejected: number;
+    readonly filtered: number;
+  };
 }
 
 const tables = ['station', 'observation', 'daily'];
@@ -24,7 +30,8 @@ const checksum = async (url: string, table: string): Promise<string> => {
 };
 
 const countsThatCount = `
-  select sum(c.records)::float8 as records, sum(c.copied)::float8 as copied, sum(c.rejected)::float8 as rejected
+  select count(*)::int as chunks, sum(c.records)::float8 as records, sum(c.copied)::float8 as copied,
+    sum(c.rejected)::float8 as rejected, sum(c.filtered)::float8 as filtered
   from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
   where r.id = (select max(run_id) from etl.published_table) and c.epoch = r.epoch`;
 
@@ -99,4 +106,3 @@ export const tableNumbers = async (url: string): Promise<readonly number[]> =>
       `select oid::int from pg_class where relnamespace = to_regnamespace('noaa') and relkind = 'r' order by relname`,
     )
   ).map(({ oid }) => oid);
-

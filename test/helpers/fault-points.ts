@@ -47,18 +47,21 @@ export const planPoints: readonly Point[] = [
   after('the run is committed', commitAfter(/^create unlogged table/)),
 ];
 
-/** Points of the load of `chunks` chunks. */
-export const loadPoints = (chunks: number): readonly Point[] => [
+/** Chunks of the small files; fault-setup.ts refuses to begin when they are fewer. */
+export const smallChunks = 20;
+
+/** Points of the load of the small files. */
+export const loadPoints: readonly Point[] = [
   before('the jobs are added', sql(/add_jobs_bulk/)),
   before('the first chunk is claimed', isClaim),
   before('the first COPY data', ({ kind }) => kind === 'copy data'),
-  before('a COPY in the middle ends', ({ kind }) => kind === 'copy done', Math.ceil(chunks / 2)),
-  before('a chunk in the middle is committed', isChunkCommit, Math.ceil(chunks / 2)),
-  after('a chunk in the middle is committed', isChunkCommit, Math.ceil(chunks / 2)),
+  before('a COPY in the middle ends', ({ kind }) => kind === 'copy done', smallChunks / 2),
+  before('a chunk in the middle is committed', isChunkCommit, smallChunks / 2),
+  after('a chunk in the middle is committed', isChunkCommit, smallChunks / 2),
   before('a job is completed', isJobDone),
   after('a job is completed', isJobDone),
-  before('the last chunk is claimed', isClaim, chunks),
-  after('the last chunk is committed', isChunkCommit, chunks),
+  before('a late chunk is claimed', isClaim, smallChunks),
+  after('a late chunk is committed', isChunkCommit, smallChunks),
 ];
 
 /** Points between load and publish, with everything in staging. */
@@ -83,10 +86,19 @@ export const publishPoints: readonly Point[] = [
 export const publishedPoint: Point = after('the publication is committed', isPublishCommit);
 
 /** Tidying up: production is what it shall be. */
-export const tidyPoint: Point = before('the staging table is dropped', sql(/^drop table .*etl_staging.*observation/), 2);
+export const tidyPoint: Point = before(
+  'the staging table is dropped',
+  sql(/^drop table .*etl_staging.*observation/),
+  2,
+);
 
+/** COPY data in the middle of a chunk, the `nth` time that any is sent. */
 export const midCopyPoint = (nth: number): Point =>
   before('COPY data', ({ kind }) => kind === 'copy data', nth);
 
-/** The coordinator's own statements, while the loaders load. */
-export const coordinatorPoint: Point = buildPoints[2]!;
+/** A connection is open, and its first statement is on its way. */
+export const setUpPoint: Point = before('a session is set up', sql(/^set client_connection_check_interval/));
+
+/** Rows of a table of tests, by their names. */
+export const byName = (points: readonly Point[]): [string, Point][] =>
+  points.map((point) => [point.name, point]);

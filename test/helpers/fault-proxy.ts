@@ -25,20 +25,21 @@ export interface FaultProxy {
   readonly port: number;
   /** Effects since the proxy was made. */
   readonly effects: () => number;
-  /** Waits for a point; resolves when the strike is done. Only one point is armed at a time. */
-  readonly arm: (point: Point, strike: Strike) => Promise<void>;
+  /** Waits for a point. Only one is armed at a time. */
+  readonly arm: (point: Point, strike: Strike) => void;
   readonly disarm: () => void;
   /** What new connections meet. */
   readonly setMode: (mode: Mode) => void;
   /** From now on, connections that exist forward nothing in either direction, and stay open. */
   readonly silenceAll: () => void;
+  /** Ends the silent ones at last, as a server's keepalive does. */
+  readonly endSilent: () => void;
   readonly close: () => Promise<void>;
 }
 
 interface Armed {
   readonly point: Point;
   readonly strike: Strike;
-  readonly struck: () => void;
   seen: number;
 }
 
@@ -56,7 +57,8 @@ const endsAnswer = (bytes: Buffer): boolean =>
   bytes.length >= 6 && bytes.readUInt32BE(bytes.length - 5) === 5 && bytes[bytes.length - 6] === 0x5a;
 
 const write = async (socket: Socket, bytes: Buffer): Promise<void> => {
-  if (!socket.destroyed && !socket.write(bytes)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+  if (!socket.destroyed && !socket.write(bytes))
+    await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
 };
 
 const never = (): Promise<never> => new Promise(() => undefined);
@@ -84,17 +86,15 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
     return found;
   };
 
-  const strikeNow = async (connection: Connection, { strike, struck }: Armed, effect: Effect): Promise<void> => {
+  const strikeNow = async (connection: Connection, { strike }: Armed, effect: Effect): Promise<void> => {
     const verdict = await strike(effect, connection.server.localPort ?? 0);
     if (verdict === 'drop') drop(connection);
-    struck();
   };
 
   const forward = async (connection: Connection, { bytes, effect }: Piece): Promise<void> => {
     const hit = effect === undefined ? undefined : struckBy(effect);
     if (hit?.point.when === 'before') await strikeNow(connection, hit, effect!);
-    if (hit?.point.when === 'after')
-      connection.onAnswer = () => strikeNow(connection, hit, effect!);
+    if (hit?.point.when === 'after') connection.onAnswer = () => strikeNow(connection, hit, effect!);
     if (connection.isSilent) await never();
     await write(connection.server, bytes);
   };
@@ -145,8 +145,12 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
         if (!connection.isSilent) end();
       });
     }
-    fromClient(connection).catch(() => undefined).finally(() => server.end());
-    fromServer(connection).catch(() => undefined).finally(() => client.end());
+    fromClient(connection)
+      .catch(() => undefined)
+      .finally(() => server.end());
+    fromServer(connection)
+      .catch(() => undefined)
+      .finally(() => client.end());
   };
 
   const listener = createServer(serve).listen(0, '127.0.0.1');
@@ -154,12 +158,14 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
   return {
     port: (listener.address() as AddressInfo).port,
     effects: () => effects,
-    arm: (point, strike) =>
-      new Promise((resolve) => (armed = { point, strike, struck: resolve, seen: 0 })),
+    arm: (point, strike) => (armed = { point, strike, seen: 0 }),
     disarm: () => (armed = undefined),
     setMode: (next) => (mode = next),
     silenceAll: () => {
       for (const connection of connections) connection.isSilent = true;
+    },
+    endSilent: () => {
+      for (const connection of connections) if (connection.isSilent) drop(connection);
     },
     close: async () => {
       for (const connection of connections) drop(connection);

@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest';
 import { eventsOf, type Ended } from './fault-child.ts';
-import { chunksOf, expectNoSessions, stateOf } from './fault-outcome.ts';
+import { chunksOf, expectNoSessions, stateOf, tableNumbers } from './fault-outcome.ts';
 import type { Scene } from './fault-scene.ts';
 
 /** Runs again, and proves that what was loaded before is still the same, counted by the run, and not loaded again. */
@@ -11,6 +11,7 @@ export const resumeAfterKill = async ({ url, run }: Scene): Promise<Ended> => {
   await expectNoSessions(url);
   const before = await chunksOf(url);
   const state = await stateOf(url);
+  if (state !== 'published') expect(await tableNumbers(url)).toEqual([]);
   const second = await run();
   expect(second, second.said).toMatchObject({ end: 0, error: undefined });
   const after = await chunksOf(url);

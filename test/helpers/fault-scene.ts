@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, inject } from 'vitest';
 import { killRest, startEtl, type Ended, type Etl } from './fault-child.ts';
 import { createDatabase, databaseUrlOf, dropDatabase } from './fault-database.ts';
 import { expectNoSessions, expectWhole } from './fault-outcome.ts';
-import { openProxy, type FaultProxy, type Point, type Strike } from './fault-proxy.ts';
+import { openProxy, type FaultProxy, type Point, type Strike, type Verdict } from './fault-proxy.ts';
 import { startServer } from './fault-server.ts';
 import type { FaultData } from './fault-setup.ts';
 
@@ -37,13 +37,16 @@ export const openScene = async (data: FaultData, directory = data.directory): Pr
     startEtl({ directory, url: through.href, chunkBytes: data.chunkBytes, args });
   const runStruck: Scene['runStruck'] = async (point, strike) => {
     let child: Etl | undefined;
-    let isStruck = false;
-    const struck = proxy.arm(point, async (effect, clientPort) => strike(child!)(effect, clientPort));
-    void struck.then(() => (isStruck = true));
+    let striking: Promise<Verdict> | undefined;
+    proxy.arm(point, (effect, clientPort) => {
+      striking = Promise.resolve(strike(child!)(effect, clientPort));
+      return striking;
+    });
     child = start();
     const ended = await child.ended;
     proxy.disarm();
-    expect(isStruck, `${point.name} was never reached: ${ended.said}`).toBe(true);
+    expect(striking, `${point.name} was never reached: ${ended.said}`).toBeDefined();
+    await striking;
     return ended;
   };
   return {

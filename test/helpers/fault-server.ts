@@ -59,9 +59,20 @@ export const killBackend = async (serverUrl: string, clientPort: number): Promis
 
 /** Ends one session the way an administrator does. */
 export const terminateBackend = async (serverUrl: string, clientPort: number): Promise<void> => {
-  await ask(serverUrl, 'select pg_terminate_backend(pid, 10000) from pg_stat_activity where client_port = $1', [
-    clientPort,
-  ]);
+  await ask(
+    serverUrl,
+    'select pg_terminate_backend(pid, 10000) from pg_stat_activity where client_port = $1',
+    [clientPort],
+  );
+};
+
+/** Ends the session that holds the lock of a run: its coordinator's. */
+export const terminateCoordinator = async (databaseUrl: string): Promise<void> => {
+  await ask(
+    databaseUrl,
+    `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = current_database()
+      and pid in (select pid from pg_locks where locktype = 'advisory' and granted)`,
+  );
 };
 
 /** Waits until the server takes connections, as after a recovery of its own. */

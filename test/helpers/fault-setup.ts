@@ -2,7 +2,7 @@
 // what undisturbed runs make of them.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,7 @@ import { faultServerSettings } from './fault-server.ts';
 import { databaseUrlOf, withDatabase } from './fault-database.ts';
 import { outcomeOf, type Outcome } from './fault-outcome.ts';
 import { writeFaultFiles } from './fault-files.ts';
+import { smallChunks } from './fault-points.ts';
 
 /** Files to load, and what they must come to. */
 export interface FaultData {
@@ -27,7 +28,7 @@ declare module 'vitest' {
     faultProgram: string;
     /** The `.etl` directory of the server. */
     faultServer: string;
-    /** About 6 MB: quick to load. */
+    /** About 2 MB: quick to load. */
     smallData: FaultData;
     /** About 29 MB, 200,000 records in 20 chunks and more. */
     largeData: FaultData;
@@ -36,15 +37,13 @@ declare module 'vitest' {
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Compiles aside: colleagues and other tests may replace dist/ at any time. */
+/** Compiles, and copies the result: somebody may replace dist/ while the tests run. */
 const compileCopy = (directory: string): string => {
-  mkdirSync(directory);
-  for (const name of ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json'])
+  execFileSync(process.execPath, [join(root, 'src/cli/etl.mjs'), '--build'], { stdio: 'ignore' });
+  for (const name of ['dist', 'src/cli/etl.mjs', 'package.json'])
     cpSync(join(root, name), join(directory, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
-  const program = join(directory, 'src/cli/etl.mjs');
-  execFileSync(process.execPath, [program, '--version'], { stdio: 'ignore' });
-  return program;
+  return join(directory, 'src/cli/etl.mjs');
 };
 
 /** Loads the files once, undisturbed and straight, and keeps what came of it. */
@@ -61,6 +60,7 @@ const prepareData = async (
     execFileSync(process.execPath, [program, ...args], { cwd: directory, env });
     return outcomeOf(databaseUrlOf(serverUrl, database));
   });
+  if (outcome.counts.chunks < smallChunks) throw new Error(`only ${outcome.counts.chunks} chunks`);
   return { directory, chunkBytes: size.chunkBytes, outcome };
 };
 
@@ -79,9 +79,9 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     const { url } = await startEmbedded(etlDirectory, { settings: faultServerSettings });
     project.provide('faultProgram', program);
     project.provide('faultServer', etlDirectory);
-    const small = { records: 40_000, files: 4, chunkBytes: 280_000 };
+    const small = { records: 12_000, files: 4, chunkBytes: 60_000 };
     project.provide('smallData', await prepareData(url, program, join(directory, 'small'), small));
-    const large = { records: 200_000, files: 4, chunkBytes: 1_400_000 };
+    const large = { records: 200_000, files: 4, chunkBytes: 1_200_000 };
     project.provide('largeData', await prepareData(url, program, join(directory, 'large'), large));
     return remove;
   } catch (error) {

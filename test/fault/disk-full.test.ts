@@ -1,0 +1,122 @@
+// The server's disk is full in the middle of a load: one clear error, nothing published, and the next run goes on.
+
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rmdir, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { eventsOf, killRest, startEtl, type Ended } from '../helpers/fault-child.ts';
+import { chunksOf, expectWhole, stateOf } from '../helpers/fault-outcome.ts';
+import { ask, startOwnServer, type OwnServer } from '../helpers/own-server.ts';
+
+const execute = promisify(execFile);
+
+/** Mounting takes root. Who is not (a CI runner) must be able to `sudo` without a password; this test does not step aside. */
+const asRoot = async (program: string, ...args: readonly string[]): Promise<void> => {
+  const [command, ...rest] = process.getuid?.() === 0 ? [program, ...args] : ['sudo', '-n', program, ...args];
+  await execute(command, rest);
+};
+
+interface SmallDisk {
+  readonly directory: string;
+  grow(size: string): Promise<void>;
+  unmount(): Promise<void>;
+}
+
+/** A file system of a given size in memory, owned by the server's user. */
+const mountSmallDisk = async (size: string, owner: { uid: number; gid: number }): Promise<SmallDisk> => {
+  const directory = await mkdtemp(join(tmpdir(), 'sluice-disk-'));
+  await chmod(directory, 0o755);
+  const options = `size=${size},uid=${owner.uid},gid=${owner.gid},mode=0700`;
+  await asRoot('mount', '-t', 'tmpfs', '-o', options, 'tmpfs', directory);
+  return {
+    directory,
+    grow: (larger) => asRoot('mount', '-o', `remount,size=${larger}`, directory),
+    unmount: async () => {
+      await asRoot('umount', directory);
+      await rmdir(directory);
+    },
+  };
+};
+
+let server: OwnServer | undefined;
+let disk: SmallDisk | undefined;
+let url = '';
+
+beforeAll(async () => {
+  server = await startOwnServer();
+  // An empty database takes about 8 MB, the staged files 27.
+  disk = await mountSmallDisk('20m', await stat(server.server.directory));
+  await ask(server.server.url, `create tablespace small location '${disk.directory}'`);
+  await ask(server.server.url, 'create database full_disk tablespace small template template0');
+  url = server.server.url.replace(/\/etl$/, '/full_disk');
+});
+
+afterAll(async () => {
+  killRest();
+  try {
+    await server?.remove();
+  } finally {
+    await disk?.unmount();
+  }
+});
+
+const run = (): Promise<Ended> => {
+  const { directory, chunkBytes } = inject('largeData');
+  return startEtl({ directory, url, chunkBytes }).ended;
+};
+
+/** The run ended for want of room, said so, and published nothing. */
+const expectDiskFull = async ({ end, error, said }: Ended): Promise<void> => {
+  expect({ end, code: error?.code }).toEqual({ end: 1, code: 'ETL_DISK_FULL' });
+  expect(said).toMatch(
+    /^error ETL_DISK_FULL: the server etl@127\.0\.0\.1:\d+\/full_disk has no room left: /m,
+  );
+  expect(said).toMatch(
+    /^ {2}Make room, then run again: what is loaded stays, and only the rest is loaded\.$/m,
+  );
+  expect(await ask(url, `select to_regclass('noaa.observation') as published`)).toEqual([
+    { published: null },
+  ]);
+  expect(await stateOf(url)).toBe('failed');
+};
+
+/** Runs again: what was loaded before is said to be there, and is there afterwards as it was. */
+const runAgain = async (): Promise<Ended> => {
+  const before = await chunksOf(url);
+  const ended = await run();
+  const records = before.reduce((sum, chunk) => sum + chunk.records, 0);
+  expect(eventsOf(ended, 'resumed')).toMatchObject([{ chunks: before.length, records }]);
+  const proofs = (await chunksOf(url)).map(({ proof }) => proof);
+  expect(proofs).toEqual(expect.arrayContaining(before.map(({ proof }) => proof)));
+  return ended;
+};
+
+const loadedRecords = async (): Promise<number> =>
+  (await chunksOf(url)).reduce((sum, chunk) => sum + chunk.records, 0);
+
+describe('a disk that does not hold the load', () => {
+  it('full while loading: ETL_DISK_FULL, exit 1, nothing is published, what was loaded stays', async () => {
+    await expectDiskFull(await run());
+    expect(await loadedRecords()).toBeGreaterThan(0);
+    expect(await loadedRecords()).toBeLessThan(inject('largeData').outcome.counts.records);
+  });
+
+  it('still full: it continues, and stops again with the same error', async () => {
+    await expectDiskFull(await runAgain());
+    expect(await loadedRecords()).toBeLessThan(inject('largeData').outcome.counts.records);
+  });
+
+  it('room for the load, not for the new tables: everything is loaded, nothing published', async () => {
+    await disk!.grow('48m');
+    await expectDiskFull(await runAgain());
+    expect(await loadedRecords()).toBe(inject('largeData').outcome.counts.records);
+  });
+
+  it('room enough: it builds from what is loaded, and production is that of an undisturbed run', async () => {
+    await disk!.grow('512m');
+    expect(await runAgain()).toMatchObject({ end: 0, error: undefined });
+    await expectWhole(url, inject('largeData').outcome);
+  });
+});

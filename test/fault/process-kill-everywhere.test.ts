@@ -1,0 +1,63 @@
+// The loading process is killed at its n-th effect, for n = 1, 2, 3 …, until a run is untouched.
+//
+// Every effect takes an hour; by default some thirty are sampled. FAULT_EVERY=1 takes all of them, FAULT_EVERY=10 each tenth.
+
+import { afterEach, expect, inject, it } from 'vitest';
+import { killRest } from '../helpers/fault-child.ts';
+import { chunksOf } from '../helpers/fault-outcome.ts';
+import { effectPoint } from '../helpers/fault-points.ts';
+import { resumeAfterKill } from '../helpers/fault-resume.ts';
+import { killChild, openScene, type Scene } from '../helpers/fault-scene.ts';
+
+const samples = 24;
+const timeout = 4 * 3_600_000;
+
+let scene: Scene | undefined;
+const open = async (): Promise<Scene> => (scene = await openScene(inject('largeData')));
+const close = async (): Promise<void> => {
+  await scene?.close();
+  scene = undefined;
+};
+afterEach(async () => {
+  killRest();
+  await close();
+});
+
+/** Effects of an undisturbed run, and how its chunks divide. */
+const countEffects = async (): Promise<number> => {
+  const { proxy, run, expectWhole, url } = await open();
+  expect(await run()).toMatchObject({ end: 0 });
+  await expectWhole();
+  const observations = (await chunksOf(url)).filter(({ proof }) => proof.includes('hourly'));
+  expect(observations.length).toBeGreaterThanOrEqual(20);
+  await close();
+  return proxy.effects();
+};
+
+/** Kills at the n-th effect and runs again; false when the run ended before. */
+const killAt = async (n: number): Promise<boolean> => {
+  const { proxy, start, expectWhole } = await open();
+  let child: ReturnType<typeof start> | undefined;
+  proxy.arm(effectPoint(n), (...struck) => killChild(child!)(...struck));
+  child = start();
+  const { end } = await child.ended;
+  proxy.disarm();
+  if (end === 'SIGKILL') await resumeAfterKill(scene!);
+  else expect(end).toBe(0);
+  await expectWhole();
+  await close();
+  return end === 'SIGKILL';
+};
+
+it(
+  'killed at every effect: the next run makes what an undisturbed run makes',
+  async () => {
+    const every = Number(process.env['FAULT_EVERY']) || Math.ceil((await countEffects()) / samples);
+    for (let n = 1, isKilled = true; isKilled; n += every) {
+      isKilled = await killAt(n).catch((cause: unknown) => {
+        throw new Error(`killed at effect ${n}`, { cause });
+      });
+    }
+  },
+  timeout,
+);

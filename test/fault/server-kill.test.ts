@@ -1,0 +1,94 @@
+// The server is killed under a run, at named points: what was in staging is loaded again, what is published stays.
+
+import { describe, expect, it } from 'vitest';
+import { eventsOf } from '../helpers/fault-child.ts';
+import { chunksOf, expectNoSessions, tableNumbers, type ChunkRow } from '../helpers/fault-outcome.ts';
+import {
+  buildPoints,
+  byName,
+  loadPoints,
+  planPoints,
+  publishedPoint,
+  publishPoints,
+  tidyPoint,
+} from '../helpers/fault-points.ts';
+import { expectRecovered, expectReplaced, recordsOf, whileClosed } from '../helpers/fault-recovery.ts';
+import { useScene } from '../helpers/fault-scene.ts';
+import { restarts } from '../helpers/fault-server.ts';
+
+const scene = useScene();
+
+const skipped = new Set([
+  'before the lock is taken',
+  'before the first chunk is claimed',
+  'before a chunk in the middle is committed',
+  'before a job is completed',
+  'before a late chunk is claimed',
+  'before the build schema is made',
+  'before the derived table is built',
+  'before a built table takes its place',
+]);
+
+// What is left out differs from a neighbour only for a process that is killed (process-kill.test.ts).
+const points = byName(
+  [...planPoints, ...loadPoints, ...buildPoints, ...publishPoints].filter(({ name }) => !skipped.has(name)),
+);
+
+describe('the server crashes and comes back', () => {
+  it.each(points)('%s: etl waits, loads the lost chunks again and finishes', async (_, point) => {
+    let lost: readonly ChunkRow[] = [];
+    const ended = await scene().runStruck(point, () => async () => {
+      lost = await whileClosed(scene(), restarts.crash);
+      return 'drop' as const;
+    });
+    expectRecovered(ended, true, lost);
+    await expectReplaced(scene(), lost);
+    await scene().expectWhole();
+  });
+
+  it.each(points)('%s, and etl is killed with it: the next run finishes', async (_, point) => {
+    let lost: readonly ChunkRow[] = [];
+    await scene().runStruck(point, (child) => async () => {
+      child.kill('SIGKILL');
+      lost = await whileClosed(scene(), restarts.crash);
+      return 'drop' as const;
+    });
+    await expectNoSessions(scene().url);
+    const ended = await scene().run();
+    expect(ended, ended.said).toMatchObject({ end: 0, error: undefined });
+    const isKnown = eventsOf(ended, 'resumed').length > 0;
+    const recovered = { type: 'recovered', crashed: true, chunks: lost.length, records: recordsOf(lost) };
+    expect(eventsOf(ended, 'recovered')).toEqual(isKnown ? [recovered] : []);
+    await expectReplaced(scene(), lost);
+    await scene().expectWhole();
+  });
+
+  it.each(byName([publishedPoint, tidyPoint]))(
+    '%s: nothing is loaded or published again',
+    async (_, point) => {
+      let tables: readonly number[] = [];
+      let chunks: readonly ChunkRow[] = [];
+      const ended = await scene().runStruck(point, () => async () => {
+        chunks = await whileClosed(scene(), restarts.crash);
+        tables = await tableNumbers(scene().url);
+        return 'drop' as const;
+      });
+      expectRecovered(ended, true, []);
+      expect(eventsOf(ended, 'finished')[0]!.result.outcome).toBe('published');
+      expect(tables).toHaveLength(3);
+      expect(await tableNumbers(scene().url)).toEqual(tables);
+      expect(await chunksOf(scene().url)).toEqual(chunks);
+      await scene().expectWhole();
+    },
+  );
+
+  it('after everything: what is published stays, and there is nothing to do', async () => {
+    await scene().run();
+    const tables = await tableNumbers(scene().url);
+    await restarts.crash();
+    const ended = await scene().run();
+    expect(eventsOf(ended, 'finished')[0]!.result.outcome).toBe('unchanged');
+    expect(await tableNumbers(scene().url)).toEqual(tables);
+    await scene().expectWhole();
+  });
+});

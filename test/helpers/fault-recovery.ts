@@ -1,0 +1,53 @@
+// A server that goes away under a run: what the ledger holds meanwhile, and what the run must say about it.
+
+import { expect } from 'vitest';
+import { eventsOf, type Ended } from './fault-child.ts';
+import { chunksOf, type ChunkRow } from './fault-outcome.ts';
+import type { Scene } from './fault-scene.ts';
+
+/**
+ * Does something to the server, and returns the chunks that were in staging before: nobody reaches the server until the
+ * ledger is read.
+ */
+export const whileClosed = async (
+  { proxy, url }: Scene,
+  act: () => Promise<void>,
+): Promise<readonly ChunkRow[]> => {
+  proxy.setMode('closing');
+  await act();
+  const chunks = await chunksOf(url);
+  proxy.setMode('open');
+  return chunks;
+};
+
+export const recordsOf = (chunks: readonly ChunkRow[]): number =>
+  chunks.reduce((sum, { records }) => sum + records, 0);
+
+/** One line when the server goes, one when it is back, and nothing of what went on inside. */
+export const expectCalm = ({ said }: Ended): void => {
+  const lines = said.split('\n');
+  const about = lines.filter((line) => /waiting up to|crashed and recovered|server is back/.test(line));
+  expect(about, said).toHaveLength(2);
+  expect(said).not.toMatch(/^\s+at |node_modules|bullmq|Error:|warning/im);
+};
+
+/** The run waited once, lost these chunks to a crash (or none, without one), and finished. */
+export const expectRecovered = (ended: Ended, crashed: boolean, lost: readonly ChunkRow[]): void => {
+  expect(ended, ended.said).toMatchObject({ end: 0, error: undefined });
+  expect(eventsOf(ended, 'waiting')).toHaveLength(1);
+  expect(eventsOf(ended, 'recovered')).toEqual([
+    { type: 'recovered', crashed, chunks: lost.length, records: recordsOf(lost) },
+  ]);
+  expectCalm(ended);
+};
+
+/** None of the chunks is what it was: each was loaded again. */
+export const expectReplaced = async ({ url }: Scene, lost: readonly ChunkRow[]): Promise<void> => {
+  const now = new Set((await chunksOf(url)).map(({ proof }) => proof));
+  expect(lost.filter(({ proof }) => now.has(proof))).toEqual([]);
+};
+
+/** Every one of the chunks is what it was. */
+export const expectKept = async ({ url }: Scene, kept: readonly ChunkRow[]): Promise<void> => {
+  expect(await chunksOf(url)).toEqual(expect.arrayContaining([...kept]));
+};

@@ -1,0 +1,207 @@
+// `etl doctor` on a real server: what it asks is what the server says, and it changes nothing.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { withClient } from '../../src/db/client.ts';
+import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+import { connectionsNeeded, type Finding } from '../../src/run/doctor.ts';
+import { readServerFacts, settingNames, type ServerFacts } from '../../src/run/server-facts.ts';
+import { settingRules } from '../../src/run/setting-rules.ts';
+import { useFiles } from '../helpers/files.ts';
+import { makeServerDirectory, openOwnServer, type OwnServer } from '../helpers/own-server.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
+
+const database = useDatabase();
+const { write, directory } = useFiles();
+
+const doctor = async (
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = { DATABASE_URL: database.url },
+  workingDirectory = directory,
+): Promise<{ exit: number; out: string; err: string; findings: readonly Finding[] }> => {
+  const io = fakeIo({ env, workingDirectory });
+  const exit = await main(['doctor', '--json', ...args], io);
+  const lines = io.stdout.text.trimEnd().split('\n');
+  const events = lines.map((line) => JSON.parse(line) as Finding & { type: string });
+  const findings = events.filter(({ type }) => type === 'finding');
+  return { exit, out: io.stdout.text, err: io.stderr.text, findings };
+};
+
+const finding = (findings: readonly Finding[], name: string): Finding | undefined =>
+  findings.find((candidate) => candidate.name === name);
+
+const facts = (): Promise<ServerFacts> => {
+  const address = addressFromUrl(database.url);
+  return withClient(address, (client) => readServerFacts(client, address));
+};
+
+const pipeline = definePipeline({
+  name: 'small',
+  schema: 'small',
+  tables: { t: { source: csv('small*.csv'), columns: { id: column.integer('id') }, rejectLimit: 0 } },
+});
+const run = () =>
+  runPipeline(pipeline, {
+    databaseUrl: database.url,
+    workingDirectory: directory,
+    workers: 3,
+    keepStaging: true,
+  });
+
+describe('an empty database', () => {
+  it('is fit; the test server’s own settings are advised against', async () => {
+    const { exit, err, findings } = await doctor(['--workers', '2']);
+    expect({ exit, err }).toEqual({ exit: 0, err: '' });
+    const advised = findings.filter(({ verdict }) => verdict !== 'ok').map(({ name }) => name);
+    expect(advised).toEqual(['fsync']);
+    expect(finding(findings, 'bookkeeping schema')?.value).toBe('none yet: the first run makes it');
+    expect(finding(findings, 'free disk')?.value).toContain('unknown');
+  });
+
+  it('is left as it was', async () => {
+    await doctor();
+    const { rows } = await database.query(`select nspname from pg_namespace where nspname like 'etl%'`);
+    expect(rows).toEqual([]);
+  });
+
+  it('every setting is judged, and has its number in bytes or seconds', async () => {
+    expect(settingRules.map(({ name }) => name).toSorted()).toEqual([...settingNames].toSorted());
+    const { settings } = await facts();
+    expect(Object.keys(settings).toSorted()).toEqual([...settingNames].toSorted());
+    expect(settings).toMatchObject({
+      wal_level: { text: 'minimal', number: null },
+      max_wal_size: { text: '4GB', number: 4 * 1024 ** 3 },
+      shared_buffers: { text: '256MB', number: 256 * 1024 ** 2 },
+      maintenance_work_mem: { text: '256MB', number: 256 * 1024 ** 2 },
+      checkpoint_timeout: { text: '15min', number: 900 },
+      statement_timeout: { text: '0', number: 0 },
+    });
+  });
+
+  it('settings of the session’s user count', async () => {
+    const url = new URL(database.url);
+    url.searchParams.set('options', '-c statement_timeout=90000 -c maintenance_work_mem=1MB');
+    const { findings } = await doctor([], { DATABASE_URL: url.href });
+    expect(finding(findings, 'statement_timeout')).toMatchObject({ value: '90s', verdict: 'advice' });
+    expect(finding(findings, 'maintenance_work_mem')).toMatchObject({ value: '1MB', verdict: 'advice' });
+  });
+});
+
+describe('connections', () => {
+  it('others’ count, our own does not', async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await database.query(`alter database ${name} connection limit 20`);
+    const { connectionLimits } = await facts();
+    await database.query(`alter database ${name} connection limit -1`);
+    // That of `database.query` is the other.
+    const own = connectionLimits.find((limit) => limit.name === `connection limit of database ${name}`);
+    expect(own).toEqual({ name: `connection limit of database ${name}`, limit: 20, used: 1 });
+    expect(connectionLimits[0]).toMatchObject({ name: 'max_connections', limit: 197 });
+  });
+
+  it('a run has no more of them than were counted', async () => {
+    for (let file = 1; file <= 6; file += 1) write(`small${file}.csv`, `id\n${'1\n'.repeat(50_000)}`);
+    let most = 0;
+    let isOver = false;
+    const running = run().finally(() => (isOver = true));
+    while (!isOver) {
+      const { rows } = await database.query(
+        `select count(*)::int as n from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
+      );
+      most = Math.max(most, rows[0]!.n);
+      await sleep(5);
+    }
+    await running;
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(connectionsNeeded(3));
+  });
+
+  it('too many workers for the server: exit 1, named on stderr and in JSON', async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await database.query(`alter database ${name} connection limit 10`);
+    const { exit, out, err } = await doctor(['--workers', '9']);
+    await database.query(`alter database ${name} connection limit -1`);
+    expect(exit).toBe(1);
+    expect(err).toContain(`error ETL_SERVER_UNFIT: `);
+    expect(err).toContain(`connection limit of database ${name}`);
+    expect(JSON.parse(out.trimEnd().split('\n').at(-1)!)).toMatchObject({
+      type: 'error',
+      code: 'ETL_SERVER_UNFIT',
+    });
+  });
+});
+
+describe('after a run', () => {
+  it('names staging, the epoch and the version of the bookkeeping', async () => {
+    await run();
+    const { findings } = await doctor();
+    const [canary] = (await database.query<{ epoch: string }>('select epoch from etl.canary')).rows;
+    expect(finding(findings, 'crash epoch')).toEqual({
+      type: 'finding',
+      name: 'crash epoch',
+      value: canary!.epoch,
+      verdict: 'ok',
+    });
+    expect(finding(findings, 'crashes seen by runs')?.value).toBe('none');
+    expect(finding(findings, 'unlogged staging')?.value).toMatch(/^1 table, \S+MB: small__t \S+MB$/);
+    expect(finding(findings, 'bookkeeping schema')?.value).toMatch(/^version \d+$/);
+  });
+
+  it('names an unfinished run whose staging a crash has emptied', async () => {
+    write('small1.csv', 'id\nx\n');
+    await run().catch(() => undefined);
+    await database.query('delete from etl.canary');
+    const { rows } = await database.query<{ id: string }>('select max(id) as id from etl.run');
+    expect(finding((await doctor()).findings, 'crash epoch')).toMatchObject({
+      verdict: 'advice',
+      advice: expect.stringContaining(`continue run ${rows[0]!.id} (small)`),
+    });
+  });
+
+  it('refuses bookkeeping of a newer version', async () => {
+    await database.query(`insert into etl.migration (version, file) values (999, '0999_future.sql')`);
+    const { exit, findings } = await doctor();
+    await database.query('delete from etl.migration where version = 999');
+    expect(exit).toBe(1);
+    expect(finding(findings, 'bookkeeping schema')).toMatchObject({
+      value: 'version 999',
+      verdict: 'problem',
+    });
+  });
+});
+
+describe('with no server named', () => {
+  let own: OwnServer;
+  let place: string;
+  beforeAll(async () => {
+    place = await makeServerDirectory();
+    own = await openOwnServer(place, {});
+  });
+  afterAll(() => own?.remove());
+
+  it('looks at the embedded one, knows its disk, and has no advice', async () => {
+    const { exit, findings } = await doctor(['--workers', '4'], {}, place);
+    expect(exit).toBe(0);
+    expect(findings.filter(({ verdict }) => verdict !== 'ok').map(({ name }) => name)).toEqual([]);
+    expect(finding(findings, 'free disk')?.value).toMatch(/^\d+(\.\d)?[MGTP]B$/);
+  });
+
+  it('starts it if need be, like a run', async () => {
+    await own.stop();
+    expect((await doctor([], {}, place)).exit).toBe(0);
+    expect((await own.start()).startedNow).toBe(false);
+  });
+
+  it('aligns what it prints for people', async () => {
+    const io = fakeIo({ workingDirectory: place });
+    await main(['doctor'], io);
+    const [label, ...lines] = io.stdout.text.trimEnd().split('\n');
+    expect(label).toMatch(/^etl@127\.0\.0\.1:\d+\/etl$/);
+    expect(lines[0]).toMatch(/^ok {2}server {28}PostgreSQL 18/);
+    expect(lines.at(-1)).toBe('0 problems, 0 pieces of advice');
+  });
+});

@@ -1,0 +1,116 @@
+// A streaming standby: it refuses unlogged tables and runs, and its promotion empties what a crash would.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { currentEpoch } from '../../src/checkpoint/epoch.ts';
+import { main } from '../../src/cli/main.ts';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { withClient } from '../../src/db/client.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { ask, askUntil, startOwnServer, type OwnServer } from '../helpers/own-server.ts';
+import { primarySettings, startStandby } from '../helpers/standby.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
+
+const { write, directory } = useFiles();
+
+let primary: OwnServer;
+let standby: OwnServer;
+beforeAll(async () => {
+  primary = await startOwnServer(primarySettings);
+  standby = await startStandby(primary);
+});
+afterAll(async () => {
+  await standby?.remove();
+  await primary?.remove();
+});
+
+const epochOf = (server: OwnServer): Promise<string> =>
+  withClient(addressFromUrl(server.server.url), async (client) => {
+    await migrate(client);
+    return currentEpoch(client);
+  });
+
+/** Waits until the standby has everything that the primary has. */
+const catchUp = async (): Promise<void> => {
+  const [{ lsn } = { lsn: '' }] = await ask<{ lsn: string }>(
+    primary.server.url,
+    'select pg_current_wal_flush_lsn() as lsn',
+  );
+  const select = `select pg_last_wal_replay_lsn() >= '${lsn}' as done`;
+  await askUntil<{ done: boolean }>(standby.server.url, select, ({ done }) => done);
+};
+
+const doctor = async (): Promise<{ exit: number; out: string; err: string }> => {
+  const io = fakeIo({ workingDirectory: directory });
+  const exit = await main(['doctor', '--database-url', standby.server.url], io);
+  return { exit, out: io.stdout.text, err: io.stderr.text };
+};
+
+const pipeline = definePipeline({
+  name: 'small',
+  schema: 'small',
+  tables: { t: { source: csv('small.csv'), columns: { id: column.integer('id') } } },
+});
+const runOn = (server: OwnServer) =>
+  runPipeline(pipeline, { databaseUrl: server.server.url, workingDirectory: directory, workers: 1 });
+
+describe('before its promotion', () => {
+  it('a run is refused and nothing is made, there or on the primary', async () => {
+    write('small.csv', 'id\n1\n');
+    const error = await failureOf(runOn(standby));
+    expect(error).toMatchObject({ code: 'ETL_STANDBY', exit: 1 });
+    expect(error.message).toContain(`127.0.0.1:${new URL(standby.server.url).port}`);
+    const select = `select count(*)::int as schemas from pg_namespace where nspname like 'etl%' or nspname = 'small'`;
+    expect(await ask(primary.server.url, select)).toEqual([{ schemas: 0 }]);
+  });
+
+  it('etl doctor names it a standby and says where to go', async () => {
+    await epochOf(primary);
+    await catchUp();
+    const { exit, out, err } = await doctor();
+    expect(exit).toBe(1);
+    expect(out).toMatch(/^problem {2}role +standby\n {9}connect to the primary/m);
+    expect(out).toMatch(/crash epoch +unknown: a standby does not show it/);
+    expect(err).toMatch(/^error ETL_SERVER_UNFIT: .*: role$/m);
+  });
+
+  it('an unlogged table cannot be read', async () => {
+    await ask(primary.server.url, 'create unlogged table staged (n integer)');
+    await catchUp();
+    const reading = ask(standby.server.url, 'select * from staged');
+    await expect(reading).rejects.toMatchObject({
+      code: '0A000',
+      message: 'cannot access temporary or unlogged relations during recovery',
+    });
+  });
+});
+
+describe('after its promotion', () => {
+  it('logged rows are there, unlogged ones are not, and the epoch is another', async () => {
+    const before = await epochOf(primary);
+    await runOn(primary);
+    await ask(primary.server.url, 'insert into staged select generate_series(1, 100)');
+    await catchUp();
+    await ask(standby.server.url, 'select pg_promote(true, 60)');
+    const { url } = standby.server;
+    expect(await ask(url, 'select id from small.t')).toEqual([{ id: 1 }]);
+    expect(await ask(url, 'select count(*)::int as n from staged')).toEqual([{ n: 0 }]);
+    expect(await ask(url, 'select count(*)::int as n from etl.canary')).toEqual([{ n: 0 }]);
+    expect(await epochOf(standby)).not.toBe(before);
+    expect(await epochOf(primary)).toBe(before);
+  });
+
+  it('the epoch stays over a clean restart', async () => {
+    const before = await epochOf(standby);
+    await standby.stop();
+    await standby.start();
+    expect(await epochOf(standby)).toBe(before);
+  });
+
+  it('it takes runs', async () => {
+    write('small.csv', 'id\n1\n2\n');
+    expect(await runOn(standby)).toMatchObject({ outcome: 'published', tables: [{ rows: 2 }] });
+  });
+});

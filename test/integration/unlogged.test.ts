@@ -1,0 +1,129 @@
+// What PostgreSQL does to unlogged tables when it ends, in every way in which it can end; published observations, made
+// again on a real server, because staging and the crash epoch are built on them.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { currentEpoch } from '../../src/checkpoint/epoch.ts';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { withClient } from '../../src/db/client.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { ask, askUntil, startOwnServer, untilGone, type OwnServer } from '../helpers/own-server.ts';
+
+let own: OwnServer;
+beforeAll(async () => {
+  own = await startOwnServer();
+});
+afterAll(() => own?.remove());
+
+const url = (): string => own.server.url;
+
+interface Kept {
+  readonly logged: number;
+  readonly unlogged: number;
+}
+
+const count = async (): Promise<Kept> => {
+  const [kept] = await ask<Kept>(
+    url(),
+    `select (select count(*)::int from logged) as logged, (select count(*)::int from unlogged) as unlogged`,
+  );
+  return kept!;
+};
+
+const epoch = (): Promise<string> =>
+  withClient(addressFromUrl(url()), async (client) => {
+    await migrate(client);
+    return currentEpoch(client);
+  });
+
+/** 100 rows, a checkpoint that writes them to disk, and 100 more. */
+const fill = async (): Promise<void> => {
+  const insert = (table: string): string => `insert into ${table} select generate_series(1, 100);`;
+  await ask(url(), 'drop table if exists logged, unlogged');
+  await ask(url(), 'create table logged (n integer); create unlogged table unlogged (n integer)');
+  await ask(url(), insert('logged') + insert('unlogged'));
+  await ask(url(), 'checkpoint');
+  await ask(url(), insert('logged') + insert('unlogged'));
+};
+
+const killWalWriter = async (): Promise<void> => {
+  const select = `select pid from pg_stat_activity where backend_type = 'walwriter'`;
+  const [writer] = await ask<{ pid: number }>(url(), select);
+  const gone = untilGone(writer!.pid);
+  process.kill(writer!.pid, 'SIGKILL');
+  await gone;
+  await askUntil<{ pid: number }>(url(), select, ({ pid }) => pid !== writer!.pid);
+};
+
+const endings: readonly { name: string; end: () => Promise<unknown>; unlogged: number }[] = [
+  {
+    name: 'fast stop and start: an unlogged table keeps its rows',
+    end: async () => {
+      await own.stop();
+      await own.start();
+    },
+    unlogged: 200,
+  },
+  {
+    name: 'smart stop and start: an unlogged table keeps its rows',
+    end: async () => {
+      await own.end('SIGTERM');
+      await own.start();
+    },
+    unlogged: 200,
+  },
+  {
+    name: 'SIGKILL of the postmaster: an unlogged table is emptied, of checkpointed rows too',
+    end: async () => {
+      await own.end('SIGKILL');
+      await own.start();
+    },
+    unlogged: 0,
+  },
+  {
+    name: 'immediate stop: an unlogged table is emptied, of checkpointed rows too',
+    end: async () => {
+      await own.end('SIGQUIT');
+      await own.start();
+    },
+    unlogged: 0,
+  },
+  {
+    name: 'SIGKILL of the walwriter: an unlogged table is emptied, of checkpointed rows too',
+    end: killWalWriter,
+    unlogged: 0,
+  },
+];
+
+describe('a logged table keeps every row, and the epoch changes with the loss', () => {
+  it.each(endings)('$name', async ({ end, unlogged }) => {
+    await fill();
+    const before = await epoch();
+    await end();
+    expect(await count()).toEqual({ logged: 200, unlogged });
+    const after = await epoch();
+    expect(after === before).toBe(unlogged > 0);
+    expect(await epoch()).toBe(after);
+  });
+});
+
+it('the postmaster survives the death of the walwriter and recovers by itself', async () => {
+  const select = `select pg_postmaster_start_time()::text as started,
+    (select backend_start > $$TIME$$ from pg_stat_activity where backend_type = 'checkpointer') as "isNew"`;
+  const [now] = await ask<{ now: string; started: string }>(
+    url(),
+    'select clock_timestamp()::text as now, pg_postmaster_start_time()::text as started',
+  );
+  const { pid } = own.server;
+  await killWalWriter();
+  expect(await ask(url(), select.replace('TIME', now!.now))).toEqual([
+    { started: now!.started, isNew: true },
+  ]);
+  expect((await own.start()).pid).toBe(pid);
+});
+
+it('a foreign key from a logged table to an unlogged one is refused', async () => {
+  await ask(url(), 'create unlogged table lost (id integer primary key)');
+  await expect(ask(url(), 'create table kept (id integer references lost)')).rejects.toMatchObject({
+    code: '42P16',
+  });
+});
