@@ -48,3 +48,9 @@ export const retryOf = (error: unknown): Retry => {
     return retryByCode[codeOf(error.cause) ?? ''] ?? 'never';
   return retryByCode[codeOf(error) ?? ''] ?? 'never';
 };
+
+/**
+ * True when the server refuses a value, so that a record is at fault and not the statement, the session or the disk:
+ * class 22 data exception, class 23 constraint violation, P0001 `raise` in a function of somebody's own.
+ */
+export const isDataRefusal = (error: unknown): boolean => /^(?:22|23|P0001)/.test(codeOf(error) ?? '');

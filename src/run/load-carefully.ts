@@ -3,6 +3,7 @@
 // The cost is paid only on error: about log2(records) COPYs for each bad record.
 
 import { copyIn } from '../copy/copy-in.ts';
+import { isDataRefusal } from '../db/retry.ts';
 import { codeOf, messageOf } from '../errors.ts';
 import type { Position, Reject } from '../model.ts';
 import { rawText } from '../format/raw-text.ts';
@@ -50,7 +51,7 @@ const tryCopy = async (load: FileLoad, bytes: Buffer): Promise<unknown> => {
     await client.query('release savepoint part');
     return undefined;
   } catch (error) {
-    if (codeOf(error) === undefined || signal.aborted) throw error;
+    if (!isDataRefusal(error)) throw error;
     await client.query('rollback to savepoint part');
     return error;
   }

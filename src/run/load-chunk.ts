@@ -4,7 +4,7 @@ import { assertEpoch } from '../checkpoint/epoch.ts';
 import { claimChunk, completeChunk, selectChunk } from '../checkpoint/ledger.ts';
 import { copyIn } from '../copy/copy-in.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
-import { retryOf } from '../db/retry.ts';
+import { isDataRefusal, retryOf } from '../db/retry.ts';
 import { EtlError, codeOf } from '../errors.ts';
 import { chunkAttemptsMax } from '../limits.ts';
 import type { Counts, Position } from '../model.ts';
@@ -78,9 +78,6 @@ const checkTally = (
   const problem = `${name} from byte ${from.byte}: ${counts.copied} rows sent, the server took ${copied}`;
   throw new EtlError('ETL_INCOMPLETE', { table, problem });
 };
-
-/** SQLSTATE classes with which the server refuses values, not us: data exception, constraint, PL/pgSQL raise. */
-const isDataRefusal = (error: unknown): boolean => /^(22|23|P0001)/.test(codeOf(error) ?? '');
 
 /**
  * Loads the chunk that begins at `from`, once: a chunk that the ledger holds is not copied again.
