@@ -5,7 +5,7 @@ import { claimChunk, completeChunk, selectChunk } from '../checkpoint/ledger.ts'
 import { copyIn } from '../copy/copy-in.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import { isDataRefusal, retryOf } from '../db/retry.ts';
-import { EtlError, codeOf } from '../errors.ts';
+import { EtlError } from '../errors.ts';
 import { chunkAttemptsMax } from '../limits.ts';
 import type { Counts, Position } from '../model.ts';
 import { insertRejects } from '../reject/store.ts';
