@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { currentEpoch } from '../src/checkpoint/epoch.ts';
-import { insertFiles, insertRun } from '../src/checkpoint/ledger.ts';
+import { advanceRun, insertFiles, insertRun } from '../src/checkpoint/ledger.ts';
 import { copyIn } from '../src/copy/copy-in.ts';
 import { createStaging, stagingTable } from '../src/copy/staging.ts';
 import { addressFromUrl } from '../src/db/address.ts';
@@ -59,6 +59,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
     epoch,
   };
   const runId: number = (await runQuery(client, insertRun(run))).rows[0].id;
+  await runQuery(client, advanceRun(runId, 'loading'));
   const id = Number((await runQuery(client, insertFiles(runId, files))).rows[0].id);
   const file: SourceFile = { ...files[0]!, id, runId };
   await client.query(`drop table if exists ${stagingTable('safety', 't')}`);
@@ -89,7 +90,7 @@ const barely = (load: FileLoad): Promise<void> =>
   withTransaction(load.client, async () => {
     const tally: ChunkTally = { end: startOf(load), counts: noCounts, rejects: [] };
     async function* bytes(): AsyncGenerator<Buffer, void> {
-      for await (const block of chunkBlocks({ ...load, chunkBytes: Infinity }, startOf(load)))
+      for await (const block of chunkBlocks({ ...load, chunkBytes: Infinity }, startOf(load), tally))
         yield decodeBlock(load, block, tally);
     }
     await copyIn(load.client, load.copyStatement, bytes(), load.signal);

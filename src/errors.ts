@@ -60,6 +60,9 @@ export const codeOf = (thrown: unknown): string | undefined => {
   return typeof code === 'string' ? code : undefined;
 };
 
+/** SQLSTATE: five characters, a digit among them, which EPIPE lacks. */
+export const isSqlState = (code: string | undefined): boolean => /^(?=.*\d)[0-9A-Z]{5}$/.test(code ?? '');
+
 /** Wraps anything that is not ours as ETL_INTERNAL, so that every door reports one kind of error. */
 export const asEtlError = (thrown: unknown): EtlError =>
   thrown instanceof EtlError

@@ -181,3 +181,10 @@ export const serverStartSpreadMs = 5_000;
 
 /** Staging tables that `etl doctor` names; their number and size it gives for all of them. */
 export const stagingTablesShown = 5;
+
+/** Saying goodbye to a server that may be gone; after this the socket is destroyed. */
+export const closeTimeoutMs = 2_000;
+
+/** A chunk ends early when it has so many rejects: the commonest mistake makes every record one, and they are kept in
+ *  memory until the chunk commits. */
+export const rejectsPerChunkMax = 10_000;

@@ -56,8 +56,8 @@ export const runErrors = {
     exit: failed,
   },
   ETL_INTERRUPTED: {
-    message: 'stopped by {signal}; nothing was published',
-    hint: 'Run again to continue where it stopped.',
+    message: 'stopped by {signal}',
+    hint: 'Run again: it continues where it stopped, or says that everything was published by then.',
     retry: 'run',
     exit: interrupted,
   },

@@ -54,6 +54,8 @@ export const decideBeginning = (situation: Situation): Beginning => {
   const names = new Set(now.map(key));
   const gone = before.find((file) => !names.has(key(file)));
   if (gone !== undefined) return anew(`${gone.name} is no longer there`);
+  if (latest.errorCode === 'ETL_INCOMPLETE')
+    return anew('its staging tables do not hold what the ledger says');
   if (!stagingIsThere) return anew('its staging tables are gone');
   const changed = now.find((file) => known.get(key(file))!.fingerprint !== file.fingerprint);
   if (changed === undefined) return { kind: 'resume', runId: latest.id };

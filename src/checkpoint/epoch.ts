@@ -26,3 +26,16 @@ export const currentEpoch = async (client: Client): Promise<string> => {
 export const assertEpoch = async (client: Client, epoch: string): Promise<void> => {
   if ((await readEpoch(client)) !== epoch) throw new EtlError('ETL_EPOCH_CHANGED');
 };
+
+/**
+ * Throws when a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash, ETL_RUN_TAKEN when the run is no
+ * longer being loaded. Called in the chunk's transaction, and holds the run's row until its end: whoever takes the run's
+ * place waits for the chunks in flight, and a loader that missed it stops here.
+ */
+export const assertLoading = async (client: Client, runId: number, epoch: string): Promise<void> => {
+  await assertEpoch(client, epoch);
+  const { rows } = await client.query(`select from etl.run where id = $1 and state = 'loading' for share`, [
+    runId,
+  ]);
+  if (rows.length === 0) throw new EtlError('ETL_RUN_TAKEN', { run: runId, other: 'another process' });
+};

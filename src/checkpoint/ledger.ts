@@ -54,22 +54,34 @@ export const insertFiles = (runId: number, files: readonly NewFile[]): Query => 
   ],
 });
 
-const stateTimes: Partial<Record<RunState, string>> = {
-  loaded: ', loaded_at = clock_timestamp()',
-  published: ', finished_at = clock_timestamp()',
-  failed: ', finished_at = clock_timestamp()',
-  cancelled: ', finished_at = clock_timestamp()',
-};
+/** A step forward of a run that goes well. */
+export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publishing'): Query => ({
+  text: `update etl.run
+    set state = $2, loaded_at = case $2 when 'loaded' then clock_timestamp() else loaded_at end
+    where id = $1`,
+  values: [runId, state],
+});
 
-export const updateRunState = (
+/** The last step, in the publishing transaction; changes no row when the run is no longer ours to publish. */
+export const finishRun = (runId: number): Query => ({
+  text: `update etl.run
+    set state = 'published', finished_at = clock_timestamp(), error_code = null, error = null
+    where id = $1 and state = 'publishing'`,
+  values: [runId],
+});
+
+/** Records why a run ended, unless it was published, or another process has it, by now. */
+export const endRun = (
   runId: number,
   state: RunState,
-  error?: { code: string; message: string },
+  { code, message }: { code: string; message: string },
+  host: string,
+  pid: number,
 ): Query => ({
   text: `update etl.run
-    set state = $2, error_code = $3, error = $4 ${stateTimes[state] ?? ''}
-    where id = $1`,
-  values: [runId, state, error?.code ?? null, error?.message ?? null],
+    set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp()
+    where id = $1 and state not in ('published', 'cancelled') and host = $5 and pid = $6`,
+  values: [runId, state, code, message, host, pid],
 });
 
 /** Ends unfinished runs that a new one takes the place of: their staging tables are about to be dropped. */
@@ -97,12 +109,14 @@ export interface LatestRun {
   readonly definitionHash: string;
   readonly tableHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
+  readonly errorCode: string | null;
 }
 
 export const latestRun = async (client: Client, pipeline: string): Promise<LatestRun | undefined> =>
   (
     await client.query(
-      `select id::float8 as id, state, definition_hash as "definitionHash", table_hashes as "tableHashes", epoch
+      `select id::float8 as id, state, definition_hash as "definitionHash", table_hashes as "tableHashes", epoch,
+          error_code as "errorCode"
         from etl.run where pipeline = $1 order by id desc limit 1`,
       [pipeline],
     )
@@ -140,20 +154,22 @@ export const renewEpoch = async (client: Client, runId: number, epoch: string): 
         from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
         where r.id = $1 and c.epoch = r.epoch
       ),
-      forgotten as (delete from etl.reject where run_id = $1),
-      renewed as (update etl.run set epoch = $2, crashes_seen = crashes_seen + 1 where id = $1)
+      renewed as (
+        update etl.run set epoch = $2, crashes_seen = crashes_seen + 1 where id = $1 and epoch <> $2 returning id
+      ),
+      forgotten as (delete from etl.reject where run_id in (select id from renewed))
     select chunks, records from lost`,
     [runId, epoch],
   );
   return rows[0];
 };
 
-/** The run that holds a pipeline: the newest one. */
-export const selectHolder = (pipeline: string): Query => ({
+/** The newest run of a pipeline, if it is unfinished: whoever holds the lock and has begun a run. */
+export const selectUnfinished = (pipeline: string): Query => ({
   text: `select id::int as run, host, pid, to_char(started_at, 'YYYY-MM-DD HH24:MI:SS TZ') as started
     from etl.run
-    where pipeline = $1
-    order by id desc limit 1`,
+    where pipeline = $1 and state in ('planned', 'loading', 'loaded', 'publishing')
+      and id = (select max(id) from etl.run where pipeline = $1)`,
   values: [pipeline],
 });
 

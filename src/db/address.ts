@@ -11,6 +11,8 @@ export interface ServerAddress {
   readonly config: pg.ClientConfig;
   /** `user@host:port/database`, fit for people and logs. */
   readonly label: string;
+  /** Name of our sessions on the server; overrules one in the URL, because we end sessions by it. */
+  readonly sessionName: string;
   /** Present when this is the embedded server. */
   readonly embedded?: EmbeddedServer;
 }
@@ -54,7 +56,7 @@ export const addressFromUrl = (databaseUrl: string): ServerAddress => {
 export const addressFromConfig = (settings: pg.ClientConfig): ServerAddress => {
   const config = { ...commonConfig, ...settings };
   const { user, host, port, database } = new pg.Client(config);
-  return { config, label: `${user ?? ''}@${host}:${port}/${database ?? ''}` };
+  return { config, sessionName: 'sluice', label: `${user ?? ''}@${host}:${port}/${database ?? ''}` };
 };
 
 /**

@@ -1,7 +1,9 @@
 // Opens, uses and closes connections. Whoever needs one gets it for the length of a function.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
+import { closeTimeoutMs } from '../limits.ts';
 import type { ServerAddress } from './address.ts';
 import { advisoryKeys } from './advisory-keys.ts';
 import { quoteName, type Query } from './sql.ts';
@@ -49,9 +51,16 @@ const sessionSettings = [
   'set tcp_keepalives_interval = 5',
   'set tcp_keepalives_count = 3',
   `set tcp_user_timeout = '30s'`,
+  // A load idles, waits and works for hours: limits that a role has for its users are not meant for it.
+  'set statement_timeout = 0',
+  'set lock_timeout = 0',
+  'set idle_in_transaction_session_timeout = 0',
+  'set idle_session_timeout = 0',
+  'set transaction_timeout = 0',
 ];
 
-const setUp = async (client: pg.Client): Promise<void> => {
+const setUp = async (client: pg.Client, { sessionName }: ServerAddress): Promise<void> => {
+  await client.query(`select set_config('application_name', $1, false)`, [sessionName]);
   for (const setting of sessionSettings)
     await client.query(setting).catch((error: unknown) => {
       // invalid_parameter_value: not on this platform · undefined_object: not in this version, which preflight refuses
@@ -87,7 +96,7 @@ export const openClient = async (address: ServerAddress): Promise<Client> => {
   try {
     await client.connect();
     watchClient(client, address);
-    await setUp(client);
+    await setUp(client, address);
     return client;
   } catch (cause) {
     const coded = withNetworkCode(client, cause, hasEnded);
@@ -98,7 +107,13 @@ export const openClient = async (address: ServerAddress): Promise<Client> => {
 
 /** Closes a connection; one that is already gone is closed, too. */
 export const closeClient = async (client: Client): Promise<void> => {
-  if (!lost.has(client)) await client.end().catch(() => undefined);
+  if (!lost.has(client))
+    await Promise.race([
+      client.end().catch(() => undefined),
+      sleep(closeTimeoutMs, undefined, { ref: false }),
+    ]);
+  // A peer that is gone never answers our goodbye.
+  client.connection.stream.destroy();
 };
 
 /** Ends a connection at once, whatever it is doing: the server rolls back. Its running query is rejected. */
@@ -112,6 +127,18 @@ export const lossOf = (client: Client, { label }: ServerAddress, error: unknown)
   const problem =
     codeOf(error) === undefined ? 'the connection ended' : `${codeOf(error)} ${messageOf(error)}`;
   return new EtlError('ETL_SERVER_LOST', { server: label, problem }, { cause: error });
+};
+
+/** Rejects with ETL_SERVER_LOST when the connection is lost while nobody asks it anything; it may hold a lock. */
+export const whenLost = (client: Client, { label }: ServerAddress): Promise<never> => {
+  const lossPromise = new Promise<never>((_, reject) => {
+    client.once('error', (cause) =>
+      reject(new EtlError('ETL_SERVER_LOST', { server: label, problem: messageOf(cause) }, { cause })),
+    );
+  });
+  // Whoever waits for it is told; nobody has to.
+  lossPromise.catch(() => undefined);
+  return lossPromise;
 };
 
 /**
@@ -156,7 +183,8 @@ export const ensureSchema = async (client: Client, schema: string): Promise<void
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
 export const withTransaction = async <T>(client: Client, work: () => Promise<T>): Promise<T> => {
-  await client.query('begin');
+  // The isolation that locks rely on: what is asked after a lock was granted must see what its last holder did.
+  await client.query('begin isolation level read committed');
   try {
     const result = await work();
     await client.query('commit');

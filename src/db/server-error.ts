@@ -1,11 +1,8 @@
 // What the server or the connection to it threw, as one of our errors, by code.
 
-import { EtlError, asEtlError, codeOf, messageOf } from '../errors.ts';
+import { EtlError, asEtlError, codeOf, isSqlState, messageOf } from '../errors.ts';
 import type { ServerAddress } from './address.ts';
 import { retryOf } from './retry.ts';
-
-/** SQLSTATE: five characters, none of Node's codes has that form. */
-const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
 
 /** True when the server refused what a statement says: not a lost connection, not a full disk, not an error of ours. */
 export const isRefusal = (thrown: unknown): boolean => {

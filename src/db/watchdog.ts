@@ -6,6 +6,7 @@
 
 import type { Socket } from 'node:net';
 import pg from 'pg';
+import { codeOf, isSqlState } from '../errors.ts';
 import type { ServerAddress } from './address.ts';
 import { probeTimeoutMs, silenceMs, sourceSilenceMs, watchIntervalMs } from '../limits.ts';
 
@@ -35,8 +36,9 @@ const probe = async (client: pg.Client, { config }: ServerAddress): Promise<Verd
     // We wait for an answer, and the server has nothing to do: the question or the answer went nowhere.
     if (session === undefined || session.state?.startsWith('idle')) return 'dead';
     return session.state === 'active' && session.wait_event_type !== 'Client' ? 'working' : 'waiting';
-  } catch {
-    return 'dead';
+  } catch (error) {
+    // A refusal (no slot left, say) is an answer, too: the server lives, and we know no more than before.
+    return isSqlState(codeOf(error)) ? 'working' : 'dead';
   } finally {
     void asker.end().catch(() => undefined);
   }

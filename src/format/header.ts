@@ -52,9 +52,11 @@ export const readHeader = (
 ): FileHeader => {
   const start = skipLines(head, skipMark(head), dialect.skipLines);
   const firstLine = dialect.skipLines + 1;
-  if (dialect.header !== true) return { names: dialect.header, dataByte: start, dataLine: firstLine };
   const invalid = (problem: string): EtlError =>
     new EtlError('ETL_HEADER_INVALID', { ...place, line: firstLine, problem });
+  if (start === head.length && !isWhole)
+    throw invalid(`its ${dialect.skipLines} skipped lines are longer than ${headerBytesMax} bytes`);
+  if (dialect.header !== true) return { names: dialect.header, dataByte: start, dataLine: firstLine };
   const rest = head.subarray(start);
   const spans = createSplitter(dialect, 2)(rest, isWhole);
   const [from, to] = [spans.starts[0], spans.ends[0]];

@@ -11,6 +11,8 @@ export interface Dependent {
 /** A production table as it stands. */
 export interface ProductionTable {
   readonly oid: number;
+  /** relkind: r an ordinary table, p a partitioned one; anything else is no table of ours. */
+  readonly kind: string;
   readonly dependents: readonly Dependent[];
   /** True when a foreign key of another table points here, so that rows must be replaced by key. */
   readonly isReferenced: boolean;
@@ -63,14 +65,19 @@ export const productionTable = async (
   table: string,
 ): Promise<ProductionTable | undefined> => {
   const found = await client.query(
-    `select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    `select c.oid, c.relkind as kind from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = $1 and c.relname = $2`,
     [schema, table],
   );
-  const oid: number | undefined = found.rows[0]?.oid;
-  if (oid === undefined) return undefined;
+  if (found.rows.length === 0) return undefined;
+  const { oid, kind }: { oid: number; kind: string } = found.rows[0];
   const dependents: Dependent[] = (await runQuery(client, selectDependents(oid))).rows;
-  return { oid, dependents, isReferenced: dependents.some(({ kind }) => kind === 'foreign key') };
+  return {
+    oid,
+    kind,
+    dependents,
+    isReferenced: dependents.some((dependent) => dependent.kind === 'foreign key'),
+  };
 };
 
 export const dependentsText = (dependents: readonly Dependent[]): string =>

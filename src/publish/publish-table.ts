@@ -59,28 +59,49 @@ const replaceRows = async (client: Client, table: BuiltTable, production: Produc
   if (difference !== '')
     throw new EtlError('ETL_PUBLISH_SHAPE', { table: table.table, dependents, difference });
   await client.query(`lock table ${target} in share row exclusive mode`);
+  // Under the lock nothing new can hang on the table; what came between the plan and the lock makes a new plan.
+  const now = await productionTable(client, table.schema, table.table);
+  if (JSON.stringify(now) !== JSON.stringify(production)) throw new DependentsChanged();
+  // A policy that hides rows from us is an error, not rows that stay.
+  await client.query('set local row_security = off');
   const names = columns.map(({ name }) => name);
   const list = quoteNames(names);
   if (!production.isReferenced) {
-    await client.query(`delete from ${target}`);
+    await client.query(`delete from ${rowsOf(table, production)}`);
     await client.query(`insert into ${target} (${list}) select ${list} from ${built}`);
-  } else await replaceByKey(client, table, dependents, names);
+  } else await replaceByKey(client, table, production, names);
+  await checkRows(client, table, production);
   if (table.comment !== undefined) await client.query(setComment(target, table.comment).text);
+};
+
+/** The table's own rows: a table that inherits from it is somebody else's; partitions are its own. */
+const rowsOf = (table: BuiltTable, { kind }: ProductionTable): string =>
+  kind === 'p' ? productionName(table) : `only ${productionName(table)}`;
+
+/** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
+const checkRows = async (client: Client, table: BuiltTable, production: ProductionTable): Promise<void> => {
+  const { rows } = await client.query(`select count(*)::float8 as n from ${rowsOf(table, production)}`);
+  if (rows[0].n === table.rows) return;
+  const problem = `${table.rows} rows were to replace its own, but it holds ${rows[0].n} (a trigger or rule?)`;
+  throw new EtlError('ETL_INCOMPLETE', { table: table.table, problem });
 };
 
 const replaceByKey = async (
   client: Client,
   table: BuiltTable,
-  dependents: string,
+  production: ProductionTable,
   columns: readonly string[],
 ): Promise<void> => {
   const { primaryKey } = table;
+  const dependents = dependentsText(production.dependents);
   if (primaryKey.length === 0) throw new EtlError('ETL_PUBLISH_NO_KEY', { table: table.table, dependents });
   const [target, built] = [productionName(table), builtName(table)];
   const others = columns.filter((column) => !primaryKey.includes(column));
   const list = quoteNames(columns);
   const isSame = primaryKey.map((key) => `n.${quoteName(key)} = o.${quoteName(key)}`).join(' and ');
-  await client.query(`delete from ${target} o where not exists (select from ${built} n where ${isSame})`);
+  await client.query(
+    `delete from ${rowsOf(table, production)} o where not exists (select from ${built} n where ${isSame})`,
+  );
   const update =
     others.length === 0
       ? 'nothing'
@@ -115,6 +136,15 @@ export interface PublishPlan {
 
 export const planPublish = async (client: Client, table: BuiltTable): Promise<PublishPlan> => {
   const production = await productionTable(client, table.schema, table.table);
+  if (production !== undefined && !['r', 'p'].includes(production.kind)) {
+    const problem = `${table.schema}.${table.table} is a view or something else that is no table`;
+    throw new EtlError('ETL_PUBLISH_REFUSED', {
+      table: table.table,
+      sqlstate: '42809',
+      problem,
+      hint: 'Rename it.',
+    });
+  }
   const strategy = (production?.dependents.length ?? 0) > 0 ? 'in place' : 'swap';
   return { table, strategy, production };
 };

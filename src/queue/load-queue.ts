@@ -30,6 +30,8 @@ export interface ServeOptions extends QueueOptions {
   readonly workers: number;
   /** Asks the work to stop after the chunks in flight: closing then waits for them. */
   readonly drain: AbortSignal | undefined;
+  /** Rejects when the work must stop for a reason outside the queue. */
+  readonly outside: Promise<never>;
   /** Loads one segment; its signal is aborted when the queue is left at once. */
   readonly load: (segment: Segment, signal: AbortSignal) => Promise<void>;
 }
@@ -114,6 +116,7 @@ export const serveQueue = async (options: ServeOptions): Promise<Service> => {
   let fail: (error: unknown) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => (fail = reject));
   failed.catch(() => undefined);
+  options.outside.catch(fail);
   const work = async ({ data }: Job<Segment>): Promise<void> => {
     try {
       await options.load(data, leaving.signal);

@@ -1,7 +1,7 @@
 // One chunk of a file as a stream of decoded blocks, with a tally of what became of its records.
 
 import type { Client } from '../db/client.ts';
-import { readBytes } from '../limits.ts';
+import { readBytes, rejectsPerChunkMax } from '../limits.ts';
 import type { Counts, Position, Reject, SourceFile } from '../model.ts';
 import type { Decoder } from '../format/decoder.ts';
 import { positionAfter, recordBlocks, type RecordBlock } from '../format/record-blocks.ts';
@@ -33,8 +33,12 @@ export interface ChunkTally {
   rejects: Reject[];
 }
 
-/** Blocks of the chunk that begins at `from`: whole records, about `chunkBytes` of them. */
-export async function* chunkBlocks(load: FileLoad, from: Position): AsyncGenerator<RecordBlock, void> {
+/** Blocks of the chunk that begins at `from`: whole records, about `chunkBytes` of them, fewer when many are rejected. */
+export async function* chunkBlocks(
+  load: FileLoad,
+  from: Position,
+  tally: ChunkTally,
+): AsyncGenerator<RecordBlock, void> {
   const { file, byteEnd, chunkBytes, split } = load;
   const reads = readRange(file.path, from.byte, byteEnd, Math.min(readBytes, chunkBytes));
   for await (const block of recordBlocks(reads, from, split)) {
@@ -42,6 +46,7 @@ export async function* chunkBlocks(load: FileLoad, from: Position): AsyncGenerat
     yield block;
     // A chunk is about `chunkBytes`: it ends where the next block would lead further away from that.
     if (positionAfter(block).byte - from.byte + block.fileBytes / 2 >= chunkBytes) return;
+    if (tally.rejects.length >= rejectsPerChunkMax) return;
   }
 }
 

@@ -41,10 +41,7 @@ const readSqlFiles = async (spec: PipelineSpec): Promise<ReadonlyMap<string, Sql
 /** Names this process's sessions on the server, so that they are known as ours after a connection was lost. */
 const withSessionName = (address: ServerAddress, pipeline: string): ServerAddress => ({
   ...address,
-  config: {
-    ...address.config,
-    application_name: `sluice ${pipeline.slice(0, 40)} ${randomBytes(4).toString('hex')}`,
-  },
+  sessionName: `sluice ${pipeline.slice(0, 40)} ${randomBytes(4).toString('hex')}`,
 });
 
 /** Binds the pipeline, reads its SQL and finds the server. Errors: those of the declaration and of the address. */

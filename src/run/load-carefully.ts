@@ -91,7 +91,7 @@ const copyPart = async (load: FileLoad, block: RecordBlock, rejects: Reject[]): 
 /** Loads the chunk that begins at `from` block by block; records that the server refuses become rejects. */
 export const copyCarefully = async (load: FileLoad, from: Position, tally: ChunkTally): Promise<number> => {
   let copied = 0;
-  for await (const block of chunkBlocks(load, from)) {
+  for await (const block of chunkBlocks(load, from, tally)) {
     decodeBlock(load, block, tally);
     const refused: Reject[] = [];
     copied += await copyPart(load, block, refused);

@@ -1,6 +1,6 @@
 // Loads one chunk: COPY, rejects and ledger row in one transaction.
 
-import { assertEpoch } from '../checkpoint/epoch.ts';
+import { assertLoading } from '../checkpoint/epoch.ts';
 import { claimChunk, completeChunk, selectChunk } from '../checkpoint/ledger.ts';
 import { copyIn } from '../copy/copy-in.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
@@ -23,7 +23,7 @@ export interface LoadedChunk {
 const copyWhole = async (load: FileLoad, from: Position, tally: ChunkTally): Promise<number> => {
   async function* rows(): AsyncGenerator<Buffer, void> {
     if (load.frame.head.length > 0) yield load.frame.head;
-    for await (const block of chunkBlocks(load, from)) {
+    for await (const block of chunkBlocks(load, from, tally)) {
       const bytes = decodeBlock(load, block, tally);
       if (bytes.length > 0) yield bytes;
     }
@@ -39,7 +39,7 @@ const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise
   const tally: ChunkTally = { end: from, counts: noCounts, rejects: [] };
   try {
     return await withTransaction(client, async () => {
-      await assertEpoch(client, epoch);
+      await assertLoading(client, file.runId, epoch);
       // The ledger row goes first: no row back means that the chunk is loaded, before we send a byte.
       // Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
       const claimed = await runQuery(client, claimChunk(file.id, from, epoch));

@@ -2,7 +2,7 @@
 
 import { missingSegments } from '../checkpoint/resume.ts';
 import { loadedChunks, type LoadedChunkRow } from '../checkpoint/ledger.ts';
-import { closeClient, lossOf, openClient, type Client } from '../db/client.ts';
+import { closeClient, destroyClient, lossOf, openClient, whenLost, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { rejectsCollectedMax } from '../limits.ts';
 import type { Position, Segment, SourceFile } from '../model.ts';
@@ -46,8 +46,15 @@ const withWorkerClients = async <T>(
     if (free !== undefined) return free;
     const client = await openClient(context.address);
     opened.push(client);
+    if (context.signal?.aborted) abort();
     return client;
   };
+  // A COPY that is broken off waits for the server's answer; stopping at once does not
+  // (test/fault/signals.test.ts, "stops at once, with a chunk in flight").
+  const abort = (): void => {
+    for (const client of opened) destroyClient(client, new Error('aborted'));
+  };
+  context.signal?.addEventListener('abort', abort);
   try {
     return await work({
       use: async (job) => {
@@ -63,6 +70,7 @@ const withWorkerClients = async <T>(
       },
     });
   } finally {
+    context.signal?.removeEventListener('abort', abort);
     await Promise.all(opened.map(closeClient));
   }
 };
@@ -160,6 +168,7 @@ export const withSegmentLoader = <T>(
         workers: context.workers,
         logger: context.logger,
         drain: context.drain,
+        outside: whenLost(context.client, context.address),
         load: segmentLoader(context, run, tables, clients),
       },
       seconds,

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertEpoch } from '../checkpoint/epoch.ts';
-import { fileTotals, updateRunState } from '../checkpoint/ledger.ts';
+import { fileTotals, finishRun } from '../checkpoint/ledger.ts';
 import { ensureSchema, runQuery, withTransaction } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
 import { isRefusal } from '../db/server-error.ts';
@@ -52,7 +52,9 @@ const publishAll = (context: RunContext, runId: number, plans: readonly PublishP
       });
       await runQuery(client, insertPublished(runId, plan));
     }
-    await runQuery(client, updateRunState(runId, 'published'));
+    const finished = await runQuery(client, finishRun(runId));
+    if (finished.rowCount === 0)
+      throw new EtlError('ETL_RUN_TAKEN', { run: runId, other: 'another process' });
   });
 
 const publishError = ({ table }: PublishPlan, cause: unknown): unknown => {

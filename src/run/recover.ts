@@ -13,6 +13,8 @@ export interface RecoverOptions {
   readonly address: ServerAddress;
   readonly waitMs: number;
   readonly emit: (event: RunEvent) => void;
+  /** Whether any connection has ever stood. */
+  readonly wasReached: () => boolean;
   readonly signal: AbortSignal | undefined;
   readonly drain: AbortSignal | undefined;
 }
@@ -55,7 +57,7 @@ export const untilDone = async <T>(
   options: RecoverOptions,
   attempt: (isRetry: boolean) => Promise<T>,
 ): Promise<T> => {
-  const { address, waitMs, emit } = options;
+  const { address, waitMs, emit, wasReached } = options;
   const signals = [options.signal, options.drain].filter((signal) => signal !== undefined);
   const signal = AbortSignal.any(signals);
   for (let recoveries = 0; ; recoveries += 1) {
@@ -65,9 +67,11 @@ export const untilDone = async <T>(
     } catch (error) {
       if (signal.aborted || retryOf(error) !== 'server' || recoveries === recoveriesMax) throw error;
       // Before the first connection there is nothing to wait for: a wrong address is told at once.
-      if (!isRetry && error instanceof EtlError && error.code === 'ETL_CONNECT') throw error;
+      if (!wasReached() && error instanceof EtlError && error.code === 'ETL_CONNECT') throw error;
       emit({ type: 'waiting', problem: asServerError(address, error).message, waitMs });
       await waitForServer(options, error, signal);
+      // A server that takes us in only to drop us again is not asked in a tight loop.
+      await sleep(Math.min(waitFirstMs * 2 ** recoveries, waitStepMsMax), undefined, { signal });
     }
   }
 };

@@ -1,7 +1,8 @@
 // The composer: one run of a pipeline from files to published tables, as a list of steps.
 
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { runState, updateRunState } from '../checkpoint/ledger.ts';
+import { advanceRun, endRun, runState } from '../checkpoint/ledger.ts';
 import { dropStaging } from '../copy/staging.ts';
 import type { ServerAddress } from '../db/address.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
@@ -34,6 +35,8 @@ interface Memory {
   run?: LoadingRun;
   /** The server's, when it was last seen. */
   epoch?: string;
+  /** A connection has stood. */
+  wasReached: boolean;
   readonly steps: StepTime[];
   readonly start: number;
 }
@@ -71,7 +74,7 @@ const loadAndPublish = async (
 ): Promise<void> => {
   const { client } = context;
   const { runId } = run;
-  await runQuery(client, updateRunState(runId, 'loading'));
+  await runQuery(client, advanceRun(runId, 'loading'));
   const loadSeconds = await step(context, 'load', () => loadMissing(context, run)).catch(
     // A table over its limit stops the load early; the error that names its rejects is made below.
     (error: unknown) => {
@@ -80,9 +83,9 @@ const loadAndPublish = async (
     },
   );
   await checkRejects(context, runId);
-  await runQuery(client, updateRunState(runId, 'loaded'));
+  await runQuery(client, advanceRun(runId, 'loaded'));
   const built = await step(context, 'build', () => buildTables(context, sqlTexts, loadSeconds));
-  await runQuery(client, updateRunState(runId, 'publishing'));
+  await runQuery(client, advanceRun(runId, 'publishing'));
   await step(context, 'publish', () => publishTables(context, runId, built));
 };
 
@@ -97,11 +100,16 @@ const endOf = ({ address, options }: Job, thrown: unknown): EtlError => {
 /** Writes why a run ended into the ledger, over a connection of its own: the run's may be gone. */
 const recordEnd = async (job: Job, runId: number | undefined, error: EtlError): Promise<void> => {
   // A server that is gone cannot be told; a run that somebody else took over is not ours to end.
-  if (runId === undefined || retryOf(error) === 'server' || error.code === 'ETL_RUN_TAKEN') return;
+  if (
+    runId === undefined ||
+    retryOf(error) === 'server' ||
+    ['ETL_RUN_TAKEN', 'ETL_RUN_LOCKED'].includes(error.code)
+  )
+    return;
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
   const { code, message } = error;
   await withClient(job.address, (client) =>
-    runQuery(client, updateRunState(runId, state, { code, message })),
+    runQuery(client, endRun(runId, state, { code, message }, hostname(), process.pid)),
   ).catch((cause: unknown) =>
     job.options.logger?.warn({ error: cause }, 'the end of the run could not be recorded'),
   );
@@ -149,11 +157,19 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
 
 const runJob = async (job: Job): Promise<RunResult> => {
   const { address, options } = job;
-  const memory: Memory = { steps: [], start: performance.now() };
+  const memory: Memory = { wasReached: false, steps: [], start: performance.now() };
   const { waitMs = waitMsDefault, onEvent: emit = () => undefined, signal, drain } = options;
   try {
-    return await untilDone({ address, waitMs, emit, signal, drain }, (isRetry) =>
-      withClient(address, (client) => attempt(job, client, memory, isRetry), signal),
+    const wasReached = (): boolean => memory.wasReached;
+    return await untilDone({ address, waitMs, emit, wasReached, signal, drain }, (isRetry) =>
+      withClient(
+        address,
+        (client) => {
+          memory.wasReached = true;
+          return attempt(job, client, memory, isRetry);
+        },
+        signal,
+      ),
     );
   } catch (thrown) {
     const error = endOf(job, thrown);

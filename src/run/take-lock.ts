@@ -2,8 +2,9 @@
 
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { selectHolder } from '../checkpoint/ledger.ts';
-import { tryLockPipeline } from '../db/advisory-lock.ts';
+import { selectUnfinished } from '../checkpoint/ledger.ts';
+import { lockSpace } from '../db/advisory-keys.ts';
+import { lockHolder, tryLockPipeline } from '../db/advisory-lock.ts';
 import { runQuery, type Client } from '../db/client.ts';
 import { EtlError, codeOf } from '../errors.ts';
 import { deadHolderWaitMs, waitFirstMs } from '../limits.ts';
@@ -23,11 +24,21 @@ const isGone = (pid: number): boolean => {
  * Ends sessions of this very process on the server, from before its connections were lost: on the server's side they
  * may live on for a while, with locks and open transactions.
  */
-const endOldSessions = async (client: Client): Promise<void> => {
+const endOldSessions = async ({ client, address }: RunContext): Promise<void> => {
   await client.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = current_setting('application_name') and pid <> pg_backend_pid() and usename = current_user`,
+      where application_name = $1 and pid <> pg_backend_pid() and usename = current_user and datname = current_database()`,
+    [address.sessionName],
   );
+};
+
+/** Who holds the lock without having begun a run: it is still planning. */
+const sessionHolder = async (
+  client: Client,
+  pipeline: string,
+): Promise<Record<string, string | number> | undefined> => {
+  const { rows } = await client.query(lockHolder, [pipeline, lockSpace]);
+  return rows[0] && { run: 'not yet numbered', ...rows[0] };
 };
 
 /**
@@ -38,13 +49,16 @@ const endOldSessions = async (client: Client): Promise<void> => {
  */
 export const takeLock = async (context: RunContext, isRetry: boolean): Promise<void> => {
   const { client, spec } = context;
-  if (isRetry) await endOldSessions(client);
+  if (isRetry) await endOldSessions(context);
   const deadline = performance.now() + deadHolderWaitMs;
   while (!(await tryLockPipeline(client, spec.name))) {
-    const { rows } = await runQuery(client, selectHolder(spec.name));
-    const holder = rows[0] ?? { run: 0, host: 'an unknown host', pid: 0, started: 'just now' };
-    const isDying = isRetry || (holder.host === hostname() && isGone(holder.pid));
-    if (!isDying || performance.now() > deadline)
+    const { rows } = await runQuery(client, selectUnfinished(spec.name));
+    const unfinished = rows[0];
+    const isDead = unfinished !== undefined && unfinished.host === hostname() && isGone(unfinished.pid);
+    const holder = unfinished ?? (await sessionHolder(client, spec.name));
+    const isDying = isRetry || isDead;
+    // A lock without a holder was let go between two questions.
+    if (holder !== undefined && (!isDying || performance.now() > deadline))
       throw new EtlError('ETL_RUN_LOCKED', { pipeline: spec.name, ...holder });
     await sleep(waitFirstMs);
   }

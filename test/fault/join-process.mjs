@@ -5,4 +5,9 @@
 import { joinRun, loadPipelineFile } from '../../dist/index.js';
 
 const { pipeline, directory } = await loadPipelineFile(process.argv[2]);
-await joinRun(pipeline, { directory, workers: 1, chunkBytes: 1_450_000, databaseUrl: process.env.DATABASE_URL });
+await joinRun(pipeline, {
+  directory,
+  workers: 1,
+  chunkBytes: 1_450_000,
+  databaseUrl: process.env.DATABASE_URL,
+});

@@ -1,6 +1,6 @@
 // Sessions end and servers restart, with and without a crash: only a crash costs chunks.
 
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ChunkRow } from '../helpers/fault-outcome.ts';
 import { buildPoints, loadPoints } from '../helpers/fault-points.ts';
 import type { Point } from '../helpers/fault-proxy.ts';
@@ -52,6 +52,7 @@ describe('a crash', () => {
       return 'drop' as const;
     });
     expectRecovered(ended, true, lost);
+    expect(lost.length).toBeGreaterThan(0);
     await expectReplaced(scene(), lost);
     await scene().expectWhole();
   });
@@ -65,6 +66,7 @@ describe('no crash', () => {
       return 'forward' as const;
     });
     expectRecovered(ended, false, []);
+    expect(kept.length).toBeGreaterThan(0);
     await expectKept(scene(), kept);
     await scene().expectWhole();
   });

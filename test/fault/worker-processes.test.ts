@@ -26,7 +26,11 @@ const start = (script: string, args: readonly string[], databaseUrl: string): Ch
 };
 
 const startRun = (databaseUrl: string): ChildProcess =>
-  start('src/cli/etl.mjs', ['run', pipeline, '--workers', '1', '--chunk-bytes', '1450000', '--quiet'], databaseUrl);
+  start(
+    'src/cli/etl.mjs',
+    ['run', pipeline, '--workers', '1', '--chunk-bytes', '1450000', '--quiet'],
+    databaseUrl,
+  );
 
 const startJoin = (): ChildProcess => start('test/fault/join-process.mjs', [pipeline], database.url);
 
@@ -56,7 +60,7 @@ beforeAll(async () => {
   writeNoaaFiles(directory, records, 4);
   const other = await createDatabase();
   try {
-    expect(await ended(startRun(other.url))).toBe(0);
+    if ((await ended(startRun(other.url))) !== 0) throw new Error('the undisturbed run failed');
     const { default: pg } = await import('pg');
     const client = new pg.Client({ connectionString: other.url });
     await client.connect();
@@ -100,7 +104,9 @@ it('the coordinator is killed: the joined process ends, and the next run loads o
   coordinator.kill('SIGKILL');
   joined.kill('SIGKILL');
   await Promise.all([ended(coordinator), ended(joined)]);
-  const before = await database.query('select file_id, byte_start, committed_at from etl.chunk order by 1, 2');
+  const before = await database.query(
+    'select file_id, byte_start, committed_at from etl.chunk order by 1, 2',
+  );
   expect(await ended(startRun(database.url))).toBe(0);
   expect((await database.query(checksum)).rows[0]).toEqual(undisturbed);
   const after = await database.query('select file_id, byte_start, committed_at from etl.chunk order by 1, 2');

@@ -2,7 +2,7 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import type { RunEvent } from '../../src/model.ts';
 
 type EventType = RunEvent['type'];
@@ -83,6 +83,11 @@ export const startEtl = ({ directory, url, chunkBytes, args = [] }: EtlOptions):
     return said.includes(part);
   };
   return { pid: child.pid!, untilSaid, kill: (signal) => child.kill(signal), ended };
+};
+
+/** The process ended so, with this error if any; a failure shows everything that a person read. */
+export const expectEnd = ({ end, error, said }: Ended, exit: number, code?: string): void => {
+  expect({ end, code: error?.code, said }).toEqual({ end: exit, code, said });
 };
 
 /** Events of one type, in order. */

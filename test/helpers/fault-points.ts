@@ -96,8 +96,9 @@ export const tidyPoint: Point = before(
 export const midCopyPoint = (nth: number): Point =>
   before('COPY data', ({ kind }) => kind === 'copy data', nth);
 
-/** A connection is open, and its first statement is on its way. */
-export const setUpPoint: Point = before('a session is set up', sql(/^set client_connection_check_interval/));
+/** The `nth` connection of ours is open, and its first statement is on its way. */
+export const setUpPoint = (nth: number): Point =>
+  before('a session is set up', sql(/^set client_connection_check_interval/), nth);
 
 /** Rows of a table of tests, by their names. */
 export const byName = (points: readonly Point[]): [string, Point][] =>

@@ -1,7 +1,7 @@
 // A server that goes away under a run: what the ledger holds meanwhile, and what the run must say about it.
 
 import { expect } from 'vitest';
-import { eventsOf, type Ended } from './fault-child.ts';
+import { eventsOf, expectEnd, type Ended } from './fault-child.ts';
 import { chunksOf, type ChunkRow } from './fault-outcome.ts';
 import type { Scene } from './fault-scene.ts';
 
@@ -27,13 +27,13 @@ export const recordsOf = (chunks: readonly ChunkRow[]): number =>
 export const expectCalm = ({ said }: Ended): void => {
   const lines = said.split('\n');
   const about = lines.filter((line) => /waiting up to|crashed and recovered|server is back/.test(line));
-  expect(about, said).toHaveLength(2);
+  expect({ lines: about.length, said }).toEqual({ lines: 2, said });
   expect(said).not.toMatch(/^\s+at |node_modules|bullmq|Error:|warning/im);
 };
 
 /** The run waited once, lost these chunks to a crash (or none, without one), and finished. */
 export const expectRecovered = (ended: Ended, crashed: boolean, lost: readonly ChunkRow[]): void => {
-  expect(ended, ended.said).toMatchObject({ end: 0, error: undefined });
+  expectEnd(ended, 0);
   expect(eventsOf(ended, 'waiting')).toHaveLength(1);
   expect(eventsOf(ended, 'recovered')).toEqual([
     { type: 'recovered', crashed, chunks: lost.length, records: recordsOf(lost) },

@@ -36,16 +36,15 @@ export const openScene = async (data: FaultData, directory = data.directory): Pr
   const start = (...args: readonly string[]): Etl =>
     startEtl({ directory, url: through.href, chunkBytes: data.chunkBytes, args });
   const runStruck: Scene['runStruck'] = async (point, strike) => {
-    let child: Etl | undefined;
     let striking: Promise<Verdict> | undefined;
     proxy.arm(point, (effect, clientPort) => {
-      striking = Promise.resolve(strike(child!)(effect, clientPort));
+      striking = Promise.resolve(strike(child)(effect, clientPort));
       return striking;
     });
-    child = start();
+    const child = start();
     const ended = await child.ended;
     proxy.disarm();
-    expect(striking, `${point.name} was never reached: ${ended.said}`).toBeDefined();
+    if (striking === undefined) throw new Error(`${point.name} was never reached: ${ended.said}`);
     await striking;
     return ended;
   };

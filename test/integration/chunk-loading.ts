@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
-import { insertFiles, insertRun } from '../../src/checkpoint/ledger.ts';
+import { advanceRun, insertFiles, insertRun } from '../../src/checkpoint/ledger.ts';
 import { createStaging, stagingTable } from '../../src/copy/staging.ts';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { runQuery, withClient, type Client } from '../../src/db/client.ts';
@@ -59,9 +59,14 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   const hashes = { definitionHash: '', tableHashes: {} };
   const run = { pipeline: spec.name, params: {}, workers: 1, host: '', pid: 1, epoch, ...hashes };
   const runId = Number((await runQuery(client, insertRun(run))).rows[0].id);
+  await runQuery(client, advanceRun(runId, 'loading'));
   const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
   const file = { ...planned.files[0]!, id, runId };
-  const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(spec, planned.table, planned.staging);
+  const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(
+    spec,
+    planned.table,
+    planned.staging,
+  );
   const told = { bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
   const load: FileLoad = {
     client,

@@ -311,3 +311,30 @@ describe('all tables of a pipeline', () => {
     expect(await rowsOf('select count(*)::int as n from etl_queue.job')).toEqual([{ n: 0 }]);
   });
 });
+
+describe('what in-place publishing must not touch', () => {
+  it('rows of a table that inherits from ours', async () => {
+    await run();
+    await query('create table geo.archive () inherits (geo.city)');
+    await query(`insert into geo.archive values (9, 'Xanten', 1)`);
+    await run();
+    expect(await rowsOf('select id from geo.archive')).toEqual([{ id: 9 }]);
+    expect(await rowsOf('select count(*)::int as n from only geo.city')).toEqual([{ n: 2 }]);
+  });
+
+  it('what stands behind a view of the table’s name', async () => {
+    await query('create schema geo; create table geo.base (id integer, name text, people bigint)');
+    await query(`insert into geo.base values (9, 'Xanten', 1); create view geo.city as select * from geo.base`);
+    expect(await failureOf(run())).toMatchObject({ code: 'ETL_PUBLISH_REFUSED', details: { sqlstate: '42809' } });
+    expect(await rowsOf('select id from geo.base')).toEqual([{ id: 9 }]);
+  });
+
+  it('a table whose trigger keeps the old rows: nothing is published', async () => {
+    await run();
+    await query(`create function geo.keep() returns trigger language plpgsql as 'begin return null; end';
+      create trigger keep before delete on geo.city for each row execute function geo.keep()`);
+    write('city.csv', 'id,name,people\n3,Jena,100000\n');
+    expect(await failureOf(run())).toMatchObject({ code: 'ETL_INCOMPLETE', details: { table: 'city' } });
+    expect(await rowsOf('select id from geo.city order by id')).toEqual([{ id: 1 }, { id: 2 }]);
+  });
+});

@@ -104,7 +104,7 @@ const runShown = async (loaded: LoadedPipeline, flags: RunFlags, command: Comman
     display.note(
       isSecond
         ? `${signal}: stopping at once`
-        : `${signal}: stopping after the chunks in flight; nothing will be published; once more stops at once`,
+        : `${signal}: stopping after the chunks in flight; once more stops at once`,
     );
   try {
     return await withInterrupt(sayStopping, async ({ abort: signal, drain }) => {

@@ -57,10 +57,14 @@ describe('missingSegments', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 40 }), (loaded) => {
         const bytes = 10 + loaded.length * 10;
-        const chunks = loaded.flatMap((is, index) => (is ? [chunk(1, 10 + index * 10, 20 + index * 10)] : []));
+        const chunks = loaded.flatMap((is, index) =>
+          is ? [chunk(1, 10 + index * 10, 20 + index * 10)] : [],
+        );
         const covered = [
           ...chunks.map(({ start, end }) => [start, end.byte] as const),
-          ...missingSegments([file(1, bytes)], chunks).map(({ start, byteEnd }) => [start.byte, byteEnd] as const),
+          ...missingSegments([file(1, bytes)], chunks).map(
+            ({ start, byteEnd }) => [start.byte, byteEnd] as const,
+          ),
         ].toSorted((a, b) => a[0] - b[0]);
         let at = 10;
         for (const [start, end] of covered) {

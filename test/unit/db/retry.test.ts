@@ -34,6 +34,8 @@ describe('retryOf', () => {
     expect(retryOf(new EtlError('ETL_EPOCH_CHANGED'))).toBe('server');
     expect(retryOf(new EtlError('ETL_CONNECT_AUTH'))).toBe('never');
     expect(retryOf(new EtlError('ETL_CONNECT', {}, { cause: coded('ECONNREFUSED') }))).toBe('server');
-    expect(retryOf(new EtlError('ETL_CONNECT', {}, { cause: coded('DEPTH_ZERO_SELF_SIGNED_CERT') }))).toBe('never');
+    expect(retryOf(new EtlError('ETL_CONNECT', {}, { cause: coded('DEPTH_ZERO_SELF_SIGNED_CERT') }))).toBe(
+      'never',
+    );
   });
 });
