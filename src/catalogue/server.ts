@@ -37,7 +37,7 @@ export const serverErrors = {
   },
   ETL_SERVER_LOST: {
     message: 'the connection to {server} was lost: {problem}',
-    hint: 'Run again when the server is back; nothing was published.',
+    hint: 'Run again when the server is back: it continues, or says that everything was published by then.',
     retry: 'run',
     exit: failed,
   },

@@ -46,7 +46,7 @@ describe('one signal', () => {
       return 'forward' as const;
     });
     expectEnd(ended, 130, 'ETL_INTERRUPTED');
-    expect(ended.said).toContain('nothing will be published');
+    expect(ended.said).toContain('once more stops at once');
     await expectStopped();
   });
 });

@@ -15,6 +15,6 @@ export const noticeOf = (event: RunEvent): string | undefined => {
     return `${event.problem}; waiting up to ${formatSeconds(event.waitMs / 1000)} for the server`;
   if (event.type !== 'recovered') return undefined;
   if (!event.crashed) return 'the server is back; nothing was lost';
-  if (event.chunks === 0) return 'the server crashed and recovered; nothing was in staging yet';
+  if (event.chunks === 0) return 'the server crashed and recovered; nothing has to be loaded again';
   return `the server crashed and recovered: ${chunksAndRecords(event)} ${event.chunks === 1 ? 'is' : 'are'} loaded again`;
 };
