@@ -324,8 +324,13 @@ describe('what in-place publishing must not touch', () => {
 
   it('what stands behind a view of the table’s name', async () => {
     await query('create schema geo; create table geo.base (id integer, name text, people bigint)');
-    await query(`insert into geo.base values (9, 'Xanten', 1); create view geo.city as select * from geo.base`);
-    expect(await failureOf(run())).toMatchObject({ code: 'ETL_PUBLISH_REFUSED', details: { sqlstate: '42809' } });
+    await query(
+      `insert into geo.base values (9, 'Xanten', 1); create view geo.city as select * from geo.base`,
+    );
+    expect(await failureOf(run())).toMatchObject({
+      code: 'ETL_PUBLISH_REFUSED',
+      details: { sqlstate: '42809' },
+    });
     expect(await rowsOf('select id from geo.base')).toEqual([{ id: 9 }]);
   });
 
