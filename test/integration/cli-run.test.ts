@@ -1,17 +1,17 @@
 // `etl run` from a pipeline file to published tables, as the command line shows it.
 
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
+import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
 const database = useDatabase();
 
-const workingDirectory = mkdtempSync(join(tmpdir(), 'sluice-cli-run-'));
+const { directory: workingDirectory } = useFiles();
 const pipelineFile = join(workingDirectory, 'cities.ts');
 mkdirSync(join(workingDirectory, 'data'));
 // The pipeline imports Zod.

@@ -1,13 +1,13 @@
 // Tab completion: the scripts, and what they are answered. The library writes with console.log.
 
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
+import { useFiles } from '../../helpers/files.ts';
 import { fakeIo } from './fake-io.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'sluice-complete-'));
+const { directory } = useFiles();
 mkdirSync(join(directory, 'pipelines'));
 writeFileSync(join(directory, 'pipelines', 'noaa.ts'), '');
 writeFileSync(join(directory, 'pipelines', 'notes.md'), '');

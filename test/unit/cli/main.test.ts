@@ -1,11 +1,11 @@
 // Arguments, variables and errors of the command line, without a server.
 
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { readVersion } from '../../../src/cli/program.ts';
+import { useFiles } from '../../helpers/files.ts';
 import { fakeIo } from './fake-io.ts';
 
 const usageCases = [
@@ -148,7 +148,7 @@ describe('variables are checked as flags are, and named in the error', () => {
 });
 
 describe('.env of the working directory', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
+  const { directory } = useFiles();
   writeFileSync(join(directory, '.env'), 'ETL_WORKERS=0\nETL_PROGRESS="none" # quiet\n');
 
   it('is read', async () => {
@@ -215,7 +215,7 @@ describe('errors', () => {
 });
 
 describe('before anything ran', () => {
-  const nowhere = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
+  const { directory: nowhere } = useFiles();
   it.each([
     { args: ['status'], says: 'no runs yet\n', exit: 0 },
     { args: ['status', '--json'], says: '[]\n', exit: 0 },
