@@ -19,7 +19,7 @@ export const runErrors = {
     exit: failed,
   },
   ETL_RUN_TAKEN: {
-    message: 'run {run} was taken over by run {other} while this process had no connection',
+    message: 'run {run} was taken over by {other} while this process had no connection',
     hint: 'Nothing to do: the other process goes on.',
     retry: 'never',
     exit: failed,

@@ -161,7 +161,8 @@ export const continueRun = async (context: RunContext, run: LoadingRun): Promise
   const { client, workers } = context;
   const latest = await latestRun(client, context.spec.name);
   const isOurs = latest?.id === run.runId && latest.state !== 'cancelled';
-  if (!isOurs) throw new EtlError('ETL_RUN_TAKEN', { run: run.runId, other: latest?.id });
+  if (!isOurs)
+    throw new EtlError('ETL_RUN_TAKEN', { run: run.runId, other: `run ${latest?.id ?? 'unknown'}` });
   await runQuery(client, adoptRun(run.runId, hostname(), process.pid, workers));
   context.emit(await renewIfCrashed(context, run.runId, run.epoch));
   return { ...run, epoch: context.epoch };

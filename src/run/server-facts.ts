@@ -70,7 +70,6 @@ export const settingNames = [
   'shared_buffers',
   'maintenance_work_mem',
   'max_parallel_maintenance_workers',
-  'statement_timeout',
 ] as const;
 
 const selectSettings = `

@@ -78,10 +78,4 @@ export const settingRules: readonly SettingRule[] = [
     isFine: atLeast(2),
     advice: 'set max_parallel_maintenance_workers = 2 or more: indexes are built by several processes',
   },
-  {
-    name: 'statement_timeout',
-    isFine: ({ number }) => number === 0,
-    advice:
-      'set statement_timeout = 0 for this user: it cancels the COPY, the build or the index that takes longer',
-  },
 ];

@@ -77,15 +77,13 @@ describe('an empty database', () => {
       shared_buffers: { text: '256MB', number: 256 * 1024 ** 2 },
       maintenance_work_mem: { text: '256MB', number: 256 * 1024 ** 2 },
       checkpoint_timeout: { text: '15min', number: 900 },
-      statement_timeout: { text: '0', number: 0 },
     });
   });
 
   it('settings of the session’s user count', async () => {
     const url = new URL(database.url);
-    url.searchParams.set('options', '-c statement_timeout=90000 -c maintenance_work_mem=1MB');
+    url.searchParams.set('options', '-c maintenance_work_mem=1MB');
     const { findings } = await doctor([], { DATABASE_URL: url.href });
-    expect(finding(findings, 'statement_timeout')).toMatchObject({ value: '90s', verdict: 'advice' });
     expect(finding(findings, 'maintenance_work_mem')).toMatchObject({ value: '1MB', verdict: 'advice' });
   });
 });

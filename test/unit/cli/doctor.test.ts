@@ -37,7 +37,6 @@ const fit: ServerFacts = {
     shared_buffers: amount('256MB', 256 * MiB),
     maintenance_work_mem: amount('256MB', 256 * MiB),
     max_parallel_maintenance_workers: amount('2', 2),
-    statement_timeout: amount('0', 0),
   },
   logIsUsed: false,
   connectionLimits: [{ name: 'max_connections', limit: 97, used: 3 }],
@@ -240,14 +239,6 @@ const rows: readonly Row[] = [
     value: '0',
     verdict: 'advice',
     advice: 'set max_parallel_maintenance_workers = 2',
-  },
-  {
-    title: 'statements that are cancelled after a while',
-    facts: setting('statement_timeout', amount('30s', 30)),
-    name: 'statement_timeout',
-    value: '30s',
-    verdict: 'advice',
-    advice: 'set statement_timeout = 0',
   },
   {
     title: 'the disk of a server elsewhere',
