@@ -58,15 +58,14 @@ const tryCopy = async (load: FileLoad, bytes: Buffer): Promise<unknown> => {
 };
 
 /** The column that the server names in the context of its error ("COPY t, line 1, column c: …"), if it does. */
-const columnIn = (error: unknown, load: FileLoad): string | null => {
+const columnIn = (error: unknown): string | null => {
   const where = (error as { where?: string }).where ?? '';
-  const name = /, column ([^:]+):/.exec(where)?.[1];
-  return name === undefined || load.file.header.length === 0 ? null : name;
+  return /, column ([^:]+):/.exec(where)?.[1] ?? null;
 };
 
-const rejectOf = (load: FileLoad, block: RecordBlock, error: unknown): Reject => ({
+const rejectOf = (block: RecordBlock, error: unknown): Reject => ({
   position: block.position,
-  column: columnIn(error, load),
+  column: columnIn(error),
   code: 'server',
   reason: `${codeOf(error)} ${messageOf(error)}`,
   raw: rawText(block.bytes.subarray(block.spans.starts[0], block.spans.ends[0])),
@@ -80,7 +79,7 @@ const copyPart = async (load: FileLoad, block: RecordBlock, rejects: Reject[]): 
   if (refusal === undefined) return counts.copied;
   const records = block.spans.starts.length;
   if (records === 1) {
-    rejects.push(rejectOf(load, block, refusal));
+    rejects.push(rejectOf(block, refusal));
     return 0;
   }
   const middle = Math.ceil(records / 2);

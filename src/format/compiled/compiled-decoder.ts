@@ -22,13 +22,10 @@ export const compiledObstacle = ({ source, columns, filter }: SourceTableSpec): 
   if (quote !== null && escape !== quote) return 'its escape is not its quote';
   if (comment !== null) return 'it has comments';
   if (filter.some(({ kind }) => kind === 'when')) return 'its filter is a function';
-  for (const { name, type, sqlType, map, checks, schema } of columns.map((column) => ({
-    ...column,
-    sqlType: column.options.sqlType,
-  }))) {
+  for (const { name, type, options, map, checks, schema } of columns) {
     if (map !== undefined || checks.length > 0 || schema !== undefined)
       return `column ${name} has a function`;
-    if (valueEncoders[type] === undefined) return `column ${name} is of type ${sqlType ?? type}`;
+    if (valueEncoders[type] === undefined) return `column ${name} is of type ${options.sqlType ?? type}`;
   }
   return undefined;
 };
