@@ -5,9 +5,16 @@ import { Socket } from 'node:net';
 export interface SocketSet {
   /** For node-postgres' `stream` option: makes a socket that belongs to the set. */
   readonly open: () => Socket;
-  /** Ends all of them at once, and refuses to open more. */
+  /** Ends all of them at once; those that are asked for later fail to connect. */
   readonly destroy: () => void;
 }
+
+/** A socket that never connects. A pool makes sockets in callbacks, where a thrown error would end the process. */
+const refusedSocket = (): Socket => {
+  const socket = new Socket();
+  socket.connect = () => socket.destroy(new Error('the queue is closed'));
+  return socket;
+};
 
 export const createSocketSet = (): SocketSet => {
   const sockets = new Set<Socket>();
@@ -15,7 +22,8 @@ export const createSocketSet = (): SocketSet => {
   return {
     open: () => {
       // BullMQ goes on trying to reach a server that is gone, also while it is being closed.
-      if (isOver) throw new Error('the queue is closed');
+      // Proved by test/integration/queue-sockets.test.ts.
+      if (isOver) return refusedSocket();
       const socket = new Socket();
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));

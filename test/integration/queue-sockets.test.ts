@@ -1,0 +1,23 @@
+// The sockets of a node-postgres pool, ended from outside while somebody waits for a connection.
+
+import pg from 'pg';
+import { expect, it } from 'vitest';
+import { createSocketSet } from '../../src/queue/sockets.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const database = useDatabase();
+
+it('a pool whose sockets are ended refuses whoever waits, and later ones, without an uncaught error', async () => {
+  const sockets = createSocketSet();
+  const pool = new pg.Pool({ connectionString: database.url, max: 1, stream: sockets.open });
+  pool.on('error', () => undefined);
+  const taken = await pool.connect();
+  taken.on('error', () => undefined);
+  const waiting = pool.connect();
+  sockets.destroy();
+  // The pool now opens a connection for the one who waits, in a callback of its own (black-hole.test.ts met this).
+  taken.release(true);
+  await expect(waiting).rejects.toThrow('the queue is closed');
+  await expect(pool.query('select 1')).rejects.toThrow('the queue is closed');
+  await pool.end();
+});
