@@ -64,7 +64,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
   const file: SourceFile = { ...files[0]!, id, runId };
   await client.query(`drop table if exists ${stagingTable('safety', 't')}`);
   await runQuery(client, createStaging('safety', 't', staging));
-  const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(spec, table, staging);
+  const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(spec.name, table, staging);
   return {
     client,
     file,

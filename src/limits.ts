@@ -185,6 +185,9 @@ export const stagingTablesShown = 5;
 /** Saying goodbye to a server that may be gone; after this the socket is destroyed. */
 export const closeTimeoutMs = 2_000;
 
+/** A loading thread closes its connection and ends within this, or is ended. */
+export const threadCloseTimeoutMs = 5_000;
+
 /** A chunk ends early when it has so many rejects: the commonest mistake makes every record one, and they are kept in
  *  memory until the chunk commits. */
 export const rejectsPerChunkMax = 10_000;

@@ -30,6 +30,12 @@ export const runErrors = {
     retry: 'run',
     exit: failed,
   },
+  ETL_THREAD_ENDED: {
+    message: 'a loading thread ended: {problem}',
+    hint: 'Mend what ended it, a function of the pipeline perhaps. What is loaded is kept: the next run goes on with it.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_RUN_UNKNOWN: {
     message: 'there is no run {run}',
     hint: '`etl status` lists the newest runs.',

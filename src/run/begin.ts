@@ -19,7 +19,7 @@ import type { RunEvent } from '../model.ts';
 import { migrateQueue } from '../queue/backend.ts';
 import { removeQueue } from '../queue/load-queue.ts';
 import type { RunContext } from './context.ts';
-import type { DefinitionHashes } from './job.ts';
+import type { DefinitionHashes } from './definition.ts';
 import type { LoadingRun } from './load.ts';
 import type { PlannedTable } from './plan.ts';
 

@@ -5,6 +5,7 @@ import type { ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
 import type { Logger } from '../logger.ts';
 import type { RunEvent, RunStep, StepTime } from '../model.ts';
+import type { PipelineFile } from './definition.ts';
 
 export interface RunContext {
   readonly spec: PipelineSpec;
@@ -13,6 +14,8 @@ export interface RunContext {
   readonly client: Client;
   /** The server's crash epoch when this connection was opened. */
   readonly epoch: string;
+  /** Where loading threads find the definition's functions. */
+  readonly file: PipelineFile | undefined;
   readonly workers: number;
   readonly chunkBytes: number;
   readonly keepStaging: boolean;

@@ -4,39 +4,20 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { currentEpoch } from '../checkpoint/epoch.ts';
-import type { PipelineSpec } from '../declaration.ts';
 import { resolveServer, type ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
 import { chunkBytesDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
 import type { StepTime } from '../model.ts';
-import { bindPipeline } from '../pipeline/bind.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { definitionHash, tableHashes } from '../pipeline/hash.ts';
-import { readSqlFile, type SqlText } from '../transform/sql-file.ts';
 import type { RunContext } from './context.ts';
+import { readDefinition, type Definition } from './definition.ts';
 import type { RunOptions } from './options.ts';
 
-/** What identifies a definition. */
-export interface DefinitionHashes {
-  readonly definition: string;
-  readonly tables: Readonly<Record<string, string>>;
-}
-
-export interface Job {
-  readonly spec: PipelineSpec;
-  readonly sqlTexts: ReadonlyMap<string, SqlText>;
-  readonly hashes: DefinitionHashes;
+export interface Job extends Definition {
   readonly address: ServerAddress;
   readonly options: RunOptions;
 }
-
-const readSqlFiles = async (spec: PipelineSpec): Promise<ReadonlyMap<string, SqlText>> => {
-  const texts = new Map<string, SqlText>();
-  for (const { name, transform } of spec.tables)
-    if (transform !== undefined) texts.set(name, await readSqlFile(name, transform, spec.directory));
-  return texts;
-};
 
 /** Names this process's sessions on the server, so that they are known as ours after a connection was lost. */
 const withSessionName = (address: ServerAddress, pipeline: string): ServerAddress => ({
@@ -50,24 +31,16 @@ export const prepareJob = async (
   options: RunOptions & { readonly server?: ServerAddress },
 ): Promise<Job> => {
   const directory = resolve(options.directory ?? '.');
-  const spec = bindPipeline(pipeline, { params: options.params ?? {}, directory });
-  const sqlTexts = await readSqlFiles(spec);
-  const texts = new Map([...sqlTexts].map(([table, { text }]) => [table, text]));
+  const definition = await readDefinition(pipeline, { params: options.params ?? {}, directory });
   const { databaseUrl, server } = options;
   const address =
     server ?? (await resolveServer({ databaseUrl, env: process.env, etlDirectory: resolve('.etl') }));
-  return {
-    spec,
-    sqlTexts,
-    hashes: { definition: definitionHash(spec, texts), tables: tableHashes(spec, texts) },
-    address: withSessionName(address, spec.name),
-    options,
-  };
+  return { ...definition, address: withSessionName(address, definition.spec.name), options };
 };
 
 /** The job on one connection. */
 export const createContext = async (
-  { spec, address, options }: Job,
+  { spec, hashes, address, options }: Job,
   client: Client,
   steps: StepTime[],
 ): Promise<RunContext> => ({
@@ -76,6 +49,14 @@ export const createContext = async (
   client,
   steps,
   epoch: await currentEpoch(client),
+  file:
+    options.pipelineFile === undefined
+      ? undefined
+      : {
+          path: resolve(options.pipelineFile),
+          params: options.params ?? {},
+          definition: hashes.definition,
+        },
   workers: options.workers ?? availableParallelism(),
   chunkBytes: options.chunkBytes ?? chunkBytesDefault,
   keepStaging: options.keepStaging ?? false,

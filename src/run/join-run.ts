@@ -9,7 +9,7 @@ import { queuePollMs } from '../limits.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { serveQueue } from '../queue/load-queue.ts';
 import { createContext, prepareJob, type Job } from './job.ts';
-import { withSegmentLoader, type LoadingRun } from './load.ts';
+import { withSegmentWork, type LoadingRun } from './load.ts';
 import type { RunOptions } from './options.ts';
 import { stagingColumns } from './plan.ts';
 import type { RunContext } from './context.ts';
@@ -51,7 +51,7 @@ export const joinRun = async (
     const context = await createContext(job, client, []);
     const run = await loadingRun(context, await findRun(context, job));
     const chunks = await loadedChunks(client, run.runId);
-    await withSegmentLoader(context, run, chunks, async (serving) => {
+    await withSegmentWork(context, run, chunks, async (serving) => {
       const service = await serveQueue(serving);
       try {
         while ((await runState(client, run.runId)) === 'loading' && !options.drain?.aborted)

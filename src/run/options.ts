@@ -12,6 +12,9 @@ export interface RunOptions {
   readonly workers?: number;
   /** Bytes of source that one transaction loads. Default: 32 MiB. */
   readonly chunkBytes?: number;
+  /** File whose default export is this pipeline. With it, also a definition that holds functions is loaded in threads of
+   *  its own: each imports the file again. Without it, functions run in the caller's thread. */
+  readonly pipelineFile?: string;
   /** Directory that SQL files are relative to. Default: the working directory; the command line gives the pipeline file's. */
   readonly directory?: string;
   /** Directory that source globs are relative to. Default: the working directory. */

@@ -1,6 +1,6 @@
 // How one table is loaded: decoder, COPY statement and counts, put together once and shared by its segments.
 
-import type { PipelineSpec, SourceTableSpec } from '../declaration.ts';
+import type { SourceTableSpec } from '../declaration.ts';
 import type { Counts, SourceFile } from '../model.ts';
 import { copyBinary, copyText, copyVerbatim, noQuote, type StagingColumn } from '../copy/staging.ts';
 import { encodeTextRow } from '../copy/encode-text.ts';
@@ -46,7 +46,7 @@ export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
 
 /** Puts the loading of a table together. */
 export const createTableLoad = (
-  spec: PipelineSpec,
+  pipeline: string,
   table: SourceTableSpec,
   staging: readonly StagingColumn[],
 ): TableLoad => {
@@ -57,20 +57,20 @@ export const createTableLoad = (
     return {
       ...common,
       frame: noFrame,
-      copyStatement: copyVerbatim(spec.name, table.name, staging, dialect),
+      copyStatement: copyVerbatim(pipeline, table.name, staging, dialect),
       decoderFor: (file) => createVerbatimDecoder(table, file.header.length, noQuote),
     };
   if (decoder === 'compiled')
     return {
       ...common,
       frame: binaryFrame,
-      copyStatement: copyBinary(spec.name, table.name, staging),
+      copyStatement: copyBinary(pipeline, table.name, staging),
       decoderFor: (file) => createCompiledDecoder(table, file.header, file.name),
     };
   return {
     ...common,
     frame: noFrame,
-    copyStatement: copyText(spec.name, table.name, staging),
+    copyStatement: copyText(pipeline, table.name, staging),
     decoderFor: (file) => createRecordDecoder(table, file.header, file.name, encodeTextRow),
   };
 };

@@ -63,7 +63,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
   const file = { ...planned.files[0]!, id, runId };
   const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(
-    spec,
+    spec.name,
     planned.table,
     planned.staging,
   );

@@ -97,7 +97,7 @@ const printSummary = async (result: RunResult, server: ServerAddress, io: Io): P
 
 /** Everything that a signal may stop: it ends with the summary's ingredients, or an error. */
 const runShown = async (loaded: LoadedPipeline, flags: RunFlags, command: Command, io: Io) => {
-  const { pipeline, directory } = loaded;
+  const { pipeline, directory, file: pipelineFile } = loaded;
   const { workers, chunkBytes, waitMs, params, fresh, fullRefresh, keepStaging } = flags;
   const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
   const sayStopping = (signal: string, isSecond: boolean): void =>
@@ -113,6 +113,7 @@ const runShown = async (loaded: LoadedPipeline, flags: RunFlags, command: Comman
       drain.throwIfAborted();
       const result = await runPipeline(pipeline, {
         server,
+        pipelineFile,
         directory,
         workingDirectory: io.workingDirectory,
         ...(workers !== undefined && { workers }),

@@ -1,0 +1,44 @@
+// A bound pipeline with the text of its SQL files: what it says, and the hashes that identify it.
+
+import type { PipelineSpec } from '../declaration.ts';
+import { bindPipeline, type Binding } from '../pipeline/bind.ts';
+import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import { definitionHash, tableHashes } from '../pipeline/hash.ts';
+import { readSqlFile, type SqlText } from '../transform/sql-file.ts';
+
+/** What identifies a definition. */
+export interface DefinitionHashes {
+  readonly definition: string;
+  readonly tables: Readonly<Record<string, string>>;
+}
+
+export interface Definition {
+  readonly spec: PipelineSpec;
+  readonly sqlTexts: ReadonlyMap<string, SqlText>;
+  readonly hashes: DefinitionHashes;
+}
+
+/** A pipeline file that is loaded again in each thread, because functions cannot be sent there. */
+export interface PipelineFile {
+  /** Absolute path. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Hash of the definition that the main thread has of it. */
+  readonly definition: string;
+}
+
+const readSqlFiles = async (spec: PipelineSpec): Promise<ReadonlyMap<string, SqlText>> => {
+  const texts = new Map<string, SqlText>();
+  for (const { name, transform } of spec.tables)
+    if (transform !== undefined) texts.set(name, await readSqlFile(name, transform, spec.directory));
+  return texts;
+};
+
+/** Binds the pipeline and reads its SQL. Errors: those of the declaration and of its SQL files. */
+export const readDefinition = async (pipeline: Pipeline, binding: Binding): Promise<Definition> => {
+  const spec = bindPipeline(pipeline, binding);
+  const sqlTexts = await readSqlFiles(spec);
+  const texts = new Map([...sqlTexts].map(([table, { text }]) => [table, text]));
+  const hashes = { definition: definitionHash(spec, texts), tables: tableHashes(spec, texts) };
+  return { spec, sqlTexts, hashes };
+};

@@ -1,0 +1,109 @@
+// Loads segments of a run one after the other over a connection of its own; in a thread or in the main one.
+
+import type { SourceTableSpec } from '../declaration.ts';
+import { closeClient, destroyClient, lossOf, openClient, type Client } from '../db/client.ts';
+import type { ServerAddress } from '../db/address.ts';
+import type { Counts, Position, SourceFile } from '../model.ts';
+import type { StagingColumn } from '../copy/staging.ts';
+import type { FileLoad } from './chunk-source.ts';
+import { stopIfAsked } from './context.ts';
+import { loadChunk } from './load-chunk.ts';
+import { createTableLoad } from './table-load.ts';
+
+/** A table as its loader needs it. */
+export interface LoaderTable {
+  readonly table: SourceTableSpec;
+  readonly staging: readonly StagingColumn[];
+}
+
+/** What all segments of a run have in common. */
+export interface LoaderSetup {
+  readonly pipeline: string;
+  readonly address: ServerAddress;
+  readonly epoch: string;
+  readonly chunkBytes: number;
+  readonly tables: readonly LoaderTable[];
+}
+
+export interface SegmentTask {
+  readonly file: SourceFile;
+  readonly start: Position;
+  readonly byteEnd: number;
+}
+
+/** Who is told how a segment comes along, and what may stop it, from gently to at once. */
+export interface SegmentWatch {
+  /** Bytes and counts as they are decoded; the negative when a chunk is rolled back. */
+  readonly onDecoded: (bytes: number, counts: Counts) => void;
+  /** Called when a chunk is committed; what it throws ends the segment. */
+  readonly afterChunk: () => void;
+  /** Ends the segment after the chunk in flight. */
+  readonly drain: AbortSignal | undefined;
+  /** Breaks the chunk in flight off; the connection stays usable. */
+  readonly leave: AbortSignal;
+  /** Ends the connection under the chunk in flight. */
+  readonly abort: AbortSignal | undefined;
+}
+
+export interface SegmentLoader {
+  /** Loads a segment, chunk after chunk. Errors: those of loadChunk; the reason of the signal that stopped it. */
+  readonly load: (task: SegmentTask, watch: SegmentWatch) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+const loadSegment = async (load: FileLoad, start: Position, watch: SegmentWatch): Promise<void> => {
+  let at = start;
+  while (at.byte < load.byteEnd) {
+    stopIfAsked({ signal: load.signal, drain: watch.drain });
+    at = (await loadChunk(load, at)).end;
+    watch.afterChunk();
+  }
+};
+
+/** Makes a loader; it connects when the first segment comes. */
+export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
+  const { pipeline, address, epoch, chunkBytes } = setup;
+  const loads = new Map(
+    setup.tables.map(({ table, staging }) => [table.name, createTableLoad(pipeline, table, staging)]),
+  );
+  let idle: Client | undefined;
+  const closing: Promise<void>[] = [];
+
+  const loadOver = (client: Client, { file, start, byteEnd }: SegmentTask, watch: SegmentWatch) => {
+    const { copyStatement, frame, decoderFor, splitterFor } = loads.get(file.table)!;
+    const { leave, abort, onDecoded } = watch;
+    const signal = abort === undefined ? leave : AbortSignal.any([leave, abort]);
+    const [decode, split] = [decoderFor(file), splitterFor(file)];
+    const common = { client, file, byteEnd, signal, epoch, chunkBytes, copyStatement, frame, decode, split };
+    return loadSegment({ ...common, onDecoded }, start, watch);
+  };
+
+  const load: SegmentLoader['load'] = async (task, watch) => {
+    const client = idle ?? (await openClient(address));
+    idle = undefined;
+    // A COPY that is broken off waits for the server's answer; stopping at once does not
+    // (test/fault/signals.test.ts, "stops at once, with a chunk in flight").
+    const end = (): void => destroyClient(client, new Error('aborted'));
+    watch.abort?.addEventListener('abort', end);
+    if (watch.abort?.aborted) end();
+    try {
+      await loadOver(client, task, watch);
+      idle = client;
+    } catch (error) {
+      // A connection whose segment failed is not used again: it may be in the middle of a COPY.
+      closing.push(closeClient(client));
+      throw lossOf(client, address, error);
+    } finally {
+      watch.abort?.removeEventListener('abort', end);
+    }
+  };
+
+  return {
+    load,
+    close: async () => {
+      if (idle !== undefined) closing.push(closeClient(idle));
+      idle = undefined;
+      await Promise.all(closing);
+    },
+  };
+};

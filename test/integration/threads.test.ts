@@ -1,0 +1,95 @@
+// Loading threads: functions get there by their file, errors come back whole, and a thread that dies ends the run.
+
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadPipelineFile, runPipeline } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const files = useFiles();
+const database = useDatabase();
+const data = files.write('data.csv', 'n,word\n1,a\n2,b\n3,c\n');
+
+/** Writes a pipeline whose column `word` is mapped by this function. */
+const writePipeline = (name: string, map: string): string =>
+  files.write(
+    `${name}.ts`,
+    `import { isMainThread } from 'node:worker_threads';
+import { column, csv, definePipeline } from ${JSON.stringify(resolve('src/index.ts'))};
+
+void isMainThread;
+export default definePipeline({
+  name: '${name}',
+  schema: '${name}',
+  tables: {
+    words: {
+      source: csv(${JSON.stringify(data)}),
+      columns: {
+        n: column.integer('n'),
+        word: column.text('word').map(${map}),
+      },
+    },
+  },
+});
+`,
+  );
+
+const run = async (path: string, inThreads: boolean) => {
+  const { pipeline, directory, file } = await loadPipelineFile(path);
+  const options = { databaseUrl: database.url, directory, workers: 2 };
+  return runPipeline(pipeline, inThreads ? { ...options, pipelineFile: file } : options);
+};
+
+const wordsOf = async (schema: string): Promise<unknown[]> =>
+  (await database.query(`select word from ${schema}.words order by n`)).rows.map(({ word }) => word);
+
+const whichThread = "(text) => `${text} ${isMainThread ? 'main' : 'thread'}`";
+
+describe('functions of a definition', () => {
+  it('run in threads of the loaders when their file is known', async () => {
+    await run(writePipeline('in_thread', whichThread), true);
+    expect(await wordsOf('in_thread')).toEqual(['a thread', 'b thread', 'c thread']);
+  });
+
+  it("run in the caller's thread when it is not", async () => {
+    await run(writePipeline('in_main', whichThread), false);
+    expect(await wordsOf('in_main')).toEqual(['a main', 'b main', 'c main']);
+  });
+
+  it('what one throws comes back with its place and its cause', async () => {
+    const path = writePipeline(
+      'throws',
+      "(text) => { if (text === 'b') throw new RangeError('no b'); return text; }",
+    );
+    const error = await failureOf(run(path, true));
+    expect(error).toMatchObject({ code: 'ETL_USER_FUNCTION', details: { table: 'words' } });
+    expect(error.message).toMatch(/data\.csv:3/);
+    expect(error.cause).toMatchObject({ name: 'RangeError', message: 'no b' });
+    expect((error.cause as Error).stack).toMatch(/throws\.ts/);
+  });
+
+  it('are those of the definition that the run began with, or the run stops', async () => {
+    const path = writePipeline('changing', '(text) => text');
+    const { pipeline, directory, file } = await loadPipelineFile(path);
+    writePipeline('changing', '(text) => text + text');
+    const options = { databaseUrl: database.url, directory, pipelineFile: file };
+    expect(await failureOf(runPipeline(pipeline, options))).toMatchObject({ code: 'ETL_JOIN_REFUSED' });
+    expect((await database.query(`select to_regclass('changing.words') as found`)).rows).toEqual([
+      { found: null },
+    ]);
+  });
+});
+
+describe('a thread that ends by itself', () => {
+  it('stops the run: process.exit in a function', async () => {
+    const error = await failureOf(run(writePipeline('exits', '() => process.exit(3)'), true));
+    expect(error).toMatchObject({ code: 'ETL_THREAD_ENDED' });
+  });
+
+  it('stops the run: an error that nobody catches', async () => {
+    const later = "(text) => { setImmediate(() => { throw new TypeError('uncaught'); }); return text; }";
+    const error = await failureOf(run(writePipeline('uncaught', later), true));
+    expect(error).toMatchObject({ code: 'ETL_THREAD_ENDED', cause: { message: 'uncaught' } });
+  });
+});
