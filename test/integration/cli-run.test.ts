@@ -1,6 +1,6 @@
 // `etl run` from a pipeline file to published tables, as the command line shows it.
 
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -52,6 +52,38 @@ const etl = async (...args: string[]): Promise<{ exit: number; out: string; err:
 };
 
 describe('etl run', () => {
+  it('--explain says which decoder each table gets and why, and does nothing', async () => {
+    const { exit, out, err } = await etl('run', pipelineFile, '--explain');
+    expect({ exit, err }).toEqual({ exit: 0, err: '' });
+    expect(out).toMatch(/^geo\.city\n {2}files +1, \d+ bytes: data\/cities\.csv\n/);
+    expect(out).toMatch(/^ {2}decoder +compiled, because every column is of a plain type$/m);
+    expect(out).toMatch(/^geo\.total \(derived\)\n {2}rows +cities\.sql, from city$/m);
+    const { rows } = await database.query(`select to_regnamespace('etl') as found`);
+    expect(rows).toEqual([{ found: null }]);
+  });
+
+  it('--explain --json gives one object a table', async () => {
+    const mapped = join(workingDirectory, 'mapped.ts');
+    writeFileSync(
+      mapped,
+      readFileSync(pipelineFile, 'utf8').replace(
+        "column.text('name')",
+        "column.text('name').map((text) => text)",
+      ),
+    );
+    const { out } = await etl('run', mapped, '--explain', '--json');
+    const [city, total] = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(city).toMatchObject({ type: 'table', table: 'city', schema: 'geo', kind: 'source' });
+    expect(city.steps).toContainEqual({
+      step: 'decoder',
+      text: 'record, because column name has a function',
+    });
+    expect(total).toMatchObject({ table: 'total', kind: 'derived' });
+  });
+
   it('stops at a reject over the limit with exit 3, naming file, line and column', async () => {
     const { exit, out, err } = await etl('run', pipelineFile);
     expect(exit).toBe(3);

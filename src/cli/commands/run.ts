@@ -22,6 +22,7 @@ import type { Io } from '../io.ts';
 import { paintFor } from '../paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
+import { planLines } from '../plan-text.ts';
 import { embeddedLines, publishedLines, unchangedLines } from '../summary.ts';
 
 const examples = `
@@ -35,6 +36,7 @@ Examples:
   $ etl run pipelines/noaa.ts --workers 4 --database-url postgres://me@db.example.com/weather
   $ etl run pipelines/noaa.ts --param year=2011 --param month=3
   $ etl run pipelines/noaa.ts --full-refresh         load everything again
+  $ etl run pipelines/noaa.ts --explain              which decoder each table gets, and why
   $ etl run pipelines/noaa.ts --fresh                abandon an unfinished run, begin anew
   $ etl run pipelines/noaa.ts --wait 30m             outlast a long recovery of the server
   $ etl run pipelines/noaa.ts --json > events.jsonl  one event a line, for programs
@@ -48,6 +50,7 @@ interface RunFlags {
   readonly fresh: boolean;
   readonly fullRefresh: boolean;
   readonly keepStaging: boolean;
+  readonly explain: boolean;
   readonly mode: (typeof progressModes)[number];
   readonly json: boolean;
   readonly quiet: boolean;
@@ -64,6 +67,7 @@ const readFlags = (command: Command, io: Io): RunFlags => {
     fresh: readSwitch(command, 'fresh', io),
     fullRefresh: readSwitch(command, 'fullRefresh', io),
     keepStaging: readSwitch(command, 'keepStaging', io),
+    explain: readSwitch(command, 'explain', io),
     mode: readFlag(command, 'progress', parseChoice(progressModes), io) ?? 'auto',
     json: readSwitch(command, 'json', io),
     quiet: readSwitch(command, 'quiet', io),
@@ -135,10 +139,22 @@ const runShown = async (loaded: LoadedPipeline, flags: RunFlags, command: Comman
   }
 };
 
+/** Says what a run would do, and does nothing. */
+const explain = async (loaded: LoadedPipeline, { params, json }: RunFlags, io: Io): Promise<void> => {
+  const { pipeline, directory } = loaded;
+  const { explainRun } = await import('../../run/explain.ts');
+  const plans = await explainRun(pipeline, { params, directory, workingDirectory: io.workingDirectory });
+  const lines = json
+    ? plans.map((plan) => JSON.stringify({ type: 'table', ...plan }))
+    : planLines(plans, paintFor(io.stdout, io.env));
+  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+};
+
 const runFile = async (file: string, command: Command, io: Io): Promise<void> => {
   const flags = readFlags(command, io);
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
   const loaded = await loadPipelineFile(file);
+  if (flags.explain) return explain(loaded, flags, io);
   // A wrong parameter is told before a server is started for it.
   const { bindPipeline } = await import('../../pipeline/bind.ts');
   bindPipeline(loaded.pipeline, { params: flags.params, directory: loaded.directory });
@@ -163,6 +179,7 @@ export const runCommand: CliCommand = {
       .addOption(flag('--wait <time>', 'how long to wait for a server that went away; default: 5m'))
       .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
+      .addOption(flag('--explain', 'say what would be done with each table, and why; do nothing'))
       .addOption(flag('--keep-staging', 'leave the staging tables, to look at them'))
       .addOption(flag('--progress <how>', 'how progress is shown on stderr', progressModes))
       .addOption(flag('--json', 'print every event as one line of JSON on stdout'))
