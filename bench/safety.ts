@@ -18,10 +18,10 @@ import { migrate } from '../src/db/migrate.ts';
 import { chunkBytesDefault } from '../src/limits.ts';
 import type { Position, SourceFile } from '../src/model.ts';
 import { bindPipeline } from '../src/pipeline/bind.ts';
-import { chunkBlocks, decodeBlock, type ChunkTally, type FileLoad } from '../src/run/chunk-source.ts';
+import { chunkBlocks, decodeBlock, emptyTally, type FileLoad } from '../src/run/chunk-source.ts';
 import { loadChunk } from '../src/run/load-chunk.ts';
 import { planSources } from '../src/run/plan.ts';
-import { createTableLoad, noCounts } from '../src/run/table-load.ts';
+import { createTableLoad } from '../src/run/table-load.ts';
 import { csv, definePipeline, sqlFile } from '../src/index.ts';
 import { writeNoaaFiles } from '../test/helpers/noaa-files.ts';
 
@@ -88,7 +88,7 @@ const safely = async (load: FileLoad): Promise<void> => {
 
 const barely = (load: FileLoad): Promise<void> =>
   withTransaction(load.client, async () => {
-    const tally: ChunkTally = { end: startOf(load), counts: noCounts, rejects: [] };
+    const tally = emptyTally(startOf(load));
     async function* bytes(): AsyncGenerator<Buffer, void> {
       for await (const block of chunkBlocks({ ...load, chunkBytes: Infinity }, startOf(load), tally))
         yield decodeBlock(load, block, tally);

@@ -9,6 +9,18 @@ export const readBytes = 1 * MiB;
 /** One transaction of staging load. Large enough that commit is noise, small enough that a crash costs a second. */
 export const chunkBytesDefault = 32 * MiB;
 
+/** A file is not cut into pieces smaller than this: a job and its transaction cost some milliseconds each. */
+export const segmentBytesMin = 8 * MiB;
+
+/** Chunks of one segment. Two, so that the scan that cuts a file is soon ahead of whoever loads it. */
+export const segmentChunks = 2;
+
+/** Segments for each worker, when there is too little for whole ones: the last to finish then finishes soon. */
+export const segmentsPerWorker = 4;
+
+/** Files are cut when their uneven sizes would make the load longer than this, compared with an even division. */
+export const unevenMax = 1.1;
+
 /** Longest record kept in memory; longer is nearly always an unclosed quote. DuckDB's default is 2 MB too. */
 export const recordBytesMax = 2_000_000;
 
@@ -181,6 +193,9 @@ export const serverStartSpreadMs = 5_000;
 
 /** Staging tables that `etl doctor` names; their number and size it gives for all of them. */
 export const stagingTablesShown = 5;
+
+/** How often `--profile` looks at what the server's sessions are doing: each look costs it well under a millisecond. */
+export const profileIntervalMs = 25;
 
 /** Saying goodbye to a server that may be gone; after this the socket is destroyed. */
 export const closeTimeoutMs = 2_000;

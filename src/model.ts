@@ -104,6 +104,34 @@ export interface TableResult extends Counts {
   readonly strategy: 'swap' | 'in place';
 }
 
+/** Where a worker's time goes while it loads, in milliseconds. */
+export interface LoadTimes {
+  /** Reading the file, and finding where records end. */
+  readonly read: number;
+  /** From records to rows of COPY. */
+  readonly decode: number;
+  /** Waiting until COPY takes more, and until it is done. */
+  readonly copy: number;
+  /** The rest of the transaction: epoch, ledger row, rejects, commit. */
+  readonly ledger: number;
+}
+
+/** Where the time of a run went; only gathered when asked for. */
+export interface RunProfile {
+  /** Times of all workers together, by table. */
+  readonly load: readonly ({ readonly table: string } & LoadTimes)[];
+  readonly build: readonly {
+    readonly table: string;
+    readonly what: BuildWhat;
+    readonly seconds: number;
+  }[];
+  /** What the server's sessions of the run were doing when looked at: shares that add up to 1 for each step. */
+  readonly server: readonly { readonly step: RunStep; readonly doing: string; readonly share: number }[];
+}
+
+/** What is being made of a table while it is built aside. */
+export type BuildWhat = 'rows' | 'primary key' | 'indexes' | 'statistics';
+
 export interface RunResult {
   readonly runId: number;
   readonly pipeline: string;
@@ -112,6 +140,7 @@ export interface RunResult {
   readonly tables: readonly TableResult[];
   readonly steps: readonly StepTime[];
   readonly seconds: number;
+  readonly profile?: RunProfile;
 }
 
 /** What a run says while it works, in this order; `etl run --json` prints each as one line. */
@@ -144,7 +173,7 @@ export type RunEvent =
   | {
       readonly type: 'building';
       readonly table: string;
-      readonly what: 'rows' | 'primary key' | 'indexes' | 'statistics';
+      readonly what: BuildWhat;
     }
   | { readonly type: 'notice'; readonly message: string }
   /** An unfinished run is continued: so much of it is in staging. */

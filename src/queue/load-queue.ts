@@ -193,33 +193,47 @@ const waitUntilDone = async (queue: Queue, service: Service): Promise<void> => {
   }
 };
 
+const addJobs = async (queue: Queue, segments: readonly Segment[]): Promise<void> => {
+  await queue.addBulk(
+    segments.map((data) => ({
+      name: 'segment',
+      data,
+      opts: {
+        jobId: `file-${data.fileId}-${data.start.byte}`,
+        removeOnComplete: true,
+        // A process that joined may lose its own connection: the job then goes to another.
+        attempts: jobAttemptsMax,
+        backoff: jobBackoffMs,
+      },
+    })),
+  );
+};
+
 /**
- * Puts the segments on the run's queue and works them off together with whoever else serves it. Returns when all are
- * done; the first failure stops this process's share and is thrown as it was.
+ * Puts the segments on the run's queue, batch by batch as they are found, and works them off together with whoever else
+ * serves it. Returns when all are done; the first failure stops this process's share and is thrown as it was.
  */
-export const workOff = async (options: ServeOptions, segments: readonly Segment[]): Promise<void> => {
-  if (segments.length === 0) return;
+export const workOff = async (
+  options: ServeOptions,
+  batches: AsyncGenerator<readonly Segment[], void>,
+): Promise<void> => {
+  const feed = async (queue: Queue): Promise<void> => {
+    for await (const segments of batches) await addJobs(queue, segments);
+  };
   await withQueue(options, async (queue) => {
     await queue.waitUntilReady();
     await queue.obliterate({ force: true });
-    await queue.addBulk(
-      segments.map((data) => ({
-        name: 'segment',
-        data,
-        opts: {
-          jobId: `file-${data.fileId}-${data.start.byte}`,
-          removeOnComplete: true,
-          // A process that joined may lose its own connection: the job then goes to another.
-          attempts: jobAttemptsMax,
-          backoff: jobBackoffMs,
-        },
-      })),
-    );
     const service = await serveQueue(options);
+    // Loading begins with the first batch, while the rest is looked for.
+    const feeding = feed(queue);
+    // A batch may be on its way to a queue that nobody serves any more.
+    feeding.catch(() => undefined);
     try {
+      await Promise.race([feeding, service.failed]);
       await waitUntilDone(queue, service);
     } finally {
       await service.close();
+      await batches.return();
     }
     await queue.obliterate({ force: true });
   });

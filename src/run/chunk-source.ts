@@ -2,12 +2,12 @@
 
 import type { Client } from '../db/client.ts';
 import { readBytes, rejectsPerChunkMax } from '../limits.ts';
-import type { Counts, Position, Reject, SourceFile } from '../model.ts';
+import type { Counts, LoadTimes, Position, Reject, SourceFile } from '../model.ts';
 import type { Decoder } from '../format/decoder.ts';
 import { positionAfter, recordBlocks, type RecordBlock } from '../format/record-blocks.ts';
 import type { Splitter } from '../format/splitter.ts';
 import { readRange } from '../source/read-file.ts';
-import { addCounts, type CopyFrame } from './table-load.ts';
+import { addCounts, noCounts, type CopyFrame } from './table-load.ts';
 
 /** One file on its way into staging, over one connection. */
 export interface FileLoad {
@@ -31,7 +31,19 @@ export interface ChunkTally {
   end: Position;
   counts: Counts;
   rejects: Reject[];
+  readonly times: Times;
 }
+
+/** LoadTimes in the making. */
+export type Times = { -readonly [Key in keyof LoadTimes]: number };
+
+/** A tally before the first block. */
+export const emptyTally = (from: Position): ChunkTally => ({
+  end: from,
+  counts: noCounts,
+  rejects: [],
+  times: { read: 0, decode: 0, copy: 0, ledger: 0 },
+});
 
 /** Blocks of the chunk that begins at `from`: whole records, about `chunkBytes` of them, fewer when many are rejected. */
 export async function* chunkBlocks(
@@ -40,7 +52,7 @@ export async function* chunkBlocks(
   tally: ChunkTally,
 ): AsyncGenerator<RecordBlock, void> {
   const { file, byteEnd, chunkBytes, split } = load;
-  const reads = readRange(file.path, from.byte, byteEnd, Math.min(readBytes, chunkBytes));
+  const reads = readRange(file, from.byte, byteEnd, Math.min(readBytes, chunkBytes));
   for await (const block of recordBlocks(reads, from, split)) {
     load.signal.throwIfAborted();
     yield block;

@@ -6,6 +6,7 @@ import type { Client } from '../db/client.ts';
 import type { Logger } from '../logger.ts';
 import type { RunEvent, RunStep, StepTime } from '../model.ts';
 import type { PipelineFile } from './definition.ts';
+import type { Profiler } from './profile.ts';
 
 export interface RunContext {
   readonly spec: PipelineSpec;
@@ -19,6 +20,7 @@ export interface RunContext {
   readonly workers: number;
   readonly chunkBytes: number;
   readonly keepStaging: boolean;
+  readonly profiler: Profiler | undefined;
   readonly emit: (event: RunEvent) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal | undefined;

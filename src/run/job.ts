@@ -13,10 +13,13 @@ import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
 import type { RunOptions } from './options.ts';
+import { startProfiler, type Profiler } from './profile.ts';
 
 export interface Job extends Definition {
   readonly address: ServerAddress;
   readonly options: RunOptions;
+  /** When the options ask for a profile. */
+  readonly profiler?: Profiler;
 }
 
 /** Names this process's sessions on the server, so that they are known as ours after a connection was lost. */
@@ -35,12 +38,19 @@ export const prepareJob = async (
   const { databaseUrl, server } = options;
   const address =
     server ?? (await resolveServer({ databaseUrl, env: process.env, etlDirectory: resolve('.etl') }));
-  return { ...definition, address: withSessionName(address, definition.spec.name), options };
+  const named = withSessionName(address, definition.spec.name);
+  const { profile = false, logger = silentLogger } = options;
+  return {
+    ...definition,
+    address: named,
+    options,
+    ...(profile && { profiler: startProfiler(named, logger) }),
+  };
 };
 
 /** The job on one connection. */
 export const createContext = async (
-  { spec, hashes, address, options }: Job,
+  { spec, hashes, address, options, profiler }: Job,
   client: Client,
   steps: StepTime[],
 ): Promise<RunContext> => ({
@@ -60,7 +70,11 @@ export const createContext = async (
   workers: options.workers ?? availableParallelism(),
   chunkBytes: options.chunkBytes ?? chunkBytesDefault,
   keepStaging: options.keepStaging ?? false,
-  emit: options.onEvent ?? (() => undefined),
+  profiler,
+  emit: (event) => {
+    profiler?.hear(event);
+    options.onEvent?.(event);
+  },
   logger: options.logger ?? silentLogger,
   signal: options.signal,
   drain: options.drain,

@@ -7,38 +7,65 @@ import { runQuery, withTransaction } from '../db/client.ts';
 import { isDataRefusal, retryOf } from '../db/retry.ts';
 import { EtlError } from '../errors.ts';
 import { chunkAttemptsMax } from '../limits.ts';
-import type { Counts, Position } from '../model.ts';
+import type { Counts, LoadTimes, Position } from '../model.ts';
 import { insertRejects } from '../reject/store.ts';
-import { chunkBlocks, decodeBlock, type ChunkTally, type FileLoad } from './chunk-source.ts';
+import {
+  chunkBlocks,
+  decodeBlock,
+  emptyTally,
+  type ChunkTally,
+  type FileLoad,
+  type Times,
+} from './chunk-source.ts';
 import { copyCarefully } from './load-carefully.ts';
-import { noCounts } from './table-load.ts';
 
 /** What a chunk came to: where the next one begins. */
 export interface LoadedChunk {
   readonly end: Position;
   readonly counts: Counts;
+  readonly times: LoadTimes;
 }
 
 /** The usual way: one COPY for the whole chunk. */
 const copyWhole = async (load: FileLoad, from: Position, tally: ChunkTally): Promise<number> => {
+  const lap = stopwatch(tally.times);
   async function* rows(): AsyncGenerator<Buffer, void> {
     if (load.frame.head.length > 0) yield load.frame.head;
+    lap('copy');
     for await (const block of chunkBlocks(load, from, tally)) {
+      lap('read');
       const bytes = decodeBlock(load, block, tally);
+      lap('decode');
       if (bytes.length > 0) yield bytes;
+      lap('copy');
     }
+    lap('read');
     if (load.frame.tail.length > 0) yield load.frame.tail;
   }
-  return copyIn(load.client, load.copyStatement, rows(), load.signal);
+  const copied = await copyIn(load.client, load.copyStatement, rows(), load.signal);
+  lap('copy');
+  return copied;
+};
+
+/** Adds the time since the last call to what it went into. */
+const stopwatch = (times: Times): ((what: keyof LoadTimes) => void) => {
+  let last = performance.now();
+  return (what) => {
+    const now = performance.now();
+    times[what] += now - last;
+    last = now;
+  };
 };
 
 type CopyChunk = (load: FileLoad, from: Position, tally: ChunkTally) => Promise<number>;
 
 const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise<LoadedChunk> => {
   const { client, file, epoch } = load;
-  const tally: ChunkTally = { end: from, counts: noCounts, rejects: [] };
+  const tally = emptyTally(from);
+  const { times } = tally;
+  const start = performance.now();
   try {
-    return await withTransaction(client, async () => {
+    const loaded = await withTransaction(client, async () => {
       await assertLoading(client, file.runId, epoch);
       // The ledger row goes first: no row back means that the chunk is loaded, before we send a byte.
       // Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
@@ -51,6 +78,8 @@ const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise
       await runQuery(client, completeChunk(file.id, from, tally.end, tally.counts));
       return { end: tally.end, counts: tally.counts };
     });
+    times.ledger = performance.now() - start - times.read - times.decode - times.copy;
+    return { ...loaded, times };
   } catch (error) {
     const { records, copied, rejected, filtered } = tally.counts;
     const undone = { records: -records, copied: -copied, rejected: -rejected, filtered: -filtered };
@@ -59,7 +88,7 @@ const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise
   }
 };
 
-const loadedBefore = async (load: FileLoad, from: Position): Promise<LoadedChunk> => {
+const loadedBefore = async (load: FileLoad, from: Position): Promise<Omit<LoadedChunk, 'times'>> => {
   const { rows } = await runQuery(load.client, selectChunk(load.file.id, from.byte));
   const { byte, line, record, ...counts } = rows[0];
   load.onDecoded(byte - from.byte, counts);

@@ -45,7 +45,7 @@ const load = async (task: SegmentTask): Promise<void> => {
     const loader = await making;
     await loader.load(task, {
       onDecoded: (bytes, counts) => say({ type: 'decoded', bytes, counts }),
-      afterChunk: () => say({ type: 'chunk' }),
+      afterChunk: (times) => say({ type: 'chunk', times }),
       drain: stops.drain.signal,
       leave: stops.leave.signal,
       abort: stops.abort.signal,

@@ -7,11 +7,12 @@ import { whenLost } from '../db/client.ts';
 import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import { rejectsCollectedMax } from '../limits.ts';
-import type { Segment, SourceFile } from '../model.ts';
+import type { SourceFile } from '../model.ts';
 import { migrateQueue } from '../queue/backend.ts';
 import { workOff, type ServeOptions } from '../queue/load-queue.ts';
 import { isOverLimit } from '../reject/store.ts';
 import type { RunContext } from './context.ts';
+import { busyWorkers, divide } from './cut-segments.ts';
 import { withLoaders, type LoaderPool } from './loader-pool.ts';
 import type { PlannedTable } from './plan.ts';
 import { followTable, type TableProgress } from './progress.ts';
@@ -71,7 +72,10 @@ const segmentWork = (
         { file, start, byteEnd },
         {
           onDecoded: loading.progress.add,
-          afterChunk: () => stopOverLimit(run.runId, loading),
+          afterChunk: (times) => {
+            context.profiler?.addLoad(file.table, times);
+            stopOverLimit(run.runId, loading);
+          },
           drain: context.drain,
           leave,
           abort: context.signal,
@@ -100,7 +104,7 @@ export const withSegmentWork = <T>(
   };
   const tables = followTables(context, run, chunks);
   const seconds = () => new Map([...tables].map(([name, { progress }]) => [name, progress.seconds()]));
-  const busy = Math.min(workers, missingSegments(run.files, chunks).length);
+  const busy = busyWorkers(missingSegments(run.files, chunks), workers, chunkBytes);
   return withLoaders(setup, context.file, busy, (loaders) =>
     use(
       {
@@ -126,10 +130,14 @@ export const loadMissing = async (
   run: LoadingRun,
 ): Promise<ReadonlyMap<string, number>> => {
   const chunks = await loadedChunks(context.client, run.runId);
-  const segments: readonly Segment[] = missingSegments(run.files, chunks);
-  if (segments.length > 0) await migrateQueue(context.address);
+  const missing = missingSegments(run.files, chunks);
+  if (missing.length === 0) return new Map();
+  const { workers, chunkBytes } = context;
+  const tables = run.planned.map(({ table }) => table);
   return withSegmentWork(context, run, chunks, async (options, seconds) => {
-    await workOff(options, segments);
+    // Meanwhile the loading threads start.
+    await migrateQueue(context.address);
+    await workOff(options, divide({ missing, files: run.files, tables, workers, chunkBytes }));
     return seconds();
   });
 };

@@ -27,6 +27,8 @@ export interface RunOptions {
   readonly fullRefresh?: boolean;
   /** Leave the staging tables after publishing, to look at them. */
   readonly keepStaging?: boolean;
+  /** Gather where the time goes, into the result's `profile`; takes one more connection. */
+  readonly profile?: boolean;
   /** Stops the run at once: what is in flight is rolled back. */
   readonly signal?: AbortSignal;
   /** Stops the run after the chunks in flight. Either way the next run continues it. */

@@ -55,13 +55,15 @@ const tidyUp = async ({ address, client, spec, keepStaging, logger }: RunContext
 };
 
 const finish = async (
-  { client, spec, steps, emit }: RunContext,
+  { client, spec, steps, emit, profiler }: RunContext,
   runId: number,
   outcome: RunResult['outcome'],
   start: number,
 ): Promise<RunResult> => {
   const tables = await tableResults(client, spec, runId);
-  const result = { runId, pipeline: spec.name, outcome, tables, steps, seconds: secondsSince(start) };
+  const profile = profiler && { profile: profiler.result() };
+  const seconds = secondsSince(start);
+  const result = { runId, pipeline: spec.name, outcome, tables, steps, seconds, ...profile };
   emit({ type: 'finished', result });
   return result;
 };
@@ -175,6 +177,8 @@ const runJob = async (job: Job): Promise<RunResult> => {
     const error = endOf(job, thrown);
     await recordEnd(job, memory.run?.runId, error);
     throw error;
+  } finally {
+    await job.profiler?.stop();
   }
 };
 

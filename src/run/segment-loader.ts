@@ -3,7 +3,7 @@
 import type { SourceTableSpec } from '../declaration.ts';
 import { closeClient, destroyClient, lossOf, openClient, type Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/address.ts';
-import type { Counts, Position, SourceFile } from '../model.ts';
+import type { Counts, LoadTimes, Position, SourceFile } from '../model.ts';
 import type { StagingColumn } from '../copy/staging.ts';
 import type { FileLoad } from './chunk-source.ts';
 import { stopIfAsked } from './context.ts';
@@ -35,8 +35,8 @@ export interface SegmentTask {
 export interface SegmentWatch {
   /** Bytes and counts as they are decoded; the negative when a chunk is rolled back. */
   readonly onDecoded: (bytes: number, counts: Counts) => void;
-  /** Called when a chunk is committed; what it throws ends the segment. */
-  readonly afterChunk: () => void;
+  /** Called when a chunk is committed, with where its time went; what it throws ends the segment. */
+  readonly afterChunk: (times: LoadTimes) => void;
   /** Ends the segment after the chunk in flight. */
   readonly drain: AbortSignal | undefined;
   /** Breaks the chunk in flight off; the connection stays usable. */
@@ -55,8 +55,9 @@ const loadSegment = async (load: FileLoad, start: Position, watch: SegmentWatch)
   let at = start;
   while (at.byte < load.byteEnd) {
     stopIfAsked({ signal: load.signal, drain: watch.drain });
-    at = (await loadChunk(load, at)).end;
-    watch.afterChunk();
+    const { end, times } = await loadChunk(load, at);
+    at = end;
+    watch.afterChunk(times);
   }
 };
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { EtlError, messageOf } from '../errors.ts';
 import { threadCloseTimeoutMs } from '../limits.ts';
+import type { LoadTimes } from '../model.ts';
 import { runnerOptions } from '../pipeline/runner.ts';
 import type { SegmentLoader, SegmentTask, SegmentWatch } from './segment-loader.ts';
 import { errorFrom, type FromThread, type Stop, type ThreadSetup, type ToThread } from './thread-messages.ts';
@@ -37,9 +38,9 @@ const passOn = (watch: SegmentWatch, say: (message: ToThread) => void): (() => v
   return () => undo.forEach((remove) => remove());
 };
 
-const afterChunk = (running: Running, say: (message: ToThread) => void): void => {
+const afterChunk = (running: Running, times: LoadTimes, say: (message: ToThread) => void): void => {
   try {
-    running.watch.afterChunk();
+    running.watch.afterChunk(times);
   } catch (error) {
     running.refusal ??= { error };
     say({ type: 'stop', how: 'drain' });
@@ -60,7 +61,7 @@ export const startThreadLoader = (setup: ThreadSetup): SegmentLoader => {
   const hear = (message: FromThread): void => {
     if (running === undefined) return;
     if (message.type === 'decoded') running.watch.onDecoded(message.bytes, message.counts);
-    else if (message.type === 'chunk') afterChunk(running, say);
+    else if (message.type === 'chunk') afterChunk(running, message.times, say);
     else if (running.refusal !== undefined) running.settle(running.refusal.error);
     else running.settle(message.type === 'failed' ? errorFrom(message.error) : undefined);
   };

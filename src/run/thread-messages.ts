@@ -1,7 +1,7 @@
 // What a run's main thread and its loading threads say to each other: plain data, for it is cloned on the way.
 
 import { EtlError, messageOf, type ErrorCode, type ErrorDetails } from '../errors.ts';
-import type { Counts } from '../model.ts';
+import type { Counts, LoadTimes } from '../model.ts';
 import type { PipelineFile } from './definition.ts';
 import type { LoaderSetup, SegmentTask } from './segment-loader.ts';
 
@@ -21,7 +21,7 @@ export type ToThread =
 
 export type FromThread =
   | { readonly type: 'decoded'; readonly bytes: number; readonly counts: Counts }
-  | { readonly type: 'chunk' }
+  | { readonly type: 'chunk'; readonly times: LoadTimes }
   | { readonly type: 'done' }
   | { readonly type: 'failed'; readonly error: PlainError };
 

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
+import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { fingerprintSampleBytes, readBytes } from '../limits.ts';
 
 /** What a file looked like. Two equal fingerprints are taken for the same content. */
@@ -46,21 +47,38 @@ export const fileState = (path: string): Promise<FileState> =>
 export const readHead = (path: string, bytes: number): Promise<Buffer> =>
   withFile(path, (handle) => readFully(handle, Buffer.alloc(bytes), 0));
 
+/** A file, by its path and as people know it. */
+export interface NamedFile {
+  readonly path: string;
+  readonly name: string;
+  readonly table: string;
+}
+
+/** The system's refusal to open or read a file, as our error; anything else as it is. */
+const unreadable = ({ table, name }: NamedFile, cause: unknown): unknown =>
+  codeOf(cause) === undefined || cause instanceof EtlError
+    ? cause
+    : new EtlError('ETL_SOURCE_UNREADABLE', { table, file: name, problem: messageOf(cause) }, { cause });
+
 /**
  * Yields the bytes [start, end) of a file in blocks of at most `blockBytes`; each block is the receiver's to keep.
  * Ends early when the file is shorter than it was: the receiver compares what came with what was planned.
+ * Errors: ETL_SOURCE_UNREADABLE.
  */
 export async function* readRange(
-  path: string,
+  file: NamedFile,
   start: number,
   end: number,
   blockBytes = readBytes,
 ): AsyncGenerator<Buffer, void> {
-  const handle = await open(path, 'r');
+  const fail = (cause: unknown): never => {
+    throw unreadable(file, cause);
+  };
+  const handle = await open(file.path, 'r').catch(fail);
   try {
     for (let from = start; from < end;) {
       const wanted = Math.min(blockBytes, end - from);
-      const block = await readFully(handle, Buffer.allocUnsafeSlow(wanted), from);
+      const block = await readFully(handle, Buffer.allocUnsafeSlow(wanted), from).catch(fail);
       if (block.length === 0) return;
       from += block.length;
       yield block;

@@ -155,4 +155,37 @@ describe('etl run', () => {
     );
     expect((await etl('status', '2')).out).toMatch(/data\/cities\.csv +city +51 B +3 +2 +1 +0\n/);
   });
+
+  it('--profile says where the time went', async () => {
+    const args = ['run', pipelineFile, '--param', 'limit=1', '--full-refresh', '--profile'];
+    const { out } = await etl(...args);
+    const [, profile] = out.split('Where the time went\n');
+    expect(profile).toMatch(
+      /^ {2}load +city +(?:(?:decoding|COPY|reading|ledger and commit) \d+ %[ ·]*)+ of /,
+    );
+    expect(profile).toMatch(/^ {2}build +city +rows .* · statistics /m);
+    expect(profile).toMatch(/^ {2}build +total +rows /m);
+    const events = (await etl(...args, '--json')).out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const { load, build, server } = events.at(-1).result.profile;
+    expect(load).toEqual([
+      {
+        table: 'city',
+        read: expect.any(Number),
+        decode: expect.any(Number),
+        copy: expect.any(Number),
+        ledger: expect.any(Number),
+      },
+    ]);
+    expect(Math.min(...Object.values<number>({ ...load[0], table: 1 }))).toBeGreaterThan(0);
+    expect(build.map(({ table, what }: { table: string; what: string }) => `${table} ${what}`)).toContain(
+      'total rows',
+    );
+    for (const step of new Set(server.map((look: { step: string }) => look.step))) {
+      const shares = server.filter((look: { step: string }) => look.step === step);
+      expect(shares.reduce((sum: number, { share }: { share: number }) => sum + share, 0)).toBeCloseTo(1);
+    }
+  });
 });

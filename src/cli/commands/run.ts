@@ -22,6 +22,7 @@ import type { Io } from '../io.ts';
 import { paintFor } from '../paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
+import { profileLines } from '../profile-text.ts';
 import { planLines } from '../plan-text.ts';
 import { embeddedLines, publishedLines, unchangedLines } from '../summary.ts';
 
@@ -51,6 +52,7 @@ interface RunFlags {
   readonly fullRefresh: boolean;
   readonly keepStaging: boolean;
   readonly explain: boolean;
+  readonly profile: boolean;
   readonly mode: (typeof progressModes)[number];
   readonly json: boolean;
   readonly quiet: boolean;
@@ -67,6 +69,7 @@ const readFlags = (command: Command, io: Io): RunFlags => {
     fresh: readSwitch(command, 'fresh', io),
     fullRefresh: readSwitch(command, 'fullRefresh', io),
     keepStaging: readSwitch(command, 'keepStaging', io),
+    profile: readSwitch(command, 'profile', io),
     explain: readSwitch(command, 'explain', io),
     mode: readFlag(command, 'progress', parseChoice(progressModes), io) ?? 'auto',
     json: readSwitch(command, 'json', io),
@@ -95,8 +98,9 @@ const printSummary = async (result: RunResult, server: ServerAddress, io: Io): P
     result.outcome === 'unchanged'
       ? unchangedLines(result, await publishedAt(server, result.runId))
       : publishedLines(result, paint);
+  const profile = result.profile ? ['', ...profileLines(result.profile, result.steps, paint)] : [];
   const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];
-  io.stdout.write([...lines, ...embedded].map((line) => `${line}\n`).join(''));
+  io.stdout.write([...lines, ...profile, ...embedded].map((line) => `${line}\n`).join(''));
 };
 
 /** Everything that a signal may stop: it ends with the summary's ingredients, or an error. */
@@ -127,6 +131,7 @@ const runShown = async (loaded: LoadedPipeline, flags: RunFlags, command: Comman
         fresh,
         fullRefresh,
         keepStaging,
+        profile: flags.profile,
         signal,
         drain,
         onEvent: display.event,
@@ -180,6 +185,7 @@ export const runCommand: CliCommand = {
       .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
       .addOption(flag('--explain', 'say what would be done with each table, and why; do nothing'))
+      .addOption(flag('--profile', 'say afterwards where the time went; takes one more connection'))
       .addOption(flag('--keep-staging', 'leave the staging tables, to look at them'))
       .addOption(flag('--progress <how>', 'how progress is shown on stderr', progressModes))
       .addOption(flag('--json', 'print every event as one line of JSON on stdout'))

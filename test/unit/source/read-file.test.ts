@@ -12,7 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fingerprintSampleBytes } from '../../../src/limits.ts';
 import { fileState, readHead, readRange } from '../../../src/source/read-file.ts';
@@ -80,6 +80,8 @@ it('readHead: the first bytes, fewer when the file is shorter', async () => {
   expect(await readHead(path, 0)).toHaveLength(0);
 });
 
+const named = (file: string) => ({ path: file, name: 'the-file.csv', table: 'rows' });
+
 const blocksOf = async (...range: Parameters<typeof readRange>): Promise<Buffer[]> => {
   const blocks: Buffer[] = [];
   for await (const block of readRange(...range)) blocks.push(block);
@@ -108,20 +110,31 @@ describe('readRange', () => {
     { name: 'behind the file', start: content.length + 1, end: content.length + 50, block: 10, lengths: [] },
   ];
   it.each(ranges)('$name', async ({ start, end, block, lengths }) => {
-    const blocks = await blocksOf(path, start, end, block);
+    const blocks = await blocksOf(named(path), start, end, block);
     expect(blocks.map(({ length }) => length)).toEqual(lengths);
     expect(Buffer.concat(blocks).equals(content.subarray(start, end))).toBe(true);
   });
 
+  it('names table and file when it cannot be read', async () => {
+    await expect(blocksOf(named(`${path}.gone`), 0, 10)).rejects.toMatchObject({
+      code: 'ETL_SOURCE_UNREADABLE',
+      details: { table: 'rows', file: 'the-file.csv' },
+    });
+    await expect(blocksOf(named(dirname(path)), 0, 10)).rejects.toMatchObject({
+      code: 'ETL_SOURCE_UNREADABLE',
+      cause: { code: 'EISDIR' },
+    });
+  });
+
   it('gives each block its own memory', async () => {
-    const [first, second] = await blocksOf(path, 0, 20, 10);
+    const [first, second] = await blocksOf(named(path), 0, 20, 10);
     expect(first!.buffer).not.toBe(second!.buffer);
     expect(first!.equals(content.subarray(0, 10))).toBe(true);
   });
 
   it('ends early when the file becomes shorter', async () => {
     const lengths: number[] = [];
-    for await (const { length } of readRange(path, 0, content.length, 1000)) {
+    for await (const { length } of readRange(named(path), 0, content.length, 1000)) {
       lengths.push(length);
       if (lengths.length === 1) await truncate(path, 1500);
     }
@@ -136,7 +149,7 @@ describe('readRange', () => {
   };
 
   it.skipIf(process.platform !== 'linux')('closes the file when the receiver stops', async () => {
-    const reads = readRange(path, 0, content.length, 10);
+    const reads = readRange(named(path), 0, content.length, 10);
     await reads.next();
     expect(await openFiles()).toContain(path);
     await reads.return(undefined);

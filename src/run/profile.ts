@@ -1,0 +1,109 @@
+// Where the time of a run goes: the workers' own stopwatches, the steps of building, and what the server is doing.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerAddress } from '../db/address.ts';
+import { withClient } from '../db/client.ts';
+import { profileIntervalMs } from '../limits.ts';
+import type { Logger } from '../logger.ts';
+import type { LoadTimes, RunEvent, RunProfile, RunStep } from '../model.ts';
+import type { Times } from './chunk-source.ts';
+
+export interface Profiler {
+  /** Hears every event of the run: they tell which step it is in. */
+  readonly hear: (event: RunEvent) => void;
+  readonly addLoad: (table: string, times: LoadTimes) => void;
+  readonly result: () => RunProfile;
+  /** Ends the looking at the server. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Sessions of the run that are at work; a session without a wait event is running. */
+const selectSessions = `
+  select case when wait_event_type is null then 'running'
+      when wait_event in ('ClientRead', 'ClientWrite') then 'waiting for etl'
+      else wait_event_type || ' ' || wait_event end as doing, count(*)::int as sessions
+  from pg_stat_activity
+  where application_name = $1 and pid <> pg_backend_pid() and state = 'active'
+  group by 1`;
+
+/** Looks at the server's sessions again and again until the signal; a server that is gone ends the looking. */
+const lookOn = async (
+  address: ServerAddress,
+  logger: Logger,
+  signal: AbortSignal,
+  note: (doing: string, sessions: number) => void,
+): Promise<void> => {
+  try {
+    await withClient(address, async (client) => {
+      while (!signal.aborted) {
+        const { rows } = await client.query(selectSessions, [address.sessionName]);
+        for (const { doing, sessions } of rows) note(doing, sessions);
+        await sleep(profileIntervalMs, undefined, { signal }).catch(() => undefined);
+      }
+    });
+  } catch (error) {
+    logger.debug({ error }, 'the profile knows no more of the server');
+  }
+};
+
+/** Shares of each step, the largest first. */
+const sharesOf = (looks: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): RunProfile['server'] =>
+  [...looks].flatMap(([step, counts]) => {
+    const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    return [...counts]
+      .toSorted(([, one], [, other]) => other - one)
+      .map(([doing, count]) => ({ step, doing, share: count / total }));
+  });
+
+type Building = Extract<RunEvent, { type: 'building' }>;
+
+/** Begins to profile; the server is looked at from the first step that it works in. */
+export const startProfiler = (address: ServerAddress, logger: Logger): Profiler => {
+  const load = new Map<string, Times>();
+  const build: RunProfile['build'][number][] = [];
+  const looks = new Map<RunStep, Map<string, number>>();
+  const over = new AbortController();
+  let step: RunStep | undefined;
+  let looking: Promise<void> | undefined;
+  let building: { readonly event: Building; readonly start: number } | undefined;
+
+  const note = (doing: string, sessions: number): void => {
+    if (step === undefined) return;
+    const counts = looks.get(step) ?? new Map<string, number>();
+    counts.set(doing, (counts.get(doing) ?? 0) + sessions);
+    looks.set(step, counts);
+  };
+  const endBuilding = (): void => {
+    if (building === undefined) return;
+    const { table, what } = building.event;
+    build.push({ table, what, seconds: (performance.now() - building.start) / 1000 });
+    building = undefined;
+  };
+
+  return {
+    hear: (event) => {
+      if (event.type === 'step') {
+        endBuilding();
+        step = event.step;
+        if (step !== 'plan') looking ??= lookOn(address, logger, over.signal, note);
+      } else if (event.type === 'building') {
+        endBuilding();
+        building = { event, start: performance.now() };
+      }
+    },
+    addLoad: (table, times) => {
+      const sum = load.get(table) ?? { read: 0, decode: 0, copy: 0, ledger: 0 };
+      for (const key of ['read', 'decode', 'copy', 'ledger'] as const) sum[key] += times[key];
+      load.set(table, sum);
+    },
+    result: () => ({
+      load: [...load].map(([table, times]) => ({ table, ...times })),
+      build,
+      server: sharesOf(looks),
+    }),
+    stop: async () => {
+      over.abort();
+      await looking;
+    },
+  };
+};

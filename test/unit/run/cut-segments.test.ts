@@ -1,0 +1,35 @@
+// How large the pieces are that files are cut into, and when they are left whole.
+
+import { describe, expect, it } from 'vitest';
+import { pieceBytes } from '../../../src/run/cut-segments.ts';
+
+const MiB = 1024 * 1024;
+const chunkBytes = 32 * MiB;
+
+describe('pieceBytes', () => {
+  const cases: readonly { name: string; sizes: readonly number[]; workers: number; bytes: number }[] = [
+    { name: 'one file, one worker: whole', sizes: [1000], workers: 1, bytes: Infinity },
+    { name: 'two equal files, two workers: whole', sizes: [1000, 1000], workers: 2, bytes: Infinity },
+    { name: 'six equal files, two workers: whole', sizes: Array(6).fill(100), workers: 2, bytes: Infinity },
+    { name: 'one large file, two workers: two chunks each', sizes: [10_000], workers: 2, bytes: 64 },
+    { name: 'one middling file: four pieces a worker', sizes: [160], workers: 2, bytes: 20 },
+    { name: 'one small file: no smaller than the least', sizes: [20], workers: 4, bytes: 8 },
+    { name: 'three equal files, two workers: cut', sizes: [1000, 1000, 1000], workers: 2, bytes: 64 },
+    { name: 'nearly even: whole', sizes: [1000, 900], workers: 2, bytes: Infinity },
+    {
+      name: 'many small files and a large one: cut',
+      sizes: [2000, ...Array(10).fill(1)],
+      workers: 4,
+      bytes: 64,
+    },
+  ];
+  it.each(cases)('$name', ({ sizes, workers, bytes }) => {
+    expect(
+      pieceBytes(
+        sizes.map((size) => size * MiB),
+        workers,
+        chunkBytes,
+      ),
+    ).toBe(bytes * MiB);
+  });
+});
