@@ -19,6 +19,7 @@ import { chunkBytesDefault } from '../src/limits.ts';
 import type { Position, SourceFile } from '../src/model.ts';
 import { bindPipeline } from '../src/pipeline/bind.ts';
 import { chunkBlocks, decodeBlock, emptyTally, type FileLoad } from '../src/run/chunk-source.ts';
+import { landingTable } from '../src/run/landing.ts';
 import { loadChunk } from '../src/run/load-chunk.ts';
 import { planSources } from '../src/run/plan.ts';
 import { createTableLoad } from '../src/run/table-load.ts';
@@ -64,7 +65,11 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
   const file: SourceFile = { ...files[0]!, id, runId };
   await client.query(`drop table if exists ${stagingTable('safety', 't')}`);
   await runQuery(client, createStaging('safety', 't', staging));
-  const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(spec.name, table, staging);
+  const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(
+    landingTable(spec, table),
+    table,
+    staging,
+  );
   return {
     client,
     file,

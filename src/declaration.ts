@@ -147,8 +147,11 @@ interface TableCommon {
 export interface SourceTableSpec extends TableCommon {
   readonly kind: 'source';
   readonly source: SourceSpec;
-  /** typed: declared columns, checked · text: every header column as text, bytes untouched, cleaned by `transform`. */
-  readonly staging: 'typed' | 'text';
+  /**
+   * typed: declared columns, checked · text: every header column as text, bytes untouched, cleaned by `transform` ·
+   * none: declared columns, checked, straight into the new table that will be production's.
+   */
+  readonly staging: 'typed' | 'text' | 'none';
   readonly columns: readonly ColumnSpec[];
   readonly filter: readonly FilterSpec[];
   readonly rejectLimit: RejectLimit;

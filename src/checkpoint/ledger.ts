@@ -144,22 +144,33 @@ export interface LostChunks {
 }
 
 /**
- * Gives a run the epoch of the server after a crash. Everything it had in staging is gone, so its chunks no longer
- * count, and its rejects will be found again with them.
+ * Gives a run the epoch of the server after a crash. Everything it had in unlogged staging is gone, so those chunks no
+ * longer count, and their rejects will be found again with them. Chunks of the `kept` tables, which are logged, count on.
  */
-export const renewEpoch = async (client: Client, runId: number, epoch: string): Promise<LostChunks> => {
+export const renewEpoch = async (
+  client: Client,
+  runId: number,
+  epoch: string,
+  kept: readonly string[],
+): Promise<LostChunks> => {
   const { rows } = await client.query(
-    `with lost as (
-        select count(*)::int as chunks, coalesce(sum(c.records), 0)::float8 as records
+    `with counted as (
+        select c.file_id, c.byte_start, c.records, f.table_name = any ($3) as is_kept
         from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
         where r.id = $1 and c.epoch = r.epoch
       ),
       renewed as (
         update etl.run set epoch = $2, crashes_seen = crashes_seen + 1 where id = $1 and epoch <> $2 returning id
       ),
-      forgotten as (delete from etl.reject where run_id in (select id from renewed))
-    select chunks, records from lost`,
-    [runId, epoch],
+      carried as (
+        update etl.chunk c set epoch = $2 from counted k, renewed
+        where k.is_kept and c.file_id = k.file_id and c.byte_start = k.byte_start
+      ),
+      forgotten as (
+        delete from etl.reject where run_id in (select id from renewed) and table_name <> all ($3)
+      )
+    select count(*)::int as chunks, coalesce(sum(records), 0)::float8 as records from counted where not is_kept`,
+    [runId, epoch, kept],
   );
   return rows[0];
 };

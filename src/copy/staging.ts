@@ -33,13 +33,13 @@ export const dropStaging = (pipeline: string, table: string): Query => ({
   text: `drop table if exists ${stagingTable(pipeline, table)}`,
 });
 
-/** COPY of rows in text format. */
-export const copyText = (pipeline: string, table: string, columns: readonly StagingColumn[]): string =>
-  `copy ${stagingTable(pipeline, table)} (${quoteNames(columns.map(({ name }) => name))}) from stdin`;
+/** COPY of rows in text format, into a table by its quoted name. */
+export const copyText = (target: string, columns: readonly StagingColumn[]): string =>
+  `copy ${target} (${quoteNames(columns.map(({ name }) => name))}) from stdin`;
 
 /** COPY of rows in binary format. */
-export const copyBinary = (pipeline: string, table: string, columns: readonly StagingColumn[]): string =>
-  `${copyText(pipeline, table, columns)} with (format binary)`;
+export const copyBinary = (target: string, columns: readonly StagingColumn[]): string =>
+  `${copyText(target, columns)} with (format binary)`;
 
 /**
  * A quote character for files in which quotes are data. COPY's csv format cannot do without one, so it gets a control
@@ -49,8 +49,7 @@ export const noQuote = '\u0001';
 
 /** COPY of the file's own bytes, in the file's own dialect. */
 export const copyVerbatim = (
-  pipeline: string,
-  table: string,
+  target: string,
   columns: readonly StagingColumn[],
   { delimiter, quote, escape }: Dialect,
 ): string => {
@@ -61,5 +60,5 @@ export const copyVerbatim = (
     `quote ${quoteText(quoteCharacter)}`,
     `escape ${quoteText(escape ?? quoteCharacter)}`,
   ];
-  return `${copyText(pipeline, table, columns)} with (${options.join(', ')})`;
+  return `${copyText(target, columns)} with (${options.join(', ')})`;
 };

@@ -7,16 +7,16 @@ import { addProblem, type Problems } from './problems.ts';
 import { didYouMean } from './suggestion.ts';
 
 interface StagingInput {
-  readonly staging: 'typed' | 'text';
+  readonly staging: 'typed' | 'text' | 'none';
   readonly columns?: object | undefined;
   readonly transform?: unknown;
   readonly filter: readonly FilterSpec[];
 }
 
-/** typed: columns and no SQL · text: SQL and no columns. */
+/** typed, none: columns and no SQL · text: SQL and no columns. */
 export const checkStaging = (where: string, table: StagingInput, problems: Problems): void => {
   const add = (what: string): void => addProblem(problems, where, what);
-  if (table.staging === 'typed') {
+  if (table.staging !== 'text') {
     if (table.columns === undefined)
       add("has no columns; declare them, or use staging: 'text' with a transform");
     else if (Object.keys(table.columns).length === 0) add('columns is empty; declare at least one');

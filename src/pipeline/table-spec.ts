@@ -29,7 +29,7 @@ import { findCycle } from './table-order.ts';
 
 const nameList = z.array(z.string(mustBe('a name')), mustBe('a list of names'));
 const publishes = ['replace'] as const;
-const stagings = ['typed', 'text'] as const;
+const stagings = ['typed', 'text', 'none'] as const;
 const limitText = "a number of records, or a share such as '0.1%'";
 
 const commonShape = {
@@ -126,7 +126,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   const source = csvSource(table.source, where, problems);
   checkStaging(where, table, problems);
   const indexes = readIndexes(name, table.indexes, problems);
-  const known = table.staging === 'typed' && table.columns ? Object.keys(table.columns) : undefined;
+  const known = table.staging !== 'text' && table.columns ? Object.keys(table.columns) : undefined;
   checkKey(where, table.primaryKey, known, columns, problems);
   checkIndexColumns(where, indexes, known, problems);
   if (source === undefined) return undefined;

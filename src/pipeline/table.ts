@@ -26,7 +26,8 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
 /** A table of typed columns, loaded from files. */
 export interface TypedTable<Declared> extends SourceKeys<NoInfer<keyof Declared & string>> {
   readonly columns: Declared & Columns;
-  readonly staging?: 'typed';
+  /** none: rows go straight into the new logged table; slower to load, nothing to fill, nothing that a crash can take. */
+  readonly staging?: 'typed' | 'none';
   /** Records that are wanted: present(…), oneOf(…), when(…), or a list. All by default. */
   readonly filter?: FilterSpec | readonly FilterSpec[];
   readonly transform?: undefined;

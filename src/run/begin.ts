@@ -12,14 +12,17 @@ import {
   renewEpoch,
   runFiles,
 } from '../checkpoint/ledger.ts';
-import { createStaging, dropStaging, stagingTable } from '../copy/staging.ts';
+import { createStaging, dropStaging } from '../copy/staging.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import type { RunEvent } from '../model.ts';
 import { migrateQueue } from '../queue/backend.ts';
 import { removeQueue } from '../queue/load-queue.ts';
+import { createLanding } from '../publish/build-schema.ts';
+import { createBuildSchema, dropBuildSchema } from '../publish/names.ts';
 import type { RunContext } from './context.ts';
 import type { DefinitionHashes } from './definition.ts';
+import { directTables, landingTable, landsDirectly, namesOf } from './landing.ts';
 import type { LoadingRun } from './load.ts';
 import type { PlannedTable } from './plan.ts';
 
@@ -28,7 +31,7 @@ const stagingIsThere = async (
   { client, spec }: RunContext,
   planned: readonly PlannedTable[],
 ): Promise<boolean> => {
-  const tables = planned.map(({ table }) => stagingTable(spec.name, table.name));
+  const tables = planned.map(({ table }) => landingTable(spec, table));
   const { rows } = await client.query(
     'select coalesce(bool_and(to_regclass(name) is not null), true) as there from unnest($1::text[]) as name',
     [tables],
@@ -64,12 +67,28 @@ const insertNewRun = (
         planned.flatMap(({ files }) => files),
       ),
     );
-    for (const { table, staging } of planned) {
-      await runQuery(client, dropStaging(pipeline, table.name));
-      await runQuery(client, createStaging(pipeline, table.name, staging));
-    }
+    await createLandings(context, planned);
     return runId;
   });
+
+/** Makes the empty tables that the run's rows are loaded into, in place of those of an earlier run. */
+const createLandings = async (
+  { client, spec }: RunContext,
+  planned: readonly PlannedTable[],
+): Promise<void> => {
+  if (directTables(spec).length > 0) {
+    await runQuery(client, dropBuildSchema(spec.name));
+    await runQuery(client, createBuildSchema(spec.name));
+  }
+  for (const { table, staging } of planned) {
+    await runQuery(client, dropStaging(spec.name, table.name));
+    if (!landsDirectly(table)) await runQuery(client, createStaging(spec.name, table.name, staging));
+    else {
+      const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
+      await runQuery(client, createLanding(namesOf(spec, table), columns));
+    }
+  }
+};
 
 type Recovered = Extract<RunEvent, { type: 'recovered' }>;
 
@@ -81,7 +100,9 @@ const renewIfCrashed = async (
 ): Promise<Recovered> => {
   const crashed = epochBefore !== context.epoch;
   const lost = crashed
-    ? await withTransaction(context.client, () => renewEpoch(context.client, runId, context.epoch))
+    ? await withTransaction(context.client, () =>
+        renewEpoch(context.client, runId, context.epoch, directTables(context.spec)),
+      )
     : { chunks: 0, records: 0 };
   return { type: 'recovered', crashed, ...lost };
 };

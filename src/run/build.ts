@@ -12,21 +12,19 @@ import {
   createFromStaging,
   setNotNull,
 } from '../publish/build-table.ts';
-import { buildSchema, createBuildSchema, dropBuildSchema, type TableNames } from '../publish/names.ts';
+import { clearBuildSchema, countRows } from '../publish/build-schema.ts';
+import { createBuildSchema, dropBuildSchema } from '../publish/names.ts';
 import type { BuiltTable } from '../publish/publish-table.ts';
 import { transformError, type SqlText } from '../transform/sql-file.ts';
 import { tableOrder } from '../pipeline/table-order.ts';
 import { secondsSince, type RunContext } from './context.ts';
+import { directTables, landsDirectly, namesOf } from './landing.ts';
 
-const namesOf = ({ spec }: RunContext, table: TableSpec): TableNames => ({
-  schema: spec.schema,
-  table: table.name,
-  buildSchema: buildSchema(spec.name),
-});
-
-/** Rows of a typed table, from staging. */
+/** Rows of a typed table, from staging, unless they were loaded straight into it. */
 const fillTyped = async (context: RunContext, table: SourceTableSpec): Promise<number> => {
-  const names = namesOf(context, table);
+  const names = namesOf(context.spec, table);
+  // The rows are there already; they are counted, because the proof of completeness wants what is, not what was said.
+  if (landsDirectly(table)) return (await runQuery(context.client, countRows(names))).rows[0].rows;
   const staging = stagingTable(context.spec.name, table.name);
   const columns = table.columns.map(({ name }) => name);
   const filled = await runQuery(context.client, createFromStaging(names, columns, staging));
@@ -41,7 +39,7 @@ const fillTyped = async (context: RunContext, table: SourceTableSpec): Promise<n
  */
 const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promise<number> => {
   const { client, spec } = context;
-  const names = namesOf(context, table);
+  const names = namesOf(context.spec, table);
   const prefix = createFromSqlPrefix(names);
   const alias = quoteName(`${table.name}_staging`);
   return withTransaction(client, async () => {
@@ -73,7 +71,7 @@ const buildOne = async (
 ): Promise<BuiltTable> => {
   const { client, emit, signal } = context;
   const start = performance.now();
-  const names = namesOf(context, table);
+  const names = namesOf(context.spec, table);
   const sql = sqlTexts.get(table.name);
   signal?.throwIfAborted();
   emit({ type: 'building', table: table.name, what: 'rows' });
@@ -94,8 +92,16 @@ const fill = async (context: RunContext, table: TableSpec, sql: SqlText | undefi
   try {
     return await fillTyped(context, table as SourceTableSpec);
   } catch (cause) {
-    throw buildError(namesOf(context, table), 'rows', cause);
+    throw buildError(namesOf(context.spec, table), 'rows', cause);
   }
+};
+
+/** Whatever an earlier attempt built is dropped, except for rows that were loaded there. */
+const emptyBuildSchema = async ({ client, spec }: RunContext): Promise<void> => {
+  const loaded = directTables(spec);
+  if (loaded.length > 0) return clearBuildSchema(client, spec.name, loaded);
+  await runQuery(client, dropBuildSchema(spec.name));
+  await runQuery(client, createBuildSchema(spec.name));
 };
 
 /**
@@ -108,9 +114,8 @@ export const buildTables = async (
   sqlTexts: ReadonlyMap<string, SqlText>,
   loadSeconds: ReadonlyMap<string, number>,
 ): Promise<readonly BuiltTable[]> => {
-  const { client, spec } = context;
-  await runQuery(client, dropBuildSchema(spec.name));
-  await runQuery(client, createBuildSchema(spec.name));
+  const { spec } = context;
+  await emptyBuildSchema(context);
   const built: BuiltTable[] = [];
   for (const table of tableOrder(spec.tables))
     built.push(await buildOne(context, table, sqlTexts, loadSeconds.get(table.name) ?? 0));

@@ -71,7 +71,7 @@ export const checkComplete = async (
     const { copied } = countsOf(totals, table.name);
     // A typed table was built from its staging row by row; SQL over a text table may drop rows, staging may not.
     const found =
-      table.staging === 'typed'
+      table.staging !== 'text'
         ? built.find(({ table: name }) => name === table.name)!.rows
         : await stagedRows(context.client, context.spec.name, table.name);
     if (found !== copied)

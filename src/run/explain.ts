@@ -1,7 +1,7 @@
 // What a run would do with each table, without a server and without doing it.
 
 import { resolve } from 'node:path';
-import type { TableSpec } from '../declaration.ts';
+import type { SourceTableSpec, TableSpec } from '../declaration.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { readDefinition } from './definition.ts';
 import type { RunOptions } from './options.ts';
@@ -24,15 +24,23 @@ const fileStep = ({ files }: PlannedTable): string => {
   return `${files.length}, ${bytes.toLocaleString('en-US')} bytes: ${shown.join(' ')}`;
 };
 
+const rowsFrom = ({ staging, transform }: SourceTableSpec): string =>
+  transform?.path ?? (staging === 'none' ? 'as they are loaded' : 'from staging');
+
 const sourceSteps = (planned: PlannedTable): TablePlan['steps'] => {
   const { table } = planned;
   const { decoder, why } = chooseDecoder(table);
-  const text = table.staging === 'text';
+  const columns = `${planned.staging.length} columns`;
+  const stagings = {
+    typed: `unlogged, ${columns}`,
+    text: `unlogged, ${columns} of text`,
+    none: `none: ${columns} straight into the new table`,
+  };
   return [
     { step: 'files', text: fileStep(planned) },
     { step: 'decoder', text: `${decoder}, because ${why}` },
-    { step: 'staging', text: `unlogged, ${planned.staging.length} columns${text ? ' of text' : ''}` },
-    { step: 'rows', text: table.transform === undefined ? 'from staging' : table.transform.path },
+    { step: 'staging', text: stagings[table.staging] },
+    { step: 'rows', text: rowsFrom(table) },
   ];
 };
 

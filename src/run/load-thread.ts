@@ -22,9 +22,9 @@ const withTablesOf = async (setup: LoaderSetup, file: PipelineFile): Promise<Loa
       pipeline: setup.pipeline,
       problem: `${file.path} was changed while its run began`,
     });
-  const tables = setup.tables.map(({ table, staging }) => {
+  const tables = setup.tables.map(({ table, ...rest }) => {
     const own = spec.tables.find(({ name }) => name === table.name);
-    return { staging, table: own?.kind === 'source' ? own : table };
+    return { ...rest, table: own?.kind === 'source' ? own : table };
   });
   return { ...setup, tables };
 };

@@ -13,6 +13,7 @@ import { workOff, type ServeOptions } from '../queue/load-queue.ts';
 import { isOverLimit } from '../reject/store.ts';
 import type { RunContext } from './context.ts';
 import { busyWorkers, divide } from './cut-segments.ts';
+import { landingTable } from './landing.ts';
 import { withLoaders, type LoaderPool } from './loader-pool.ts';
 import type { PlannedTable } from './plan.ts';
 import { followTable, type TableProgress } from './progress.ts';
@@ -100,7 +101,11 @@ export const withSegmentWork = <T>(
     address: { config, label, sessionName },
     epoch: run.epoch,
     chunkBytes,
-    tables: run.planned.map(({ table, staging }) => ({ table, staging })),
+    tables: run.planned.map(({ table, staging }) => ({
+      target: landingTable(spec, table),
+      table,
+      staging,
+    })),
   };
   const tables = followTables(context, run, chunks);
   const seconds = () => new Map([...tables].map(([name, { progress }]) => [name, progress.seconds()]));

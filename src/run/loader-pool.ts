@@ -14,8 +14,8 @@ export interface LoaderPool {
 const threadSetup = (loader: LoaderSetup, file: PipelineFile | undefined): ThreadSetup | undefined => {
   const withoutFunctions = {
     ...loader,
-    tables: loader.tables.map(({ table, staging }) => ({
-      staging,
+    tables: loader.tables.map(({ table, ...rest }) => ({
+      ...rest,
       table: { ...table, columns: [], filter: [] },
     })),
   };

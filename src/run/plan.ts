@@ -44,7 +44,7 @@ export const stagingColumns = (
   table: SourceTableSpec,
   files: readonly NewFile[],
 ): readonly StagingColumn[] => {
-  if (table.staging === 'typed')
+  if (table.staging !== 'text')
     return table.columns.map(({ name, type, options }) => ({ name, type: columnTypes[type].sql(options) }));
   const [first, ...others] = files;
   const header = first!.header;

@@ -12,6 +12,8 @@ import { createTableLoad } from './table-load.ts';
 
 /** A table as its loader needs it. */
 export interface LoaderTable {
+  /** Quoted name of the table that COPY fills. */
+  readonly target: string;
   readonly table: SourceTableSpec;
   readonly staging: readonly StagingColumn[];
 }
@@ -63,9 +65,9 @@ const loadSegment = async (load: FileLoad, start: Position, watch: SegmentWatch)
 
 /** Makes a loader; it connects when the first segment comes. */
 export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
-  const { pipeline, address, epoch, chunkBytes } = setup;
+  const { address, epoch, chunkBytes } = setup;
   const loads = new Map(
-    setup.tables.map(({ table, staging }) => [table.name, createTableLoad(pipeline, table, staging)]),
+    setup.tables.map(({ target, table, staging }) => [table.name, createTableLoad(target, table, staging)]),
   );
   let idle: Client | undefined;
   const closing: Promise<void>[] = [];

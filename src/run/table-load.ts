@@ -44,9 +44,9 @@ export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
     : { decoder: 'record', why: obstacle };
 };
 
-/** Puts the loading of a table together. */
+/** Puts the loading of a table together; `target` is the quoted name of the table that COPY fills. */
 export const createTableLoad = (
-  pipeline: string,
+  target: string,
   table: SourceTableSpec,
   staging: readonly StagingColumn[],
 ): TableLoad => {
@@ -57,20 +57,20 @@ export const createTableLoad = (
     return {
       ...common,
       frame: noFrame,
-      copyStatement: copyVerbatim(pipeline, table.name, staging, dialect),
+      copyStatement: copyVerbatim(target, staging, dialect),
       decoderFor: (file) => createVerbatimDecoder(table, file.header.length, noQuote),
     };
   if (decoder === 'compiled')
     return {
       ...common,
       frame: binaryFrame,
-      copyStatement: copyBinary(pipeline, table.name, staging),
+      copyStatement: copyBinary(target, staging),
       decoderFor: (file) => createCompiledDecoder(table, file.header, file.name),
     };
   return {
     ...common,
     frame: noFrame,
-    copyStatement: copyText(pipeline, table.name, staging),
+    copyStatement: copyText(target, staging),
     decoderFor: (file) => createRecordDecoder(table, file.header, file.name, encodeTextRow),
   };
 };

@@ -1,7 +1,7 @@
 // The loading process is killed at its n-th effect, for n = 1, 2, 3 …, until a run is untouched.
 //
 // All of them take more than an hour, so by default about a dozen are sampled, at equal distances. FAULT_EVERY=1 takes all,
-// FAULT_EVERY=10 each tenth.
+// FAULT_EVERY=10 each tenth; FAULT_FROM=300 begins there.
 
 import { afterEach, expect, inject, it } from 'vitest';
 import { killRest } from '../helpers/fault-child.ts';
@@ -63,7 +63,7 @@ it(
   async () => {
     const every = Number(process.env['FAULT_EVERY']) || Math.ceil((await countEffects()) / samples);
     let kills = 0;
-    let next = 1;
+    let next = Number(process.env['FAULT_FROM']) || 1;
     let isUntouched = false;
     const killOnAndOn = async (): Promise<void> => {
       while (!isUntouched) {

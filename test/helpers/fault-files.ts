@@ -26,6 +26,12 @@ export const writeFaultFiles = (directory: string, records: number, files: numbe
   editPipeline(directory, 'rejectLimit: 0', 'rejectLimit: 1_000');
 };
 
+/** Makes the pipeline load every table straight, without staging. */
+export const loadDirectly = (directory: string): void => {
+  for (const table of ['station', 'observation'])
+    editPipeline(directory, `    ${table}: {`, `    ${table}: {\n      staging: 'none',`);
+};
+
 /** Replaces a part of the pipeline file, which must be there. */
 export const editPipeline = (directory: string, part: string, by: string): void => {
   const file = join(directory, 'pipelines/noaa.ts');

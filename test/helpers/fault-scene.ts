@@ -68,11 +68,11 @@ export const openScene = async (data: FaultData, directory = data.directory): Pr
   };
 };
 
-/** A scene for each test of a file, with the small files. */
-export const useScene = (): (() => Scene) => {
+/** A scene for each test of a file, with small files. */
+export const useScene = (data: 'smallData' | 'directData' = 'smallData'): (() => Scene) => {
   let scene: Scene | undefined;
   beforeEach(async () => {
-    scene = await openScene(inject('smallData'));
+    scene = await openScene(inject(data));
   });
   afterEach(async () => {
     const rest = killRest();

@@ -11,7 +11,7 @@ import { startEmbedded, stopEmbedded } from '../../src/db/embedded/server.ts';
 import { faultServerSettings } from './fault-server.ts';
 import { databaseUrlOf, withDatabase } from './fault-database.ts';
 import { outcomeOf, type Outcome } from './fault-outcome.ts';
-import { writeFaultFiles } from './fault-files.ts';
+import { loadDirectly, writeFaultFiles } from './fault-files.ts';
 import { smallChunks } from './fault-points.ts';
 
 /** Files to load, and what they must come to. */
@@ -30,6 +30,8 @@ declare module 'vitest' {
     faultServer: string;
     /** About 2 MB: quick to load. */
     smallData: FaultData;
+    /** The same files, loaded without staging. */
+    directData: FaultData;
     /** About 29 MB, 200,000 records in 20 chunks and more. */
     largeData: FaultData;
   }
@@ -52,8 +54,10 @@ const prepareData = async (
   program: string,
   directory: string,
   size: { records: number; files: number; chunkBytes: number },
+  edit: (directory: string) => void = () => undefined,
 ): Promise<FaultData> => {
   writeFaultFiles(directory, size.records, size.files);
+  edit(directory);
   const outcome = await withDatabase(serverUrl, async (database) => {
     const args = ['run', 'pipelines/noaa.ts', '--workers', '2', '--chunk-bytes', String(size.chunkBytes)];
     const env = { ...process.env, DATABASE_URL: databaseUrlOf(serverUrl, database), ETL_QUIET: '1' };
@@ -81,6 +85,10 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     project.provide('faultServer', etlDirectory);
     const small = { records: 12_000, files: 4, chunkBytes: 60_000 };
     project.provide('smallData', await prepareData(url, program, join(directory, 'small'), small));
+    project.provide(
+      'directData',
+      await prepareData(url, program, join(directory, 'direct'), small, loadDirectly),
+    );
     const large = { records: 200_000, files: 4, chunkBytes: 1_200_000 };
     project.provide('largeData', await prepareData(url, program, join(directory, 'large'), large));
     return remove;

@@ -15,6 +15,7 @@ import { csv, type CsvOptions } from '../../src/pipeline/csv.ts';
 import { definePipeline, type Pipeline } from '../../src/pipeline/define-pipeline.ts';
 import { sqlFile } from '../../src/pipeline/sql-file.ts';
 import type { FileLoad } from '../../src/run/chunk-source.ts';
+import { landingTable } from '../../src/run/landing.ts';
 import { loadChunk } from '../../src/run/load-chunk.ts';
 import { planSources } from '../../src/run/plan.ts';
 import { createTableLoad } from '../../src/run/table-load.ts';
@@ -63,7 +64,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
   const file = { ...planned.files[0]!, id, runId };
   const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(
-    spec.name,
+    landingTable(spec, planned.table),
     planned.table,
     planned.staging,
   );

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { copyIn } from '../../src/copy/copy-in.ts';
 import { encodeTextRow } from '../../src/copy/encode-text.ts';
-import { copyText } from '../../src/copy/staging.ts';
+import { copyText, stagingTable } from '../../src/copy/staging.ts';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { withClient, withTransaction } from '../../src/db/client.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -56,7 +56,9 @@ describe('copyIn', () => {
       async function* encoded(): AsyncGenerator<Buffer, void> {
         yield Buffer.from(rows.map(encodeTextRow).join(''));
       }
-      expect(await copyIn(client, copyText('round', 'trip', columns), encoded())).toBe(rows.length);
+      expect(await copyIn(client, copyText(stagingTable('round', 'trip'), columns), encoded())).toBe(
+        rows.length,
+      );
       const text = 'select a, b, c from etl_staging.round__trip order by place';
       expect((await client.query({ text, rowMode: 'array' })).rows).toEqual(rows);
     });

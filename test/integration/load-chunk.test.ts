@@ -6,7 +6,7 @@ import { addressFromUrl } from '../../src/db/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { recordBytesMax } from '../../src/limits.ts';
 import { column } from '../../src/pipeline/column.ts';
-import { loadChunk } from '../../src/run/load-chunk.ts';
+import { loadChunk, type LoadedChunk } from '../../src/run/load-chunk.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { loadAll, rejectsOf, stagingRows, startOf, withChunkFile, type ChunkFile } from './chunk-loading.ts';
 
@@ -18,6 +18,9 @@ beforeAll(async () => {
 
 const typed = { id: column.integer('id'), note: column.text('note').nullable() };
 
+/** What a chunk came to, without where its time went. */
+const untimed = ({ end, counts }: LoadedChunk): object => ({ end, counts });
+
 describe('loadChunk', () => {
   it('a second load of a chunk copies nothing', async () => {
     const content = 'id,note\n1,a\nx,b\n3,c\n';
@@ -26,8 +29,8 @@ describe('loadChunk', () => {
       const first = await loadChunk(load, startOf(file));
       const before = await client.query('select * from etl.chunk where file_id = $1', [file.id]);
       const second = await loadChunk(load, startOf(file));
-      expect(second).toEqual(first);
-      expect(first).toEqual({
+      expect(untimed(second)).toEqual(untimed(first));
+      expect(untimed(first)).toEqual({
         end: { byte: content.length, line: 5, record: 4 },
         counts: { records: 3, copied: 2, rejected: 1, filtered: 0 },
       });
@@ -49,7 +52,7 @@ describe('loadChunk', () => {
       const [one, two] = await withClient(addressFromUrl(database.url), (client) =>
         Promise.all([loadChunk(load, startOf(file)), loadChunk({ ...load, client }, startOf(file))]),
       );
-      expect(one).toEqual(two);
+      expect(untimed(one)).toEqual(untimed(two));
       expect(await stagingRows(prepared)).toHaveLength(1000);
     });
   });

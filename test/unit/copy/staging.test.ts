@@ -1,7 +1,13 @@
 // Staging tables: names that cannot be misread, and COPY in the file's own dialect.
 
 import { describe, expect, it } from 'vitest';
-import { copyText, copyVerbatim, createStaging, dropStaging } from '../../../src/copy/staging.ts';
+import {
+  copyText,
+  copyVerbatim,
+  createStaging,
+  dropStaging,
+  stagingTable,
+} from '../../../src/copy/staging.ts';
 import type { CsvOptions } from '../../../src/pipeline/csv.ts';
 import { tableOf } from '../format/reading.ts';
 
@@ -18,7 +24,9 @@ describe('staging', () => {
       'create unlogged table "etl_staging"."p__t" ( "a" text, "odd ""name""" numeric(5,2) ) with (autovacuum_enabled = false)',
     );
     expect(dropStaging('p', 't').text).toBe('drop table if exists "etl_staging"."p__t"');
-    expect(copyText('p', 't', columns)).toBe('copy "etl_staging"."p__t" ("a", "odd ""name""") from stdin');
+    expect(copyText(stagingTable('p', 't'), columns)).toBe(
+      'copy "etl_staging"."p__t" ("a", "odd ""name""") from stdin',
+    );
   });
 
   const dialects: readonly { name: string; options: CsvOptions; says: string }[] = [
@@ -35,7 +43,7 @@ describe('staging', () => {
     },
   ];
   it.each(dialects)('COPY of $name', ({ options, says }) => {
-    expect(copyVerbatim('p', 't', columns, tableOf(options).source.dialect)).toBe(
+    expect(copyVerbatim(stagingTable('p', 't'), columns, tableOf(options).source.dialect)).toBe(
       `copy "etl_staging"."p__t" ("a", "odd ""name""") from stdin with ${says}`,
     );
   });

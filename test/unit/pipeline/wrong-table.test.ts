@@ -92,9 +92,9 @@ const tableCases: readonly Case[] = [
     problems: ["table obs: publish does not know 'append'; known values: 'replace'"],
   },
   {
-    name: 'a kind of staging that is not there yet',
-    definition: withTable({ source, columns, staging: 'none' }),
-    problems: ["table obs: staging does not know 'none'; known values: 'typed', 'text'"],
+    name: 'a kind of staging that is not there',
+    definition: withTable({ source, columns, staging: 'memory' }),
+    problems: ["table obs: staging does not know 'memory'; known values: 'typed', 'text', 'none'"],
   },
   {
     name: 'no columns',

@@ -1,0 +1,59 @@
+// The build schema of a pipeline whose rows are loaded straight into new tables: emptied, except of those rows.
+
+import { runQuery, type Client } from '../db/client.ts';
+import { quoteName, type Query } from '../db/sql.ts';
+import { buildSchema, builtName, type TableNames } from './names.ts';
+
+/** A column of a table that rows are loaded into. */
+export interface LandingColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly nullable: boolean;
+}
+
+/** Makes an empty new table. Logged, for it will be production's: what a committed chunk brought stays, whatever crashes. */
+export const createLanding = (names: TableNames, columns: readonly LandingColumn[]): Query => ({
+  text: `create table ${builtName(names)} (
+    ${columns.map(({ name, type, nullable }) => `${quoteName(name)} ${type}${nullable ? '' : ' not null'}`).join(',\n    ')}
+  )`,
+});
+
+/** Rows that were loaded straight into a new table. */
+export const countRows = (names: TableNames): Query => ({
+  text: `select count(*)::float8 as rows from ${builtName(names)}`,
+});
+
+const selectTables = (schema: string): Query => ({
+  text: `select relname as name from pg_class where relnamespace = to_regnamespace($1) and relkind = 'r'`,
+  values: [quoteName(schema)],
+});
+
+/** Keys first: their indexes go with them. */
+const selectIndexes = (schema: string, table: string): Query => ({
+  text: `select c.relname as name, k.conname as key
+    from pg_index i join pg_class c on c.oid = i.indexrelid
+      left join pg_constraint k on k.conindid = i.indexrelid and k.conrelid = i.indrelid
+    where i.indrelid = to_regclass($1)`,
+  values: [quoteName(schema, table)],
+});
+
+/** Drops what an earlier attempt built, but not the tables that rows were loaded into: of those, keys and indexes. */
+export const clearBuildSchema = async (
+  client: Client,
+  pipeline: string,
+  loaded: readonly string[],
+): Promise<void> => {
+  const schema = buildSchema(pipeline);
+  const tables: readonly { name: string }[] = (await runQuery(client, selectTables(schema))).rows;
+  for (const { name } of tables)
+    if (!loaded.includes(name)) await client.query(`drop table ${quoteName(schema, name)} cascade`);
+  for (const table of loaded) {
+    const { rows } = await runQuery(client, selectIndexes(schema, table));
+    for (const { name, key } of rows as { name: string; key: string | null }[])
+      await client.query(
+        key === null
+          ? `drop index ${quoteName(schema, name)}`
+          : `alter table ${quoteName(schema, table)} drop constraint ${quoteName(key)}`,
+      );
+  }
+};

@@ -1,0 +1,22 @@
+// Where the rows of a table land when they are loaded, and where its new version is built.
+
+import { stagingTable } from '../copy/staging.ts';
+import type { PipelineSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
+import { buildSchema, builtName, type TableNames } from '../publish/names.ts';
+
+export const namesOf = (spec: PipelineSpec, { name }: TableSpec): TableNames => ({
+  schema: spec.schema,
+  table: name,
+  buildSchema: buildSchema(spec.name),
+});
+
+/** True when rows are loaded straight into the new table, which is logged: a crash takes nothing of it. */
+export const landsDirectly = ({ staging }: SourceTableSpec): boolean => staging === 'none';
+
+/** The quoted name of the table that COPY fills. */
+export const landingTable = (spec: PipelineSpec, table: SourceTableSpec): string =>
+  landsDirectly(table) ? builtName(namesOf(spec, table)) : stagingTable(spec.name, table.name);
+
+/** Names of the tables of a pipeline that keep their rows through a crash of the server. */
+export const directTables = ({ tables }: PipelineSpec): readonly string[] =>
+  tables.filter((table) => table.kind === 'source' && landsDirectly(table)).map(({ name }) => name);

@@ -1,0 +1,84 @@
+// The same faults for tables that are loaded without staging: nothing that was committed is ever lost.
+
+import { describe, expect, inject, it } from 'vitest';
+import { eventsOf, expectEnd } from '../helpers/fault-child.ts';
+import { expectNoSessions, stateOf, type ChunkRow } from '../helpers/fault-outcome.ts';
+import {
+  buildPoints,
+  byName,
+  loadPoints,
+  planPoints,
+  publishedPoint,
+  publishPoints,
+} from '../helpers/fault-points.ts';
+import { expectKept, expectRecovered, whileClosed } from '../helpers/fault-recovery.ts';
+import { resumeAfterKill } from '../helpers/fault-resume.ts';
+import { killChild, useScene } from '../helpers/fault-scene.ts';
+import { restarts } from '../helpers/fault-server.ts';
+
+const scene = useScene('directData');
+
+// Rows are not built, so there is no such point; and the others stand for neighbours that differ for staging only.
+const skipped = new Set([
+  'before the build schema is made',
+  'before the rows are built',
+  'before the lock is taken',
+  'before a job is completed',
+  'before a late chunk is claimed',
+  'before the run is said to be loaded',
+]);
+const points = byName(
+  [...planPoints, ...loadPoints, ...buildPoints, ...publishPoints].filter(({ name }) => !skipped.has(name)),
+);
+
+it('comes to what loading through staging comes to', () => {
+  expect(inject('directData').outcome).toEqual(inject('smallData').outcome);
+});
+
+describe('etl is killed', () => {
+  it.each(points)('%s: the next run loads what is missing and publishes', async (_, point) => {
+    expect((await scene().runStruck(point, killChild)).end).toBe('SIGKILL');
+    const { outcome } = eventsOf(await resumeAfterKill(scene()), 'finished')[0]!.result;
+    expect(outcome).toBe('published');
+    await scene().expectWhole();
+  });
+
+  it('after the publication is committed: the next run has nothing to do', async () => {
+    await scene().runStruck(publishedPoint, killChild);
+    await expectNoSessions(scene().url);
+    expect(await stateOf(scene().url)).toBe('published');
+    const { outcome } = eventsOf(await resumeAfterKill(scene()), 'finished')[0]!.result;
+    expect(outcome).toBe('unchanged');
+    await scene().expectWhole();
+  });
+});
+
+describe('the server crashes and comes back', () => {
+  it.each(points)('%s: nothing is loaded again, and etl finishes', async (_, point) => {
+    let before: readonly ChunkRow[] = [];
+    const ended = await scene().runStruck(point, () => async () => {
+      before = await whileClosed(scene(), restarts.crash);
+      return 'drop' as const;
+    });
+    expectRecovered(ended, true, []);
+    await expectKept(scene(), before);
+    await scene().expectWhole();
+  });
+
+  it('and etl is killed with it: the next run goes on with everything that was committed', async () => {
+    const [, point] = points.find(([name]) => name === 'after a late chunk is committed')!;
+    let before: readonly ChunkRow[] = [];
+    await scene().runStruck(point, (child) => async () => {
+      child.kill('SIGKILL');
+      before = await whileClosed(scene(), restarts.crash);
+      return 'drop' as const;
+    });
+    await expectNoSessions(scene().url);
+    const ended = await scene().run();
+    expectEnd(ended, 0);
+    expect(before.length).toBeGreaterThan(10);
+    expect(eventsOf(ended, 'resumed')).toEqual([expect.objectContaining({ chunks: before.length })]);
+    await expectKept(scene(), before);
+    await scene().expectWhole();
+  });
+});
