@@ -66,7 +66,11 @@ function* batches(seed: number): Generator<readonly string[], never> {
 }
 
 /** Texts of files with `perFile[n]` records each, in pieces of a few hundred kilobytes; `undefined` ends a file. */
-function* pieces(perFile: readonly number[], header: string, seed: number): Generator<string | undefined, void> {
+function* pieces(
+  perFile: readonly number[],
+  header: string,
+  seed: number,
+): Generator<string | undefined, void> {
   const source = batches(seed);
   let batch: readonly string[] = [];
   let used = 0;

@@ -1,0 +1,80 @@
+// What processes cost, as Linux tells it in /proc: CPU seconds of a tree of processes, and its peak of resident memory.
+
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Linux shows times in /proc in hundredths of a second, whatever its own clock does. */
+const ticksPerSecond = 100;
+
+interface ProcessTimes {
+  readonly pid: number;
+  readonly parent: number;
+  /** Seconds of the process, all its threads, and of its children that have ended. */
+  readonly seconds: number;
+  /** Seconds of its children that have ended. */
+  readonly endedChildren: number;
+}
+
+/** Undefined when the process is gone. */
+const readTimes = (pid: number): ProcessTimes | undefined => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name in parentheses may hold anything, blanks and parentheses too.
+    const [, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = rest.slice(9, 13).map(Number);
+    const endedChildren = (endedUser + endedSystem) / ticksPerSecond;
+    return {
+      pid,
+      parent: Number(parent),
+      seconds: (user + system) / ticksPerSecond + endedChildren,
+      endedChildren,
+    };
+  } catch {
+    return undefined;
+  }
+};
+
+/** A process and everything below it that runs now. */
+const readTree = (root: number): readonly ProcessTimes[] => {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readTimes(Number(name)) ?? []);
+  const below = (pid: number): readonly ProcessTimes[] =>
+    all.filter(({ parent }) => parent === pid).flatMap((child) => [child, ...below(child.pid)]);
+  return [...all.filter(({ pid }) => pid === root), ...below(root)];
+};
+
+/** CPU seconds that a process and everything below it have used so far. */
+export const treeSeconds = (root: number): number =>
+  readTree(root).reduce((sum, { seconds }) => sum + seconds, 0);
+
+/** CPU seconds of our own children that have ended, and of theirs. */
+export const endedChildrenSeconds = (): number => readTimes(process.pid)?.endedChildren ?? 0;
+
+const peakMegabytes = (pid: number): number => {
+  try {
+    const [, kilobytes = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
+    return (Number(kilobytes) * 1024) / 1e6;
+  } catch {
+    return 0;
+  }
+};
+
+/** The kernel keeps the peak, so looking seldom misses only what was added right before the end. */
+const lookIntervalMs = 100;
+
+/** Follows the peaks of our children, without one of them; `stop` gives their sum in megabytes. */
+export const watchMemory = (without: number): { readonly stop: () => number } => {
+  const peaks = new Map<number, number>();
+  const look = (): void => {
+    const excluded = new Set([process.pid, ...readTree(without).map(({ pid }) => pid)]);
+    for (const { pid } of readTree(process.pid))
+      if (!excluded.has(pid)) peaks.set(pid, Math.max(peaks.get(pid) ?? 0, peakMegabytes(pid)));
+  };
+  const timer = setInterval(look, lookIntervalMs);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return [...peaks.values()].reduce((sum, peak) => sum + peak, 0);
+    },
+  };
+};
