@@ -15,20 +15,19 @@ import { measureDecoder } from './parts/decoder.ts';
 import { measureLoad } from './parts/load.ts';
 import { measureOneFile } from './parts/one-file.ts';
 import { measureRecordDecoder } from './parts/record-decoder.ts';
-import { measureSizes, measureWorkers } from './parts/scaling.ts';
+import { measureScaling } from './parts/scaling.ts';
 import { measureStartUp } from './parts/start-up.ts';
 import { measureWholeJob } from './parts/whole-job.ts';
 import { partText, targetsText } from './report.ts';
 import { withServer } from './server.ts';
 import { judgeTargets } from './targets.ts';
 
-const parts: Readonly<Record<string, (bench: Bench) => Promise<PartReport | readonly PartReport[]>>> = {
+const parts: Readonly<Record<string, (bench: Bench) => Promise<PartReport>>> = {
   load: measureLoad,
   'whole-job': measureWholeJob,
   'one-file': measureOneFile,
   'record-decoder': measureRecordDecoder,
-  workers: measureWorkers,
-  sizes: measureSizes,
+  scaling: measureScaling,
   'start-up': measureStartUp,
   decoder: measureDecoder,
 };
@@ -70,7 +69,7 @@ const describeMachine = async ({ server, sessions }: Bench) => {
     cores: cpus().length,
     memoryBytes: totalmem(),
     node: process.version,
-    postgres: found!['server_version'],
+    postgres: String(found!['server_version']),
     psql: sessions.description,
   };
 };
@@ -90,13 +89,15 @@ const main = async (): Promise<void> => {
   await withServer(async (server, directory) => {
     const bench = await openBench(options, server, directory);
     const machine = await describeMachine(bench);
-    console.log(JSON.stringify({ machine, options }));
+    const { cpu, cores, node, postgres, psql } = machine;
+    console.log(`${cores} cores of ${cpu} · Node ${node} · PostgreSQL ${postgres} · ${psql}`);
+    console.log(`rows ${options.rows} · rounds ${options.rounds} · seed ${options.seed}`);
     const reports: PartReport[] = [];
     for (const name of only) {
       process.stderr.write(`${name}\n`);
-      const measured = [await parts[name]!(bench)].flat();
-      console.log(measured.map(partText).join('\n'));
-      reports.push(...measured);
+      const report = await parts[name]!(bench);
+      console.log(partText(report));
+      reports.push(report);
     }
     const targets = judgeTargets(reports, options);
     console.log(targetsText(targets));

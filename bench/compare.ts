@@ -8,16 +8,17 @@ import { columnDigests, digestOf } from './sql.ts';
 /** One way to do the work. */
 export interface Side {
   readonly name: string;
+  /** Records that it loads in one turn, if that is what it does. */
+  readonly records?: number;
   /** Does the work; gives what it took. */
   readonly run: () => Promise<Usage>;
-  /** Queries that give the rows it made; rows under one name must be the same on all sides. */
+  /** Queries that give the rows it made; rows under one name must be the same on all sides of as many records. */
   readonly results: Readonly<Record<string, string>>;
-  /** Statement that takes away everything it made, run before and behind each turn. */
-  readonly drop: string;
+  /** Statements that put back what was there before it, run before and behind each turn. */
+  readonly reset: string;
 }
 
-export interface SideReport {
-  readonly name: string;
+export interface SideReport extends Pick<Side, 'name' | 'records'> {
   readonly median: Usage;
   readonly rounds: readonly Usage[];
 }
@@ -26,25 +27,22 @@ export interface SideReport {
 export interface PartReport {
   readonly part: string;
   readonly title: string;
-  /** Records that each side loads in one turn. */
-  readonly records: number;
   readonly sides: readonly SideReport[];
   /** What the reader should know, such as sides that were left out. */
   readonly notes: readonly string[];
 }
 
-const usageKeys = ['seconds', 'clientSeconds', 'serverSeconds', 'megabytes'] as const;
-
-const medianUsage = (rounds: readonly Usage[]): Usage =>
-  Object.fromEntries(
-    usageKeys.map((key) => [key, median(rounds.map((round) => round[key]))]),
-  ) as unknown as Usage;
-
-export const reportSide = (name: string, rounds: readonly Usage[]): SideReport => ({
-  name,
-  median: medianUsage(rounds),
-  rounds,
-});
+const medianUsage = (rounds: readonly Usage[]): Usage => {
+  const of = (value: (round: Usage) => number): number => median(rounds.map(value));
+  const steps = Object.keys(rounds[0]?.steps ?? {}).map((step) => [step, of((round) => round.steps![step]!)]);
+  return {
+    seconds: of(({ seconds }) => seconds),
+    clientSeconds: of(({ clientSeconds }) => clientSeconds),
+    serverSeconds: of(({ serverSeconds }) => serverSeconds),
+    megabytes: of(({ megabytes }) => megabytes),
+    ...(steps.length > 0 && { steps: Object.fromEntries(steps) }),
+  };
+};
 
 /** What the first side that made a result made of it. */
 interface Expected {
@@ -61,7 +59,7 @@ const differenceError = async (
   expected: Expected,
 ): Promise<Error> => {
   const ours = await columnDigests(server, side.results[result]!);
-  await server.query(side.drop);
+  await server.query(side.reset);
   await expected.side.run();
   const theirs = await columnDigests(server, expected.side.results[result]!);
   const columns = Object.keys({ ...ours, ...theirs }).filter((name) => ours[name] !== theirs[name]);
@@ -81,7 +79,7 @@ export const compare = async (
   const expected = new Map<string, Expected>();
   for (let round = 1; round <= rounds; round += 1)
     for (const side of sides) {
-      await server.query(side.drop);
+      await server.query(side.reset);
       // Nobody pays for what the one before left to write.
       await server.query('checkpoint');
       const usage = await side.run();
@@ -89,11 +87,16 @@ export const compare = async (
       usages.get(side)!.push(usage);
       for (const [result, rows] of Object.entries(side.results)) {
         const digest = await digestOf(server, rows);
-        const first = expected.get(result);
-        if (first === undefined) expected.set(result, { side, digest });
+        const key = `${result} of ${side.records}`;
+        const first = expected.get(key);
+        if (first === undefined) expected.set(key, { side, digest });
         else if (first.digest !== digest) throw await differenceError(server, side, result, digest, first);
       }
-      await server.query(side.drop);
+      await server.query(side.reset);
     }
-  return sides.map((side) => reportSide(side.name, usages.get(side)!));
+  return sides.map((side) => {
+    const { name, records } = side;
+    const taken = usages.get(side)!;
+    return { name, records, median: medianUsage(taken), rounds: taken };
+  });
 };

@@ -1,6 +1,6 @@
 // Runs programs and measures them: seconds, CPU of both sides, memory.
 
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -15,6 +15,8 @@ export interface Usage {
   readonly serverSeconds: number;
   /** Peak resident memory of the client's processes, added up. */
   readonly megabytes: number;
+  /** Seconds of each step, of a run of `etl`. */
+  readonly steps?: Readonly<Record<string, number>>;
 }
 
 interface ProgramOptions {
@@ -43,6 +45,13 @@ export class ProgramError extends Error {
   }
 }
 
+const running = new Set<ChildProcess>();
+
+/** Ends the programs that still run: without it, `etl` would wait for a server that is gone. */
+export const endPrograms = (): void => {
+  for (const child of running) child.kill('SIGKILL');
+};
+
 /** Runs a program to its end; throws a ProgramError with what it wrote when it fails. */
 export const runProgram = async (
   command: string,
@@ -50,6 +59,8 @@ export const runProgram = async (
   { cwd, env = {}, input = '', onLine = () => undefined }: ProgramOptions = {},
 ): Promise<readonly string[]> => {
   const child = spawn(command, args, { cwd, env: environment(env) });
+  running.add(child);
+  child.once('close', () => running.delete(child));
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
     lines.push(line);

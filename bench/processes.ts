@@ -33,19 +33,25 @@ const readTimes = (pid: number): ProcessTimes | undefined => {
   }
 };
 
-/** A process and everything below it that runs now. */
-const readTree = (root: number): readonly ProcessTimes[] => {
-  const all = readdirSync('/proc')
+const readAll = (): readonly ProcessTimes[] =>
+  readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readTimes(Number(name)) ?? []);
-  const below = (pid: number): readonly ProcessTimes[] =>
-    all.filter(({ parent }) => parent === pid).flatMap((child) => [child, ...below(child.pid)]);
-  return [...all.filter(({ pid }) => pid === root), ...below(root)];
-};
+
+/** Everything below a process, without it and without what is below another one. */
+const below = (all: readonly ProcessTimes[], root: number, without?: number): readonly ProcessTimes[] =>
+  all
+    .filter(({ pid, parent }) => parent === root && pid !== without)
+    .flatMap((child) => [child, ...below(all, child.pid, without)]);
 
 /** CPU seconds that a process and everything below it have used so far. */
-export const treeSeconds = (root: number): number =>
-  readTree(root).reduce((sum, { seconds }) => sum + seconds, 0);
+export const treeSeconds = (root: number): number => {
+  const all = readAll();
+  return [...all.filter(({ pid }) => pid === root), ...below(all, root)].reduce(
+    (sum, { seconds }) => sum + seconds,
+    0,
+  );
+};
 
 /** CPU seconds of our own children that have ended, and of theirs. */
 export const endedChildrenSeconds = (): number => readTimes(process.pid)?.endedChildren ?? 0;
@@ -66,9 +72,8 @@ const lookIntervalMs = 100;
 export const watchMemory = (without: number): { readonly stop: () => number } => {
   const peaks = new Map<number, number>();
   const look = (): void => {
-    const excluded = new Set([process.pid, ...readTree(without).map(({ pid }) => pid)]);
-    for (const { pid } of readTree(process.pid))
-      if (!excluded.has(pid)) peaks.set(pid, Math.max(peaks.get(pid) ?? 0, peakMegabytes(pid)));
+    for (const { pid } of below(readAll(), process.pid, without))
+      peaks.set(pid, Math.max(peaks.get(pid) ?? 0, peakMegabytes(pid)));
   };
   const timer = setInterval(look, lookIntervalMs);
   return {

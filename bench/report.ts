@@ -1,6 +1,6 @@
 // Shows what was measured: as tables for people.
 
-import type { PartReport } from './compare.ts';
+import type { PartReport, SideReport } from './compare.ts';
 import type { TargetReport } from './targets.ts';
 
 /** Left column flush left, the others flush right. */
@@ -18,26 +18,42 @@ const table = (rows: readonly (readonly string[])[]): string => {
 
 const sideColumns = ['', 'seconds', 'min', 'max', 's/million', 'client CPU', 'server CPU', 'MB', '÷ first'];
 
+const sideRow = ({ name, records, median, rounds }: SideReport, first: number): readonly string[] => {
+  const { seconds, clientSeconds, serverSeconds, megabytes } = median;
+  const all = rounds.map((round) => round.seconds);
+  return [
+    name,
+    seconds.toFixed(2),
+    Math.min(...all).toFixed(2),
+    Math.max(...all).toFixed(2),
+    records === undefined ? '–' : (seconds / (records / 1e6)).toFixed(2),
+    clientSeconds.toFixed(2),
+    serverSeconds.toFixed(2),
+    megabytes.toFixed(0),
+    (seconds / first).toFixed(2),
+  ];
+};
+
+/** Where the time of a run of `etl` went. */
+const stepsText = ({ name, median: { steps } }: SideReport): readonly string[] =>
+  steps === undefined
+    ? []
+    : [
+        `  ${name}: ${Object.entries(steps)
+          .map(([step, seconds]) => `${step} ${seconds.toFixed(2)}`)
+          .join(' · ')}`,
+      ];
+
 /** The sides of a part, each against the first of them. */
-export const partText = ({ title, records, sides, notes }: PartReport): string => {
+export const partText = ({ title, sides, notes }: PartReport): string => {
   const first = sides[0]!.median.seconds;
-  const rows = sides.map(({ name, median, rounds }) => {
-    const all = rounds.map(({ seconds }) => seconds);
-    const { seconds, clientSeconds, serverSeconds, megabytes } = median;
-    return [
-      name,
-      seconds.toFixed(2),
-      Math.min(...all).toFixed(2),
-      Math.max(...all).toFixed(2),
-      (seconds / (records / 1e6)).toFixed(2),
-      clientSeconds.toFixed(2),
-      serverSeconds.toFixed(2),
-      megabytes.toFixed(0),
-      (seconds / first).toFixed(2),
-    ];
-  });
-  const heading = `${title} · ${records.toLocaleString('en')} records`;
-  return ['', heading, table([sideColumns, ...rows]), ...notes.map((note) => `  ${note}`)].join('\n');
+  return [
+    '',
+    title,
+    table([sideColumns, ...sides.map((side) => sideRow(side, first))]),
+    ...sides.flatMap(stepsText),
+    ...notes.map((note) => `  ${note}`),
+  ].join('\n');
 };
 
 export const targetsText = (targets: readonly TargetReport[]): string => {

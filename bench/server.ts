@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { endPrograms } from './measure.ts';
 import { startEmbedded, stopEmbedded } from '../src/db/embedded/server.ts';
 
 export interface BenchServer {
@@ -36,6 +37,7 @@ export const withServer = async <T>(
       const query: BenchServer['query'] = async (sql) => (await client.query(sql)).rows;
       return await Promise.race([work({ url, pid, query }, directory), interruption()]);
     } finally {
+      endPrograms();
       await client.end();
     }
   } finally {

@@ -22,65 +22,75 @@ type Counted = 'whole' | 'load';
 export const etlSide = (
   { server }: Bench,
   name: string,
-  { directory }: Dataset,
+  { directory, records }: Dataset,
   counted: Counted,
   workers: number,
   params: Readonly<Record<string, string>> = {},
 ): Side => ({
   name,
+  records,
   run: async (): Promise<Usage> =>
     (await runEtl(server, { pipeline: 'observation.ts', params, workers, directory }))[counted],
   results: { observations: 'select * from bench_observation.observation' },
-  drop: dropSchemas('bench_observation'),
+  reset: dropSchemas('bench_observation'),
 });
 
 /** The load step of `etl run` in the verbatim lane. */
 export const verbatimSide = (
   { server }: Bench,
   name: string,
-  { directory }: Dataset,
+  { directory, records }: Dataset,
   workers: number,
 ): Side => {
   const staging = stagingTable('bench_verbatim', 'observation');
   return {
     name,
+    records,
     run: async () =>
       (await runEtl(server, { pipeline: 'verbatim.ts', workers, directory, keepStaging: true })).load,
     results: { fields: `select * from ${staging}` },
-    drop: `${dropSchemas('bench_verbatim')}; drop table if exists ${staging}`,
+    reset: `${dropSchemas('bench_verbatim')}; drop table if exists ${staging}`,
   };
 };
 
-/** Stages of psql sessions, from an empty schema. */
+/** Stages of psql sessions, in a schema that holds nothing but what `prepare` makes. */
 export const scriptSide = (
   { server, sessions }: Bench,
   name: string,
+  { records }: Dataset,
   stages: readonly (readonly Session[])[],
   results: Side['results'],
+  prepare = '',
 ): Side => ({
   name,
+  records,
   run: () => measured(server.pid, () => sessions.run(stages)),
   results,
-  drop: resetScripts,
+  reset: `${resetScripts}; ${prepare}`,
 });
 
-/** `\copy` of files into one text table, `parallel` or one after the other. */
+/** What `\copy` of text is compared by: its fields, or the observations that they are. */
+const copyResults = {
+  fields: `select * from ${scriptSchema}.raw`,
+  observations: `select ${usualCasts} from ${scriptSchema}.raw`,
+};
+
+/** `\copy` of files into one text table that is there: in one session, or in one for each file. */
 export const copySide = (
   bench: Bench,
   name: string,
   dataset: Dataset,
   kind: 'table' | 'unlogged table',
-  parallel = false,
+  sessions: 'one' | 'parallel',
+  result: keyof typeof copyResults,
 ): Side => {
   const copies = dataset.files.map(({ path }) => ({ copy: `${scriptSchema}.raw`, file: path }));
-  const create = { sql: createTextTable('raw', dataset, kind) };
   return scriptSide(
     bench,
     name,
-    parallel ? [[[create]], copies.map((copy) => [copy])] : [[[create, ...copies]]],
-    {
-      fields: `select * from ${scriptSchema}.raw`,
-      observations: `select ${usualCasts} from ${scriptSchema}.raw`,
-    },
+    dataset,
+    [sessions === 'parallel' ? copies.map((copy) => [copy]) : [copies]],
+    { [result]: copyResults[result] },
+    createTextTable('raw', dataset, kind),
   );
 };

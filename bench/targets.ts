@@ -1,13 +1,13 @@
 // What sluice is to reach, as ratios within one run, and whether it did.
 
 import type { BenchOptions } from './bench-context.ts';
-import type { PartReport } from './compare.ts';
+import type { PartReport, SideReport } from './compare.ts';
 import type { Usage } from './measure.ts';
 import { decoderSides } from './parts/decoder.ts';
 import { loadSides } from './parts/load.ts';
 import { oneFileSides } from './parts/one-file.ts';
 import { recordDecoderSides } from './parts/record-decoder.ts';
-import { sizePart, sizesOf } from './parts/scaling.ts';
+import { scalingSide, twoWorkers } from './parts/scaling.ts';
 import { startUpSides } from './parts/start-up.ts';
 import { wholeJobSides } from './parts/whole-job.ts';
 
@@ -19,10 +19,13 @@ export interface TargetReport {
   readonly outcome: 'reached' | 'missed' | 'not measured';
 }
 
-type Measure = keyof Usage;
+type Measure = 'seconds' | 'clientSeconds';
+
+const findSides = (reports: readonly PartReport[], part: string): readonly SideReport[] =>
+  reports.find((report) => report.part === part)?.sides ?? [];
 
 const findUsages = (reports: readonly PartReport[], part: string): ReadonlyMap<string, Usage> =>
-  new Map(reports.find((report) => report.part === part)?.sides.map((side) => [side.name, side.median]));
+  new Map(findSides(reports, part).map(({ name, median }) => [name, median]));
 
 /** Median of one side ÷ the smallest median of others. */
 const ratio = (
@@ -38,26 +41,21 @@ const ratio = (
 
 const bestScripts = [wholeJobSides.bestInserts, wholeJobSides.bestSelect];
 
-/** Seconds a record at one size ÷ at another. */
-const growth = (
-  reports: readonly PartReport[],
-  size: number | undefined,
-  base: number,
-): number | undefined => {
-  const perRecord = (records: number): number | undefined => {
-    const [side] = reports.find(({ part }) => part === sizePart(records))?.sides ?? [];
-    return side && side.median.seconds / records;
+/** Seconds a record of one side ÷ those of another. */
+const growth = (sides: readonly SideReport[], grownName: string, groundName: string): number | undefined => {
+  const perRecord = (wanted: string): number | undefined => {
+    const side = sides.find(({ name }) => name === wanted);
+    return side?.records === undefined ? undefined : side.median.seconds / side.records;
   };
-  const grown = size && perRecord(size);
-  const ground = perRecord(base);
-  return grown && ground && grown / ground;
+  const [grown, ground] = [perRecord(grownName), perRecord(groundName)];
+  return grown === undefined || ground === undefined ? undefined : grown / ground;
 };
 
 /** The highest peak of any single run with two workers. */
-const peakMegabytes = (reports: readonly PartReport[]): number | undefined => {
-  const peaks = reports
-    .filter(({ part }) => part.startsWith(sizePart('')))
-    .flatMap(({ sides }) => sides.flatMap(({ rounds }) => rounds.map(({ megabytes }) => megabytes)));
+const peakMegabytes = (sides: readonly SideReport[]): number | undefined => {
+  const peaks = sides
+    .filter(({ name }) => name.endsWith(twoWorkers))
+    .flatMap(({ rounds }) => rounds.map(({ megabytes }) => megabytes));
   return peaks.length === 0 ? undefined : Math.max(...peaks);
 };
 
@@ -70,7 +68,7 @@ export const judgeTargets = (
   const oneFile = findUsages(reports, 'one-file');
   const record = findUsages(reports, 'record-decoder');
   const decoder = findUsages(reports, 'decoder');
-  const sizes = sizesOf(options);
+  const scaling = findSides(reports, 'scaling');
   const target = (name: string, limit: number, measured: number | undefined): TargetReport => {
     const judged = measured !== undefined && (measured <= limit ? 'reached' : 'missed');
     return { name, limit, measured, outcome: judged || 'not measured' };
@@ -108,8 +106,12 @@ export const judgeTargets = (
       0.1,
       ratio(decoder, decoderSides.compiled, [decoderSides.csvParse], 'clientSeconds'),
     ),
-    target('cost per record, 26 M ÷ 1 M (--large)', 1.1, growth(reports, sizes.large, sizes.medium)),
-    target('resident memory with 2 workers, any size, MB', 250, peakMegabytes(reports)),
+    target(
+      'cost per record, 26 M ÷ 1 M (--large)',
+      1.1,
+      growth(scaling, scalingSide('large', options, 2), scalingSide('medium', options, 2)),
+    ),
+    target('resident memory with 2 workers, any size, MB', 250, peakMegabytes(scaling)),
     target(
       'a run with nothing to do, seconds',
       1,

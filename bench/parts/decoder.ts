@@ -33,14 +33,14 @@ export const measureDecoder = async (bench: Bench): Promise<PartReport> => {
   const file = files[0]!;
   const side = (name: string, decoder: string): Side => ({
     name,
+    records: file.records,
     run: () => decode(bench, decoder, file),
     results: {},
-    drop: '',
+    reset: '',
   });
   return {
     part: 'decoder',
     title: 'Decoder alone, no server',
-    records: file.records,
     sides: await compare(
       bench.server,
       [side(decoderSides.csvParse, 'csv-parse'), side(decoderSides.compiled, 'compiled')],

@@ -15,16 +15,15 @@ export const loadSides = {
 export const measureLoad = async (bench: Bench): Promise<PartReport> => {
   const dataset = await bench.dataset(bench.rows, 2);
   const sides = [
-    copySide(bench, loadSides.logged, dataset, 'table'),
-    copySide(bench, loadSides.unlogged, dataset, 'unlogged table'),
+    copySide(bench, loadSides.logged, dataset, 'table', 'one', 'fields'),
+    copySide(bench, loadSides.unlogged, dataset, 'unlogged table', 'one', 'fields'),
     verbatimSide(bench, loadSides.verbatim, dataset, 1),
-    copySide(bench, loadSides.unloggedTwo, dataset, 'unlogged table', true),
+    copySide(bench, loadSides.unloggedTwo, dataset, 'unlogged table', 'parallel', 'observations'),
     etlSide(bench, loadSides.compiled, dataset, 'load', 2),
   ];
   return {
     part: 'load',
     title: 'Load stage, two files: text columns by \\copy, and etl',
-    records: dataset.records,
     sides: await compare(bench.server, sides, bench.rounds),
     notes: [],
   };

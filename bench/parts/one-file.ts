@@ -13,14 +13,13 @@ export const oneFileSides = {
 export const measureOneFile = async (bench: Bench): Promise<PartReport> => {
   const dataset = await bench.dataset(bench.rows, 1);
   const sides = [
-    copySide(bench, oneFileSides.copy, dataset, 'unlogged table'),
+    copySide(bench, oneFileSides.copy, dataset, 'unlogged table', 'one', 'observations'),
     etlSide(bench, oneFileSides.oneWorker, dataset, 'load', 1),
     etlSide(bench, oneFileSides.twoWorkers, dataset, 'load', 2),
   ];
   return {
     part: 'one-file',
     title: 'Load stage, one file',
-    records: dataset.records,
     sides: await compare(bench.server, sides, bench.rounds),
     notes: [],
   };

@@ -16,18 +16,16 @@ export const recordDecoderSides = {
 const script = fileURLToPath(new URL('../programs/plain-load.mjs', import.meta.url));
 
 /** One process a file, side by side, into one unlogged table of the same types. */
-const plainSide = ({ server }: Bench, { files }: Dataset): Side => {
+const plainSide = ({ server }: Bench, { files, records }: Dataset): Side => {
   const table = `${scriptSchema}.observation`;
   const load = ({ path }: { readonly path: string }) =>
     runProgram(process.execPath, [script, path, table], { env: { DATABASE_URL: server.url } });
   return {
     name: recordDecoderSides.plain,
-    run: async () => {
-      await server.query(createTypedTable('unlogged table'));
-      return measured(server.pid, () => Promise.all(files.map(load)));
-    },
+    records,
+    run: () => measured(server.pid, () => Promise.all(files.map(load))),
     results: { observations: `select * from ${table}` },
-    drop: resetScripts,
+    reset: `${resetScripts}; ${createTypedTable('unlogged table')}`,
   };
 };
 
@@ -40,7 +38,6 @@ export const measureRecordDecoder = async (bench: Bench): Promise<PartReport> =>
   return {
     part: 'record-decoder',
     title: 'Load stage of the record decoder, two files',
-    records: dataset.records,
     sides: await compare(bench.server, sides, bench.rounds),
     notes: [],
   };

@@ -1,57 +1,38 @@
 // How time and memory grow: with the workers, and with the records. Always eight files, so that eight workers have work.
 
-import type { Bench } from '../bench-context.ts';
-import { compare, type PartReport } from '../compare.ts';
+import type { Bench, BenchOptions } from '../bench-context.ts';
+import { compare, type PartReport, type Side } from '../compare.ts';
 import { etlSide } from '../sides.ts';
 
 const files = 8;
 
-export const workerCounts = [1, 2, 4, 8];
-
 /** Of `--rows`: 0.1, 1 and 5 million by default, and 26 million with --large. */
-const shares = { small: 0.05, medium: 0.5, big: 2.5, large: 13 };
+const shares = { small: 0.05, medium: 0.5, big: 2.5, large: 13 } as const;
 
-export const sizesOf = ({ rows, large }: Pick<Bench, 'rows' | 'large'>) => ({
-  small: Math.round(rows * shares.small),
-  medium: Math.round(rows * shares.medium),
-  big: Math.round(rows * shares.big),
-  ...(large && { large: Math.round(rows * shares.large) }),
-});
+/** The largest size is loaded with two workers only: with the others it would tell nothing new in an hour. */
+const workersOf = (size: string): readonly number[] => (size === 'large' ? [2] : [1, 2, 4, 8]);
 
-/** The biggest files need no median: their runs are long enough to be even. */
-const roundsOf = (bench: Bench, records: number): number =>
-  records > bench.rows * shares.big ? 1 : bench.rounds;
+/** Name of a side by its size and workers. */
+export const scalingSide = (size: keyof typeof shares, { rows }: BenchOptions, workers: number): string =>
+  `${Math.round(rows * shares[size]).toLocaleString('en')} records, workers: ${workers}`;
 
-export const measureWorkers = async (bench: Bench): Promise<PartReport> => {
-  const dataset = await bench.dataset(bench.rows, files);
-  const sides = workerCounts.map((workers) =>
-    etlSide(bench, `etl, ${workers} workers`, dataset, 'whole', workers),
+/** What all names of sides with two workers end with. */
+export const twoWorkers = 'workers: 2';
+
+export const measureScaling = async (bench: Bench): Promise<PartReport> => {
+  const sizes = (['small', 'medium', 'big', 'large'] as const).filter(
+    (size) => bench.large || size !== 'large',
   );
+  const sides: Side[] = [];
+  for (const size of sizes) {
+    const dataset = await bench.dataset(Math.round(bench.rows * shares[size]), files);
+    for (const workers of workersOf(size))
+      sides.push(etlSide(bench, scalingSide(size, bench, workers), dataset, 'whole', workers));
+  }
   return {
-    part: 'workers',
-    title: 'Whole job by workers, eight files',
-    records: dataset.records,
+    part: 'scaling',
+    title: 'Whole job of etl by records and workers, eight files',
     sides: await compare(bench.server, sides, bench.rounds),
     notes: [],
   };
-};
-
-/** Name of a size's part; `''`: what all their names begin with. */
-export const sizePart = (records: number | ''): string => `size-${records}`;
-
-/** One report a size: sides of one comparison load the same records. */
-export const measureSizes = async (bench: Bench): Promise<readonly PartReport[]> => {
-  const reports: PartReport[] = [];
-  for (const records of Object.values(sizesOf(bench))) {
-    const dataset = await bench.dataset(records, files);
-    const sides = [etlSide(bench, 'etl, 2 workers', dataset, 'whole', 2)];
-    reports.push({
-      part: sizePart(records),
-      title: 'Whole job by records, eight files',
-      records,
-      sides: await compare(bench.server, sides, roundsOf(bench, records)),
-      notes: [],
-    });
-  }
-  return reports;
 };

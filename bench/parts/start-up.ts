@@ -13,13 +13,13 @@ export const startUpSides = {
 
 export const measureStartUp = async (bench: Bench): Promise<PartReport> => {
   const { server } = bench;
-  const { directory, records } = await bench.dataset(Math.min(bench.rows, 10_000), 2);
+  const { directory } = await bench.dataset(Math.min(bench.rows, 10_000), 2);
   const runArguments = ['run', pipelinePath('observation.ts'), '--quiet'];
   const side = (name: string, work: () => Promise<unknown>): Side => ({
     name,
     run: () => measured(server.pid, work),
     results: {},
-    drop: '',
+    reset: '',
   });
   // The first run publishes; from then on there is nothing to do.
   await runEtlCommand(runArguments, server, directory);
@@ -31,7 +31,6 @@ export const measureStartUp = async (bench: Bench): Promise<PartReport> => {
   return {
     part: 'start-up',
     title: 'Start-up',
-    records,
     sides: await compare(server, sides, bench.rounds),
     notes: [],
   };

@@ -49,6 +49,7 @@ const usualSide = (bench: Bench, dataset: Dataset): Side =>
   scriptSide(
     bench,
     wholeJobSides.usual,
+    dataset,
     [
       [[{ sql: createTextTable('raw', dataset, 'unlogged table') }]],
       dataset.files.map(({ path }) => [{ copy: `${scriptSchema}.raw`, file: path }]),
@@ -80,6 +81,7 @@ const bestInsertsSide = (bench: Bench, dataset: Dataset): Side =>
   scriptSide(
     bench,
     wholeJobSides.bestInserts,
+    dataset,
     [
       [[createTyped]],
       dataset.files.map(({ path }, index) => [
@@ -97,6 +99,7 @@ const bestSelectSide = (bench: Bench, dataset: Dataset): Side => {
   return scriptSide(
     bench,
     wholeJobSides.bestSelect,
+    dataset,
     [
       dataset.files.map(({ path }, index) => frozenCopy(`raw${index}`, dataset, { file: path }, ', header')),
       [[...tuned, { sql: `create table ${table} as ${parts.join(' union all ')}` }, ...finish]],
@@ -111,6 +114,7 @@ const cutSide = (bench: Bench, dataset: Dataset): Side => {
   return scriptSide(
     bench,
     wholeJobSides.cut,
+    dataset,
     [
       [[createTyped]],
       dataset.files.map(({ path }, index) => [
@@ -157,7 +161,6 @@ export const measureWholeJob = async (bench: Bench): Promise<PartReport> => {
   return {
     part: 'whole-job',
     title: 'Whole job, two files to a typed, indexed and analysed table',
-    records: dataset.records,
     sides: await compare(bench.server, sides, bench.rounds),
     notes: refusal === undefined ? [] : [`${wholeJobSides.unstaged} is left out: ${refusal}`],
   };
