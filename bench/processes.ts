@@ -44,13 +44,20 @@ const below = (all: readonly ProcessTimes[], root: number, without?: number): re
     .filter(({ pid, parent }) => parent === root && pid !== without)
     .flatMap((child) => [child, ...below(all, child.pid, without)]);
 
-/** CPU seconds that a process and everything below it have used so far. */
+/**
+ * CPU seconds that a process and everything below it have used so far.
+ *
+ * A child that ends while we look is gone when we get to it, and its time has come to its parent, whom we may have passed
+ * by then: so we look again until none has.
+ */
 export const treeSeconds = (root: number): number => {
-  const all = readAll();
-  return [...all.filter(({ pid }) => pid === root), ...below(all, root)].reduce(
-    (sum, { seconds }) => sum + seconds,
-    0,
-  );
+  for (;;) {
+    const before = readTimes(root)?.endedChildren;
+    const all = readAll();
+    if (readTimes(root)?.endedChildren !== before) continue;
+    const tree = [...all.filter(({ pid }) => pid === root), ...below(all, root)];
+    return tree.reduce((sum, { seconds }) => sum + seconds, 0);
+  }
 };
 
 /** CPU seconds of our own children that have ended, and of theirs. */
