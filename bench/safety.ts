@@ -25,6 +25,7 @@ import { planSources } from '../src/run/plan.ts';
 import { createTableLoad } from '../src/run/table-load.ts';
 import { csv, definePipeline, sqlFile } from '../src/index.ts';
 import { writeNoaaFiles } from '../test/helpers/noaa-files.ts';
+import { median } from './measure.ts';
 
 const { values } = parseArgs({
   options: { records: { type: 'string', default: '1000000' }, rounds: { type: 'string', default: '5' } },
@@ -39,9 +40,6 @@ const pipeline = definePipeline({
     t: { source: csv('data/noaa/*hourly.txt'), staging: 'text', transform: sqlFile('unused.sql') },
   },
 });
-
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!;
 
 /** Everything that a load needs, on an empty staging table. */
 const prepare = async (client: Client, directory: string): Promise<FileLoad> => {

@@ -9,24 +9,29 @@ export interface NoaaFiles {
   readonly records: number;
 }
 
+const source = 'data/noaa';
+
+/** The real hourly records: the header, and the lines of each month in order, as they are. */
+export const readNoaaMonths = (): { header: string; months: readonly (readonly string[])[] } => {
+  const texts = readdirSync(source)
+    .filter((name) => name.endsWith('hourly.txt'))
+    .sort()
+    .map((name) => readFileSync(join(source, name), 'latin1').trimEnd().split('\n'));
+  return { header: texts[0]![0]!, months: texts.map((lines) => lines.slice(1)) };
+};
+
 /**
  * Writes `files` hourly files with `records` records in all into `directory`/data/noaa, and the station list beside
  * them. The same arguments give the same bytes.
  */
 export const writeNoaaFiles = (directory: string, records: number, files: number): NoaaFiles => {
-  const source = 'data/noaa';
   const target = join(directory, source);
   mkdirSync(target, { recursive: true });
-  const months = readdirSync(source)
-    .filter((name) => name.endsWith('hourly.txt'))
-    .sort();
-  const lines = months.flatMap((name) =>
-    readFileSync(join(source, name), 'latin1').trimEnd().split('\n').slice(1),
-  );
-  const [header] = readFileSync(join(source, months[0]!), 'latin1').split('\n');
+  const { header, months } = readNoaaMonths();
+  const lines = months.flat();
   const perFile = Math.ceil(records / files);
   for (let file = 0; file < files; file += 1) {
-    const rows: string[] = [header!];
+    const rows: string[] = [header];
     for (let record = file * perFile; record < Math.min(records, (file + 1) * perFile); record += 1) {
       const station = String(10_000 + Math.floor(record / lines.length)).padStart(5, '0');
       rows.push(station + lines[record % lines.length]!.slice(5));

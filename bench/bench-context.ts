@@ -1,0 +1,45 @@
+// What every part of the benchmark works with.
+
+import { join } from 'node:path';
+import { generate, type Dataset } from './generate.ts';
+import { openSessions, type SessionRunner } from './psql.ts';
+import type { BenchServer } from './server.ts';
+
+export interface BenchOptions {
+  /** Records of the main comparisons. */
+  readonly rows: number;
+  readonly rounds: number;
+  readonly seed: number;
+  /** Also load thirteen times `rows`: 26 million by default. */
+  readonly large: boolean;
+}
+
+export interface Bench extends BenchOptions {
+  readonly server: BenchServer;
+  readonly sessions: SessionRunner;
+  /** Files of this shape, written when they are first asked for. */
+  readonly dataset: (records: number, files: number) => Promise<Dataset>;
+  /** The datasets written so far. */
+  readonly datasets: () => readonly Dataset[];
+}
+
+export const openBench = async (
+  options: BenchOptions,
+  server: BenchServer,
+  directory: string,
+): Promise<Bench> => {
+  const written = new Map<string, Dataset>();
+  return {
+    ...options,
+    server,
+    sessions: await openSessions(server.url),
+    dataset: async (records, files) => {
+      const key = `${records}-${files}`;
+      const dataset =
+        written.get(key) ?? (await generate(join(directory, 'data', key), records, files, options.seed));
+      written.set(key, dataset);
+      return dataset;
+    },
+    datasets: () => [...written.values()],
+  };
+};

@@ -1,0 +1,102 @@
+// Compares ways to do the same work: they take turns on one server, every result is checked against the others', and
+// what counts is the median of the rounds.
+
+import { median, type Usage } from './measure.ts';
+import type { BenchServer } from './server.ts';
+import { columnDigests, digestOf } from './sql.ts';
+
+/** One way to do the work. */
+export interface Side {
+  readonly name: string;
+  /** Records that it loads in one turn, if that is what it does. */
+  readonly records?: number;
+  /** Does the work; gives what it took. */
+  readonly run: () => Promise<Usage>;
+  /** Queries that give the rows it made; rows under one name must be the same on all sides of as many records. */
+  readonly results: Readonly<Record<string, string>>;
+  /** Statements that put back what was there before it, run before and behind each turn. */
+  readonly reset: string;
+}
+
+export interface SideReport extends Pick<Side, 'name' | 'records'> {
+  readonly median: Usage;
+  readonly rounds: readonly Usage[];
+}
+
+/** One comparison, as it stands in the JSON and the table. */
+export interface PartReport {
+  readonly part: string;
+  readonly title: string;
+  readonly sides: readonly SideReport[];
+  /** What the reader should know, such as sides that were left out. */
+  readonly notes: readonly string[];
+}
+
+const medianUsage = (rounds: readonly Usage[]): Usage => {
+  const of = (value: (round: Usage) => number): number => median(rounds.map(value));
+  const steps = Object.keys(rounds[0]?.steps ?? {}).map((step) => [step, of((round) => round.steps![step]!)]);
+  return {
+    seconds: of(({ seconds }) => seconds),
+    clientSeconds: of(({ clientSeconds }) => clientSeconds),
+    serverSeconds: of(({ serverSeconds }) => serverSeconds),
+    megabytes: of(({ megabytes }) => megabytes),
+    ...(steps.length > 0 && { steps: Object.fromEntries(steps) }),
+  };
+};
+
+/** What the first side that made a result made of it. */
+interface Expected {
+  readonly side: Side;
+  readonly digest: string;
+}
+
+/** Says which columns differ; the other side's rows are gone, so it makes them again. */
+const differenceError = async (
+  server: BenchServer,
+  side: Side,
+  result: string,
+  digest: string,
+  expected: Expected,
+): Promise<Error> => {
+  const ours = await columnDigests(server, side.results[result]!);
+  await server.query(side.reset);
+  await expected.side.run();
+  const theirs = await columnDigests(server, expected.side.results[result]!);
+  const columns = Object.keys({ ...ours, ...theirs }).filter((name) => ours[name] !== theirs[name]);
+  return new Error(
+    `${side.name} and ${expected.side.name} differ in their ${result}: ${digest} against ${expected.digest}; ` +
+      `columns: ${columns.join(', ') || 'each alone is the same, their rows are not'}`,
+  );
+};
+
+/** Lets the sides take turns. Throws when two of them made different rows. */
+export const compare = async (
+  server: BenchServer,
+  sides: readonly Side[],
+  rounds: number,
+): Promise<readonly SideReport[]> => {
+  const usages = new Map<Side, Usage[]>(sides.map((side) => [side, []]));
+  const expected = new Map<string, Expected>();
+  for (let round = 1; round <= rounds; round += 1)
+    for (const side of sides) {
+      await server.query(side.reset);
+      // Nobody pays for what the one before left to write.
+      await server.query('checkpoint');
+      const usage = await side.run();
+      process.stderr.write(`  ${round}/${rounds} ${side.name}: ${usage.seconds.toFixed(2)} s\n`);
+      usages.get(side)!.push(usage);
+      for (const [result, rows] of Object.entries(side.results)) {
+        const digest = await digestOf(server, rows);
+        const key = `${result} of ${side.records}`;
+        const first = expected.get(key);
+        if (first === undefined) expected.set(key, { side, digest });
+        else if (first.digest !== digest) throw await differenceError(server, side, result, digest, first);
+      }
+      await server.query(side.reset);
+    }
+  return sides.map((side) => {
+    const { name, records } = side;
+    const taken = usages.get(side)!;
+    return { name, records, median: medianUsage(taken), rounds: taken };
+  });
+};

@@ -1,0 +1,44 @@
+// The record decoder, which takes what the compiled one does not, against a plain script that checks nothing.
+
+import { fileURLToPath } from 'node:url';
+import type { Bench } from '../bench-context.ts';
+import { compare, type PartReport, type Side } from '../compare.ts';
+import type { Dataset } from '../generate.ts';
+import { measured, runProgram } from '../measure.ts';
+import { etlSide, resetScripts } from '../sides.ts';
+import { createTypedTable, scriptSchema } from '../sql.ts';
+
+export const recordDecoderSides = {
+  plain: 'csv-parse + pg-copy-streams, a process a file',
+  record: 'etl record decoder, 2 workers',
+} as const;
+
+const script = fileURLToPath(new URL('../programs/plain-load.mjs', import.meta.url));
+
+/** One process a file, side by side, into one unlogged table of the same types. */
+const plainSide = ({ server }: Bench, { files, records }: Dataset): Side => {
+  const table = `${scriptSchema}.observation`;
+  const load = ({ path }: { readonly path: string }) =>
+    runProgram(process.execPath, [script, path, table], { env: { DATABASE_URL: server.url } });
+  return {
+    name: recordDecoderSides.plain,
+    records,
+    run: () => measured(server.pid, () => Promise.all(files.map(load))),
+    results: { observations: `select * from ${table}` },
+    reset: `${resetScripts}; ${createTypedTable('unlogged table')}`,
+  };
+};
+
+export const measureRecordDecoder = async (bench: Bench): Promise<PartReport> => {
+  const dataset = await bench.dataset(bench.rows, 2);
+  const sides = [
+    plainSide(bench, dataset),
+    etlSide(bench, recordDecoderSides.record, dataset, 'load', 2, { reader: 'record' }),
+  ];
+  return {
+    part: 'record-decoder',
+    title: 'Load stage of the record decoder, two files',
+    sides: await compare(bench.server, sides, bench.rounds),
+    notes: [],
+  };
+};

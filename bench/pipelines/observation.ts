@@ -1,0 +1,41 @@
+// The benchmark's pipeline: fourteen typed columns of NOAA's hourly files and an index, as the psql scripts make them.
+//
+// `reader=record` puts a function on a column, which only the record decoder takes; `staging=none` leaves staging out.
+
+import { column, csv, definePipeline, index } from 'sluice';
+import { z } from 'zod';
+
+const wban = column.text('WBAN');
+
+export default definePipeline({
+  name: 'bench_observation',
+  schema: 'bench_observation',
+  params: z.object({
+    reader: z.enum(['compiled', 'record']).default('compiled'),
+    staging: z.enum(['typed', 'none']).default('typed'),
+  }),
+  tables: ({ reader, staging }) => ({
+    observation: {
+      source: csv('*hourly.txt', { trim: true, nulls: ['', 'M', 'null'] }),
+      // What a definition does not take is refused when it is read, and the benchmark goes on without it.
+      staging: staging as 'typed',
+      columns: {
+        wban: reader === 'record' ? wban.check((value) => value.length === 5, 'five digits') : wban,
+        observed_at: column.timestamp(['Date', 'Time'], { format: 'YYYYMMDDHHmm' }),
+        sky: column.text('SkyCondition').nullable(),
+        visibility: column.real('Visibility').nullable(),
+        weather: column.text('WeatherType').nullable(),
+        dry_bulb: column.real('DryBulbCelsius').nullable(),
+        wet_bulb: column.real('WetBulbCelsius').nullable(),
+        dew_point: column.real('DewPointCelsius').nullable(),
+        humidity: column.smallint('RelativeHumidity').nullable(),
+        wind_speed: column.smallint('WindSpeed').nullable(),
+        wind_direction: column.smallint('WindDirection', { nulls: ['VR'] }).nullable(),
+        pressure: column.real('StationPressure').nullable(),
+        rain: column.numeric('HourlyPrecip', { precision: 5, scale: 2, tokens: { T: '0' } }).nullable(),
+        altimeter: column.real('Altimeter').nullable(),
+      },
+      indexes: [index(['wban', 'observed_at'])],
+    },
+  }),
+});

@@ -1,0 +1,92 @@
+// Decodes a file without a server, and prints the CPU seconds that it took and the rows that came out.
+//
+//   node decode.mjs compiled|csv-parse <file>
+
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { parse } from 'csv-parse';
+import { bindPipeline } from '../../dist/pipeline/bind.js';
+import { createCompiledDecoder } from '../../dist/format/compiled/compiled-decoder.js';
+import { recordBlocks } from '../../dist/format/record-blocks.js';
+import { createSplitter } from '../../dist/format/splitter.js';
+import { column, csv, definePipeline } from '../../dist/index.js';
+import { readRange } from '../../dist/source/read-file.js';
+
+const [decoder, file] = process.argv.slice(2);
+
+const twenty = definePipeline({
+  name: 'decode',
+  schema: 'decode',
+  tables: {
+    observation: {
+      source: csv('*', { trim: true, nulls: ['', 'M', 'null'] }),
+      columns: {
+        wban: column.text('WBAN'),
+        observed_at: column.timestamp(['Date', 'Time'], { format: 'YYYYMMDDHHmm' }),
+        station_type: column.smallint('StationType'),
+        record_type: column.text('RecordType'),
+        sky: column.text('SkyCondition').nullable(),
+        visibility: column.real('Visibility').nullable(),
+        weather: column.text('WeatherType').nullable(),
+        dry_bulb_f: column.smallint('DryBulbFarenheit').nullable(),
+        dry_bulb: column.real('DryBulbCelsius').nullable(),
+        wet_bulb: column.real('WetBulbCelsius').nullable(),
+        dew_point: column.real('DewPointCelsius').nullable(),
+        humidity: column.smallint('RelativeHumidity').nullable(),
+        wind_speed: column.smallint('WindSpeed').nullable(),
+        wind_direction: column.smallint('WindDirection', { nulls: ['VR'] }).nullable(),
+        wind_gust: column.smallint('ValueForWindCharacter').nullable(),
+        pressure: column.real('StationPressure').nullable(),
+        tendency: column.smallint('PressureTendency').nullable(),
+        sea_level_pressure: column.real('SeaLevelPressure').nullable(),
+        rain: column.numeric('HourlyPrecip', { precision: 5, scale: 2, tokens: { T: '0' } }).nullable(),
+        altimeter: column.real('Altimeter').nullable(),
+      },
+    },
+  },
+});
+
+const readHeader = async () => {
+  const handle = await open(file);
+  try {
+    const { value } = await handle.readLines()[Symbol.asyncIterator]().next();
+    return value;
+  } finally {
+    await handle.close();
+  }
+};
+
+const decodeCompiled = async () => {
+  const line = await readHeader();
+  const header = line.trim().split(',');
+  const [table] = bindPipeline(twenty, { directory: '.' }).tables;
+  const decode = createCompiledDecoder(table, header, file);
+  const split = createSplitter(table.source.dialect, header.length);
+  const start = { byte: line.length + 1, line: 2, record: 1 };
+  let rows = 0;
+  for await (const block of recordBlocks(readRange(file, start.byte, Infinity), start, split)) {
+    const { counts } = decode(block);
+    if (counts.rejected > 0) throw new Error('a generated record was rejected');
+    rows += counts.copied;
+  }
+  return rows;
+};
+
+const decodeCsvParse = async () => {
+  const parser = createReadStream(file, { highWaterMark: 1 << 20 }).pipe(parse({ from_line: 2 }));
+  let rows = 0;
+  parser.on('data', () => {
+    rows += 1;
+  });
+  await new Promise((resolve, reject) => {
+    parser.on('end', resolve).on('error', reject);
+  });
+  return rows;
+};
+
+const before = process.cpuUsage();
+const start = performance.now();
+const rows = await (decoder === 'compiled' ? decodeCompiled() : decodeCsvParse());
+const seconds = (performance.now() - start) / 1000;
+const { user, system } = process.cpuUsage(before);
+console.log(JSON.stringify({ rows, seconds, cpuSeconds: (user + system) / 1e6 }));

@@ -1,0 +1,67 @@
+// Shows what was measured: as tables for people.
+
+import type { PartReport, SideReport } from './compare.ts';
+import type { TargetReport } from './targets.ts';
+
+/** Left column flush left, the others flush right. */
+const table = (rows: readonly (readonly string[])[]): string => {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+};
+
+const sideColumns = ['', 'seconds', 'min', 'max', 's/million', 'client CPU', 'server CPU', 'MB', '÷ first'];
+
+const sideRow = ({ name, records, median, rounds }: SideReport, first: number): readonly string[] => {
+  const { seconds, clientSeconds, serverSeconds, megabytes } = median;
+  const all = rounds.map((round) => round.seconds);
+  return [
+    name,
+    seconds.toFixed(2),
+    Math.min(...all).toFixed(2),
+    Math.max(...all).toFixed(2),
+    records === undefined ? '–' : (seconds / (records / 1e6)).toFixed(2),
+    clientSeconds.toFixed(2),
+    serverSeconds.toFixed(2),
+    megabytes.toFixed(0),
+    (seconds / first).toFixed(2),
+  ];
+};
+
+/** Where the time of a run of `etl` went. */
+const stepsText = ({ name, median: { steps } }: SideReport): readonly string[] =>
+  steps === undefined
+    ? []
+    : [
+        `  ${name}: ${Object.entries(steps)
+          .map(([step, seconds]) => `${step} ${seconds.toFixed(2)}`)
+          .join(' · ')}`,
+      ];
+
+/** The sides of a part, each against the first of them. */
+export const partText = ({ title, sides, notes }: PartReport): string => {
+  const first = sides[0]!.median.seconds;
+  return [
+    '',
+    title,
+    table([sideColumns, ...sides.map((side) => sideRow(side, first))]),
+    ...sides.flatMap(stepsText),
+    ...notes.map((note) => `  ${note}`),
+  ].join('\n');
+};
+
+export const targetsText = (targets: readonly TargetReport[]): string => {
+  const rows = targets.map(({ name, measured, limit, outcome }) => [
+    name,
+    measured?.toFixed(2) ?? '–',
+    String(limit),
+    outcome,
+  ]);
+  return `\nTargets\n${table([['', 'measured', 'at most', ''], ...rows])}`;
+};

@@ -1,0 +1,47 @@
+// The private server of a benchmark: the embedded PostgreSQL as a user has it, in a directory that goes away with it.
+
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { endPrograms } from './measure.ts';
+import { startEmbedded, stopEmbedded } from '../src/db/embedded/server.ts';
+
+export interface BenchServer {
+  readonly url: string;
+  readonly pid: number;
+  /** Runs statements outside of what is measured. */
+  readonly query: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+}
+
+/** Rejects when we are asked to stop, so that the server does not outlive us. */
+const interruption = (): Promise<never> =>
+  new Promise((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => reject(new Error(`stopped by ${signal}`)));
+  });
+
+/** Hands a running server and an empty directory to a function; removes both when it ends, however it ends. */
+export const withServer = async <T>(
+  work: (server: BenchServer, directory: string) => Promise<T>,
+): Promise<T> => {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+  // The server runs as somebody else when we are root, and must get to its data.
+  chmodSync(directory, 0o755);
+  const etlDirectory = join(directory, '.etl');
+  try {
+    const { url, pid } = await startEmbedded(etlDirectory);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      const query: BenchServer['query'] = async (sql) => (await client.query(sql)).rows;
+      return await Promise.race([work({ url, pid, query }, directory), interruption()]);
+    } finally {
+      endPrograms();
+      await client.end();
+    }
+  } finally {
+    await stopEmbedded(etlDirectory);
+    rmSync(directory, { recursive: true, force: true });
+  }
+};

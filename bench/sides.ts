@@ -1,0 +1,96 @@
+// The sides that more than one part compares: runs of `etl`, and sessions of psql.
+
+import { stagingTable } from '../src/copy/staging.ts';
+import type { Bench } from './bench-context.ts';
+import type { Side } from './compare.ts';
+import { runEtl } from './etl.ts';
+import type { Dataset } from './generate.ts';
+import { measured, type Usage } from './measure.ts';
+import type { Session } from './psql.ts';
+import { createTextTable, scriptSchema, usualCasts } from './sql.ts';
+
+const dropSchemas = (...names: readonly string[]): string =>
+  `drop schema if exists ${names.join(', ')} cascade`;
+
+/** An empty schema for scripts. */
+export const resetScripts = `${dropSchemas(scriptSchema)}; create schema ${scriptSchema}`;
+
+/** What a side of `etl run` counts: the whole process, or the load step alone. */
+type Counted = 'whole' | 'load';
+
+/** `etl run` of the observations. */
+export const etlSide = (
+  { server }: Bench,
+  name: string,
+  { directory, records }: Dataset,
+  counted: Counted,
+  workers: number,
+  params: Readonly<Record<string, string>> = {},
+): Side => ({
+  name,
+  records,
+  run: async (): Promise<Usage> =>
+    (await runEtl(server, { pipeline: 'observation.ts', params, workers, directory }))[counted],
+  results: { observations: 'select * from bench_observation.observation' },
+  reset: dropSchemas('bench_observation'),
+});
+
+/** The load step of `etl run` in the verbatim lane. */
+export const verbatimSide = (
+  { server }: Bench,
+  name: string,
+  { directory, records }: Dataset,
+  workers: number,
+): Side => {
+  const staging = stagingTable('bench_verbatim', 'observation');
+  return {
+    name,
+    records,
+    run: async () =>
+      (await runEtl(server, { pipeline: 'verbatim.ts', workers, directory, keepStaging: true })).load,
+    results: { fields: `select * from ${staging}` },
+    reset: `${dropSchemas('bench_verbatim')}; drop table if exists ${staging}`,
+  };
+};
+
+/** Stages of psql sessions, in a schema that holds nothing but what `prepare` makes. */
+export const scriptSide = (
+  { server, sessions }: Bench,
+  name: string,
+  { records }: Dataset,
+  stages: readonly (readonly Session[])[],
+  results: Side['results'],
+  prepare = '',
+): Side => ({
+  name,
+  records,
+  run: () => measured(server.pid, () => sessions.run(stages)),
+  results,
+  reset: `${resetScripts}; ${prepare}`,
+});
+
+/** What `\copy` of text is compared by: its fields, or the observations that they are. */
+const copyResults = {
+  fields: `select * from ${scriptSchema}.raw`,
+  observations: `select ${usualCasts} from ${scriptSchema}.raw`,
+};
+
+/** `\copy` of files into one text table that is there: in one session, or in one for each file. */
+export const copySide = (
+  bench: Bench,
+  name: string,
+  dataset: Dataset,
+  kind: 'table' | 'unlogged table',
+  sessions: 'one' | 'parallel',
+  result: keyof typeof copyResults,
+): Side => {
+  const copies = dataset.files.map(({ path }) => ({ copy: `${scriptSchema}.raw`, file: path }));
+  return scriptSide(
+    bench,
+    name,
+    dataset,
+    [sessions === 'parallel' ? copies.map((copy) => [copy]) : [copies]],
+    { [result]: copyResults[result] },
+    createTextTable('raw', dataset, kind),
+  );
+};

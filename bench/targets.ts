@@ -1,0 +1,121 @@
+// What sluice is to reach, as ratios within one run, and whether it did.
+
+import type { BenchOptions } from './bench-context.ts';
+import type { PartReport, SideReport } from './compare.ts';
+import type { Usage } from './measure.ts';
+import { decoderSides } from './parts/decoder.ts';
+import { loadSides } from './parts/load.ts';
+import { oneFileSides } from './parts/one-file.ts';
+import { recordDecoderSides } from './parts/record-decoder.ts';
+import { scalingSide, twoWorkers } from './parts/scaling.ts';
+import { startUpSides } from './parts/start-up.ts';
+import { wholeJobSides } from './parts/whole-job.ts';
+
+export interface TargetReport {
+  readonly name: string;
+  readonly limit: number;
+  /** Undefined when its part did not run. */
+  readonly measured: number | undefined;
+  readonly outcome: 'reached' | 'missed' | 'not measured';
+}
+
+type Measure = 'seconds' | 'clientSeconds';
+
+const findSides = (reports: readonly PartReport[], part: string): readonly SideReport[] =>
+  reports.find((report) => report.part === part)?.sides ?? [];
+
+const findUsages = (reports: readonly PartReport[], part: string): ReadonlyMap<string, Usage> =>
+  new Map(findSides(reports, part).map(({ name, median }) => [name, median]));
+
+/** Median of one side ÷ the smallest median of others. */
+const ratio = (
+  usages: ReadonlyMap<string, Usage>,
+  ours: string,
+  theirs: readonly string[],
+  measure: Measure = 'seconds',
+): number | undefined => {
+  const others = theirs.flatMap((name) => usages.get(name)?.[measure] ?? []);
+  const own = usages.get(ours)?.[measure];
+  return own === undefined || others.length === 0 ? undefined : own / Math.min(...others);
+};
+
+const bestScripts = [wholeJobSides.bestInserts, wholeJobSides.bestSelect];
+
+/** Seconds a record of one side ÷ those of another. */
+const growth = (sides: readonly SideReport[], grownName: string, groundName: string): number | undefined => {
+  const perRecord = (wanted: string): number | undefined => {
+    const side = sides.find(({ name }) => name === wanted);
+    return side?.records === undefined ? undefined : side.median.seconds / side.records;
+  };
+  const [grown, ground] = [perRecord(grownName), perRecord(groundName)];
+  return grown === undefined || ground === undefined ? undefined : grown / ground;
+};
+
+/** The highest peak of any single run with two workers. */
+const peakMegabytes = (sides: readonly SideReport[]): number | undefined => {
+  const peaks = sides
+    .filter(({ name }) => name.endsWith(twoWorkers))
+    .flatMap(({ rounds }) => rounds.map(({ megabytes }) => megabytes));
+  return peaks.length === 0 ? undefined : Math.max(...peaks);
+};
+
+export const judgeTargets = (
+  reports: readonly PartReport[],
+  options: BenchOptions,
+): readonly TargetReport[] => {
+  const load = findUsages(reports, 'load');
+  const wholeJob = findUsages(reports, 'whole-job');
+  const oneFile = findUsages(reports, 'one-file');
+  const record = findUsages(reports, 'record-decoder');
+  const decoder = findUsages(reports, 'decoder');
+  const scaling = findSides(reports, 'scaling');
+  const target = (name: string, limit: number, measured: number | undefined): TargetReport => {
+    const judged = measured !== undefined && (measured <= limit ? 'reached' : 'missed');
+    return { name, limit, measured, outcome: judged || 'not measured' };
+  };
+  return [
+    target(
+      'load, 2 workers ÷ two parallel \\copy, unlogged',
+      0.65,
+      ratio(load, loadSides.compiled, [loadSides.unloggedTwo]),
+    ),
+    target('whole job ÷ usual psql script', 0.4, ratio(wholeJob, wholeJobSides.etl, [wholeJobSides.usual])),
+    target('whole job ÷ best psql script', 0.5, ratio(wholeJob, wholeJobSides.etl, bestScripts)),
+    target(
+      "whole job, staging: 'none' ÷ best psql script",
+      0.4,
+      ratio(wholeJob, wholeJobSides.unstaged, bestScripts),
+    ),
+    target(
+      'one big file, 2 workers ÷ one \\copy, unlogged',
+      0.6,
+      ratio(oneFile, oneFileSides.twoWorkers, [oneFileSides.copy]),
+    ),
+    target(
+      'verbatim lane, 1 worker ÷ \\copy, unlogged',
+      1.05,
+      ratio(load, loadSides.verbatim, [loadSides.unlogged]),
+    ),
+    target(
+      'record decoder, 2 workers ÷ csv-parse + pg-copy-streams',
+      1,
+      ratio(record, recordDecoderSides.record, [recordDecoderSides.plain]),
+    ),
+    target(
+      'decoder alone ÷ csv-parse to arrays, CPU',
+      0.1,
+      ratio(decoder, decoderSides.compiled, [decoderSides.csvParse], 'clientSeconds'),
+    ),
+    target(
+      'cost per record, 26 M ÷ 1 M (--large)',
+      1.1,
+      growth(scaling, scalingSide('large', options, 2), scalingSide('medium', options, 2)),
+    ),
+    target('resident memory with 2 workers, any size, MB', 250, peakMegabytes(scaling)),
+    target(
+      'a run with nothing to do, seconds',
+      1,
+      findUsages(reports, 'start-up').get(startUpSides.unchanged)?.seconds,
+    ),
+  ];
+};
