@@ -44,7 +44,7 @@ export const effectPoint = (n: number): Point => ({
 export const planPoints: readonly Point[] = [
   before('the lock is taken', sql(/pg_try_advisory_lock/)),
   before('the run is written', sql(/^insert into etl\.run/)),
-  after('the run is committed', commitAfter(/^create unlogged table/)),
+  after('the run is committed', commitAfter(/^create (?:unlogged )?table/)),
 ];
 
 /** Chunks of the small files; fault-setup.ts refuses to begin when they are fewer. */
