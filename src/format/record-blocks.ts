@@ -42,9 +42,9 @@ interface LongLine {
 const longLineBlock = ({ head, fileBytes }: LongLine, newlines: number, position: Position): RecordBlock => ({
   bytes: head,
   spans: {
-    starts: [0],
-    ends: [head.length],
-    lines: [0],
+    starts: Int32Array.of(0),
+    ends: Int32Array.of(head.length),
+    lines: Int32Array.of(0),
     faults: new Map([[0, 'record_too_long' as const]]),
     consumed: fileBytes,
     newlines,
