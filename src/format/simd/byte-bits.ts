@@ -36,3 +36,6 @@ export const parities = (bits: Local): Code =>
 /** 1 when the byte is one of these. */
 export const isByte = (byte: Code, ...others: readonly Code[]): Code =>
   others.map((other) => i32.eq(byte, other)).reduce((left, right) => i32.or(left, right));
+
+/** 1 when any bit is set. */
+export const isSome = (bits: Code): Code => i32.isZero(i64.isZero(bits));

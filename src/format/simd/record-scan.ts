@@ -7,7 +7,7 @@
 // That both say the same is shown by test/unit/format/split-property.test.ts.
 
 import { recordBytesMax } from '../../limits.ts';
-import { bitsOf, groupBytes, holdsAny, isByte, loadGroup, parities } from './byte-bits.ts';
+import { bitsOf, groupBytes, holdsAny, isByte, isSome, loadGroup, parities } from './byte-bits.ts';
 import {
   createRoutine,
   i32,
@@ -87,7 +87,6 @@ const parameters = 8;
 const v = variables;
 const group = [v.group0, v.group1, v.group2, v.group3];
 
-const isSome = (bits: Code): Code => i32.isZero(i64.isZero(bits));
 const zero = i32.const(0);
 /** Each bit one byte later, and `first` for the byte before the group. */
 const follows = (bits: Code, first: Code): Code => i64.or(i64.shl(bits, i64.const(1n)), i64.extend(first));

@@ -37,6 +37,7 @@ export const i32 = {
   isZero: unary(0x45),
   eq: binary(0x46),
   ne: binary(0x47),
+  lt: binary(0x49),
   gt: binary(0x4b),
   le: binary(0x4d),
   add: binary(0x6a),
