@@ -5,7 +5,7 @@ import { isRefusal } from '../column-types/contract.ts';
 import { columnTypes } from '../column-types/registry.ts';
 import { createFieldReader } from '../field-reader.ts';
 import { byteReaderOf, type ByteReader } from './byte-readers.ts';
-import { putNull, reserve, type RowBytes } from './row-bytes.ts';
+import { putBytes, putNull, reserve, type RowBytes } from './row-bytes.ts';
 import { valueEncoders } from './value-encoders.ts';
 
 /** Where the fields of the current record stand, trimmed as the dialect says. */
@@ -50,8 +50,7 @@ const missingEncoder = (column: ColumnSpec): ((out: RowBytes) => void) | undefin
   const value = Buffer.from(encoded.bytes.subarray(0, encoded.at));
   return (out) => {
     reserve(out, value.length);
-    value.copy(out.bytes, out.at);
-    out.at += value.length;
+    putBytes(out, value, 0, value.length);
   };
 };
 
