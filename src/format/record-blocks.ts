@@ -22,6 +22,7 @@ export const positionAfter = ({ position, spans, fileBytes }: RecordBlock): Posi
   record: position.record + spans.starts.length,
 });
 
+const LF = 10;
 const CR = 13;
 
 const blockOf = (bytes: Buffer, spans: RecordSpans, position: Position): RecordBlock => ({
@@ -42,9 +43,9 @@ interface LongLine {
 const longLineBlock = ({ head, fileBytes }: LongLine, newlines: number, position: Position): RecordBlock => ({
   bytes: head,
   spans: {
-    starts: [0],
-    ends: [head.length],
-    lines: [0],
+    starts: Int32Array.of(0),
+    ends: Int32Array.of(head.length),
+    lines: Int32Array.of(0),
     faults: new Map([[0, 'record_too_long' as const]]),
     consumed: fileBytes,
     newlines,
@@ -57,6 +58,24 @@ const longLineBlock = ({ head, fileBytes }: LongLine, newlines: number, position
 /** Bytes of a piece without a newline that are surely within the line: a carriage return at its end may be a newline's. */
 const withinLine = (piece: Buffer): number => (piece.at(-1) === CR ? piece.length - 1 : piece.length);
 
+const nothing: Buffer = Buffer.alloc(0);
+
+/**
+ * The bytes of `rest` and the first line of `read`, when they are whole records together. They nearly always are, and
+ * then the read itself need not be copied to follow the rest.
+ */
+const splitJoint = (
+  rest: Buffer,
+  read: Buffer,
+  split: Splitter,
+): { readonly bytes: Buffer; readonly spans: RecordSpans } | undefined => {
+  const lineEnds = read.indexOf(LF);
+  if (rest.length === 0 || lineEnds === -1) return undefined;
+  const bytes = Buffer.concat([rest, read.subarray(0, lineEnds + 1)]);
+  const spans = split(bytes, false);
+  return spans.consumed === bytes.length ? { bytes, spans } : undefined;
+};
+
 /**
  * Yields blocks of whole records from bytes that begin at a record at `start`.
  *
@@ -68,10 +87,18 @@ export async function* recordBlocks(
   start: Position,
   split: Splitter,
 ): AsyncGenerator<RecordBlock, void> {
-  let rest: Buffer = Buffer.alloc(0);
+  let rest = nothing;
   let position = start;
   let longLine: LongLine | undefined;
-  for await (const read of reads) {
+  for await (let read of reads) {
+    const joint = longLine === undefined ? splitJoint(rest, read, split) : undefined;
+    if (joint !== undefined) {
+      const block = blockOf(joint.bytes, joint.spans, position);
+      position = positionAfter(block);
+      read = read.subarray(joint.bytes.length - rest.length);
+      rest = nothing;
+      yield block;
+    }
     let bytes = rest.length === 0 ? read : Buffer.concat([rest, read]);
     if (longLine !== undefined) {
       const end = lineEnd(bytes, 0, false);

@@ -88,7 +88,7 @@ const parseBlock = (
       if (!(error instanceof CsvError)) throw error;
     }
   }
-  return spans.starts.map((_, index) => parseRecord(block, index, options, table, header));
+  return Array.from(spans.starts, (_, index) => parseRecord(block, index, options, table, header));
 };
 
 /** One record of a block by itself. */

@@ -1,24 +1,15 @@
-// Where a file may be cut into pieces that load side by side: at records, found by the splitter itself.
+// Where a file may be cut into segments that are loaded side by side: the scan that runs ahead of the loaders.
 
 import type { Position } from '../model.ts';
-import { recordBlocks, type RecordBlock } from './record-blocks.ts';
+import { recordBlocks } from './record-blocks.ts';
 import type { Splitter } from './splitter.ts';
 
-/** Place of a block's first record that begins at or after a byte of the file; undefined when none does. */
-const recordFrom = ({ spans: { starts }, position }: RecordBlock, byte: number): number | undefined => {
-  let low = 0;
-  let high = starts.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (position.byte + starts[middle]! < byte) low = middle + 1;
-    else high = middle;
-  }
-  return low < starts.length ? low : undefined;
-};
-
 /**
- * Yields record starts that are at least `segmentBytes` apart from `start` and from each other, in order. Both sides of a
- * cut read the same records as the whole would be read. Memory: one read and one record.
+ * Yields positions at which a file may be cut, each at least `segmentBytes` behind the one before it and behind `start`:
+ * where a record, or a blank line before one, begins. The file's end is none. Memory: as `recordBlocks`.
+ *
+ * A cut is known once a read lies behind it. Segments give the records and the rejects that the whole file gives
+ * (test/unit/format/segment-cuts.test.ts).
  */
 export async function* segmentCuts(
   reads: AsyncIterable<Buffer>,
@@ -26,18 +17,10 @@ export async function* segmentCuts(
   split: Splitter,
   segmentBytes: number,
 ): AsyncGenerator<Position, void> {
-  let cut = start;
-  for await (const block of recordBlocks(reads, start, split)) {
-    const { spans, position } = block;
-    for (;;) {
-      const index = recordFrom(block, cut.byte + segmentBytes);
-      if (index === undefined) break;
-      cut = {
-        byte: position.byte + spans.starts[index]!,
-        line: position.line + spans.lines[index]!,
-        record: position.record + index,
-      };
-      yield cut;
-    }
+  let from = start;
+  for await (const { position } of recordBlocks(reads, start, split)) {
+    if (position.byte - from.byte < segmentBytes) continue;
+    from = position;
+    yield position;
   }
 }

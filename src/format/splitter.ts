@@ -6,23 +6,25 @@
 import type { Dialect } from '../declaration.ts';
 import type { RejectCode } from '../model.ts';
 import { recordBytesMax } from '../limits.ts';
+import { addRecord, createRecordList, createRecordPass, type RecordList } from './simd/record-pass.ts';
+import type { QuoteRule } from './simd/record-scan.ts';
 
 /** Records of one block, as parallel lists of offsets into it. */
 export interface RecordSpans {
   /** First byte of each record. */
-  readonly starts: number[];
+  readonly starts: Int32Array;
   /** Byte after each record's last, without its newline. */
-  readonly ends: number[];
+  readonly ends: Int32Array;
   /** Newlines in the block before each record's first byte. */
-  readonly lines: number[];
+  readonly lines: Int32Array;
   /** Records (by place in the lists) that have no end of their own and are rejected as they are. */
   readonly faults: Map<number, RejectCode>;
   /** Bytes that belong to whole records and the blank or comment lines among them. */
-  consumed: number;
+  readonly consumed: number;
   /** Newlines among the consumed bytes. */
-  newlines: number;
+  readonly newlines: number;
   /** True when records cover the consumed bytes without gap or carriage return: the bytes are plain `record LF`. */
-  plain: boolean;
+  readonly plain: boolean;
 }
 
 /** Splits a block that begins at a record. `atEnd`: no bytes follow, so what is left is the last record. */
@@ -32,16 +34,6 @@ const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const TAB = 9;
-
-const emptySpans = (): RecordSpans => ({
-  starts: [],
-  ends: [],
-  lines: [],
-  faults: new Map(),
-  consumed: 0,
-  newlines: 0,
-  plain: true,
-});
 
 /** The bytes that matter, looked up once. */
 export interface Grammar {
@@ -90,6 +82,7 @@ interface RecordEnd {
   readonly end: number;
   readonly next: number;
   readonly multiline: boolean;
+  readonly quoted: boolean;
   readonly fault?: RejectCode;
 }
 
@@ -97,13 +90,13 @@ interface RecordEnd {
 export const lineEnd = (block: Buffer, from: number, atEnd: boolean): RecordEnd | undefined => {
   for (let at = from; at < block.length; at += 1) {
     const byte = block[at];
-    if (byte === LF) return { end: at, next: at + 1, multiline: false };
+    if (byte === LF) return { end: at, next: at + 1, multiline: false, quoted: false };
     if (byte !== CR) continue;
     // A carriage return that is the block's last byte may be half of CRLF.
     if (at + 1 === block.length && !atEnd) return undefined;
-    return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1, multiline: false };
+    return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1, multiline: false, quoted: false };
   }
-  return atEnd ? { end: block.length, next: block.length, multiline: false } : undefined;
+  return atEnd ? { end: block.length, next: block.length, multiline: false, quoted: false } : undefined;
 };
 
 /** Skips a quoted field; returns the byte after its closing quote, or -1 when that is not in the block. */
@@ -132,19 +125,21 @@ const recordEnd = (
   let afterQuoted = false;
   let fault: RejectCode | undefined;
   let multiline = false;
+  let quoted = false;
   for (let at = start; at < block.length; at += 1) {
     const byte = block[at]!;
     if (fieldStart && byte === quote) {
       const after = skipQuoted(block, at, grammar);
       // A quote that is the block's last byte may be the first half of a doubled one.
       if (after === -1 || (after === block.length && !atEnd)) return 'open';
+      quoted = true;
       multiline ||= holdsNewline(block, at, after);
       at = after - 1;
       fieldStart = false;
       afterQuoted = true;
     } else if (byte === LF || byte === CR) {
       const end = lineEnd(block, at, atEnd);
-      return end && { ...end, multiline, fault };
+      return end && { ...end, multiline, quoted, fault };
     } else if (byte === firstDelimiterByte && startsWith(block, at, delimiter)) {
       at += delimiter.length - 1;
       fieldStart = true;
@@ -155,7 +150,7 @@ const recordEnd = (
       fieldStart = false;
     }
   }
-  return atEnd ? { end: block.length, next: block.length, multiline, fault } : undefined;
+  return atEnd ? { end: block.length, next: block.length, multiline, quoted, fault } : undefined;
 };
 
 /**
@@ -173,60 +168,55 @@ const recordAt = (block: Buffer, start: number, atEnd: boolean, grammar: Grammar
   return line && { ...line, fault: line.end - start > recordBytesMax ? 'record_too_long' : 'quote' };
 };
 
-const push = (spans: RecordSpans, start: number, end: number, line: number): void => {
-  spans.starts.push(start);
-  spans.ends.push(end);
-  spans.lines.push(line);
-};
+/** True when the record and its newline are plain: see RecordSpans. */
+const isPlain = (block: Buffer, { end, next, quoted, fault }: RecordEnd): boolean =>
+  !quoted && fault === undefined && next === end + 1 && block[end] === LF;
 
-const pushPlain = (spans: RecordSpans, start: number, end: number, line: number): void => {
-  if (end - start > recordBytesMax) {
-    spans.faults.set(spans.starts.length, 'record_too_long');
-    spans.plain = false;
-  }
-  push(spans, start, end, line);
-};
+/** Bytes that the fast pass understands: see simd/record-scan.ts. */
+const ruleOf = ({ delimiter, quote, escape, keepEmpty }: Grammar): QuoteRule => ({
+  quote,
+  delimiter: delimiter.length === 1 && escape === quote ? delimiter[0]! : -1,
+  keepEmpty,
+});
 
-/** Blocks without quote, carriage return, comment: every newline ends a record. */
-const splitPlain = (block: Buffer, atEnd: boolean, keepEmpty: boolean): RecordSpans => {
-  const spans = emptySpans();
-  let start = 0;
-  let line = 0;
-  for (let end = block.indexOf(LF); end !== -1; end = block.indexOf(LF, start)) {
-    if (end > start || keepEmpty) pushPlain(spans, start, end, line);
-    else spans.plain = false;
-    start = end + 1;
-    line += 1;
-  }
-  if (atEnd && start < block.length) {
-    pushPlain(spans, start, block.length, line);
-    spans.plain = false;
-    start = block.length;
-  }
-  spans.consumed = start;
-  spans.newlines = line;
-  return spans;
-};
-
-/** Any block: one record after the other, comments and blank lines left out. */
-const splitFully = (block: Buffer, atEnd: boolean, grammar: Grammar): RecordSpans => {
-  const spans = emptySpans();
-  spans.plain = false;
-  let at = 0;
-  let line = 0;
-  while (at < block.length) {
-    const isComment = grammar.comment !== undefined && startsWith(block, at, grammar.comment);
+/** Regular records by the fast pass, the others one after the other; comments and blank lines are left out. */
+const splitBlock = (
+  block: Buffer,
+  atEnd: boolean,
+  grammar: Grammar,
+  rule: QuoteRule,
+  list: RecordList,
+): RecordSpans => {
+  const { comment, keepEmpty } = grammar;
+  const faults = new Map<number, RejectCode>();
+  const takeRegular = comment === undefined ? createRecordPass(block, list, rule) : undefined;
+  const place = { at: 0, line: 0 };
+  list.length = 0;
+  list.plain = true;
+  while (place.at < block.length) {
+    takeRegular?.(place);
+    const { at, line } = place;
+    if (at === block.length) break;
+    const isComment = comment !== undefined && startsWith(block, at, comment);
     const found = isComment ? lineEnd(block, at, atEnd) : recordAt(block, at, atEnd, grammar);
     if (found === undefined) break;
-    if (found.fault !== undefined) spans.faults.set(spans.starts.length, found.fault);
-    if (!isComment && (found.end > at || grammar.keepEmpty)) push(spans, at, found.end, line);
-    if (found.multiline) line += countNewlines(block, at, found.end);
-    if (found.next > found.end) line += 1;
-    at = found.next;
+    const isRecord = !isComment && (found.end > at || keepEmpty);
+    if (found.fault !== undefined) faults.set(list.length, found.fault);
+    if (isRecord) addRecord(list, at, found.end, line);
+    if (!isRecord || !isPlain(block, found)) list.plain = false;
+    place.at = found.next;
+    place.line += found.multiline ? countNewlines(block, at, found.end) : 0;
+    place.line += found.next > found.end ? 1 : 0;
   }
-  spans.consumed = at;
-  spans.newlines = line;
-  return spans;
+  return {
+    starts: list.starts.slice(0, list.length),
+    ends: list.ends.slice(0, list.length),
+    lines: list.lines.slice(0, list.length),
+    faults,
+    consumed: place.at,
+    newlines: place.line,
+    plain: list.plain,
+  };
 };
 
 /**
@@ -238,9 +228,7 @@ const splitFully = (block: Buffer, atEnd: boolean, grammar: Grammar): RecordSpan
  */
 export const createSplitter = (dialect: Dialect, fields: number): Splitter => {
   const grammar = grammarOf(dialect, fields);
-  return (block, atEnd) => {
-    const hasQuote = grammar.quote !== -1 && block.includes(grammar.quote);
-    const isPlain = !hasQuote && grammar.comment === undefined && !block.includes(CR);
-    return isPlain ? splitPlain(block, atEnd, grammar.keepEmpty) : splitFully(block, atEnd, grammar);
-  };
+  const rule = ruleOf(grammar);
+  const list = createRecordList();
+  return (block, atEnd) => splitBlock(block, atEnd, grammar, rule, list);
 };

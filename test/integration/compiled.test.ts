@@ -175,7 +175,7 @@ describe('binary and text encoding load the same', () => {
     expect(compared.rows).toBeGreaterThan(100);
   });
 
-  it('with quotes: a block that holds one goes through csv-parse', async () => {
+  it('with quotes, doubled ones and newlines among them', async () => {
     const quoted = fc.oneof(
       literals.strings,
       literals.strings.map((text) => `"${text.replaceAll('"', '""')}"`),

@@ -3,7 +3,16 @@
 import type { ColumnSpec } from '../../declaration.ts';
 import { daysFromCivil, isDay } from './moments.ts';
 import { putScaled } from './numeric-bytes.ts';
-import { putDouble, putInt16, putInt32, putInt64, putSingle, reserve, type RowBytes } from './row-bytes.ts';
+import {
+  putBytes,
+  putDouble,
+  putInt16,
+  putInt32,
+  putInt64,
+  putSingle,
+  reserve,
+  type RowBytes,
+} from './row-bytes.ts';
 import { nearestSingle } from './single.ts';
 
 /** Writes the value of bytes [start, end) and returns true; false: not sure, nothing written. */
@@ -102,10 +111,7 @@ const readText: ByteReader = (bytes, start, end, out) => {
   const length = end - start;
   reserve(out, 4 + length);
   putInt32(out, length);
-  // A call into native code costs more than a few bytes.
-  if (length > 24) bytes.copy(out.bytes, out.at, start, end);
-  else for (let index = 0; index < length; index += 1) out.bytes[out.at + index] = bytes[start + index]!;
-  out.at += length;
+  putBytes(out, bytes, start, end);
   return true;
 };
 

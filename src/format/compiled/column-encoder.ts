@@ -5,7 +5,7 @@ import { isRefusal } from '../column-types/contract.ts';
 import { columnTypes } from '../column-types/registry.ts';
 import { createFieldReader } from '../field-reader.ts';
 import { byteReaderOf, type ByteReader } from './byte-readers.ts';
-import { putNull, reserve, type RowBytes } from './row-bytes.ts';
+import { putBytes, putNull, reserve, type RowBytes } from './row-bytes.ts';
 import { valueEncoders } from './value-encoders.ts';
 
 /** Where the fields of the current record stand, trimmed as the dialect says. */
@@ -29,7 +29,11 @@ const isToken = (bytes: Buffer, start: number, token: Buffer): boolean => {
 /** True when the bytes are one of the texts. */
 const isOneOf = (texts: readonly string[]): TokenTest => {
   const tokens = texts.map((text) => Buffer.from(text));
+  // A bit for each length that a token has, which most fields have not; long tokens share the last bit.
+  let lengths = 0;
+  for (const { length } of tokens) lengths |= 1 << Math.min(length, 31);
   return (bytes, start, end) => {
+    if (((lengths >>> Math.min(end - start, 31)) & 1) === 0) return false;
     for (let index = 0; index < tokens.length; index += 1) {
       const token = tokens[index]!;
       if (token.length === end - start && isToken(bytes, start, token)) return true;
@@ -46,8 +50,7 @@ const missingEncoder = (column: ColumnSpec): ((out: RowBytes) => void) | undefin
   const value = Buffer.from(encoded.bytes.subarray(0, encoded.at));
   return (out) => {
     reserve(out, value.length);
-    value.copy(out.bytes, out.at);
-    out.at += value.length;
+    putBytes(out, value, 0, value.length);
   };
 };
 
@@ -128,7 +131,7 @@ export const createColumnEncoder = (
   if (read === undefined) return byText;
   const isNull = isOneOf([...dialect.nulls, ...column.nulls]);
   const tokens = Object.keys(column.tokens);
-  const isReplaced = tokens.length === 0 ? refuse : isOneOf(tokens);
+  const isReplaced = tokens.length === 0 ? undefined : isOneOf(tokens);
   const indexes = column.headers.map((name) => header.indexOf(name));
   const putMissing = (out: RowBytes): boolean => {
     if (missing === undefined) return false;
@@ -140,7 +143,7 @@ export const createColumnEncoder = (
     return (bytes, fields, out) => {
       const length = glueInto(scratch, indexes, bytes, fields, isNull);
       if (length === -1) return putMissing(out);
-      const isFit = length <= scratchBytes && !isReplaced(scratch, 0, length);
+      const isFit = length <= scratchBytes && isReplaced?.(scratch, 0, length) !== true;
       return (isFit && read(scratch, 0, length, out)) || byText(bytes, fields, out);
     };
   }
@@ -149,7 +152,7 @@ export const createColumnEncoder = (
     const start = fields.starts[index]!;
     const end = fields.ends[index]!;
     if (isNull(bytes, start, end)) return putMissing(out);
-    if (!isReplaced(bytes, start, end) && read(bytes, start, end, out)) return true;
+    if (isReplaced?.(bytes, start, end) !== true && read(bytes, start, end, out)) return true;
     return byText(bytes, fields, out);
   };
 };

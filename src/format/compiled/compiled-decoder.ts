@@ -10,8 +10,18 @@ import type { Reject } from '../../model.ts';
 import type { Decoder } from '../decoder.ts';
 import type { RecordBlock } from '../record-blocks.ts';
 import { createRecordFilter } from '../record-filter.ts';
-import { createRecordJudge, filtered, rejectOf, type Fault, type Judgement } from '../record-judge.ts';
-import { createColumnEncoder, type FieldPlaces } from './column-encoder.ts';
+import { neededHeaders } from '../header.ts';
+import {
+  createRecordJudge,
+  filtered,
+  recordBytes,
+  rejectOf,
+  type Fault,
+  type Judgement,
+} from '../record-judge.ts';
+import { createDelimiterList, listDelimitersOf, type DelimiterList } from '../simd/field-scan.ts';
+import { createColumnEncoder } from './column-encoder.ts';
+import { createUnquote, placeFields, trimFields } from './record-fields.ts';
 import { createRowBytes, putInt16, putNull, reserve, type RowBytes } from './row-bytes.ts';
 import { valueEncoders } from './value-encoders.ts';
 
@@ -28,45 +38,6 @@ export const compiledObstacle = ({ source, columns, filter }: SourceTableSpec): 
     if (valueEncoders[type] === undefined) return `column ${name} is of type ${options.sqlType ?? type}`;
   }
   return undefined;
-};
-
-const SPACE = 32;
-const TAB = 9;
-
-/** Finds the fields of a record without quotes; returns their number, at most one more than there is room for. */
-const findFields = (
-  bytes: Buffer,
-  start: number,
-  end: number,
-  delimiter: number,
-  { starts, ends }: FieldPlaces,
-): number => {
-  let field = 0;
-  let from = start;
-  const last = starts.length - 1;
-  for (let at = start; at < end; at += 1) {
-    if (bytes[at] !== delimiter) continue;
-    if (field === last) return field + 2;
-    starts[field] = from;
-    ends[field] = at;
-    field += 1;
-    from = at + 1;
-  }
-  starts[field] = from;
-  ends[field] = end;
-  return field + 1;
-};
-
-/** Takes blanks and tabs off the fields with these indexes. */
-const trimFields = (bytes: Buffer, indexes: readonly number[], { starts, ends }: FieldPlaces): void => {
-  for (const index of indexes) {
-    let start = starts[index]!;
-    let end = ends[index]!;
-    while (start < end && (bytes[start] === SPACE || bytes[start] === TAB)) start += 1;
-    while (end > start && (bytes[end - 1] === SPACE || bytes[end - 1] === TAB)) end -= 1;
-    starts[index] = start;
-    ends[index] = end;
-  }
 };
 
 /** Rows that the judge made, in binary. */
@@ -86,35 +57,77 @@ const createRowEncoder = ({
 };
 
 /** true: encoded · false: dropped by a filter · undefined: let the judge see it. */
-type RecordEncoder = (bytes: Buffer, start: number, end: number, out: RowBytes) => boolean | undefined;
+type Outcome = boolean | undefined;
+
+interface RecordEncoder {
+  /** Looks for the delimiters of a block; `quote` is -1 when it holds none. */
+  readonly begin: (block: RecordBlock, quote: number) => void;
+  /** Encodes a record of it without a fault; records come in order. */
+  readonly encode: (bytes: Buffer, start: number, end: number, out: RowBytes) => Outcome;
+}
+
+/** Delimiters of all records without a fault, which are runs between those that have one. */
+const listAllDelimiters = (
+  list: DelimiterList,
+  { bytes, spans }: RecordBlock,
+  delimiter: number,
+  quote: number,
+): void => {
+  list.length = 0;
+  let from = 0;
+  for (const index of spans.faults.keys()) {
+    listDelimitersOf(list, bytes, from, spans.starts[index]!, delimiter, quote);
+    from = spans.ends[index]!;
+  }
+  listDelimitersOf(list, bytes, from, bytes.length, delimiter, quote);
+};
 
 const createRecordEncoder = (table: SourceTableSpec, header: readonly string[]): RecordEncoder => {
   const { dialect } = table.source;
   const delimiter = dialect.delimiter.charCodeAt(0);
   const fields = { starts: new Int32Array(header.length), ends: new Int32Array(header.length) };
   const encoders = table.columns.map((column) => createColumnEncoder(column, header, dialect));
-  const used = [
-    ...new Set(table.columns.flatMap(({ headers }) => headers.map((name) => header.indexOf(name)))),
-  ];
-  const trimmed = dialect.trim ? used : [];
   const keep = createRecordFilter(table.filter, header, dialect);
-  const filterIndexes = table.filter.map((filter) =>
-    header.indexOf(filter.kind === 'when' ? '' : filter.header),
-  );
+  const used = neededHeaders(table.columns, []).map((name) => header.indexOf(name));
+  const filtering = neededHeaders([], table.filter).map((name) => header.indexOf(name));
+  const wanted = [...new Set([...used, ...filtering])];
+  const trimmed = dialect.trim ? used : [];
   const filterTexts: string[] = header.map(() => '');
-  return (bytes, start, end, out) => {
-    if (findFields(bytes, start, end, delimiter, fields) !== header.length) return undefined;
-    for (const index of filterIndexes)
-      filterTexts[index] = bytes.toString('utf8', fields.starts[index], fields.ends[index]);
-    if (!keep(filterTexts)) return false;
-    trimFields(bytes, trimmed, fields);
-    reserve(out, 2);
-    putInt16(out, encoders.length);
-    for (let index = 0; index < encoders.length; index += 1)
-      if (!encoders[index]!(bytes, fields, out)) return undefined;
-    return true;
+  const between = header.length - 1;
+  const list = createDelimiterList();
+  const unquoted = createUnquote(dialect, dialect.quote?.charCodeAt(0) ?? -1);
+  let hasQuotes = false;
+  /** Of `list`: the first delimiter that is not before the next record. */
+  let next = 0;
+  return {
+    begin: (block, quote) => {
+      hasQuotes = quote !== -1;
+      next = 0;
+      listAllDelimiters(list, block, delimiter, quote);
+    },
+    encode: (block, start, end, out) => {
+      const { places } = list;
+      while (places[next]! < start) next += 1;
+      const first = next;
+      if (first + between > list.length || places[first + between]! < end) return undefined;
+      if (between > 0 && !(places[first + between - 1]! < end)) return undefined;
+      next = first + between;
+      placeFields(places, first, start, end, wanted, fields);
+      const bytes = hasQuotes ? unquoted(block, wanted, fields) : block;
+      for (const index of filtering)
+        filterTexts[index] = bytes.toString('utf8', fields.starts[index], fields.ends[index]);
+      if (!keep(filterTexts)) return false;
+      trimFields(bytes, trimmed, fields);
+      reserve(out, 2);
+      putInt16(out, encoders.length);
+      for (let index = 0; index < encoders.length; index += 1)
+        if (!encoders[index]!(bytes, fields, out)) return undefined;
+      return true;
+    },
   };
 };
+
+const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
 /**
  * Makes the compiled decoder of a table without `compiledObstacle`, for files with this header.
@@ -125,20 +138,16 @@ export const createCompiledDecoder = (
   header: readonly string[],
   file: string,
 ): Decoder => {
-  const { quote } = table.source.dialect;
+  const quote = table.source.dialect.quote?.charCodeAt(0) ?? -1;
   const judge = createRecordJudge(table, header, file);
-  const encodeRecord = createRecordEncoder(table, header);
+  const encoder = createRecordEncoder(table, header);
   const encodeRow = createRowEncoder(table);
-  const isPlain = ({ bytes, spans }: RecordBlock): boolean =>
-    spans.faults.size === 0 &&
-    (quote === null || !bytes.includes(quote)) &&
-    isUtf8(bytes) &&
-    !bytes.includes(0);
   return (block) => {
     const { bytes, spans } = block;
+    const { starts, ends, faults } = spans;
     const out = createRowBytes(bytes.length + 1024);
     const rejects: Reject[] = [];
-    const records = spans.starts.length;
+    const records = starts.length;
     let copied = 0;
     const take = (judgement: Judgement, index: number): void => {
       if (judgement === filtered) return;
@@ -147,15 +156,19 @@ export const createCompiledDecoder = (
         copied += 1;
       } else rejects.push(rejectOf(block, index, judgement as Fault));
     };
-    if (isPlain(block))
-      for (let index = 0; index < records; index += 1) {
-        const mark = out.at;
-        const encoded = encodeRecord(bytes, spans.starts[index]!, spans.ends[index]!, out);
-        if (encoded === true) copied += 1;
-        else out.at = mark;
-        if (encoded === undefined) take(judge.judgeAlone(block, index), index);
-      }
-    else for (const [index, judgement] of judge.judgeBlock(block).entries()) take(judgement, index);
+    const isAllText = isText(bytes);
+    const isFit = (index: number): boolean =>
+      !faults.has(index) && (isAllText || isText(recordBytes(block, index)));
+    encoder.begin(block, quote !== -1 && bytes.includes(quote) ? quote : -1);
+    const isAllFit = isAllText && faults.size === 0;
+    for (let index = 0; index < records; index += 1) {
+      const mark = out.at;
+      const outcome =
+        isAllFit || isFit(index) ? encoder.encode(bytes, starts[index]!, ends[index]!, out) : undefined;
+      if (outcome === true) copied += 1;
+      else out.at = mark;
+      if (outcome === undefined) take(judge.judgeAlone(block, index), index);
+    }
     const rejected = rejects.length;
     const counts = { records, copied, rejected, filtered: records - copied - rejected };
     return { copyBytes: out.bytes.subarray(0, out.at), counts, rejects };

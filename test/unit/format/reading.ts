@@ -24,7 +24,7 @@ export const splitterOf = (options: CsvOptions, fields = 2): Splitter =>
 
 export const startOfFile: Position = { byte: 0, line: 1, record: 1 };
 
-async function* inPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer, void> {
+export async function* inPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer, void> {
   yield* pieces;
 }
 
@@ -51,7 +51,7 @@ interface SplitFile {
 }
 
 const recordsOf = ({ bytes, spans, position }: RecordBlock): SplitRecord[] =>
-  spans.starts.map((start, index) => {
+  Array.from(spans.starts, (start, index) => {
     const fault = spans.faults.get(index);
     return {
       byte: position.byte + start,

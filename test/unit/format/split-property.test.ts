@@ -1,52 +1,16 @@
 // Generated records in generated dialects: pieces change nothing, and csv-parse finds the same records.
 
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { csvBytes, csvOptions } from '../../../src/format/csv-options.ts';
 import { createSplitter } from '../../../src/format/splitter.ts';
 import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+import { dialects, hostile, longTexts, tidyTexts } from './generated-csv.ts';
 import { cutAt, splitPieces, tableOf } from './reading.ts';
 
-const dialects: fc.Arbitrary<CsvOptions> = fc
-  .record({
-    delimiter: fc.constantFrom(',', ';', '\t', '|', '||', '§', '::'),
-    quote: fc.constantFrom('"', "'", null),
-    hasBackslash: fc.boolean(),
-    trim: fc.boolean(),
-    comment: fc.constantFrom(null, null, '#', '//'),
-  })
-  .map(({ hasBackslash, ...options }) =>
-    hasBackslash && options.quote !== null ? { ...options, escape: '\\' } : options,
-  );
-
 const newlines = fc.constantFrom('\n', '\r\n', '\r');
-
-/** Pieces of text that a hostile writer would put next to each other. */
-const hostileBits = [
-  '"',
-  "'",
-  '\\',
-  ',',
-  ';',
-  '|',
-  '||',
-  '§',
-  '::',
-  ':',
-  '\n',
-  '\r',
-  '\r\n',
-  ' ',
-  '\t',
-  '#',
-  '//',
-  'a',
-  'é',
-  '𝄞',
-  '""',
-];
-const hostile = fc.array(fc.constantFrom(...hostileBits), { maxLength: 24 }).map((bits) => bits.join(''));
 
 const fieldBits = [
   'a',
@@ -114,5 +78,25 @@ describe('records of generated files', () => {
       if (options.quote !== null && options.trim === false) expect(alone).toEqual(values);
     });
     await fc.assert(property, { numRuns: 400 });
+  });
+
+  it('are the same by the fast pass as byte by byte', () => {
+    // A comment mark that does not occur: files with comments are split byte by byte.
+    const slowly = { comment: '\u0001\u0002' };
+    const input = fc.tuple(
+      dialects,
+      fc.oneof(longTexts, tidyTexts),
+      fc.constantFrom(1, 2),
+      fc.constantFrom(1, 1, 1, 1, 1, 1, 1, 1, 1, 500),
+    );
+    const property = fc.property(input, fc.boolean(), ([options, text, fields, times], atEnd) => {
+      const bytes = Buffer.from(text.repeat(times)).subarray(0, 140_000);
+      const splitterFor = (more: CsvOptions) =>
+        createSplitter(tableOf({ ...options, ...more }).source.dialect, fields);
+      const [fast, slow] = [{ comment: null }, slowly].map((more) => splitterFor(more)(bytes, atEnd));
+      // Thousands of records: vitest's own comparison takes seconds.
+      if (!isDeepStrictEqual(fast, slow)) expect(fast).toEqual(slow);
+    });
+    expect(() => fc.assert(property, { numRuns: 500 })).not.toThrow();
   });
 });

@@ -1,0 +1,41 @@
+// Sixty-four bytes as bits: where a byte stands, and which bytes lie within quotes.
+
+import { i32, i64, sequence, v128, type Code, type Local } from './wasm-code.ts';
+
+/** Bytes that are looked at together: as many as i64 has bits. */
+export const groupBytes = 64;
+
+/** Reads the group at `address` into four variables. */
+export const loadGroup = (group: readonly Local[], address: Code): Code =>
+  sequence(...group.map((part, index) => part.set(v128.load(address, 16 * index))));
+
+/** One bit for each byte of the group that is `byte` (sixteen times). */
+export const bitsOf = (group: readonly Local[], byte: Local): Code =>
+  group
+    .map((part, index) =>
+      i64.shl(i64.extend(v128.bits(v128.eq(part.get, byte.get))), i64.const(BigInt(16 * index))),
+    )
+    .reduce((left, right) => i64.or(left, right));
+
+/** Not 0 when a byte of the group is one of these. */
+export const holdsAny = (group: readonly Local[], bytes: readonly Local[]): Code =>
+  v128.isAny(
+    group
+      .flatMap((part) => bytes.map((byte) => v128.eq(part.get, byte.get)))
+      .reduce((left, right) => v128.or(left, right)),
+  );
+
+/** Each bit becomes the parity of itself and all bits below: from an opening quote up to its closing one. */
+export const parities = (bits: Local): Code =>
+  sequence(
+    ...[1n, 2n, 4n, 8n, 16n, 32n].map((distance) =>
+      bits.set(i64.xor(bits.get, i64.shl(bits.get, i64.const(distance)))),
+    ),
+  );
+
+/** 1 when the byte is one of these. */
+export const isByte = (byte: Code, ...others: readonly Code[]): Code =>
+  others.map((other) => i32.eq(byte, other)).reduce((left, right) => i32.or(left, right));
+
+/** 1 when any bit is set. */
+export const isSome = (bits: Code): Code => i32.isZero(i64.isZero(bits));

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+
+export const dialects: fc.Arbitrary<CsvOptions> = fc
+  .record({
+    delimiter: fc.constantFrom(',', ';', '\t', '|', '||', '§', '::'),
+    quote: fc.constantFrom('"', "'", null),
+    hasBackslash: fc.boolean(),
+    trim: fc.boolean(),
+    comment: fc.constantFrom(null, null, '#', '//'),
+  })
+  .map(({ hasBackslash, ...options }) =>
+    hasBackslash && options.quote !== null ? { ...options, escape: '\\' } : options,
+  );
+
+/** Pieces of text that a hostile writer would put next to each other. */
+const hostileBits = [
+  '"',
+  "'",
+  '\\',
+  ',',
+  ';',
+  '|',
+  '||',
+  '§',
+  '::',
+  ':',
+  '\n',
+  '\r',
+  '\r\n',
+  ' ',
+  '\t',
+  '#',
+  '//',
+  'a',
+  'é',
+  '𝄞',
+  '""',
+];
+export const hostile = fc
+  .array(fc.constantFrom(...hostileBits), { maxLength: 24 })
+  .map((bits) => bits.join(''));
+
+/** Long enough for many groups of bytes, and regular enough for most of them. */
+export const longTexts = fc
+  .array(
+    fc.oneof(
+      {
+        weight: 40,
+        arbitrary: fc.constantFrom('a', 'bcd', 'é', '12.5', ',', '""', '"a"', '"b,""c"', '"\n"'),
+      },
+      {
+        weight: 8,
+        arbitrary: fc.constantFrom('\n', '\n', '\r\n', ',"a\r\nb"\n', '\n\n', ' ', 'x'.repeat(70)),
+      },
+      { weight: 1, arbitrary: fc.constantFrom(...hostileBits) },
+    ),
+    { minLength: 30, maxLength: 200, size: 'max' },
+  )
+  .map((bits) => bits.join(''));
+
+/** The same, with nearly every quote where it belongs. */
+export const tidyTexts = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom(
+        'a',
+        '',
+        '"a"',
+        '"b,""c"',
+        '"\n"',
+        '"x\r\ny"',
+        '""',
+        `"${'z'.repeat(60)}"`,
+        ...hostileBits,
+      ),
+      fc.constantFrom(',', ',', ',', '\n', '\r\n'),
+    ),
+    { minLength: 30, maxLength: 200, size: 'max' },
+  )
+  .map((bits) => bits.flat().join(''));
