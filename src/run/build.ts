@@ -1,7 +1,8 @@
-// Builds the new version of every table aside, in dependency order.
+// Builds the new version of every table aside: what is done to one table, and all of them.
 
 import type { SourceTableSpec, TableSpec } from '../declaration.ts';
 import { stagingTable } from '../copy/staging.ts';
+import { awaitBuildsEnd } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import {
@@ -16,6 +17,7 @@ import { buildSchema, createBuildSchema, dropBuildSchema, type TableNames } from
 import type { BuiltTable } from '../publish/publish-table.ts';
 import { transformError, type SqlText } from '../transform/sql-file.ts';
 import { tableOrder } from '../pipeline/table-order.ts';
+import { sideBySide } from './build-side-by-side.ts';
 import { secondsSince, type RunContext } from './context.ts';
 
 const namesOf = ({ spec }: RunContext, table: TableSpec): TableNames => ({
@@ -99,9 +101,10 @@ const fill = async (context: RunContext, table: TableSpec, sql: SqlText | undefi
 };
 
 /**
- * Builds all tables of the pipeline in its build schema, which is emptied first.
+ * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in the order in which they
+ * depend on each other.
  *
- * Errors: ETL_TRANSFORM, ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED.
+ * Errors: ETL_TRANSFORM, ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
  */
 export const buildTables = async (
   context: RunContext,
@@ -109,10 +112,12 @@ export const buildTables = async (
   loadSeconds: ReadonlyMap<string, number>,
 ): Promise<readonly BuiltTable[]> => {
   const { client, spec } = context;
+  await awaitBuildsEnd(client, spec.name);
   await runQuery(client, dropBuildSchema(spec.name));
   await runQuery(client, createBuildSchema(spec.name));
-  const built: BuiltTable[] = [];
-  for (const table of tableOrder(spec.tables))
-    built.push(await buildOne(context, table, sqlTexts, loadSeconds.get(table.name) ?? 0));
-  return built;
+  const built = new Map<string, BuiltTable>();
+  await sideBySide(context, async (own, table) => {
+    built.set(table.name, await buildOne(own, table, sqlTexts, loadSeconds.get(table.name) ?? 0));
+  });
+  return tableOrder(spec.tables).map(({ name }) => built.get(name)!);
 };
