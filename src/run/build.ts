@@ -102,7 +102,8 @@ const fill = async (context: RunContext, table: TableSpec, sql: SqlText | undefi
 
 /**
  * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in the order in which they
- * depend on each other.
+ * depend on each other. Takes no lock on production that readers feel: test/integration/build-side-by-side.test.ts, "that
+ * read production all the time".
  *
  * Errors: ETL_TRANSFORM, ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
  */
