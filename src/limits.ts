@@ -206,3 +206,7 @@ export const threadCloseTimeoutMs = 5_000;
 /** A chunk ends early when it has so many rejects: the commonest mistake makes every record one, and they are kept in
  *  memory until the chunk commits. */
 export const rejectsPerChunkMax = 10_000;
+
+/** Memory for sorting indexes, all sessions of a build together. An index of ten million short keys fits; a larger sort
+ *  goes through files at a fifth more time, and a server with larger buffers has other users, too. */
+export const sortMemoryBytesMax = 1024 * MiB;

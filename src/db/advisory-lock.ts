@@ -15,6 +15,22 @@ export const tryLockPipeline = async (client: Client, pipeline: string): Promise
   return result.rows[0].locked;
 };
 
+const buildKey = `hashtextextended('sluice build ' || $1, $2)`;
+
+/** Held by a session while it builds tables of a pipeline. */
+export const lockBuild = async (client: Client, pipeline: string): Promise<void> => {
+  await client.query(`select pg_advisory_lock_shared(${buildKey})`, [pipeline, lockSpace]);
+};
+
+/**
+ * Waits until nobody builds tables of a pipeline any more: sessions of a process that was killed, or that lost its
+ * coordinator's connection, may be busy for a while. Called by the holder of the pipeline's lock.
+ */
+export const awaitBuildsEnd = async (client: Client, pipeline: string): Promise<void> => {
+  await client.query(`select pg_advisory_lock(${buildKey})`, [pipeline, lockSpace]);
+  await client.query(`select pg_advisory_unlock(${buildKey})`, [pipeline, lockSpace]);
+};
+
 /** The session that holds the lock of a pipeline ($1, with our lock space as $2), for people. */
 export const lockHolder = `
   select coalesce(host(a.client_addr), 'the server itself') as host, 'server process ' || a.pid as pid,

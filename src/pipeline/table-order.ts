@@ -19,6 +19,16 @@ export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] =
   return ordered;
 };
 
+/**
+ * What must stand before a table can be built. A source table that SQL makes may read the source tables declared before it,
+ * and derived tables all of them, whether `from` says so or not.
+ */
+export const prerequisites = (table: TableSpec, tables: readonly TableSpec[]): readonly string[] => {
+  const sources = tables.filter(({ kind }) => kind === 'source').map(({ name }) => name);
+  if (table.kind === 'derived') return [...new Set([...sources, ...table.from])];
+  return table.transform === undefined ? [] : sources.slice(0, sources.indexOf(table.name));
+};
+
 /** A cycle among derived tables such as ['a', 'b', 'a'], or undefined. */
 export const findCycle = (tables: readonly TableSpec[]): readonly string[] | undefined => {
   const sourcesOf = new Map(tables.map((table) => [table.name, table.kind === 'derived' ? table.from : []]));

@@ -1,7 +1,8 @@
-// Builds the new version of every table aside, in dependency order.
+// Builds the new version of every table aside: what is done to one table, and all of them.
 
 import type { SourceTableSpec, TableSpec } from '../declaration.ts';
 import { stagingTable } from '../copy/staging.ts';
+import { awaitBuildsEnd } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import {
@@ -16,7 +17,9 @@ import { clearBuildSchema, countRows } from '../publish/build-schema.ts';
 import { createBuildSchema, dropBuildSchema } from '../publish/names.ts';
 import type { BuiltTable } from '../publish/publish-table.ts';
 import { transformError, type SqlText } from '../transform/sql-file.ts';
+import type { BuildWhat } from '../model.ts';
 import { tableOrder } from '../pipeline/table-order.ts';
+import { sideBySide } from './build-side-by-side.ts';
 import { secondsSince, type RunContext } from './context.ts';
 import { directTables, landsDirectly, namesOf } from './landing.ts';
 
@@ -63,6 +66,20 @@ const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promi
   });
 };
 
+/** One part of building a table, announced and timed. */
+const making = async <T>(
+  { emit, profiler }: RunContext,
+  { name: table }: TableSpec,
+  what: BuildWhat,
+  work: () => Promise<T>,
+): Promise<T> => {
+  emit({ type: 'building', table, what });
+  const start = performance.now();
+  const result = await work();
+  profiler?.addBuild({ table, what, seconds: secondsSince(start) });
+  return result;
+};
+
 const buildOne = async (
   context: RunContext,
   table: TableSpec,
@@ -74,14 +91,13 @@ const buildOne = async (
   const names = namesOf(context.spec, table);
   const sql = sqlTexts.get(table.name);
   signal?.throwIfAborted();
-  emit({ type: 'building', table: table.name, what: 'rows' });
-  const rows = await fill(context, table, sql);
-  emit({ type: 'building', table: table.name, what: 'indexes' });
-  const own = await buildIndexes(client, names, table.primaryKey, table.indexes);
+  const rows = await making(context, table, 'rows', () => fill(context, table, sql));
+  const own = await making(context, table, 'indexes', () =>
+    buildIndexes(client, names, table.primaryKey, table.indexes),
+  );
   if (own.length > 0)
     emit({ type: 'notice', message: `${table.name}: kept indexes made by hand: ${own.join(', ')}` });
-  emit({ type: 'building', table: table.name, what: 'statistics' });
-  await runQuery(client, analyze(names));
+  await making(context, table, 'statistics', () => runQuery(client, analyze(names)));
   const indexes = table.indexes.map(({ name }) => name);
   const { primaryKey, comment } = table;
   return { ...names, primaryKey, comment, rows, indexes, seconds: loadSeconds + secondsSince(start) };
@@ -105,19 +121,23 @@ const emptyBuildSchema = async ({ client, spec }: RunContext): Promise<void> => 
 };
 
 /**
- * Builds all tables of the pipeline in its build schema, which is emptied first.
+ * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in the order in which they
+ * depend on each other. Takes no lock on production that readers feel: test/integration/build-side-by-side.test.ts, "that
+ * read production all the time".
  *
- * Errors: ETL_TRANSFORM, ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED.
+ * Errors: ETL_TRANSFORM, ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
  */
 export const buildTables = async (
   context: RunContext,
   sqlTexts: ReadonlyMap<string, SqlText>,
   loadSeconds: ReadonlyMap<string, number>,
 ): Promise<readonly BuiltTable[]> => {
-  const { spec } = context;
+  const { client, spec } = context;
+  await awaitBuildsEnd(client, spec.name);
   await emptyBuildSchema(context);
-  const built: BuiltTable[] = [];
-  for (const table of tableOrder(spec.tables))
-    built.push(await buildOne(context, table, sqlTexts, loadSeconds.get(table.name) ?? 0));
-  return built;
+  const built = new Map<string, BuiltTable>();
+  await sideBySide(context, async (own, table) => {
+    built.set(table.name, await buildOne(own, table, sqlTexts, loadSeconds.get(table.name) ?? 0));
+  });
+  return tableOrder(spec.tables).map(({ name }) => built.get(name)!);
 };

@@ -8,10 +8,13 @@ import type { Logger } from '../logger.ts';
 import type { LoadTimes, RunEvent, RunProfile, RunStep } from '../model.ts';
 import type { Times } from './chunk-source.ts';
 
+type BuildTime = RunProfile['build'][number];
+
 export interface Profiler {
   /** Hears every event of the run: they tell which step it is in. */
   readonly hear: (event: RunEvent) => void;
   readonly addLoad: (table: string, times: LoadTimes) => void;
+  readonly addBuild: (part: BuildTime) => void;
   readonly result: () => RunProfile;
   /** Ends the looking at the server. */
   readonly stop: () => Promise<void>;
@@ -55,17 +58,14 @@ const sharesOf = (looks: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): Run
       .map(([doing, count]) => ({ step, doing, share: count / total }));
   });
 
-type Building = Extract<RunEvent, { type: 'building' }>;
-
 /** Begins to profile; the server is looked at from the first step that it works in. */
 export const startProfiler = (address: ServerAddress, logger: Logger): Profiler => {
   const load = new Map<string, Times>();
-  const build: RunProfile['build'][number][] = [];
+  const build: BuildTime[] = [];
   const looks = new Map<RunStep, Map<string, number>>();
   const over = new AbortController();
   let step: RunStep | undefined;
   let looking: Promise<void> | undefined;
-  let building: { readonly event: Building; readonly start: number } | undefined;
 
   const note = (doing: string, sessions: number): void => {
     if (step === undefined) return;
@@ -73,24 +73,13 @@ export const startProfiler = (address: ServerAddress, logger: Logger): Profiler 
     counts.set(doing, (counts.get(doing) ?? 0) + sessions);
     looks.set(step, counts);
   };
-  const endBuilding = (): void => {
-    if (building === undefined) return;
-    const { table, what } = building.event;
-    build.push({ table, what, seconds: (performance.now() - building.start) / 1000 });
-    building = undefined;
-  };
-
   return {
     hear: (event) => {
-      if (event.type === 'step') {
-        endBuilding();
-        step = event.step;
-        if (step !== 'plan') looking ??= lookOn(address, logger, over.signal, note);
-      } else if (event.type === 'building') {
-        endBuilding();
-        building = { event, start: performance.now() };
-      }
+      if (event.type !== 'step') return;
+      step = event.step;
+      if (step !== 'plan') looking ??= lookOn(address, logger, over.signal, note);
     },
+    addBuild: (part) => build.push(part),
     addLoad: (table, times) => {
       const sum = load.get(table) ?? { read: 0, decode: 0, copy: 0, ledger: 0 };
       for (const key of ['read', 'decode', 'copy', 'ledger'] as const) sum[key] += times[key];

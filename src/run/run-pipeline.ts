@@ -9,6 +9,7 @@ import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
 import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
+import { setDurableCommits } from '../db/session-settings.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { waitMsDefault } from '../limits.ts';
 import type { RunEvent, RunResult, StepTime } from '../model.ts';
@@ -127,6 +128,7 @@ const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
 const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolean): Promise<RunResult> => {
   const { spec, sqlTexts, hashes, options } = job;
   await preflight(client, job.address, spec);
+  await setDurableCommits(client);
   await migrate(client);
   const context = await createContext(job, client, memory.steps);
   const back = isRetry ? serverIsBack(memory, context) : undefined;

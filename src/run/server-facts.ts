@@ -64,11 +64,9 @@ export const settingNames = [
   'wal_level',
   'fsync',
   'full_page_writes',
-  'synchronous_commit',
   'max_wal_size',
   'checkpoint_timeout',
   'shared_buffers',
-  'maintenance_work_mem',
   'max_parallel_maintenance_workers',
 ] as const;
 

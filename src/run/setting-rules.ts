@@ -1,4 +1,5 @@
-// Which server settings suit bulk loading: for each what is fine, and what to set and why where it is not.
+// Which server settings suit bulk loading: for each what is fine, and what to set and why where it is not. What a run sets
+// for its own sessions is not among them (src/db/session-settings.ts).
 //
 // docs/operations/server.md explains every one of them.
 
@@ -40,13 +41,6 @@ export const settingRules: readonly SettingRule[] = [
       'set full_page_writes = on: without it a power failure tears pages, unless the file system is ZFS',
   },
   {
-    name: 'synchronous_commit',
-    isFine: ({ text }) => text !== 'off',
-    advice:
-      'set synchronous_commit = on: a crash could undo what a run has reported as published, ' +
-      'and with a commit every 32 MiB nothing is gained',
-  },
-  {
     name: 'max_wal_size',
     // A build writes about its table's size of log; at 1GB, the default, that is a checkpoint every few seconds.
     isFine: atLeast(4 * GiB),
@@ -66,12 +60,6 @@ export const settingRules: readonly SettingRule[] = [
     isFine: atLeast(256 * MiB),
     advice:
       'set shared_buffers to a quarter of the memory, 256MB at least: pages are written once, not twice',
-  },
-  {
-    name: 'maintenance_work_mem',
-    // Four times the default. Shared by the parallel workers of one index build.
-    isFine: atLeast(256 * MiB),
-    advice: 'set maintenance_work_mem = 256MB or more: indexes are sorted in memory, not in files',
   },
   {
     name: 'max_parallel_maintenance_workers',

@@ -75,16 +75,18 @@ describe('an empty database', () => {
       wal_level: { text: 'minimal', number: null },
       max_wal_size: { text: '4GB', number: 4 * 1024 ** 3 },
       shared_buffers: { text: '256MB', number: 256 * 1024 ** 2 },
-      maintenance_work_mem: { text: '256MB', number: 256 * 1024 ** 2 },
       checkpoint_timeout: { text: '15min', number: 900 },
     });
   });
 
   it('settings of the session’s user count', async () => {
     const url = new URL(database.url);
-    url.searchParams.set('options', '-c maintenance_work_mem=1MB');
+    url.searchParams.set('options', '-c max_parallel_maintenance_workers=1');
     const { findings } = await doctor([], { DATABASE_URL: url.href });
-    expect(finding(findings, 'maintenance_work_mem')).toMatchObject({ value: '1MB', verdict: 'advice' });
+    expect(finding(findings, 'max_parallel_maintenance_workers')).toMatchObject({
+      value: '1',
+      verdict: 'advice',
+    });
   });
 });
 

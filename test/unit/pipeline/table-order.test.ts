@@ -1,9 +1,9 @@
-// tableOrder: what is built before what; and cycles, which definePipeline refuses.
+// tableOrder and prerequisites: what is built before what; and cycles, which definePipeline refuses.
 
 import { describe, expect, it } from 'vitest';
 import type { TableSpec } from '../../../src/declaration.ts';
 import { definePipeline, sqlFile } from '../../../src/pipeline/authoring.ts';
-import { tableOrder } from '../../../src/pipeline/table-order.ts';
+import { prerequisites, tableOrder } from '../../../src/pipeline/table-order.ts';
 
 const sql = sqlFile('a.sql');
 const derived = (name: string, ...from: string[]) =>
@@ -44,4 +44,24 @@ describe('order of tables', () => {
       }),
     );
   });
+});
+
+describe('what must stand before a table is built', () => {
+  const text = (name: string) => ({ name, kind: 'source', transform: sql }) as unknown as TableSpec;
+  const tables = [loaded('a'), text('b'), loaded('c'), derived('d', 'a'), derived('e', 'd')];
+
+  it.each([
+    { name: 'a typed table: nothing', table: 'a', before: [] },
+    { name: 'a table that SQL makes from its staging: the sources before it', table: 'b', before: ['a'] },
+    { name: 'a typed table behind it: nothing', table: 'c', before: [] },
+    { name: 'a derived table: every source', table: 'd', before: ['a', 'b', 'c'] },
+    { name: 'a derived table of a derived one', table: 'e', before: ['a', 'b', 'c', 'd'] },
+  ])('$name', ({ table, before }) =>
+    expect(
+      prerequisites(
+        tables.find(({ name }) => name === table)!,
+        tables,
+      ),
+    ).toEqual(before),
+  );
 });

@@ -1,0 +1,68 @@
+// Builds the tables of a pipeline side by side, each as soon as what it is made from stands.
+
+import { EventEmitter, once } from 'node:events';
+import type { TableSpec } from '../declaration.ts';
+import { lockBuild } from '../db/advisory-lock.ts';
+import { whenLost, withClient, type Client } from '../db/client.ts';
+import { setSortMemory } from '../db/session-settings.ts';
+import { prerequisites, tableOrder } from '../pipeline/table-order.ts';
+import type { RunContext } from './context.ts';
+
+type BuildTable = (context: RunContext, table: TableSpec) => Promise<void>;
+
+/** Hands out tables that can be built; `next` waits for one, and returns undefined when none is left. */
+const createPlan = (tables: readonly TableSpec[], signal: AbortSignal) => {
+  const waiting = [...tableOrder(tables)];
+  const built = new Set<string>();
+  const news = new EventEmitter();
+  news.setMaxListeners(0);
+  const next = async (): Promise<TableSpec | undefined> => {
+    while (waiting.length > 0) {
+      const place = waiting.findIndex((table) =>
+        prerequisites(table, tables).every((name) => built.has(name)),
+      );
+      if (place >= 0) return waiting.splice(place, 1)[0];
+      await once(news, 'built', { signal });
+    }
+    return undefined;
+  };
+  return {
+    next,
+    done: ({ name }: TableSpec): void => {
+      built.add(name);
+      news.emit('built');
+    },
+  };
+};
+
+/**
+ * Builds every table over at most as many connections as the run has workers. The first failure ends the others' work
+ * where it stands, and all connections are closed when it is thrown.
+ *
+ * Errors: those of `build`; ETL_SERVER_LOST, also when the connection is lost that holds the pipeline's lock: without it
+ * the tables may be somebody else's.
+ */
+export const sideBySide = async (context: RunContext, build: BuildTable): Promise<void> => {
+  const { address, spec, workers } = context;
+  const stop = new AbortController();
+  whenLost(context.client, address).catch((error: unknown) => stop.abort(error));
+  const signal = AbortSignal.any([stop.signal, ...(context.signal === undefined ? [] : [context.signal])]);
+  const plan = createPlan(spec.tables, signal);
+  const sessions = Math.min(workers, spec.tables.length);
+
+  const work = async (client: Client): Promise<void> => {
+    await lockBuild(client, spec.name);
+    await setSortMemory(client, sessions);
+    for (let table = await plan.next(); table !== undefined; table = await plan.next()) {
+      await build({ ...context, client, signal }, table);
+      plan.done(table);
+    }
+  };
+  await Promise.all(
+    Array.from({ length: sessions }, () =>
+      // The first reason to stop is the one that counts: the others fail because their connections are ended.
+      withClient(address, work, signal).catch((error: unknown) => stop.abort(error)),
+    ),
+  );
+  if (stop.signal.aborted) throw stop.signal.reason;
+};
