@@ -81,9 +81,9 @@ const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder): unknown[] =
   }));
 
 /** The record decoder, whose rows are written in binary. */
-const binaryRecordDecoder = (table: SourceTableSpec): Decoder => {
+const binaryRecordDecoder = (table: SourceTableSpec, names: readonly string[]): Decoder => {
   const out = createRowBytes(1024);
-  const decode = createRecordDecoder(table, header, 'f', (row) => {
+  const decode = createRecordDecoder(table, names, 'f', (row) => {
     reserve(out, 2);
     putInt16(out, row.length);
     for (const [index, value] of row.entries())
@@ -123,11 +123,33 @@ describe('compiled and record decoder', () => {
         for (const cut of places) {
           const blocks = await blocksOf(cutAt(file, cut), split);
           expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f'))).toEqual(
-            outcomeOf(blocks, binaryRecordDecoder(table)),
+            outcomeOf(blocks, binaryRecordDecoder(table, header)),
           );
         }
       }),
       { numRuns: 400 },
+    );
+  });
+});
+
+describe('compiled and record decoder of a file of one field', () => {
+  it.each(dialects)('%j', async (options) => {
+    const table = tableOf(options, { columns: { a: column.text('a').nullable() } });
+    const split = createSplitter(table.source.dialect, 1);
+    const oneField = fc
+      .array(
+        fields.filter((field) => !field.includes(',')),
+        { maxLength: 12 },
+      )
+      .map((records) => Buffer.from(records.join('\n')));
+    await fc.assert(
+      fc.asyncProperty(oneField, fc.nat(40), async (file, place) => {
+        const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
+        expect(outcomeOf(blocks, createCompiledDecoder(table, ['a'], 'f'))).toEqual(
+          outcomeOf(blocks, binaryRecordDecoder(table, ['a'])),
+        );
+      }),
+      { numRuns: 300 },
     );
   });
 });

@@ -44,6 +44,10 @@ const write = (text: string, { quote, escape }: CsvOptions): string => {
   return `${mark}${escaped.join('')}${mark}`;
 };
 
+/** A comment mark that does not occur: files with comments are split byte by byte. */
+const slowly = { comment: '\u0001\u0002' };
+const dialectsOfBoth: readonly CsvOptions[] = [{}, slowly, { trim: true }, { trim: true, ...slowly }];
+
 describe('records of generated files', () => {
   it('are the same in two and three pieces as in one, well-formed or not', async () => {
     const input = fc.tuple(dialects, hostile, fc.constantFrom(1, 2), fc.nat(40), fc.nat(40));
@@ -81,8 +85,6 @@ describe('records of generated files', () => {
   });
 
   it('are the same by the fast pass as byte by byte', () => {
-    // A comment mark that does not occur: files with comments are split byte by byte.
-    const slowly = { comment: '\u0001\u0002' };
     const input = fc.tuple(
       dialects,
       fc.oneof(longTexts, tidyTexts),
@@ -98,5 +100,31 @@ describe('records of generated files', () => {
       if (!isDeepStrictEqual(fast, slow)) expect(fast).toEqual(slow);
     });
     expect(() => fc.assert(property, { numRuns: 500 })).not.toThrow();
+  });
+
+  it('are the same by both wherever something irregular stands among plain bytes', () => {
+    // Groups without any quote follow, so that what is left of the group before has to be remembered.
+    const bits = [
+      '"a"b',
+      '"a"',
+      '"a" ',
+      'a"b',
+      '"',
+      'a\rb',
+      '\r',
+      '\r\n',
+      '\n',
+      '\n\n',
+      '"\r"',
+      '""',
+      ' "a"',
+    ];
+    const splitters = dialectsOfBoth.map((options) => createSplitter(tableOf(options).source.dialect, 2));
+    for (const bit of bits)
+      for (let before = 0; before <= 140; before += 1) {
+        const bytes = Buffer.from(`${'x'.repeat(before)},${bit}${'y'.repeat(140)}\nz,z\n`);
+        const [fast, slow, fastTrim, slowTrim] = splitters.map((split) => split(bytes, true));
+        expect([fast, fastTrim], `${JSON.stringify(bit)} behind ${before}`).toEqual([slow, slowTrim]);
+      }
   });
 });
