@@ -61,6 +61,7 @@ describe('the server crashes and comes back', () => {
       return 'drop' as const;
     });
     expectRecovered(ended, true, []);
+    expect(eventsOf(ended, 'finished')[0]!.result.outcome).toBe('published');
     await expectKept(scene(), before);
     await scene().expectWhole();
   });

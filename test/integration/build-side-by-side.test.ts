@@ -53,7 +53,11 @@ const run = (derived: Readonly<Record<string, string>>, options: object = {}) =>
 const withSetting = async (setting: string, work: () => Promise<unknown>): Promise<void> => {
   const name = new URL(database.url).pathname.slice(1);
   await database.query(`alter database ${name} set ${setting}`);
-  await work().finally(() => database.query(`alter database ${name} reset all`));
+  try {
+    await work();
+  } finally {
+    await database.query(`alter database ${name} reset all`);
+  }
 };
 
 const rowsOf = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
