@@ -64,7 +64,11 @@ const decodeCompiled = async () => {
   const split = createSplitter(table.source.dialect, header.length);
   const start = { byte: line.length + 1, line: 2, record: 1 };
   let rows = 0;
-  for await (const block of recordBlocks(readRange({ path: file, name: file, table: 'observation' }, start.byte, Infinity), start, split)) {
+  for await (const block of recordBlocks(
+    readRange({ path: file, name: file, table: 'observation' }, start.byte, Infinity),
+    start,
+    split,
+  )) {
     const { counts } = decode(block);
     if (counts.rejected > 0) throw new Error('a generated record was rejected');
     rows += counts.copied;
