@@ -19,14 +19,28 @@ export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] =
   return ordered;
 };
 
+/** True when the SQL holds the name as a word: it may read the table. */
+const mentions = (sql: string, name: string): boolean => {
+  const within = '[\\p{L}\\p{N}_$]';
+  return new RegExp(`(?<!${within})${name.replace(/\W/g, '\\$&')}(?!${within})`, 'iu').test(sql);
+};
+
 /**
- * What must stand before a table can be built. A source table that SQL makes may read the source tables declared before it,
- * and derived tables all of them, whether `from` says so or not.
+ * What must stand before a table can be built. A source table that SQL makes may read the source tables declared before it;
+ * a derived table all of them, and the derived tables before it that its SQL names, whether `from` says so or not: what does
+ * not stand yet would be found in production, as it was.
  */
-export const prerequisites = (table: TableSpec, tables: readonly TableSpec[]): readonly string[] => {
+export const prerequisites = (
+  table: TableSpec,
+  tables: readonly TableSpec[],
+  sql: string,
+): readonly string[] => {
   const sources = tables.filter(({ kind }) => kind === 'source').map(({ name }) => name);
-  if (table.kind === 'derived') return [...new Set([...sources, ...table.from])];
-  return table.transform === undefined ? [] : sources.slice(0, sources.indexOf(table.name));
+  if (table.kind === 'source')
+    return table.transform === undefined ? [] : sources.slice(0, sources.indexOf(table.name));
+  const order = tableOrder(tables).map(({ name }) => name);
+  const named = order.slice(sources.length, order.indexOf(table.name)).filter((name) => mentions(sql, name));
+  return [...new Set([...sources, ...table.from, ...named])];
 };
 
 /** A cycle among derived tables such as ['a', 'b', 'a'], or undefined. */

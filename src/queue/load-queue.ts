@@ -124,7 +124,9 @@ export const serveQueue = async (options: ServeOptions): Promise<Service> => {
       fail(error);
       // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
       const code = codeOf(error) ?? 'unknown';
-      throw retryOf(error) === 'never' ? new UnrecoverableError(code) : new Error(code);
+      // A process that leaves gives its job back.
+      const isLeaving = leaving.signal.aborted || options.drain?.aborted === true;
+      throw retryOf(error) === 'never' && !isLeaving ? new UnrecoverableError(code) : new Error(code);
     }
   };
   const bullWorker = new BullWorker(

@@ -13,6 +13,7 @@ import {
   runFiles,
 } from '../checkpoint/ledger.ts';
 import { createStaging, dropStaging } from '../copy/staging.ts';
+import { awaitBuildsEnd } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import type { RunEvent } from '../model.ts';
@@ -162,6 +163,8 @@ export const beginRun = async (
   if (beginning.kind === 'new' && beginning.why !== undefined)
     emit({ type: 'notice', message: beginning.why });
   const isNew = beginning.kind === 'new';
+  // Rows go straight into the build schema: nobody may be building there any more.
+  if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
   const runId = isNew ? await insertNewRun(context, hashes, planned) : beginning.runId;
   if (isNew && latest !== undefined && latest.state !== 'published') await forgetJobs(context, latest.id);
   const run = { runId, planned, epoch: context.epoch, files: await runFiles(client, runId) };

@@ -6,12 +6,17 @@ import { lockBuild } from '../db/advisory-lock.ts';
 import { whenLost, withClient, type Client } from '../db/client.ts';
 import { setSortMemory } from '../db/session-settings.ts';
 import { prerequisites, tableOrder } from '../pipeline/table-order.ts';
+import type { SqlText } from '../transform/sql-file.ts';
 import type { RunContext } from './context.ts';
 
 type BuildTable = (context: RunContext, table: TableSpec) => Promise<void>;
 
 /** Hands out tables that can be built; `next` waits for one, and returns undefined when none is left. */
-const createPlan = (tables: readonly TableSpec[], signal: AbortSignal) => {
+const createPlan = (
+  tables: readonly TableSpec[],
+  sqlTexts: ReadonlyMap<string, SqlText>,
+  signal: AbortSignal,
+) => {
   const waiting = [...tableOrder(tables)];
   const built = new Set<string>();
   const news = new EventEmitter();
@@ -19,7 +24,7 @@ const createPlan = (tables: readonly TableSpec[], signal: AbortSignal) => {
   const next = async (): Promise<TableSpec | undefined> => {
     while (waiting.length > 0) {
       const place = waiting.findIndex((table) =>
-        prerequisites(table, tables).every((name) => built.has(name)),
+        prerequisites(table, tables, sqlTexts.get(table.name)?.text ?? '').every((name) => built.has(name)),
       );
       if (place >= 0) return waiting.splice(place, 1)[0];
       await once(news, 'built', { signal });
@@ -42,12 +47,16 @@ const createPlan = (tables: readonly TableSpec[], signal: AbortSignal) => {
  * Errors: those of `build`; ETL_SERVER_LOST, also when the connection is lost that holds the pipeline's lock: without it
  * the tables may be somebody else's.
  */
-export const sideBySide = async (context: RunContext, build: BuildTable): Promise<void> => {
+export const sideBySide = async (
+  context: RunContext,
+  sqlTexts: ReadonlyMap<string, SqlText>,
+  build: BuildTable,
+): Promise<void> => {
   const { address, spec, workers } = context;
   const stop = new AbortController();
   whenLost(context.client, address).catch((error: unknown) => stop.abort(error));
   const signal = AbortSignal.any([stop.signal, ...(context.signal === undefined ? [] : [context.signal])]);
-  const plan = createPlan(spec.tables, signal);
+  const plan = createPlan(spec.tables, sqlTexts, signal);
   const sessions = Math.min(workers, spec.tables.length);
 
   const work = async (client: Client): Promise<void> => {

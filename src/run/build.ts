@@ -136,7 +136,7 @@ export const buildTables = async (
   await awaitBuildsEnd(client, spec.name);
   await emptyBuildSchema(context);
   const built = new Map<string, BuiltTable>();
-  await sideBySide(context, async (own, table) => {
+  await sideBySide(context, sqlTexts, async (own, table) => {
     built.set(table.name, await buildOne(own, table, sqlTexts, loadSeconds.get(table.name) ?? 0));
   });
   return tableOrder(spec.tables).map(({ name }) => built.get(name)!);

@@ -8,7 +8,8 @@ import { resolveServer, type ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
 import { chunkBytesDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
-import type { StepTime } from '../model.ts';
+import { EtlError, messageOf } from '../errors.ts';
+import type { RunEvent, StepTime } from '../model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
@@ -48,6 +49,15 @@ export const prepareJob = async (
   };
 };
 
+/** What a listener throws is named as such: it must not pass for a lost connection, whose errors have no code either. */
+const tellHost = ({ onEvent }: RunOptions, event: RunEvent): void => {
+  try {
+    onEvent?.(event);
+  } catch (cause) {
+    throw new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
+  }
+};
+
 /** The job on one connection. */
 export const createContext = async (
   { spec, hashes, address, options, profiler }: Job,
@@ -73,7 +83,7 @@ export const createContext = async (
   profiler,
   emit: (event) => {
     profiler?.hear(event);
-    options.onEvent?.(event);
+    tellHost(options, event);
   },
   logger: options.logger ?? silentLogger,
   signal: options.signal,

@@ -70,6 +70,7 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
     setup.tables.map(({ target, table, staging }) => [table.name, createTableLoad(target, table, staging)]),
   );
   let idle: Client | undefined;
+  let busy: Client | undefined;
   const closing: Promise<void>[] = [];
 
   const loadOver = (client: Client, { file, start, byteEnd }: SegmentTask, watch: SegmentWatch) => {
@@ -84,6 +85,7 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
   const load: SegmentLoader['load'] = async (task, watch) => {
     const client = idle ?? (await openClient(address));
     idle = undefined;
+    busy = client;
     // A COPY that is broken off waits for the server's answer; stopping at once does not
     // (test/fault/signals.test.ts, "stops at once, with a chunk in flight").
     const end = (): void => destroyClient(client, new Error('aborted'));
@@ -97,6 +99,7 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
       closing.push(closeClient(client));
       throw lossOf(client, address, error);
     } finally {
+      busy = undefined;
       watch.abort?.removeEventListener('abort', end);
     }
   };
@@ -104,6 +107,8 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
   return {
     load,
     close: async () => {
+      // Nobody waits for a segment in flight any more: its transaction must not outlive the loader.
+      if (busy !== undefined) destroyClient(busy, new Error('the loader is closed'));
       if (idle !== undefined) closing.push(closeClient(idle));
       idle = undefined;
       await Promise.all(closing);

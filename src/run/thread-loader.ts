@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { EtlError, messageOf } from '../errors.ts';
 import { threadCloseTimeoutMs } from '../limits.ts';
-import type { LoadTimes } from '../model.ts';
 import { runnerOptions } from '../pipeline/runner.ts';
 import type { SegmentLoader, SegmentTask, SegmentWatch } from './segment-loader.ts';
 import { errorFrom, type FromThread, type Stop, type ThreadSetup, type ToThread } from './thread-messages.ts';
@@ -38,12 +37,13 @@ const passOn = (watch: SegmentWatch, say: (message: ToThread) => void): (() => v
   return () => undo.forEach((remove) => remove());
 };
 
-const afterChunk = (running: Running, times: LoadTimes, say: (message: ToThread) => void): void => {
+/** Tells the watch; what it throws (it tells callers in turn) ends the segment, and not the process. */
+const tell = (running: Running, how: Stop, say: (message: ToThread) => void, news: () => void): void => {
   try {
-    running.watch.afterChunk(times);
+    news();
   } catch (error) {
     running.refusal ??= { error };
-    say({ type: 'stop', how: 'drain' });
+    say({ type: 'stop', how });
   }
 };
 
@@ -60,8 +60,10 @@ export const startThreadLoader = (setup: ThreadSetup): SegmentLoader => {
 
   const hear = (message: FromThread): void => {
     if (running === undefined) return;
-    if (message.type === 'decoded') running.watch.onDecoded(message.bytes, message.counts);
-    else if (message.type === 'chunk') afterChunk(running, message.times, say);
+    const { watch } = running;
+    if (message.type === 'decoded')
+      tell(running, 'leave', say, () => watch.onDecoded(message.bytes, message.counts));
+    else if (message.type === 'chunk') tell(running, 'drain', say, () => watch.afterChunk(message.times));
     else if (running.refusal !== undefined) running.settle(running.refusal.error);
     else running.settle(message.type === 'failed' ? errorFrom(message.error) : undefined);
   };
@@ -82,10 +84,18 @@ export const startThreadLoader = (setup: ThreadSetup): SegmentLoader => {
     });
     say({ type: 'load', task });
     const release = passOn(watch, say);
+    // A function of the pipeline may never return: then the thread does not hear that it is to stop.
+    let late: NodeJS.Timeout | undefined;
+    const endLate = (): void => {
+      late = setTimeout(() => void thread.terminate(), threadCloseTimeoutMs);
+    };
+    watch.abort?.addEventListener('abort', endLate, { once: true });
     try {
       await done;
     } finally {
       release();
+      watch.abort?.removeEventListener('abort', endLate);
+      clearTimeout(late);
       running = undefined;
     }
   };

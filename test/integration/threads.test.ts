@@ -93,3 +93,33 @@ describe('a thread that ends by itself', () => {
     expect(error).toMatchObject({ code: 'ETL_THREAD_ENDED', cause: { message: 'uncaught' } });
   });
 });
+
+describe("the caller's own code", () => {
+  const writePlain = (name: string): string => writePipeline(name, '(text) => text');
+
+  it('an onEvent that throws rejects the run, and the process lives', async () => {
+    const { pipeline, directory, file } = await loadPipelineFile(writePlain('listener'));
+    const onEvent = ({ type }: { type: string }): void => {
+      if (type === 'progress') throw new RangeError('a listener of the host');
+    };
+    const options = { databaseUrl: database.url, directory, pipelineFile: file, onEvent };
+    await expect(runPipeline(pipeline, options)).rejects.toMatchObject({
+      cause: { message: 'a listener of the host' },
+    });
+  });
+
+  it('a function that never returns does not outlive an abort', async () => {
+    const path = writePipeline('endless', '(text) => { for (;;) if (text === "") return text; }');
+    const { pipeline, directory, file } = await loadPipelineFile(path);
+    const [drain, abort] = [new AbortController(), new AbortController()];
+    const onEvent = (event: { type: string; step?: string }): void => {
+      if (event.step !== 'load') return;
+      // The thread is in the function by then, or comes to it while it is to stop.
+      setTimeout(() => drain.abort(new Error('drained')), 1_000);
+      setTimeout(() => abort.abort(new Error('aborted')), 1_500);
+    };
+    const signals = { drain: drain.signal, signal: abort.signal };
+    const options = { databaseUrl: database.url, directory, pipelineFile: file, onEvent, ...signals };
+    expect(await failureOf(runPipeline(pipeline, options))).toMatchObject({ code: 'ETL_INTERRUPTED' });
+  });
+});

@@ -48,19 +48,33 @@ describe('order of tables', () => {
 
 describe('what must stand before a table is built', () => {
   const text = (name: string) => ({ name, kind: 'source', transform: sql }) as unknown as TableSpec;
-  const tables = [loaded('a'), text('b'), loaded('c'), derived('d', 'a'), derived('e', 'd')];
+  const tables = [
+    loaded('a'),
+    text('b'),
+    loaded('c'),
+    derived('d', 'a'),
+    derived('e', 'd'),
+    derived('f', 'a'),
+  ];
 
   it.each([
     { name: 'a typed table: nothing', table: 'a', before: [] },
     { name: 'a table that SQL makes from its staging: the sources before it', table: 'b', before: ['a'] },
     { name: 'a typed table behind it: nothing', table: 'c', before: [] },
     { name: 'a derived table: every source', table: 'd', before: ['a', 'b', 'c'] },
+    {
+      name: 'a derived table whose SQL names one that `from` does not',
+      table: 'f',
+      sql: 'select * from "D" join "e_2" using (id)',
+      before: ['a', 'b', 'c', 'd'],
+    },
     { name: 'a derived table of a derived one', table: 'e', before: ['a', 'b', 'c', 'd'] },
-  ])('$name', ({ table, before }) =>
+  ])('$name', ({ table, before, sql: text = '' }: { table: string; before: string[]; sql?: string }) =>
     expect(
       prerequisites(
         tables.find(({ name }) => name === table)!,
         tables,
+        text,
       ),
     ).toEqual(before),
   );
