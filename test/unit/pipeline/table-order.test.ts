@@ -69,12 +69,12 @@ describe('what must stand before a table is built', () => {
       before: ['a', 'b', 'c', 'd'],
     },
     { name: 'a derived table of a derived one', table: 'e', before: ['a', 'b', 'c', 'd'] },
-  ])('$name', ({ table, before, sql: text = '' }: { table: string; before: string[]; sql?: string }) =>
+  ])('$name', ({ table, before, sql: words = '' }: { table: string; before: string[]; sql?: string }) =>
     expect(
       prerequisites(
         tables.find(({ name }) => name === table)!,
         tables,
-        text,
+        words,
       ),
     ).toEqual(before),
   );
