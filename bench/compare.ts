@@ -28,8 +28,6 @@ export interface PartReport {
   readonly part: string;
   readonly title: string;
   readonly sides: readonly SideReport[];
-  /** What the reader should know, such as sides that were left out. */
-  readonly notes: readonly string[];
 }
 
 const medianUsage = (rounds: readonly Usage[]): Usage => {

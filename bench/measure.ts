@@ -36,7 +36,7 @@ const environment = (extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv
 });
 
 /** A program that ended with something else than 0. */
-export class ProgramError extends Error {
+class ProgramError extends Error {
   readonly output: string;
 
   constructor(command: string, code: number | null, output: string) {

@@ -45,14 +45,13 @@ const stepsText = ({ name, median: { steps } }: SideReport): readonly string[] =
       ];
 
 /** The sides of a part, each against the first of them. */
-export const partText = ({ title, sides, notes }: PartReport): string => {
+export const partText = ({ title, sides }: PartReport): string => {
   const first = sides[0]!.median.seconds;
   return [
     '',
     title,
     table([sideColumns, ...sides.map((side) => sideRow(side, first))]),
     ...sides.flatMap(stepsText),
-    ...notes.map((note) => `  ${note}`),
   ].join('\n');
 };
 

@@ -46,6 +46,5 @@ export const measureDecoder = async (bench: Bench): Promise<PartReport> => {
       [side(decoderSides.csvParse, 'csv-parse'), side(decoderSides.compiled, 'compiled')],
       bench.rounds,
     ),
-    notes: [],
   };
 };

@@ -25,6 +25,5 @@ export const measureLoad = async (bench: Bench): Promise<PartReport> => {
     part: 'load',
     title: 'Load stage, two files: text columns by \\copy, and etl',
     sides: await compare(bench.server, sides, bench.rounds),
-    notes: [],
   };
 };

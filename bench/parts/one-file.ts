@@ -21,6 +21,5 @@ export const measureOneFile = async (bench: Bench): Promise<PartReport> => {
     part: 'one-file',
     title: 'Load stage, one file',
     sides: await compare(bench.server, sides, bench.rounds),
-    notes: [],
   };
 };

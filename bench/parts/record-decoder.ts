@@ -39,6 +39,5 @@ export const measureRecordDecoder = async (bench: Bench): Promise<PartReport> =>
     part: 'record-decoder',
     title: 'Load stage of the record decoder, two files',
     sides: await compare(bench.server, sides, bench.rounds),
-    notes: [],
   };
 };

@@ -33,6 +33,5 @@ export const measureScaling = async (bench: Bench): Promise<PartReport> => {
     part: 'scaling',
     title: 'Whole job of etl by records and workers, eight files',
     sides: await compare(bench.server, sides, bench.rounds),
-    notes: [],
   };
 };

@@ -32,6 +32,5 @@ export const measureStartUp = async (bench: Bench): Promise<PartReport> => {
     part: 'start-up',
     title: 'Start-up',
     sides: await compare(server, sides, bench.rounds),
-    notes: [],
   };
 };

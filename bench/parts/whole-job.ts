@@ -5,9 +5,7 @@
 
 import type { Bench } from '../bench-context.ts';
 import { compare, type PartReport, type Side } from '../compare.ts';
-import { pipelinePath, runEtlCommand } from '../etl.ts';
 import type { Dataset } from '../generate.ts';
-import { ProgramError } from '../measure.ts';
 import type { Session, SessionStep } from '../psql.ts';
 import { etlSide, scriptSide } from '../sides.ts';
 import {
@@ -133,35 +131,19 @@ const cutSide = (bench: Bench, dataset: Dataset): Side => {
   );
 };
 
-/** Whether this version takes a definition without staging; when not, what it says. */
-const unstagedRefusal = async (bench: Bench): Promise<string | undefined> => {
-  const { directory } = await bench.dataset(100, 1);
-  try {
-    const args = ['run', pipelinePath('observation.ts'), '--param', 'staging=none', '--quiet'];
-    await runEtlCommand(args, bench.server, directory);
-    return undefined;
-  } catch (error) {
-    if (error instanceof ProgramError && error.output.includes('ETL_DEFINITION')) return error.output.trim();
-    throw error;
-  }
-};
-
 export const measureWholeJob = async (bench: Bench): Promise<PartReport> => {
   const dataset = await bench.dataset(bench.rows, 2);
-  const refusal = await unstagedRefusal(bench);
-  const unstaged = etlSide(bench, wholeJobSides.unstaged, dataset, 'whole', 2, { staging: 'none' });
   const sides = [
     usualSide(bench, dataset),
     bestInsertsSide(bench, dataset),
     bestSelectSide(bench, dataset),
     cutSide(bench, dataset),
     etlSide(bench, wholeJobSides.etl, dataset, 'whole', 2),
-    ...(refusal === undefined ? [unstaged] : []),
+    etlSide(bench, wholeJobSides.unstaged, dataset, 'whole', 2, { staging: 'none' }),
   ];
   return {
     part: 'whole-job',
     title: 'Whole job, two files to a typed, indexed and analysed table',
     sides: await compare(bench.server, sides, bench.rounds),
-    notes: refusal === undefined ? [] : [`${wholeJobSides.unstaged} is left out: ${refusal}`],
   };
 };

@@ -3,14 +3,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { eventsOf, expectEnd } from '../helpers/fault-child.ts';
 import { expectNoSessions, stateOf, type ChunkRow } from '../helpers/fault-outcome.ts';
-import {
-  buildPoints,
-  byName,
-  loadPoints,
-  planPoints,
-  publishedPoint,
-  publishPoints,
-} from '../helpers/fault-points.ts';
+import { publishedPoint, unpublishedPoints } from '../helpers/fault-points.ts';
 import { expectKept, expectRecovered, whileClosed } from '../helpers/fault-recovery.ts';
 import { resumeAfterKill } from '../helpers/fault-resume.ts';
 import { killChild, useScene } from '../helpers/fault-scene.ts';
@@ -27,9 +20,7 @@ const skipped = new Set([
   'before a late chunk is claimed',
   'before the run is said to be loaded',
 ]);
-const points = byName(
-  [...planPoints, ...loadPoints, ...buildPoints, ...publishPoints].filter(({ name }) => !skipped.has(name)),
-);
+const points = unpublishedPoints(skipped);
 
 it('comes to what loading through staging comes to', () => {
   expect(inject('directData').outcome).toEqual(inject('smallData').outcome);

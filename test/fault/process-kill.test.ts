@@ -3,22 +3,14 @@
 import { describe, expect, it } from 'vitest';
 import { eventsOf } from '../helpers/fault-child.ts';
 import { chunksOf, expectNoSessions, stateOf, tableNumbers } from '../helpers/fault-outcome.ts';
-import {
-  buildPoints,
-  byName,
-  loadPoints,
-  planPoints,
-  publishedPoint,
-  publishPoints,
-  tidyPoint,
-} from '../helpers/fault-points.ts';
+import { byName, publishedPoint, tidyPoint, unpublishedPoints } from '../helpers/fault-points.ts';
 import { resumeAfterKill } from '../helpers/fault-resume.ts';
 import { killChild, useScene } from '../helpers/fault-scene.ts';
 
 const scene = useScene();
 
 describe('etl is killed', () => {
-  it.each(byName([...planPoints, ...loadPoints, ...buildPoints, ...publishPoints]))(
+  it.each(unpublishedPoints())(
     '%s: nothing is published, and the next run loads what is missing and publishes',
     async (_, point) => {
       expect((await scene().runStruck(point, killChild)).end).toBe('SIGKILL');

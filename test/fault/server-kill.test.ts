@@ -3,15 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventsOf, expectEnd } from '../helpers/fault-child.ts';
 import { chunksOf, expectNoSessions, tableNumbers, type ChunkRow } from '../helpers/fault-outcome.ts';
-import {
-  buildPoints,
-  byName,
-  loadPoints,
-  planPoints,
-  publishedPoint,
-  publishPoints,
-  tidyPoint,
-} from '../helpers/fault-points.ts';
+import { byName, publishedPoint, tidyPoint, unpublishedPoints } from '../helpers/fault-points.ts';
 import { expectRecovered, expectReplaced, recordsOf, whileClosed } from '../helpers/fault-recovery.ts';
 import { useScene } from '../helpers/fault-scene.ts';
 import { restarts } from '../helpers/fault-server.ts';
@@ -32,9 +24,7 @@ const skipped = new Set([
 ]);
 
 // What is left out differs from a neighbour only for a process that is killed (process-kill.test.ts).
-const points = byName(
-  [...planPoints, ...loadPoints, ...buildPoints, ...publishPoints].filter(({ name }) => !skipped.has(name)),
-);
+const points = unpublishedPoints(skipped);
 
 describe('the server crashes and comes back', () => {
   it.each(points)('%s: etl waits, loads the lost chunks again and finishes', async (_, point) => {

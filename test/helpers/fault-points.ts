@@ -41,7 +41,7 @@ export const effectPoint = (n: number): Point => ({
 });
 
 /** Points of the plan: nothing is loaded yet. */
-export const planPoints: readonly Point[] = [
+const planPoints: readonly Point[] = [
   before('the lock is taken', sql(/pg_try_advisory_lock/)),
   before('the run is written', sql(/^insert into etl\.run/)),
   after('the run is committed', commitAfter(/^create (?:unlogged )?table/)),
@@ -76,7 +76,7 @@ export const buildPoints: readonly Point[] = [
 ];
 
 /** Points of the publishing transaction, before its commit. */
-export const publishPoints: readonly Point[] = [
+const publishPoints: readonly Point[] = [
   before('publishing begins', sql(/^set local lock_timeout/)),
   before('a built table takes its place', sql(/^alter table .* set schema/), 2),
   before('the publication is committed', isPublishCommit),
@@ -103,3 +103,9 @@ export const setUpPoint = (nth: number): Point =>
 /** Rows of a table of tests, by their names. */
 export const byName = (points: readonly Point[]): [string, Point][] =>
   points.map((point) => [point.name, point]);
+
+/** Rows of every point before the publication is committed, but for those with these names. */
+export const unpublishedPoints = (skipped: ReadonlySet<string> = new Set()): [string, Point][] =>
+  byName(
+    [...planPoints, ...loadPoints, ...buildPoints, ...publishPoints].filter(({ name }) => !skipped.has(name)),
+  );
