@@ -78,6 +78,17 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
   return hasEnded ? Object.assign(cause, { code: 'ECONNRESET' }) : cause;
 };
 
+/**
+ * For pools that are not ours: a connection whose loss is told to its next query, never as an event that nobody hears and
+ * that ends the process. Proved by test/fault/server-kill.test.ts, "before the jobs are added".
+ */
+export class GuardedClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.on('error', () => undefined);
+  }
+}
+
 /** Connections that ended without being asked to, and why. */
 const lost = new WeakMap<pg.Client, Error>();
 

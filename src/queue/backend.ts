@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import type * as BullMq from 'bullmq';
 import type { ServerAddress } from '../db/address.ts';
-import { withClient, type Client } from '../db/client.ts';
+import { GuardedClient, withClient, type Client } from '../db/client.ts';
 import { queuePoolConnections, queueQueryTimeoutMs } from '../limits.ts';
 import type { SocketSet } from './sockets.ts';
 
@@ -35,6 +35,8 @@ const isCurrent = async (client: Client): Promise<boolean> => {
 /** Connection of one BullMQ object: a small pool of its own, and a LISTEN connection beside it. */
 export const queueConnection = (address: ServerAddress, sockets: SocketSet): BullMq.PostgresPoolConfig => ({
   ...(address.config as BullMq.PostgresPoolConfig),
+  // BullMQ takes connections out of its pool without listening to them.
+  Client: GuardedClient as BullMq.PostgresPoolConfig['Client'],
   application_name: 'sluice queue',
   max: queuePoolConnections,
   // A query on a connection that leads nowhere must not wait for ever.

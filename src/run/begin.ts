@@ -17,14 +17,12 @@ import { awaitBuildsEnd } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import type { RunEvent } from '../model.ts';
-import { migrateQueue } from '../queue/backend.ts';
-import { removeQueue } from '../queue/load-queue.ts';
 import { createLanding } from '../publish/build-schema.ts';
 import { createBuildSchema, dropBuildSchema } from '../publish/names.ts';
 import type { RunContext } from './context.ts';
 import type { DefinitionHashes } from './definition.ts';
 import { directTables, landingTable, landsDirectly, namesOf } from './landing.ts';
-import type { LoadingRun } from './load.ts';
+import { forgetJobs, type LoadingRun } from './load.ts';
 import type { PlannedTable } from './plan.ts';
 
 /** True when every staging table of the pipeline is there. */
@@ -125,12 +123,6 @@ const announcePlan = ({ emit, spec, address, workers }: RunContext, { runId, pla
     bytes: filesOf(name).reduce((sum, { bytes }) => sum + bytes, 0),
   }));
   emit({ type: 'planned', tables });
-};
-
-/** Jobs of a run that nobody will continue. */
-const forgetJobs = async ({ address, logger }: RunContext, runId: number): Promise<void> => {
-  await migrateQueue(address);
-  await removeQueue({ address, runId, logger });
 };
 
 /**

@@ -9,7 +9,7 @@ import { EtlError } from '../errors.ts';
 import { rejectsCollectedMax } from '../limits.ts';
 import type { SourceFile } from '../model.ts';
 import { migrateQueue } from '../queue/backend.ts';
-import { workOff, type ServeOptions } from '../queue/load-queue.ts';
+import { removeQueue, workOff, type ServeOptions } from '../queue/load-queue.ts';
 import { isOverLimit } from '../reject/store.ts';
 import type { RunContext } from './context.ts';
 import { busyWorkers, divide } from './cut-segments.ts';
@@ -126,6 +126,12 @@ export const withSegmentWork = <T>(
   );
 };
 
+/** Removes the jobs of a run whose work is done, or that nobody will continue. */
+export const forgetJobs = async ({ address, logger }: RunContext, runId: number): Promise<void> => {
+  await migrateQueue(address);
+  await removeQueue({ address, runId, logger });
+};
+
 /**
  * Loads what the ledger does not hold, and returns the seconds each table took.
  * Errors: those of loadChunk; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
@@ -136,7 +142,11 @@ export const loadMissing = async (
 ): Promise<ReadonlyMap<string, number>> => {
   const chunks = await loadedChunks(context.client, run.runId);
   const missing = missingSegments(run.files, chunks);
-  if (missing.length === 0) return new Map();
+  if (missing.length === 0) {
+    // A process that was killed behind its last commit left the job of that commit.
+    if (chunks.length > 0) await forgetJobs(context, run.runId);
+    return new Map();
+  }
   const { workers, chunkBytes } = context;
   const tables = run.planned.map(({ table }) => table);
   return withSegmentWork(context, run, chunks, async (options, seconds) => {

@@ -17,7 +17,8 @@ const commitAfter =
 const isClaim = sql(/^insert into etl\.chunk/);
 const isChunkCommit = commitAfter(/^update etl\.chunk/);
 const isPublishCommit = commitAfter(/^update etl\.run/);
-const isJobDone = sql(/move_to_completed/);
+/** The call, not the migration that makes the function. */
+const isJobDone = sql(/\bmove_to_completed(?:_fetch)?\( ?\$1,/);
 
 const before = (name: string, matches: Point['matches'], nth = 1): Point => ({
   name: `before ${name}`,
@@ -50,9 +51,12 @@ const planPoints: readonly Point[] = [
 /** Chunks of the small files; fault-setup.ts refuses to begin when they are fewer. */
 export const smallChunks = 20;
 
+/** Jobs of the small files: each is loaded whole. */
+const smallJobs = 5;
+
 /** Points of the load of the small files. */
 export const loadPoints: readonly Point[] = [
-  before('the jobs are added', sql(/add_jobs_bulk/)),
+  before('the jobs are added', sql(/\badd_jobs_bulk\( ?\$1,/)),
   before('the first chunk is claimed', isClaim),
   before('the first COPY data', ({ kind }) => kind === 'copy data'),
   before('a COPY in the middle ends', ({ kind }) => kind === 'copy done', smallChunks / 2),
@@ -62,6 +66,7 @@ export const loadPoints: readonly Point[] = [
   after('a job is completed', isJobDone),
   before('a late chunk is claimed', isClaim, smallChunks),
   after('a late chunk is committed', isChunkCommit, smallChunks),
+  before('the last job is completed', isJobDone, smallJobs),
 ];
 
 /** Points between load and publish, with everything in staging. */
