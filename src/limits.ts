@@ -6,6 +6,9 @@ const MiB = 1024 * KiB;
 /** One read from a source file. 64 KiB reads make a load half as slow again as 1 MiB reads. */
 export const readBytes = 1 * MiB;
 
+/** Rows that COPY is given without copying them: as much as a socket takes at once, and more than a stream keeps back. */
+export const copyPieceBytes = 64 * KiB;
+
 /** One transaction of staging load. Large enough that commit is noise, small enough that a crash costs a second. */
 export const chunkBytesDefault = 32 * MiB;
 

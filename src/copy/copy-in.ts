@@ -3,11 +3,21 @@
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Client } from '../db/client.ts';
+import { copyPieceBytes } from '../limits.ts';
+
+/**
+ * Pieces, of which only the large ones are handed on as they are. The stream asks for the next piece when one of at least
+ * its high-water mark is on its way; of a smaller one it keeps a reference, and that one's memory may be used again.
+ */
+async function* lasting(pieces: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
+  for await (const piece of pieces) yield piece.length < copyPieceBytes ? Buffer.from(piece) : piece;
+}
 
 /**
  * Runs one COPY … FROM STDIN with these bytes and returns the number of rows the server took.
  *
- * Backpressure comes from the socket: the next bytes are asked for when the last ones are on their way. When `bytes`
+ * Backpressure comes from the socket: the next bytes are asked for when the last ones are on their way, or copied, so that
+ * a piece's memory may be used again then (test/integration/copy-in.test.ts). When `bytes`
  * throws, the server is told (CopyFail), the transaction is to be rolled back, and the error is passed on.
  */
 export const copyIn = async (
@@ -16,9 +26,9 @@ export const copyIn = async (
   bytes: AsyncGenerator<Buffer, void>,
   signal?: AbortSignal,
 ): Promise<number> => {
-  const stream = client.query(copyFrom(statement));
+  const stream = client.query(copyFrom(statement, { highWaterMark: copyPieceBytes }));
   try {
-    await pipeline(bytes, stream, { signal });
+    await pipeline(lasting(bytes), stream, { signal });
     return stream.rowCount ?? 0;
   } finally {
     // When the server refuses, the next piece may be in the making: nobody counts it after the error is told.

@@ -5,7 +5,7 @@ import type { RecordBlock } from './record-blocks.ts';
 
 /** What became of the records of one block. */
 export interface DecodedBlock {
-  /** Rows in the format that the decoder's COPY statement names. */
+  /** Rows in the format that the decoder's COPY statement names. They stand until the decoder is called again. */
   readonly copyBytes: Buffer;
   readonly counts: Counts;
   readonly rejects: readonly Reject[];

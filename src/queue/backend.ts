@@ -36,7 +36,7 @@ const isCurrent = async (client: Client): Promise<boolean> => {
 export const queueConnection = (address: ServerAddress, sockets: SocketSet): BullMq.PostgresPoolConfig => ({
   ...(address.config as BullMq.PostgresPoolConfig),
   // BullMQ takes connections out of its pool without listening to them.
-  Client: GuardedClient as BullMq.PostgresPoolConfig['Client'],
+  Client: GuardedClient,
   application_name: 'sluice queue',
   max: queuePoolConnections,
   // A query on a connection that leads nowhere must not wait for ever.

@@ -60,8 +60,12 @@ const unreadable = ({ table, name }: NamedFile, cause: unknown): unknown =>
     ? cause
     : new EtlError('ETL_SOURCE_UNREADABLE', { table, file: name, problem: messageOf(cause) }, { cause });
 
+/** One block is with the receiver, the rest of the one before it may be, and the next one is on its way. */
+const blocksAtOnce = 3;
+
 /**
- * Yields the bytes [start, end) of a file in blocks of at most `blockBytes`; each block is the receiver's to keep.
+ * Yields the bytes [start, end) of a file in blocks of at most `blockBytes`, and reads ahead by one. A block's memory is used
+ * again: its bytes stand until the second block behind it is asked for. Fresh memory for each would cost as much as reading.
  * Ends early when the file is shorter than it was: the receiver compares what came with what was planned.
  * Errors: ETL_SOURCE_UNREADABLE.
  */
@@ -75,15 +79,28 @@ export async function* readRange(
     throw unreadable(file, cause);
   };
   const handle = await open(file.path, 'r').catch(fail);
+  const memory: Buffer[] = [];
+  let from = start;
+  let turn = 0;
+  const readNext = async (): Promise<Buffer> => {
+    turn = (turn + 1) % blocksAtOnce;
+    const room = (memory[turn] ??= Buffer.allocUnsafeSlow(Math.min(blockBytes, end - start)));
+    const block = await readFully(handle, room.subarray(0, Math.min(blockBytes, end - from)), from);
+    from += block.length;
+    return block;
+  };
+  let reading = readNext();
   try {
-    for (let from = start; from < end;) {
-      const wanted = Math.min(blockBytes, end - from);
-      const block = await readFully(handle, Buffer.allocUnsafeSlow(wanted), from).catch(fail);
+    for (;;) {
+      const block = await reading.catch(fail);
       if (block.length === 0) return;
-      from += block.length;
+      reading = readNext();
+      // Told when its turn comes, which may be never.
+      reading.catch(() => undefined);
       yield block;
     }
   } finally {
+    await reading.catch(() => undefined);
     await handle.close();
   }
 }

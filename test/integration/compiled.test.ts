@@ -11,12 +11,12 @@ import { encodeTextRow } from '../../src/copy/encode-text.ts';
 import { createCompiledDecoder } from '../../src/format/compiled/compiled-decoder.ts';
 import { binaryHead, binaryTail } from '../../src/format/compiled/row-bytes.ts';
 import { columnTypes } from '../../src/format/column-types/registry.ts';
-import type { DecodedBlock, Decoder } from '../../src/format/decoder.ts';
+import type { DecodedBlock } from '../../src/format/decoder.ts';
 import { createRecordDecoder } from '../../src/format/record-decoder.ts';
 import { createSplitter } from '../../src/format/splitter.ts';
 import { column } from '../../src/pipeline/column.ts';
 import { useDatabase } from '../helpers/server.ts';
-import { blocksOf, cutAt, tableOf } from '../unit/format/reading.ts';
+import { blocksOf, cutAt, tableOf, decodeBlocks } from '../unit/format/reading.ts';
 import * as literals from './column-type-literals.ts';
 
 const database = useDatabase();
@@ -56,9 +56,8 @@ const compare = async (v: unknown, file: Buffer, options: object = {}): Promise<
   const header = ['id', 'v'];
   const split = createSplitter(table.source.dialect, 2);
   const blocks = await blocksOf(cutAt(file, file.length >> 1), split);
-  const decode = (decoder: Decoder): DecodedBlock[] => blocks.map(decoder);
-  const compiled = decode(createCompiledDecoder(table, header, 'f'));
-  const record = decode(createRecordDecoder(table, header, 'f', encodeTextRow));
+  const compiled = decodeBlocks(blocks, createCompiledDecoder(table, header, 'f'));
+  const record = decodeBlocks(blocks, createRecordDecoder(table, header, 'f', encodeTextRow));
   expect(compiled.flatMap(({ rejects }) => rejects)).toEqual(record.flatMap(({ rejects }) => rejects));
   expect(compiled.map(({ counts }) => counts)).toEqual(record.map(({ counts }) => counts));
   const { type, options: columnOptions } = table.columns[1]!;

@@ -29,6 +29,23 @@ describe('copyIn', () => {
     });
   });
 
+  it('pieces of all sizes whose memory is used again: every row arrives', async () => {
+    const sizes = [1, 7_000, 9_000, 200_000, 3, 1, 9_362, 100_000, 2, 50_000, 5];
+    const memory = Buffer.alloc(7 * Math.max(...sizes));
+    await withClient(addressFromUrl(database.url), async (client) => {
+      await client.query('create table reused (n integer)');
+      async function* reusing(): AsyncGenerator<Buffer, void> {
+        for (const [piece, rows] of sizes.entries()) {
+          const lines = `${100_000 + piece}\n`.repeat(rows);
+          yield memory.subarray(0, memory.write(lines, 'latin1'));
+        }
+      }
+      await copyIn(client, 'copy reused from stdin', reusing());
+      const { rows } = await client.query('select count(*)::int from reused group by n order by n');
+      expect(rows.map(({ count }) => count)).toEqual(sizes);
+    });
+  });
+
   it('rows of encodeTextRow come back from the server as they were', async () => {
     const values = [
       '',

@@ -8,21 +8,14 @@ import { isUtf8 } from 'node:buffer';
 import type { SourceTableSpec } from '../../declaration.ts';
 import type { Reject } from '../../model.ts';
 import type { Decoder } from '../decoder.ts';
-import type { RecordBlock } from '../record-blocks.ts';
 import { createRecordFilter } from '../record-filter.ts';
 import { neededHeaders } from '../header.ts';
-import {
-  createRecordJudge,
-  filtered,
-  recordBytes,
-  rejectOf,
-  type Fault,
-  type Judgement,
-} from '../record-judge.ts';
-import { createDelimiterList, listDelimitersOf, type DelimiterList } from '../simd/field-scan.ts';
-import { createColumnEncoder } from './column-encoder.ts';
-import { createUnquote, placeFields, trimFields } from './record-fields.ts';
+import { createRecordJudge, filtered, recordBytes, rejectOf, type Fault } from '../record-judge.ts';
 import { createRowBytes, putInt16, putNull, reserve, type RowBytes } from './row-bytes.ts';
+import { createRowPlan } from './row-plan.ts';
+import { windowBytes } from './row-memory.ts';
+import { beginRows, encodeWindow, fieldText, type RowTable } from './row-routine.ts';
+import { createTextEncoder } from './text-encoder.ts';
 import { valueEncoders } from './value-encoders.ts';
 
 /** Why a table is not for the compiled decoder, as the end of a sentence; undefined when it is. */
@@ -56,74 +49,29 @@ const createRowEncoder = ({
   };
 };
 
-/** true: encoded · false: dropped by a filter · undefined: let the judge see it. */
-type Outcome = boolean | undefined;
-
-interface RecordEncoder {
-  /** Looks for the delimiters of a block; `quote` is -1 when it holds none. */
-  readonly begin: (block: RecordBlock, quote: number) => void;
-  /** Encodes a record of it without a fault; records come in order. */
-  readonly encode: (bytes: Buffer, start: number, end: number, out: RowBytes) => Outcome;
-}
-
-/** Delimiters of all records without a fault, which are runs between those that have one. */
-const listAllDelimiters = (
-  list: DelimiterList,
-  { bytes, spans }: RecordBlock,
-  delimiter: number,
-  quote: number,
-): void => {
-  list.length = 0;
-  let from = 0;
-  for (const index of spans.faults.keys()) {
-    listDelimitersOf(list, bytes, from, spans.starts[index]!, delimiter, quote);
-    from = spans.ends[index]!;
-  }
-  listDelimitersOf(list, bytes, from, bytes.length, delimiter, quote);
-};
-
-const createRecordEncoder = (table: SourceTableSpec, header: readonly string[]): RecordEncoder => {
+/** What the row routine needs of the table, for files with this header. */
+const createRowTable = (table: SourceTableSpec, header: readonly string[]): RowTable => {
   const { dialect } = table.source;
-  const delimiter = dialect.delimiter.charCodeAt(0);
-  const fields = { starts: new Int32Array(header.length), ends: new Int32Array(header.length) };
-  const encoders = table.columns.map((column) => createColumnEncoder(column, header, dialect));
+  const plan = createRowPlan(table, header);
+  const textOf = (name: string): string => fieldText(plan.slotNames.indexOf(name));
+  const encoders = table.columns.map((column) => createTextEncoder(column, header, dialect, textOf));
   const keep = createRecordFilter(table.filter, header, dialect);
-  const used = neededHeaders(table.columns, []).map((name) => header.indexOf(name));
-  const filtering = neededHeaders([], table.filter).map((name) => header.indexOf(name));
-  const wanted = [...new Set([...used, ...filtering])];
-  const trimmed = dialect.trim ? used : [];
-  const filterTexts: string[] = header.map(() => '');
-  const between = header.length - 1;
-  const list = createDelimiterList();
-  const unquoted = createUnquote(dialect, dialect.quote?.charCodeAt(0) ?? -1);
-  let hasQuotes = false;
-  /** Of `list`: the first delimiter that is not before the next record. */
-  let next = 0;
+  const filtering = neededHeaders([], table.filter).map((name) => [name, header.indexOf(name)] as const);
+  const fields: string[] = header.map(() => '');
   return {
-    begin: (block, quote) => {
-      hasQuotes = quote !== -1;
-      next = 0;
-      listAllDelimiters(list, block, delimiter, quote);
-    },
-    encode: (block, start, end, out) => {
-      const { places } = list;
-      while (places[next]! < start) next += 1;
-      const first = next;
-      if (first + between > list.length || places[first + between]! < end) return undefined;
-      if (between > 0 && !(places[first + between - 1]! < end)) return undefined;
-      next = first + between;
-      placeFields(places, first, start, end, wanted, fields);
-      const bytes = hasQuotes ? unquoted(block, wanted, fields) : block;
-      for (const index of filtering)
-        filterTexts[index] = bytes.toString('utf8', fields.starts[index], fields.ends[index]);
-      if (!keep(filterTexts)) return false;
-      trimFields(bytes, trimmed, fields);
-      reserve(out, 2);
-      putInt16(out, encoders.length);
-      for (let index = 0; index < encoders.length; index += 1)
-        if (!encoders[index]!(bytes, fields, out)) return undefined;
-      return true;
-    },
+    plan,
+    delimiter: dialect.delimiter.charCodeAt(0),
+    trim: dialect.trim,
+    between: header.length - 1,
+    columns: table.columns.length,
+    encodeByText: (index, out) => encoders[index]!(out),
+    isWanted:
+      table.filter.length === 0
+        ? undefined
+        : () => {
+            for (const [name, index] of filtering) fields[index] = textOf(name);
+            return keep(fields);
+          },
   };
 };
 
@@ -140,16 +88,19 @@ export const createCompiledDecoder = (
 ): Decoder => {
   const quote = table.source.dialect.quote?.charCodeAt(0) ?? -1;
   const judge = createRecordJudge(table, header, file);
-  const encoder = createRecordEncoder(table, header);
+  const rowTable = createRowTable(table, header);
   const encodeRow = createRowEncoder(table);
+  const out = createRowBytes(0);
   return (block) => {
     const { bytes, spans } = block;
     const { starts, ends, faults } = spans;
-    const out = createRowBytes(bytes.length + 1024);
+    out.at = 0;
+    reserve(out, bytes.length);
     const rejects: Reject[] = [];
     const records = starts.length;
     let copied = 0;
-    const take = (judgement: Judgement, index: number): void => {
+    const judgeAlone = (index: number): void => {
+      const judgement = judge.judgeAlone(block, index);
       if (judgement === filtered) return;
       if (Array.isArray(judgement)) {
         encodeRow(judgement, out);
@@ -157,17 +108,28 @@ export const createCompiledDecoder = (
       } else rejects.push(rejectOf(block, index, judgement as Fault));
     };
     const isAllText = isText(bytes);
+    /** A record that the routine may see. */
     const isFit = (index: number): boolean =>
       !faults.has(index) && (isAllText || isText(recordBytes(block, index)));
-    encoder.begin(block, quote !== -1 && bytes.includes(quote) ? quote : -1);
-    const isAllFit = isAllText && faults.size === 0;
-    for (let index = 0; index < records; index += 1) {
-      const mark = out.at;
-      const outcome =
-        isAllFit || isFit(index) ? encoder.encode(bytes, starts[index]!, ends[index]!, out) : undefined;
-      if (outcome === true) copied += 1;
-      else out.at = mark;
-      if (outcome === undefined) take(judge.judgeAlone(block, index), index);
+    /** The record behind those that make a window with this one; itself when it is not fit. */
+    const windowEnd = (from: number): number => {
+      let to = from;
+      while (to < records && ends[to]! - starts[from]! <= windowBytes && isFit(to)) to += 1;
+      return to;
+    };
+    beginRows(rowTable, quote !== -1 && bytes.includes(quote) ? quote : -1);
+    for (let from = 0; from < records;) {
+      const to = windowEnd(from);
+      if (to === from) {
+        judgeAlone(from);
+        from += 1;
+        continue;
+      }
+      for (const part of encodeWindow(block, from, to, out)) {
+        copied += part.copied;
+        if (part.isUnsure) judgeAlone(part.next);
+      }
+      from = to;
     }
     const rejected = rejects.length;
     const counts = { records, copied, rejected, filtered: records - copied - rejected };

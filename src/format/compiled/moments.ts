@@ -11,16 +11,6 @@ export const daysFromCivil = (year: number, month: number, day: number): number 
   return era * 146_097 + dayOfEra - 730_425;
 };
 
-const monthDays = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-/** True for a day of the calendar, years 1 to 9999. */
-export const isDay = (year: number, month: number, day: number): boolean => {
-  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
-  if (day <= monthDays[month]!) return true;
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return month === 2 && day === 29 && isLeap;
-};
-
 const isoDate = /^(\d{4})-(\d{2})-(\d{2})/;
 const isoTime = /(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?/;
 const isoOffset = /(Z|[+-]\d{2}(?::\d{2})?(?::\d{2})?)$/;

@@ -72,29 +72,3 @@ const putDigits = (
   putInt16(out, scale);
   for (let index = first; index < last; index += 1) putInt16(out, groups[index]!);
 };
-
-/** Writes `value` / 10^scale; both small enough for exact arithmetic (value below 2^53, scale up to 12). */
-export const putScaled = (out: RowBytes, isNegative: boolean, value: number, scale: number): void => {
-  // Whole groups of four decimals.
-  const groupsOfFraction = (scale + 3) >> 2;
-  let rest = value * 10 ** (groupsOfFraction * 4 - scale);
-  const start = out.at;
-  reserve(out, 12 + 2 * 8);
-  const groups: number[] = [];
-  while (rest > 0) {
-    const higher = Math.floor(rest / 10_000);
-    groups.push(rest - higher * 10_000);
-    rest = higher;
-  }
-  const weight = groups.length - groupsOfFraction - 1;
-  let low = 0;
-  while (low < groups.length && groups[low] === 0) low += 1;
-  const count = groups.length - low;
-  out.at = start;
-  putInt32(out, 8 + 2 * count);
-  putInt16(out, count);
-  putInt16(out, count === 0 ? 0 : weight);
-  putInt16(out, isNegative && count > 0 ? negative : positive);
-  putInt16(out, scale);
-  for (let index = groups.length - 1; index >= low; index -= 1) putInt16(out, groups[index]!);
-};

@@ -8,18 +8,8 @@
 
 import { recordBytesMax } from '../../limits.ts';
 import { bitsOf, groupBytes, holdsAny, isByte, isSome, loadGroup, parities } from './byte-bits.ts';
-import {
-  createRoutine,
-  i32,
-  i64,
-  locals,
-  loopWhile,
-  sequence,
-  v128,
-  when,
-  whenElse,
-  type Code,
-} from './wasm-code.ts';
+import { i32, i64, locals, loopWhile, sequence, v128, when, whenElse, type Code } from './wasm-code.ts';
+import { createRoutine, functionOf } from './wasm-module.ts';
 
 const LF = 10;
 const CR = 13;
@@ -235,17 +225,18 @@ const scanGroups = sequence(
   v.from.get,
 );
 
-const { run, memory } = createRoutine(Object.values(variables), parameters, scanGroups, memoryBytes);
+const { run, memory } = createRoutine([functionOf(variables, parameters, scanGroups)], memoryBytes);
+const { buffer } = memory;
 
 /** What the pass reads and writes: text in, lists out, and its state from window to window. */
 export const scanMemory = {
-  text: new Uint8Array(memory, windowAt, windowBytes),
+  text: new Uint8Array(buffer, windowAt, windowBytes),
   /** The byte before the text. */
-  before: new Uint8Array(memory, windowAt - 1, 1),
-  starts: new Int32Array(memory, startsAt, windowBytes),
-  ends: new Int32Array(memory, endsAt, windowBytes),
-  lines: new Int32Array(memory, linesAt, windowBytes),
-  state: new Int32Array(memory, 0, Object.keys(state).length),
+  before: new Uint8Array(buffer, windowAt - 1, 1),
+  starts: new Int32Array(buffer, startsAt, windowBytes),
+  ends: new Int32Array(buffer, endsAt, windowBytes),
+  lines: new Int32Array(buffer, linesAt, windowBytes),
+  state: new Int32Array(buffer, 0, Object.keys(state).length),
 };
 
 /** How quotes are to be taken. */

@@ -6,9 +6,7 @@
 /** Instructions that leave one value, or none. */
 export type Code = readonly number[];
 
-type ValueType = 'i32' | 'i64' | 'v128';
-
-const typeCodes: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, v128: 0x7b };
+export type ValueType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128';
 
 /** LEB128, signed: how WebAssembly writes its constants. */
 const signed = (value: bigint): number[] => {
@@ -22,7 +20,7 @@ const signed = (value: bigint): number[] => {
 };
 
 /** LEB128, unsigned: sizes and indexes. */
-const unsigned = (value: number): number[] =>
+export const unsigned = (value: number): number[] =>
   value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 
 const unary =
@@ -32,51 +30,89 @@ const binary =
   (...opcode: number[]) =>
   (left: Code, right: Code): Code => [...left, ...right, ...opcode];
 
+const load =
+  (...opcode: number[]) =>
+  (address: Code, offset = 0): Code => [...address, ...opcode, ...unsigned(offset)];
+const store =
+  (...opcode: number[]) =>
+  (address: Code, offset: number, value: Code): Code => [
+    ...address,
+    ...value,
+    ...opcode,
+    ...unsigned(offset),
+  ];
+
 export const i32 = {
   const: (value: number): Code => [0x41, ...signed(BigInt(value))],
   isZero: unary(0x45),
   eq: binary(0x46),
   ne: binary(0x47),
+  ltSigned: binary(0x48),
   lt: binary(0x49),
   gt: binary(0x4b),
   le: binary(0x4d),
+  ge: binary(0x4f),
   add: binary(0x6a),
   sub: binary(0x6b),
+  mul: binary(0x6c),
+  div: binary(0x6e),
+  mod: binary(0x70),
   and: binary(0x71),
   or: binary(0x72),
   shl: binary(0x74),
+  shr: binary(0x76),
+  rotate: binary(0x77),
   wrap: unary(0xa7),
-  load: (address: Code, offset = 0): Code => [...address, 0x28, 2, ...unsigned(offset)],
-  loadByte: (address: Code, offset = 0): Code => [...address, 0x2d, 0, ...unsigned(offset)],
-  store: (address: Code, offset: number, value: Code): Code => [
-    ...address,
-    ...value,
-    0x36,
-    2,
-    ...unsigned(offset),
-  ],
+  bitsOfSingle: unary(0xbc),
+  load: load(0x28, 2),
+  loadByte: load(0x2d, 0),
+  store: store(0x36, 2),
+  storeByte: store(0x3a, 0),
+  /** The lower two bytes. */
+  storeShort: store(0x3b, 1),
 };
 
 export const i64 = {
   const: (value: bigint): Code => [0x42, ...signed(value)],
   isZero: unary(0x50),
+  eq: binary(0x51),
+  ltSigned: binary(0x53),
+  gtSigned: binary(0x55),
   extend: unary(0xad),
   extendSigned: unary(0xac),
   trailingZeros: unary(0x7a),
   ones: unary(0x7b),
   add: binary(0x7c),
   sub: binary(0x7d),
+  mul: binary(0x7e),
+  div: binary(0x80),
+  mod: binary(0x82),
   and: binary(0x83),
   or: binary(0x84),
   xor: binary(0x85),
   shl: binary(0x86),
   shrSigned: binary(0x87),
   shr: binary(0x88),
+  rotate: binary(0x89),
   not: (value: Code): Code => i64.xor(value, i64.const(-1n)),
+  bitsOfDouble: unary(0xbd),
+  load: load(0x29, 3),
+  store: store(0x37, 3),
+};
+
+export const f64 = {
+  ne: binary(0x62),
+  div: binary(0xa3),
+  /** The nearest float4, and a float4 as it is. */
+  toSingle: unary(0xb6),
+  fromSingle: unary(0xbb),
+  fromSigned: unary(0xb9),
+  load: load(0x2b, 3),
 };
 
 export const v128 = {
-  load: (address: Code, offset: number): Code => [...address, 0xfd, 0x00, 0, ...unsigned(offset)],
+  load: load(0xfd, 0x00, 0),
+  store: store(0xfd, 0x0b, 0),
   splat: unary(0xfd, 0x0f),
   eq: binary(0xfd, 0x23),
   or: binary(0xfd, 0x50),
@@ -106,6 +142,14 @@ export const whenElse = (condition: Code, then: Code, otherwise: Code): Code => 
   0x0b,
 ];
 
+/** One of two values, without a branch. */
+export const choose = (condition: Code, then: Code, otherwise: Code): Code => [
+  ...then,
+  ...otherwise,
+  ...condition,
+  0x1b,
+];
+
 /** Checks the condition before every round. */
 export const loopWhile = (condition: Code, ...body: readonly Code[]): Code => [
   0x03,
@@ -132,55 +176,12 @@ export const locals = <Name extends string>(
   return Object.fromEntries(named) as Record<Name, Local>;
 };
 
-/** What this file needs of the global that the types of Node.js 20 do not know. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: object };
-};
+/** Ends the function with this value. */
+export const leaveWith = (value: Code): Code => [...value, 0x0f];
 
-const section = (id: number, content: readonly number[]): number[] => [
-  id,
-  ...unsigned(content.length),
-  ...content,
+/** Calls the function with this place in its module: the imported ones come first. */
+export const call = (place: number, ...values: readonly Code[]): Code => [
+  ...values.flat(),
+  0x10,
+  ...unsigned(place),
 ];
-
-const exported = (name: string, kind: number): number[] => [
-  name.length,
-  ...Buffer.from(name, 'latin1'),
-  kind,
-  0,
-];
-
-/** A function over i32 parameters, and the memory it works on. */
-export interface Routine {
-  readonly run: (...parameters: number[]) => number;
-  readonly memory: ArrayBuffer;
-}
-
-/** "\0asm" and the version. */
-const preamble: readonly number[] = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
-
-const pageBytes = 65_536;
-
-/** Compiles one function that returns an i32. `variables` begin with its `parameters` parameters. */
-export const createRoutine = (
-  variables: readonly Local[],
-  parameters: number,
-  body: Code,
-  memoryBytes: number,
-): Routine => {
-  const own = variables.slice(parameters);
-  const code = [...unsigned(own.length), ...own.flatMap(({ type }) => [1, typeCodes[type]]), ...body, 0x0b];
-  const parameterTypes = variables.slice(0, parameters).map(({ type }) => typeCodes[type]);
-  const bytes = [
-    ...preamble,
-    ...section(1, [1, 0x60, parameters, ...parameterTypes, 1, typeCodes.i32]),
-    ...section(3, [1, 0]),
-    ...section(5, [1, 0, ...unsigned(Math.ceil(memoryBytes / pageBytes))]),
-    ...section(7, [2, ...exported('run', 0), ...exported('memory', 2)]),
-    ...section(10, [1, ...unsigned(code.length), ...code]),
-  ];
-  const { run, memory } = new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.from(bytes)))
-    .exports as { run: Routine['run']; memory: { buffer: ArrayBuffer } };
-  return { run, memory: memory.buffer };
-};

@@ -13,7 +13,7 @@ import { createRecordDecoder } from '../../../src/format/record-decoder.ts';
 import { createSplitter } from '../../../src/format/splitter.ts';
 import { column } from '../../../src/pipeline/column.ts';
 import { oneOf, present } from '../../../src/pipeline/filter.ts';
-import { blocksOf, cutAt, tableOf } from './reading.ts';
+import { blocksOf, cutAt, tableOf, decodeBlocks } from './reading.ts';
 
 const header = ['a', 'b', 'c', 'd'];
 const columns = {
@@ -74,7 +74,7 @@ const files = fc
 
 /** What a decoder makes of blocks; rows in binary. */
 const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder): unknown[] =>
-  blocks.map(decode).map(({ copyBytes, counts, rejects }) => ({
+  decodeBlocks(blocks, decode).map(({ copyBytes, counts, rejects }) => ({
     rows: copyBytes.toString('hex'),
     counts,
     rejects,
@@ -150,6 +150,44 @@ describe('compiled and record decoder of a file of one field', () => {
         );
       }),
       { numRuns: 300 },
+    );
+  });
+});
+
+describe('compiled and record decoder of a long file', () => {
+  const many = (count: number, text: string): string => Array.from({ length: count }, () => text).join('');
+  const long = 'é'.repeat(60_000);
+  const cases: readonly { readonly name: string; readonly file: string }[] = [
+    { name: 'more records than the memory holds', file: many(40_000, '1,20110101,0053,T\n2,,x,"a""b"\n') },
+    { name: 'empty records and more rows than there is room for', file: many(20_000, ',,,\n') },
+    { name: 'a record that is longer than the memory', file: `1,,,x\n2,,,${long}\n3,,,"${long}"\n4,,,T\n` },
+    {
+      name: 'a fault, a bad byte and a judged value among good ones',
+      file: many(3_000, '1,,,a\n2,"b"c,,d\n+3,,,\n4,,,R\n'),
+    },
+  ];
+
+  it.each(cases)('$name', async ({ file }) => {
+    const table = tableOf(
+      { trim: true, nulls: [''] },
+      {
+        columns: {
+          a: column.integer('a').default(7),
+          glued: column.timestamp(['b', 'c'], { format: 'YYYYMMDDHHmm' }).nullable(),
+          tokens: column.integer('a', { tokens: { '2': '-12', '3': 'three' } }).default(0),
+          marked: column.text('d', { tokens: { T: 'trace' } }).default(many(100, 'long')),
+          ...Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`d${n}`, column.text('d').nullable()])),
+        },
+      },
+    );
+    const bytes = Buffer.concat([
+      Buffer.from(file),
+      Buffer.from('9,,,\xff\n', 'latin1'),
+      Buffer.from('8,,,\n'),
+    ]);
+    const blocks = await blocksOf(cutAt(bytes, bytes.length >> 1), createSplitter(table.source.dialect, 4));
+    expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f'))).toEqual(
+      outcomeOf(blocks, binaryRecordDecoder(table, header)),
     );
   });
 });

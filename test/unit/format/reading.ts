@@ -1,6 +1,7 @@
 // What the tests of the reading path share: declared tables, and bytes cut into pieces on their way to the splitter.
 
 import type { SourceTableSpec } from '../../../src/declaration.ts';
+import type { DecodedBlock, Decoder } from '../../../src/format/decoder.ts';
 import { positionAfter, recordBlocks, type RecordBlock } from '../../../src/format/record-blocks.ts';
 import { createSplitter, type Splitter } from '../../../src/format/splitter.ts';
 import type { Position } from '../../../src/model.ts';
@@ -75,3 +76,10 @@ export const splitPieces = async (pieces: readonly Buffer[], split: Splitter): P
 /** Cuts bytes at these places, in order. */
 export const cutAt = (bytes: Buffer, ...places: readonly number[]): Buffer[] =>
   [0, ...places].map((place, index) => bytes.subarray(place, places[index] ?? bytes.length));
+
+/** What a decoder makes of blocks; its rows copied, because it writes the next ones into the same memory. */
+export const decodeBlocks = (blocks: readonly RecordBlock[], decode: Decoder): DecodedBlock[] =>
+  blocks.map((block) => {
+    const decoded = decode(block);
+    return { ...decoded, copyBytes: Buffer.from(decoded.copyBytes) };
+  });

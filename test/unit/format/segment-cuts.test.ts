@@ -12,7 +12,16 @@ import { readBytes, recordBytesMax } from '../../../src/limits.ts';
 import type { Position } from '../../../src/model.ts';
 import { column } from '../../../src/pipeline/column.ts';
 import { dialects, hostile, tidyTexts } from './generated-csv.ts';
-import { blocksOf, cutAt, inPieces, splitPieces, splitterOf, startOfFile, tableOf } from './reading.ts';
+import {
+  blocksOf,
+  cutAt,
+  inPieces,
+  splitPieces,
+  splitterOf,
+  startOfFile,
+  tableOf,
+  decodeBlocks,
+} from './reading.ts';
 
 const cutsOf = async (
   pieces: readonly Buffer[],
@@ -37,7 +46,7 @@ const segmentBlocks = async (
 };
 
 const decoded = (blocks: readonly RecordBlock[], decode: Decoder) => {
-  const parts = blocks.map(decode);
+  const parts = decodeBlocks(blocks, decode);
   return {
     rows: Buffer.concat(parts.map(({ copyBytes }) => copyBytes)).toString(),
     rejects: parts.flatMap(({ rejects }) => rejects),

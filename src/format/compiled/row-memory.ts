@@ -1,0 +1,116 @@
+// Where things stand in the memory of the row routine: text and records in, rows out, and what the table's columns need.
+
+import { groupBytes } from '../simd/byte-bits.ts';
+
+/** Bytes of whole records that are in the memory at once: few enough for the processor's nearer caches. */
+export const windowBytes = 64 * 1024;
+const outBytes = 8 * windowBytes;
+
+/** A read or a copy of sixteen bytes may go so far over the end of what is meant. */
+export const overrun = 16;
+
+/** State of the routine, as addresses of i32. What is above `copied` is kept from call to call. */
+export const state = {
+  /** Address in the list of the first delimiter that is not before the next record. */
+  next: 0,
+  /** Address of the delimiter behind the last. */
+  listEnd: 4,
+  /** Address of the byte behind the last row. */
+  out: 8,
+  copied: 12,
+  filtered: 16,
+  /** Why the routine returned: one of `stopped`. */
+  reason: 20,
+  /** 4 x delimiters of a record. */
+  between: 24,
+  /** Most bytes of a row, beside `perByte` for each byte of its record. */
+  rowRoom: 28,
+  perByte: 32,
+  slotsAt: 36,
+  slotsEnd: 40,
+  columnsAt: 44,
+  columnsEnd: 48,
+  /** Number of columns, as the row's first two bytes. */
+  rowHead: 52,
+  /** 0 or 1. */
+  trim: 56,
+  filter: 60,
+  delimiter: 64,
+  /** -1: the block holds none. */
+  quote: 68,
+};
+
+export const stopped = { atEnd: 0, unsure: 1, full: 2 };
+
+/** Parts of a glued value, one behind the other; no date is longer. */
+export const glueAt = 128;
+export const glueBytes = 64;
+/** Groups of a numeric, the lowest first. */
+export const groupsAt = glueAt + glueBytes + overrun;
+/** f64: 10^0 … 10^15, and the same as i64. */
+export const powersAt = groupsAt + 48;
+export const wholePowersAt = powersAt + 16 * 8;
+/** A byte for each month. */
+export const monthDaysAt = wholePowersAt + 16 * 8;
+export const textAt = 1024;
+export const startsAt = textAt + windowBytes + groupBytes;
+export const endsAt = startsAt + 4 * windowBytes;
+/** Every byte may be a delimiter; one that is beyond them all stands behind the last. */
+export const delimitersAt = endsAt + 4 * windowBytes;
+export const outAt = delimitersAt + 4 * windowBytes + 64;
+export const outEnd = outAt + outBytes;
+/** The table's slots, columns, tokens and constants. */
+export const planAt = outEnd + 64;
+
+/** A field that is wanted: 4 x its place in the record, and where it stands in the current one. */
+export const slot = { place: 0, start: 4, end: 8, bytes: 12 };
+
+/** A column, as offsets of i32. */
+export const column = {
+  kind: 0,
+  /** Address of its slot, or of the list of its slots when it is glued. */
+  slots: 4,
+  parts: 8,
+  /** Addresses of token lists. */
+  nulls: 12,
+  tokens: 16,
+  /** Its place among the table's columns. */
+  index: 20,
+  /** What its kind needs: see below. */
+  a: 24,
+  b: 28,
+  c: 32,
+  d: 36,
+  e: 40,
+  f: 44,
+  g: 48,
+  h: 52,
+  bytes: 56,
+};
+
+/** Kinds of columns that are read from bytes, and what they keep in a, b, c … */
+export const kind = {
+  /** Every value is read as a text. */
+  other: 0,
+  /** a: most bytes for which the length is sure. */
+  text: 1,
+  /** a: bytes of the value · c and e: least and most, as i64. */
+  integer: 2,
+  real: 3,
+  double: 4,
+  /** a: most decimals · b: digits before the point. */
+  numeric: 5,
+  /** a: length of the pattern · b, c, d: places of year, month, day · h: its literals. */
+  date: 6,
+  /** The same · e, f, g: places of hour, minute, second, or -1. */
+  timestamp: 7,
+};
+
+/** A list of tokens: a bit for each length that one has (the last bit: 31 and longer), how many, then each. */
+export const tokenList = { lengths: 0, count: 4, first: 8 };
+/** A token, and what is written for it; a length of -1: the record is refused. */
+export const token = { at: 0, length: 4, valueAt: 8, valueBytes: 12, bytes: 16 };
+
+/** Literals of a pattern: how many, then place and byte of each. */
+export const literalList = { count: 0, first: 4 };
+export const literal = { place: 0, byte: 4, bytes: 8 };

@@ -1,0 +1,159 @@
+// What the row routine needs of a table, as bytes for its memory: slots, columns, tokens, constants.
+
+import type { ColumnSpec, SourceTableSpec } from '../../declaration.ts';
+import { isRefusal } from '../column-types/contract.ts';
+import { columnTypes } from '../column-types/registry.ts';
+import { neededHeaders } from '../header.ts';
+import { byteKindOf } from './byte-kinds.ts';
+import { column, literal, literalList, overrun, planAt, slot, token, tokenList } from './row-memory.ts';
+import type { RowBytes } from './row-bytes.ts';
+import { valueEncoders } from './value-encoders.ts';
+
+/** A table for files with one header, ready for the routine. */
+export interface RowPlan {
+  /** Stands at `planAt`; begins with the slots. */
+  readonly bytes: Buffer;
+  readonly slotsEnd: number;
+  readonly columnsAt: number;
+  readonly columnsEnd: number;
+  /** Names of the headers in the slots. */
+  readonly slotNames: readonly string[];
+  /** Most bytes of a row, beside `perByte` for each byte of its record. */
+  readonly rowRoom: number;
+  readonly perByte: number;
+}
+
+/** Bytes in the making, by their addresses. */
+interface PlanWriter {
+  readonly parts: Buffer[];
+  end: number;
+}
+
+/** Puts bytes behind the others; returns their address. */
+const place = (writer: PlanWriter, bytes: Buffer): number => {
+  const address = writer.end;
+  writer.parts.push(bytes);
+  writer.end += bytes.length;
+  return address;
+};
+
+const words = (values: readonly number[]): Buffer => {
+  const bytes = Buffer.alloc(4 * values.length);
+  values.forEach((value, index) => bytes.writeInt32LE(value, 4 * index));
+  return bytes;
+};
+
+/** Address of a list of tokens, each with what is written for it; undefined: the record is refused. */
+const placeTokens = (
+  writer: PlanWriter,
+  tokens: readonly (readonly [string, Buffer | undefined])[],
+): number => {
+  const list = Buffer.alloc(tokenList.first + token.bytes * tokens.length);
+  let lengths = 0;
+  tokens.forEach(([text, value], index) => {
+    const bytes = Buffer.from(text);
+    const at = tokenList.first + token.bytes * index;
+    lengths |= 1 << Math.min(bytes.length, 31);
+    list.writeInt32LE(place(writer, bytes), at + token.at);
+    list.writeInt32LE(bytes.length, at + token.length);
+    list.writeInt32LE(value === undefined ? 0 : place(writer, value), at + token.valueAt);
+    list.writeInt32LE(value?.length ?? -1, at + token.valueBytes);
+  });
+  list.writeInt32LE(lengths, tokenList.lengths);
+  list.writeInt32LE(tokens.length, tokenList.count);
+  return place(writer, list);
+};
+
+const placeLiterals = (writer: PlanWriter, literals: readonly (readonly [number, number])[]): number => {
+  const list = Buffer.alloc(literalList.first + literal.bytes * literals.length);
+  list.writeInt32LE(literals.length, literalList.count);
+  literals.forEach(([at, byte], index) => {
+    const entry = literalList.first + literal.bytes * index;
+    list.writeInt32LE(at, entry + literal.place);
+    list.writeInt32LE(byte, entry + literal.byte);
+  });
+  return place(writer, list);
+};
+
+const binaryNull = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+
+const binaryOf = (text: string, { type }: ColumnSpec): Buffer => {
+  const encoded: RowBytes = { bytes: Buffer.alloc(64), at: 0 };
+  valueEncoders[type]!(text, encoded);
+  return Buffer.from(encoded.bytes.subarray(0, encoded.at));
+};
+
+/** What is written for a missing value; undefined: the record is refused. */
+const missingValue = (spec: ColumnSpec): Buffer | undefined => {
+  if (spec.default !== undefined) return binaryOf(spec.default, spec);
+  return spec.nullable ? binaryNull : undefined;
+};
+
+/** What is written for the column's own tokens. */
+const tokenValues = (spec: ColumnSpec): [string, Buffer | undefined][] => {
+  const read = columnTypes[spec.type].reader(spec.options);
+  return Object.entries(spec.tokens).map(([name, text]) => {
+    const value = read(text);
+    return [name, isRefusal(value) ? undefined : binaryOf(value, spec)];
+  });
+};
+
+/** Most bytes of a value that do not come from its field: lengths and heads of the format. */
+const valueHeadMax = 24;
+
+const columnBytes = (
+  writer: PlanWriter,
+  spec: ColumnSpec,
+  index: number,
+  dialectNulls: readonly string[],
+  slotAddress: (header: string) => number,
+): { readonly bytes: Buffer; readonly valueMax: number } => {
+  const bytes = Buffer.alloc(column.bytes);
+  const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
+  const slots = spec.headers.map(slotAddress);
+  const missing = missingValue(spec);
+  const { kind, settings = [], range, literals } = byteKindOf(spec);
+  set(column.kind, kind);
+  set(column.index, index);
+  set(column.parts, slots.length);
+  set(column.slots, slots.length === 1 ? slots[0]! : place(writer, words(slots)));
+  const nulls = [...dialectNulls, ...spec.nulls].map((text) => [text, missing] as const);
+  const tokens = tokenValues(spec);
+  set(column.nulls, placeTokens(writer, nulls));
+  set(column.tokens, placeTokens(writer, tokens));
+  settings.forEach((value, at) => set(column.a + 4 * at, value));
+  range?.forEach((value, at) => bytes.writeBigInt64LE(value, column.c + 8 * at));
+  if (literals !== undefined) set(column.h, placeLiterals(writer, literals));
+  const lengths = [missing, ...tokens.map(([, value]) => value)].map((value) => value?.length ?? 0);
+  return { bytes, valueMax: Math.max(valueHeadMax, ...lengths) };
+};
+
+/** Makes the plan of a table without an obstacle. */
+export const createRowPlan = (
+  { source, columns, filter }: SourceTableSpec,
+  header: readonly string[],
+): RowPlan => {
+  const slotNames = neededHeaders(columns, filter);
+  const slotsEnd = planAt + slot.bytes * slotNames.length;
+  const columnsEnd = slotsEnd + column.bytes * columns.length;
+  const slots = Buffer.alloc(slot.bytes * slotNames.length);
+  slotNames.forEach((name, index) =>
+    slots.writeInt32LE(4 * header.indexOf(name), slot.bytes * index + slot.place),
+  );
+  const writer: PlanWriter = { parts: [], end: columnsEnd };
+  const slotAddress = (name: string): number => planAt + slot.bytes * slotNames.indexOf(name);
+  const made = columns.map((spec, index) =>
+    columnBytes(writer, spec, index, source.dialect.nulls, slotAddress),
+  );
+  const uses = slotNames.map((name) => columns.filter(({ headers }) => headers.includes(name)).length);
+  return {
+    bytes: Buffer.concat([slots, ...made.map(({ bytes }) => bytes), ...writer.parts, Buffer.alloc(overrun)]),
+    slotsEnd,
+    columnsAt: slotsEnd,
+    columnsEnd,
+    slotNames,
+    rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax, 0) + overrun,
+    // An encoder of texts makes room for three bytes a UTF-16 unit.
+    perByte: 3 * Math.max(1, ...uses),
+  };
+};

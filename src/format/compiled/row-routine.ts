@@ -1,0 +1,133 @@
+// The row routine as the decoder uses it: whole windows of records in, rows out, and where it stopped.
+
+import type { RecordBlock } from '../record-blocks.ts';
+import { groupBytes } from '../simd/byte-bits.ts';
+import { pageBytes } from '../simd/wasm-module.ts';
+import { putBytes, reserve, type RowBytes } from './row-bytes.ts';
+import { createRowRoutine } from './row-code.ts';
+import { endsAt, outAt, planAt, slot, startsAt, state, stopped, textAt } from './row-memory.ts';
+import { setTables } from './row-tables.ts';
+import type { RowPlan } from './row-plan.ts';
+
+/** A table as the routine needs it. */
+export interface RowTable {
+  readonly plan: RowPlan;
+  readonly delimiter: number;
+  readonly trim: boolean;
+  /** Delimiters of a record. */
+  readonly between: number;
+  readonly columns: number;
+  /** By its place, a column that the routine is not sure of. */
+  readonly encodeByText: (index: number, out: RowBytes) => boolean;
+  /** Undefined: every record is wanted. */
+  readonly isWanted: (() => boolean) | undefined;
+}
+
+/** What became of records of a window. */
+export interface WindowPart {
+  /** The record at which it ended. */
+  readonly next: number;
+  readonly copied: number;
+  readonly filtered: number;
+  /** True when record `next` is one for the judge. */
+  readonly isUnsure: boolean;
+}
+
+/** The table whose records are in the memory: one thread decodes one block at a time, whichever tables it loads. */
+let current: RowTable | undefined;
+
+const { run, memory } = createRowRoutine({
+  encodeByText: (index, out) => {
+    rows.at = out;
+    return current!.encodeByText(index, rows) ? rows.at : 0;
+  },
+  isWanted: () => Number(current!.isWanted!()),
+});
+
+/** Views of the memory: made again when it grows. */
+const viewsOf = (buffer: ArrayBuffer) => ({
+  bytes: Buffer.from(buffer),
+  words: new Int32Array(buffer),
+});
+let views = viewsOf(memory.buffer);
+setTables(views.bytes);
+/** Rows where the routine writes them. */
+const rows: RowBytes = { bytes: views.bytes, at: 0 };
+
+/** A field of the current record as text, without quotes, blanks not yet taken off. */
+export const fieldText = (index: number): string => {
+  const at = (planAt + slot.bytes * index) >> 2;
+  return views.bytes.toString('utf8', views.words[at + (slot.start >> 2)], views.words[at + (slot.end >> 2)]);
+};
+
+const setState = (address: number, value: number): void => {
+  views.words[address >> 2] = value;
+};
+const stateAt = (address: number): number => views.words[address >> 2]!;
+
+/** Makes the table the one whose records come next; `quote` is -1 when its block holds none. */
+export const beginRows = (table: RowTable, quote: number): void => {
+  const { plan } = table;
+  if (current !== table) {
+    const missing = planAt + plan.bytes.length - views.bytes.length;
+    if (missing > 0) {
+      memory.grow(Math.ceil(missing / pageBytes));
+      views = viewsOf(memory.buffer);
+      rows.bytes = views.bytes;
+    }
+    current = table;
+    views.bytes.set(plan.bytes, planAt);
+    setState(state.between, 4 * table.between);
+    setState(state.rowRoom, plan.rowRoom);
+    setState(state.perByte, plan.perByte);
+    setState(state.slotsAt, planAt);
+    setState(state.slotsEnd, plan.slotsEnd);
+    setState(state.columnsAt, plan.columnsAt);
+    setState(state.columnsEnd, plan.columnsEnd);
+    // The routine stores the lower byte first.
+    setState(state.rowHead, ((table.columns & 0xff) << 8) | (table.columns >> 8));
+    setState(state.trim, Number(table.trim));
+    setState(state.filter, Number(table.isWanted !== undefined));
+    setState(state.delimiter, table.delimiter);
+  }
+  setState(state.quote, quote);
+};
+
+/** Puts records [from, to), which are at most `windowBytes` without a fault, into the memory; returns the text's end. */
+const loadWindow = ({ bytes, spans: { starts, ends } }: RecordBlock, from: number, to: number): number => {
+  const first = starts[from]!;
+  const textEnd = textAt + ends[to - 1]! - first;
+  views.bytes.set(bytes.subarray(first, ends[to - 1]), textAt);
+  views.bytes.fill(0, textEnd, textEnd + groupBytes);
+  views.words.set(starts.subarray(from, to), startsAt >> 2);
+  views.words.set(ends.subarray(from, to), endsAt >> 2);
+  return textEnd;
+};
+
+/** Encodes records [from, to) of a block, part by part: each ends with the window, at a record it leaves, or when full. */
+export function* encodeWindow(
+  block: RecordBlock,
+  from: number,
+  to: number,
+  out: RowBytes,
+): Generator<WindowPart, void> {
+  const shift = textAt - block.spans.starts[from]!;
+  let textEnd = loadWindow(block, from, to);
+  for (let at = 0; at < to - from;) {
+    setState(state.out, outAt);
+    const next = run(at, to - from, shift, textEnd);
+    textEnd = 0;
+    const [end, reason] = [stateAt(state.out), stateAt(state.reason)];
+    reserve(out, end - outAt);
+    putBytes(out, views.bytes, outAt, end);
+    // A row that does not fit into all the room there is, is no row for the routine.
+    const isUnsure = reason === stopped.unsure || (reason === stopped.full && next === at);
+    yield {
+      next: from + next,
+      copied: stateAt(state.copied),
+      filtered: stateAt(state.filtered),
+      isUnsure,
+    };
+    at = next + Number(isUnsure);
+  }
+}
