@@ -80,7 +80,7 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
 
 /**
  * For pools that are not ours: a connection whose loss is told to its next query, never as an event that nobody hears and
- * that ends the process. Proved by test/fault/server-kill.test.ts, "before the jobs are added".
+ * that ends the process. Proved by test/fault/server-kill.test.ts, where the jobs are added.
  */
 export class GuardedClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {

@@ -150,6 +150,9 @@ export const choose = (condition: Code, then: Code, otherwise: Code): Code => [
   0x1b,
 ];
 
+/** Leaves a value aside. */
+export const drop = unary(0x1a);
+
 /** Checks the condition before every round. */
 export const loopWhile = (condition: Code, ...body: readonly Code[]): Code => [
   0x03,
