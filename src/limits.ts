@@ -6,6 +6,9 @@ const MiB = 1024 * KiB;
 /** One read from a source file. 64 KiB reads make a load half as slow again as 1 MiB reads. */
 export const readBytes = 1 * MiB;
 
+/** How often a loading thread says what it decoded: a display needs no more, and each message wakes the main thread. */
+export const threadReportMs = 100;
+
 /** Rows that COPY is given without copying them: as much as a socket takes at once, and more than a stream keeps back. */
 export const copyPieceBytes = 64 * KiB;
 

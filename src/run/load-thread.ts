@@ -2,8 +2,11 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { EtlError } from '../errors.ts';
-import { readDefinition, type PipelineFile } from './definition.ts';
+import { threadReportMs } from '../limits.ts';
+import type { Counts } from '../model.ts';
+import type { PipelineFile } from './definition.ts';
 import { createSegmentLoader, type LoaderSetup, type SegmentTask } from './segment-loader.ts';
+import { addCounts, noCounts } from './table-load.ts';
 import {
   plainError,
   type FromThread,
@@ -14,7 +17,9 @@ import {
 
 /** The setup with the tables of the pipeline file, functions and all. */
 const withTablesOf = async (setup: LoaderSetup, file: PipelineFile): Promise<LoaderSetup> => {
+  // Only here: what declares and checks pipelines takes longer to load than all the rest of a thread.
   const { loadPipelineFile } = await import('../pipeline/load-file.ts');
+  const { readDefinition } = await import('./definition.ts');
   const { pipeline, directory } = await loadPipelineFile(file.path);
   const { spec, hashes } = await readDefinition(pipeline, { params: file.params, directory });
   if (hashes.definition !== file.definition)
@@ -39,19 +44,41 @@ const making = (async () =>
 // Told to whoever gives the first segment.
 making.catch(() => undefined);
 
+/** Gathers what is decoded, and says it from time to time: each message wakes the main thread. */
+const createReport = () => {
+  let [bytes, counts]: [number, Counts] = [0, noCounts];
+  let said = performance.now();
+  const flush = (): void => {
+    say({ type: 'decoded', bytes, counts });
+    [bytes, counts] = [0, noCounts];
+    said = performance.now();
+  };
+  const add = (moreBytes: number, moreCounts: Counts): void => {
+    [bytes, counts] = [bytes + moreBytes, addCounts(counts, moreCounts)];
+    if (performance.now() - said >= threadReportMs) flush();
+  };
+  return { add, flush };
+};
+
 const load = async (task: SegmentTask): Promise<void> => {
+  const report = createReport();
   stops = { drain: new AbortController(), leave: new AbortController(), abort: new AbortController() };
   try {
     const loader = await making;
     await loader.load(task, {
-      onDecoded: (bytes, counts) => say({ type: 'decoded', bytes, counts }),
-      afterChunk: (times) => say({ type: 'chunk', times }),
+      onDecoded: report.add,
+      afterChunk: (times) => {
+        report.flush();
+        say({ type: 'chunk', times });
+      },
       drain: stops.drain.signal,
       leave: stops.leave.signal,
       abort: stops.abort.signal,
     });
+    report.flush();
     say({ type: 'done' });
   } catch (error) {
+    report.flush();
     say({ type: 'failed', error: plainError(error) });
   } finally {
     stops = undefined;
