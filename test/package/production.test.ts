@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { startEmbedded, stopEmbedded } from '../../src/db/embedded/server.ts';
 import { makeDirectory, mustRun, run } from '../helpers/package-project.ts';
+import { root } from '../unit/project/source-files.ts';
 
 const pipeline = `import { column, csv, definePipeline } from 'sluice';
 export default definePipeline({
@@ -12,6 +13,19 @@ export default definePipeline({
   schema: 'stock',
   tables: { item: { source: csv('items.csv'), columns: { id: column.integer('id') }, primaryKey: ['id'] } },
 });
+`;
+
+const typed = `import { column, csv, definePipeline, runPipeline, type Row, type RunOptions } from 'sluice';
+const stock = definePipeline({
+  name: 'stock',
+  schema: 'stock',
+  tables: { item: { source: csv('items.csv'), columns: { id: column.bigint('id') }, primaryKey: ['id'] } },
+});
+export const item: Row<typeof stock, 'item'> = { id: 1n };
+// @ts-expect-error a bigint is no number
+export const wrong: Row<typeof stock, 'item'> = { id: 1 };
+export const run = (options: RunOptions): Promise<number> =>
+  runPipeline(stock, options).then(({ tables }) => tables.length);
 `;
 
 let project: string;
@@ -44,6 +58,16 @@ it('leaves nothing behind that would pass for a server', async () => {
   const { out } = await run('npx', ['etl', 'db', 'status', '--json'], { cwd: project });
   expect(out).not.toContain('postgres://');
 });
+
+it.each(['typed.mts', 'typed.cts'])(
+  '%s compiles, and needs no types that are not installed',
+  async (name) => {
+    await writeFile(join(project, name), typed);
+    const strict = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--types', '', '--module', 'nodenext'];
+    const { out } = await run(join(root, 'node_modules/.bin/tsc'), [...strict, name], { cwd: project });
+    expect(out).toBe('');
+  },
+);
 
 it('loads into a server that is named', async () => {
   const elsewhere = await makeDirectory();
