@@ -48,7 +48,7 @@ const insertNewRun = (
 ): Promise<number> =>
   withTransaction(context.client, async () => {
     const { client, spec, workers } = context;
-    const { name: pipeline, params } = spec;
+    const { name: pipeline, shownParams: params } = spec;
     await runQuery(client, abandonRuns(pipeline));
     const run = {
       pipeline,

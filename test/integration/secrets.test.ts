@@ -1,10 +1,11 @@
-// A password is told to nobody: not in logs, errors, events, output, bookkeeping, queue or session names.
+// A password, or a parameter that is a secret, is told to nobody: not in logs, errors, events, output, bookkeeping, queue or session names.
 
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { column, csv, definePipeline, runPipeline, type Logger, type RunOptions } from '../../src/index.ts';
+import { z } from 'zod';
 import { useFiles } from '../helpers/files.ts';
 import { ask } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -49,7 +50,10 @@ const pipelineOf = (file: string) =>
   definePipeline({
     name: 'secret',
     schema: 'secret',
-    tables: { words: { source: csv(file), columns: { n: column.integer('n'), word: column.text('word') } } },
+    params: z.object({ token: z.string().meta({ secret: true }) }),
+    tables: () => ({
+      words: { source: csv(file), columns: { n: column.integer('n'), word: column.text('word') } },
+    }),
   });
 
 /** Runs, and gives all that was said on the way. */
@@ -60,6 +64,8 @@ const told = async (options: RunOptions, file = 'words.csv'): Promise<string> =>
   const outcome = await runPipeline(pipelineOf(file), {
     workingDirectory: files.directory,
     workers: 2,
+    // A parameter that is declared secret is told as little as the password.
+    params: { token: secret },
     fullRefresh: true,
     profile: true,
     logger,
