@@ -173,6 +173,8 @@ export interface PipelineSpec {
   readonly schema: string;
   readonly tables: readonly TableSpec[];
   readonly params: Readonly<Record<string, unknown>>;
+  /** The same for the ledger, without the values of those that are declared secret. */
+  readonly shownParams: Readonly<Record<string, unknown>>;
   /** Directory that SQL files are relative to. */
   readonly directory: string;
 }

@@ -1,7 +1,7 @@
 // The ledger: runs, their files, and one row for every chunk that is in staging.
 
 import { runQuery, type Client } from '../db/client.ts';
-import type { Query } from '../db/sql.ts';
+import { storable, storableJson, type Query } from '../db/sql.ts';
 import type { Counts, Position, RunState, SourceFile } from '../model.ts';
 
 /** What a new run says of itself. */
@@ -26,7 +26,7 @@ export const insertRun = (run: NewRun): Query => ({
     run.pipeline,
     run.definitionHash,
     JSON.stringify(run.tableHashes),
-    JSON.stringify(run.params),
+    storableJson(run.params),
     run.epoch,
     run.host,
     run.pid,
@@ -81,7 +81,7 @@ export const endRun = (
   text: `update etl.run
     set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp()
     where id = $1 and state not in ('published', 'cancelled') and host = $5 and pid = $6`,
-  values: [runId, state, code, message, host, pid],
+  values: [runId, state, code, storable(message), host, pid],
 });
 
 /** Ends unfinished runs that a new one takes the place of: their staging tables are about to be dropped. */

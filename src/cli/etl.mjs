@@ -73,6 +73,8 @@ if (process.argv[2] === '--build') {
 } else {
   buildOnce();
   module.enableCompileCache?.(); // Node 22 and later start faster with it
-  const { main } = await import(pathToFileURL(compiled).href);
-  process.exitCode = await main(process.argv.slice(2));
+  const { main, processTitle } = await import(pathToFileURL(compiled).href);
+  const args = process.argv.slice(2);
+  process.title = processTitle(args);
+  process.exitCode = await main(args);
 }

@@ -43,6 +43,12 @@ const runCommand = async (args: readonly string[], io: Io): Promise<number> => {
   }
 };
 
+/** What `ps` shows to everybody on the machine: the command and what it is about; a flag may hold a password. */
+export const processTitle = (args: readonly string[]): string => {
+  const firstFlag = args.findIndex((arg) => arg.startsWith('-'));
+  return ['etl', ...args.slice(0, firstFlag === -1 ? args.length : firstFlag)].join(' ');
+};
+
 /**
  * Runs one command line and returns the exit code; the process ends by itself when nothing is left open.
  *

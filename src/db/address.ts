@@ -1,8 +1,9 @@
-// Where the server is: a given URL, then DATABASE_URL, then PG*, and with none of them the embedded server.
+// Where the server is: a given URL or connection settings, then DATABASE_URL, then PG*, and with none of them the embedded server.
 
 import pg from 'pg';
 import { EtlError, messageOf } from '../errors.ts';
 import { connectTimeoutMs } from '../limits.ts';
+import type { ConnectionOptions } from './connection.ts';
 import { serviceUrl } from './service-file.ts';
 import { startEmbedded, type EmbeddedServer } from './embedded/server.ts';
 
@@ -19,6 +20,7 @@ export interface ServerAddress {
 
 interface ResolveOptions {
   readonly databaseUrl?: string | undefined;
+  readonly connection?: ConnectionOptions | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** The `.etl` directory that holds the embedded server. */
   readonly etlDirectory: string;
@@ -42,7 +44,7 @@ export const addressFromUrl = (databaseUrl: string): ServerAddress => {
   if (!/^postgres(ql)?:\/\//.test(databaseUrl))
     throw new EtlError('ETL_USAGE', { problem: 'the database URL does not begin with postgres://', hint });
   try {
-    return addressFromConfig({ connectionString: databaseUrl });
+    return addressOf({ connectionString: databaseUrl });
   } catch (cause) {
     // The parser's message may quote the URL with its password, so only its kind is passed on.
     const problem = messageOf(cause).includes(databaseUrl)
@@ -52,23 +54,44 @@ export const addressFromUrl = (databaseUrl: string): ServerAddress => {
   }
 };
 
-/** An address from node-postgres settings; what is missing comes from PG* or its defaults. */
-export const addressFromConfig = (settings: pg.ClientConfig): ServerAddress => {
+const addressOf = (settings: pg.ClientConfig): ServerAddress => {
   const config = { ...commonConfig, ...settings };
   const { user, host, port, database } = new pg.Client(config);
   return { config, sessionName: 'sluice', label: `${user ?? ''}@${host}:${port}/${database ?? ''}` };
 };
 
+/** A host's bounds on its own queries are not meant for a COPY: the watchdog ends what stands still. */
+const unbounded: pg.ClientConfig = {
+  query_timeout: 0,
+  statement_timeout: 0,
+  lock_timeout: 0,
+  idle_in_transaction_session_timeout: 0,
+};
+
+/** An address from node-postgres settings; what is missing comes from PG* or its defaults. Errors: ETL_USAGE. */
+export const addressFromConnection = (connection: ConnectionOptions): ServerAddress => {
+  const { connectionString } = connection as pg.ClientConfig;
+  // node-postgres lets a URL win over settings beside it; one that is not valid is told without its password.
+  if (connectionString !== undefined) addressFromUrl(connectionString);
+  return addressOf({ ...connection, ...unbounded });
+};
+
 /**
  * Finds the server to work on; starts the embedded one when nothing else is named.
  *
- * Errors: ETL_USAGE (malformed URL), ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START.
+ * Errors: ETL_USAGE (malformed URL, two servers named), ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START.
  */
 export const resolveServer = async (options: ResolveOptions): Promise<ServerAddress> => {
-  const { databaseUrl = options.env['DATABASE_URL'], env, etlDirectory } = options;
+  const { connection, env, etlDirectory } = options;
+  if (connection !== undefined) {
+    if (options.databaseUrl === undefined) return addressFromConnection(connection);
+    const problem = 'both databaseUrl and connection name a server';
+    throw new EtlError('ETL_USAGE', { problem, hint: 'Leave one out.' });
+  }
+  const databaseUrl = options.databaseUrl ?? env['DATABASE_URL'];
   if (databaseUrl) return addressFromUrl(databaseUrl);
   if (env['PGSERVICE']) return addressFromUrl(serviceUrl(env['PGSERVICE'], env));
-  if (namesServer(env)) return addressFromConfig({});
+  if (namesServer(env)) return addressOf({});
   const embedded = await startEmbedded(etlDirectory);
   return { ...addressFromUrl(embedded.url), embedded };
 };

@@ -19,3 +19,13 @@ export const quoteText = (text: string): string => {
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return text.includes('\\') ? ` E${quoted.replaceAll('\\', '\\\\')}` : quoted;
 };
+
+/**
+ * Text that PostgreSQL can store, whatever a file, a host or a user's function put into it: NUL is written \x00, a lone
+ * surrogate becomes U+FFFD. PostgreSQL, "Character Types" and "JSON Types".
+ */
+export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\\x00');
+
+/** The same for a value that is kept as JSON. */
+export const storableJson = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? storable(part) : part));

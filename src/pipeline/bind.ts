@@ -28,6 +28,7 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
     schema: pipeline.schema,
     tables,
     params: values,
+    shownParams: withoutSecrets(pipeline, values),
     directory,
   });
 };
@@ -49,6 +50,26 @@ const readParams = (
   const problem = missing ? 'is missing' : issue.message;
   throw new EtlError('ETL_PARAM', { pipeline: pipeline.name, param, problem }, { cause: parsed.error });
 };
+
+/** `.meta({ secret: true })`, also below `.optional()`, `.default()` and the like, whose schemas hold another. */
+const isSecret = (schema: z.ZodType): boolean => {
+  const { innerType, in: input } = schema.def as { readonly innerType?: z.ZodType; readonly in?: z.ZodType };
+  const inner = innerType ?? input;
+  return schema.meta()?.['secret'] === true || (inner !== undefined && isSecret(inner));
+};
+
+const withoutSecrets = (
+  { params }: Pipeline,
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> =>
+  Object.freeze(
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => {
+        const schema = params?.shape[name] as z.ZodType | undefined;
+        return [name, schema !== undefined && isSecret(schema) ? '***' : value];
+      }),
+    ),
+  );
 
 const unknownParam = (pipeline: string, param: string, known: readonly string[]) => ({
   pipeline,

@@ -1,7 +1,7 @@
 // Keeps rejects in etl.reject, in the transaction of their chunk, and judges them against a table's limit.
 
 import type { RejectLimit } from '../declaration.ts';
-import type { Query } from '../db/sql.ts';
+import { storable, type Query } from '../db/sql.ts';
 import type { Reject } from '../model.ts';
 import { rejectsShown } from '../limits.ts';
 
@@ -29,9 +29,6 @@ export const insertRejects = ({ runId, table, fileId }: RejectSource, rejects: r
     rejects.map(({ raw }) => raw),
   ],
 });
-
-/** Text that PostgreSQL can store whatever a user's function put into it. */
-const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\\x00');
 
 /** The first rejects of a table, as lines for an error message. */
 export const selectFirstRejects = (runId: number, table: string): Query => ({

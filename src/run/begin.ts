@@ -46,7 +46,7 @@ const insertNewRun = (
 ): Promise<number> =>
   withTransaction(context.client, async () => {
     const { client, spec, workers } = context;
-    const { name: pipeline, params } = spec;
+    const { name: pipeline, shownParams: params } = spec;
     await runQuery(client, abandonRuns(pipeline));
     const run = {
       pipeline,

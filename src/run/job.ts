@@ -10,10 +10,10 @@ import { chunkBytesDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import type { RunEvent, StepTime } from '../model.ts';
-import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import { isPipeline, type Pipeline } from '../pipeline/define-pipeline.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
-import type { RunOptions } from './options.ts';
+import { checkRunOptions, type RunOptions } from './options.ts';
 import { startProfiler, type Profiler } from './profile.ts';
 
 export interface Job extends Definition {
@@ -29,16 +29,18 @@ const withSessionName = (address: ServerAddress, pipeline: string): ServerAddres
   sessionName: `sluice ${pipeline.slice(0, 40)} ${randomBytes(4).toString('hex')}`,
 });
 
-/** Binds the pipeline, reads its SQL and finds the server. Errors: those of the declaration and of the address. */
-export const prepareJob = async (
-  pipeline: Pipeline,
-  options: RunOptions & { readonly server?: ServerAddress },
-): Promise<Job> => {
+/** Binds the pipeline, reads its SQL and finds the server. Errors: ETL_USAGE, those of the declaration and of the address. */
+export const prepareJob = async (pipeline: Pipeline, options: RunOptions): Promise<Job> => {
+  checkRunOptions(options);
+  if (!isPipeline(pipeline)) {
+    const problem = 'the pipeline was not made by definePipeline';
+    throw new EtlError('ETL_USAGE', { problem, hint: 'A file of pipelines is loaded by loadPipelineFile.' });
+  }
   const directory = resolve(options.directory ?? '.');
   const definition = await readDefinition(pipeline, { params: options.params ?? {}, directory });
-  const { databaseUrl, server } = options;
-  const address =
-    server ?? (await resolveServer({ databaseUrl, env: process.env, etlDirectory: resolve('.etl') }));
+  const { databaseUrl, connection } = options;
+  const etlDirectory = resolve('.etl');
+  const address = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
   const named = withSessionName(address, definition.spec.name);
   const { profile = false, logger = silentLogger } = options;
   return {

@@ -2,7 +2,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { latestRun, loadedChunks, runFiles, runState, type LatestRun } from '../checkpoint/ledger.ts';
-import type { ServerAddress } from '../db/address.ts';
 import { withClient } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { queuePollMs } from '../limits.ts';
@@ -42,10 +41,7 @@ const loadingRun = async ({ client, spec }: RunContext, { id, epoch }: LatestRun
  *
  * Errors: ETL_JOIN_REFUSED when there is no such run; those of loading.
  */
-export const joinRun = async (
-  pipeline: Pipeline,
-  options: RunOptions & { readonly server?: ServerAddress } = {},
-): Promise<void> => {
+export const joinRun = async (pipeline: Pipeline, options: RunOptions = {}): Promise<void> => {
   const job = await prepareJob(pipeline, options);
   await withClient(job.address, async (client) => {
     const context = await createContext(job, client, []);

@@ -1,11 +1,17 @@
-// What a caller may say about one run; the defaults are filled in by run-pipeline.ts.
+// What a caller may say about one run, and that it is said right; the defaults are filled in where they are used.
 
+import type { ConnectionOptions } from '../db/connection.ts';
+import { EtlError } from '../errors.ts';
+import { chunkBytesMax, workersMax } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import type { RunEvent } from '../model.ts';
+import { didYouMean } from '../pipeline/suggestion.ts';
 
 export interface RunOptions {
-  /** Connection string; without it `server`, without both PG* and DATABASE_URL of `env`. */
+  /** Connection string. Without it and `connection`: DATABASE_URL, then PG*, then the embedded server. */
   readonly databaseUrl?: string;
+  /** The same as settings of node-postgres. A run opens connections of its own: one a worker, and a few more. */
+  readonly connection?: ConnectionOptions;
   /** Values for the pipeline's `params`; texts from a command line or values already parsed. */
   readonly params?: Readonly<Record<string, unknown>>;
   /** Loads that run side by side, each on a connection of its own. Default: the number of cores. */
@@ -36,3 +42,61 @@ export interface RunOptions {
   readonly onEvent?: (event: RunEvent) => void;
   readonly logger?: Logger;
 }
+
+/** What a value must be, and whether it is. */
+interface Kind {
+  readonly what: string;
+  readonly holds: (value: unknown) => boolean;
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const wholeNumber = (min: number, max: number): Kind => ({
+  what: `a whole number from ${min} to ${max}`,
+  holds: (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
+});
+const text: Kind = { what: 'a text', holds: (value) => typeof value === 'string' };
+const flag: Kind = { what: 'true or false', holds: (value) => typeof value === 'boolean' };
+const object: Kind = { what: 'an object', holds: isObject };
+const signal: Kind = { what: 'an AbortSignal', holds: (value) => value instanceof AbortSignal };
+const loggerMethods = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[];
+
+const kinds: Readonly<Record<keyof RunOptions, Kind>> = {
+  databaseUrl: text,
+  connection: object,
+  params: object,
+  workers: wholeNumber(1, workersMax),
+  chunkBytes: wholeNumber(1, chunkBytesMax),
+  pipelineFile: text,
+  directory: text,
+  workingDirectory: text,
+  fresh: flag,
+  waitMs: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  fullRefresh: flag,
+  keepStaging: flag,
+  profile: flag,
+  signal,
+  drain: signal,
+  onEvent: { what: 'a function', holds: (value) => typeof value === 'function' },
+  logger: {
+    what: `an object with the methods ${loggerMethods.join(', ')}`,
+    holds: (value) =>
+      isObject(value) && loggerMethods.every((name) => typeof (value as Logger)[name] === 'function'),
+  },
+};
+
+/**
+ * Refuses options that are misspelt or not what they must be: without types, `databaseURL` would quietly be another server.
+ * Values are not repeated, for one may be a password. Errors: ETL_USAGE.
+ */
+export const checkRunOptions = (options: RunOptions): void => {
+  const hint = 'docs/reference/library.md describes every option.';
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(kinds, name)) {
+      const problem = `unknown option \`${name}\`${didYouMean(name, Object.keys(kinds))}`;
+      throw new EtlError('ETL_USAGE', { problem, hint });
+    }
+    const { what, holds } = kinds[name as keyof RunOptions];
+    if (value !== undefined && !holds(value))
+      throw new EtlError('ETL_USAGE', { problem: `option \`${name}\` must be ${what}`, hint });
+  }
+};

@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { advanceRun, endRun, runState } from '../checkpoint/ledger.ts';
 import { dropStaging } from '../copy/staging.ts';
-import type { ServerAddress } from '../db/address.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
 import { retryOf } from '../db/retry.ts';
@@ -188,13 +187,10 @@ const runJob = async (job: Job): Promise<RunResult> => {
  * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step or not at all.
  *
  * An unfinished run of the same definition and files is continued; a server that goes away is waited for. Without
- * `databaseUrl` or `server` the server is found as on the command line: DATABASE_URL, PG*, embedded.
+ * `databaseUrl` or `connection` the server is found as on the command line: DATABASE_URL, PG*, embedded.
  * Returns what was done to each table. Errors: EtlError, with the codes of docs/reference/errors.md; the run's end and
  * its error are recorded in etl.run.
  */
-export const runPipeline = async (
-  pipeline: Pipeline,
-  options: RunOptions & { readonly server?: ServerAddress } = {},
-): Promise<RunResult> => {
+export const runPipeline = async (pipeline: Pipeline, options: RunOptions = {}): Promise<RunResult> => {
   return runJob(await prepareJob(pipeline, options));
 };

@@ -1,7 +1,9 @@
 // The program itself, as a process: a checkout that was installed without scripts compiles itself once.
 
-import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,6 +51,25 @@ describe('etl in a fresh checkout', () => {
 
   it('exits with the code of the error', async () =>
     expect(await etl('rnu')).toMatchObject({ exit: 2, out: '' }));
+
+  it.runIf(process.platform === 'linux')('shows no password to those who list processes', async () => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const url = `postgres://me:sesame@127.0.0.1:${port}/db`;
+    const program = join(checkout, 'src/cli/etl.mjs');
+    const child = spawn(process.execPath, [program, 'doctor', '--database-url', url], { stdio: 'ignore' });
+    try {
+      const [socket] = (await once(server, 'connection')) as [Socket];
+      const shown = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+      socket.destroy();
+      expect(shown).toBe('etl doctor');
+    } finally {
+      child.kill('SIGKILL');
+      server.close();
+    }
+  });
 
   it('--build replaces what is there', async () => {
     cpSync(join(root, 'package.json'), join(checkout, 'dist/stale.js'));

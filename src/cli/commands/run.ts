@@ -120,7 +120,7 @@ const runShown = async (loaded: LoadedPipeline, flags: RunFlags, command: Comman
       const { runPipeline } = await import('../../run/run-pipeline.ts');
       drain.throwIfAborted();
       const result = await runPipeline(pipeline, {
-        server,
+        connection: server.config,
         pipelineFile,
         directory,
         workingDirectory: io.workingDirectory,

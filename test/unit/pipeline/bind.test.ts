@@ -37,6 +37,28 @@ describe('parameters', () => {
     expect(spec.tables).toMatchObject([{ name: 't_all', source: { paths: ['2011.csv'] } }]);
   });
 
+  const secret = z.string().meta({ secret: true });
+  it.each([
+    { name: 'plain', schema: secret },
+    { name: 'optional', schema: secret.optional() },
+    { name: 'with a default', schema: secret.default('none') },
+    { name: 'nullable and checked', schema: secret.nullable().refine((text) => text !== '') },
+    { name: 'transformed', schema: secret.transform((text) => text.length) },
+    { name: 'that says so last', schema: z.string().optional().meta({ secret: true }) },
+  ])('that are secret, $name, are used and not shown', ({ schema }) => {
+    const pipeline = definePipeline({
+      name: 'p',
+      schema: 's',
+      params: z.object({ token: schema, year: z.string() }),
+      tables: () => ({ t: { source, columns: { a: column.text('A') } } }),
+    });
+    const spec = bindPipeline(pipeline, { params: { token: 'sesame', year: '2011' }, directory: '/' });
+    expect({ used: spec.params['token'], shown: spec.shownParams }).toEqual({
+      used: schema.parse('sesame'),
+      shown: { token: '***', year: '2011' },
+    });
+  });
+
   it.each([
     {
       name: 'missing',

@@ -1,52 +1,101 @@
 // docker-compose.yml holds what its comments and the documentation say; no engine is needed to see that.
 
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readProjectFile } from './source-files.ts';
+import { z } from 'zod';
+import { readProjectFile, root } from './source-files.ts';
 
-interface Service {
-  readonly image: string;
-  readonly command: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  readonly ports: readonly string[];
-  readonly volumes: readonly string[];
-  readonly healthcheck: { readonly test: readonly string[] };
-  readonly shm_size?: string;
-}
+const duration = z.string().regex(/^(?:\d+(?:h|m|s|ms))+$/);
+const size = z.string().regex(/^\d+(?:b|kb?|mb?|gb?)$/);
+const command = z.array(z.string()).min(1);
+
+/** The keys of the Compose Specification that the file uses, as it describes them; any other key is a mistake. */
+const serviceSchema = z.strictObject({
+  image: z.string().optional(),
+  build: z.string().optional(),
+  command: command.optional(),
+  environment: z.record(z.string().regex(/^[A-Z][A-Z0-9_]*$/), z.string()),
+  ports: z.array(z.string().regex(/^[\d.]+:\$\{[A-Z_]+:-\d+\}:\d+$/)).optional(),
+  volumes: z.array(z.string().regex(/^(?:[a-z]+|\.\/[a-z]+):\/[\w/]+(?::ro)?$/)),
+  healthcheck: z
+    .strictObject({
+      test: command,
+      interval: duration,
+      timeout: duration,
+      retries: z.int().positive(),
+      start_period: duration.optional(),
+    })
+    .optional(),
+  depends_on: z.record(z.string(), z.strictObject({ condition: z.literal('service_healthy') })).optional(),
+  deploy: z.strictObject({ replicas: z.int().positive() }).optional(),
+  init: z.boolean().optional(),
+  restart: z.enum(['no', 'always', 'on-failure', 'unless-stopped']).optional(),
+  stop_grace_period: duration.optional(),
+  shm_size: size.optional(),
+  read_only: z.boolean().optional(),
+  tmpfs: z.array(z.string().startsWith('/')).optional(),
+  cap_drop: z.array(z.string()).optional(),
+  security_opt: z.array(z.string()).optional(),
+});
+const fileSchema = z.strictObject({
+  services: z.strictObject({ postgres: serviceSchema, redis: serviceSchema, worker: serviceSchema }),
+  volumes: z.record(z.string(), z.null()),
+});
 
 const text = readProjectFile('docker-compose.yml');
-const file = parse(text) as { services: Record<string, Service>; volumes: object };
-const { postgres, redis } = file.services as { postgres: Service; redis: Service };
+const checked = fileSchema.safeParse(parse(text));
+if (!checked.success) throw checked.error;
+const { services, volumes } = checked.data;
+const { postgres, redis, worker } = services;
+const all = Object.entries(services);
+const servers = Object.entries({ postgres, redis });
 
 const settings = new Map(
   postgres.command
-    .filter((word) => word.includes('='))
+    ?.filter((word) => word.includes('='))
     .map((setting) => setting.split('=') as [string, string]),
 );
 
+// Only some machines have the program; the schema above holds everywhere.
+const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0;
+it.runIf(hasCompose)('`docker compose config` accepts the file', () => {
+  const { status, stderr } = spawnSync('docker', ['compose', 'config', '--quiet'], { cwd: root });
+  expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
+});
+
 describe('every service', () => {
-  it.each(Object.entries(file.services))('%s listens on this machine only', (_, { ports }) => {
+  it.each(all)('%s listens on this machine only', (_, { ports = [] }) => {
     expect(ports.every((port) => port.startsWith('127.0.0.1:'))).toBe(true);
   });
 
-  it.each(Object.entries(file.services))('%s says when it is ready', (_, { healthcheck }) => {
-    expect(healthcheck.test[0]).toBe('CMD');
+  it.each(all)('%s is an image of a named version, or built here', (_, { image, build }) => {
+    expect(image ?? build).toMatch(build === undefined ? /:\d+$/ : /^\.$/);
   });
 
-  it.each(Object.entries(file.services))('%s keeps its data in a declared volume', (_, { volumes }) => {
-    const names = volumes.map((volume) => volume.split(':')[0]!);
-    expect(names).not.toEqual([]);
-    expect(names.filter((name) => !Object.hasOwn(file.volumes, name))).toEqual([]);
+  it.each(all)('%s mounts declared volumes and directories that are there', (_, service) => {
+    const sources = service.volumes.map((volume) => volume.split(':')[0]!);
+    const isThere = (name: string): boolean =>
+      name.startsWith('./') ? existsSync(join(root, name)) : Object.hasOwn(volumes, name);
+    expect(sources.filter((name) => !isThere(name))).toEqual([]);
+  });
+});
+
+describe('every server', () => {
+  it.each(servers)('%s says when it is ready', (_, { healthcheck }) => {
+    expect(healthcheck?.test[0]).toBe('CMD');
   });
 
-  it.each(Object.entries(file.services))('%s names a version', (_, { image }) => {
-    expect(image).toMatch(/:\d+$/);
+  it.each(servers)('%s keeps its data', (_, service) => {
+    expect(service.volumes.filter((volume) => !volume.startsWith('.'))).toHaveLength(1);
   });
 });
 
 it('takes passwords from the environment, with a default for development', () => {
   expect(postgres.environment['POSTGRES_PASSWORD']).toBe('${POSTGRES_PASSWORD:-etl-development}');
-  expect(redis.command.join(' ')).toContain('--requirepass ${REDIS_PASSWORD:-etl-development}');
+  expect(redis.command?.join(' ')).toContain('--requirepass ${REDIS_PASSWORD:-etl-development}');
 });
 
 it.each([
@@ -72,5 +121,40 @@ it('gives parallel index builds shared memory', () => {
 });
 
 it('lets Redis refuse writes rather than drop jobs, and keep them over a restart', () => {
-  expect(redis.command.join(' ')).toMatch(/--maxmemory-policy noeviction --appendonly yes/);
+  expect(redis.command?.join(' ')).toMatch(/--maxmemory-policy noeviction --appendonly yes/);
+});
+
+describe('the workers', () => {
+  it('are two, and begin when both servers are ready', () => {
+    const { deploy, depends_on: dependsOn = {} } = worker;
+    expect({ replicas: deploy?.replicas, servers: Object.keys(dependsOn) }).toEqual({
+      replicas: 2,
+      servers: ['postgres', 'redis'],
+    });
+  });
+
+  it('know both servers by the users and passwords that these have', () => {
+    expect(worker.environment).toEqual({
+      PGHOST: 'postgres',
+      PGUSER: postgres.environment['POSTGRES_USER'],
+      PGDATABASE: postgres.environment['POSTGRES_DB'],
+      PGPASSWORD: postgres.environment['POSTGRES_PASSWORD'],
+      REDIS_URL: `redis://:${redis.environment['REDISCLI_AUTH']}@redis:6379`,
+    });
+  });
+
+  it('write nothing, and may become nobody else', () => {
+    const { volumes: mounts, read_only, cap_drop, security_opt } = worker;
+    expect({
+      readOnly: mounts.every((mount) => mount.endsWith(':ro')),
+      read_only,
+      cap_drop,
+      security_opt,
+    }).toEqual({
+      readOnly: true,
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+  });
 });

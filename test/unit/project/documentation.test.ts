@@ -69,7 +69,7 @@ describe('reference pages', () => {
   const pipeline = readProjectFile('docs/reference/pipeline.md');
   const dialect = readProjectFile('docs/reference/dialect.md');
   const events = readProjectFile('docs/reference/events.md');
-  const library = readProjectFile('docs/guide/library.md');
+  const library = readProjectFile('docs/reference/library.md');
 
   it.each(Object.keys(columnTypes))('columns.md describes %s', (type) => {
     expect(columns).toMatch(new RegExp(`^### .*\`${type}\``, 'm'));

@@ -1,0 +1,40 @@
+// A TypeScript file as a process that must end by itself; ended by its own pid when it does not.
+
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const runner = fileURLToPath(new URL('run-typescript.mjs', import.meta.url));
+
+/** A process that still runs after this has left something open: the longest of them is done within seconds. */
+const endTimeoutMs = 45_000;
+
+export interface EndedByItself {
+  /** Undefined when it had to be ended. */
+  readonly exit: number | undefined;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `file` with these arguments; `env` is added to an environment that names no server. */
+export const runTypeScript = (
+  file: string,
+  args: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): Promise<EndedByItself> =>
+  new Promise((resolve) => {
+    const inherited = Object.entries(process.env).filter(
+      ([name]) => !/^(?:PG|ETL_|VITEST|NODE_OPTIONS$|DATABASE_URL$)/.test(name),
+    );
+    execFile(
+      process.execPath,
+      [runner, file, ...args],
+      {
+        cwd,
+        env: { ...Object.fromEntries(inherited), ...env },
+        timeout: endTimeoutMs,
+        killSignal: 'SIGKILL',
+      },
+      (error, out, err) =>
+        resolve({ exit: error === null ? 0 : error.killed ? undefined : Number(error.code), out, err }),
+    );
+  });

