@@ -23,7 +23,7 @@ export interface RecordSpans {
   readonly consumed: number;
   /** Newlines among the consumed bytes. */
   readonly newlines: number;
-  /** True when records cover the consumed bytes without gap or carriage return: the bytes are plain `record LF`. */
+  /** True only when records cover the consumed bytes without fault, gap or other newline: each is followed by one LF. */
   readonly plain: boolean;
 }
 
@@ -82,7 +82,6 @@ interface RecordEnd {
   readonly end: number;
   readonly next: number;
   readonly multiline: boolean;
-  readonly quoted: boolean;
   readonly fault?: RejectCode;
 }
 
@@ -90,13 +89,13 @@ interface RecordEnd {
 export const lineEnd = (block: Buffer, from: number, atEnd: boolean): RecordEnd | undefined => {
   for (let at = from; at < block.length; at += 1) {
     const byte = block[at];
-    if (byte === LF) return { end: at, next: at + 1, multiline: false, quoted: false };
+    if (byte === LF) return { end: at, next: at + 1, multiline: false };
     if (byte !== CR) continue;
     // A carriage return that is the block's last byte may be half of CRLF.
     if (at + 1 === block.length && !atEnd) return undefined;
-    return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1, multiline: false, quoted: false };
+    return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1, multiline: false };
   }
-  return atEnd ? { end: block.length, next: block.length, multiline: false, quoted: false } : undefined;
+  return atEnd ? { end: block.length, next: block.length, multiline: false } : undefined;
 };
 
 /** Skips a quoted field; returns the byte after its closing quote, or -1 when that is not in the block. */
@@ -125,21 +124,19 @@ const recordEnd = (
   let afterQuoted = false;
   let fault: RejectCode | undefined;
   let multiline = false;
-  let quoted = false;
   for (let at = start; at < block.length; at += 1) {
     const byte = block[at]!;
     if (fieldStart && byte === quote) {
       const after = skipQuoted(block, at, grammar);
       // A quote that is the block's last byte may be the first half of a doubled one.
       if (after === -1 || (after === block.length && !atEnd)) return 'open';
-      quoted = true;
       multiline ||= holdsNewline(block, at, after);
       at = after - 1;
       fieldStart = false;
       afterQuoted = true;
     } else if (byte === LF || byte === CR) {
       const end = lineEnd(block, at, atEnd);
-      return end && { ...end, multiline, quoted, fault };
+      return end && { ...end, multiline, fault };
     } else if (byte === firstDelimiterByte && startsWith(block, at, delimiter)) {
       at += delimiter.length - 1;
       fieldStart = true;
@@ -150,7 +147,7 @@ const recordEnd = (
       fieldStart = false;
     }
   }
-  return atEnd ? { end: block.length, next: block.length, multiline, quoted, fault } : undefined;
+  return atEnd ? { end: block.length, next: block.length, multiline, fault } : undefined;
 };
 
 /**
@@ -169,8 +166,8 @@ const recordAt = (block: Buffer, start: number, atEnd: boolean, grammar: Grammar
 };
 
 /** True when the record and its newline are plain: see RecordSpans. */
-const isPlain = (block: Buffer, { end, next, quoted, fault }: RecordEnd): boolean =>
-  !quoted && fault === undefined && next === end + 1 && block[end] === LF;
+const isPlain = (block: Buffer, { end, next, fault }: RecordEnd): boolean =>
+  fault === undefined && next === end + 1 && block[end] === LF;
 
 /** Bytes that the fast pass understands: see simd/record-scan.ts. */
 const ruleOf = ({ delimiter, quote, escape, keepEmpty }: Grammar): QuoteRule => ({

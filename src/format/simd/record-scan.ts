@@ -159,7 +159,7 @@ const judgeQuotes = sequence(
   v.ends.set(i64.and(v.lineBits.get, i64.not(v.insideBits.get))),
   v.inside.set(i64.shrSigned(v.insideBits.get, i64.const(63n))),
   v.pending.set(i64.shr(i64.or(v.closing.get, v.returnBits.get), i64.const(63n))),
-  v.special.set(i32.or(v.special.get, isSome(i64.or(v.quoteBits.get, v.returnBits.get)))),
+  v.special.set(i32.or(v.special.get, isSome(v.returnBits.get))),
   // Only what ends before the first irregular byte is sure; x & -x is the lowest bit of x.
   when(
     isSome(v.irregular.get),

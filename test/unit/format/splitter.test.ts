@@ -37,7 +37,8 @@ describe('splitter', () => {
       { input: 'a,b\nc,d', plain: false },
       { input: 'a,b\n\nc,d\n', plain: false },
       { input: 'a,b\r\n', plain: false },
-      { input: '"a",b\n', plain: false },
+      { input: '"a",b\n"c\nd","e""f"\n', plain: true },
+      { input: '"a"b,c\n', plain: false },
     ];
     const plain = rows.map(({ input }) => splitterOf({})(Buffer.from(input), true).plain);
     expect(plain).toEqual(rows.map((row) => row.plain));
