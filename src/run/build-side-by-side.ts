@@ -6,6 +6,7 @@ import { lockBuild } from '../db/advisory-lock.ts';
 import { whenLost, withClient, type Client } from '../db/client.ts';
 import { setSortMemory } from '../db/session-settings.ts';
 import { prerequisites, tableOrder } from '../pipeline/table-order.ts';
+import { codeOf, EtlError } from '../errors.ts';
 import type { SqlText } from '../transform/sql-file.ts';
 import type { RunContext } from './context.ts';
 
@@ -40,6 +41,10 @@ const createPlan = (
   };
 };
 
+/** The server, the database or the role has no connection left. */
+const isFull = (error: unknown): boolean =>
+  error instanceof EtlError && error.code === 'ETL_CONNECT' && codeOf(error.cause) === '53300';
+
 /**
  * Builds every table over at most as many connections as the run has workers. The first failure ends the others' work
  * where it stands, and all connections are closed when it is thrown.
@@ -59,7 +64,9 @@ export const sideBySide = async (
   const plan = createPlan(spec.tables, sqlTexts, signal);
   const sessions = Math.min(workers, spec.tables.length);
 
+  let opened = 0;
   const work = async (client: Client): Promise<void> => {
+    opened += 1;
     await lockBuild(client, spec.name);
     await setSortMemory(client, sessions);
     for (let table = await plan.next(); table !== undefined; table = await plan.next()) {
@@ -67,11 +74,14 @@ export const sideBySide = async (
       plan.done(table);
     }
   };
-  await Promise.all(
-    Array.from({ length: sessions }, () =>
-      // The first reason to stop is the one that counts: the others fail because their connections are ended.
-      withClient(address, work, signal).catch((error: unknown) => stop.abort(error)),
-    ),
-  );
+  // A server that has no slot left for all of them has the tables built over fewer.
+  let full: unknown;
+  const leave = (error: unknown): void => {
+    if (isFull(error)) full = error;
+    // The first reason to stop is the one that counts: the others fail because their connections are ended.
+    else stop.abort(error);
+  };
+  await Promise.all(Array.from({ length: sessions }, () => withClient(address, work, signal).catch(leave)));
   if (stop.signal.aborted) throw stop.signal.reason;
+  if (opened === 0) throw full;
 };

@@ -1,5 +1,6 @@
 // Tables are built side by side: as many as there are workers, one failure ends all, and readers feel nothing of it.
 
+import { execFileSync } from 'node:child_process';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lockSpace } from '../../src/db/advisory-keys.ts';
 import {
@@ -98,6 +99,30 @@ describe('tables that do not need each other', () => {
       { n: 1 },
       { n: 1 },
     ]);
+  });
+
+  it('are built over the sessions that the server has left, when it has not enough for all', async () => {
+    await database.query(`create role few login password 'few'; create schema pairs authorization few`);
+    const name = new URL(database.url).pathname.slice(1);
+    await database.query(`alter database ${name} owner to few`);
+    const url = new URL(database.url);
+    [url.username, url.password] = ['few', 'few'];
+    // Before the second session is asked for: an event is told in the midst of things, so that this must not wait.
+    const leaveOne = `const { Client } = require('pg'); const client = new Client(${JSON.stringify(database.url)});
+      const limit = "do $$ begin execute format('alter role few connection limit %s', "
+        + "(select count(*) + 1 from pg_stat_activity where usename = 'few')); end $$";
+      client.connect().then(() => client.query(limit)).then(() => client.end());`;
+    let waits = 0;
+    const onEvent = (event: RunEvent): void => {
+      if (event.type === 'step' && event.step === 'build') execFileSync(process.execPath, ['-e', leaveOne]);
+      if (event.type === 'waiting') waits += 1;
+    };
+    const derived = { a: 'select 1 as one', b: 'select 2 as two', c: 'select 3 as three' };
+    const { outcome } = await run(derived, { databaseUrl: url.href, workers: 3, onEvent });
+    await database.query(
+      `alter database ${name} owner to current_user; drop owned by few cascade; drop role few`,
+    );
+    expect({ outcome, waits }).toEqual({ outcome: 'published', waits: 0 });
   });
 
   it('one that fails ends the others’ work, and says which', async () => {
