@@ -15,7 +15,7 @@ import {
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { askUntil, withPg } from '../helpers/own-server.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { createDatabase, useDatabase } from '../helpers/server.ts';
 
 const files = useFiles();
 const database = useDatabase();
@@ -102,10 +102,10 @@ describe('tables that do not need each other', () => {
   });
 
   it('are built over the sessions that the server has left, when it has not enough for all', async () => {
-    await database.query(`create role few login password 'few'; create schema pairs authorization few`);
-    const name = new URL(database.url).pathname.slice(1);
-    await database.query(`alter database ${name} owner to few`);
-    const url = new URL(database.url);
+    const own = await createDatabase();
+    const url = new URL(own.url);
+    await database.query(`create role few login password 'few'`);
+    await database.query(`alter database ${url.pathname.slice(1)} owner to few`);
     [url.username, url.password] = ['few', 'few'];
     // Before the second session is asked for: an event is told in the midst of things, so that this must not wait.
     const leaveOne = `const { Client } = require('pg'); const client = new Client(${JSON.stringify(database.url)});
@@ -118,11 +118,13 @@ describe('tables that do not need each other', () => {
       if (event.type === 'waiting') waits += 1;
     };
     const derived = { a: 'select 1 as one', b: 'select 2 as two', c: 'select 3 as three' };
-    const { outcome } = await run(derived, { databaseUrl: url.href, workers: 3, onEvent });
-    await database.query(
-      `alter database ${name} owner to current_user; drop owned by few cascade; drop role few`,
-    );
-    expect({ outcome, waits }).toEqual({ outcome: 'published', waits: 0 });
+    try {
+      const { outcome } = await run(derived, { databaseUrl: url.href, workers: 3, onEvent });
+      expect({ outcome, waits }).toEqual({ outcome: 'published', waits: 0 });
+    } finally {
+      await own.drop();
+      await database.query('drop role few');
+    }
   });
 
   it('one that fails ends the others’ work, and says which', async () => {
