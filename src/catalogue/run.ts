@@ -24,6 +24,12 @@ export const runErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_RUN_SUPERSEDED: {
+    message: 'run {run} has another coordinator by now, who has cut its files into other pieces',
+    hint: 'Nothing to do: the run goes on without this process, which may join it again.',
+    retry: 'run',
+    exit: failed,
+  },
   ETL_JOIN_REFUSED: {
     message: 'cannot load for pipeline {pipeline}: {problem}',
     hint: 'Start the run first, with the same definition.',

@@ -21,7 +21,7 @@ export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 export const insertRun = (run: NewRun): Query => ({
   text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, epoch, host, pid, workers)
     values ($1, $2, $3, $4, $5, $6, $7, $8)
-    returning id::float8 as id`,
+    returning id::float8 as id, generation`,
   values: [
     run.pipeline,
     run.definitionHash,
@@ -94,11 +94,16 @@ export const abandonRuns = (pipeline: string): Query => ({
   values: [pipeline],
 });
 
-/** A process goes on with an unfinished run. */
+/**
+ * A process goes on with an unfinished run: as its next generation, so that whoever still loads for an earlier one stops.
+ * Waits for their chunks in flight, which hold the run's row.
+ */
 export const adoptRun = (runId: number, host: string, pid: number, workers: number): Query => ({
   text: `update etl.run
-    set state = 'loading', host = $2, pid = $3, workers = $4, finished_at = null, error_code = null, error = null
-    where id = $1`,
+    set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4,
+      finished_at = null, error_code = null, error = null
+    where id = $1
+    returning generation`,
   values: [runId, host, pid, workers],
 });
 
@@ -109,6 +114,7 @@ export interface LatestRun {
   readonly definitionHash: string;
   readonly tableHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
+  readonly generation: number;
   readonly errorCode: string | null;
 }
 
@@ -116,15 +122,18 @@ export const latestRun = async (client: Client, pipeline: string): Promise<Lates
   (
     await client.query(
       `select id::float8 as id, state, definition_hash as "definitionHash", table_hashes as "tableHashes", epoch,
-          error_code as "errorCode"
+          generation, error_code as "errorCode"
         from etl.run where pipeline = $1 order by id desc limit 1`,
       [pipeline],
     )
   ).rows[0];
 
-/** The state of a run: after a connection was lost during commit, the only way to know. */
-export const runState = async (client: Client, runId: number): Promise<RunState> =>
-  (await client.query('select state from etl.run where id = $1', [runId])).rows[0].state;
+/** Where a run stands: after a connection was lost during commit, the only way to know. */
+export const runStanding = async (
+  client: Client,
+  runId: number,
+): Promise<{ readonly state: RunState; readonly generation: number }> =>
+  (await client.query('select state, generation from etl.run where id = $1', [runId])).rows[0];
 
 /** Files of a run, as they were when it was planned. */
 export const runFiles = async (client: Client, runId: number): Promise<readonly SourceFile[]> =>

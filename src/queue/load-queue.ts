@@ -27,6 +27,8 @@ export interface QueueOptions {
 }
 
 export interface ServeOptions extends QueueOptions {
+  /** Of the coordinator that is served: other generations' segments may overlap its own. */
+  readonly generation: number;
   readonly workers: number;
   /** Asks the work to stop after the chunks in flight: closing then waits for them. */
   readonly drain: AbortSignal | undefined;
@@ -34,6 +36,13 @@ export interface ServeOptions extends QueueOptions {
   readonly outside: Promise<never>;
   /** Loads one segment; its signal is aborted when the queue is left at once. */
   readonly load: (segment: Segment, signal: AbortSignal) => Promise<void>;
+}
+
+/** What a job holds: references, never rows. */
+export interface SegmentJob {
+  readonly segment: Segment;
+  /** Of the coordinator that cut the segment. */
+  readonly generation: number;
 }
 
 /** Every run has a queue of its own: processes that know other pipelines must not take its jobs. */
@@ -117,15 +126,19 @@ export const serveQueue = async (options: ServeOptions): Promise<Service> => {
   const failed = new Promise<never>((_, reject) => (fail = reject));
   failed.catch(() => undefined);
   options.outside.catch(fail);
-  const work = async ({ data }: Job<Segment>): Promise<void> => {
+  const work = async ({ data: { segment, generation } }: Job<SegmentJob>): Promise<void> => {
+    // Left on the queue by a coordinator that is gone.
+    if (generation < options.generation) return;
     try {
-      await options.load(data, leaving.signal);
+      if (generation > options.generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: options.runId });
+      await options.load(segment, leaving.signal);
     } catch (error) {
       fail(error);
       // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
       const code = codeOf(error) ?? 'unknown';
-      // A process that leaves gives its job back.
-      const isLeaving = leaving.signal.aborted || options.drain?.aborted === true;
+      // A process that leaves gives its job back, also one that has found out that it is behind.
+      const isLeaving =
+        leaving.signal.aborted || options.drain?.aborted === true || code === 'ETL_RUN_SUPERSEDED';
       throw retryOf(error) === 'never' && !isLeaving ? new UnrecoverableError(code) : new Error(code);
     }
   };
@@ -195,13 +208,13 @@ const waitUntilDone = async (queue: Queue, service: Service): Promise<void> => {
   }
 };
 
-const addJobs = async (queue: Queue, segments: readonly Segment[]): Promise<void> => {
+const addJobs = async (queue: Queue, generation: number, segments: readonly Segment[]): Promise<void> => {
   await queue.addBulk(
-    segments.map((data) => ({
+    segments.map((segment) => ({
       name: 'segment',
-      data,
+      data: { segment, generation } satisfies SegmentJob,
       opts: {
-        jobId: `file-${data.fileId}-${data.start.byte}`,
+        jobId: `file-${segment.fileId}-${segment.start.byte}`,
         removeOnComplete: true,
         // A process that joined may lose its own connection: the job then goes to another.
         attempts: jobAttemptsMax,
@@ -220,7 +233,7 @@ export const workOff = async (
   batches: AsyncGenerator<readonly Segment[], void>,
 ): Promise<void> => {
   const feed = async (queue: Queue): Promise<void> => {
-    for await (const segments of batches) await addJobs(queue, segments);
+    for await (const segments of batches) await addJobs(queue, options.generation, segments);
   };
   await withQueue(options, async (queue) => {
     await queue.waitUntilReady();

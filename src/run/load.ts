@@ -23,6 +23,8 @@ import type { LoaderSetup } from './segment-loader.ts';
 export interface LoadingRun {
   readonly runId: number;
   readonly epoch: string;
+  /** Which coordinator of the run this is, from 1: another one's pieces may overlap ours. */
+  readonly generation: number;
   readonly files: readonly SourceFile[];
   readonly planned: readonly PlannedTable[];
 }
@@ -100,6 +102,7 @@ export const withSegmentWork = <T>(
     pipeline: spec.name,
     address: { config, label, sessionName },
     epoch: run.epoch,
+    generation: run.generation,
     chunkBytes,
     tables: run.planned.map(({ table, staging }) => ({
       target: landingTable(spec, table),
@@ -115,6 +118,7 @@ export const withSegmentWork = <T>(
       {
         address,
         runId: run.runId,
+        generation: run.generation,
         workers,
         logger,
         drain,

@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { advanceRun, endRun, runState } from '../checkpoint/ledger.ts';
+import { advanceRun, endRun, runStanding } from '../checkpoint/ledger.ts';
 import { dropStaging } from '../copy/staging.ts';
 import type { ServerAddress } from '../db/address.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
@@ -106,7 +106,7 @@ const recordEnd = async (job: Job, runId: number | undefined, error: EtlError): 
   if (
     runId === undefined ||
     retryOf(error) === 'server' ||
-    ['ETL_RUN_TAKEN', 'ETL_RUN_LOCKED'].includes(error.code)
+    ['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)
   )
     return;
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
@@ -134,7 +134,7 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
   await takeLock(context, isRetry);
-  if (memory.run !== undefined && (await runState(client, memory.run.runId)) === 'published') {
+  if (memory.run !== undefined && (await runStanding(client, memory.run.runId)).state === 'published') {
     // The connection was lost while the commit was on its way: it arrived.
     if (back !== undefined) context.emit(back);
     await tidyUp(context);

@@ -77,6 +77,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     decode: decoderFor(file),
     split: splitterFor(file),
     epoch,
+    generation: 1,
     byteEnd: file.bytes,
     chunkBytes: given.chunkBytes ?? 1024 * 1024,
     signal: new AbortController().signal,
