@@ -11,6 +11,7 @@ export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
 export { joinRun } from './run/join-run.ts';
 export type { RunOptions } from './run/options.ts';
+export type { RedisOptions } from './queue/redis-address.ts';
 export type { RunEvent, RunResult, RunStep, StepTime, TableResult } from './model.ts';
 export { EtlError, type ErrorCode } from './errors.ts';
 export type { Logger } from './logger.ts';

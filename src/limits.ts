@@ -176,6 +176,12 @@ export const queueQueryTimeoutMs = 30_000;
 /** BullMQ's close() has no bound of its own; after this its sockets are destroyed. */
 export const queueCloseTimeoutMs = 3_000;
 
+/** Tries to reach Redis before a run says that it is gone, with pauses that grow to the longest: some three seconds. A
+ *  run then waits for it as for PostgreSQL, up to `--wait`. */
+export const redisAttemptsMax = 10;
+export const redisRetryStepMs = 50;
+export const redisRetryMsMax = 500;
+
 /** How often the coordinator looks whether the queue is worked off, when no job of its own process ends. */
 export const queuePollMs = 500;
 

@@ -17,7 +17,6 @@ import { awaitBuildsEnd } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import type { RunEvent } from '../model.ts';
-import { migrateQueue } from '../queue/backend.ts';
 import { removeQueue } from '../queue/load-queue.ts';
 import { createLanding } from '../publish/build-schema.ts';
 import { createBuildSchema, dropBuildSchema } from '../publish/names.ts';
@@ -137,9 +136,9 @@ const adopt = async ({ client, workers }: RunContext, runId: number): Promise<Ru
 };
 
 /** Jobs of a run that nobody will continue. */
-const forgetJobs = async ({ address, logger }: RunContext, runId: number): Promise<void> => {
-  await migrateQueue(address);
-  await removeQueue({ address, runId, logger });
+const forgetJobs = async ({ queue }: RunContext, runId: number): Promise<void> => {
+  await queue.backend.prepare();
+  await removeQueue({ queue, runId });
 };
 
 /**

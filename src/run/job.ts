@@ -11,6 +11,8 @@ import { silentLogger } from '../logger.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import type { RunEvent, StepTime } from '../model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import type { QueueBackend } from '../queue/backend.ts';
+import { chooseBackend } from '../queue/choose-backend.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
 import type { RunOptions } from './options.ts';
@@ -18,6 +20,7 @@ import { startProfiler, type Profiler } from './profile.ts';
 
 export interface Job extends Definition {
   readonly address: ServerAddress;
+  readonly queue: QueueBackend;
   readonly options: RunOptions;
   /** When the options ask for a profile. */
   readonly profiler?: Profiler;
@@ -44,6 +47,7 @@ export const prepareJob = async (
   return {
     ...definition,
     address: named,
+    queue: chooseBackend(named, options.redis, process.env),
     options,
     ...(profile && { profiler: startProfiler(named, logger) }),
   };
@@ -60,12 +64,17 @@ const tellHost = ({ onEvent }: RunOptions, event: RunEvent): void => {
 
 /** The job on one connection. */
 export const createContext = async (
-  { spec, hashes, address, options, profiler }: Job,
+  { spec, hashes, address, queue, options, profiler }: Job,
   client: Client,
   steps: StepTime[],
 ): Promise<RunContext> => ({
   spec,
   address,
+  queue: {
+    backend: queue,
+    namespace: await queue.namespaceOf(client),
+    logger: options.logger ?? silentLogger,
+  },
   client,
   steps,
   epoch: await currentEpoch(client),

@@ -8,7 +8,6 @@ import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import { rejectsCollectedMax } from '../limits.ts';
 import type { SourceFile } from '../model.ts';
-import { migrateQueue } from '../queue/backend.ts';
 import { workOff, type ServeOptions } from '../queue/load-queue.ts';
 import { isOverLimit } from '../reject/store.ts';
 import type { RunContext } from './context.ts';
@@ -96,7 +95,7 @@ export const withSegmentWork = <T>(
   chunks: readonly LoadedChunkRow[],
   use: (options: ServeOptions, seconds: () => ReadonlyMap<string, number>) => Promise<T>,
 ): Promise<T> => {
-  const { spec, address, chunkBytes, workers, logger, drain } = context;
+  const { spec, address, chunkBytes, workers, queue, drain } = context;
   const { config, label, sessionName } = address;
   const setup: LoaderSetup = {
     pipeline: spec.name,
@@ -116,11 +115,10 @@ export const withSegmentWork = <T>(
   return withLoaders(setup, context.file, busy, (loaders) =>
     use(
       {
-        address,
+        queue,
         runId: run.runId,
         generation: run.generation,
         workers,
-        logger,
         drain,
         outside: whenLost(context.client, address),
         load: segmentWork(context, run, tables, loaders),
@@ -130,9 +128,17 @@ export const withSegmentWork = <T>(
   );
 };
 
+/** A queue that is worked off and a ledger with gaps: the queue was emptied. The run then begins again from the ledger. */
+const expectLoaded = async ({ client, queue }: RunContext, run: LoadingRun): Promise<void> => {
+  const left = missingSegments(run.files, await loadedChunks(client, run.runId)).length;
+  if (left === 0) return;
+  const problem = `it is empty, and ${left} ${left === 1 ? 'range' : 'ranges'} of files are not loaded`;
+  throw new EtlError('ETL_QUEUE_LOST', { queue: queue.backend.label, problem });
+};
+
 /**
  * Loads what the ledger does not hold, and returns the seconds each table took.
- * Errors: those of loadChunk; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
+ * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
  */
 export const loadMissing = async (
   context: RunContext,
@@ -141,12 +147,13 @@ export const loadMissing = async (
   const chunks = await loadedChunks(context.client, run.runId);
   const missing = missingSegments(run.files, chunks);
   if (missing.length === 0) return new Map();
-  const { workers, chunkBytes } = context;
+  const { workers, chunkBytes, queue } = context;
   const tables = run.planned.map(({ table }) => table);
   return withSegmentWork(context, run, chunks, async (options, seconds) => {
     // Meanwhile the loading threads start.
-    await migrateQueue(context.address);
+    await queue.backend.prepare();
     await workOff(options, divide({ missing, files: run.files, tables, workers, chunkBytes }));
+    await expectLoaded(context, run);
     return seconds();
   });
 };

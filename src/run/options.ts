@@ -2,10 +2,13 @@
 
 import type { Logger } from '../logger.ts';
 import type { RunEvent } from '../model.ts';
+import type { RedisOptions } from '../queue/redis-address.ts';
 
 export interface RunOptions {
   /** Connection string; without it `server`, without both PG* and DATABASE_URL of `env`. */
   readonly databaseUrl?: string;
+  /** Redis for the queue; false keeps it in PostgreSQL. Default: as REDIS_URL says, and without it PostgreSQL. */
+  readonly redis?: RedisOptions | false;
   /** Values for the pipeline's `params`; texts from a command line or values already parsed. */
   readonly params?: Readonly<Record<string, unknown>>;
   /** Loads that run side by side, each on a connection of its own. Default: the number of cores. */

@@ -160,12 +160,12 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
 };
 
 const runJob = async (job: Job): Promise<RunResult> => {
-  const { address, options } = job;
+  const { address, queue, options } = job;
   const memory: Memory = { wasReached: false, steps: [], start: performance.now() };
   const { waitMs = waitMsDefault, onEvent: emit = () => undefined, signal, drain } = options;
   try {
     const wasReached = (): boolean => memory.wasReached;
-    return await untilDone({ address, waitMs, emit, wasReached, signal, drain }, (isRetry) =>
+    return await untilDone({ address, queue, waitMs, emit, wasReached, signal, drain }, (isRetry) =>
       withClient(
         address,
         (client) => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { migrateQueue } from '../../src/queue/backend.ts';
+import { postgresBackend } from '../../src/queue/postgres-backend.ts';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -16,7 +16,7 @@ const start = async (): Promise<string> => {
   const address = addressFromUrl(database.url);
   return withClient(address, async (client) => {
     await migrate(client);
-    await migrateQueue(address);
+    await postgresBackend(address).prepare();
     return currentEpoch(client);
   });
 };

@@ -8,7 +8,7 @@ import { runQuery, withClient, withTransaction } from '../../src/db/client.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { Segment } from '../../src/model.ts';
 import { column } from '../../src/pipeline/column.ts';
-import { migrateQueue } from '../../src/queue/backend.ts';
+import { postgresBackend } from '../../src/queue/postgres-backend.ts';
 import { serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
 import { loadChunk } from '../../src/run/load-chunk.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -66,18 +66,21 @@ describe('a job of another generation', () => {
     load: ServeOptions['load'],
     outside = new Promise<never>(() => undefined),
   ): ServeOptions => ({
-    address: addressFromUrl(database.url),
+    queue: {
+      backend: postgresBackend(addressFromUrl(database.url)),
+      namespace: 'test',
+      logger: silentLogger,
+    },
     runId,
     generation,
     workers: 1,
-    logger: silentLogger,
     drain: undefined,
     outside,
     load,
   });
   beforeEach(async () => {
     runId += 1;
-    await migrateQueue(addressFromUrl(database.url));
+    await postgresBackend(addressFromUrl(database.url)).prepare();
   });
 
   it('an earlier one is dropped unread', async () => {
