@@ -10,6 +10,8 @@ export { rowSchema } from './pipeline/row-schema.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
 export { joinRun } from './run/join-run.ts';
+export { createWorker, type EtlWorker, type WorkerOptions } from './worker/worker.ts';
+export { cancel, enqueue, queueState, retry, type EnqueueOptions } from './worker/enqueue.ts';
 export type { RunOptions } from './run/options.ts';
 export type { RedisOptions } from './queue/redis-address.ts';
 export type { RunEvent, RunResult, RunStep, StepTime, TableResult } from './model.ts';

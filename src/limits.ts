@@ -182,6 +182,36 @@ export const redisAttemptsMax = 10;
 export const redisRetryStepMs = 50;
 export const redisRetryMsMax = 500;
 
+/** Tries of a run that failed for a reason that may pass, and the first pause between them, which doubles: the last comes
+ *  after about 40 minutes. */
+export const runAttemptsMax = 10;
+export const runBackoffMs = 5_000;
+
+/** A run whose pipeline is being run by somebody else, or whose worker stops, is offered again after this. */
+export const runLockedRetryMs = 5_000;
+export const runHandedOnMs = 100;
+
+/** Finished jobs that stay on the queue of runs, for whoever looks; what became of the runs stands in etl.run. */
+export const finishedRunJobsKept = 100;
+
+/** Largest priority of a run: BullMQ's own limit. */
+export const runPriorityMax = 2_097_151;
+
+/** Largest number of a TCP port. */
+export const portMax = 65_535;
+
+/** How often an idle worker looks for runs of others that it can help. */
+export const helpPollMs = 1_000;
+
+/** How often a worker looks whether the queue has lost the job of an unfinished run: it takes connections to the queue. */
+export const lostJobsCheckMs = 10_000;
+
+/** A worker that is asked to stop finishes its chunks within this, or breaks them off. Kubernetes gives thirty seconds. */
+export const stopDeadlineMsDefault = 25_000;
+
+/** Buckets of the time that a chunk takes: 32 MiB load in about a second on a usual machine. */
+export const chunkSecondsBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
+
 /** How often the coordinator looks whether the queue is worked off, when no job of its own process ends. */
 export const queuePollMs = 500;
 

@@ -14,13 +14,15 @@ export interface NewRun {
   readonly host: string;
   readonly pid: number;
   readonly workers: number;
+  /** Of the run queue, when the run was enqueued. */
+  readonly job?: string | undefined;
 }
 
 export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 
 export const insertRun = (run: NewRun): Query => ({
-  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, epoch, host, pid, workers)
-    values ($1, $2, $3, $4, $5, $6, $7, $8)
+  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, epoch, host, pid, workers, job)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     returning id::float8 as id, generation`,
   values: [
     run.pipeline,
@@ -31,6 +33,7 @@ export const insertRun = (run: NewRun): Query => ({
     run.host,
     run.pid,
     run.workers,
+    run.job,
   ],
 });
 
@@ -54,11 +57,11 @@ export const insertFiles = (runId: number, files: readonly NewFile[]): Query => 
   ],
 });
 
-/** A step forward of a run that goes well. */
+/** A step forward of a run that goes well; changes no row when somebody has cancelled it. */
 export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publishing'): Query => ({
   text: `update etl.run
     set state = $2, loaded_at = case $2 when 'loaded' then clock_timestamp() else loaded_at end
-    where id = $1`,
+    where id = $1 and state <> 'cancelled'`,
   values: [runId, state],
 });
 
@@ -68,20 +71,6 @@ export const finishRun = (runId: number): Query => ({
     set state = 'published', finished_at = clock_timestamp(), error_code = null, error = null
     where id = $1 and state = 'publishing'`,
   values: [runId],
-});
-
-/** Records why a run ended, unless it was published, or another process has it, by now. */
-export const endRun = (
-  runId: number,
-  state: RunState,
-  { code, message }: { code: string; message: string },
-  host: string,
-  pid: number,
-): Query => ({
-  text: `update etl.run
-    set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp()
-    where id = $1 and state not in ('published', 'cancelled') and host = $5 and pid = $6`,
-  values: [runId, state, code, message, host, pid],
 });
 
 /** Ends unfinished runs that a new one takes the place of: their staging tables are about to be dropped. */
@@ -98,13 +87,16 @@ export const abandonRuns = (pipeline: string): Query => ({
  * A process goes on with an unfinished run: as its next generation, so that whoever still loads for an earlier one stops.
  * Waits for their chunks in flight, which hold the run's row.
  */
-export const adoptRun = (runId: number, host: string, pid: number, workers: number): Query => ({
+export const adoptRun = (
+  runId: number,
+  { host, pid, workers, job }: Pick<NewRun, 'host' | 'pid' | 'workers' | 'job'>,
+): Query => ({
   text: `update etl.run
-    set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4,
+    set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
       finished_at = null, error_code = null, error = null
     where id = $1
     returning generation`,
-  values: [runId, host, pid, workers],
+  values: [runId, host, pid, workers, job],
 });
 
 /** The newest run of a pipeline, finished or not. */

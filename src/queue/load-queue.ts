@@ -59,6 +59,9 @@ export interface Service {
   readonly close: () => Promise<void>;
 }
 
+/** The run goes on without this process, or not at all: its coordinator knows. */
+const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_CANCELLED']);
+
 /** Begins to work the queue off, `workers` segments at a time. */
 export const serveQueue = async (options: ServeOptions): Promise<Service> => {
   const { UnrecoverableError } = loadBullMq();
@@ -77,9 +80,8 @@ export const serveQueue = async (options: ServeOptions): Promise<Service> => {
       fail(error);
       // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
       const code = codeOf(error) ?? 'unknown';
-      // A process that leaves gives its job back, also one that has found out that it is behind.
-      const isLeaving =
-        leaving.signal.aborted || options.drain?.aborted === true || code === 'ETL_RUN_SUPERSEDED';
+      // A process that leaves gives its job back, also one that has found out that it is no longer wanted.
+      const isLeaving = leaving.signal.aborted || options.drain?.aborted === true || unwantedCodes.has(code);
       throw retryOf(error) === 'never' && !isLeaving ? new UnrecoverableError(code) : new Error(code);
     }
   };

@@ -12,6 +12,7 @@ import {
   renewEpoch,
   runFiles,
 } from '../checkpoint/ledger.ts';
+import { whyStopped } from '../checkpoint/run-end.ts';
 import { createStaging, dropStaging } from '../copy/staging.ts';
 import { awaitBuildsEnd } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
@@ -58,6 +59,7 @@ const insertNewRun = (
       workers,
       host: hostname(),
       pid: process.pid,
+      job: context.job,
       definitionHash: hashes.definition,
       tableHashes: hashes.tables,
       epoch: context.epoch,
@@ -130,8 +132,11 @@ const announcePlan = ({ emit, spec, address, workers }: RunContext, { runId, pla
 };
 
 /** Makes this process the run's coordinator. */
-const adopt = async ({ client, workers }: RunContext, runId: number): Promise<RunNumber> => {
-  const { rows } = await runQuery(client, adoptRun(runId, hostname(), process.pid, workers));
+const adopt = async ({ client, workers, job }: RunContext, runId: number): Promise<RunNumber> => {
+  const { rows } = await runQuery(
+    client,
+    adoptRun(runId, { host: hostname(), pid: process.pid, workers, job }),
+  );
   return { runId, generation: rows[0].generation };
 };
 
@@ -191,8 +196,9 @@ export const beginRun = async (
 /** Goes on with a run of this process after its connections were lost. */
 export const continueRun = async (context: RunContext, run: LoadingRun): Promise<LoadingRun> => {
   const latest = await latestRun(context.client, context.spec.name);
-  const isOurs = latest?.id === run.runId && latest.state !== 'cancelled';
-  if (!isOurs)
+  if (latest?.id === run.runId && latest.state === 'cancelled')
+    throw await whyStopped(context.client, run.runId);
+  if (latest?.id !== run.runId)
     throw new EtlError('ETL_RUN_TAKEN', { run: run.runId, other: `run ${latest?.id ?? 'unknown'}` });
   const number = await adopt(context, run.runId);
   context.emit(await renewIfCrashed(context, run.runId, run.epoch));

@@ -15,13 +15,13 @@ import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
-import type { RunOptions } from './options.ts';
+import type { RunHooks, RunOptions } from './options.ts';
 import { startProfiler, type Profiler } from './profile.ts';
 
 export interface Job extends Definition {
   readonly address: ServerAddress;
   readonly queue: QueueBackend;
-  readonly options: RunOptions;
+  readonly options: RunOptions & RunHooks;
   /** When the options ask for a profile. */
   readonly profiler?: Profiler;
 }
@@ -33,12 +33,11 @@ const withSessionName = (address: ServerAddress, pipeline: string): ServerAddres
 });
 
 /** Binds the pipeline, reads its SQL and finds the server. Errors: those of the declaration and of the address. */
-export const prepareJob = async (
-  pipeline: Pipeline,
-  options: RunOptions & { readonly server?: ServerAddress },
-): Promise<Job> => {
+export const prepareJob = async (pipeline: Pipeline, options: RunOptions & RunHooks): Promise<Job> => {
   const directory = resolve(options.directory ?? '.');
   const definition = await readDefinition(pipeline, { params: options.params ?? {}, directory });
+  if (options.definition !== undefined && options.definition !== definition.hashes.definition)
+    throw new EtlError('ETL_DEFINITION_DIFFERS', { pipeline: definition.spec.name });
   const { databaseUrl, server } = options;
   const address =
     server ?? (await resolveServer({ databaseUrl, env: process.env, etlDirectory: resolve('.etl') }));
@@ -89,6 +88,8 @@ export const createContext = async (
   workers: options.workers ?? availableParallelism(),
   chunkBytes: options.chunkBytes ?? chunkBytesDefault,
   keepStaging: options.keepStaging ?? false,
+  job: options.job,
+  onChunk: options.onChunk ?? (() => undefined),
   profiler,
   emit: (event) => {
     profiler?.hear(event);

@@ -2,7 +2,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../checkpoint/ledger.ts';
-import type { ServerAddress } from '../db/address.ts';
 import { withClient, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { queuePollMs } from '../limits.ts';
@@ -10,7 +9,7 @@ import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { serveQueue } from '../queue/load-queue.ts';
 import { createContext, prepareJob, type Job } from './job.ts';
 import { withSegmentWork, type LoadingRun } from './load.ts';
-import type { RunOptions } from './options.ts';
+import type { RunHooks, RunOptions } from './options.ts';
 import { stagingColumns } from './plan.ts';
 import type { RunContext } from './context.ts';
 
@@ -53,10 +52,7 @@ const isLoading = async (client: Client, { runId, generation }: LoadingRun): Pro
  * Errors: ETL_JOIN_REFUSED when there is no such run; ETL_RUN_SUPERSEDED when the run was taken over by another
  * coordinator, and may be joined again; those of loading.
  */
-export const joinRun = async (
-  pipeline: Pipeline,
-  options: RunOptions & { readonly server?: ServerAddress } = {},
-): Promise<void> => {
+export const joinRun = async (pipeline: Pipeline, options: RunOptions & RunHooks = {}): Promise<void> => {
   const job = await prepareJob(pipeline, options);
   await withClient(job.address, async (client) => {
     const context = await createContext(job, client, []);

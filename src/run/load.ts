@@ -76,6 +76,7 @@ const segmentWork = (
           onDecoded: loading.progress.add,
           afterChunk: (times) => {
             context.profiler?.addLoad(file.table, times);
+            context.onChunk(times);
             stopOverLimit(run.runId, loading);
           },
           drain: context.drain,

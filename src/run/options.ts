@@ -1,8 +1,21 @@
 // What a caller may say about one run; the defaults are filled in by run-pipeline.ts.
 
+import type { ServerAddress } from '../db/address.ts';
 import type { Logger } from '../logger.ts';
-import type { RunEvent } from '../model.ts';
+import type { LoadTimes, RunEvent } from '../model.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
+
+/** What our own doors say beside a caller's options. */
+export interface RunHooks {
+  readonly server?: ServerAddress;
+  /** Job of the run queue that this run is for. */
+  readonly job?: string;
+  /** Hash that the definition must have. */
+  readonly definition?: string;
+  /** Go on with the unfinished run, also when what it was to publish stands already: it was asked for all the same. */
+  readonly resume?: boolean;
+  readonly onChunk?: (times: LoadTimes) => void;
+}
 
 export interface RunOptions {
   /** Connection string; without it `server`, without both PG* and DATABASE_URL of `env`. */

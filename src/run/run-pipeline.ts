@@ -2,9 +2,9 @@
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { advanceRun, endRun, runStanding } from '../checkpoint/ledger.ts';
+import { advanceRun, latestRun, runStanding } from '../checkpoint/ledger.ts';
+import { endRun, whyStopped } from '../checkpoint/run-end.ts';
 import { dropStaging } from '../copy/staging.ts';
-import type { ServerAddress } from '../db/address.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
 import { retryOf } from '../db/retry.ts';
@@ -22,7 +22,7 @@ import { checkRejects } from './completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
 import { createContext, prepareJob, type Job } from './job.ts';
 import { loadMissing, type LoadingRun } from './load.ts';
-import type { RunOptions } from './options.ts';
+import type { RunHooks, RunOptions } from './options.ts';
 import { planSources, type PlannedTable } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { publishTables } from './publish.ts';
@@ -69,15 +69,24 @@ const finish = async (
   return result;
 };
 
+/** A step forward. Errors: ETL_RUN_CANCELLED. */
+const advance = async (
+  { client }: RunContext,
+  runId: number,
+  state: 'loading' | 'loaded' | 'publishing',
+): Promise<void> => {
+  const advanced = await runQuery(client, advanceRun(runId, state));
+  if (advanced.rowCount === 0) throw await whyStopped(client, runId);
+};
+
 /** load -> check rejects -> build -> publish, with the run's state in the ledger at every step. */
 const loadAndPublish = async (
   context: RunContext,
   run: LoadingRun,
   sqlTexts: ReadonlyMap<string, SqlText>,
 ): Promise<void> => {
-  const { client } = context;
   const { runId } = run;
-  await runQuery(client, advanceRun(runId, 'loading'));
+  await advance(context, runId, 'loading');
   const loadSeconds = await step(context, 'load', () => loadMissing(context, run)).catch(
     // A table over its limit stops the load early; the error that names its rejects is made below.
     (error: unknown) => {
@@ -86,9 +95,9 @@ const loadAndPublish = async (
     },
   );
   await checkRejects(context, runId);
-  await runQuery(client, advanceRun(runId, 'loaded'));
+  await advance(context, runId, 'loaded');
   const built = await step(context, 'build', () => buildTables(context, sqlTexts, loadSeconds));
-  await runQuery(client, advanceRun(runId, 'publishing'));
+  await advance(context, runId, 'publishing');
   await step(context, 'publish', () => publishTables(context, runId, built));
 };
 
@@ -145,7 +154,9 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   );
   if (memory.run === undefined) {
     const anew = (options.fullRefresh ?? false) || (options.fresh ?? false);
-    const standing = anew ? undefined : await standingRun(client, spec, hashes.definition, memory.planned);
+    const goesOn = options.resume === true && (await latestRun(client, spec.name))?.state !== 'published';
+    const standing =
+      anew || goesOn ? undefined : await standingRun(client, spec, hashes.definition, memory.planned);
     if (standing !== undefined) {
       if (back !== undefined) context.emit(back);
       // A process that was killed right after it published left its staging tables.
@@ -194,7 +205,7 @@ const runJob = async (job: Job): Promise<RunResult> => {
  */
 export const runPipeline = async (
   pipeline: Pipeline,
-  options: RunOptions & { readonly server?: ServerAddress } = {},
+  options: RunOptions & RunHooks = {},
 ): Promise<RunResult> => {
   return runJob(await prepareJob(pipeline, options));
 };

@@ -16,13 +16,14 @@ import { stagingRows, startOf, withChunkFile } from './chunk-loading.ts';
 
 const database = useDatabase();
 const content = 'id\n1\n2\n3\n';
+const newcomer = { host: 'elsewhere', pid: 1, workers: 1, job: undefined };
 const columns = { id: column.integer('id') };
 
 describe('a chunk of an earlier generation', () => {
   it('is refused with ETL_RUN_SUPERSEDED, and nothing of it is kept', async () => {
     await withChunkFile(database.url, { content, columns }, async (prepared) => {
       const { client, load, file } = prepared;
-      await runQuery(client, adoptRun(file.runId, 'elsewhere', 1, 1));
+      await runQuery(client, adoptRun(file.runId, newcomer));
       await expect(loadChunk(load, startOf(file))).rejects.toMatchObject({ code: 'ETL_RUN_SUPERSEDED' });
       expect((await client.query('select from etl.chunk where file_id = $1', [file.id])).rowCount).toBe(0);
       expect(await stagingRows(prepared)).toEqual([]);
@@ -37,9 +38,7 @@ describe('a chunk of an earlier generation', () => {
         let adopting: Promise<unknown> = Promise.resolve();
         await withTransaction(client, async () => {
           await assertLoading(client, { runId: file.runId, epoch, generation });
-          adopting = runQuery(other, adoptRun(file.runId, 'elsewhere', 1, 1)).then(() =>
-            order.push('adopted'),
-          );
+          adopting = runQuery(other, adoptRun(file.runId, newcomer)).then(() => order.push('adopted'));
           const waits = `select exists (select from pg_locks where not granted) as yes`;
           while (!(await client.query(waits)).rows[0].yes) await Promise.resolve();
           order.push('chunk');
