@@ -32,6 +32,8 @@ export interface ServeOptions extends QueueOptions {
   readonly outside: Promise<never>;
   /** Loads one segment; its signal is aborted when the queue is left at once. */
   readonly load: (segment: Segment, signal: AbortSignal) => Promise<void>;
+  /** Checks what comes out of the queue, given the job's name for people. */
+  readonly read: (data: unknown, job: string) => SegmentJob;
 }
 
 /** What a job holds: references, never rows. */
@@ -70,10 +72,11 @@ export const serveQueue = async (options: ServeOptions): Promise<Service> => {
   const failed = new Promise<never>((_, reject) => (fail = reject));
   failed.catch(() => undefined);
   options.outside.catch(fail);
-  const work = async ({ data: { segment, generation } }: Job<SegmentJob>): Promise<void> => {
-    // Left on the queue by a coordinator that is gone.
-    if (generation < options.generation) return;
+  const work = async ({ id = '', data }: Job): Promise<void> => {
     try {
+      const { segment, generation } = options.read(data, id);
+      // Left on the queue by a coordinator that is gone.
+      if (generation < options.generation) return;
       if (generation > options.generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: options.runId });
       await options.load(segment, leaving.signal);
     } catch (error) {

@@ -6,8 +6,9 @@ import { loadedChunks, type LoadedChunkRow } from '../checkpoint/ledger.ts';
 import { whenLost } from '../db/client.ts';
 import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
-import { rejectsCollectedMax } from '../limits.ts';
+import { helpedShare, rejectsCollectedMax } from '../limits.ts';
 import type { SourceFile } from '../model.ts';
+import { readSegmentJob } from '../pipeline/job-payload.ts';
 import { workOff, type ServeOptions } from '../queue/load-queue.ts';
 import { isOverLimit } from '../reject/store.ts';
 import type { RunContext } from './context.ts';
@@ -123,6 +124,7 @@ export const withSegmentWork = <T>(
         drain,
         outside: whenLost(context.client, address),
         load: segmentWork(context, run, tables, loaders),
+        read: readSegmentJob,
       },
       seconds,
     ),
@@ -148,7 +150,9 @@ export const loadMissing = async (
   const chunks = await loadedChunks(context.client, run.runId);
   const missing = missingSegments(run.files, chunks);
   if (missing.length === 0) return new Map();
-  const { workers, chunkBytes, queue } = context;
+  const { chunkBytes, queue, job } = context;
+  // A run of the queue is cut for those who may help, too.
+  const workers = job === undefined ? context.workers : helpedShare * context.workers;
   const tables = run.planned.map(({ table }) => table);
   return withSegmentWork(context, run, chunks, async (options, seconds) => {
     // Meanwhile the loading threads start.

@@ -5,7 +5,7 @@ import { cancelRun } from '../checkpoint/run-end.ts';
 import { runQuery, withClient } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { readRunRequest } from '../pipeline/run-request.ts';
+import { readRunRequest } from '../pipeline/job-payload.ts';
 import { addRun, runQueueState, type AddedRun, type RunQueueState } from '../queue/run-queue.ts';
 import { readDefinition } from '../run/definition.ts';
 import { findRun } from '../run/history.ts';

@@ -5,7 +5,7 @@ import { withClient, type Client } from '../db/client.ts';
 import { asEtlError } from '../errors.ts';
 import { lostJobsCheckMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
-import { readRunRequest, type RunRequest } from '../pipeline/run-request.ts';
+import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { restoreRuns } from '../queue/run-queue.ts';
 import type { Place } from './place.ts';
 

@@ -9,7 +9,7 @@ import { withClient } from '../db/client.ts';
 import { asEtlError, EtlError } from '../errors.ts';
 import { queueCloseTimeoutMs, runHandedOnMs, runLockedRetryMs, stopDeadlineMsDefault } from '../limits.ts';
 import { silentLogger, type Logger } from '../logger.ts';
-import { readRunRequest, type RunRequest } from '../pipeline/run-request.ts';
+import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { runQueueState, serveRuns, type RunOutcome } from '../queue/run-queue.ts';
 import type { RunHooks, RunOptions } from '../run/options.ts';
 import { runPipeline } from '../run/run-pipeline.ts';

@@ -4,6 +4,7 @@
 
 import { addressFromUrl } from '../../src/db/address.ts';
 import { silentLogger } from '../../src/logger.ts';
+import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { chooseBackend } from '../../src/queue/choose-backend.ts';
 import { serveQueue } from '../../src/queue/load-queue.ts';
 
@@ -20,6 +21,7 @@ await serveQueue({
   workers: 1,
   drain: undefined,
   outside: never,
+  read: readSegmentJob,
   load: () => {
     process.stdout.write('held\n');
     return never;

@@ -10,6 +10,7 @@ import type { Segment } from '../../src/model.ts';
 import { column } from '../../src/pipeline/column.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
 import { serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
+import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { loadChunk } from '../../src/run/load-chunk.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { stagingRows, startOf, withChunkFile } from './chunk-loading.ts';
@@ -76,6 +77,7 @@ describe('a job of another generation', () => {
     drain: undefined,
     outside,
     load,
+    read: readSegmentJob,
   });
   beforeEach(async () => {
     runId += 1;

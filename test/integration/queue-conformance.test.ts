@@ -11,6 +11,7 @@ import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { chooseBackend } from '../../src/queue/choose-backend.ts';
 import type { QueuePlace } from '../../src/queue/job-queue.ts';
 import { removeQueue, serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
+import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
 import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -54,6 +55,7 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
     drain: undefined,
     outside: never,
     load,
+    read: readSegmentJob,
     ...given,
   });
 

@@ -12,6 +12,7 @@ import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { readRedisAddress, type RedisOptions } from '../../src/queue/redis-address.ts';
 import { redisBackend } from '../../src/queue/redis-backend.ts';
 import { serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
+import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
 import { useFiles } from '../helpers/files.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
@@ -28,6 +29,7 @@ const serving = (redis: RedisOptions, load: ServeOptions['load']): ServeOptions 
   drain: undefined,
   outside: new Promise<never>(() => undefined),
   load,
+  read: readSegmentJob,
 });
 
 /** Works three jobs off over that Redis. */
@@ -194,7 +196,7 @@ describe.runIf(hasRedis)('a Redis', () => {
     writeFileSync(config, `sentinel monitor jobs 127.0.0.1 ${master.port} 1\n`);
     const sentinel = await start({ args: [config, '--sentinel'], directory });
     expect(await workThree({ url: sentinel.url, sentinel: 'jobs' })).toBe(3);
-    expect(await master.command('info', 'commandstats')).toContain('cmdstat_bzpopmin');
+    expect(await master.command('info', 'commandstats')).toContain('cmdstat_lpush');
   });
 
   it('that is a Cluster', async () => {

@@ -1,4 +1,4 @@
-// What a job of the run queue asks for, checked on its way in and on its way out: the queue is outside of us.
+// What the jobs of our queues hold, checked when they come back: a queue is outside of us.
 
 import { z } from 'zod';
 import { EtlError } from '../errors.ts';
@@ -24,11 +24,29 @@ const requestSchema = z
 
 export type RunRequest = z.output<typeof requestSchema>;
 
-/** Reads a request. Errors: ETL_JOB_INVALID. */
-export const readRunRequest = (data: unknown, job: string): RunRequest => {
-  const parsed = requestSchema.safeParse(data);
+const count = (least: number) => z.int().min(least);
+
+const segmentSchema = z.strictObject({
+  segment: z.strictObject({
+    fileId: count(0),
+    start: z.strictObject({ byte: count(0), line: count(1), record: count(1) }),
+    byteEnd: count(0),
+  }),
+  /** Of the coordinator that cut the segment. */
+  generation: count(1),
+});
+
+const read = <Schema extends z.ZodType>(schema: Schema, data: unknown, job: string): z.output<Schema> => {
+  const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   const problem = [issue.path.join('.'), issue.message].filter(Boolean).join(': ');
   throw new EtlError('ETL_JOB_INVALID', { job, problem }, { cause: parsed.error });
 };
+
+/** Reads a job of the queue of runs. Errors: ETL_JOB_INVALID. */
+export const readRunRequest = (data: unknown, job: string): RunRequest => read(requestSchema, data, job);
+
+/** Reads a job of a load queue. Errors: ETL_JOB_INVALID. */
+export const readSegmentJob = (data: unknown, job: string): z.output<typeof segmentSchema> =>
+  read(segmentSchema, data, job);

@@ -1,7 +1,7 @@
-// What comes over the run queue is read strictly.
+// What comes over the queues is read strictly.
 
 import { describe, expect, it } from 'vitest';
-import { readRunRequest } from '../../../src/pipeline/run-request.ts';
+import { readRunRequest, readSegmentJob } from '../../../src/pipeline/job-payload.ts';
 
 const request = {
   pipeline: 'noaa',
@@ -29,5 +29,26 @@ describe('readRunRequest', () => {
 
   it.each([undefined, null, 'run', []])('refuses %j', (data) =>
     expect(() => readRunRequest(data, 'run-1')).toThrow('job run-1 of the run queue'),
+  );
+});
+
+describe('readSegmentJob', () => {
+  const segment = { fileId: 1, start: { byte: 10, line: 2, record: 1 }, byteEnd: 20 };
+
+  it('takes what a coordinator writes', () =>
+    expect(readSegmentJob({ segment, generation: 2 }, 'file-1-10')).toEqual({ segment, generation: 2 }));
+
+  it.each<{ name: string; data: object }>([
+    { name: 'no generation', data: { segment } },
+    { name: 'a negative byte', data: { segment: { ...segment, byteEnd: -1 }, generation: 1 } },
+    { name: 'a text for a number', data: { segment: { ...segment, fileId: '1' }, generation: 1 } },
+    {
+      name: 'a key that nobody knows',
+      data: { segment: { ...segment, path: '/etc/passwd' }, generation: 1 },
+    },
+  ])('refuses $name', ({ data }) =>
+    expect(() => readSegmentJob(data, 'file-1-10')).toThrow(
+      expect.objectContaining({ code: 'ETL_JOB_INVALID' }),
+    ),
   );
 });
