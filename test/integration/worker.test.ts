@@ -178,6 +178,18 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
     expect(await rows()).toBe(60_000);
   });
 
+  it('hurried while it stops, it breaks the chunks in flight off; the run goes on elsewhere all the same', async () => {
+    const first = await start();
+    const { job } = await put({ fullRefresh: true });
+    await untilLoading();
+    const closing = first.close({ deadlineMs: 3_600_000 });
+    first.abort();
+    await closing;
+    await start();
+    await until(() => said('run ended', job) !== undefined);
+    expect(await rows()).toBe(60_000);
+  });
+
   it('a folder without pipelines, or with one name twice, is refused before a connection is opened', async () => {
     const twice = join(directory, 'twice');
     cpSync('pipelines', twice, { recursive: true });
