@@ -6,6 +6,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { jobLockMs, jobStalledCheckMs } from '../../src/limits.ts';
 import { ask } from '../helpers/fault-database.ts';
 import { useFiles } from '../helpers/files.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
@@ -163,6 +164,25 @@ describe.each(queues)('three worker processes, queues in $queue', ({ queue }) =>
     expect(await untilRun(({ state }) => state === 'published')).toMatchObject({ id });
     expect(await outcome()).toEqual(undisturbed);
   });
+
+  const paused = [
+    { name: 'a helper', isIt: (worker: ChildProcess, pid: number) => worker.pid !== pid },
+    { name: 'the coordinator', isIt: (worker: ChildProcess, pid: number) => worker.pid === pid },
+  ];
+  it.each(paused)(
+    '$name is paused until its jobs are somebody else’s, and wakes up again',
+    async ({ isIt }) => {
+      const workers = startWorkers();
+      await enqueue();
+      const { id, pid } = await untilRun((_, copying) => copying >= 2);
+      const worker = workers.find((each) => isIt(each, pid))!;
+      worker.kill('SIGSTOP');
+      await sleep(jobLockMs + 2 * jobStalledCheckMs);
+      worker.kill('SIGCONT');
+      expect(await untilRun(({ state }) => state === 'published')).toMatchObject({ id });
+      expect(await outcome()).toEqual(undisturbed);
+    },
+  );
 
   it('each is killed in turn, and started again', async () => {
     const workers = [...startWorkers()];
