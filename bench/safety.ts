@@ -77,6 +77,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
     decode: decoderFor(file),
     split: splitterFor(file),
     epoch,
+    generation: 1,
     chunkBytes: chunkBytesDefault,
     signal: new AbortController().signal,
     onDecoded: () => undefined,

@@ -24,6 +24,10 @@ export const segmentChunks = 2;
 /** Segments for each worker, when there is too little for whole ones: the last to finish then finishes soon. */
 export const segmentsPerWorker = 4;
 
+/** An enqueued run is cut as if so many workers like this one loaded it: those that are idle find something to help with,
+ *  and cutting costs a scan at a hundred times the speed of loading. */
+export const helpedShare = 4;
+
 /** Files are cut when their uneven sizes would make the load longer than this, compared with an even division. */
 export const unevenMax = 1.1;
 
@@ -181,6 +185,42 @@ export const queueQueryTimeoutMs = 30_000;
 
 /** BullMQ's close() has no bound of its own; after this its sockets are destroyed. */
 export const queueCloseTimeoutMs = 3_000;
+
+/** Tries to reach Redis before a run says that it is gone, with pauses that grow to the longest: some three seconds. A
+ *  run then waits for it as for PostgreSQL, up to `--wait`. */
+export const redisAttemptsMax = 10;
+export const redisRetryStepMs = 50;
+export const redisRetryMsMax = 500;
+
+/** Tries of a run that failed for a reason that may pass, and the first pause between them, which doubles: the last comes
+ *  after about 40 minutes. */
+export const runAttemptsMax = 10;
+export const runBackoffMs = 5_000;
+
+/** A run whose pipeline is being run by somebody else, or whose worker stops, is offered again after this. */
+export const runLockedRetryMs = 5_000;
+export const runHandedOnMs = 100;
+
+/** Finished jobs that stay on the queue of runs, for whoever looks; what became of the runs stands in etl.run. */
+export const finishedRunJobsKept = 100;
+
+/** Largest priority of a run: BullMQ's own limit. */
+export const runPriorityMax = 2_097_151;
+
+/** Largest number of a TCP port. */
+export const portMax = 65_535;
+
+/** How often an idle worker looks for runs of others that it can help. */
+export const helpPollMs = 1_000;
+
+/** How often a worker looks whether the queue has lost the job of an unfinished run: it takes connections to the queue. */
+export const lostJobsCheckMs = 10_000;
+
+/** A worker that is asked to stop finishes its chunks within this, or breaks them off. Kubernetes gives thirty seconds. */
+export const stopDeadlineMsDefault = 25_000;
+
+/** Buckets of the time that a chunk takes: 32 MiB load in about a second on a usual machine. */
+export const chunkSecondsBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
 /** How often the coordinator looks whether the queue is worked off, when no job of its own process ends. */
 export const queuePollMs = 500;

@@ -24,6 +24,48 @@ export const runErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_RUN_CANCELLED: {
+    message: 'run {run} was cancelled',
+    hint: 'What is loaded is kept: `etl retry {run}`, or the next run of its pipeline, goes on with it.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_RUN_OVER: {
+    message: 'run {run} is {state}: there is nothing to {action}',
+    hint: '`etl status {run}` shows it.',
+    retry: 'never',
+    exit: usage,
+  },
+  ETL_JOB_INVALID: {
+    message: 'job {job} of the run queue is not one that this sluice understands: {problem}',
+    hint: 'Enqueue the run with the same version of sluice that the workers have.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_PIPELINE_UNKNOWN: {
+    message: 'there is no pipeline {pipeline} in {folder}{suggestion}',
+    hint: 'A worker runs what stands in its own folder only: put the file there and start it anew.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_PIPELINE_FOLDER: {
+    message: 'the pipelines in {folder} cannot be served: {problem}',
+    hint: 'Every .ts and .js file directly in the folder exports one pipeline, each with its own name; other files go into folders below it.',
+    retry: 'never',
+    exit: usage,
+  },
+  ETL_DEFINITION_DIFFERS: {
+    message: 'pipeline {pipeline} has another definition here than where the run was enqueued',
+    hint: 'Bring both to the same version, start the workers anew, and enqueue it again.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_RUN_SUPERSEDED: {
+    message: 'run {run} has another coordinator by now, who has cut its files into other pieces',
+    hint: 'Nothing to do: the run goes on without this process, which may join it again.',
+    retry: 'run',
+    exit: failed,
+  },
   ETL_JOIN_REFUSED: {
     message: 'cannot load for pipeline {pipeline}: {problem}',
     hint: 'Start the run first, with the same definition.',

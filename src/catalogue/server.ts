@@ -41,6 +41,24 @@ export const serverErrors = {
     retry: 'run',
     exit: failed,
   },
+  ETL_QUEUE_CONNECT: {
+    message: 'cannot reach {queue}, which is to hold the jobs: {problem}',
+    hint: 'Check REDIS_URL and that Redis runs; without REDIS_URL the queue is in PostgreSQL.',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_QUEUE_REFUSED: {
+    message: '{queue} refused a command: {problem}',
+    hint: 'Check user and password in REDIS_URL, what the user may do, and how much memory Redis has.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_QUEUE_LOST: {
+    message: 'the jobs on {queue} were lost: {problem}',
+    hint: 'Run again when it is back: only what is missing is loaded.',
+    retry: 'run',
+    exit: failed,
+  },
   ETL_EPOCH_CHANGED: {
     message: 'the server crashed and recovered; its unlogged tables are empty',
     hint: 'Run again: what was lost is loaded again.',

@@ -7,6 +7,7 @@
 import { advisoryKeys } from '../db/advisory-keys.ts';
 import { withTransaction, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
+import { whyStopped } from './run-end.ts';
 
 const readEpoch = async (client: Client): Promise<string | undefined> =>
   (await client.query('select epoch from etl.canary')).rows[0]?.epoch;
@@ -27,15 +28,26 @@ export const assertEpoch = async (client: Client, epoch: string): Promise<void> 
   if ((await readEpoch(client)) !== epoch) throw new EtlError('ETL_EPOCH_CHANGED');
 };
 
+/** For whom a loader loads: one coordinator of a run, under one epoch. */
+export interface Loading {
+  readonly runId: number;
+  readonly epoch: string;
+  readonly generation: number;
+}
+
 /**
- * Throws when a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash, ETL_RUN_TAKEN when the run is no
- * longer being loaded. Called in the chunk's transaction, and holds the run's row until its end: whoever takes the run's
- * place waits for the chunks in flight, and a loader that missed it stops here.
+ * Throws when a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash, ETL_RUN_TAKEN or ETL_RUN_CANCELLED when the run
+ * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has cut it into other pieces since. Called in the chunk's
+ * transaction, and holds the run's row until its end: whoever takes the run over waits for the chunks in flight, and a
+ * loader that missed it stops here. Proved by test/integration/generation.test.ts.
  */
-export const assertLoading = async (client: Client, runId: number, epoch: string): Promise<void> => {
+export const assertLoading = async (client: Client, loading: Loading): Promise<void> => {
+  const { runId, epoch, generation } = loading;
   await assertEpoch(client, epoch);
-  const { rows } = await client.query(`select from etl.run where id = $1 and state = 'loading' for share`, [
-    runId,
-  ]);
-  if (rows.length === 0) throw new EtlError('ETL_RUN_TAKEN', { run: runId, other: 'another process' });
+  const { rows } = await client.query(
+    `select generation from etl.run where id = $1 and state = 'loading' for share`,
+    [runId],
+  );
+  if (rows.length === 0) throw await whyStopped(client, runId);
+  if (rows[0].generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
 };

@@ -1,7 +1,7 @@
 // The ledger: runs, their files, and one row for every chunk that is in staging.
 
 import { runQuery, type Client } from '../db/client.ts';
-import { storable, storableJson, type Query } from '../db/sql.ts';
+import { storableJson, type Query } from '../db/sql.ts';
 import type { Counts, Position, RunState, SourceFile } from '../model.ts';
 
 /** What a new run says of itself. */
@@ -14,14 +14,16 @@ export interface NewRun {
   readonly host: string;
   readonly pid: number;
   readonly workers: number;
+  /** Of the run queue, when the run was enqueued. */
+  readonly job?: string | undefined;
 }
 
 export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 
 export const insertRun = (run: NewRun): Query => ({
-  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, epoch, host, pid, workers)
-    values ($1, $2, $3, $4, $5, $6, $7, $8)
-    returning id::float8 as id`,
+  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, epoch, host, pid, workers, job)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    returning id::float8 as id, generation`,
   values: [
     run.pipeline,
     run.definitionHash,
@@ -31,6 +33,7 @@ export const insertRun = (run: NewRun): Query => ({
     run.host,
     run.pid,
     run.workers,
+    run.job,
   ],
 });
 
@@ -54,11 +57,11 @@ export const insertFiles = (runId: number, files: readonly NewFile[]): Query => 
   ],
 });
 
-/** A step forward of a run that goes well. */
+/** A step forward of a run that goes well; changes no row when somebody has cancelled it. */
 export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publishing'): Query => ({
   text: `update etl.run
     set state = $2, loaded_at = case $2 when 'loaded' then clock_timestamp() else loaded_at end
-    where id = $1`,
+    where id = $1 and state <> 'cancelled'`,
   values: [runId, state],
 });
 
@@ -68,20 +71,6 @@ export const finishRun = (runId: number): Query => ({
     set state = 'published', finished_at = clock_timestamp(), error_code = null, error = null
     where id = $1 and state = 'publishing'`,
   values: [runId],
-});
-
-/** Records why a run ended, unless it was published, or another process has it, by now. */
-export const endRun = (
-  runId: number,
-  state: RunState,
-  { code, message }: { code: string; message: string },
-  host: string,
-  pid: number,
-): Query => ({
-  text: `update etl.run
-    set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp()
-    where id = $1 and state not in ('published', 'cancelled') and host = $5 and pid = $6`,
-  values: [runId, state, code, storable(message), host, pid],
 });
 
 /** Ends unfinished runs that a new one takes the place of: their staging tables are about to be dropped. */
@@ -94,12 +83,20 @@ export const abandonRuns = (pipeline: string): Query => ({
   values: [pipeline],
 });
 
-/** A process goes on with an unfinished run. */
-export const adoptRun = (runId: number, host: string, pid: number, workers: number): Query => ({
+/**
+ * A process goes on with an unfinished run: as its next generation, so that whoever still loads for an earlier one stops.
+ * Waits for their chunks in flight, which hold the run's row.
+ */
+export const adoptRun = (
+  runId: number,
+  { host, pid, workers, job }: Pick<NewRun, 'host' | 'pid' | 'workers' | 'job'>,
+): Query => ({
   text: `update etl.run
-    set state = 'loading', host = $2, pid = $3, workers = $4, finished_at = null, error_code = null, error = null
-    where id = $1`,
-  values: [runId, host, pid, workers],
+    set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
+      finished_at = null, error_code = null, error = null
+    where id = $1
+    returning generation`,
+  values: [runId, host, pid, workers, job],
 });
 
 /** The newest run of a pipeline, finished or not. */
@@ -109,6 +106,7 @@ export interface LatestRun {
   readonly definitionHash: string;
   readonly tableHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
+  readonly generation: number;
   readonly errorCode: string | null;
 }
 
@@ -116,15 +114,18 @@ export const latestRun = async (client: Client, pipeline: string): Promise<Lates
   (
     await client.query(
       `select id::float8 as id, state, definition_hash as "definitionHash", table_hashes as "tableHashes", epoch,
-          error_code as "errorCode"
+          generation, error_code as "errorCode"
         from etl.run where pipeline = $1 order by id desc limit 1`,
       [pipeline],
     )
   ).rows[0];
 
-/** The state of a run: after a connection was lost during commit, the only way to know. */
-export const runState = async (client: Client, runId: number): Promise<RunState> =>
-  (await client.query('select state from etl.run where id = $1', [runId])).rows[0].state;
+/** Where a run stands: after a connection was lost during commit, the only way to know. */
+export const runStanding = async (
+  client: Client,
+  runId: number,
+): Promise<{ readonly state: RunState; readonly generation: number }> =>
+  (await client.query('select state, generation from etl.run where id = $1', [runId])).rows[0];
 
 /** Files of a run, as they were when it was planned. */
 export const runFiles = async (client: Client, runId: number): Promise<readonly SourceFile[]> =>

@@ -129,3 +129,10 @@ export const parseRunId = (text: string | undefined): number | undefined => {
     hint: '`etl status` lists the runs.',
   });
 };
+
+/** A moment as ISO 8601 writes it. */
+export const parseMoment: Parser<Date> = (text) => {
+  const value = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (!Number.isNaN(value.getTime())) return { value };
+  return { problem: `'${text}' is not a moment such as 2026-05-01T03:00:00Z` };
+};

@@ -38,6 +38,8 @@ export const retryByCode: Readonly<Record<string, Retry>> = {
   // ours
   ETL_CONNECT: 'server', // could not be opened, for one of the reasons above
   ETL_SERVER_LOST: 'server', // a connection that ended under a query; the driver's own error for it has no code
+  ETL_QUEUE_CONNECT: 'server', // Redis is away: waited for like PostgreSQL
+  ETL_QUEUE_LOST: 'server', // or it was emptied: the ledger says which jobs to put there again
   ETL_EPOCH_CHANGED: 'server', // the server crashed and is back already
 };
 

@@ -1,46 +1,32 @@
-// BullMQ on PostgreSQL: the one place that loads it, makes its schema, and knows its traps.
+// What a queue needs of the server that holds it: the contract of the two backends, PostgreSQL and Redis.
+//
+// Both pass test/integration/queue-conformance.test.ts.
 
-import { createRequire } from 'node:module';
 import type * as BullMq from 'bullmq';
-import type { ServerAddress } from '../db/address.ts';
-import { GuardedClient, withClient, type Client } from '../db/client.ts';
-import { queuePoolConnections, queueQueryTimeoutMs } from '../limits.ts';
-import type { SocketSet } from './sockets.ts';
+import type { Client } from '../db/client.ts';
 
-/** Schema of BullMQ's own tables, beside our bookkeeping. */
-export const queueSchema = 'etl_queue';
+/** The connections of one BullMQ object, made so that they can be ended when BullMQ cannot end them itself. */
+export interface QueueLink {
+  /** For BullMQ's constructors. */
+  readonly options: { readonly connection: BullMq.ConnectionOptions; readonly prefix?: string };
+  /** Their last argument. */
+  readonly factory: BullMq.BackendFactory;
+  /** Ends all connections at once; those that are asked for later fail. */
+  readonly destroy: () => void;
+}
 
-/**
- * Loads BullMQ as CommonJS. Its ES modules cannot open a PostgreSQL connection by themselves (they look for `require`),
- * and take twice as long to load.
- */
-export const loadBullMq = (): typeof BullMq => createRequire(import.meta.url)('bullmq') as typeof BullMq;
+/** How a connection behaves while its server is away: a run gives up and begins again, a worker waits as long as it takes. */
+export type Patience = 'gives up' | 'keeps trying';
 
-/** Makes or updates BullMQ's tables; one read when there is nothing to do. */
-export const migrateQueue = async (address: ServerAddress): Promise<void> =>
-  withClient(address, async (client) => {
-    if (!(await isCurrent(client))) await loadBullMq().runMigrations(client, queueSchema);
-  });
-
-const isCurrent = async (client: Client): Promise<boolean> => {
-  const { LATEST_SCHEMA_VERSION } = loadBullMq();
-  const there = await client.query(`select to_regclass($1) is not null as there`, [
-    `${queueSchema}.migration`,
-  ]);
-  if (!there.rows[0].there) return false;
-  const found = await client.query(`select max(version) as version from ${queueSchema}.migration`);
-  return found.rows[0].version >= LATEST_SCHEMA_VERSION;
-};
-
-/** Connection of one BullMQ object: a small pool of its own, and a LISTEN connection beside it. */
-export const queueConnection = (address: ServerAddress, sockets: SocketSet): BullMq.PostgresPoolConfig => ({
-  ...(address.config as BullMq.PostgresPoolConfig),
-  // BullMQ takes connections out of its pool without listening to them.
-  Client: GuardedClient,
-  application_name: 'sluice queue',
-  max: queuePoolConnections,
-  // A query on a connection that leads nowhere must not wait for ever.
-  query_timeout: queueQueryTimeoutMs,
-  schema: queueSchema,
-  stream: sockets.open,
-});
+export interface QueueBackend {
+  /** Where the jobs are, fit for people and logs. */
+  readonly label: string;
+  /** Makes sure that jobs can be put there. Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED; the driver's own. */
+  readonly prepare: () => Promise<void>;
+  /** What names this database among those that share the server; asked over a connection to it. */
+  readonly namespaceOf: (client: Client) => Promise<string>;
+  /** Opens a queue of a database. */
+  readonly connect: (namespace: string, patience: Patience) => QueueLink;
+  /** What to throw for an error of BullMQ: its statements are right, so it is about the connection, or a refusal. */
+  readonly errorOf: (error: unknown) => unknown;
+}

@@ -2,31 +2,29 @@
 // work it off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job, Queue } from 'bullmq';
-import type { ServerAddress } from '../db/address.ts';
+import type { Job } from 'bullmq';
 import { retryOf } from '../db/retry.ts';
-import { EtlError, codeOf, messageOf } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import { EtlError, codeOf } from '../errors.ts';
 import {
   jobAttemptsMax,
   jobBackoffMs,
   jobLockMs,
   jobStalledCheckMs,
   jobStalledMax,
-  queueCloseTimeoutMs,
   queuePollMs,
 } from '../limits.ts';
 import type { Segment } from '../model.ts';
-import { loadBullMq, queueConnection } from './backend.ts';
-import { createSocketSet, type SocketSet } from './sockets.ts';
+import { loadBullMq } from './bullmq.ts';
+import { openWorker, withQueue, type JobQueue, type QueuePlace } from './job-queue.ts';
 
 export interface QueueOptions {
-  readonly address: ServerAddress;
+  readonly queue: QueuePlace;
   readonly runId: number;
-  readonly logger: Logger;
 }
 
 export interface ServeOptions extends QueueOptions {
+  /** Of the coordinator that is served: other generations' segments may overlap its own. */
+  readonly generation: number;
   readonly workers: number;
   /** Asks the work to stop after the chunks in flight: closing then waits for them. */
   readonly drain: AbortSignal | undefined;
@@ -34,65 +32,25 @@ export interface ServeOptions extends QueueOptions {
   readonly outside: Promise<never>;
   /** Loads one segment; its signal is aborted when the queue is left at once. */
   readonly load: (segment: Segment, signal: AbortSignal) => Promise<void>;
+  /** Checks what comes out of the queue, given the job's name for people. */
+  readonly read: (data: unknown, job: string) => SegmentJob;
+}
+
+/** What a job holds: references, never rows. */
+export interface SegmentJob {
+  readonly segment: Segment;
+  /** Of the coordinator that cut the segment. */
+  readonly generation: number;
 }
 
 /** Every run has a queue of its own: processes that know other pipelines must not take its jobs. */
 const queueName = (runId: number): string => `etl-load-${runId}`;
 
-/** BullMQ reports thousands of errors a second while the server is down; one of a kind is enough for a log. */
-const quiet = (logger: Logger): ((error: Error) => void) => {
-  const said = new Set<string>();
-  return (error) => {
-    const kind = codeOf(error) ?? error.name;
-    if (!said.has(kind)) logger.debug({ error }, 'queue');
-    said.add(kind);
-  };
-};
-
-/** Closes BullMQ's object in bounded time: what does not close by itself loses its sockets. */
-const closeBounded = async (close: () => Promise<void>, sockets: SocketSet): Promise<void> => {
-  const timer = new AbortController();
-  const late = sleep(queueCloseTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
-  const closed = close().catch(() => undefined);
-  await Promise.race([closed, late]);
-  timer.abort();
-  sockets.destroy();
-  await Promise.race([closed, sleep(queueCloseTimeoutMs, undefined, { ref: false })]);
-};
-
-const openQueue = ({ address, runId, logger }: QueueOptions, sockets: SocketSet): Queue => {
-  const { Queue: BullQueue, createPostgresBackend } = loadBullMq();
-  const connection = queueConnection(address, sockets);
-  const queue = new BullQueue(queueName(runId), { connection }, createPostgresBackend as never);
-  queue.on('error', quiet(logger));
-  return queue;
-};
-
-/** BullMQ's statements are right, so an error without a code is the driver's: the connection ended, or gave no answer. */
-const lossOf = (error: unknown, { label }: ServerAddress): unknown =>
-  error instanceof EtlError || codeOf(error) !== undefined
-    ? error
-    : new EtlError('ETL_SERVER_LOST', { server: label, problem: messageOf(error) }, { cause: error });
-
-/** Uses the queue of a run for the length of a function. */
-const withQueue = async <T>(options: QueueOptions, use: (queue: Queue) => Promise<T>): Promise<T> => {
-  const sockets = createSocketSet();
-  const queue = openQueue(options, sockets);
-  try {
-    return await use(queue);
-  } catch (error) {
-    throw lossOf(error, options.address);
-  } finally {
-    await closeBounded(() => queue.close(), sockets);
-  }
-};
-
 /** Removes what a run left in the queue: its jobs, finished or not. */
-export const removeQueue = (options: QueueOptions): Promise<void> =>
-  withQueue(options, async (queue) => {
-    await queue.waitUntilReady();
-    await queue.obliterate({ force: true });
-  });
+export const removeQueue = ({ queue: place, runId }: QueueOptions): Promise<void> =>
+  withQueue(place, queueName(runId), empty);
+
+const empty = ({ ask }: JobQueue): Promise<void> => ask((bull) => bull.obliterate({ force: true }));
 
 /** A process's share in the work of a run. */
 export interface Service {
@@ -103,82 +61,66 @@ export interface Service {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Begins to work the queue off, `workers` segments at a time.
- *
- * The worker runs only once its connection stands: one whose first connection failed would ask for jobs in a loop that
- * never pauses, not even for a signal.
- */
+/** The run goes on without this process, or not at all: its coordinator knows. */
+const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_CANCELLED']);
+
+/** Begins to work the queue off, `workers` segments at a time. */
 export const serveQueue = async (options: ServeOptions): Promise<Service> => {
-  const { Worker: BullWorker, UnrecoverableError, createPostgresBackend } = loadBullMq();
-  const sockets = createSocketSet();
+  const { UnrecoverableError } = loadBullMq();
   const leaving = new AbortController();
   let fail: (error: unknown) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => (fail = reject));
   failed.catch(() => undefined);
   options.outside.catch(fail);
-  const work = async ({ data }: Job<Segment>): Promise<void> => {
+  const work = async ({ id = '', data }: Job): Promise<void> => {
     try {
-      await options.load(data, leaving.signal);
+      const { segment, generation } = options.read(data, id);
+      // Left on the queue by a coordinator that is gone.
+      if (generation < options.generation) return;
+      if (generation > options.generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: options.runId });
+      await options.load(segment, leaving.signal);
     } catch (error) {
       fail(error);
       // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
       const code = codeOf(error) ?? 'unknown';
-      // A process that leaves gives its job back.
-      const isLeaving = leaving.signal.aborted || options.drain?.aborted === true;
+      // A process that leaves gives its job back, also one that has found out that it is no longer wanted.
+      const isLeaving = leaving.signal.aborted || options.drain?.aborted === true || unwantedCodes.has(code);
       throw retryOf(error) === 'never' && !isLeaving ? new UnrecoverableError(code) : new Error(code);
     }
   };
-  const bullWorker = new BullWorker(
-    queueName(options.runId),
-    work as never,
-    {
-      connection: queueConnection(options.address, sockets),
-      concurrency: options.workers,
-      lockDuration: jobLockMs,
-      stalledInterval: jobStalledCheckMs,
-      maxStalledCount: jobStalledMax,
-      autorun: false,
-    },
-    createPostgresBackend as never,
-  );
+  const { bull, close } = await openWorker(options.queue, queueName(options.runId), work, {
+    concurrency: options.workers,
+    lockDuration: jobLockMs,
+    stalledInterval: jobStalledCheckMs,
+    maxStalledCount: jobStalledMax,
+    runRetryDelay: jobBackoffMs,
+  });
   const service: Service = {
     failed,
     onDone: () => undefined,
     close: async () => {
-      if (options.drain?.aborted) await bullWorker.close().catch(() => undefined);
+      if (options.drain?.aborted) await bull.close().catch(() => undefined);
       leaving.abort();
-      await closeBounded(() => bullWorker.close(), sockets);
+      await close();
     },
   };
-  bullWorker.on('error', quiet(options.logger));
-  bullWorker.on('completed', () => service.onDone());
-  try {
-    await bullWorker.waitUntilReady();
-  } catch (error) {
-    await service.close();
-    throw error;
-  }
-  bullWorker.run().catch(fail);
+  bull.on('completed', () => service.onDone());
+  bull.run().catch(fail);
   return service;
 };
 
 /** Jobs that are not done yet, and the codes of those that failed, here or in another process. */
-const look = async (queue: Queue): Promise<{ open: number; failedCodes: readonly string[] }> => {
-  const { failed = 0, ...open } = await queue.getJobCounts(
-    'wait',
-    'active',
-    'delayed',
-    'prioritized',
-    'failed',
+const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: readonly string[] }> => {
+  const { failed = 0, ...open } = await ask((bull) =>
+    bull.getJobCounts('wait', 'active', 'delayed', 'prioritized', 'failed'),
   );
-  const failedCodes =
-    failed === 0 ? [] : (await queue.getFailed(0, 0)).map(({ failedReason }) => failedReason);
+  const failedJobs = failed === 0 ? [] : await ask((bull) => bull.getFailed(0, 0));
+  const failedCodes = failedJobs.map(({ failedReason }) => failedReason);
   return { open: Object.values(open).reduce((sum, jobs) => sum + jobs, 0), failedCodes };
 };
 
 /** Waits until every job is done, by whomever. */
-const waitUntilDone = async (queue: Queue, service: Service): Promise<void> => {
+const waitUntilDone = async (queue: JobQueue, service: Service): Promise<void> => {
   for (;;) {
     const wake = new AbortController();
     service.onDone = () => wake.abort();
@@ -195,20 +137,23 @@ const waitUntilDone = async (queue: Queue, service: Service): Promise<void> => {
   }
 };
 
-const addJobs = async (queue: Queue, segments: readonly Segment[]): Promise<void> => {
-  await queue.addBulk(
-    segments.map((data) => ({
-      name: 'segment',
-      data,
-      opts: {
-        jobId: `file-${data.fileId}-${data.start.byte}`,
-        removeOnComplete: true,
-        // A process that joined may lose its own connection: the job then goes to another.
-        attempts: jobAttemptsMax,
-        backoff: jobBackoffMs,
-      },
-    })),
-  );
+const addJobs = async (
+  { ask }: JobQueue,
+  generation: number,
+  segments: readonly Segment[],
+): Promise<void> => {
+  const jobs = segments.map((segment) => ({
+    name: 'segment',
+    data: { segment, generation } satisfies SegmentJob,
+    opts: {
+      jobId: `file-${segment.fileId}-${segment.start.byte}`,
+      removeOnComplete: true,
+      // A process that joined may lose its own connection: the job then goes to another.
+      attempts: jobAttemptsMax,
+      backoff: jobBackoffMs,
+    },
+  }));
+  await ask((bull) => bull.addBulk(jobs));
 };
 
 /**
@@ -219,12 +164,11 @@ export const workOff = async (
   options: ServeOptions,
   batches: AsyncGenerator<readonly Segment[], void>,
 ): Promise<void> => {
-  const feed = async (queue: Queue): Promise<void> => {
-    for await (const segments of batches) await addJobs(queue, segments);
+  const feed = async (queue: JobQueue): Promise<void> => {
+    for await (const segments of batches) await addJobs(queue, options.generation, segments);
   };
-  await withQueue(options, async (queue) => {
-    await queue.waitUntilReady();
-    await queue.obliterate({ force: true });
+  await withQueue(options.queue, queueName(options.runId), async (queue) => {
+    await empty(queue);
     const service = await serveQueue(options);
     // Loading begins with the first batch, while the rest is looked for.
     const feeding = feed(queue);
@@ -237,6 +181,6 @@ export const workOff = async (
       await service.close();
       await batches.return();
     }
-    await queue.obliterate({ force: true });
+    await empty(queue);
   });
 };

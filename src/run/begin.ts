@@ -12,6 +12,7 @@ import {
   renewEpoch,
   runFiles,
 } from '../checkpoint/ledger.ts';
+import { whyStopped } from '../checkpoint/run-end.ts';
 import { createStaging, dropStaging } from '../copy/staging.ts';
 import { awaitBuildsEnd } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
@@ -38,12 +39,15 @@ const stagingIsThere = async (
   return rows[0].there;
 };
 
+/** A run, and which of its coordinators this process is. */
+type RunNumber = Pick<LoadingRun, 'runId' | 'generation'>;
+
 /** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */
 const insertNewRun = (
   context: RunContext,
   hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
-): Promise<number> =>
+): Promise<RunNumber> =>
   withTransaction(context.client, async () => {
     const { client, spec, workers } = context;
     const { name: pipeline, shownParams: params } = spec;
@@ -54,11 +58,12 @@ const insertNewRun = (
       workers,
       host: hostname(),
       pid: process.pid,
+      job: context.job,
       definitionHash: hashes.definition,
       tableHashes: hashes.tables,
       epoch: context.epoch,
     };
-    const runId: number = (await runQuery(client, insertRun(run))).rows[0].id;
+    const { id: runId, generation } = (await runQuery(client, insertRun(run))).rows[0];
     await runQuery(
       client,
       insertFiles(
@@ -67,7 +72,7 @@ const insertNewRun = (
       ),
     );
     await createLandings(context, planned);
-    return runId;
+    return { runId, generation };
   });
 
 /** Makes the empty tables that the run's rows are loaded into, in place of those of an earlier run. */
@@ -125,6 +130,15 @@ const announcePlan = ({ emit, spec, address, workers }: RunContext, { runId, pla
   emit({ type: 'planned', tables });
 };
 
+/** Makes this process the run's coordinator. */
+const adopt = async ({ client, workers, job }: RunContext, runId: number): Promise<RunNumber> => {
+  const { rows } = await runQuery(
+    client,
+    adoptRun(runId, { host: hostname(), pid: process.pid, workers, job }),
+  );
+  return { runId, generation: rows[0].generation };
+};
+
 /**
  * Begins: continues the newest unfinished run of the pipeline when definition and files are the same, else writes a new
  * one and says why. `back` is told when the server was waited for, unless a crash cost more than it says.
@@ -137,7 +151,7 @@ export const beginRun = async (
   fresh: boolean,
   back?: RunEvent,
 ): Promise<LoadingRun> => {
-  const { client, spec, workers, emit } = context;
+  const { client, spec, emit } = context;
   const latest = await latestRun(client, spec.name);
   const beginning = decideBeginning({
     latest,
@@ -157,13 +171,13 @@ export const beginRun = async (
   const isNew = beginning.kind === 'new';
   // Rows go straight into the build schema: nobody may be building there any more.
   if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
-  const runId = isNew ? await insertNewRun(context, hashes, planned) : beginning.runId;
+  const number = isNew ? await insertNewRun(context, hashes, planned) : await adopt(context, beginning.runId);
+  const { runId } = number;
   if (isNew && latest !== undefined && latest.state !== 'published') await forgetJobs(context, latest.id);
-  const run = { runId, planned, epoch: context.epoch, files: await runFiles(client, runId) };
+  const run = { ...number, planned, epoch: context.epoch, files: await runFiles(client, runId) };
   announcePlan(context, run);
   let news = back;
   if (beginning.kind === 'resume') {
-    await runQuery(client, adoptRun(runId, hostname(), process.pid, workers));
     const recovered = await renewIfCrashed(context, runId, latest!.epoch);
     await announceResume(context, runId);
     if (recovered.crashed) news = recovered;
@@ -174,12 +188,12 @@ export const beginRun = async (
 
 /** Goes on with a run of this process after its connections were lost. */
 export const continueRun = async (context: RunContext, run: LoadingRun): Promise<LoadingRun> => {
-  const { client, workers } = context;
-  const latest = await latestRun(client, context.spec.name);
-  const isOurs = latest?.id === run.runId && latest.state !== 'cancelled';
-  if (!isOurs)
+  const latest = await latestRun(context.client, context.spec.name);
+  if (latest?.id === run.runId && latest.state === 'cancelled')
+    throw await whyStopped(context.client, run.runId);
+  if (latest?.id !== run.runId)
     throw new EtlError('ETL_RUN_TAKEN', { run: run.runId, other: `run ${latest?.id ?? 'unknown'}` });
-  await runQuery(client, adoptRun(run.runId, hostname(), process.pid, workers));
+  const number = await adopt(context, run.runId);
   context.emit(await renewIfCrashed(context, run.runId, run.epoch));
-  return { ...run, epoch: context.epoch };
+  return { ...run, ...number, epoch: context.epoch };
 };

@@ -20,6 +20,7 @@ export interface FileLoad {
   readonly decode: Decoder;
   readonly split: Splitter;
   readonly epoch: string;
+  readonly generation: number;
   readonly chunkBytes: number;
   readonly signal: AbortSignal;
   /** Told of bytes and counts as they are decoded; told the negative when a chunk is rolled back. */

@@ -4,13 +4,15 @@ import type { PipelineSpec } from '../declaration.ts';
 import type { ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
 import type { Logger } from '../logger.ts';
-import type { RunEvent, RunStep, StepTime } from '../model.ts';
+import type { LoadTimes, RunEvent, RunStep, StepTime } from '../model.ts';
+import type { QueuePlace } from '../queue/job-queue.ts';
 import type { PipelineFile } from './definition.ts';
 import type { Profiler } from './profile.ts';
 
 export interface RunContext {
   readonly spec: PipelineSpec;
   readonly address: ServerAddress;
+  readonly queue: QueuePlace;
   /** The coordinator's connection: plan, ledger, build, publish. Loads have connections of their own. */
   readonly client: Client;
   /** The server's crash epoch when this connection was opened. */
@@ -20,6 +22,9 @@ export interface RunContext {
   readonly workers: number;
   readonly chunkBytes: number;
   readonly keepStaging: boolean;
+  /** Of the run queue, when the run was enqueued. */
+  readonly job: string | undefined;
+  readonly onChunk: (times: LoadTimes) => void;
   readonly profiler: Profiler | undefined;
   readonly emit: (event: RunEvent) => void;
   readonly logger: Logger;

@@ -11,14 +11,18 @@ import { silentLogger } from '../logger.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import type { RunEvent, StepTime } from '../model.ts';
 import { isPipeline, type Pipeline } from '../pipeline/define-pipeline.ts';
+import type { QueueBackend } from '../queue/backend.ts';
+import { chooseBackend } from '../queue/choose-backend.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
-import { checkRunOptions, type RunOptions } from './options.ts';
+import { checkRunOptions, type RunHooks, type RunOptions } from './options.ts';
 import { startProfiler, type Profiler } from './profile.ts';
 
 export interface Job extends Definition {
   readonly address: ServerAddress;
+  readonly queue: QueueBackend;
   readonly options: RunOptions;
+  readonly hooks: RunHooks;
   /** When the options ask for a profile. */
   readonly profiler?: Profiler;
 }
@@ -30,7 +34,11 @@ const withSessionName = (address: ServerAddress, pipeline: string): ServerAddres
 });
 
 /** Binds the pipeline, reads its SQL and finds the server. Errors: ETL_USAGE, those of the declaration and of the address. */
-export const prepareJob = async (pipeline: Pipeline, options: RunOptions): Promise<Job> => {
+export const prepareJob = async (
+  pipeline: Pipeline,
+  options: RunOptions,
+  hooks: RunHooks = {},
+): Promise<Job> => {
   checkRunOptions(options);
   if (!isPipeline(pipeline)) {
     const problem = 'the pipeline was not made by definePipeline';
@@ -38,6 +46,8 @@ export const prepareJob = async (pipeline: Pipeline, options: RunOptions): Promi
   }
   const directory = resolve(options.directory ?? '.');
   const definition = await readDefinition(pipeline, { params: options.params ?? {}, directory });
+  if (hooks.definition !== undefined && hooks.definition !== definition.hashes.definition)
+    throw new EtlError('ETL_DEFINITION_DIFFERS', { pipeline: definition.spec.name });
   const { databaseUrl, connection } = options;
   const etlDirectory = resolve('.etl');
   const address = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
@@ -46,7 +56,9 @@ export const prepareJob = async (pipeline: Pipeline, options: RunOptions): Promi
   return {
     ...definition,
     address: named,
+    queue: chooseBackend(named, options.redis, process.env),
     options,
+    hooks,
     ...(profile && { profiler: startProfiler(named, logger) }),
   };
 };
@@ -62,12 +74,17 @@ const tellHost = ({ onEvent }: RunOptions, event: RunEvent): void => {
 
 /** The job on one connection. */
 export const createContext = async (
-  { spec, hashes, address, options, profiler }: Job,
+  { spec, hashes, address, queue, options, hooks, profiler }: Job,
   client: Client,
   steps: StepTime[],
 ): Promise<RunContext> => ({
   spec,
   address,
+  queue: {
+    backend: queue,
+    namespace: await queue.namespaceOf(client),
+    logger: options.logger ?? silentLogger,
+  },
   client,
   steps,
   epoch: await currentEpoch(client),
@@ -82,6 +99,8 @@ export const createContext = async (
   workers: options.workers ?? availableParallelism(),
   chunkBytes: options.chunkBytes ?? chunkBytesDefault,
   keepStaging: options.keepStaging ?? false,
+  job: hooks.job,
+  onChunk: hooks.onChunk ?? (() => undefined),
   profiler,
   emit: (event) => {
     profiler?.hear(event);

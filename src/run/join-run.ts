@@ -1,15 +1,15 @@
 // A second process that loads for a run which another process coordinates.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { latestRun, loadedChunks, runFiles, runState, type LatestRun } from '../checkpoint/ledger.ts';
-import { withClient } from '../db/client.ts';
+import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../checkpoint/ledger.ts';
+import { withClient, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { queuePollMs } from '../limits.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { serveQueue } from '../queue/load-queue.ts';
 import { createContext, prepareJob, type Job } from './job.ts';
 import { withSegmentWork, type LoadingRun } from './load.ts';
-import type { RunOptions } from './options.ts';
+import type { RunHooks, RunOptions } from './options.ts';
 import { stagingColumns } from './plan.ts';
 import type { RunContext } from './context.ts';
 
@@ -25,24 +25,33 @@ const findRun = async (context: RunContext, { hashes }: Job): Promise<LatestRun>
 };
 
 /** The run as its coordinator wrote it into the ledger; this process looks at no file before it loads it. */
-const loadingRun = async ({ client, spec }: RunContext, { id, epoch }: LatestRun): Promise<LoadingRun> => {
+const loadingRun = async (
+  { client, spec }: RunContext,
+  { id, epoch, generation }: LatestRun,
+): Promise<LoadingRun> => {
   const files = await runFiles(client, id);
   const sources = spec.tables.filter((table) => table.kind === 'source');
   const planned = sources.map((table) => {
     const own = files.filter((file) => file.table === table.name);
     return { table, files: own, staging: stagingColumns(table, own) };
   });
-  return { runId: id, epoch, files, planned };
+  return { runId: id, epoch, generation, files, planned };
 };
 
-/**
- * Loads segments of the run of this pipeline that is being loaded now, beside its coordinator, until loading is over.
- * The sources must be reachable under the same paths. Killed at any moment, its work is delivered to the others.
- *
- * Errors: ETL_JOIN_REFUSED when there is no such run; those of loading.
- */
-export const joinRun = async (pipeline: Pipeline, options: RunOptions = {}): Promise<void> => {
-  const job = await prepareJob(pipeline, options);
+/** Whether there is still something to load for this coordinator. Errors: ETL_RUN_SUPERSEDED. */
+const isLoading = async (client: Client, { runId, generation }: LoadingRun): Promise<boolean> => {
+  const standing = await runStanding(client, runId);
+  if (standing.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
+  return standing.state === 'loading';
+};
+
+/** Loads as `joinRun` does, for a worker. */
+export const loadForWorker = async (
+  pipeline: Pipeline,
+  options: RunOptions,
+  hooks: RunHooks,
+): Promise<void> => {
+  const job = await prepareJob(pipeline, options, hooks);
   await withClient(job.address, async (client) => {
     const context = await createContext(job, client, []);
     const run = await loadingRun(context, await findRun(context, job));
@@ -50,7 +59,7 @@ export const joinRun = async (pipeline: Pipeline, options: RunOptions = {}): Pro
     await withSegmentWork(context, run, chunks, async (serving) => {
       const service = await serveQueue(serving);
       try {
-        while ((await runState(client, run.runId)) === 'loading' && !options.drain?.aborted)
+        while (!options.drain?.aborted && (await isLoading(client, run)))
           await Promise.race([sleep(queuePollMs, undefined, { signal: options.signal }), service.failed]);
       } finally {
         await service.close();
@@ -58,3 +67,13 @@ export const joinRun = async (pipeline: Pipeline, options: RunOptions = {}): Pro
     });
   });
 };
+
+/**
+ * Loads segments of the run of this pipeline that is being loaded now, beside its coordinator, until loading is over.
+ * The sources must be reachable under the same paths. Killed at any moment, its work is delivered to the others.
+ *
+ * Errors: ETL_JOIN_REFUSED when there is no such run; ETL_RUN_SUPERSEDED when the run was taken over by another
+ * coordinator, and may be joined again; those of loading.
+ */
+export const joinRun = (pipeline: Pipeline, options: RunOptions = {}): Promise<void> =>
+  loadForWorker(pipeline, options, {});

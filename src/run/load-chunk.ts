@@ -60,13 +60,13 @@ const stopwatch = (times: Times): ((what: keyof LoadTimes) => void) => {
 type CopyChunk = (load: FileLoad, from: Position, tally: ChunkTally) => Promise<number>;
 
 const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise<LoadedChunk> => {
-  const { client, file, epoch } = load;
+  const { client, file, epoch, generation } = load;
   const tally = emptyTally(from);
   const { times } = tally;
   const start = performance.now();
   try {
     const loaded = await withTransaction(client, async () => {
-      await assertLoading(client, file.runId, epoch);
+      await assertLoading(client, { runId: file.runId, epoch, generation });
       // The ledger row goes first: no row back means that the chunk is loaded, before we send a byte.
       // Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
       const claimed = await runQuery(client, claimChunk(file.id, from, epoch));

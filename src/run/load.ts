@@ -6,9 +6,9 @@ import { loadedChunks, type LoadedChunkRow } from '../checkpoint/ledger.ts';
 import { whenLost } from '../db/client.ts';
 import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
-import { rejectsCollectedMax } from '../limits.ts';
+import { helpedShare, rejectsCollectedMax } from '../limits.ts';
 import type { SourceFile } from '../model.ts';
-import { migrateQueue } from '../queue/backend.ts';
+import { readSegmentJob } from '../pipeline/job-payload.ts';
 import { removeQueue, workOff, type ServeOptions } from '../queue/load-queue.ts';
 import { isOverLimit } from '../reject/store.ts';
 import type { RunContext } from './context.ts';
@@ -23,6 +23,8 @@ import type { LoaderSetup } from './segment-loader.ts';
 export interface LoadingRun {
   readonly runId: number;
   readonly epoch: string;
+  /** Which coordinator of the run this is, from 1: another one's pieces may overlap ours. */
+  readonly generation: number;
   readonly files: readonly SourceFile[];
   readonly planned: readonly PlannedTable[];
 }
@@ -75,6 +77,7 @@ const segmentWork = (
           onDecoded: loading.progress.add,
           afterChunk: (times) => {
             context.profiler?.addLoad(file.table, times);
+            context.onChunk(times);
             stopOverLimit(run.runId, loading);
           },
           drain: context.drain,
@@ -94,12 +97,13 @@ export const withSegmentWork = <T>(
   chunks: readonly LoadedChunkRow[],
   use: (options: ServeOptions, seconds: () => ReadonlyMap<string, number>) => Promise<T>,
 ): Promise<T> => {
-  const { spec, address, chunkBytes, workers, logger, drain } = context;
+  const { spec, address, chunkBytes, workers, queue, drain } = context;
   const { config, label, sessionName } = address;
   const setup: LoaderSetup = {
     pipeline: spec.name,
     address: { config, label, sessionName },
     epoch: run.epoch,
+    generation: run.generation,
     chunkBytes,
     tables: run.planned.map(({ table, staging }) => ({
       target: landingTable(spec, table),
@@ -113,13 +117,14 @@ export const withSegmentWork = <T>(
   return withLoaders(setup, context.file, busy, (loaders) =>
     use(
       {
-        address,
+        queue,
         runId: run.runId,
+        generation: run.generation,
         workers,
-        logger,
         drain,
         outside: whenLost(context.client, address),
         load: segmentWork(context, run, tables, loaders),
+        read: readSegmentJob,
       },
       seconds,
     ),
@@ -127,14 +132,22 @@ export const withSegmentWork = <T>(
 };
 
 /** Removes the jobs of a run whose work is done, or that nobody will continue. */
-export const forgetJobs = async ({ address, logger }: RunContext, runId: number): Promise<void> => {
-  await migrateQueue(address);
-  await removeQueue({ address, runId, logger });
+export const forgetJobs = async ({ queue }: RunContext, runId: number): Promise<void> => {
+  await queue.backend.prepare();
+  await removeQueue({ queue, runId });
+};
+
+/** A queue that is worked off and a ledger with gaps: the queue was emptied. The run then begins again from the ledger. */
+const expectLoaded = async ({ client, queue }: RunContext, run: LoadingRun): Promise<void> => {
+  const left = missingSegments(run.files, await loadedChunks(client, run.runId)).length;
+  if (left === 0) return;
+  const problem = `it is empty, and ${left} ${left === 1 ? 'range' : 'ranges'} of files are not loaded`;
+  throw new EtlError('ETL_QUEUE_LOST', { queue: queue.backend.label, problem });
 };
 
 /**
  * Loads what the ledger does not hold, and returns the seconds each table took.
- * Errors: those of loadChunk; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
+ * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
  */
 export const loadMissing = async (
   context: RunContext,
@@ -147,12 +160,15 @@ export const loadMissing = async (
     if (chunks.length > 0) await forgetJobs(context, run.runId);
     return new Map();
   }
-  const { workers, chunkBytes } = context;
+  const { chunkBytes, queue, job } = context;
+  // A run of the queue is cut for those who may help, too.
+  const workers = job === undefined ? context.workers : helpedShare * context.workers;
   const tables = run.planned.map(({ table }) => table);
   return withSegmentWork(context, run, chunks, async (options, seconds) => {
     // Meanwhile the loading threads start.
-    await migrateQueue(context.address);
+    await queue.backend.prepare();
     await workOff(options, divide({ missing, files: run.files, tables, workers, chunkBytes }));
+    await expectLoaded(context, run);
     return seconds();
   });
 };

@@ -4,14 +4,28 @@ import type { ConnectionOptions } from '../db/connection.ts';
 import { EtlError } from '../errors.ts';
 import { chunkBytesMax, workersMax } from '../limits.ts';
 import type { Logger } from '../logger.ts';
-import type { RunEvent } from '../model.ts';
+import type { LoadTimes, RunEvent } from '../model.ts';
 import { didYouMean } from '../pipeline/suggestion.ts';
+import type { RedisOptions } from '../queue/redis-address.ts';
+
+/** What a worker says about a run, beside a caller's options. */
+export interface RunHooks {
+  /** Job of the run queue that this run is for. */
+  readonly job?: string;
+  /** Hash that the definition must have. */
+  readonly definition?: string;
+  /** Go on with the unfinished run, also when what it was to publish stands already: it was asked for all the same. */
+  readonly resume?: boolean;
+  readonly onChunk?: (times: LoadTimes) => void;
+}
 
 export interface RunOptions {
   /** Connection string. Without it and `connection`: DATABASE_URL, then PG*, then the embedded server. */
   readonly databaseUrl?: string;
   /** The same as settings of node-postgres. A run opens connections of its own: one a worker, and a few more. */
   readonly connection?: ConnectionOptions;
+  /** Redis for the queue; false keeps it in PostgreSQL. Default: as REDIS_URL says, and without it PostgreSQL. */
+  readonly redis?: RedisOptions | false;
   /** Values for the pipeline's `params`; texts from a command line or values already parsed. */
   readonly params?: Readonly<Record<string, unknown>>;
   /** Loads that run side by side, each on a connection of its own. Default: the number of cores. */
@@ -63,6 +77,7 @@ const loggerMethods = ['debug', 'info', 'warn', 'error'] as const satisfies read
 const kinds: Readonly<Record<keyof RunOptions, Kind>> = {
   databaseUrl: text,
   connection: object,
+  redis: { what: 'an object, or false', holds: (value) => value === false || isObject(value) },
   params: object,
   workers: wholeNumber(1, workersMax),
   chunkBytes: wholeNumber(1, chunkBytesMax),

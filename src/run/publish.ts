@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertEpoch } from '../checkpoint/epoch.ts';
 import { fileTotals, finishRun } from '../checkpoint/ledger.ts';
+import { whyStopped } from '../checkpoint/run-end.ts';
 import { ensureSchema, runQuery, withTransaction } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
 import { isRefusal } from '../db/server-error.ts';
@@ -53,8 +54,7 @@ const publishAll = (context: RunContext, runId: number, plans: readonly PublishP
       await runQuery(client, insertPublished(runId, plan));
     }
     const finished = await runQuery(client, finishRun(runId));
-    if (finished.rowCount === 0)
-      throw new EtlError('ETL_RUN_TAKEN', { run: runId, other: 'another process' });
+    if (finished.rowCount === 0) throw await whyStopped(client, runId);
   });
 
 const publishError = ({ table }: PublishPlan, cause: unknown): unknown => {

@@ -8,9 +8,11 @@ import { asServerError } from '../db/server-error.ts';
 import { EtlError } from '../errors.ts';
 import { recoveriesMax, waitFirstMs, waitStepMsMax } from '../limits.ts';
 import type { RunEvent } from '../model.ts';
+import type { QueueBackend } from '../queue/backend.ts';
 
 export interface RecoverOptions {
   readonly address: ServerAddress;
+  readonly queue: QueueBackend;
   readonly waitMs: number;
   readonly emit: (event: RunEvent) => void;
   /** Whether any connection has ever stood. */
@@ -19,9 +21,11 @@ export interface RecoverOptions {
   readonly drain: AbortSignal | undefined;
 }
 
-const isUp = async (address: ServerAddress, signal: AbortSignal): Promise<boolean> => {
+/** Whether the server takes connections, and the queue takes jobs. */
+const isUp = async ({ address, queue }: RecoverOptions, signal: AbortSignal): Promise<boolean> => {
   try {
     await withClient(address, () => Promise.resolve(), signal);
+    await queue.prepare();
     return true;
   } catch (error) {
     if (retryOf(error) === 'server') return false;
@@ -30,15 +34,12 @@ const isUp = async (address: ServerAddress, signal: AbortSignal): Promise<boolea
 };
 
 /** Waits until the server takes connections. Errors: ETL_SERVER_LOST when that takes longer than `waitMs`. */
-const waitForServer = async (
-  { address, waitMs }: RecoverOptions,
-  cause: unknown,
-  signal: AbortSignal,
-): Promise<void> => {
+const waitForServer = async (options: RecoverOptions, cause: unknown, signal: AbortSignal): Promise<void> => {
+  const { address, waitMs } = options;
   const deadline = performance.now() + waitMs;
   for (
     let pauseMs = waitFirstMs;
-    !(await isUp(address, signal));
+    !(await isUp(options, signal));
     pauseMs = Math.min(2 * pauseMs, waitStepMsMax)
   ) {
     if (performance.now() + pauseMs > deadline) {
@@ -68,6 +69,7 @@ export const untilDone = async <T>(
       if (signal.aborted || retryOf(error) !== 'server' || recoveries === recoveriesMax) throw error;
       // Before the first connection there is nothing to wait for: a wrong address is told at once.
       if (!wasReached() && error instanceof EtlError && error.code === 'ETL_CONNECT') throw error;
+      if (!isRetry && error instanceof EtlError && error.code === 'ETL_QUEUE_CONNECT') throw error;
       emit({ type: 'waiting', problem: asServerError(address, error).message, waitMs });
       await waitForServer(options, error, signal);
       // A server that takes us in only to drop us again is not asked in a tight loop.

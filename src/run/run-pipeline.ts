@@ -2,7 +2,8 @@
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { advanceRun, endRun, runState } from '../checkpoint/ledger.ts';
+import { advanceRun, latestRun, runStanding } from '../checkpoint/ledger.ts';
+import { endRun, whyStopped } from '../checkpoint/run-end.ts';
 import { dropStaging } from '../copy/staging.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
@@ -21,7 +22,7 @@ import { checkRejects } from './completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
 import { createContext, prepareJob, type Job } from './job.ts';
 import { loadMissing, type LoadingRun } from './load.ts';
-import type { RunOptions } from './options.ts';
+import type { RunHooks, RunOptions } from './options.ts';
 import { planSources, type PlannedTable } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { publishTables } from './publish.ts';
@@ -68,15 +69,24 @@ const finish = async (
   return result;
 };
 
+/** A step forward. Errors: ETL_RUN_CANCELLED. */
+const advance = async (
+  { client }: RunContext,
+  runId: number,
+  state: 'loading' | 'loaded' | 'publishing',
+): Promise<void> => {
+  const advanced = await runQuery(client, advanceRun(runId, state));
+  if (advanced.rowCount === 0) throw await whyStopped(client, runId);
+};
+
 /** load -> check rejects -> build -> publish, with the run's state in the ledger at every step. */
 const loadAndPublish = async (
   context: RunContext,
   run: LoadingRun,
   sqlTexts: ReadonlyMap<string, SqlText>,
 ): Promise<void> => {
-  const { client } = context;
   const { runId } = run;
-  await runQuery(client, advanceRun(runId, 'loading'));
+  await advance(context, runId, 'loading');
   const loadSeconds = await step(context, 'load', () => loadMissing(context, run)).catch(
     // A table over its limit stops the load early; the error that names its rejects is made below.
     (error: unknown) => {
@@ -85,9 +95,9 @@ const loadAndPublish = async (
     },
   );
   await checkRejects(context, runId);
-  await runQuery(client, advanceRun(runId, 'loaded'));
+  await advance(context, runId, 'loaded');
   const built = await step(context, 'build', () => buildTables(context, sqlTexts, loadSeconds));
-  await runQuery(client, advanceRun(runId, 'publishing'));
+  await advance(context, runId, 'publishing');
   await step(context, 'publish', () => publishTables(context, runId, built));
 };
 
@@ -105,7 +115,7 @@ const recordEnd = async (job: Job, runId: number | undefined, error: EtlError): 
   if (
     runId === undefined ||
     retryOf(error) === 'server' ||
-    ['ETL_RUN_TAKEN', 'ETL_RUN_LOCKED'].includes(error.code)
+    ['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)
   )
     return;
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
@@ -125,7 +135,7 @@ const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
 
 /** One attempt on one connection. What earlier attempts did is in the ledger. */
 const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolean): Promise<RunResult> => {
-  const { spec, sqlTexts, hashes, options } = job;
+  const { spec, sqlTexts, hashes, options, hooks } = job;
   await preflight(client, job.address, spec);
   await setDurableCommits(client);
   await migrate(client);
@@ -133,7 +143,7 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
   await takeLock(context, isRetry);
-  if (memory.run !== undefined && (await runState(client, memory.run.runId)) === 'published') {
+  if (memory.run !== undefined && (await runStanding(client, memory.run.runId)).state === 'published') {
     // The connection was lost while the commit was on its way: it arrived.
     if (back !== undefined) context.emit(back);
     await tidyUp(context);
@@ -144,7 +154,9 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   );
   if (memory.run === undefined) {
     const anew = (options.fullRefresh ?? false) || (options.fresh ?? false);
-    const standing = anew ? undefined : await standingRun(client, spec, hashes.definition, memory.planned);
+    const goesOn = hooks.resume === true && (await latestRun(client, spec.name))?.state !== 'published';
+    const standing =
+      anew || goesOn ? undefined : await standingRun(client, spec, hashes.definition, memory.planned);
     if (standing !== undefined) {
       if (back !== undefined) context.emit(back);
       // A process that was killed right after it published left its staging tables.
@@ -159,12 +171,12 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
 };
 
 const runJob = async (job: Job): Promise<RunResult> => {
-  const { address, options } = job;
+  const { address, queue, options } = job;
   const memory: Memory = { wasReached: false, steps: [], start: performance.now() };
   const { waitMs = waitMsDefault, onEvent: emit = () => undefined, signal, drain } = options;
   try {
     const wasReached = (): boolean => memory.wasReached;
-    return await untilDone({ address, waitMs, emit, wasReached, signal, drain }, (isRetry) =>
+    return await untilDone({ address, queue, waitMs, emit, wasReached, signal, drain }, (isRetry) =>
       withClient(
         address,
         (client) => {
@@ -183,6 +195,13 @@ const runJob = async (job: Job): Promise<RunResult> => {
   }
 };
 
+/** Runs a pipeline as `runPipeline` does, for a job of the run queue. */
+export const runForWorker = async (
+  pipeline: Pipeline,
+  options: RunOptions,
+  hooks: RunHooks,
+): Promise<RunResult> => runJob(await prepareJob(pipeline, options, hooks));
+
 /**
  * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step or not at all.
  *
@@ -191,6 +210,5 @@ const runJob = async (job: Job): Promise<RunResult> => {
  * Returns what was done to each table. Errors: EtlError, with the codes of docs/reference/errors.md; the run's end and
  * its error are recorded in etl.run.
  */
-export const runPipeline = async (pipeline: Pipeline, options: RunOptions = {}): Promise<RunResult> => {
-  return runJob(await prepareJob(pipeline, options));
-};
+export const runPipeline = (pipeline: Pipeline, options: RunOptions = {}): Promise<RunResult> =>
+  runForWorker(pipeline, options, {});

@@ -23,6 +23,7 @@ export interface LoaderSetup {
   readonly pipeline: string;
   readonly address: ServerAddress;
   readonly epoch: string;
+  readonly generation: number;
   readonly chunkBytes: number;
   readonly tables: readonly LoaderTable[];
 }
@@ -65,7 +66,7 @@ const loadSegment = async (load: FileLoad, start: Position, watch: SegmentWatch)
 
 /** Makes a loader; it connects when the first segment comes. */
 export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
-  const { address, epoch, chunkBytes } = setup;
+  const { address, epoch, generation, chunkBytes } = setup;
   const loads = new Map(
     setup.tables.map(({ target, table, staging }) => [table.name, createTableLoad(target, table, staging)]),
   );
@@ -78,7 +79,8 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
     const { leave, abort, onDecoded } = watch;
     const signal = abort === undefined ? leave : AbortSignal.any([leave, abort]);
     const [decode, split] = [decoderFor(file), splitterFor(file)];
-    const common = { client, file, byteEnd, signal, epoch, chunkBytes, copyStatement, frame, decode, split };
+    const bounds = { byteEnd, signal, epoch, generation, chunkBytes };
+    const common = { client, file, ...bounds, copyStatement, frame, decode, split };
     return loadSegment({ ...common, onDecoded }, start, watch);
   };
 

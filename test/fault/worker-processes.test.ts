@@ -25,10 +25,10 @@ const start = (script: string, args: readonly string[], databaseUrl: string): Ch
   return child;
 };
 
-const startRun = (databaseUrl: string): ChildProcess =>
+const startRun = (databaseUrl: string, chunkBytes = 1_450_000): ChildProcess =>
   start(
     'src/cli/etl.mjs',
-    ['run', pipeline, '--workers', '1', '--chunk-bytes', '1450000', '--quiet'],
+    ['run', pipeline, '--workers', '1', '--chunk-bytes', String(chunkBytes), '--quiet'],
     databaseUrl,
   );
 
@@ -111,4 +111,19 @@ it('the coordinator is killed: the joined process ends, and the next run loads o
   expect((await database.query(checksum)).rows[0]).toEqual(undisturbed);
   const after = await database.query('select file_id, byte_start, committed_at from etl.chunk order by 1, 2');
   expect(after.rows).toEqual(expect.arrayContaining(before.rows));
+});
+
+it('the joined process outlives its coordinator: it stops when a successor cuts the files anew, and nothing is doubled', async () => {
+  const coordinator = startRun(database.url);
+  await until('loading', `select state = 'loading' as yes from etl.run order by id desc limit 1`);
+  const joined = startJoin();
+  await until('two processes that copy', copyingProcesses);
+  coordinator.kill('SIGKILL');
+  await ended(coordinator);
+  // Other chunks, so that whatever the joined process still loaded of its own would overlap them.
+  const successor = startRun(database.url, 1_000_000);
+  expect(await ended(joined)).toBe(75);
+  expect(await ended(successor)).toBe(0);
+  expect((await database.query(checksum)).rows[0]).toEqual(undisturbed);
+  expect((await database.query(chunksAddUp)).rows[0]?.['copied']).toBe(records);
 });

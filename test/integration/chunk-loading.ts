@@ -58,7 +58,16 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   await runQuery(client, createStaging(spec.name, 't', planned.staging));
   const epoch = await currentEpoch(client);
   const hashes = { definitionHash: '', tableHashes: {} };
-  const run = { pipeline: spec.name, params: {}, workers: 1, host: '', pid: 1, epoch, ...hashes };
+  const run = {
+    pipeline: spec.name,
+    params: {},
+    workers: 1,
+    host: '',
+    pid: 1,
+    job: undefined,
+    epoch,
+    ...hashes,
+  };
   const runId = Number((await runQuery(client, insertRun(run))).rows[0].id);
   await runQuery(client, advanceRun(runId, 'loading'));
   const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
@@ -77,6 +86,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     decode: decoderFor(file),
     split: splitterFor(file),
     epoch,
+    generation: 1,
     byteEnd: file.bytes,
     chunkBytes: given.chunkBytes ?? 1024 * 1024,
     signal: new AbortController().signal,

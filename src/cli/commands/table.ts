@@ -4,14 +4,22 @@ import type { CliCommand } from '../command.ts';
 import { completionCommand } from './completion.ts';
 import { dbCommand } from './db.ts';
 import { doctorCommand } from './doctor.ts';
+import { enqueueCommand } from './enqueue.ts';
+import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
 import { rejectsCommand } from './rejects.ts';
 import { runCommand } from './run.ts';
 import { statusCommand } from './status.ts';
+import { workerCommand } from './worker.ts';
 
 export const commands: readonly CliCommand[] = [
   runCommand,
   statusCommand,
   rejectsCommand,
+  workerCommand,
+  enqueueCommand,
+  queueCommand,
+  cancelCommand,
+  retryCommand,
   doctorCommand,
   dbCommand,
   completionCommand,

@@ -24,6 +24,7 @@ const latest = (change: Partial<LatestRun> = {}): LatestRun => ({
   definitionHash: 'h',
   tableHashes: { t: 'a', u: 'b' },
   epoch: 'e',
+  generation: 1,
   errorCode: null,
   ...change,
 });

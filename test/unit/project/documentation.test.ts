@@ -122,13 +122,20 @@ describe('schema.md', () => {
     .map(({ text }) => text)
     .join('\n');
   const constraint = /^(?:primary|unique|check|constraint|foreign|exclude)\b/;
+  const added = (table: string): readonly string[] =>
+    [...sql.matchAll(new RegExp(`alter table etl\\.${table}\\n([\\s\\S]*?);`, 'g'))].flatMap(([, body]) =>
+      [...body!.matchAll(/add column (\w+)/g)].map(([, column]) => column!),
+    );
   const tables = [...sql.matchAll(/create (?:unlogged )?table etl\.(\w+) \(\n([\s\S]*?)\n\);/g)].map(
     ([, table, body]) => ({
       table: table!,
-      columns: body!
-        .split('\n')
-        .map((line) => /^ {2}(\w+) /.exec(line)?.[1] ?? '')
-        .filter((name) => name !== '' && !constraint.test(name)),
+      columns: [
+        ...body!
+          .split('\n')
+          .map((line) => /^ {2}(\w+) /.exec(line)?.[1] ?? '')
+          .filter((name) => name !== '' && !constraint.test(name)),
+        ...added(table!),
+      ],
     }),
   );
   const section = (table: string): string => schema.split(`\n## etl.${table}\n`)[1]?.split('\n## ')[0] ?? '';

@@ -1,0 +1,52 @@
+// How a run ends before it is published: by its own process, or from anywhere; and how others find out.
+
+import type { Client } from '../db/client.ts';
+import { storable, type Query } from '../db/sql.ts';
+import { EtlError } from '../errors.ts';
+import type { RunState } from '../model.ts';
+
+/** Records why a run ended, unless it was published, or another process has it, by now. */
+export const endRun = (
+  runId: number,
+  state: RunState,
+  { code, message }: { code: string; message: string },
+  host: string,
+  pid: number,
+): Query => ({
+  text: `update etl.run
+    set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp()
+    where id = $1 and state not in ('published', 'cancelled') and host = $5 and pid = $6`,
+  values: [runId, state, code, storable(message), host, pid],
+});
+
+/** Ends a run from anywhere; its processes find out at their next chunk or step. No row comes back when it has ended. */
+export const cancelRun = (runId: number, { code, message }: { code: string; message: string }): Query => ({
+  text: `update etl.run
+    set state = 'cancelled', error_code = $2, error = $3, finished_at = clock_timestamp()
+    where id = $1 and state in ('planned', 'loading', 'loaded', 'publishing')
+    returning id`,
+  values: [runId, code, message],
+});
+
+/** How the newest run of a job stands; undefined before its first delivery. */
+export const runOfJob = async (
+  client: Client,
+  job: string,
+): Promise<
+  { readonly id: number; readonly state: RunState; readonly errorCode: string | null } | undefined
+> =>
+  (
+    await client.query(
+      `select id::float8 as id, state, error_code as "errorCode"
+        from etl.run where job = $1 order by id desc limit 1`,
+      [job],
+    )
+  ).rows[0];
+
+/** Why a run cannot go on: somebody cancelled it, or took it over. */
+export const whyStopped = async (client: Client, runId: number): Promise<EtlError> => {
+  const { rows } = await client.query('select error_code from etl.run where id = $1', [runId]);
+  return rows[0]?.error_code === 'ETL_RUN_CANCELLED'
+    ? new EtlError('ETL_RUN_CANCELLED', { run: runId })
+    : new EtlError('ETL_RUN_TAKEN', { run: runId, other: 'another process' });
+};

@@ -1,0 +1,76 @@
+// `etl enqueue <pipeline-file>`: puts a run on the queue, for a worker to do.
+
+import type { Command } from 'commander';
+import { runPriorityMax } from '../../limits.ts';
+import type { CliCommand } from '../command.ts';
+import {
+  flag,
+  parseCount,
+  parseMoment,
+  parseString,
+  readFlag,
+  readPairs,
+  readSwitch,
+  repeatable,
+} from '../flags.ts';
+import type { Io } from '../io.ts';
+import { databaseUrlFlag, openServer } from '../server.ts';
+
+const examples = `
+The queue holds the pipeline's name, its parameters and the hash of its definition: the worker must have the same.
+
+Examples:
+  $ etl enqueue pipelines/noaa.ts
+  $ etl enqueue pipelines/noaa.ts --param year=2011 --at 2026-05-01T03:00:00Z
+  $ etl enqueue pipelines/noaa.ts --dedupe noaa      not while another one with this key waits or runs
+  $ etl enqueue pipelines/noaa.ts --json | jq -r .job`;
+
+const put = async (file: string, command: Command, io: Io): Promise<void> => {
+  const json = readSwitch(command, 'json', io);
+  const params = readPairs(command, 'param', io);
+  const at = readFlag(command, 'at', parseMoment, io);
+  const priority = readFlag(command, 'priority', parseCount(runPriorityMax), io);
+  const dedupe = readFlag(command, 'dedupe', parseString, io);
+  const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
+  const { pipeline, directory } = await loadPipelineFile(file);
+  const { enqueue } = await import('../../worker/enqueue.ts');
+  const added = await enqueue(pipeline, {
+    connection: (await openServer(command, io)).config,
+    directory,
+    params,
+    fresh: readSwitch(command, 'fresh', io),
+    fullRefresh: readSwitch(command, 'fullRefresh', io),
+    ...(at !== undefined && { at }),
+    ...(priority !== undefined && { priority }),
+    ...(dedupe !== undefined && { dedupe }),
+  });
+  const { job, isNew } = added;
+  const text = isNew
+    ? `Enqueued ${pipeline.name} as ${job}`
+    : `A run with the key ${dedupe} waits or runs already: ${job}`;
+  io.stdout.write(`${json ? JSON.stringify({ ...added, pipeline: pipeline.name }) : text}\n`);
+};
+
+export const enqueueCommand: CliCommand = {
+  name: 'enqueue',
+  register(program, io) {
+    program
+      .command('enqueue')
+      .summary('put a run on the queue, for a worker to do')
+      .description('Puts a run of a pipeline on the queue, for a worker to do.')
+      .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
+      .addOption(databaseUrlFlag())
+      .addOption(
+        repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated')),
+      )
+      .addOption(flag('--at <time>', 'not before this moment, as ISO 8601 writes it; default: at once'))
+      .addOption(flag('--priority <n>', '1 comes first; runs without one go before all that have one'))
+      .addOption(flag('--dedupe <key>', 'not while another run with this key waits or runs'))
+      .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
+      .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
+      .addOption(flag('--json', 'print JSON'))
+      .addOption(flag('--debug', 'show traces and causes of errors'))
+      .addHelpText('after', examples)
+      .action((file: string, _, command: Command) => put(file, command, io));
+  },
+};

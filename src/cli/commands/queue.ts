@@ -1,0 +1,91 @@
+// `etl queue`, `etl cancel <run>`, `etl retry <run>`: how the queue of runs stands, and what becomes of one run.
+
+import type { Command } from 'commander';
+import type { CliCommand } from '../command.ts';
+import { flag, parseRunId, readSwitch } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { databaseUrlFlag, openServer } from '../server.ts';
+
+const print = (command: Command, io: Io, data: object, text: string): void => {
+  io.stdout.write(`${readSwitch(command, 'json', io) ? JSON.stringify(data) : text}\n`);
+};
+
+const showQueue = async (command: Command, io: Io): Promise<void> => {
+  const { queueState } = await import('../../worker/enqueue.ts');
+  const state = await queueState({ connection: (await openServer(command, io)).config });
+  const { waiting, delayed, active, failed, oldestAt } = state;
+  const oldest = oldestAt === null ? '' : `; the oldest since ${oldestAt.toISOString()}`;
+  const text = `${waiting} waiting, ${delayed} later, ${active} active, ${failed} failed${oldest}`;
+  print(command, io, state, text);
+};
+
+const cancelOne = async (run: number, command: Command, io: Io): Promise<void> => {
+  const { cancel } = await import('../../worker/enqueue.ts');
+  await cancel(run, { connection: (await openServer(command, io)).config });
+  print(
+    command,
+    io,
+    { run, state: 'cancelled' },
+    `Cancelled run ${run}; its processes stop at their next chunk or step`,
+  );
+};
+
+const retryOne = async (run: number, command: Command, io: Io): Promise<void> => {
+  const { retry } = await import('../../worker/enqueue.ts');
+  const added = await retry(run, { connection: (await openServer(command, io)).config });
+  print(
+    command,
+    io,
+    { run, ...added },
+    `Enqueued run ${run} again as ${added.job}; it goes on where it stopped`,
+  );
+};
+
+const withCommonFlags = (command: Command): Command =>
+  command
+    .addOption(databaseUrlFlag())
+    .addOption(flag('--json', 'print JSON'))
+    .addOption(flag('--debug', 'show traces and causes of errors'));
+
+const onRun = (
+  name: string,
+  summary: string,
+  description: string,
+  act: (run: number, command: Command, io: Io) => Promise<void>,
+): CliCommand => ({
+  name,
+  register(program, io) {
+    withCommonFlags(program.command(name).summary(summary).description(description))
+      .argument('<run>', 'number of a run')
+      .addHelpText('after', `\nExamples:\n  $ etl ${name} 12\n  $ etl ${name} 12 --json`)
+      .action((run: string, _, command: Command) => act(parseRunId(run)!, command, io));
+  },
+});
+
+export const cancelCommand = onRun(
+  'cancel',
+  'stop a run, wherever it is worked on',
+  'Stops a run, wherever it is worked on: at the next chunk or step, and nothing is published.',
+  cancelOne,
+);
+
+export const retryCommand = onRun(
+  'retry',
+  'enqueue a run that failed or was cancelled',
+  'Puts a run that failed or was cancelled on the queue again; it goes on where it stopped.',
+  retryOne,
+);
+
+export const queueCommand: CliCommand = {
+  name: 'queue',
+  register(program, io) {
+    withCommonFlags(
+      program
+        .command('queue')
+        .summary('how many runs wait, and since when')
+        .description('Shows how many enqueued runs wait, are worked on, or have failed.'),
+    )
+      .addHelpText('after', '\nExamples:\n  $ etl queue\n  $ etl queue --json | jq .waiting')
+      .action((_, command: Command) => showQueue(command, io));
+  },
+};

@@ -1,0 +1,87 @@
+// `etl worker`: runs what is enqueued, and helps other workers, until it is asked to stop.
+
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import { EtlError } from '../../errors.ts';
+import { chunkBytesMax, portMax, workersMax } from '../../limits.ts';
+import type { CliCommand } from '../command.ts';
+import { flag, parseChoice, parseCount, parseDuration, parseString, readFlag } from '../flags.ts';
+import { withInterrupt } from '../interrupt.ts';
+import type { Io } from '../io.ts';
+import { databaseUrlFlag, openServer } from '../server.ts';
+
+const examples = `
+A worker runs pipelines of its own folder only, by the name that \`etl enqueue\` has put on the queue; one whose definition is
+another here than there is refused. It coordinates one run at a time, and in between loads for the runs of others.
+Start as many as you like, on as many machines as can read the files: all on the same database, and the same REDIS_URL if any.
+It logs JSON on stdout. SIGTERM or Ctrl-C: it finishes the chunks in flight and hands its run on; once more stops it at once.
+
+Examples:
+  $ etl worker --pipelines pipelines
+  $ etl worker --pipelines pipelines --workers 4 --health-port 9464 --health-host 0.0.0.0
+  $ REDIS_URL=redis://cache:6379 etl worker --pipelines pipelines --stop-deadline 2m`;
+
+const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+
+const readOptions = (command: Command, io: Io) => {
+  const pipelines = readFlag(command, 'pipelines', parseString, io);
+  if (pipelines === undefined)
+    throw new EtlError('ETL_USAGE', {
+      problem: 'no folder of pipelines is named',
+      hint: 'Name it with --pipelines, or in ETL_PIPELINES.',
+    });
+  const port = readFlag(command, 'healthPort', parseCount(portMax), io);
+  const host = readFlag(command, 'healthHost', parseString, io);
+  const workers = readFlag(command, 'workers', parseCount(workersMax), io);
+  const chunkBytes = readFlag(command, 'chunkBytes', parseCount(chunkBytesMax), io);
+  const waitMs = readFlag(command, 'wait', parseDuration, io);
+  return {
+    pipelines,
+    workingDirectory: io.workingDirectory,
+    ...(workers !== undefined && { workers }),
+    ...(chunkBytes !== undefined && { chunkBytes }),
+    ...(waitMs !== undefined && { waitMs }),
+    ...(port !== undefined && { health: { port, ...(host !== undefined && { host }) } }),
+  };
+};
+
+const work = async (command: Command, io: Io): Promise<void> => {
+  const options = readOptions(command, io);
+  const deadlineMs = readFlag(command, 'stopDeadline', parseDuration, io);
+  const level = readFlag(command, 'logLevel', parseChoice(logLevels), io) ?? 'info';
+  const { pino } = await import('pino');
+  const logger = pino({ level }, { write: (line: string) => void io.stdout.write(line) });
+  const sayStopping = (signal: string, isSecond: boolean): void =>
+    logger.info({ signal }, isSecond ? 'stopping at once' : 'stopping after the chunks in flight');
+  await withInterrupt(sayStopping, async ({ drain, abort }) => {
+    const { config: connection } = await openServer(command, io);
+    const { createWorker } = await import('../../worker/worker.ts');
+    const worker = await createWorker({ ...options, connection, logger });
+    abort.addEventListener('abort', worker.abort);
+    if (!drain.aborted) await once(drain, 'abort');
+    await worker.close(deadlineMs === undefined ? {} : { deadlineMs });
+    logger.info({}, 'stopped');
+  });
+};
+
+export const workerCommand: CliCommand = {
+  name: 'worker',
+  register(program, io) {
+    program
+      .command('worker')
+      .summary('run what is enqueued, until it is stopped')
+      .description('Runs what is enqueued and helps other workers, until it is asked to stop.')
+      .addOption(flag('--pipelines <folder>', 'folder of pipeline files; nothing outside of it is run'))
+      .addOption(databaseUrlFlag())
+      .addOption(flag('--workers <n>', 'loads that run side by side; default: the number of cores'))
+      .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))
+      .addOption(flag('--wait <time>', 'how long a run waits for a server that went away; default: 5m'))
+      .addOption(flag('--stop-deadline <time>', 'how long to finish chunks when asked to stop; default: 25s'))
+      .addOption(flag('--health-port <port>', 'serve /health, /ready and /metrics there'))
+      .addOption(flag('--health-host <host>', 'address to serve them on; default: 127.0.0.1'))
+      .addOption(flag('--log-level <level>', 'least level that is logged', logLevels))
+      .addOption(flag('--debug', 'show traces and causes of errors'))
+      .addHelpText('after', examples)
+      .action((_, command: Command) => work(command, io));
+  },
+};

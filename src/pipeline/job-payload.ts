@@ -1,0 +1,52 @@
+// What the jobs of our queues hold, checked when they come back: a queue is outside of us.
+
+import { z } from 'zod';
+import { EtlError } from '../errors.ts';
+
+/** As JSON writes them: a NUL, and half of a surrogate pair. PostgreSQL stores neither, and would keep the job for ever. */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][\da-f]{2})/i;
+
+const isStorable = (value: unknown): boolean => !unstorable.test(JSON.stringify(value) ?? '');
+
+const requestSchema = z
+  .strictObject({
+    pipeline: z.string().min(1),
+    /** Hash of the bound definition where the run was enqueued. */
+    definition: z.string().regex(/^[\da-f]{64}$/, 'is not the hash of a definition'),
+    /** Texts of a command line, or values that JSON can hold. */
+    params: z.record(z.string(), z.json()),
+    /** resume: go on with the pipeline's unfinished run. */
+    options: z.strictObject({ fresh: z.boolean(), fullRefresh: z.boolean(), resume: z.boolean() }),
+    /** Key under which a second job is not added while the first waits or runs. */
+    dedupe: z.string().min(1).optional(),
+  })
+  .refine(isStorable, 'a text holds a NUL or half of a character');
+
+export type RunRequest = z.output<typeof requestSchema>;
+
+const count = (least: number) => z.int().min(least);
+
+const segmentSchema = z.strictObject({
+  segment: z.strictObject({
+    fileId: count(0),
+    start: z.strictObject({ byte: count(0), line: count(1), record: count(1) }),
+    byteEnd: count(0),
+  }),
+  /** Of the coordinator that cut the segment. */
+  generation: count(1),
+});
+
+const read = <Schema extends z.ZodType>(schema: Schema, data: unknown, job: string): z.output<Schema> => {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  const problem = [issue.path.join('.'), issue.message].filter(Boolean).join(': ');
+  throw new EtlError('ETL_JOB_INVALID', { job, problem }, { cause: parsed.error });
+};
+
+/** Reads a job of the queue of runs. Errors: ETL_JOB_INVALID. */
+export const readRunRequest = (data: unknown, job: string): RunRequest => read(requestSchema, data, job);
+
+/** Reads a job of a load queue. Errors: ETL_JOB_INVALID. */
+export const readSegmentJob = (data: unknown, job: string): z.output<typeof segmentSchema> =>
+  read(segmentSchema, data, job);

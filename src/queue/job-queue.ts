@@ -1,0 +1,104 @@
+// One BullMQ queue or worker, opened on a backend and closed in bounded time, its errors put into our words.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queue, Worker, WorkerOptions } from 'bullmq';
+import { codeOf } from '../errors.ts';
+import { queueCloseTimeoutMs } from '../limits.ts';
+import type { Logger } from '../logger.ts';
+import type { Patience, QueueBackend } from './backend.ts';
+import { loadBullMq } from './bullmq.ts';
+
+/** The queues of one database. */
+export interface QueuePlace {
+  readonly backend: QueueBackend;
+  /** Tells them from those of other databases on the same server. */
+  readonly namespace: string;
+  readonly logger: Logger;
+}
+
+/** BullMQ reports thousands of errors a second while the server is down; one of a kind is enough for a log. */
+const quiet = (logger: Logger): ((error: Error) => void) => {
+  const said = new Set<string>();
+  return (error) => {
+    const kind = codeOf(error) ?? error.name;
+    if (!said.has(kind)) logger.debug({ error }, 'queue');
+    said.add(kind);
+  };
+};
+
+/** Closes BullMQ's object in bounded time: what does not close by itself loses its connections. */
+const closeBounded = async (close: () => Promise<void>, destroy: () => void): Promise<void> => {
+  const timer = new AbortController();
+  const late = sleep(queueCloseTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
+  const closed = close().catch(() => undefined);
+  await Promise.race([closed, late]);
+  timer.abort();
+  destroy();
+  await Promise.race([closed, sleep(queueCloseTimeoutMs, undefined, { ref: false })]);
+};
+
+export interface JobQueue {
+  /** Asks BullMQ; what it throws is put into our words. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
+  readonly ask: <T>(question: (queue: Queue) => Promise<T>) => Promise<T>;
+}
+
+/** Uses a queue for the length of a function. */
+export const withQueue = async <T>(
+  { backend, namespace, logger }: QueuePlace,
+  name: string,
+  use: (queue: JobQueue) => Promise<T>,
+): Promise<T> => {
+  const { Queue: BullQueue } = loadBullMq();
+  const { options, factory, destroy } = backend.connect(namespace, 'gives up');
+  const queue = new BullQueue(name, options, factory as never);
+  queue.on('error', quiet(logger));
+  const ask: JobQueue['ask'] = async (question) => {
+    try {
+      return await question(queue);
+    } catch (error) {
+      throw backend.errorOf(error);
+    }
+  };
+  try {
+    await ask((bull) => bull.waitUntilReady());
+    return await use({ ask });
+  } finally {
+    await closeBounded(() => queue.close(), destroy);
+  }
+};
+
+export interface JobWorker {
+  readonly bull: Worker;
+  /** Gives jobs in hand back, unless `close` of BullMQ has waited for them before. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens a worker whose connection stands, and which does not run yet: one whose first connection failed would ask for
+ * jobs in a loop that never pauses, not even for a signal.
+ */
+export const openWorker = async (
+  { backend, namespace, logger }: QueuePlace,
+  name: string,
+  work: unknown,
+  given: Omit<WorkerOptions, 'connection' | 'autorun'>,
+  patience: Patience = 'gives up',
+): Promise<JobWorker> => {
+  const { Worker: BullWorker } = loadBullMq();
+  const { options, factory, destroy } = backend.connect(namespace, patience);
+  const bull = new BullWorker(
+    name,
+    work as never,
+    { ...given, ...options, autorun: false },
+    factory as never,
+  );
+  const close = (): Promise<void> => closeBounded(() => bull.close(), destroy);
+  bull.on('error', quiet(logger));
+  try {
+    await bull.waitUntilReady();
+  } catch (error) {
+    await close();
+    throw backend.errorOf(error);
+  }
+  return { bull, close };
+};

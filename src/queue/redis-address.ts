@@ -1,0 +1,91 @@
+// Where Redis is: a URL, and whether its hosts are Sentinels or nodes of a Cluster.
+
+import type { ConnectionOptions as TlsOptions } from 'node:tls';
+import { EtlError } from '../errors.ts';
+
+/** What a caller may say; the command line reads it from REDIS_URL, REDIS_SENTINEL, REDIS_SENTINEL_PASSWORD, REDIS_CLUSTER. */
+export interface RedisOptions {
+  /** `redis://[user:password@]host[:port][,host[:port]…][/database]`; rediss:// for TLS. */
+  readonly url: string;
+  /** The hosts are Sentinels, and this is the name of the master they watch. */
+  readonly sentinel?: string | undefined;
+  readonly sentinelPassword?: string | undefined;
+  /** The hosts are nodes of a Cluster. */
+  readonly cluster?: boolean | undefined;
+  /** For rediss://, options of `tls.connect`: a certificate authority of one's own, for instance. */
+  readonly tls?: object | undefined;
+}
+
+export interface RedisAddress {
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly database: number;
+  readonly tls: TlsOptions | undefined;
+  readonly sentinel: string | undefined;
+  readonly sentinelPassword: string | undefined;
+  readonly cluster: boolean;
+  /** Without user and password. */
+  readonly label: string;
+}
+
+const pattern =
+  /^(?<scheme>rediss?):\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@]*))?@)?(?<hosts>[^/?#@]+)(?:\/(?<database>\d{1,4})?)?$/;
+
+const hostPattern = /^(?<host>\[[\da-f:.]+\]|[^:[\]]+)(?::(?<port>\d{1,5}))?$/i;
+
+const refuse = (problem: string): never => {
+  const hint =
+    'REDIS_URL looks like redis://user:password@host:6379/0; several hosts are joined by commas, rediss:// is TLS.';
+  throw new EtlError('ETL_USAGE', { problem: `the Redis URL ${problem}`, hint });
+};
+
+const readHost = (text: string, defaultPort: number): RedisAddress['hosts'][number] => {
+  const { host, port } = hostPattern.exec(text)?.groups ?? refuse('names a host that is none');
+  return { host: host!.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
+};
+
+const decoded = (text: string | undefined): string | undefined => {
+  try {
+    return text ? decodeURIComponent(text) : undefined;
+  } catch {
+    return refuse('holds a % in user or password that is not written as %25');
+  }
+};
+
+/** Reads what was said about Redis. Errors: ETL_USAGE, which never repeats the URL: it may hold a password. */
+export const readRedisAddress = (options: RedisOptions): RedisAddress => {
+  const { url, sentinel, sentinelPassword, cluster = false } = options;
+  const { scheme, username, password, hosts, database } =
+    pattern.exec(url)?.groups ?? refuse('is not of the form redis://host:port/database');
+  const list = hosts!.split(',').map((text) => readHost(text, sentinel ? 26_379 : 6_379));
+  if (sentinel && cluster) refuse('cannot lead to Sentinels and to a Cluster at once');
+  if (list.length > 1 && !sentinel && !cluster)
+    refuse('names several hosts: set REDIS_SENTINEL or REDIS_CLUSTER');
+  if (cluster && Number(database ?? 0) !== 0) refuse('names a database, and a Cluster has only database 0');
+  const what = sentinel ? ` (Sentinel ${sentinel})` : cluster ? ' (Cluster)' : '';
+  return {
+    hosts: list,
+    username: decoded(username),
+    password: decoded(password),
+    database: Number(database ?? 0),
+    tls: scheme === 'rediss' ? (options.tls ?? {}) : undefined,
+    sentinel: sentinel || undefined,
+    sentinelPassword,
+    cluster,
+    label: `Redis at ${hosts}${database ? `/${database}` : ''}${what}`,
+  };
+};
+
+const truths = new Set(['1', 'true', 'yes', 'on']);
+
+/** What the environment says about Redis; undefined when it names none, and queues are in PostgreSQL. */
+export const redisOfEnvironment = (env: NodeJS.ProcessEnv): RedisOptions | undefined =>
+  env['REDIS_URL']
+    ? {
+        url: env['REDIS_URL'],
+        sentinel: env['REDIS_SENTINEL'],
+        sentinelPassword: env['REDIS_SENTINEL_PASSWORD'],
+        cluster: truths.has((env['REDIS_CLUSTER'] ?? '').toLowerCase()),
+      }
+    : undefined;

@@ -1,0 +1,147 @@
+// Queues in Redis: one server, one that Sentinels watch, or a Cluster.
+
+import { createRequire } from 'node:module';
+import type * as IoRedis from 'ioredis';
+import { databaseIdentity } from '../db/identity.ts';
+import { EtlError, messageOf } from '../errors.ts';
+import {
+  connectTimeoutMs,
+  queueQueryTimeoutMs,
+  redisAttemptsMax,
+  redisRetryMsMax,
+  redisRetryStepMs,
+} from '../limits.ts';
+import type { Patience, QueueBackend, QueueLink } from './backend.ts';
+import { loadBullMq } from './bullmq.ts';
+import type { RedisAddress } from './redis-address.ts';
+
+type RedisClient = IoRedis.Redis | IoRedis.Cluster;
+
+/** As BullMQ loads it: only those who have a Redis pay for it. */
+const loadIoRedis = (): typeof IoRedis => createRequire(import.meta.url)('ioredis') as typeof IoRedis;
+
+const pauseBefore =
+  (patience: Patience) =>
+  (times: number): number | null =>
+    patience === 'gives up' && times > redisAttemptsMax
+      ? null
+      : Math.min(times * redisRetryStepMs, redisRetryMsMax);
+
+const nodeOptions = (
+  { username, password, tls }: RedisAddress,
+  patience: Patience,
+): IoRedis.CommonRedisOptions & object => ({
+  ...(username !== undefined && { username }),
+  ...(password !== undefined && { password }),
+  ...(tls !== undefined && { tls }),
+  connectTimeout: connectTimeoutMs,
+  // An answer that does not come: BullMQ's longest command waits ten seconds for a job.
+  socketTimeout: queueQueryTimeoutMs,
+  // As BullMQ wants it. Who gives up gives up with the connection, not with a command.
+  maxRetriesPerRequest: null,
+  retryStrategy: pauseBefore(patience),
+});
+
+const openRedis = (address: RedisAddress, patience: Patience): RedisClient => {
+  const { hosts, cluster, sentinel, sentinelPassword, database, tls } = address;
+  const { Redis, Cluster } = loadIoRedis();
+  const node = nodeOptions(address, patience);
+  if (cluster)
+    return new Cluster([...hosts], {
+      redisOptions: node,
+      clusterRetryStrategy: pauseBefore(patience),
+      // A certificate names the host, not the address that it resolves to.
+      ...(tls !== undefined && { dnsLookup: (name, callback) => callback(null, name) }),
+    });
+  if (sentinel === undefined) return new Redis({ ...node, ...hosts[0], db: database });
+  return new Redis({
+    ...node,
+    db: database,
+    sentinels: [...hosts],
+    name: sentinel,
+    sentinelRetryStrategy: pauseBefore(patience),
+    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(tls !== undefined && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+  });
+};
+
+/** Kinds of refusal that pass: the server starts, fails over, or is cut off from its own. RESP names a kind first. */
+const passingRefusals = new Set([
+  'LOADING', // reads its file
+  'MASTERDOWN', // a replica without its master
+  'CLUSTERDOWN', // slots without a node
+  'TRYAGAIN', // slots are being moved
+  'READONLY', // demoted to a replica
+  'UNBLOCKED', // demoted while a command waited
+  'BUSY', // a script runs
+]);
+
+const isRefusal = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
+
+const refusalOf = (label: string, error: unknown): EtlError | undefined => {
+  if (!isRefusal(error)) return undefined;
+  const [kind = ''] = error.message.split(' ', 1);
+  return passingRefusals.has(kind)
+    ? undefined
+    : new EtlError('ETL_QUEUE_REFUSED', { queue: label, problem: error.message }, { cause: error });
+};
+
+/** Waits for a first answer. A Cluster that is refused says so for each of its nodes. */
+const ping = async (address: RedisAddress): Promise<void> => {
+  const client = openRedis(address, 'gives up');
+  let last: unknown;
+  client.on('error', (error: Error & { lastNodeError?: Error }) => (last = error.lastNodeError ?? error));
+  try {
+    await client.ping();
+  } catch (error) {
+    const cause = isRefusal(error) ? error : (last ?? error);
+    const { label } = address;
+    throw (
+      refusalOf(label, cause) ??
+      new EtlError('ETL_QUEUE_CONNECT', { queue: label, problem: messageOf(cause) }, { cause })
+    );
+  } finally {
+    client.disconnect();
+  }
+};
+
+/** A client, and those that BullMQ duplicates from it, ended together. */
+const link = (address: RedisAddress, namespace: string, patience: Patience): QueueLink => {
+  const clients = new Set<RedisClient>();
+  let isOver = false;
+  const track = <Client extends RedisClient>(client: Client): Client => {
+    clients.add(client);
+    // BullMQ listens, too, but not from the first moment to the last.
+    client.on('error', () => undefined);
+    client.once('end', () => clients.delete(client));
+    const duplicate = (client.duplicate as (...given: unknown[]) => RedisClient).bind(client);
+    Object.assign(client, { duplicate: (...given: unknown[]) => track(duplicate(...given)) });
+    if (isOver) client.disconnect();
+    return client;
+  };
+  return {
+    // One hash slot for all keys of a database, as a Cluster needs it.
+    options: { connection: track(openRedis(address, patience)), prefix: `{etl-${namespace}}` },
+    factory: loadBullMq().createRedisBackend,
+    destroy: () => {
+      isOver = true;
+      for (const client of clients) client.disconnect();
+    },
+  };
+};
+
+export const redisBackend = (address: RedisAddress): QueueBackend => ({
+  label: address.label,
+  prepare: () => ping(address),
+  namespaceOf: databaseIdentity,
+  connect: (namespace, patience) => link(address, namespace, patience),
+  errorOf: (error) =>
+    error instanceof EtlError
+      ? error
+      : (refusalOf(address.label, error) ??
+        new EtlError(
+          'ETL_QUEUE_LOST',
+          { queue: address.label, problem: messageOf(error) },
+          { cause: error },
+        )),
+});

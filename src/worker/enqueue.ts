@@ -1,0 +1,107 @@
+// Asks for runs that workers do: anew, or of a run that stopped.
+
+import { resolve } from 'node:path';
+import { cancelRun } from '../checkpoint/run-end.ts';
+import { runQuery, withClient } from '../db/client.ts';
+import type { PipelineSpec } from '../declaration.ts';
+import { EtlError } from '../errors.ts';
+import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import { readRunRequest } from '../pipeline/job-payload.ts';
+import { addRun, runQueueState, type AddedRun, type RunQueueState } from '../queue/run-queue.ts';
+import { readDefinition } from '../run/definition.ts';
+import { findRun } from '../run/history.ts';
+import { requestOfRun } from './lost-jobs.ts';
+import { openPlace, type PlaceOptions } from './place.ts';
+
+export interface EnqueueOptions extends PlaceOptions {
+  /** Values for the pipeline's `params`. */
+  readonly params?: Readonly<Record<string, unknown>>;
+  /** Directory that SQL files are relative to. Default: the working directory. */
+  readonly directory?: string;
+  /** Not before this moment. Default: at once. */
+  readonly at?: Date;
+  /** From 1, which comes first; runs without one go before all that have one. */
+  readonly priority?: number;
+  /** While a run with the same key waits or runs, another one is not added. */
+  readonly dedupe?: string;
+  readonly fresh?: boolean;
+  readonly fullRefresh?: boolean;
+}
+
+/** A queue keeps what it is given, and shows it to whoever looks. Errors: ETL_USAGE. */
+const refuseSecrets = ({ params, shownParams }: PipelineSpec, given: object): void => {
+  const secret = Object.keys(given).find((name) => shownParams[name] !== params[name]);
+  if (secret === undefined) return;
+  const problem = `parameter \`${secret}\` is secret, and a queue would keep it`;
+  throw new EtlError('ETL_USAGE', {
+    problem,
+    hint: 'Let its default come from the environment of the workers.',
+  });
+};
+
+/**
+ * Puts a run of the pipeline on the queue, for a worker that has the same definition in its folder.
+ *
+ * Returns the number of the job, and whether it is a new one. Errors: those of the declaration and its parameters,
+ * ETL_JOB_INVALID (a parameter that JSON or PostgreSQL cannot hold), ETL_USAGE (one that is secret), those of server and queue.
+ */
+export const enqueue = async (pipeline: Pipeline, options: EnqueueOptions = {}): Promise<AddedRun> => {
+  const { params = {}, directory = '.', at, priority, dedupe, fresh = false, fullRefresh = false } = options;
+  const { hashes, spec } = await readDefinition(pipeline, { params, directory: resolve(directory) });
+  refuseSecrets(spec, params);
+  const request = readRunRequest(
+    {
+      pipeline: pipeline.name,
+      definition: hashes.definition,
+      params,
+      options: { fresh, fullRefresh, resume: false },
+      ...(dedupe !== undefined && { dedupe }),
+    },
+    'to be added',
+  );
+  const { queue } = await openPlace(options);
+  const delayMs = at === undefined ? 0 : Math.max(0, at.getTime() - Date.now());
+  return addRun(queue, request, { delayMs, priority, dedupe });
+};
+
+/**
+ * Cancels a run wherever it is worked on: its processes stop at their next chunk or step, and nothing is published.
+ * Errors: ETL_RUN_UNKNOWN, ETL_RUN_OVER.
+ */
+export const cancel = async (runId: number, options: PlaceOptions = {}): Promise<void> => {
+  const { address } = await openPlace(options);
+  await withClient(address, async (client) => {
+    const { code, message } = new EtlError('ETL_RUN_CANCELLED', { run: runId });
+    const { rowCount } = await runQuery(client, cancelRun(runId, { code, message }));
+    if (rowCount !== 0) return;
+    const { state } = (await findRun(client, runId)).run;
+    throw new EtlError('ETL_RUN_OVER', { run: runId, state, action: 'cancel' });
+  });
+};
+
+/**
+ * Puts a run that failed or was cancelled on the queue again: it goes on where it stopped.
+ * Errors: ETL_RUN_UNKNOWN, ETL_RUN_OVER.
+ */
+export const retry = async (runId: number, options: PlaceOptions = {}): Promise<AddedRun> => {
+  const { address, queue } = await openPlace(options);
+  const request = await withClient(address, async (client) => {
+    const { state } = (await findRun(client, runId)).run;
+    if (state !== 'failed' && state !== 'cancelled')
+      throw new EtlError('ETL_RUN_OVER', { run: runId, state, action: 'retry' });
+    const { rows } = await client.query(
+      'select pipeline, definition_hash as definition, params from etl.run where id = $1',
+      [runId],
+    );
+    return requestOfRun(rows[0], 'to be added');
+  });
+  return addRun(queue, request, {
+    delayMs: 0,
+    priority: undefined,
+    dedupe: undefined,
+  });
+};
+
+/** How the queue of runs stands. */
+export const queueState = async (options: PlaceOptions = {}): Promise<RunQueueState> =>
+  runQueueState((await openPlace(options)).queue);

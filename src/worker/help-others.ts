@@ -1,0 +1,125 @@
+// Takes segments of runs that other processes coordinate, whenever this worker has no run of its own.
+//
+//   looking -> helping -> looking …        `pause` leads from either to resting, `resume` back to looking
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withClient, type Client } from '../db/client.ts';
+import { asEtlError } from '../errors.ts';
+import { helpPollMs } from '../limits.ts';
+import type { Logger } from '../logger.ts';
+import { loadForWorker } from '../run/join-run.ts';
+import type { RunHooks, RunOptions } from '../run/options.ts';
+import type { Catalog } from './catalog.ts';
+import type { Place } from './place.ts';
+
+interface LoadingRow {
+  readonly id: number;
+  readonly pipeline: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly generation: number;
+}
+
+export interface Helper {
+  /** Stops helping after the chunks in flight, until `resume`. */
+  readonly pause: () => Promise<void>;
+  readonly resume: () => void;
+  /** Whether the last look at the database succeeded. */
+  readonly isReady: () => boolean;
+  readonly close: () => Promise<void>;
+}
+
+export interface HelperOptions {
+  readonly place: Place;
+  readonly catalog: Catalog;
+  readonly logger: Logger;
+  /** What every run of this worker is told. */
+  readonly common: RunOptions;
+  readonly hooksOf: (pipeline: string) => RunHooks;
+  /** Breaks off whatever is in flight. */
+  readonly signal: AbortSignal;
+}
+
+const loadingRuns = async (client: Client): Promise<readonly LoadingRow[]> =>
+  (
+    await client.query(
+      `select id::float8 as id, pipeline, params, generation from etl.run where state = 'loading' order by id`,
+    )
+  ).rows;
+
+/** When to stop helping: for a run of one's own, or for good. */
+interface Rest {
+  readonly over: AbortController;
+  pausing: AbortController;
+  isResting: boolean;
+}
+
+/** A run that this worker cannot help is asked once for each of its coordinators. */
+const keyOf = ({ id, generation }: LoadingRow): string => `${id} ${generation}`;
+
+/** Helps with one run until it is loaded, or this worker is wanted elsewhere. Says whether it may be asked again. */
+const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promise<boolean> => {
+  const { catalog, logger, common, hooksOf, signal } = options;
+  const { pipeline: name, params, id: run } = row;
+  const { pipeline, directory, file } = catalog.find(name);
+  const drain = AbortSignal.any([rest.pausing.signal, rest.over.signal]);
+  logger.info({ run, pipeline: name }, 'helping a run');
+  try {
+    const own = { ...common, params, directory, pipelineFile: file, drain, signal };
+    await loadForWorker(pipeline, own, hooksOf(name));
+    logger.info({ run, pipeline: name }, 'helped a run');
+    return true;
+  } catch (error) {
+    if (drain.aborted) return true;
+    const { code, message, retry } = asEtlError(error);
+    logger.warn({ run, pipeline: name, code, error: message }, 'stopped helping a run');
+    return code !== 'ETL_JOIN_REFUSED' && retry !== 'never';
+  }
+};
+
+export const startHelper = (options: HelperOptions): Helper => {
+  const { place, catalog, logger } = options;
+  const rest: Rest = { over: new AbortController(), pausing: new AbortController(), isResting: false };
+  const { signal: over } = rest.over;
+  const refused = new Set<string>();
+  let busy: Promise<unknown> = Promise.resolve();
+  let isReady = false;
+
+  const look = async (client: Client): Promise<void> => {
+    const rows = await loadingRuns(client);
+    isReady = true;
+    const keys = new Set(rows.map(keyOf));
+    for (const key of refused) if (!keys.has(key)) refused.delete(key);
+    const row = rows.find((each) => catalog.has(each.pipeline) && !refused.has(keyOf(each)));
+    if (row === undefined || rest.isResting || over.aborted) return;
+    const helping = help(options, rest, row);
+    busy = helping;
+    if (!(await helping)) refused.add(keyOf(row));
+  };
+  const wait = (): Promise<void> => sleep(helpPollMs, undefined, { signal: over }).catch(() => undefined);
+  const lookAgainAndAgain = async (client: Client): Promise<void> => {
+    for (; !over.aborted; await wait()) await look(client);
+  };
+  const looking = (async () => {
+    for (; !over.aborted; await wait())
+      await withClient(place.address, lookAgainAndAgain).catch((error: unknown) => {
+        isReady = false;
+        logger.warn({ code: asEtlError(error).code }, 'the server cannot be asked for runs to help');
+      });
+  })();
+  return {
+    pause: async () => {
+      rest.isResting = true;
+      rest.pausing.abort(new DOMException('a run of its own', 'AbortError'));
+      await busy;
+    },
+    resume: () => {
+      rest.pausing = new AbortController();
+      rest.isResting = false;
+    },
+    isReady: () => isReady,
+    close: async () => {
+      rest.over.abort(new DOMException('stopping', 'AbortError'));
+      await looking;
+    },
+  };
+};

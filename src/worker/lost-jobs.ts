@@ -1,0 +1,58 @@
+// Puts the jobs of unfinished runs back on a queue that was emptied: the ledger knows them.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withClient, type Client } from '../db/client.ts';
+import { asEtlError } from '../errors.ts';
+import { lostJobsCheckMs } from '../limits.ts';
+import type { Logger } from '../logger.ts';
+import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
+import { restoreRuns } from '../queue/run-queue.ts';
+import type { Place } from './place.ts';
+
+/** What etl.run says of a run that is to be gone on with. */
+interface RunRow {
+  readonly pipeline: string;
+  readonly definition: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** Asks for what a run of the ledger has left to do. Errors: ETL_JOB_INVALID. */
+export const requestOfRun = ({ pipeline, definition, params }: RunRow, job: string): RunRequest =>
+  readRunRequest(
+    { pipeline, definition, params, options: { fresh: false, fullRefresh: false, resume: true } },
+    job,
+  );
+
+/** Runs that a worker began, or handed on, and that nobody has ended; only the newest of a pipeline can be gone on with. */
+const selectUnfinished = `
+  select job, pipeline, definition_hash as definition, params
+    from etl.run r
+    where job is not null
+      and (state in ('planned', 'loading', 'loaded', 'publishing') or error_code = 'ETL_INTERRUPTED')
+      and state <> 'published' and id = (select max(id) from etl.run where pipeline = r.pipeline)`;
+
+/**
+ * Restores what is missing, and returns the jobs. One that is restored while its worker is alive does no harm: whoever is
+ * given it finds the pipeline locked, and later the run published.
+ */
+const restoreLostJobs = async (client: Client, { queue }: Place): Promise<readonly string[]> => {
+  const { rows } = await client.query<RunRow & { readonly job: string }>(selectUnfinished);
+  if (rows.length === 0) return [];
+  return restoreRuns(
+    queue,
+    rows.map((row) => ({ job: row.job, data: requestOfRun(row, row.job) })),
+  );
+};
+
+/** Looks now and then until the signal; a worker that helps or coordinates looks, too. */
+export const watchLostJobs = async (place: Place, logger: Logger, signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted) {
+    try {
+      for (const job of await withClient(place.address, (client) => restoreLostJobs(client, place)))
+        logger.warn({ job }, 'the queue had lost the job of an unfinished run');
+    } catch (error) {
+      logger.warn({ code: asEtlError(error).code }, 'the queue cannot be asked for lost jobs');
+    }
+    await sleep(lostJobsCheckMs, undefined, { signal }).catch(() => undefined);
+  }
+};

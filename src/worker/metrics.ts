@@ -1,0 +1,63 @@
+// What a worker counts, for Prometheus.
+
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { chunkSecondsBuckets } from '../limits.ts';
+import type { LoadTimes, RunEvent } from '../model.ts';
+import type { RunQueueState } from '../queue/run-queue.ts';
+
+export interface WorkerMetrics {
+  readonly registry: Registry;
+  /** Told of every run that this worker coordinated to its end; the outcome is `published`, `unchanged` or an error's code. */
+  readonly runEnded: (pipeline: string, outcome: string) => void;
+  readonly hear: (pipeline: string, event: RunEvent) => void;
+  readonly chunkLoaded: (pipeline: string, times: LoadTimes) => void;
+}
+
+/** Makes the metrics in a registry: the host's, or one of their own. `readQueue` is asked at every scrape. */
+export const createMetrics = (
+  readQueue: () => Promise<RunQueueState>,
+  registry = new Registry(),
+): WorkerMetrics => {
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const runs = counter('sluice_runs_total', 'Runs that this worker coordinated', 'pipeline', 'outcome');
+  const bytes = counter('sluice_bytes_total', 'Bytes of source files in published runs', 'pipeline');
+  const records = counter('sluice_records_total', 'Records in published runs', 'pipeline', 'result');
+  const crashes = counter('sluice_crashes_total', 'Crashes of the server seen by runs', 'pipeline');
+  const replays = counter('sluice_replayed_chunks_total', 'Chunks loaded again after a crash', 'pipeline');
+  const chunks = new Histogram({
+    name: 'sluice_chunk_seconds',
+    help: 'Time from the first byte of a chunk to its commit, for this worker’s chunks',
+    labelNames: ['pipeline'] as const,
+    buckets: [...chunkSecondsBuckets],
+    registers,
+  });
+  const depth: Gauge<'state'> = new Gauge({
+    name: 'sluice_queue_jobs',
+    help: 'Runs on the queue',
+    labelNames: ['state'] as const,
+    registers,
+    collect: async () => {
+      const { waiting, delayed, active, failed } = await readQueue();
+      for (const [state, jobs] of Object.entries({ waiting, delayed, active, failed }))
+        depth.set({ state }, jobs);
+    },
+  });
+  return {
+    registry,
+    runEnded: (pipeline, outcome) => runs.inc({ pipeline, outcome }),
+    chunkLoaded: (pipeline, { read, decode, copy, ledger }) =>
+      chunks.observe({ pipeline }, (read + decode + copy + ledger) / 1000),
+    hear: (pipeline, event) => {
+      if (event.type === 'recovered' && event.crashed) crashes.inc({ pipeline });
+      if (event.type === 'recovered') replays.inc({ pipeline }, event.chunks);
+      if (event.type !== 'finished' || event.result.outcome !== 'published') return;
+      for (const { bytes: read, copied, rejected, filtered } of event.result.tables) {
+        bytes.inc({ pipeline }, read);
+        for (const [result, count] of Object.entries({ copied, rejected, filtered }))
+          records.inc({ pipeline, result }, count);
+      }
+    },
+  };
+};

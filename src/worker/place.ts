@@ -1,0 +1,37 @@
+// Where workers and whoever gives them work meet: the bookkeeping of a database, and its queue.
+
+import { resolve } from 'node:path';
+import { resolveServer, type ServerAddress } from '../db/address.ts';
+import { withClient } from '../db/client.ts';
+import type { ConnectionOptions } from '../db/connection.ts';
+import { migrate } from '../db/migrate.ts';
+import { silentLogger, type Logger } from '../logger.ts';
+import { chooseBackend } from '../queue/choose-backend.ts';
+import type { QueuePlace } from '../queue/job-queue.ts';
+import type { RedisOptions } from '../queue/redis-address.ts';
+
+/** Which database and which queue; as in `RunOptions`. */
+export interface PlaceOptions {
+  readonly databaseUrl?: string;
+  readonly connection?: ConnectionOptions;
+  readonly redis?: RedisOptions | false;
+  readonly logger?: Logger;
+}
+
+export interface Place {
+  readonly address: ServerAddress;
+  readonly queue: QueuePlace;
+}
+
+/** Finds both, and brings them to the version that this program knows. Errors: those of a run before it begins. */
+export const openPlace = async ({ databaseUrl, connection, redis, logger }: PlaceOptions): Promise<Place> => {
+  const etlDirectory = resolve('.etl');
+  const address = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
+  const backend = chooseBackend(address, redis, process.env);
+  const namespace = await withClient(address, async (client) => {
+    await migrate(client);
+    return backend.namespaceOf(client);
+  });
+  await backend.prepare();
+  return { address, queue: { backend, namespace, logger: logger ?? silentLogger } };
+};

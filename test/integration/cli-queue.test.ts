@@ -1,0 +1,110 @@
+// `etl enqueue`, `queue`, `cancel`, `retry` and what `worker` refuses, on a real server.
+
+import { resolve } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { main } from '../../src/cli/main.ts';
+import { column, csv, definePipeline, enqueue } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
+
+const database = useDatabase();
+const noaa = resolve('pipelines/noaa.ts');
+
+const etl = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
+  const io = fakeIo({ env: { DATABASE_URL: database.url } });
+  const exit = await main(args, io);
+  return { exit, out: io.stdout.text, err: io.stderr.text };
+};
+
+describe('an empty queue', () => {
+  it('says so', async () => {
+    expect(await etl('queue')).toEqual({ exit: 0, err: '', out: '0 waiting, 0 later, 0 active, 0 failed\n' });
+  });
+});
+
+describe('enqueued runs', () => {
+  it('are named by their jobs, and counted', async () => {
+    const now = await etl('enqueue', noaa);
+    expect(now.out).toMatch(/^Enqueued noaa as run-[\da-f-]{36}\n$/);
+    const later = await etl('enqueue', noaa, '--at', '2999-01-01T00:00:00Z', '--dedupe', 'one', '--json');
+    expect(JSON.parse(later.out)).toEqual({
+      pipeline: 'noaa',
+      isNew: true,
+      job: expect.stringMatching(/^run-/),
+    });
+    const again = await etl('enqueue', noaa, '--dedupe', 'one');
+    expect(again.out).toBe(`A run with the key one waits or runs already: ${JSON.parse(later.out).job}\n`);
+    const counted = JSON.parse((await etl('queue', '--json')).out);
+    expect(counted).toEqual({
+      waiting: 1,
+      delayed: 1,
+      active: 0,
+      failed: 0,
+      oldestAt: expect.stringMatching(/^\d{4}-/),
+    });
+  });
+});
+
+describe('a secret parameter', () => {
+  it('does not go on the queue', async () => {
+    const params = z.object({ key: z.string().meta({ secret: true }) });
+    const tables = { t: { source: csv('t.csv'), columns: { a: column.text('a') } } };
+    const pipeline = definePipeline({ name: 'locked', schema: 'locked', params, tables });
+    const error = await failureOf(enqueue(pipeline, { databaseUrl: database.url, params: { key: 'k3y' } }));
+    expect(error).toMatchObject({ code: 'ETL_USAGE', message: expect.stringContaining('`key` is secret') });
+  });
+});
+
+describe('a run', () => {
+  beforeAll(async () => {
+    await etl('queue');
+    await database.query(
+      `insert into etl.run (epoch, table_hashes, pipeline, state, definition_hash, host, pid, workers)
+        values (gen_random_uuid(), '{}', 'noaa', 'loading', repeat('0', 64), 'elsewhere', 1, 1)`,
+    );
+  });
+
+  it('is cancelled once, and enqueued again', async () => {
+    expect((await etl('cancel', '1', '--json')).out).toBe('{"run":1,"state":"cancelled"}\n');
+    const { rows } = await database.query('select state, error_code from etl.run');
+    expect(rows).toEqual([{ state: 'cancelled', error_code: 'ETL_RUN_CANCELLED' }]);
+    expect(await etl('cancel', '1')).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('error ETL_RUN_OVER: run 1 is cancelled: there is nothing to cancel'),
+    });
+    expect((await etl('retry', '1')).out).toMatch(/^Enqueued run 1 again as run-/);
+  });
+
+  it('that does not exist is named', async () => {
+    expect(await etl('retry', '99')).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('ETL_RUN_UNKNOWN'),
+    });
+  });
+});
+
+describe('refused', () => {
+  const refusals: readonly { name: string; args: readonly string[]; says: string }[] = [
+    { name: 'a worker without a folder', args: ['worker'], says: 'no folder of pipelines is named' },
+    {
+      name: 'a worker on a folder without pipelines',
+      args: ['worker', '--pipelines', resolve('docs')],
+      says: 'ETL_PIPELINE_FOLDER',
+    },
+    {
+      name: 'a moment that is none',
+      args: ['enqueue', noaa, '--at', 'soon'],
+      says: "'soon' is not a moment such as 2026-05-01T03:00:00Z",
+    },
+    {
+      name: 'an unknown parameter',
+      args: ['enqueue', noaa, '--param', 'year=2011'],
+      says: 'ETL_PARAM',
+    },
+  ];
+  it.each(refusals)('$name', async ({ args, says }) => {
+    expect(await etl(...args)).toMatchObject({ exit: 2, err: expect.stringContaining(says) });
+  });
+});

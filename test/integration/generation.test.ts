@@ -1,0 +1,127 @@
+// Two coordinators of one run, one after the other: whoever still loads for the first one stops, and harms nothing.
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import { adoptRun } from '../../src/checkpoint/ledger.ts';
+import { assertLoading } from '../../src/checkpoint/epoch.ts';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { runQuery, withClient, withTransaction } from '../../src/db/client.ts';
+import { silentLogger } from '../../src/logger.ts';
+import type { Segment } from '../../src/model.ts';
+import { column } from '../../src/pipeline/column.ts';
+import { postgresBackend } from '../../src/queue/postgres-backend.ts';
+import { serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
+import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
+import { loadChunk } from '../../src/run/load-chunk.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { stagingRows, startOf, withChunkFile } from './chunk-loading.ts';
+
+const database = useDatabase();
+const content = 'id\n1\n2\n3\n';
+const newcomer = { host: 'elsewhere', pid: 1, workers: 1, job: undefined };
+const columns = { id: column.integer('id') };
+
+describe('a chunk of an earlier generation', () => {
+  it('is refused with ETL_RUN_SUPERSEDED, and nothing of it is kept', async () => {
+    await withChunkFile(database.url, { content, columns }, async (prepared) => {
+      const { client, load, file } = prepared;
+      await runQuery(client, adoptRun(file.runId, newcomer));
+      await expect(loadChunk(load, startOf(file))).rejects.toMatchObject({ code: 'ETL_RUN_SUPERSEDED' });
+      expect((await client.query('select from etl.chunk where file_id = $1', [file.id])).rowCount).toBe(0);
+      expect(await stagingRows(prepared)).toEqual([]);
+    });
+  });
+
+  it('in flight is waited for by the coordinator that takes over', async () => {
+    await withChunkFile(database.url, { content, columns }, async ({ client, load, file }) => {
+      const { epoch, generation } = load;
+      const order: string[] = [];
+      await withClient(addressFromUrl(database.url), async (other) => {
+        let adopting: Promise<unknown> = Promise.resolve();
+        await withTransaction(client, async () => {
+          await assertLoading(client, { runId: file.runId, epoch, generation });
+          adopting = runQuery(other, adoptRun(file.runId, newcomer)).then(() => order.push('adopted'));
+          const waits = `select exists (select from pg_locks where not granted) as yes`;
+          while (!(await client.query(waits)).rows[0].yes) await Promise.resolve();
+          order.push('chunk');
+        });
+        await adopting;
+      });
+      expect(order).toEqual(['chunk', 'adopted']);
+    });
+  });
+});
+
+describe('a job of another generation', () => {
+  const segment = (fileId: number): Segment => ({
+    fileId,
+    start: { byte: 0, line: 1, record: 1 },
+    byteEnd: 10,
+  });
+  async function* batches(...fileIds: number[]): AsyncGenerator<readonly Segment[], void> {
+    yield fileIds.map(segment);
+  }
+  let runId = 0;
+  const serving = (
+    generation: number,
+    load: ServeOptions['load'],
+    outside = new Promise<never>(() => undefined),
+  ): ServeOptions => ({
+    queue: {
+      backend: postgresBackend(addressFromUrl(database.url)),
+      namespace: 'test',
+      logger: silentLogger,
+    },
+    runId,
+    generation,
+    workers: 1,
+    drain: undefined,
+    outside,
+    load,
+    read: readSegmentJob,
+  });
+  beforeEach(async () => {
+    runId += 1;
+    await postgresBackend(addressFromUrl(database.url)).prepare();
+  });
+
+  it('an earlier one is dropped unread', async () => {
+    let end: (reason: Error) => void = () => undefined;
+    const ended = new Promise<never>((_, reject) => (end = reject));
+    let hold: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (hold = resolve));
+    const holdFirst = (): Promise<never> => {
+      hold();
+      return ended;
+    };
+    const first = workOff(serving(1, holdFirst, ended), batches(1, 2, 3));
+    await held;
+    const loaded: number[] = [];
+    const late = await serveQueue(serving(2, async ({ fileId }) => void loaded.push(fileId)));
+    // One job is in the first coordinator's own hands; the others come to the later generation and are dropped.
+    const open = `select count(*)::int as open from etl_queue.job where queue = $1 and state <> 'completed'`;
+    const isLeft = async (): Promise<boolean> =>
+      (await database.query(open, [`etl-load-${runId}`])).rows[0]?.['open'] !== 1;
+    while (await isLeft()) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(loaded).toEqual([]);
+    await late.close();
+    end(new Error('it ends here'));
+    await expect(first).rejects.toThrow('it ends here');
+  });
+
+  it('a later one stops the worker, and goes to another: the run does not fail', async () => {
+    const stale = await serveQueue(serving(1, () => Promise.reject(new Error('never loaded here'))));
+    const staleEnd = stale.failed.catch((error: unknown) => error);
+    const loaded: number[] = [];
+    const running = workOff(
+      serving(2, async ({ fileId }) => {
+        await staleEnd;
+        loaded.push(fileId);
+      }),
+      batches(1, 2, 3),
+    );
+    expect(await staleEnd).toMatchObject({ code: 'ETL_RUN_SUPERSEDED' });
+    await stale.close();
+    await running;
+    expect(new Set(loaded)).toEqual(new Set([1, 2, 3]));
+  });
+});

@@ -1,0 +1,176 @@
+// What a backend must do, asked of both: PostgreSQL and a real Redis.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { silentLogger } from '../../src/logger.ts';
+import type { Segment } from '../../src/model.ts';
+import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
+import { chooseBackend } from '../../src/queue/choose-backend.ts';
+import type { QueuePlace } from '../../src/queue/job-queue.ts';
+import { removeQueue, serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
+import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
+import { runPipeline } from '../../src/run/run-pipeline.ts';
+import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const noaaFile = 'pipelines/noaa.ts';
+const holder = fileURLToPath(new URL('../helpers/hold-job.ts', import.meta.url));
+const never = new Promise<never>(() => undefined);
+
+const segment = (fileId: number): Segment => ({
+  fileId,
+  start: { byte: 0, line: 1, record: 1 },
+  byteEnd: 10,
+});
+
+async function* batches(...fileIds: number[]): AsyncGenerator<readonly Segment[], void> {
+  yield fileIds.map(segment);
+}
+
+describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queues in $kind', ({ kind }) => {
+  const database = useDatabase();
+  let redis: RedisServer | undefined;
+  let runId = 0;
+
+  beforeAll(async () => {
+    if (kind === 'Redis') redis = await startRedis();
+    await place().backend.prepare();
+  });
+  afterAll(() => redis?.stop());
+
+  const redisOption = () => (redis === undefined ? false : { url: redis.url });
+  const place = (namespace = 'one'): QueuePlace => ({
+    backend: chooseBackend(addressFromUrl(database.url), redisOption(), {}),
+    namespace,
+    logger: silentLogger,
+  });
+  const serving = (load: ServeOptions['load'], given: Partial<ServeOptions> = {}): ServeOptions => ({
+    queue: place(),
+    runId,
+    generation: 1,
+    workers: 2,
+    drain: undefined,
+    outside: never,
+    load,
+    read: readSegmentJob,
+    ...given,
+  });
+
+  it('a whole run publishes every record of the example, and leaves no job behind', async () => {
+    const { pipeline, directory, file } = await loadPipelineFile(noaaFile);
+    const result = await runPipeline(pipeline, {
+      databaseUrl: database.url,
+      redis: redisOption(),
+      directory,
+      pipelineFile: file,
+      workers: 2,
+    });
+    const { rows } = await database.query(
+      `select count(*)::int as rows, count(dry_bulb_c)::int as temperatures, sum(dry_bulb_c::numeric)::text as sum
+        from noaa.observation`,
+    );
+    expect(rows).toEqual([{ rows: 5276, temperatures: 5265, sum: '100878.8' }]);
+    expect(result.outcome).toBe('published');
+    const left = redis
+      ? await redis.command('keys', '*')
+      : (await database.query('select id from etl_queue.job')).rows;
+    expect(left).toEqual([]);
+  });
+
+  it('every job is worked off once, however many there are', async () => {
+    runId += 1;
+    const loaded: number[] = [];
+    const fileIds = Array.from({ length: 200 }, (_, index) => index);
+    await workOff(
+      serving(async ({ fileId }) => void loaded.push(fileId)),
+      batches(...fileIds),
+    );
+    expect(loaded.toSorted((one, other) => one - other)).toEqual(fileIds);
+  });
+
+  it('a job of a killed process comes back', async () => {
+    runId += 1;
+    const loaded: number[] = [];
+    let letGo: () => void = () => undefined;
+    const killed = new Promise<void>((resolve) => (letGo = resolve));
+    // Own worker waits until the other process has its job and is killed.
+    const running = workOff(
+      serving(
+        async ({ fileId }) => {
+          await killed;
+          loaded.push(fileId);
+        },
+        { workers: 1 },
+      ),
+      batches(1, 2),
+    );
+    const args = ['--import', 'jiti/register', holder, database.url, redis?.url ?? '', 'one', String(runId)];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    letGo();
+    await running;
+    expect(new Set(loaded)).toEqual(new Set([1, 2]));
+  });
+
+  it('a job that fails for good fails the run with its own error', async () => {
+    runId += 1;
+    const refused = new Error('never');
+    await expect(
+      workOff(
+        serving(() => Promise.reject(refused)),
+        batches(1),
+      ),
+    ).rejects.toBe(refused);
+  });
+
+  it('a job whose process lost its server is tried again, by whoever comes next', async () => {
+    runId += 1;
+    let tries = 0;
+    const lost = Object.assign(new Error('gone'), { code: '57P01' });
+    const losing = workOff(
+      serving(() => Promise.reject(lost)),
+      batches(1),
+    );
+    await expect(losing).rejects.toBe(lost);
+    await workOff(
+      serving(async () => void (tries += 1)),
+      batches(1),
+    );
+    expect(tries).toBe(1);
+  });
+
+  it('databases that share the server do not see each other’s jobs', async () => {
+    runId += 1;
+    const others: number[] = [];
+    const other = redis
+      ? await serveQueue(serving(async ({ fileId }) => void others.push(fileId), { queue: place('other') }))
+      : undefined;
+    const loaded: number[] = [];
+    await workOff(
+      serving(async ({ fileId }) => void loaded.push(fileId)),
+      batches(1, 2, 3),
+    );
+    await other?.close();
+    expect({ others, loaded: loaded.length }).toEqual({ others: [], loaded: 3 });
+  });
+
+  it('the queue of a run that nobody continues is removed', async () => {
+    runId += 1;
+    const failing = workOff(
+      serving(() => Promise.reject(new Error('never'))),
+      batches(1, 2, 3),
+    );
+    await failing.catch(() => undefined);
+    await removeQueue({ queue: place(), runId });
+    const loaded: number[] = [];
+    const service = await serveQueue(serving(async ({ fileId }) => void loaded.push(fileId)));
+    await workOff({ ...serving(async () => undefined), runId: runId + 1_000 }, batches(4));
+    await service.close();
+    expect(loaded).toEqual([]);
+  });
+});

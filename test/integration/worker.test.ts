@@ -1,0 +1,202 @@
+// The library's worker in this very process: enqueued runs, refusals, cancelling, handing on, endpoints, and nothing left open.
+
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { cancel, createWorker, enqueue, loadPipelineFile, queueState, retry } from '../../src/index.ts';
+import type { EtlWorker, Logger, WorkerOptions } from '../../src/index.ts';
+import { useFiles } from '../helpers/files.ts';
+import { writeNoaaFiles } from '../helpers/noaa-files.ts';
+import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly run?: number;
+  readonly job?: string;
+  readonly code?: string;
+}
+
+const kinds = [{ kind: 'PostgreSQL' }, ...(hasRedis ? [{ kind: 'Redis' }] : [])];
+
+describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
+  const database = useDatabase();
+  const { directory } = useFiles();
+  const folder = join(directory, 'pipelines');
+  let redis: RedisServer | undefined;
+  let lines: Line[] = [];
+  const workers: EtlWorker[] = [];
+
+  const logger: Logger = {
+    debug: () => undefined,
+    info: (fields, message) => void lines.push({ level: 'info', ...fields, message }),
+    warn: (fields, message) => void lines.push({ level: 'warn', ...fields, message }),
+    error: (fields, message) => void lines.push({ level: 'error', ...fields, message }),
+  };
+  const place = () => ({
+    databaseUrl: database.url,
+    redis: redis === undefined ? (false as const) : { url: redis.url },
+  });
+  const start = async (given: Partial<WorkerOptions> = {}): Promise<EtlWorker> => {
+    const worker = await createWorker({
+      ...place(),
+      pipelines: folder,
+      workingDirectory: directory,
+      workers: 2,
+      chunkBytes: 200_000,
+      logger,
+      ...given,
+    });
+    workers.push(worker);
+    return worker;
+  };
+  const put = async (given: Parameters<typeof enqueue>[1] = {}) => {
+    const { pipeline, directory: own } = await loadPipelineFile(join(folder, 'noaa.ts'));
+    return enqueue(pipeline, { ...place(), directory: own, ...given });
+  };
+  const until = async (isIt: () => boolean | Promise<boolean>): Promise<void> => {
+    while (!(await isIt())) await sleep(20);
+  };
+  const said = (message: string, job?: string): Line | undefined =>
+    lines.find((line) => line.message === message && (job === undefined || line.job === job));
+  const rows = async (): Promise<unknown> =>
+    (await database.query('select count(*)::int as rows from noaa.observation')).rows[0]?.['rows'];
+  const newestRun = async () =>
+    (
+      await database.query(
+        'select id::int as id, state, error_code, generation from etl.run order by id desc limit 1',
+      )
+    ).rows[0];
+  /** A run that is being loaded, with work left. */
+  const untilLoading = (): Promise<void> =>
+    until(async () => {
+      const { rows: found } = await database.query(
+        `select exists (select from etl.chunk c join etl.source_file f on f.id = c.file_id
+            join etl.run r on r.id = f.run_id where r.state = 'loading') as yes`,
+      );
+      return found[0]?.['yes'] === true;
+    });
+
+  beforeAll(async () => {
+    writeNoaaFiles(directory, 60_000, 4);
+    mkdirSync(folder);
+    cpSync('pipelines', folder, { recursive: true });
+    if (kind === 'Redis') redis = await startRedis();
+  });
+  afterEach(async () => {
+    for (const worker of workers.splice(0)) await worker.close({ deadlineMs: 0 });
+    lines = [];
+  });
+  afterAll(() => redis?.stop());
+
+  it('does what is enqueued, once, and says so with the number of the run', async () => {
+    const worker = await start({ health: { port: 0 } });
+    expect(worker.pipelines).toContain('noaa');
+    const { job, isNew } = await put();
+    await until(() => said('run ended', job) !== undefined);
+    expect(isNew).toBe(true);
+    expect(await rows()).toBe(60_000);
+    expect(said('run ended', job)).toMatchObject({ run: (await newestRun())?.['id'], outcome: 'published' });
+    const endpoint = `http://127.0.0.1:${worker.healthPort}`;
+    await until(async () => (await fetch(`${endpoint}/ready`)).status === 200);
+    expect((await fetch(`${endpoint}/health`)).status).toBe(200);
+    const metrics = await (await fetch(`${endpoint}/metrics`)).text();
+    expect(metrics).toContain('sluice_runs_total{pipeline="noaa",outcome="published"} 1');
+    expect(metrics).toContain('sluice_records_total{pipeline="noaa",result="copied"} 6');
+    expect(metrics).toMatch(/sluice_chunk_seconds_count\{pipeline="noaa"\} [1-9]/);
+    expect(metrics).toContain('sluice_queue_jobs{state="waiting"} 0');
+    await worker.close();
+    await expect(fetch(`${endpoint}/health`)).rejects.toThrow('fetch failed');
+    const { rows: sessions } = await database.query(
+      `select application_name from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and application_name like 'sluice%'`,
+    );
+    expect(sessions).toEqual([]);
+  });
+
+  it('later, by priority, and not twice under one key', async () => {
+    const later = await put({ at: new Date(Date.now() + 3_600_000), dedupe: 'hourly' });
+    const again = await put({ dedupe: 'hourly', priority: 3 });
+    expect(again).toEqual({ job: later.job, isNew: false });
+    await put({ priority: 3 });
+    const state = await queueState(place());
+    expect(state).toMatchObject({ waiting: 1, delayed: 1, active: 0 });
+    expect(state.oldestAt).toBeInstanceOf(Date);
+    await start();
+    await until(async () => (await queueState(place())).waiting === 0);
+    await until(() => said('run ended') !== undefined);
+  });
+
+  it('refuses a definition that is another one here, and a pipeline that is not in its folder', async () => {
+    const other = join(directory, 'other');
+    mkdirSync(other, { recursive: true });
+    cpSync('pipelines', other, { recursive: true });
+    const text = readFileSync(join(other, 'noaa.ts'), 'utf8');
+    writeFileSync(join(other, 'noaa.ts'), text.replace('rejectLimit: 0', 'rejectLimit: 7'));
+    const before = await newestRun();
+    const differing = await loadPipelineFile(join(other, 'noaa.ts'));
+    writeFileSync(join(other, 'renamed.ts'), text.replace("name: 'noaa'", "name: 'noah'"));
+    const unknown = await loadPipelineFile(join(other, 'renamed.ts'));
+    const one = await enqueue(differing.pipeline, { ...place(), directory: other });
+    const two = await enqueue(unknown.pipeline, { ...place(), directory: other });
+    await start();
+    await until(() => said('run failed', one.job) !== undefined && said('run failed', two.job) !== undefined);
+    expect(said('run failed', one.job)?.code).toBe('ETL_DEFINITION_DIFFERS');
+    expect(said('run failed', two.job)?.code).toBe('ETL_PIPELINE_UNKNOWN');
+    expect(await newestRun()).toEqual(before);
+  });
+
+  it('a run is cancelled from elsewhere: nothing is published; tried again, it goes on', async () => {
+    await start();
+    const { job } = await put({ fullRefresh: true });
+    await untilLoading();
+    const run = Number((await newestRun())?.['id']);
+    await cancel(run, place());
+    await until(() => said('run failed', job) !== undefined);
+    expect(said('run failed', job)?.code).toBe('ETL_RUN_CANCELLED');
+    expect(await newestRun()).toMatchObject({ id: run, state: 'cancelled', error_code: 'ETL_RUN_CANCELLED' });
+    await expect(cancel(run, place())).rejects.toMatchObject({ code: 'ETL_RUN_OVER' });
+    const again = await retry(run, place());
+    await until(() => said('run ended', again.job) !== undefined);
+    expect(await newestRun()).toMatchObject({ id: run, state: 'published', generation: 2 });
+    expect(await rows()).toBe(60_000);
+    await expect(retry(run, place())).rejects.toMatchObject({ code: 'ETL_RUN_OVER' });
+  });
+
+  it('asked to stop, it hands its run on to another worker, who goes on with it', async () => {
+    const first = await start();
+    const { job } = await put({ fullRefresh: true });
+    await untilLoading();
+    const run = (await newestRun())?.['id'];
+    await first.close();
+    expect(said('the run is handed on', job)).toBeDefined();
+    await start();
+    await until(() => said('run ended', job) !== undefined);
+    expect(said('run ended', job)?.run).toBe(run);
+    expect(await rows()).toBe(60_000);
+  });
+
+  it('hurried while it stops, it breaks the chunks in flight off; the run goes on elsewhere all the same', async () => {
+    const first = await start();
+    const { job } = await put({ fullRefresh: true });
+    await untilLoading();
+    const closing = first.close({ deadlineMs: 3_600_000 });
+    first.abort();
+    await closing;
+    await start();
+    await until(() => said('run ended', job) !== undefined);
+    expect(await rows()).toBe(60_000);
+  });
+
+  it('a folder without pipelines, or with one name twice, is refused before a connection is opened', async () => {
+    const twice = join(directory, 'twice');
+    cpSync('pipelines', twice, { recursive: true });
+    cpSync(join(twice, 'noaa.ts'), join(twice, 'again.ts'));
+    await expect(start({ pipelines: twice })).rejects.toMatchObject({ code: 'ETL_PIPELINE_FOLDER' });
+    await expect(start({ pipelines: join(directory, 'data') })).rejects.toMatchObject({
+      code: 'ETL_PIPELINE_FOLDER',
+    });
+  });
+});

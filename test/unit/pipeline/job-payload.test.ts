@@ -1,0 +1,54 @@
+// What comes over the queues is read strictly.
+
+import { describe, expect, it } from 'vitest';
+import { readRunRequest, readSegmentJob } from '../../../src/pipeline/job-payload.ts';
+
+const request = {
+  pipeline: 'noaa',
+  definition: 'a'.repeat(64),
+  params: { year: '2011', months: [1, 2], note: 'a backslash \\u0000 and 𝄞' },
+  options: { fresh: false, fullRefresh: true, resume: false },
+};
+
+describe('readRunRequest', () => {
+  it('takes what enqueue writes', () => expect(readRunRequest(request, 'run-1')).toEqual(request));
+
+  it.each<{ name: string; change: object; problem: string }>([
+    { name: 'a key that nobody knows', change: { file: '/etc/passwd' }, problem: 'file' },
+    { name: 'no pipeline', change: { pipeline: undefined }, problem: 'pipeline' },
+    { name: 'a hash that is none', change: { definition: 'a' }, problem: 'definition: is not the hash' },
+    { name: 'a NUL', change: { params: { year: 'a\0b' } }, problem: 'a NUL' },
+    { name: 'half of a character', change: { params: { year: '\ud834' } }, problem: 'half of a character' },
+    { name: 'a NUL in a name', change: { params: { 'a\0b': 1 } }, problem: 'a NUL' },
+    { name: 'a function', change: { params: { year: () => 1 } }, problem: 'params.year' },
+  ])('refuses $name', ({ change, problem }) =>
+    expect(() => readRunRequest({ ...request, ...change }, 'run-1')).toThrow(
+      expect.objectContaining({ code: 'ETL_JOB_INVALID', message: expect.stringContaining(problem) }),
+    ),
+  );
+
+  it.each([undefined, null, 'run', []])('refuses %j', (data) =>
+    expect(() => readRunRequest(data, 'run-1')).toThrow('job run-1 of the run queue'),
+  );
+});
+
+describe('readSegmentJob', () => {
+  const segment = { fileId: 1, start: { byte: 10, line: 2, record: 1 }, byteEnd: 20 };
+
+  it('takes what a coordinator writes', () =>
+    expect(readSegmentJob({ segment, generation: 2 }, 'file-1-10')).toEqual({ segment, generation: 2 }));
+
+  it.each<{ name: string; data: object }>([
+    { name: 'no generation', data: { segment } },
+    { name: 'a negative byte', data: { segment: { ...segment, byteEnd: -1 }, generation: 1 } },
+    { name: 'a text for a number', data: { segment: { ...segment, fileId: '1' }, generation: 1 } },
+    {
+      name: 'a key that nobody knows',
+      data: { segment: { ...segment, path: '/etc/passwd' }, generation: 1 },
+    },
+  ])('refuses $name', ({ data }) =>
+    expect(() => readSegmentJob(data, 'file-1-10')).toThrow(
+      expect.objectContaining({ code: 'ETL_JOB_INVALID' }),
+    ),
+  );
+});
