@@ -51,7 +51,7 @@ describe('a secret parameter', () => {
   it('does not go on the queue', async () => {
     const params = z.object({ key: z.string().meta({ secret: true }) });
     const tables = { t: { source: csv('t.csv'), columns: { a: column.text('a') } } };
-    const pipeline = definePipeline({ name: 'locked', schema: 'locked', params, tables });
+    const pipeline = definePipeline({ name: 'locked', schema: 'locked', params, tables: () => tables });
     const error = await failureOf(enqueue(pipeline, { databaseUrl: database.url, params: { key: 'k3y' } }));
     expect(error).toMatchObject({ code: 'ETL_USAGE', message: expect.stringContaining('`key` is secret') });
   });
