@@ -21,7 +21,8 @@ export const createRecordDecoder = (
     const rows: string[] = [];
     const rejects: Reject[] = [];
     const judgements = judgeBlock(block);
-    for (const [index, judgement] of judgements.entries()) {
+    for (let index = 0; index < judgements.length; index += 1) {
+      const judgement = judgements[index]!;
       if (judgement === filtered) continue;
       if (Array.isArray(judgement)) rows.push(encodeRow(judgement));
       else rejects.push(rejectOf(block, index, judgement as Fault));

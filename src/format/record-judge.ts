@@ -121,8 +121,8 @@ const createJudge = (
       return faultOf('field_count', `the record has ${fields.length} fields, the header ${header.length}`);
     if (!keep(fields)) return filtered;
     const values: (string | null)[] = [];
-    for (const [index, read] of readers.entries()) {
-      const value = read(fields);
+    for (let index = 0; index < readers.length; index += 1) {
+      const value = readers[index]!(fields);
       if (value !== null && isRefusal(value)) return { ...value, column: table.columns[index]!.name };
       values.push(value);
     }

@@ -40,7 +40,7 @@ export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
   const obstacle = compiledObstacle(table);
   return obstacle === undefined
-    ? { decoder: 'compiled', why: 'every column is of a plain type' }
+    ? { decoder: 'compiled', why: 'its dialect and types are those that it knows' }
     : { decoder: 'record', why: obstacle };
 };
 

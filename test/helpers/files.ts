@@ -1,13 +1,13 @@
 // Gives a test file a directory of its own for source and SQL files.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 
 export interface TestFiles {
   readonly directory: string;
-  /** Writes a file and returns its absolute path. */
+  /** Writes a file, and directories for it, and returns its absolute path. */
   write(name: string, content: string | Buffer): string;
 }
 
@@ -18,6 +18,7 @@ export const useFiles = (): TestFiles => {
     directory,
     write: (name, content) => {
       const path = join(directory, name);
+      mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, content);
       return path;
     },

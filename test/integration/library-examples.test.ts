@@ -27,7 +27,7 @@ const tsconfig = {
     paths: { sluice: [join(root, 'src/index.ts')] },
     typeRoots: [join(root, 'node_modules/@types')],
   },
-  include: ['*.ts'],
+  include: ['*.ts', 'pipelines/*.ts'],
 };
 
 const compile = (): Promise<string> =>

@@ -55,9 +55,14 @@ const numberOf = (column: ColumnSpec): ByteKind => {
   return type === 'numeric' ? numericOf(options) : other;
 };
 
+/** A function of the pipeline has a say in the column's values. */
+export const hasFunction = ({ map, checks, schema }: ColumnSpec): boolean =>
+  map !== undefined || checks.length > 0 || schema !== undefined;
+
 /** The kind of a column. What is no longer than its bytes allow is surely no longer than its characters. */
 export const byteKindOf = (column: ColumnSpec): ByteKind => {
   const { type, options } = column;
+  if (hasFunction(column)) return other;
   if (type === 'text') return { kind: kind.text, settings: [0x7fffffff] };
   if (type === 'varchar') return { kind: kind.text, settings: [options.length!] };
   if (type === 'date') return momentOf(options.format ?? 'YYYY-MM-DD', kind.date);

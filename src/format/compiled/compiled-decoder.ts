@@ -1,36 +1,29 @@
 // The compiled decoder: bytes in, rows of COPY's binary format out, without a text for a field of the usual kind.
 //
 // It may be unsure, but never wrong: a record that it does not take as it stands is judged by the record judge, which
-// also words the rejects, so that both decoders give the same rows and the same rejects by construction.
+// also words the rejects, so that both decoders give the same rows and the same rejects by construction. So is a record
+// over which a function of the pipeline throws: the judge calls it again, and says where.
 // Proved by test/unit/format/compiled-oracle.test.ts and test/integration/compiled.test.ts.
 
-import { isUtf8 } from 'node:buffer';
 import type { SourceTableSpec } from '../../declaration.ts';
 import type { Reject } from '../../model.ts';
 import type { Decoder } from '../decoder.ts';
 import { createRecordFilter } from '../record-filter.ts';
 import { neededHeaders } from '../header.ts';
-import { createRecordJudge, filtered, recordBytes, rejectOf, type Fault } from '../record-judge.ts';
+import { createRecordJudge, filtered, rejectOf, type Fault, type Judgement } from '../record-judge.ts';
 import { createRowBytes, putInt16, putNull, reserve, type RowBytes } from './row-bytes.ts';
 import { createRowPlan } from './row-plan.ts';
-import { windowBytes } from './row-memory.ts';
 import { beginRows, encodeWindow, fieldText, type RowTable } from './row-routine.ts';
 import { createTextEncoder } from './text-encoder.ts';
 import { valueEncoders } from './value-encoders.ts';
+import { windowsOf } from './windows.ts';
 
 /** Why a table is not for the compiled decoder, as the end of a sentence; undefined when it is. */
-export const compiledObstacle = ({ source, columns, filter }: SourceTableSpec): string | undefined => {
-  const { delimiter, quote, escape, comment } = source.dialect;
+export const compiledObstacle = ({ source, columns }: SourceTableSpec): string | undefined => {
+  const { delimiter } = source.dialect;
   if (delimiter.length > 1 || delimiter.charCodeAt(0) > 0x7f) return 'its delimiter is more than one byte';
-  if (quote !== null && escape !== quote) return 'its escape is not its quote';
-  if (comment !== null) return 'it has comments';
-  if (filter.some(({ kind }) => kind === 'when')) return 'its filter is a function';
-  for (const { name, type, options, map, checks, schema } of columns) {
-    if (map !== undefined || checks.length > 0 || schema !== undefined)
-      return `column ${name} has a function`;
-    if (valueEncoders[type] === undefined) return `column ${name} is of type ${options.sqlType ?? type}`;
-  }
-  return undefined;
+  const other = columns.find(({ type }) => valueEncoders[type] === undefined);
+  return other && `column ${other.name} is of type ${other.options.sqlType ?? other.type}`;
 };
 
 /** Rows that the judge made, in binary. */
@@ -75,8 +68,6 @@ const createRowTable = (table: SourceTableSpec, header: readonly string[]): RowT
   };
 };
 
-const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
-
 /**
  * Makes the compiled decoder of a table without `compiledObstacle`, for files with this header.
  * Everything wrong with the data is a reject, as with the record decoder.
@@ -86,51 +77,43 @@ export const createCompiledDecoder = (
   header: readonly string[],
   file: string,
 ): Decoder => {
-  const quote = table.source.dialect.quote?.charCodeAt(0) ?? -1;
+  const { quote: quoteText, escape } = table.source.dialect;
+  const quote = quoteText?.charCodeAt(0) ?? -1;
+  /** What is escaped by anything but doubling is understood by csv-parse only. */
+  const isForeign = quoteText !== null && escape !== quoteText;
   const judge = createRecordJudge(table, header, file);
   const rowTable = createRowTable(table, header);
   const encodeRow = createRowEncoder(table);
   const out = createRowBytes(0);
   return (block) => {
-    const { bytes, spans } = block;
-    const { starts, ends, faults } = spans;
+    const { bytes } = block;
     out.at = 0;
     reserve(out, bytes.length);
     const rejects: Reject[] = [];
-    const records = starts.length;
+    const records = block.spans.starts.length;
     let copied = 0;
-    const judgeAlone = (index: number): void => {
-      const judgement = judge.judgeAlone(block, index);
+    const take = (judgement: Judgement, index: number): void => {
       if (judgement === filtered) return;
       if (Array.isArray(judgement)) {
         encodeRow(judgement, out);
         copied += 1;
       } else rejects.push(rejectOf(block, index, judgement as Fault));
     };
-    const isAllText = isText(bytes);
-    /** A record that the routine may see. */
-    const isFit = (index: number): boolean =>
-      !faults.has(index) && (isAllText || isText(recordBytes(block, index)));
-    /** The record behind those that make a window with this one; itself when it is not fit. */
-    const windowEnd = (from: number): number => {
-      let to = from;
-      while (to < records && ends[to]! - starts[from]! <= windowBytes && isFit(to)) to += 1;
-      return to;
+    const judgeAlone = (index: number): void => take(judge.judgeAlone(block, index), index);
+    const encodeAll = (): void => {
+      beginRows(rowTable, quote !== -1 && bytes.includes(quote) ? quote : -1);
+      for (const { from, to } of windowsOf(block)) {
+        if (to === from) judgeAlone(from);
+        else
+          for (const part of encodeWindow(block, from, to, out)) {
+            copied += part.copied;
+            if (part.isUnsure) judgeAlone(part.next);
+          }
+      }
     };
-    beginRows(rowTable, quote !== -1 && bytes.includes(quote) ? quote : -1);
-    for (let from = 0; from < records;) {
-      const to = windowEnd(from);
-      if (to === from) {
-        judgeAlone(from);
-        from += 1;
-        continue;
-      }
-      for (const part of encodeWindow(block, from, to, out)) {
-        copied += part.copied;
-        if (part.isUnsure) judgeAlone(part.next);
-      }
-      from = to;
-    }
+    if (isForeign && bytes.includes(quote))
+      for (const [index, judgement] of judge.judgeBlock(block).entries()) take(judgement, index);
+    else encodeAll();
     const rejected = rejects.length;
     const counts = { records, copied, rejected, filtered: records - copied - rejected };
     return { copyBytes: out.bytes.subarray(0, out.at), counts, rejects };

@@ -29,6 +29,7 @@ import {
   state,
   stopped,
   textAt,
+  wanted,
 } from './row-memory.ts';
 import { readFloat, readInteger, readNumeric, readText } from './value-code.ts';
 
@@ -36,7 +37,7 @@ import { readFloat, readInteger, readNumeric, readText } from './value-code.ts';
 export interface RowHost {
   /** (column's place, address) -> the address behind the value that was written there, or 0: refused or not sure. */
   readonly encodeByText: (index: number, out: number) => number;
-  /** -> 1 when the record that stands in the slots is wanted. */
+  /** -> whether the record that stands in the slots is wanted, as `wanted` says. */
   readonly isWanted: () => number;
 }
 
@@ -134,8 +135,12 @@ const encodeRows = (): FunctionCode => {
       v.end.set(offsetAt(endsAt)),
       when(i32.gt(i32.add(v.out.get, needed), i32.const(outEnd)), stop(v, stopped.full)),
       findFields(v),
-      v.wanted.set(i32.const(1)),
-      when(flag(state.filter), v.wanted.set(call(f.isWanted))),
+      v.wanted.set(i32.const(wanted.yes)),
+      when(
+        flag(state.filter),
+        v.wanted.set(call(f.isWanted)),
+        when(i32.eq(v.wanted.get, i32.const(wanted.unsure)), stop(v, stopped.unsure)),
+      ),
       whenElse(v.wanted.get, encodeRow(v), increase(v.filtered, 1)),
       v.next.set(v.last.get),
       increase(v.record, 1),

@@ -40,6 +40,9 @@ export const state = {
   quote: 68,
 };
 
+/** What the host says of a record. */
+export const wanted = { no: 0, yes: 1, unsure: 2 };
+
 export const stopped = { atEnd: 0, unsure: 1, full: 2 };
 
 /** Parts of a glued value, one behind the other; no date is longer. */

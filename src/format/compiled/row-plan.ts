@@ -4,7 +4,7 @@ import type { ColumnSpec, SourceTableSpec } from '../../declaration.ts';
 import { isRefusal } from '../column-types/contract.ts';
 import { columnTypes } from '../column-types/registry.ts';
 import { neededHeaders } from '../header.ts';
-import { byteKindOf } from './byte-kinds.ts';
+import { byteKindOf, hasFunction } from './byte-kinds.ts';
 import { column, literal, literalList, overrun, planAt, slot, token, tokenList } from './row-memory.ts';
 import type { RowBytes } from './row-bytes.ts';
 import { valueEncoders } from './value-encoders.ts';
@@ -89,8 +89,9 @@ const missingValue = (spec: ColumnSpec): Buffer | undefined => {
   return spec.nullable ? binaryNull : undefined;
 };
 
-/** What is written for the column's own tokens. */
+/** What is written for the column's own tokens, unless a function has to see what they stand for. */
 const tokenValues = (spec: ColumnSpec): [string, Buffer | undefined][] => {
+  if (hasFunction(spec)) return [];
   const read = columnTypes[spec.type].reader(spec.options);
   return Object.entries(spec.tokens).map(([name, text]) => {
     const value = read(text);

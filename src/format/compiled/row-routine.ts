@@ -5,7 +5,7 @@ import { groupBytes } from '../simd/byte-bits.ts';
 import { pageBytes } from '../simd/wasm-module.ts';
 import { putBytes, reserve, type RowBytes } from './row-bytes.ts';
 import { createRowRoutine } from './row-code.ts';
-import { endsAt, outAt, planAt, slot, startsAt, state, stopped, textAt } from './row-memory.ts';
+import { endsAt, outAt, planAt, slot, startsAt, state, stopped, textAt, wanted } from './row-memory.ts';
 import { setTables } from './row-tables.ts';
 import type { RowPlan } from './row-plan.ts';
 
@@ -36,12 +36,22 @@ export interface WindowPart {
 /** The table whose records are in the memory: one thread decodes one block at a time, whichever tables it loads. */
 let current: RowTable | undefined;
 
+/** What a function of the pipeline throws is told by the judge, with the record's place: here it only says "not sure". */
+const unlessThrown = (otherwise: number, ask: () => number): number => {
+  try {
+    return ask();
+  } catch {
+    return otherwise;
+  }
+};
+
 const { run, memory } = createRowRoutine({
-  encodeByText: (index, out) => {
-    rows.at = out;
-    return current!.encodeByText(index, rows) ? rows.at : 0;
-  },
-  isWanted: () => Number(current!.isWanted!()),
+  encodeByText: (index, out) =>
+    unlessThrown(0, () => {
+      rows.at = out;
+      return current!.encodeByText(index, rows) ? rows.at : 0;
+    }),
+  isWanted: () => unlessThrown(wanted.unsure, () => (current!.isWanted!() ? wanted.yes : wanted.no)),
 });
 
 /** Views of the memory: made again when it grows. */

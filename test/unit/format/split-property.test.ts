@@ -5,10 +5,20 @@ import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { csvBytes, csvOptions } from '../../../src/format/csv-options.ts';
-import { createSplitter } from '../../../src/format/splitter.ts';
+import { createSplitter, type RecordSpans } from '../../../src/format/splitter.ts';
 import type { CsvOptions } from '../../../src/pipeline/csv.ts';
 import { dialects, hostile, longTexts, tidyTexts } from './generated-csv.ts';
 import { cutAt, splitPieces, tableOf } from './reading.ts';
+
+/**
+ * The same records. The fast pass may take plain bytes for others, but never the other way round: it sees a carriage return
+ * before it knows whether that is consumed, or within quotes.
+ */
+const expectSame = (fast: RecordSpans, slow: RecordSpans): void => {
+  // Thousands of records: vitest's own comparison takes seconds.
+  if (!isDeepStrictEqual({ ...fast, plain: slow.plain }, slow)) expect(fast).toEqual(slow);
+  if (fast.plain) expect(slow.plain).toBe(true);
+};
 
 const newlines = fc.constantFrom('\n', '\r\n', '\r');
 
@@ -96,8 +106,7 @@ describe('records of generated files', () => {
       const splitterFor = (more: CsvOptions) =>
         createSplitter(tableOf({ ...options, ...more }).source.dialect, fields);
       const [fast, slow] = [{ comment: null }, slowly].map((more) => splitterFor(more)(bytes, atEnd));
-      // Thousands of records: vitest's own comparison takes seconds.
-      if (!isDeepStrictEqual(fast, slow)) expect(fast).toEqual(slow);
+      expectSame(fast!, slow!);
     });
     expect(() => fc.assert(property, { numRuns: 500 })).not.toThrow();
   });
