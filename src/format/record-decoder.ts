@@ -20,14 +20,12 @@ export const createRecordDecoder = (
   return (block) => {
     const rows: string[] = [];
     const rejects: Reject[] = [];
-    const judgements = judgeBlock(block);
-    for (let index = 0; index < judgements.length; index += 1) {
-      const judgement = judgements[index]!;
-      if (judgement === filtered) continue;
+    judgeBlock(block, (judgement, index) => {
+      if (judgement === filtered) return;
       if (Array.isArray(judgement)) rows.push(encodeRow(judgement));
       else rejects.push(rejectOf(block, index, judgement as Fault));
-    }
-    const [records, copied, rejected] = [judgements.length, rows.length, rejects.length];
+    });
+    const [records, copied, rejected] = [block.spans.starts.length, rows.length, rejects.length];
     const counts = { records, copied, rejected, filtered: records - copied - rejected };
     return { copyBytes: Buffer.from(rows.join('')), counts, rejects };
   };

@@ -1,7 +1,7 @@
 // Judges records by csv-parse and the column readers: values, a fault, or dropped by a filter.
 //
-// The splitter has already said where each record is. csv-parse reads a whole block at once; only when it refuses the
-// block, or counts other records than the splitter, is each record parsed by itself to find the one at fault.
+// The splitter has already said where each record is. csv-parse reads many at once; only when it refuses them, or counts
+// other records than the splitter, is each record parsed by itself to find the one at fault.
 
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse, type Options } from 'csv-parse/sync';
@@ -70,25 +70,32 @@ const parseAlone = (
 
 const firstSentence = (error: Error): string => error.message.split(/,| at line/)[0] ?? '';
 
-/** Fields of every record of the block, in order, or the record's fault. */
-const parseBlock = (
+/** Records that are parsed together: what they leave behind is collected while it is young, which a whole block's is not. */
+const recordsAtOnce = 256;
+
+/** Fields of records [from, to) of the block, in order, or the record's fault. */
+const parseRecords = (
   block: RecordBlock,
+  from: number,
+  to: number,
   options: Options,
   table: SourceTableSpec,
   header: readonly string[],
 ): readonly ParsedRecord[] => {
-  const { bytes, spans } = block;
-  const count = spans.starts.length;
-  if (count === 0) return [];
-  if (spans.faults.size === 0 && isUtf8(bytes) && !bytes.includes(0)) {
+  const { starts, faults } = block.spans;
+  const bytes = block.bytes.subarray(starts[from], starts[to] ?? block.bytes.length);
+  const hasFault = [...faults.keys()].some((index) => index >= from && index < to);
+  if (!hasFault && isUtf8(bytes) && !bytes.includes(0)) {
     try {
       const records = parse(csvBytes(bytes, table.source.dialect), options);
-      if (records.length === count) return records;
+      if (records.length === to - from) return records;
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
     }
   }
-  return Array.from(spans.starts, (_, index) => parseRecord(block, index, options, table, header));
+  return Array.from({ length: to - from }, (_, index) =>
+    parseRecord(block, from + index, options, table, header),
+  );
 };
 
 /** One record of a block by itself. */
@@ -146,8 +153,8 @@ export const rejectOf = (block: RecordBlock, index: number, { code, reason, colu
 });
 
 export interface RecordJudge {
-  /** Every record of a block, in order. */
-  readonly judgeBlock: (block: RecordBlock) => readonly Judgement[];
+  /** Every record of a block, in order, with its place there. */
+  readonly judgeBlock: (block: RecordBlock, take: (judgement: Judgement, index: number) => void) => void;
   /** One record of a block. */
   readonly judgeAlone: (block: RecordBlock, index: number) => Judgement;
 }
@@ -175,8 +182,15 @@ export const createRecordJudge = (
     }
   };
   return {
-    judgeBlock: (block) =>
-      parseBlock(block, options, table, header).map((record, index) => judgeRecord(record, block, index)),
+    judgeBlock: (block, take) => {
+      const count = block.spans.starts.length;
+      for (let from = 0; from < count; from += recordsAtOnce) {
+        const to = Math.min(from + recordsAtOnce, count);
+        const records = parseRecords(block, from, to, options, table, header);
+        for (let index = from; index < to; index += 1)
+          take(judgeRecord(records[index - from]!, block, index), index);
+      }
+    },
     judgeAlone: (block, index) =>
       judgeRecord(parseRecord(block, index, options, table, header), block, index),
   };

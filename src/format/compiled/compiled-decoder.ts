@@ -111,8 +111,7 @@ export const createCompiledDecoder = (
           }
       }
     };
-    if (isForeign && bytes.includes(quote))
-      for (const [index, judgement] of judge.judgeBlock(block).entries()) take(judgement, index);
+    if (isForeign && bytes.includes(quote)) judge.judgeBlock(block, take);
     else encodeAll();
     const rejected = rejects.length;
     const counts = { records, copied, rejected, filtered: records - copied - rejected };
