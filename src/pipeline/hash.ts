@@ -1,6 +1,6 @@
 // definitionHash(): one word for everything in a definition that can change what a run makes.
 
-import assert from 'node:assert';
+import { ok as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
 import type { PipelineSpec } from '../declaration.ts';
 

@@ -70,10 +70,10 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
 };
 
 const importFile = async (path: string, file: string, library: object): Promise<Record<string, unknown>> => {
-  // jiti costs 70 ms, and only those who load a file need it.
+  // jiti costs 70 ms, and only those who load a file need it. Its own default for interop stays: the cache of what it has
+  // transpiled, which others share, does not tell one from the other.
   const { createJiti } = await import('jiti');
   const jiti = createJiti(file, {
-    interopDefault: false,
     tsconfigPaths: true,
     fsCache: true,
     virtualModules: { sluice: library },

@@ -1,6 +1,6 @@
 // Which table is built before which: sources first, then derived tables after everything they are made from.
 
-import assert from 'node:assert';
+import { ok as assert } from 'node:assert';
 import type { TableSpec } from '../declaration.ts';
 
 /** Tables in an order in which each can be built, in declared order where there is a choice; no cycles. */

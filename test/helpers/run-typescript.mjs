@@ -7,4 +7,4 @@ import { createJiti } from 'jiti';
 
 const sluice = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
 const [, , file] = process.argv;
-await createJiti(file, { interopDefault: false, alias: { sluice } }).import(file);
+await createJiti(file, { alias: { sluice } }).import(file);
