@@ -143,6 +143,11 @@ describe('the workers', () => {
     });
   });
 
+  it('say whether they take work, where the check asks', () => {
+    const port = worker.command?.[worker.command.indexOf('--health-port') + 1];
+    expect(worker.healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${port}/ready`);
+  });
+
   it('write nothing, and may become nobody else', () => {
     const { volumes: mounts, read_only, cap_drop, security_opt } = worker;
     expect({
