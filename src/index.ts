@@ -12,6 +12,7 @@ export { runPipeline } from './run/run-pipeline.ts';
 export { joinRun } from './run/join-run.ts';
 export { createWorker, type EtlWorker, type WorkerOptions } from './worker/worker.ts';
 export { cancel, enqueue, queueState, retry, type EnqueueOptions } from './worker/enqueue.ts';
+export { schedule, type Schedule, type ScheduleOptions } from './worker/schedule/schedule.ts';
 export type { RunOptions } from './run/options.ts';
 export type { ConnectionOptions } from './db/connection.ts';
 export type { RedisOptions } from './queue/redis-address.ts';

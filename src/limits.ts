@@ -216,6 +216,15 @@ export const helpPollMs = 1_000;
 /** How often a worker looks whether the queue has lost the job of an unfinished run: it takes connections to the queue. */
 export const lostJobsCheckMs = 10_000;
 
+/** How often a worker looks for schedules that are due; their slots are whole minutes. */
+export const scheduleCheckMs = 2_000;
+
+/** A slot that no worker has dealt with after this was missed: workers that are replaced by new ones are away for less. */
+export const slotLateMs = 60_000;
+
+/** Slots to come that are shown: enough to see a weekly pattern, and a change of the clock that is near. */
+export const slotsShown = 5;
+
 /** A worker that is asked to stop finishes its chunks within this, or breaks them off. Kubernetes gives thirty seconds. */
 export const stopDeadlineMsDefault = 25_000;
 

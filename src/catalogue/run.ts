@@ -60,6 +60,18 @@ export const runErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SCHEDULE_INVALID: {
+    message: 'schedule {schedule} is not valid: {problem}',
+    hint: "A schedule looks like `etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin`.",
+    retry: 'never',
+    exit: usage,
+  },
+  ETL_SCHEDULE_UNKNOWN: {
+    message: 'there is no schedule {schedule}{suggestion}',
+    hint: '`etl schedule list` shows them.',
+    retry: 'never',
+    exit: usage,
+  },
   ETL_RUN_SUPERSEDED: {
     message: 'run {run} has another coordinator by now, who has cut its files into other pieces',
     hint: 'Nothing to do: the run goes on without this process, which may join it again.',

@@ -85,7 +85,8 @@ export const abandonRuns = (pipeline: string): Query => ({
 
 /**
  * A process goes on with an unfinished run: as its next generation, so that whoever still loads for an earlier one stops.
- * Waits for their chunks in flight, which hold the run's row.
+ * Waits for their chunks in flight, which hold the run's row. No row comes back when the run was cancelled for its own job:
+ * only somebody who asks anew goes on with it.
  */
 export const adoptRun = (
   runId: number,
@@ -94,7 +95,7 @@ export const adoptRun = (
   text: `update etl.run
     set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
       finished_at = null, error_code = null, error = null
-    where id = $1
+    where id = $1 and ($5::text is null or job is distinct from $5 or error_code is distinct from 'ETL_RUN_CANCELLED')
     returning generation`,
   values: [runId, host, pid, workers, job],
 });

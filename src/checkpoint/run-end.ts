@@ -19,11 +19,15 @@ export const endRun = (
   values: [runId, state, code, storable(message), host, pid],
 });
 
-/** Ends a run from anywhere; its processes find out at their next chunk or step. No row comes back when it has ended. */
+/**
+ * Ends a run from anywhere; its processes find out at their next chunk or step. So is one ended whose job is between two
+ * deliveries. No row comes back when the run has ended.
+ */
 export const cancelRun = (runId: number, { code, message }: { code: string; message: string }): Query => ({
   text: `update etl.run
     set state = 'cancelled', error_code = $2, error = $3, finished_at = clock_timestamp()
-    where id = $1 and state in ('planned', 'loading', 'loaded', 'publishing')
+    where id = $1 and (state in ('planned', 'loading', 'loaded', 'publishing')
+      or job is not null and (state = 'failed' or error_code = 'ETL_INTERRUPTED'))
     returning id`,
   values: [runId, code, message],
 });

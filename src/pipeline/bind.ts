@@ -58,6 +58,13 @@ const isSecret = (schema: z.ZodType): boolean => {
   return schema.meta()?.['secret'] === true || (inner !== undefined && isSecret(inner));
 };
 
+/** What stands in the ledger for a secret parameter. */
+const secretShown = '***';
+
+/** Parameters of the ledger as they may be given again: secret ones come from their defaults. */
+export const withoutShown = (params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(params).filter(([, value]) => value !== secretShown));
+
 const withoutSecrets = (
   { params }: Pipeline,
   values: Readonly<Record<string, unknown>>,
@@ -66,7 +73,7 @@ const withoutSecrets = (
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => {
         const schema = params?.shape[name] as z.ZodType | undefined;
-        return [name, schema !== undefined && isSecret(schema) ? '***' : value];
+        return [name, schema !== undefined && isSecret(schema) ? secretShown : value];
       }),
     ),
   );

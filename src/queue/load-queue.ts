@@ -65,7 +65,10 @@ export interface Service {
 const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_CANCELLED']);
 
 /** Begins to work the queue off, `workers` segments at a time. */
-export const serveQueue = async (options: ServeOptions): Promise<Service> => {
+export const serveQueue = async (
+  options: ServeOptions,
+  as: 'coordinator' | 'helper' = 'helper',
+): Promise<Service> => {
   const { UnrecoverableError } = loadBullMq();
   const leaving = new AbortController();
   let fail: (error: unknown) => void = () => undefined;
@@ -85,7 +88,9 @@ export const serveQueue = async (options: ServeOptions): Promise<Service> => {
       const code = codeOf(error) ?? 'unknown';
       // A process that leaves gives its job back, also one that has found out that it is no longer wanted.
       const isLeaving = leaving.signal.aborted || options.drain?.aborted === true || unwantedCodes.has(code);
-      throw retryOf(error) === 'never' && !isLeaving ? new UnrecoverableError(code) : new Error(code);
+      // What is wrong for a helper, such as a file that it cannot read, need not be for the others.
+      const isFinal = retryOf(error) === 'never' && as === 'coordinator' && !isLeaving;
+      throw isFinal ? new UnrecoverableError(code) : new Error(code);
     }
   };
   const { bull, close } = await openWorker(options.queue, queueName(options.runId), work, {
@@ -169,7 +174,7 @@ export const workOff = async (
   };
   await withQueue(options.queue, queueName(options.runId), async (queue) => {
     await empty(queue);
-    const service = await serveQueue(options);
+    const service = await serveQueue(options, 'coordinator');
     // Loading begins with the first batch, while the rest is looked for.
     const feeding = feed(queue);
     // A batch may be on its way to a queue that nobody serves any more.

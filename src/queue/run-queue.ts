@@ -59,19 +59,31 @@ export const addRun = (place: QueuePlace, data: object, options: AddRunOptions):
 export interface RunJob {
   readonly job: string;
   readonly data: object;
+  readonly priority?: number;
 }
 
-/** Puts jobs back that the queue has lost, under their old names; returns them. Those that it knows stay as they are. */
+/** Puts jobs on the queue that it does not know, under their own names; returns them. Those that it knows stay as they are. */
 export const restoreRuns = (place: QueuePlace, jobs: readonly RunJob[]): Promise<readonly string[]> =>
   withQueue(place, runQueueName, async ({ ask }) => {
     const restored: string[] = [];
-    for (const { job, data } of jobs) {
+    for (const { job, data, priority } of jobs) {
       if ((await ask((bull) => bull.getJob(job))) !== undefined) continue;
-      await ask((bull) => bull.add('run', data, { ...jobOptions, jobId: job }));
+      const own = { jobId: job, ...(priority !== undefined && { priority }) };
+      await ask((bull) => bull.add('run', data, { ...jobOptions, ...own }));
       restored.push(job);
     }
     return restored;
   });
+
+const overStates = new Set(['completed', 'failed', 'unknown']);
+
+/** Whether a job waits, is active, or will be tried again. */
+export const runIsOpen = (place: QueuePlace, job: string): Promise<boolean> =>
+  withQueue(
+    place,
+    runQueueName,
+    async ({ ask }) => !overStates.has(await ask((bull) => bull.getJobState(job))),
+  );
 
 /** How the queue of runs stands. */
 export interface RunQueueState {

@@ -136,6 +136,7 @@ const adopt = async ({ client, workers, job }: RunContext, runId: number): Promi
     client,
     adoptRun(runId, { host: hostname(), pid: process.pid, workers, job }),
   );
+  if (rows.length === 0) throw await whyStopped(client, runId);
   return { runId, generation: rows[0].generation };
 };
 

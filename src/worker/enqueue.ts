@@ -6,7 +6,7 @@ import { runQuery, withClient } from '../db/client.ts';
 import type { PipelineSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { readRunRequest } from '../pipeline/job-payload.ts';
+import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { addRun, runQueueState, type AddedRun, type RunQueueState } from '../queue/run-queue.ts';
 import { readDefinition } from '../run/definition.ts';
 import { findRun } from '../run/history.ts';
@@ -39,17 +39,18 @@ const refuseSecrets = ({ params, shownParams }: PipelineSpec, given: object): vo
   });
 };
 
+/** What is to be run, apart from when. */
+type RequestOptions = Pick<EnqueueOptions, 'params' | 'directory' | 'dedupe' | 'fresh' | 'fullRefresh'>;
+
 /**
- * Puts a run of the pipeline on the queue, for a worker that has the same definition in its folder.
- *
- * Returns the number of the job, and whether it is a new one. Errors: those of the declaration and its parameters,
- * ETL_JOB_INVALID (a parameter that JSON or PostgreSQL cannot hold), ETL_USAGE (one that is secret), those of server and queue.
+ * What workers are asked for: the pipeline by its name, and the hash of its definition here.
+ * Errors: those of the declaration and its parameters, ETL_JOB_INVALID, ETL_USAGE (a parameter that is secret).
  */
-export const enqueue = async (pipeline: Pipeline, options: EnqueueOptions = {}): Promise<AddedRun> => {
-  const { params = {}, directory = '.', at, priority, dedupe, fresh = false, fullRefresh = false } = options;
+export const requestRun = async (pipeline: Pipeline, options: RequestOptions): Promise<RunRequest> => {
+  const { params = {}, directory = '.', dedupe, fresh = false, fullRefresh = false } = options;
   const { hashes, spec } = await readDefinition(pipeline, { params, directory: resolve(directory) });
   refuseSecrets(spec, params);
-  const request = readRunRequest(
+  return readRunRequest(
     {
       pipeline: pipeline.name,
       definition: hashes.definition,
@@ -59,6 +60,17 @@ export const enqueue = async (pipeline: Pipeline, options: EnqueueOptions = {}):
     },
     'to be added',
   );
+};
+
+/**
+ * Puts a run of the pipeline on the queue, for a worker that has the same definition in its folder.
+ *
+ * Returns the number of the job, and whether it is a new one. Errors: those of the declaration and its parameters,
+ * ETL_JOB_INVALID (a parameter that JSON or PostgreSQL cannot hold), ETL_USAGE (one that is secret), those of server and queue.
+ */
+export const enqueue = async (pipeline: Pipeline, options: EnqueueOptions = {}): Promise<AddedRun> => {
+  const { at, priority, dedupe } = options;
+  const request = await requestRun(pipeline, options);
   const { queue } = await openPlace(options);
   const delayMs = at === undefined ? 0 : Math.max(0, at.getTime() - Date.now());
   return addRun(queue, request, { delayMs, priority, dedupe });

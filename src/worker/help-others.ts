@@ -7,6 +7,7 @@ import { withClient, type Client } from '../db/client.ts';
 import { asEtlError } from '../errors.ts';
 import { helpPollMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
+import { withoutShown } from '../pipeline/bind.ts';
 import { loadForWorker } from '../run/join-run.ts';
 import type { RunHooks, RunOptions } from '../run/options.ts';
 import type { Catalog } from './catalog.ts';
@@ -53,26 +54,31 @@ interface Rest {
   isResting: boolean;
 }
 
-/** A run that this worker cannot help is asked once for each of its coordinators. */
-const keyOf = ({ id, generation }: LoadingRow): string => `${id} ${generation}`;
+/** What a run that this worker could not help is remembered by. */
+const keysOf = ({ id, generation }: LoadingRow): readonly string[] => [`${id}`, `${id} ${generation}`];
 
-/** Helps with one run until it is loaded, or this worker is wanted elsewhere. Says whether it may be asked again. */
-const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promise<boolean> => {
+/**
+ * Helps with one run until it is loaded, or this worker is wanted elsewhere. Gives the key of what it must not help again:
+ * the run under this coordinator, or, when something is wrong here, the run; undefined when it may be asked again.
+ */
+const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promise<string | undefined> => {
   const { catalog, logger, common, hooksOf, signal } = options;
   const { pipeline: name, params, id: run } = row;
   const { pipeline, directory, file } = catalog.find(name);
   const drain = AbortSignal.any([rest.pausing.signal, rest.over.signal]);
   logger.info({ run, pipeline: name }, 'helping a run');
   try {
-    const own = { ...common, params, directory, pipelineFile: file, drain, signal };
+    const own = { ...common, params: withoutShown(params), directory, pipelineFile: file, drain, signal };
     await loadForWorker(pipeline, own, hooksOf(name));
     logger.info({ run, pipeline: name }, 'helped a run');
-    return true;
+    return undefined;
   } catch (error) {
-    if (drain.aborted) return true;
+    if (drain.aborted) return undefined;
     const { code, message, retry } = asEtlError(error);
     logger.warn({ run, pipeline: name, code, error: message }, 'stopped helping a run');
-    return code !== 'ETL_JOIN_REFUSED' && retry !== 'never';
+    const [ofRun, ofCoordinator] = keysOf(row);
+    if (code === 'ETL_JOIN_REFUSED' || code === 'ETL_RUN_SUPERSEDED') return ofCoordinator;
+    return retry === 'never' ? ofRun : undefined;
   }
 };
 
@@ -87,13 +93,16 @@ export const startHelper = (options: HelperOptions): Helper => {
   const look = async (client: Client): Promise<void> => {
     const rows = await loadingRuns(client);
     isReady = true;
-    const keys = new Set(rows.map(keyOf));
+    const keys = new Set(rows.flatMap(keysOf));
     for (const key of refused) if (!keys.has(key)) refused.delete(key);
-    const row = rows.find((each) => catalog.has(each.pipeline) && !refused.has(keyOf(each)));
+    const row = rows.find(
+      (each) => catalog.has(each.pipeline) && !keysOf(each).some((key) => refused.has(key)),
+    );
     if (row === undefined || rest.isResting || over.aborted) return;
     const helping = help(options, rest, row);
     busy = helping;
-    if (!(await helping)) refused.add(keyOf(row));
+    const key = await helping;
+    if (key !== undefined) refused.add(key);
   };
   const wait = (): Promise<void> => sleep(helpPollMs, undefined, { signal: over }).catch(() => undefined);
   const lookAgainAndAgain = async (client: Client): Promise<void> => {

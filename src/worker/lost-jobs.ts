@@ -1,13 +1,15 @@
-// Puts the jobs of unfinished runs back on a queue that was emptied: the ledger knows them.
+// Puts jobs back on a queue that was emptied: of unfinished runs and of schedules, which the ledger knows.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withClient, type Client } from '../db/client.ts';
+import { runQuery, withClient, type Client } from '../db/client.ts';
 import { asEtlError } from '../errors.ts';
 import { lostJobsCheckMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
+import { withoutShown } from '../pipeline/bind.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { restoreRuns } from '../queue/run-queue.ts';
 import type { Place } from './place.ts';
+import { runJobOf, selectEnqueued } from './schedule/store.ts';
 
 /** What etl.run says of a run that is to be gone on with. */
 interface RunRow {
@@ -19,7 +21,12 @@ interface RunRow {
 /** Asks for what a run of the ledger has left to do. Errors: ETL_JOB_INVALID. */
 export const requestOfRun = ({ pipeline, definition, params }: RunRow, job: string): RunRequest =>
   readRunRequest(
-    { pipeline, definition, params, options: { fresh: false, fullRefresh: false, resume: true } },
+    {
+      pipeline,
+      definition,
+      params: withoutShown(params),
+      options: { fresh: false, fullRefresh: false, resume: true },
+    },
     job,
   );
 
@@ -36,12 +43,13 @@ const selectUnfinished = `
  * given it finds the pipeline locked, and later the run published.
  */
 const restoreLostJobs = async (client: Client, { queue }: Place): Promise<readonly string[]> => {
-  const { rows } = await client.query<RunRow & { readonly job: string }>(selectUnfinished);
-  if (rows.length === 0) return [];
-  return restoreRuns(
-    queue,
-    rows.map((row) => ({ job: row.job, data: requestOfRun(row, row.job) })),
-  );
+  const begun = await client.query<RunRow & { readonly job: string }>(selectUnfinished);
+  const scheduled = await runQuery(client, selectEnqueued());
+  const jobs = [
+    ...begun.rows.map((row) => ({ job: row.job, data: requestOfRun(row, row.job) })),
+    ...scheduled.rows.map(runJobOf),
+  ];
+  return jobs.length === 0 ? [] : restoreRuns(queue, jobs);
 };
 
 /** Looks now and then until the signal; a worker that helps or coordinates looks, too. */
@@ -49,7 +57,7 @@ export const watchLostJobs = async (place: Place, logger: Logger, signal: AbortS
   while (!signal.aborted) {
     try {
       for (const job of await withClient(place.address, (client) => restoreLostJobs(client, place)))
-        logger.warn({ job }, 'the queue had lost the job of an unfinished run');
+        logger.warn({ job }, 'the queue had lost a job');
     } catch (error) {
       logger.warn({ code: asEtlError(error).code }, 'the queue cannot be asked for lost jobs');
     }

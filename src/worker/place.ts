@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { resolveServer, type ServerAddress } from '../db/address.ts';
-import { withClient } from '../db/client.ts';
+import { withClient, type Client } from '../db/client.ts';
 import type { ConnectionOptions } from '../db/connection.ts';
 import { migrate } from '../db/migrate.ts';
 import { silentLogger, type Logger } from '../logger.ts';
@@ -23,10 +23,23 @@ export interface Place {
   readonly queue: QueuePlace;
 }
 
+const findServer = ({ databaseUrl, connection }: PlaceOptions): Promise<ServerAddress> =>
+  resolveServer({ databaseUrl, connection, env: process.env, etlDirectory: resolve('.etl') });
+
+/** The bookkeeping alone, for what must not fail because a queue is away. */
+export const withBookkeeping = async <T>(
+  options: PlaceOptions,
+  use: (client: Client) => Promise<T>,
+): Promise<T> =>
+  withClient(await findServer(options), async (client) => {
+    await migrate(client);
+    return use(client);
+  });
+
 /** Finds both, and brings them to the version that this program knows. Errors: those of a run before it begins. */
-export const openPlace = async ({ databaseUrl, connection, redis, logger }: PlaceOptions): Promise<Place> => {
-  const etlDirectory = resolve('.etl');
-  const address = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
+export const openPlace = async (options: PlaceOptions): Promise<Place> => {
+  const { redis, logger } = options;
+  const address = await findServer(options);
   const backend = chooseBackend(address, redis, process.env);
   const namespace = await withClient(address, async (client) => {
     await migrate(client);

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { runOfJob } from '../checkpoint/run-end.ts';
-import { withClient } from '../db/client.ts';
+import { runQuery, withClient } from '../db/client.ts';
 import { asEtlError, EtlError } from '../errors.ts';
 import { queueCloseTimeoutMs, runHandedOnMs, runLockedRetryMs, stopDeadlineMsDefault } from '../limits.ts';
 import { silentLogger, type Logger } from '../logger.ts';
@@ -20,6 +20,8 @@ import { startHelper, type Helper } from './help-others.ts';
 import { createMetrics, type WorkerMetrics } from './metrics.ts';
 import { watchLostJobs } from './lost-jobs.ts';
 import { openPlace, type Place, type PlaceOptions } from './place.ts';
+import { watchSchedules } from './schedule/make-due.ts';
+import { isScheduledJob, recordJobEnd } from './schedule/store.ts';
 
 export interface WorkerOptions
   extends PlaceOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
@@ -67,12 +69,17 @@ const earlierRun = async ({ place }: Shared, job: string): Promise<'none' | 'unf
   return run.state === 'published' ? 'published' : 'unfinished';
 };
 
-const runRequest = async (shared: Shared, job: string, request: RunRequest): Promise<void> => {
+/** Returns what became of the run. */
+const runRequest = async (
+  shared: Shared,
+  job: string,
+  request: RunRequest,
+): Promise<'published' | 'unchanged'> => {
   const { catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
   const { pipeline: name, params, definition, options } = request;
   const { pipeline, directory, file } = catalog.find(name);
   const earlier = await earlierRun(shared, job);
-  if (earlier === 'published') return;
+  if (earlier === 'published') return earlier;
   // Only the first delivery begins anew: a later one goes on with what the first has loaded.
   const isFirst = earlier === 'none';
   const onEvent = (event: RunEvent): void => {
@@ -97,6 +104,15 @@ const runRequest = async (shared: Shared, job: string, request: RunRequest): Pro
   const { runId: run, outcome, seconds } = result;
   metrics.runEnded(name, outcome);
   logger.info({ run, pipeline: name, job, outcome, seconds }, 'run ended');
+  return outcome;
+};
+
+/** A schedule shows what became of its newest run. A server that cannot be told now is no reason to run again. */
+const tellSchedule = async ({ place, logger }: Shared, job: string, state: string): Promise<void> => {
+  if (!isScheduledJob(job)) return;
+  await withClient(place.address, (client) => runQuery(client, recordJobEnd(job, state))).catch(
+    (error: unknown) => logger.warn({ job, code: asEtlError(error).code }, 'the schedule cannot be told'),
+  );
 };
 
 /** One delivery of a job: what becomes of it. */
@@ -106,7 +122,7 @@ const coordinate = async (shared: Shared, job: string, data: unknown): Promise<R
   try {
     const request = readRunRequest(data, job);
     pipeline = request.pipeline;
-    await runRequest(shared, job, request);
+    await tellSchedule(shared, job, await runRequest(shared, job, request));
     return 'done';
   } catch (thrown) {
     const error = asEtlError(thrown);
@@ -119,6 +135,7 @@ const coordinate = async (shared: Shared, job: string, data: unknown): Promise<R
       logger.info({ ...fields, error: error.message }, 'the run waits');
       return { laterMs: runLockedRetryMs };
     }
+    await tellSchedule(shared, job, error.code);
     metrics.runEnded(pipeline ?? 'unknown', error.code);
     logger.error({ ...fields, error: error.message, hint: error.hint }, 'run failed');
     throw error;
@@ -171,10 +188,10 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
   const shared = await share(options);
   const { place, catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
   const helper = startHelper({ place, catalog, logger, common, hooksOf, signal: abort.signal });
-  const watching = watchLostJobs(place, logger, drain.signal);
+  const watching = [watchLostJobs, watchSchedules].map((watch) => watch(place, logger, drain.signal));
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());
-    await Promise.all([helper.close(), watching]);
+    await Promise.all([helper.close(), ...watching]);
   };
   const runs = await serveRuns(place.queue, coordinateAlone(shared, helper)).catch(async (error: unknown) => {
     await closeOthers();

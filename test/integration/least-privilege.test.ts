@@ -138,7 +138,7 @@ describe('the reader', () => {
     'select * from etl_queue.migration',
   ])('may not %s', async (statement) => expect(await attempt(reader, statement)).toBe(insufficientPrivilege));
 
-  it.each([['status'], ['rejects', 'list']])('sees `etl %s`', async (...args) => {
+  it.each([['status'], ['rejects', 'list'], ['schedule', 'list']])('sees `etl %s`', async (...args) => {
     const io = fakeIo({ env: { DATABASE_URL: urlOf(reader) } });
     expect({ exit: await main(args, io), err: io.stderr.text }).toEqual({ exit: 0, err: '' });
   });

@@ -8,6 +8,7 @@ import { enqueueCommand } from './enqueue.ts';
 import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
 import { rejectsCommand } from './rejects.ts';
 import { runCommand } from './run.ts';
+import { scheduleCommand } from './schedule.ts';
 import { statusCommand } from './status.ts';
 import { workerCommand } from './worker.ts';
 
@@ -17,6 +18,7 @@ export const commands: readonly CliCommand[] = [
   rejectsCommand,
   workerCommand,
   enqueueCommand,
+  scheduleCommand,
   queueCommand,
   cancelCommand,
   retryCommand,

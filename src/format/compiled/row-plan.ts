@@ -21,7 +21,12 @@ export interface RowPlan {
   /** Most bytes of a row, beside `perByte` for each byte of its record. */
   readonly rowRoom: number;
   readonly perByte: number;
+  /** Of each column its slots, and its share of `rowRoom`; `fieldShare` for each byte of its fields comes on top. */
+  readonly columns: readonly { readonly slots: readonly number[]; readonly valueMax: number }[];
 }
+
+/** Bytes of a value for each byte of its fields. */
+export const fieldShare = 3;
 
 /** Bytes in the making, by their addresses. */
 interface PlanWriter {
@@ -146,7 +151,8 @@ export const createRowPlan = (
   const made = columns.map((spec, index) =>
     columnBytes(writer, spec, index, source.dialect.nulls, slotAddress),
   );
-  const uses = slotNames.map((name) => columns.filter(({ headers }) => headers.includes(name)).length);
+  const used = columns.flatMap(({ headers }) => headers);
+  const uses = slotNames.map((name) => used.filter((header) => header === name).length);
   return {
     bytes: Buffer.concat([slots, ...made.map(({ bytes }) => bytes), ...writer.parts, Buffer.alloc(overrun)]),
     slotsEnd,
@@ -154,7 +160,10 @@ export const createRowPlan = (
     columnsEnd,
     slotNames,
     rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax, 0) + overrun,
-    // An encoder of texts makes room for three bytes a UTF-16 unit.
-    perByte: 3 * Math.max(1, ...uses),
+    perByte: fieldShare * Math.max(1, ...uses),
+    columns: columns.map(({ headers }, index) => ({
+      slots: headers.map((name) => slotNames.indexOf(name)),
+      valueMax: made[index]!.valueMax,
+    })),
   };
 };

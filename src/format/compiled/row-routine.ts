@@ -3,11 +3,11 @@
 import type { RecordBlock } from '../record-blocks.ts';
 import { groupBytes } from '../simd/byte-bits.ts';
 import { pageBytes } from '../simd/wasm-module.ts';
-import { putBytes, reserve, type RowBytes } from './row-bytes.ts';
+import { createRowBytes, putBytes, reserve, type RowBytes } from './row-bytes.ts';
 import { createRowRoutine } from './row-code.ts';
 import { endsAt, outAt, planAt, slot, startsAt, state, stopped, textAt, wanted } from './row-memory.ts';
 import { setTables } from './row-tables.ts';
-import type { RowPlan } from './row-plan.ts';
+import { fieldShare, type RowPlan } from './row-plan.ts';
 
 /** A table as the routine needs it. */
 export interface RowTable {
@@ -46,11 +46,7 @@ const unlessThrown = (otherwise: number, ask: () => number): number => {
 };
 
 const { run, memory } = createRowRoutine({
-  encodeByText: (index, out) =>
-    unlessThrown(0, () => {
-      rows.at = out;
-      return current!.encodeByText(index, rows) ? rows.at : 0;
-    }),
+  encodeByText: (index, out) => unlessThrown(0, () => putByText(current!, index, out)),
   isWanted: () => unlessThrown(wanted.unsure, () => (current!.isWanted!() ? wanted.yes : wanted.no)),
 });
 
@@ -61,8 +57,25 @@ const viewsOf = (buffer: ArrayBuffer) => ({
 });
 let views = viewsOf(memory.buffer);
 setTables(views.bytes);
-/** Rows where the routine writes them. */
-const rows: RowBytes = { bytes: views.bytes, at: 0 };
+/** A value on its way into the memory: what a function makes of a field may be of any length. */
+const value = createRowBytes(1024);
+
+/** Bytes of a field of the current record. */
+const fieldBytes = (index: number): number => {
+  const at = (planAt + slot.bytes * index) >> 2;
+  return views.words[at + (slot.end >> 2)]! - views.words[at + (slot.start >> 2)]!;
+};
+
+/** Writes a column's value at `out`; 0 when it is refused, not sure, or larger than the room that was made for it. */
+const putByText = ({ plan, encodeByText }: RowTable, index: number, out: number): number => {
+  value.at = 0;
+  if (!encodeByText(index, value)) return 0;
+  const { slots, valueMax } = plan.columns[index]!;
+  const room = slots.reduce((sum, each) => sum + fieldShare * fieldBytes(each), valueMax);
+  if (value.at > room) return 0;
+  value.bytes.copy(views.bytes, out, 0, value.at);
+  return out + value.at;
+};
 
 /** A field of the current record as text, without quotes, blanks not yet taken off. */
 export const fieldText = (index: number): string => {
@@ -83,7 +96,6 @@ export const beginRows = (table: RowTable, quote: number): void => {
     if (missing > 0) {
       memory.grow(Math.ceil(missing / pageBytes));
       views = viewsOf(memory.buffer);
-      rows.bytes = views.bytes;
     }
     current = table;
     views.bytes.set(plan.bytes, planAt);

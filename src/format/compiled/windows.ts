@@ -27,7 +27,8 @@ export function* windowsOf(block: RecordBlock): Generator<Window, void> {
   const isBehindGap = (index: number): boolean => starts[index]! - ends[index - 1]! > newlineBytesMax;
   for (let from = 0; from < records;) {
     let to = from;
-    while (to < records && ends[to]! - starts[from]! <= windowBytes && isFit(to)) {
+    // Fewer bytes than fit: the lists hold as many records, and each but the last has its newline.
+    while (to < records && ends[to]! - starts[from]! < windowBytes && isFit(to)) {
       to += 1;
       if (to < records && isBehindGap(to)) break;
     }

@@ -169,6 +169,28 @@ describe('compiled and record decoder of columns with functions', () => {
     );
   });
 
+  it('of any length that a function makes of a field', async () => {
+    const table = tableOf(
+      { trim: false },
+      {
+        columns: {
+          a: column.text('a').map((text) => text.repeat(194)),
+          b: column.text('a').map((text) => (text === 'B' ? 'b'.repeat(300_000) : text)),
+          glued: column.text(['a', 'a', 'a', 'a']),
+          blank: column.timestamptz('t').nullable(),
+        },
+      },
+    );
+    const names = ['a', 't'];
+    const lines = Array.from(
+      { length: 9_000 },
+      (_, n) => `${n % 4_000 === 3_999 ? 'B' : 'A'},2011-01-01T00:00:${10 + (n % 50)}Z\n`,
+    );
+    const blocks = await blocksOf([Buffer.from(lines.join(''))], createSplitter(table.source.dialect, 2));
+    const expected = outcomeOf(blocks, binaryRecordDecoder(table, names));
+    expect(outcomeOf(blocks, createCompiledDecoder(table, names, 'f'))).toEqual(expected);
+  });
+
   it.each([
     { name: 'a filter', filter: [when(() => fail(), ['a'])], columns: { a: column.text('a') } },
     { name: 'a column', filter: [], columns: { a: column.text('a').map(() => fail()) } },
@@ -178,6 +200,14 @@ describe('compiled and record decoder of columns with functions', () => {
     const decode = createCompiledDecoder(table, header, 'file.csv');
     expect(() => decode(blocks[0]!)).toThrow(/file\.csv:1: .*it broke/);
   });
+});
+
+it('more blank lines of one field than the memory holds are decoded', async () => {
+  const table = tableOf({ nulls: ['-'] }, { columns: { a: column.text('a'), b: column.text('a') } });
+  const file = Buffer.from('\n'.repeat(200_000));
+  const blocks = await blocksOf([file], createSplitter(table.source.dialect, 1));
+  const { counts } = createCompiledDecoder(table, ['a'], 'f')(blocks[0]!);
+  expect(counts).toEqual({ records: 200_000, copied: 200_000, rejected: 0, filtered: 0 });
 });
 
 describe('compiled and record decoder of a file of one field', () => {

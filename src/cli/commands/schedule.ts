@@ -1,0 +1,160 @@
+// `etl schedule set|list|remove|pause|resume|run-now`: runs at set times, which workers do.
+
+import type { Command } from 'commander';
+import { EtlError } from '../../errors.ts';
+import { runPriorityMax } from '../../limits.ts';
+import type { PlaceOptions } from '../../worker/place.ts';
+import type { Schedule } from '../../worker/schedule/schedule.ts';
+import type { CliCommand } from '../command.ts';
+import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, repeatable } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { visibleText } from '../layout.ts';
+import { askServer, databaseUrlFlag, openServer } from '../server.ts';
+
+const examples = `
+A schedule stands in the database; whichever worker looks first enqueues its runs. docs/guide/schedules.md tells more.
+
+Examples:
+  $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin
+  $ etl schedule list
+  $ etl schedule run-now nightly`;
+
+const setExamples = `
+The five fields of cron: minute, hour, day of month, month, day of week. A time that the zone's clock jumps over is due at the
+jump, one that it shows twice is due the first time. A schedule of that name is replaced.
+
+Examples:
+  $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin --catch-up
+  $ etl schedule set hourly pipelines/noaa.ts --cron '5 * * * *' --param year=2011 --priority 10`;
+
+const print = (command: Command, io: Io, data: unknown, lines: readonly string[]): void => {
+  const text = readSwitch(command, 'json', io) ? JSON.stringify(data) : lines.join('\n');
+  io.stdout.write(`${text}\n`);
+};
+
+const lastLine = ({ lastSlot, lastOutcome, job, jobState }: Schedule): readonly string[] => [
+  ...(lastSlot === null ? [] : [`  last  ${lastSlot} ${lastOutcome}`]),
+  ...(job === null ? [] : [`  run   ${job} ${jobState}`]),
+];
+
+const scheduleLines = (schedule: Schedule): readonly string[] => {
+  const { name, pipeline, cron, timeZone, paused, catchUp, priority, next } = schedule;
+  const traits = [
+    ...(paused ? ['paused'] : []),
+    ...(catchUp ? ['catches up'] : []),
+    ...(priority === null ? [] : [`priority ${priority}`]),
+  ];
+  const head = [visibleText(`${name}: ${pipeline} at ${cron} ${timeZone}`), ...traits].join(', ');
+  return [
+    head,
+    ...next.map((slot, place) => `  ${place === 0 ? 'next' : '    '}  ${slot}`),
+    ...lastLine(schedule),
+  ];
+};
+
+const placeOf = async (command: Command, io: Io): Promise<PlaceOptions> => ({
+  connection: (await openServer(command, io)).config,
+});
+
+const setOne = async (name: string, file: string, command: Command, io: Io): Promise<void> => {
+  const cron = readFlag(command, 'cron', parseString, io);
+  if (cron === undefined)
+    throw new EtlError('ETL_USAGE', {
+      problem: 'no times are given',
+      hint: "Give them with --cron: '0 2 * * *' is every day at two.",
+    });
+  const timeZone = readFlag(command, 'tz', parseString, io);
+  const priority = readFlag(command, 'priority', parseCount(runPriorityMax), io);
+  const params = readPairs(command, 'param', io);
+  const catchUp = readSwitch(command, 'catchUp', io);
+  const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
+  const { pipeline, directory } = await loadPipelineFile(file);
+  const { schedule } = await import('../../worker/schedule/schedule.ts');
+  const done = await schedule.set(name, pipeline, {
+    ...(await placeOf(command, io)),
+    cron,
+    params,
+    directory,
+    catchUp,
+    ...(timeZone !== undefined && { timeZone }),
+    ...(priority !== undefined && { priority }),
+  });
+  print(command, io, done, scheduleLines(done));
+};
+
+const listAll = async (command: Command, io: Io): Promise<void> => {
+  const { listSchedules } = await import('../../worker/schedule/schedule.ts');
+  const found = (await askServer(command, io, listSchedules)) ?? [];
+  print(command, io, found, found.length === 0 ? ['no schedules'] : found.flatMap(scheduleLines));
+};
+
+const changes = {
+  remove: { summary: 'Removes a schedule; a run that it has enqueued already stays.', past: 'Removed' },
+  pause: { summary: 'Lets the slots of a schedule pass until it is resumed.', past: 'Paused' },
+  resume: { summary: 'Goes on with the next slot; those of the pause are not caught up.', past: 'Resumed' },
+} as const;
+
+const changeOne = async (
+  change: keyof typeof changes,
+  name: string,
+  command: Command,
+  io: Io,
+): Promise<void> => {
+  const { schedule } = await import('../../worker/schedule/schedule.ts');
+  await schedule[change](name, await placeOf(command, io));
+  print(command, io, { schedule: name, [changes[change].past.toLowerCase()]: true }, [
+    `${changes[change].past} ${name}`,
+  ]);
+};
+
+const runNow = async (name: string, command: Command, io: Io): Promise<void> => {
+  const { schedule } = await import('../../worker/schedule/schedule.ts');
+  const added = await schedule.runNow(name, await placeOf(command, io));
+  const { job, isNew } = added;
+  const text = isNew ? `Enqueued ${name} as ${job}` : `A run of ${name} waits or is active already: ${job}`;
+  print(command, io, { schedule: name, ...added }, [text]);
+};
+
+const addSet = (add: (name: string, description: string) => Command, io: Io): Command =>
+  add('set', 'Sets a schedule of a pipeline, or replaces the one of that name.')
+    .argument('<name>', 'name of the schedule: lower-case letters, digits, - and _')
+    .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
+    .addOption(flag('--cron <times>', 'when: the five fields of cron'))
+    .addOption(flag('--tz <zone>', 'time zone of these times, such as Europe/Berlin; default: UTC'))
+    .addOption(
+      repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated')),
+    )
+    .addOption(flag('--catch-up', 'run once for slots that were missed while no worker ran'))
+    .addOption(flag('--priority <n>', '1 comes first; runs without one go before all that have one'))
+    .addHelpText('after', setExamples)
+    .action((name: string, file: string, _, command: Command) => setOne(name, file, command, io));
+
+export const scheduleCommand: CliCommand = {
+  name: 'schedule',
+  register(program, io) {
+    const group = program
+      .command('schedule')
+      .summary('runs at set times, which workers do')
+      .description('Sets, lists and removes schedules: runs at set times, which workers do.')
+      .usage('<command> [options]')
+      .addHelpText('after', examples);
+    const add = (name: string, description: string): Command =>
+      group
+        .command(name)
+        .description(description)
+        .addOption(databaseUrlFlag())
+        .addOption(flag('--json', 'print JSON'))
+        .addOption(flag('--debug', 'show traces and causes of errors'));
+    addSet(add, io);
+    add('list', 'Lists schedules with their next five times, their last one, and what became of it.').action(
+      (_, command: Command) => listAll(command, io),
+    );
+    for (const change of ['remove', 'pause', 'resume'] as const)
+      add(change, changes[change].summary)
+        .argument('<name>', 'name of a schedule')
+        .action((name: string, _, command: Command) => changeOne(change, name, command, io));
+    add('run-now', 'Enqueues a run of a schedule now, unless one of its runs waits or is active.')
+      .argument('<name>', 'name of a schedule')
+      .action((name: string, _, command: Command) => runNow(name, command, io));
+  },
+};

@@ -1,0 +1,107 @@
+// Asks for the runs that schedules want. Every worker looks, and each slot is dealt with once, by whichever comes first:
+//
+//   due -> decided on, with the row locked -> pending -> on the queue, under a name made of schedule and slot -> enqueued
+//
+// A worker that dies between any two of these leaves a row that the next look of another one goes on with: a job that is on
+// the queue already is not taken twice (test/integration/schedules.test.ts, "a worker died before or after").
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runQuery, withClient, withTransaction, type Client } from '../../db/client.ts';
+import type { Query } from '../../db/sql.ts';
+import { asEtlError } from '../../errors.ts';
+import { scheduleCheckMs, slotLateMs } from '../../limits.ts';
+import type { Logger } from '../../logger.ts';
+import type { QueuePlace } from '../../queue/job-queue.ts';
+import { restoreRuns, runIsOpen } from '../../queue/run-queue.ts';
+import type { Place } from '../place.ts';
+import { readCalendar } from './slots.ts';
+import * as store from './store.ts';
+
+/** Whether a run of the schedule still waits, is active, or will be tried again. */
+export const isBusy = async (queue: QueuePlace, { job, jobState }: store.ScheduleRow): Promise<boolean> =>
+  job !== null && (jobState === 'pending' || (await runIsOpen(queue, job)));
+
+/** Deals with rows one after the other, each in a transaction of its own; one that fails is left for the next look. */
+const forEachRow = async (
+  client: Client,
+  logger: Logger,
+  select: (except: readonly string[]) => Query,
+  deal: (row: store.ScheduleRow) => Promise<void>,
+): Promise<void> => {
+  const seen: string[] = [];
+  for (;;) {
+    const before = seen.length;
+    try {
+      await withTransaction(client, async () => {
+        const row: store.ScheduleRow | undefined = (await runQuery(client, select(seen))).rows[0];
+        if (row === undefined) return;
+        seen.push(row.name);
+        await deal(row);
+      });
+    } catch (thrown) {
+      if (seen.length === before) throw thrown;
+      const { code, message: error } = asEtlError(thrown);
+      logger.warn({ schedule: seen.at(-1), code, error }, 'a schedule cannot be served');
+    }
+    if (seen.length === before) return;
+  }
+};
+
+/** Only the newest of the slots that are due counts; it is late when no worker ran at its time. */
+const judge = async (queue: QueuePlace, row: store.ScheduleRow, slot: Date): Promise<store.SlotOutcome> => {
+  const isLate = row.now.getTime() - slot.getTime() > slotLateMs;
+  if (isLate && !row.catchUp) return 'missed';
+  return (await isBusy(queue, row)) ? 'skipped' : 'enqueued';
+};
+
+const messages: Readonly<Record<store.SlotOutcome, string>> = {
+  enqueued: 'a slot is due',
+  skipped: 'a slot is skipped: the run before it still waits or is active',
+  missed: 'a slot was missed: no worker ran',
+};
+
+const decideDue = (client: Client, queue: QueuePlace, logger: Logger): Promise<void> =>
+  forEachRow(client, logger, store.selectDue, async (row) => {
+    const { name, cron, timeZone, nextSlot, now } = row;
+    const calendar = readCalendar(name, cron, timeZone);
+    const slot = new Date(calendar.newest(nextSlot.getTime(), now.getTime()));
+    const outcome = await judge(queue, row, slot);
+    const next = new Date(calendar.next(now.getTime()));
+    await runQuery(client, store.recordSlot(name, slot, outcome, next));
+    if (outcome === 'enqueued') await runQuery(client, store.decideRun(name, store.jobOfSlot(name, slot)));
+    const fields = { schedule: name, slot: calendar.show(slot.getTime()) };
+    logger[outcome === 'enqueued' ? 'info' : 'warn'](fields, messages[outcome]);
+    if (slot > nextSlot)
+      logger.warn(
+        { ...fields, first: calendar.show(nextSlot.getTime()) },
+        'slots before it were missed, and are not done one by one',
+      );
+  });
+
+/** Puts runs that are decided on onto the queue. */
+export const enqueuePending = (client: Client, queue: QueuePlace, logger: Logger): Promise<void> =>
+  forEachRow(client, logger, store.selectPending, async (row) => {
+    await restoreRuns(queue, [store.runJobOf(row)]);
+    await runQuery(client, store.recordEnqueued(row.name));
+    logger.info({ schedule: row.name, job: row.job }, 'enqueued a run of a schedule');
+  });
+
+/** Looks now and then until the signal. */
+export const watchSchedules = async (
+  { address, queue }: Place,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> => {
+  const look = async (client: Client): Promise<void> => {
+    await decideDue(client, queue, logger);
+    await enqueuePending(client, queue, logger);
+  };
+  while (!signal.aborted) {
+    try {
+      await withClient(address, look);
+    } catch (error) {
+      logger.warn({ code: asEtlError(error).code }, 'the server cannot be asked for schedules');
+    }
+    await sleep(scheduleCheckMs, undefined, { signal }).catch(() => undefined);
+  }
+};

@@ -1,0 +1,183 @@
+// The door to schedules: sets, lists, removes, pauses and resumes them, and runs one by hand.
+
+import { randomUUID } from 'node:crypto';
+import { runQuery, withClient, withTransaction, type Client } from '../../db/client.ts';
+import { EtlError } from '../../errors.ts';
+import { identifierBytesMax, slotsShown } from '../../limits.ts';
+import { silentLogger } from '../../logger.ts';
+import { nearest } from '../../nearest.ts';
+import type { Pipeline } from '../../pipeline/define-pipeline.ts';
+import type { AddedRun } from '../../queue/run-queue.ts';
+import { requestRun } from '../enqueue.ts';
+import { openPlace, withBookkeeping, type PlaceOptions } from '../place.ts';
+import { enqueuePending, isBusy } from './make-due.ts';
+import { readCalendar, type Calendar } from './slots.ts';
+import * as store from './store.ts';
+
+export interface ScheduleOptions extends PlaceOptions {
+  /** Five fields: minute, hour, day of month, month, day of week. */
+  readonly cron: string;
+  /** As the tz database names it, 'Europe/Berlin'. Default: UTC. */
+  readonly timeZone?: string;
+  /** Values for the pipeline's `params`. */
+  readonly params?: Readonly<Record<string, unknown>>;
+  /** Directory that SQL files are relative to. Default: the working directory. */
+  readonly directory?: string;
+  /** Run once for the slots that were missed while no worker ran. Default: they are left out. */
+  readonly catchUp?: boolean;
+  /** From 1, which comes first; runs without one go before all that have one. */
+  readonly priority?: number;
+}
+
+export interface Schedule {
+  readonly name: string;
+  readonly pipeline: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly priority: number | null;
+  readonly catchUp: boolean;
+  readonly paused: boolean;
+  /** The next five slots, ISO 8601 in the schedule's zone; those that a pause would leave out, too. */
+  readonly next: readonly string[];
+  /** The newest slot that was dealt with, and how. */
+  readonly lastSlot: string | null;
+  readonly lastOutcome: store.SlotOutcome | null;
+  /** The newest run asked for, and what became of it: pending, enqueued, published, unchanged or the code of an error. */
+  readonly job: string | null;
+  readonly jobState: string | null;
+}
+
+const scheduleOf = (row: store.ScheduleRow): Schedule => {
+  const { name, pipeline, params, cron, timeZone, priority, catchUp, paused } = row;
+  const { lastSlot, lastOutcome, job, jobState } = row;
+  const calendar = readCalendar(name, cron, timeZone);
+  const next: string[] = [];
+  for (let slot = row.now.getTime(); next.length < slotsShown;) {
+    slot = calendar.next(slot);
+    next.push(calendar.show(slot));
+  }
+  return {
+    name,
+    pipeline,
+    params,
+    cron,
+    timeZone,
+    priority,
+    catchUp,
+    paused,
+    next,
+    lastSlot: lastSlot && calendar.show(lastSlot.getTime()),
+    lastOutcome,
+    job,
+    jobState,
+  };
+};
+
+const unknownSchedule = async (client: Client, name: string): Promise<EtlError> => {
+  const { rows } = await runQuery(client, store.selectSchedules());
+  const near = nearest(
+    name,
+    rows.map((row: store.ScheduleRow) => row.name),
+  );
+  const suggestion = near === undefined ? '' : `; did you mean ${near}?`;
+  return new EtlError('ETL_SCHEDULE_UNKNOWN', { schedule: name, suggestion });
+};
+
+/** For statements that must find their schedule. */
+const changeOne = async (client: Client, name: string, query: ReturnType<typeof store.pauseSchedule>) => {
+  const { rowCount } = await runQuery(client, query);
+  if (rowCount === 0) throw await unknownSchedule(client, name);
+};
+
+const lockOne = async (client: Client, name: string): Promise<store.ScheduleRow> => {
+  const { rows } = await runQuery(client, store.selectSchedule(name));
+  if (rows[0] === undefined) throw await unknownSchedule(client, name);
+  return rows[0];
+};
+
+/** It becomes part of job names, where a colon would be refused. */
+const refuseName = (name: string): void => {
+  if (/^[a-z0-9][a-z0-9_-]*$/.test(name) && name.length <= identifierBytesMax) return;
+  const problem = `a name has lower-case letters, digits, - and _, ${identifierBytesMax} at most`;
+  throw new EtlError('ETL_SCHEDULE_INVALID', { schedule: name, problem });
+};
+
+const nextSlotOf = async (client: Client, calendar: Calendar): Promise<Date> => {
+  const now: Date = (await runQuery(client, store.selectNow())).rows[0].now;
+  return new Date(calendar.next(now.getTime()));
+};
+
+/**
+ * Sets a schedule, or replaces the one of that name; one that is paused stays so.
+ *
+ * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone), those of the declaration and its parameters, ETL_USAGE (one that is
+ * secret), those of the server.
+ */
+const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): Promise<Schedule> => {
+  const { cron, timeZone = 'UTC', params, directory, catchUp = false, priority } = options;
+  refuseName(name);
+  const calendar = readCalendar(name, cron, timeZone);
+  const request = await requestRun(pipeline, { params, directory });
+  return withBookkeeping(options, async (client) => {
+    const nextSlot = await nextSlotOf(client, calendar);
+    const { definition, params: kept } = request;
+    const given = { definition, params: kept, cron, timeZone, catchUp, priority };
+    const query = store.upsertSchedule({ ...given, name, pipeline: pipeline.name, nextSlot });
+    return scheduleOf((await runQuery(client, query)).rows[0]);
+  });
+};
+
+/** Over a connection of the caller's; a database without bookkeeping has none. */
+export const listSchedules = async (client: Client): Promise<readonly Schedule[]> => {
+  if (!(await runQuery(client, store.selectHasSchedules())).rows[0].there) return [];
+  return (await runQuery(client, store.selectSchedules())).rows.map(scheduleOf);
+};
+
+/** Removes it; a run that it has asked for already stays on the queue. Errors: ETL_SCHEDULE_UNKNOWN. */
+const remove = (name: string, options: PlaceOptions = {}): Promise<void> =>
+  withBookkeeping(options, (client) => changeOne(client, name, store.deleteSchedule(name)));
+
+/** Lets its slots pass until it is resumed. Errors: ETL_SCHEDULE_UNKNOWN. */
+const pause = (name: string, options: PlaceOptions = {}): Promise<void> =>
+  withBookkeeping(options, (client) => changeOne(client, name, store.pauseSchedule(name)));
+
+/** Goes on with the next slot; those of the pause are not caught up. Errors: ETL_SCHEDULE_UNKNOWN. */
+const resume = (name: string, options: PlaceOptions = {}): Promise<void> =>
+  withBookkeeping(options, (client) =>
+    withTransaction(client, async () => {
+      const { cron, timeZone, paused } = await lockOne(client, name);
+      if (!paused) return;
+      const nextSlot = await nextSlotOf(client, readCalendar(name, cron, timeZone));
+      await runQuery(client, store.resumeSchedule(name, nextSlot));
+    }),
+  );
+
+/**
+ * Asks for a run now, of a paused schedule, too. While one of its runs waits or is active, that one is returned.
+ * Errors: ETL_SCHEDULE_UNKNOWN, those of server and queue.
+ */
+const runNow = async (name: string, options: PlaceOptions = {}): Promise<AddedRun> => {
+  const { address, queue } = await openPlace(options);
+  return withClient(address, async (client) => {
+    const added = await withTransaction(client, async () => {
+      const row = await lockOne(client, name);
+      if (row.job !== null && (await isBusy(queue, row))) return { job: row.job, isNew: false };
+      const job = store.jobByHand(name, randomUUID());
+      await runQuery(client, store.decideRun(name, job));
+      return { job, isNew: true };
+    });
+    await enqueuePending(client, queue, options.logger ?? silentLogger);
+    return added;
+  });
+};
+
+/** Schedules of a database: runs that its workers do at set times. */
+export const schedule = {
+  set,
+  list: (options: PlaceOptions = {}): Promise<readonly Schedule[]> => withBookkeeping(options, listSchedules),
+  remove,
+  pause,
+  resume,
+  runNow,
+} as const;

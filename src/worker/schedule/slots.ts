@@ -1,0 +1,173 @@
+// When a schedule is due: from a cron expression and a time zone to instants, whatever the zone's clocks do.
+//
+// cron-parser is asked for times on a clock that never changes, UTC's; a zone is a clock whose offset changes now and then:
+//   a time that the clock jumps over is due at the jump · a time that it shows twice is due the first time
+//   a schedule of every hour is due once in each hour that passes, both of two that look the same
+
+import { createRequire } from 'node:module';
+import type * as CronParser from 'cron-parser';
+import { EtlError, messageOf } from '../../errors.ts';
+
+/** Slots of one schedule; instants are milliseconds since 1970. */
+export interface Calendar {
+  /** The first slot behind an instant. */
+  readonly next: (afterMs: number) => number;
+  /** The last slot up to an instant, of those that begin with `firstMs`, a slot that is not behind it. */
+  readonly newest: (firstMs: number, nowMs: number) => number;
+  /** An instant as the zone's clock shows it, with its offset: '2026-03-29T03:00:00+02:00'. */
+  readonly show: (instantMs: number) => string;
+}
+
+const hourMs = 3_600_000;
+
+/** A zone changes its clock once within this at most. */
+const stepMsMax = 36 * hourMs;
+
+/** A clock is set back by less than this. */
+const setBackMsMax = 3 * hourMs;
+
+/** What the zone's clock shows at an instant, in milliseconds as if it were UTC's, less the instant. */
+type OffsetAt = (instantMs: number) => number;
+
+const zoneOffsets = (timeZone: string): OffsetAt => {
+  const two = '2-digit';
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: two,
+    day: two,
+    hour: two,
+    minute: two,
+    second: two,
+  });
+  return (instantMs) => {
+    const parts = new Map(format.formatToParts(instantMs).map(({ type, value }) => [type, Number(value)]));
+    const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+    const shown = Date.UTC(
+      part('year'),
+      part('month') - 1,
+      part('day'),
+      part('hour'),
+      part('minute'),
+      part('second'),
+    );
+    return shown - Math.floor(instantMs / 1000) * 1000;
+  };
+};
+
+/** The first instant behind `from`, and not behind `to`, whose offset is another one than that of `from`. */
+const changeBetween = (offsetAt: OffsetAt, from: number, to: number): number | undefined => {
+  const offset = offsetAt(from);
+  if (offsetAt(to) === offset) return undefined;
+  let [before, after] = [from, to];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (offsetAt(middle) === offset) before = middle;
+    else after = middle;
+  }
+  return after;
+};
+
+interface Rule {
+  readonly offsetAt: OffsetAt;
+  /** The next time of the expression on a clock that never changes. */
+  readonly wallAfter: (wallMs: number) => number;
+  readonly isEveryHour: boolean;
+}
+
+/** Where a search goes on: at an instant that is a slot itself when `isIncluded`. */
+interface Start {
+  readonly at: number;
+  readonly isIncluded: boolean;
+}
+
+/** Behind a change of the clock: what it shows for the second time is no slot, except of a schedule of every hour. */
+const startAt = ({ offsetAt, isEveryHour }: Rule, change: number, offsetBefore: number): Start => ({
+  at: change + (isEveryHour ? 0 : Math.max(0, offsetBefore - offsetAt(change))),
+  isIncluded: true,
+});
+
+const startAfter = (rule: Rule, after: number): Start => {
+  const earlier = after - setBackMsMax;
+  const change = changeBetween(rule.offsetAt, earlier, after);
+  const start = change === undefined ? undefined : startAt(rule, change, rule.offsetAt(earlier));
+  return start !== undefined && start.at > after ? start : { at: after, isIncluded: false };
+};
+
+const nextSlot = (rule: Rule, after: number): number => {
+  const { offsetAt, wallAfter, isEveryHour } = rule;
+  let start = startAfter(rule, after);
+  for (;;) {
+    const { at, isIncluded } = start;
+    const offset = offsetAt(at);
+    const wall = wallAfter(at + offset - (isIncluded ? 1 : 0));
+    const slot = wall - offset;
+    const isFar = slot - at > stepMsMax;
+    const change = isFar ? undefined : changeBetween(offsetAt, at, slot);
+    if (isFar) start = { at: slot - stepMsMax, isIncluded: false };
+    else if (change === undefined) return slot;
+    else if (!isEveryHour && wall < change + offsetAt(change)) return change;
+    else start = startAt(rule, change, offset);
+  }
+};
+
+/** Goes back as far as it must, and then from slot to slot: a schedule of every minute may have been left for a year. */
+const newestSlot = (rule: Rule, first: number, now: number): number => {
+  let slot = first;
+  for (let backMs = hourMs; now - backMs > first; backMs *= 24) {
+    const found = nextSlot(rule, now - backMs);
+    if (found > now) continue;
+    slot = found;
+    break;
+  }
+  for (let next = slot; next <= now; next = nextSlot(rule, slot)) slot = next;
+  return slot;
+};
+
+const showInstant = (offsetAt: OffsetAt, instantMs: number): string => {
+  const offset = offsetAt(instantMs);
+  const iso = (ms: number, from: number, to: number): string => new Date(ms).toISOString().slice(from, to);
+  return `${iso(instantMs + offset, 0, 19)}${offset < 0 ? '-' : '+'}${iso(Math.abs(offset), 11, 16)}`;
+};
+
+/** luxon comes with it, and only those who have schedules pay for both. */
+const loadCronParser = (): typeof CronParser =>
+  createRequire(import.meta.url)('cron-parser') as typeof CronParser;
+
+const readCron = (cron: string): CronParser.CronExpression => {
+  const fields = cron.trim().split(/\s+/);
+  if (fields.length !== 5)
+    throw new Error('it must have five fields: minute, hour, day of month, month, day of week');
+  if (fields.some((field) => /\bH\b/.test(field))) throw new Error('H, a time by chance, is not supported');
+  return loadCronParser().CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(0) });
+};
+
+/** Reads an expression and a zone. Errors: ETL_SCHEDULE_INVALID, which says what is wrong with either. */
+export const readCalendar = (schedule: string, cron: string, timeZone: string): Calendar => {
+  const readOrRefuse = <T>(what: string, read: () => T): T => {
+    try {
+      return read();
+    } catch (cause) {
+      const problem = `${what}: ${messageOf(cause)}`;
+      throw new EtlError('ETL_SCHEDULE_INVALID', { schedule, problem }, { cause });
+    }
+  };
+  const expression = readOrRefuse(`cron '${cron}'`, () => {
+    const read = readCron(cron);
+    // The 30th of February is found out by looking for it.
+    read.next();
+    return read;
+  });
+  const offsetAt = readOrRefuse('time zone', () => zoneOffsets(timeZone));
+  const wallAfter = (wallMs: number): number => {
+    expression.reset(new Date(wallMs));
+    return expression.next().getTime();
+  };
+  const rule: Rule = { offsetAt, wallAfter, isEveryHour: expression.fields.hour.values.length === 24 };
+  return {
+    next: (afterMs) => nextSlot(rule, afterMs),
+    newest: (firstMs, nowMs) => newestSlot(rule, firstMs, nowMs),
+    show: (instantMs) => showInstant(offsetAt, instantMs),
+  };
+};

@@ -1,0 +1,162 @@
+// Schedules as rows of etl.schedule: what is asked of them and written to them.
+
+import type { Query } from '../../db/sql.ts';
+import { readRunRequest } from '../../pipeline/job-payload.ts';
+import type { RunJob } from '../../queue/run-queue.ts';
+
+/** enqueued: a run was asked for · skipped: the run before it still waits or is active · missed: no worker ran. */
+export type SlotOutcome = 'enqueued' | 'skipped' | 'missed';
+
+export interface ScheduleRow {
+  readonly name: string;
+  readonly pipeline: string;
+  readonly definition: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly priority: number | null;
+  readonly catchUp: boolean;
+  readonly paused: boolean;
+  readonly nextSlot: Date;
+  readonly lastSlot: Date | null;
+  readonly lastOutcome: SlotOutcome | null;
+  readonly job: string | null;
+  /** pending -> enqueued -> published, unchanged, or the code of an error. */
+  readonly jobState: string | null;
+  /** The server's clock, which all workers share. */
+  readonly now: Date;
+}
+
+const columns = `name, pipeline, definition_hash as definition, params, cron, time_zone as "timeZone", priority,
+  catch_up as "catchUp", paused, next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
+  job, job_state as "jobState", clock_timestamp() as now`;
+
+export const selectHasSchedules = (): Query => ({
+  text: `select to_regclass('etl.schedule') is not null as there`,
+});
+
+export const selectSchedules = (): Query => ({
+  text: `select ${columns} from etl.schedule order by name`,
+});
+
+/** One schedule, locked until the transaction ends. */
+export const selectSchedule = (name: string): Query => ({
+  text: `select ${columns} from etl.schedule where name = $1 for update`,
+  values: [name],
+});
+
+export const selectNow = (): Query => ({ text: 'select clock_timestamp() as now' });
+
+/** A schedule that is due, locked; the others are left to whoever asks next, and those named to the next look. */
+export const selectDue = (except: readonly string[]): Query => ({
+  text: `select ${columns} from etl.schedule
+    where not paused and next_slot <= clock_timestamp() and name <> all ($1)
+    order by next_slot limit 1 for update skip locked`,
+  values: [except],
+});
+
+/** A schedule whose run may not be on the queue yet; as `selectDue`. */
+export const selectPending = (except: readonly string[]): Query => ({
+  text: `select ${columns} from etl.schedule
+    where job_state = 'pending' and name <> all ($1)
+    order by name limit 1 for update skip locked`,
+  values: [except],
+});
+
+/** Schedules whose runs must be known to the queue. */
+export const selectEnqueued = (): Query => ({
+  text: `select ${columns} from etl.schedule where job_state = 'enqueued'`,
+});
+
+export interface NewSchedule {
+  readonly name: string;
+  readonly pipeline: string;
+  readonly definition: string;
+  readonly params: object;
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly priority: number | undefined;
+  readonly catchUp: boolean;
+  readonly nextSlot: Date;
+}
+
+/** Replaces the schedule of that name: whether it is paused stays, and so does a slot that is due, of the same times. */
+export const upsertSchedule = (schedule: NewSchedule): Query => ({
+  text: `insert into etl.schedule as s
+      (name, pipeline, definition_hash, params, cron, time_zone, priority, catch_up, next_slot)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    on conflict (name) do update set
+      (pipeline, definition_hash, params, cron, time_zone, priority, catch_up, next_slot) =
+      (excluded.pipeline, excluded.definition_hash, excluded.params, excluded.cron, excluded.time_zone,
+        excluded.priority, excluded.catch_up,
+        case when (s.cron, s.time_zone) = (excluded.cron, excluded.time_zone)
+          then least(s.next_slot, excluded.next_slot) else excluded.next_slot end)
+    returning ${columns}`,
+  values: [
+    schedule.name,
+    schedule.pipeline,
+    schedule.definition,
+    JSON.stringify(schedule.params),
+    schedule.cron,
+    schedule.timeZone,
+    schedule.priority,
+    schedule.catchUp,
+    schedule.nextSlot,
+  ],
+});
+
+export const deleteSchedule = (name: string): Query => ({
+  text: 'delete from etl.schedule where name = $1',
+  values: [name],
+});
+
+export const pauseSchedule = (name: string): Query => ({
+  text: 'update etl.schedule set paused = true where name = $1',
+  values: [name],
+});
+
+/** Slots of the pause are no slots. */
+export const resumeSchedule = (name: string, nextSlot: Date): Query => ({
+  text: 'update etl.schedule set paused = false, next_slot = $2 where name = $1',
+  values: [name, nextSlot],
+});
+
+export const recordSlot = (name: string, slot: Date, outcome: SlotOutcome, nextSlot: Date): Query => ({
+  text: 'update etl.schedule set last_slot = $2, last_outcome = $3, next_slot = $4 where name = $1',
+  values: [name, slot, outcome, nextSlot],
+});
+
+/** Decides on a run; putting it on the queue comes after the commit. */
+export const decideRun = (name: string, job: string): Query => ({
+  text: `update etl.schedule set job = $2, job_state = 'pending' where name = $1`,
+  values: [name, job],
+});
+
+export const recordEnqueued = (name: string): Query => ({
+  text: `update etl.schedule set job_state = 'enqueued' where name = $1`,
+  values: [name],
+});
+
+const jobPrefix = 'schedule-';
+
+/** Job of a slot: the same whoever asks for it, so that a queue takes it once. */
+export const jobOfSlot = (name: string, slot: Date): string =>
+  `${jobPrefix}${name}-${slot.toISOString().slice(0, 16).replace(':', '')}Z`;
+
+/** Job of a run that somebody asked for by hand. */
+export const jobByHand = (name: string, id: string): string => `${jobPrefix}${name}-${id}`;
+
+export const isScheduledJob = (job: string): boolean => job.startsWith(jobPrefix);
+
+/** Records what became of a schedule's newest run. */
+export const recordJobEnd = (job: string, state: string): Query => ({
+  text: 'update etl.schedule set job_state = $2 where job = $1',
+  values: [job, state],
+});
+
+/** What a schedule puts on the queue. Errors: ETL_JOB_INVALID. */
+export const runJobOf = ({ job, pipeline, definition, params, priority }: ScheduleRow): RunJob => {
+  const options = { fresh: false, fullRefresh: false, resume: false };
+  const data = readRunRequest({ pipeline, definition, params, options }, job!);
+  return { job: job!, data, ...(priority !== null && { priority }) };
+};

@@ -1,0 +1,102 @@
+// `etl schedule set|list|remove|pause|resume|run-now` on a real server.
+
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
+
+const database = useDatabase();
+const noaa = resolve('pipelines/noaa.ts');
+
+const etl = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
+  const io = fakeIo({ env: { DATABASE_URL: database.url } });
+  const exit = await main(['schedule', ...args], io);
+  return { exit, out: io.stdout.text, err: io.stderr.text };
+};
+const json = async (...args: string[]): Promise<unknown> => JSON.parse((await etl(...args, '--json')).out);
+const set = (...more: string[]): string[] => ['set', 'nightly', noaa, '--cron', '0 2 * * *', ...more];
+
+describe('etl schedule', () => {
+  it('finds none on an empty server, and makes nothing there', async () => {
+    expect(await etl('list')).toEqual({ exit: 0, err: '', out: 'no schedules\n' });
+    const { rows } = await database.query(`select to_regnamespace('etl') as etl`);
+    expect(rows).toEqual([{ etl: null }]);
+  });
+
+  it('sets one and shows its next five times in its zone', async () => {
+    const { exit, out } = await etl(...set('--tz', 'Asia/Tokyo', '--catch-up', '--priority', '7'));
+    expect(exit).toBe(0);
+    const [head, ...next] = out.trimEnd().split('\n');
+    expect(head).toBe('nightly: noaa at 0 2 * * * Asia/Tokyo, catches up, priority 7');
+    expect(next).toHaveLength(5);
+    for (const line of next) expect(line).toMatch(/^ {2}(?:next| {4}) {2}\d{4}-\d\d-\d\dT02:00:00\+09:00$/);
+  });
+
+  it('replaces it', async () => {
+    expect(await json(...set())).toMatchObject({ timeZone: 'UTC', catchUp: false, priority: null });
+    expect(await json('list')).toEqual([
+      {
+        name: 'nightly',
+        pipeline: 'noaa',
+        params: {},
+        cron: '0 2 * * *',
+        timeZone: 'UTC',
+        priority: null,
+        catchUp: false,
+        paused: false,
+        next: expect.arrayContaining([expect.stringMatching(/T02:00:00\+00:00$/)]),
+        lastSlot: null,
+        lastOutcome: null,
+        job: null,
+        jobState: null,
+      },
+    ]);
+  });
+
+  it('pauses and resumes it', async () => {
+    expect((await etl('pause', 'nightly')).out).toBe('Paused nightly\n');
+    expect((await etl('list')).out).toContain('nightly: noaa at 0 2 * * * UTC, paused\n');
+    expect(await json('resume', 'nightly')).toEqual({ schedule: 'nightly', resumed: true });
+    expect(await json('list')).toMatchObject([{ paused: false }]);
+  });
+
+  it('runs it now, once while that run waits', async () => {
+    const first = await etl('run-now', 'nightly');
+    expect(first.out).toMatch(/^Enqueued nightly as schedule-nightly-[\da-f-]{36}\n$/);
+    const job = first.out.trimEnd().split(' ').at(-1);
+    expect(await json('run-now', 'nightly')).toEqual({ schedule: 'nightly', job, isNew: false });
+    expect((await etl('list')).out).toContain(`  run   ${job} enqueued\n`);
+  });
+
+  it('removes it', async () => {
+    expect((await etl('remove', 'nightly')).out).toBe('Removed nightly\n');
+    expect(await json('list')).toEqual([]);
+  });
+});
+
+describe('refused', () => {
+  const refusals: readonly { name: string; args: readonly string[]; says: string }[] = [
+    { name: 'no times', args: ['set', 'nightly', noaa], says: 'no times are given' },
+    {
+      name: 'times that are none',
+      args: ['set', 'nightly', noaa, '--cron', 'daily'],
+      says: "ETL_SCHEDULE_INVALID: schedule nightly is not valid: cron 'daily': it must have five fields",
+    },
+    { name: 'a zone that is none', args: set('--tz', 'Berlin'), says: 'time zone: Invalid time zone' },
+    {
+      name: 'a priority that is none',
+      args: set('--priority', '0'),
+      says: "--priority: '0' is not a whole number",
+    },
+    { name: 'an unknown parameter', args: set('--param', 'year=2011'), says: 'ETL_PARAM' },
+    {
+      name: 'a name that is none',
+      args: ['pause', 'weekly'],
+      says: 'ETL_SCHEDULE_UNKNOWN: there is no schedule weekly',
+    },
+  ];
+  it.each(refusals)('$name', async ({ args, says }) => {
+    expect(await etl(...args)).toMatchObject({ exit: 2, err: expect.stringContaining(says) });
+  });
+});

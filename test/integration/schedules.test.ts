@@ -1,0 +1,243 @@
+// Schedules on both backends: each slot is dealt with once, whoever looks, whatever died, and whether or not a worker ran.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { tryLockPipeline } from '../../src/db/advisory-lock.ts';
+import { withClient } from '../../src/db/client.ts';
+import { createWorker, loadPipelineFile, queueState, schedule } from '../../src/index.ts';
+import type { EtlWorker, Logger, Pipeline, Schedule, ScheduleOptions } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+interface Line {
+  readonly message: string;
+  readonly schedule?: string;
+  readonly job?: string;
+}
+
+const pipelineText = (name: string, nullable = ''): string => `
+  import { column, csv, definePipeline } from 'sluice';
+  export default definePipeline({
+    name: '${name}',
+    schema: '${name}',
+    tables: { words: { source: csv('words.csv'), columns: { n: column.integer('n')${nullable} } } },
+  });`;
+
+/** Due once a year: what is due in a test is what the test has made so. */
+const yearly = '0 0 1 1 *';
+const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+const kinds = [{ kind: 'PostgreSQL' }, ...(hasRedis ? [{ kind: 'Redis' }] : [])];
+
+describe.each(kinds)('schedules, queues in $kind', ({ kind }) => {
+  const database = useDatabase();
+  const files = useFiles();
+  const folder = join(files.directory, 'pipelines');
+  const pipelines = new Map<string, Pipeline>();
+  const workers: EtlWorker[] = [];
+  let redis: RedisServer | undefined;
+  let lines: Line[] = [];
+
+  const note = (fields: object, message: string): void => void lines.push({ ...fields, message });
+  const logger: Logger = { debug: () => undefined, info: note, warn: note, error: note };
+  const place = () => ({
+    databaseUrl: database.url,
+    redis: redis === undefined ? (false as const) : { url: redis.url },
+  });
+  const start = async (): Promise<EtlWorker> => {
+    const worker = await createWorker({
+      ...place(),
+      pipelines: folder,
+      workingDirectory: files.directory,
+      workers: 1,
+      logger,
+    });
+    workers.push(worker);
+    return worker;
+  };
+  const until = async (isIt: () => boolean | Promise<boolean>): Promise<void> => {
+    while (!(await isIt())) await sleep(20);
+  };
+  const set = (name: string, given: Partial<ScheduleOptions> = {}): Promise<Schedule> =>
+    schedule.set(name, pipelines.get(name)!, { ...place(), cron: yearly, ...given });
+  const find = async (name: string): Promise<Schedule> =>
+    (await schedule.list(place())).find((each) => each.name === name)!;
+  /** Moves the first slot that nobody has dealt with, as time does while no worker runs. */
+  const setNextSlot = (name: string, moment: string) =>
+    database.query(`update etl.schedule set next_slot = ${moment} where name = $1`, [name]);
+  const makeDue = (name: string) => setNextSlot(name, `clock_timestamp() - interval '1 second'`);
+  const runs = async (job: string | null): Promise<number> =>
+    (await database.query('select count(*)::int as runs from etl.run where job = $1', [job])).rows[0]?.[
+      'runs'
+    ];
+  const enqueued = (): readonly string[] =>
+    lines
+      .filter(({ message }) => message === 'enqueued a run of a schedule')
+      .map((line) => line.schedule!)
+      .toSorted();
+  const said = (message: string, name: string): boolean =>
+    lines.some((line) => line.message.startsWith(message) && line.schedule === name);
+  /** A run of files that were loaded before ends as `unchanged`. */
+  const untilDone = (name: string): Promise<void> =>
+    until(async () => ['published', 'unchanged'].includes((await find(name)).jobState ?? ''));
+
+  beforeAll(async () => {
+    files.write('words.csv', 'n\n1\n2\n');
+    mkdirSync(folder);
+    for (const name of names) {
+      writeFileSync(join(folder, `${name}.ts`), pipelineText(name));
+      pipelines.set(name, (await loadPipelineFile(join(folder, `${name}.ts`))).pipeline);
+    }
+    if (kind === 'Redis') redis = await startRedis();
+  });
+  afterEach(async () => {
+    for (const worker of workers.splice(0)) await worker.close({ deadlineMs: 0 });
+    await database.query('delete from etl.schedule');
+    lines = [];
+  });
+  afterAll(() => redis?.stop());
+
+  it('three workers enqueue each slot once, and the schedule tells what became of its run', async () => {
+    for (const name of names) {
+      await set(name);
+      await makeDue(name);
+    }
+    await Promise.all([start(), start(), start()]);
+    for (const name of names) await untilDone(name);
+    expect(enqueued()).toEqual(names);
+    const found = await schedule.list(place());
+    expect(found.map(({ lastOutcome }) => lastOutcome)).toEqual(names.map(() => 'enqueued'));
+    for (const { name, job } of found) {
+      expect(job).toMatch(new RegExp(`^schedule-${name}-\\d{4}-\\d\\d-\\d\\dT\\d{4}Z$`));
+      expect(await runs(job)).toBe(1);
+    }
+    expect(await queueState(place())).toMatchObject({ waiting: 0, delayed: 0, failed: 0 });
+  });
+
+  it('slots that were missed while no worker ran are one run with catchUp, and none without', async () => {
+    await set('a', { catchUp: true });
+    await set('b');
+    for (const name of ['a', 'b']) await setNextSlot(name, `timestamptz '2020-01-01 00:00Z'`);
+    await start();
+    await until(async () => (await find('b')).lastSlot !== null);
+    await untilDone('a');
+    const newest = `${new Date().getUTCFullYear()}-01-01T00:00:00+00:00`;
+    expect(await find('a')).toMatchObject({ lastSlot: newest, lastOutcome: 'enqueued' });
+    expect(await find('b')).toMatchObject({ lastSlot: newest, lastOutcome: 'missed', job: null });
+    expect(enqueued()).toEqual(['a']);
+    expect(said('a slot was missed', 'b')).toBe(true);
+    expect(said('slots before it were missed', 'a')).toBe(true);
+  });
+
+  it('a paused one lets its slots pass; resumed, it goes on with the next, and catches nothing up', async () => {
+    await set('a', { catchUp: true });
+    await set('b');
+    await schedule.pause('a', place());
+    await makeDue('a');
+    await makeDue('b');
+    await start();
+    await until(async () => (await find('b')).lastSlot !== null);
+    expect(await find('a')).toMatchObject({ paused: true, lastSlot: null, job: null });
+    await schedule.resume('a', place());
+    await makeDue('b');
+    lines = [];
+    await until(() => said('a slot', 'b'));
+    expect(await find('a')).toMatchObject({ paused: false, lastSlot: null, job: null });
+  });
+
+  it('set again, it stays paused, and the same times keep a slot that is due', async () => {
+    await set('a');
+    await schedule.pause('a', place());
+    await makeDue('a');
+    expect(await set('a', { priority: 3 })).toMatchObject({ paused: true, priority: 3 });
+    const isDue = async (): Promise<boolean> =>
+      (await database.query('select next_slot < clock_timestamp() as due from etl.schedule')).rows[0]?.[
+        'due'
+      ];
+    expect(await isDue()).toBe(true);
+    await set('a', { cron: '0 0 2 1 *' });
+    expect(await isDue()).toBe(false);
+  });
+
+  it('run by hand, also when it is paused; while that run waits there is no other', async () => {
+    await set('a');
+    await schedule.pause('a', place());
+    const first = await schedule.runNow('a', place());
+    expect(first.isNew).toBe(true);
+    expect(await schedule.runNow('a', place())).toEqual({ job: first.job, isNew: false });
+    await start();
+    await untilDone('a');
+    const isAnother = async (): Promise<boolean> => (await schedule.runNow('a', place())).isNew;
+    await until(isAnother);
+    expect((await find('a')).job).not.toBe(first.job);
+    await untilDone('a');
+  });
+
+  it('a slot whose schedule still has a run on the queue is skipped', async () => {
+    await set('a');
+    const { job } = await schedule.runNow('a', place());
+    await makeDue('a');
+    await withClient(addressFromUrl(database.url), async (client) => {
+      expect(await tryLockPipeline(client, 'a')).toBe(true);
+      await start();
+      await until(async () => (await find('a')).lastOutcome === 'skipped');
+    });
+    expect(said('a slot is skipped', 'a')).toBe(true);
+    await untilDone('a');
+    expect((await find('a')).job).toBe(job);
+  });
+
+  it('a worker died before or after it put a run on the queue: the run is there once', async () => {
+    await set('d');
+    const { job } = await schedule.runNow('d', place());
+    await set('c');
+    await database.query(
+      `update etl.schedule set job = coalesce(job, 'schedule-c-before'), job_state = 'pending'`,
+    );
+    expect((await queueState(place())).waiting).toBe(1);
+    await start();
+    for (const name of ['c', 'd']) await untilDone(name);
+    expect(enqueued()).toEqual(['c', 'd']);
+    const ended = lines.filter(({ message }) => message === 'run ended').map((line) => line.job);
+    expect(ended).toHaveLength(2);
+    expect(new Set(ended)).toEqual(new Set(['schedule-c-before', job]));
+  });
+
+  it('a queue that is emptied loses neither schedule nor run', async () => {
+    await set('a');
+    const { job } = await schedule.runNow('a', place());
+    await (redis ? redis.command('flushall') : database.query('delete from etl_queue.job'));
+    expect((await queueState(place())).waiting).toBe(0);
+    await start();
+    await untilDone('a');
+    expect((await find('a')).job).toBe(job);
+  });
+
+  it('a definition that has changed since is refused, and the schedule says so', async () => {
+    const file = files.write('changed.ts', pipelineText('a', '.nullable()'));
+    const { pipeline } = await loadPipelineFile(file);
+    await schedule.set('a', pipeline, { ...place(), cron: yearly });
+    await schedule.runNow('a', place());
+    await start();
+    await until(async () => (await find('a')).jobState === 'ETL_DEFINITION_DIFFERS');
+    expect((await find('a')).next).toHaveLength(5);
+  });
+
+  it('what is wrong with a name, its times or its zone is said before anything is written', async () => {
+    for (const [name, given] of [
+      ['a:b', {}],
+      ['a', { cron: '0 25 * * *' }],
+      ['a', { timeZone: 'Mars/Phobos' }],
+    ] as const)
+      expect(
+        (await failureOf(schedule.set(name, pipelines.get('a')!, { ...place(), cron: yearly, ...given })))
+          .code,
+      ).toBe('ETL_SCHEDULE_INVALID');
+    expect(await schedule.list(place())).toEqual([]);
+    expect(await failureOf(schedule.pause('a', place()))).toMatchObject({ code: 'ETL_SCHEDULE_UNKNOWN' });
+  });
+});
