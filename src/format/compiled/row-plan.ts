@@ -152,7 +152,7 @@ export const createRowPlan = (
     columnBytes(writer, spec, index, source.dialect.nulls, slotAddress),
   );
   const used = columns.flatMap(({ headers }) => headers);
-  const uses = slotNames.map((name) => used.filter((header) => header === name).length);
+  const uses = slotNames.map((name) => used.filter((each) => each === name).length);
   return {
     bytes: Buffer.concat([slots, ...made.map(({ bytes }) => bytes), ...writer.parts, Buffer.alloc(overrun)]),
     slotsEnd,

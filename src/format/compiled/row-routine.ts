@@ -58,7 +58,7 @@ const viewsOf = (buffer: ArrayBuffer) => ({
 let views = viewsOf(memory.buffer);
 setTables(views.bytes);
 /** A value on its way into the memory: what a function makes of a field may be of any length. */
-const value = createRowBytes(1024);
+const byText = createRowBytes(1024);
 
 /** Bytes of a field of the current record. */
 const fieldBytes = (index: number): number => {
@@ -68,13 +68,13 @@ const fieldBytes = (index: number): number => {
 
 /** Writes a column's value at `out`; 0 when it is refused, not sure, or larger than the room that was made for it. */
 const putByText = ({ plan, encodeByText }: RowTable, index: number, out: number): number => {
-  value.at = 0;
-  if (!encodeByText(index, value)) return 0;
+  byText.at = 0;
+  if (!encodeByText(index, byText)) return 0;
   const { slots, valueMax } = plan.columns[index]!;
   const room = slots.reduce((sum, each) => sum + fieldShare * fieldBytes(each), valueMax);
-  if (value.at > room) return 0;
-  value.bytes.copy(views.bytes, out, 0, value.at);
-  return out + value.at;
+  if (byText.at > room) return 0;
+  byText.bytes.copy(views.bytes, out, 0, byText.at);
+  return out + byText.at;
 };
 
 /** A field of the current record as text, without quotes, blanks not yet taken off. */

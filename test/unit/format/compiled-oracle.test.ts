@@ -186,7 +186,7 @@ describe('compiled and record decoder of columns with functions', () => {
       { length: 9_000 },
       (_, n) => `${n % 4_000 === 3_999 ? 'B' : 'A'},2011-01-01T00:00:${10 + (n % 50)}Z\n`,
     );
-    const blocks = await blocksOf([Buffer.from(lines.join(''))], createSplitter(table.source.dialect, 2));
+    const blocks = await blocksOf([Buffer.from(records.join(''))], createSplitter(table.source.dialect, 2));
     const expected = outcomeOf(blocks, binaryRecordDecoder(table, names));
     expect(outcomeOf(blocks, createCompiledDecoder(table, names, 'f'))).toEqual(expected);
   });
