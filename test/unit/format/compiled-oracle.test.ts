@@ -182,7 +182,7 @@ describe('compiled and record decoder of columns with functions', () => {
       },
     );
     const names = ['a', 't'];
-    const lines = Array.from(
+    const records = Array.from(
       { length: 9_000 },
       (_, n) => `${n % 4_000 === 3_999 ? 'B' : 'A'},2011-01-01T00:00:${10 + (n % 50)}Z\n`,
     );
