@@ -1,6 +1,5 @@
 // Where Redis is: a URL, and whether its hosts are Sentinels or nodes of a Cluster.
 
-import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { EtlError } from '../errors.ts';
 
 /** What a caller may say; the command line reads it from REDIS_URL, REDIS_SENTINEL, REDIS_SENTINEL_PASSWORD, REDIS_CLUSTER. */
@@ -21,7 +20,7 @@ export interface RedisAddress {
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly database: number;
-  readonly tls: TlsOptions | undefined;
+  readonly tls: object | undefined;
   readonly sentinel: string | undefined;
   readonly sentinelPassword: string | undefined;
   readonly cluster: boolean;
@@ -80,7 +79,9 @@ export const readRedisAddress = (options: RedisOptions): RedisAddress => {
 const truths = new Set(['1', 'true', 'yes', 'on']);
 
 /** What the environment says about Redis; undefined when it names none, and queues are in PostgreSQL. */
-export const redisOfEnvironment = (env: NodeJS.ProcessEnv): RedisOptions | undefined =>
+export const redisOfEnvironment = (
+  env: Readonly<Record<string, string | undefined>>,
+): RedisOptions | undefined =>
   env['REDIS_URL']
     ? {
         url: env['REDIS_URL'],

@@ -13,6 +13,7 @@ import {
   runBackoffMs,
 } from '../limits.ts';
 import { loadBullMq } from './bullmq.ts';
+import type { AddedRun, RunQueueState } from './run-queue-state.ts';
 import { openWorker, withQueue, type JobWorker, type QueuePlace } from './job-queue.ts';
 
 const runQueueName = 'etl-run';
@@ -22,12 +23,6 @@ export interface AddRunOptions {
   /** 1 comes first; without one, a job goes before all that have one. */
   readonly priority: number | undefined;
   readonly dedupe: string | undefined;
-}
-
-export interface AddedRun {
-  readonly job: string;
-  /** False when a job with the same key waits or runs already: `job` is that one. */
-  readonly isNew: boolean;
 }
 
 const jobOptions = {
@@ -84,16 +79,6 @@ export const runIsOpen = (place: QueuePlace, job: string): Promise<boolean> =>
     runQueueName,
     async ({ ask }) => !overStates.has(await ask((bull) => bull.getJobState(job))),
   );
-
-/** How the queue of runs stands. */
-export interface RunQueueState {
-  readonly waiting: number;
-  readonly delayed: number;
-  readonly active: number;
-  readonly failed: number;
-  /** When the job was added that has waited longest; null when none waits. */
-  readonly oldestAt: Date | null;
-}
 
 export const runQueueState = (place: QueuePlace): Promise<RunQueueState> =>
   withQueue(place, runQueueName, async ({ ask }) => {

@@ -7,11 +7,13 @@ import type { PipelineSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
-import { addRun, runQueueState, type AddedRun, type RunQueueState } from '../queue/run-queue.ts';
+import type { AddedRun, RunQueueState } from '../queue/run-queue-state.ts';
+import { addRun, runQueueState } from '../queue/run-queue.ts';
 import { readDefinition } from '../run/definition.ts';
 import { findRun } from '../run/history.ts';
 import { requestOfRun } from './lost-jobs.ts';
-import { openPlace, type PlaceOptions } from './place.ts';
+import type { PlaceOptions } from './options.ts';
+import { openPlace } from './place.ts';
 
 export interface EnqueueOptions extends PlaceOptions {
   /** Values for the pipeline's `params`. */

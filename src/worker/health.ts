@@ -5,13 +5,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { EtlError, messageOf } from '../errors.ts';
 import type { WorkerMetrics } from './metrics.ts';
-
-export interface HealthOptions {
-  /** 0 takes any that is free. */
-  readonly port: number;
-  /** Default: 127.0.0.1. */
-  readonly host?: string;
-}
+import type { HealthOptions } from './options.ts';
 
 export interface HealthServer {
   readonly port: number;

@@ -3,7 +3,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { chunkSecondsBuckets } from '../limits.ts';
 import type { LoadTimes, RunEvent } from '../model.ts';
-import type { RunQueueState } from '../queue/run-queue.ts';
+import type { RunQueueState } from '../queue/run-queue-state.ts';
 
 export interface WorkerMetrics {
   readonly registry: Registry;

@@ -3,20 +3,11 @@
 import { resolve } from 'node:path';
 import { resolveServer, type ServerAddress } from '../db/address.ts';
 import { withClient, type Client } from '../db/client.ts';
-import type { ConnectionOptions } from '../db/connection.ts';
 import { migrate } from '../db/migrate.ts';
-import { silentLogger, type Logger } from '../logger.ts';
+import { silentLogger } from '../logger.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
 import type { QueuePlace } from '../queue/job-queue.ts';
-import type { RedisOptions } from '../queue/redis-address.ts';
-
-/** Which database and which queue; as in `RunOptions`. */
-export interface PlaceOptions {
-  readonly databaseUrl?: string;
-  readonly connection?: ConnectionOptions;
-  readonly redis?: RedisOptions | false;
-  readonly logger?: Logger;
-}
+import type { PlaceOptions } from './options.ts';
 
 export interface Place {
   readonly address: ServerAddress;

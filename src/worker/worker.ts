@@ -15,11 +15,12 @@ import { runQueueState, serveRuns, type RunOutcome } from '../queue/run-queue.ts
 import type { RunHooks, RunOptions } from '../run/options.ts';
 import { runForWorker } from '../run/run-pipeline.ts';
 import { loadCatalog, type Catalog } from './catalog.ts';
-import { serveHealth, type HealthOptions } from './health.ts';
+import { serveHealth } from './health.ts';
 import { startHelper, type Helper } from './help-others.ts';
 import { createMetrics, type WorkerMetrics } from './metrics.ts';
 import { watchLostJobs } from './lost-jobs.ts';
-import { openPlace, type Place, type PlaceOptions } from './place.ts';
+import type { HealthOptions, PlaceOptions } from './options.ts';
+import { openPlace, type Place } from './place.ts';
 import { watchSchedules } from './schedule/make-due.ts';
 import { isScheduledJob, recordJobEnd } from './schedule/store.ts';
 

@@ -77,6 +77,19 @@ describe('a run', () => {
     expect((await etl('retry', '1')).out).toMatch(/^Enqueued run 1 again as run-/);
   });
 
+  it.each([
+    { state: 'failed', code: 'ETL_SERVER_LOST', exit: 0 },
+    { state: 'cancelled', code: 'ETL_INTERRUPTED', exit: 0 },
+    { state: 'published', code: null, exit: 2 },
+  ])('whose job is between two deliveries, $state with $code: exit $exit', async ({ state, code, exit }) => {
+    const { rows } = await database.query(
+      `insert into etl.run (epoch, table_hashes, pipeline, state, definition_hash, host, pid, workers, job, error_code)
+        values (gen_random_uuid(), '{}', 'other', $1, repeat('0', 64), 'elsewhere', 1, 1, 'run-x', $2) returning id::int`,
+      [state, code],
+    );
+    expect(await etl('cancel', String(rows[0]!['id']))).toMatchObject({ exit });
+  });
+
   it('that does not exist is named', async () => {
     expect(await etl('retry', '99')).toMatchObject({
       exit: 2,

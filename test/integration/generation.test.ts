@@ -2,6 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { adoptRun } from '../../src/checkpoint/ledger.ts';
+import { cancelRun } from '../../src/checkpoint/run-end.ts';
 import { assertLoading } from '../../src/checkpoint/epoch.ts';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { runQuery, withClient, withTransaction } from '../../src/db/client.ts';
@@ -47,6 +48,22 @@ describe('a chunk of an earlier generation', () => {
         await adopting;
       });
       expect(order).toEqual(['chunk', 'adopted']);
+    });
+  });
+});
+
+describe('a run that was cancelled', () => {
+  const cancelled = { code: 'ETL_RUN_CANCELLED', message: 'cancelled' };
+  it.each([
+    { who: 'the job that it was cancelled for', job: 'run-1', goesOn: false },
+    { who: 'a job that asks anew', job: 'run-2', goesOn: true },
+    { who: 'a person', job: undefined, goesOn: true },
+  ])('is gone on with by $who: $goesOn', async ({ job, goesOn }) => {
+    await withChunkFile(database.url, { content, columns }, async ({ client, file }) => {
+      await runQuery(client, adoptRun(file.runId, { ...newcomer, job: 'run-1' }));
+      await runQuery(client, cancelRun(file.runId, cancelled));
+      const { rowCount } = await runQuery(client, adoptRun(file.runId, { ...newcomer, job }));
+      expect(rowCount).toBe(goesOn ? 1 : 0);
     });
   });
 });

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/address.ts';
+import { EtlError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { Segment } from '../../src/model.ts';
 import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
@@ -89,6 +90,27 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
       batches(...fileIds),
     );
     expect(loaded.toSorted((one, other) => one - other)).toEqual(fileIds);
+  });
+
+  it('what goes wrong for a helper for good is no reason for the others', async () => {
+    runId += 1;
+    const unreadable = new EtlError('ETL_SOURCE_UNREADABLE', {
+      table: 't',
+      file: 'f',
+      problem: 'not mounted',
+    });
+    const helper = await serveQueue(serving(() => Promise.reject(unreadable)));
+    const leaving = helper.failed.catch(() => helper.close());
+    const loaded: number[] = [];
+    // The coordinator takes its time, so that the helper is given a job.
+    await workOff(
+      serving(async ({ fileId }) => {
+        await leaving;
+        loaded.push(fileId);
+      }),
+      batches(1, 2, 3, 4, 5, 6),
+    );
+    expect(loaded.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   it('a job of a killed process comes back', async () => {

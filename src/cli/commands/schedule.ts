@@ -3,8 +3,8 @@
 import type { Command } from 'commander';
 import { EtlError } from '../../errors.ts';
 import { runPriorityMax } from '../../limits.ts';
-import type { PlaceOptions } from '../../worker/place.ts';
-import type { Schedule } from '../../worker/schedule/schedule.ts';
+import type { PlaceOptions } from '../../worker/options.ts';
+import type { Schedule } from '../../worker/schedule/contract.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, repeatable } from '../flags.ts';
 import type { Io } from '../io.ts';
@@ -83,7 +83,7 @@ const setOne = async (name: string, file: string, command: Command, io: Io): Pro
 };
 
 const listAll = async (command: Command, io: Io): Promise<void> => {
-  const { listSchedules } = await import('../../worker/schedule/schedule.ts');
+  const { listSchedules } = await import('../../worker/schedule/list.ts');
   const found = (await askServer(command, io, listSchedules)) ?? [];
   print(command, io, found, found.length === 0 ? ['no schedules'] : found.flatMap(scheduleLines));
 };

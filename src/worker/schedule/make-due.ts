@@ -14,6 +14,7 @@ import type { Logger } from '../../logger.ts';
 import type { QueuePlace } from '../../queue/job-queue.ts';
 import { restoreRuns, runIsOpen } from '../../queue/run-queue.ts';
 import type { Place } from '../place.ts';
+import type { SlotOutcome } from './contract.ts';
 import { readCalendar } from './slots.ts';
 import * as store from './store.ts';
 
@@ -48,13 +49,13 @@ const forEachRow = async (
 };
 
 /** Only the newest of the slots that are due counts; it is late when no worker ran at its time. */
-const judge = async (queue: QueuePlace, row: store.ScheduleRow, slot: Date): Promise<store.SlotOutcome> => {
+const judge = async (queue: QueuePlace, row: store.ScheduleRow, slot: Date): Promise<SlotOutcome> => {
   const isLate = row.now.getTime() - slot.getTime() > slotLateMs;
   if (isLate && !row.catchUp) return 'missed';
   return (await isBusy(queue, row)) ? 'skipped' : 'enqueued';
 };
 
-const messages: Readonly<Record<store.SlotOutcome, string>> = {
+const messages: Readonly<Record<SlotOutcome, string>> = {
   enqueued: 'a slot is due',
   skipped: 'a slot is skipped: the run before it still waits or is active',
   missed: 'a slot was missed: no worker ran',

@@ -3,76 +3,19 @@
 import { randomUUID } from 'node:crypto';
 import { runQuery, withClient, withTransaction, type Client } from '../../db/client.ts';
 import { EtlError } from '../../errors.ts';
-import { identifierBytesMax, slotsShown } from '../../limits.ts';
+import { identifierBytesMax } from '../../limits.ts';
 import { silentLogger } from '../../logger.ts';
 import { nearest } from '../../nearest.ts';
 import type { Pipeline } from '../../pipeline/define-pipeline.ts';
-import type { AddedRun } from '../../queue/run-queue.ts';
+import type { AddedRun } from '../../queue/run-queue-state.ts';
 import { requestRun } from '../enqueue.ts';
-import { openPlace, withBookkeeping, type PlaceOptions } from '../place.ts';
+import type { PlaceOptions } from '../options.ts';
+import { openPlace, withBookkeeping } from '../place.ts';
+import type { Schedule, ScheduleOptions } from './contract.ts';
+import { listSchedules, scheduleOf } from './list.ts';
 import { enqueuePending, isBusy } from './make-due.ts';
 import { readCalendar, type Calendar } from './slots.ts';
 import * as store from './store.ts';
-
-export interface ScheduleOptions extends PlaceOptions {
-  /** Five fields: minute, hour, day of month, month, day of week. */
-  readonly cron: string;
-  /** As the tz database names it, 'Europe/Berlin'. Default: UTC. */
-  readonly timeZone?: string;
-  /** Values for the pipeline's `params`. */
-  readonly params?: Readonly<Record<string, unknown>>;
-  /** Directory that SQL files are relative to. Default: the working directory. */
-  readonly directory?: string;
-  /** Run once for the slots that were missed while no worker ran. Default: they are left out. */
-  readonly catchUp?: boolean;
-  /** From 1, which comes first; runs without one go before all that have one. */
-  readonly priority?: number;
-}
-
-export interface Schedule {
-  readonly name: string;
-  readonly pipeline: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly cron: string;
-  readonly timeZone: string;
-  readonly priority: number | null;
-  readonly catchUp: boolean;
-  readonly paused: boolean;
-  /** The next five slots, ISO 8601 in the schedule's zone; those that a pause would leave out, too. */
-  readonly next: readonly string[];
-  /** The newest slot that was dealt with, and how. */
-  readonly lastSlot: string | null;
-  readonly lastOutcome: store.SlotOutcome | null;
-  /** The newest run asked for, and what became of it: pending, enqueued, published, unchanged or the code of an error. */
-  readonly job: string | null;
-  readonly jobState: string | null;
-}
-
-const scheduleOf = (row: store.ScheduleRow): Schedule => {
-  const { name, pipeline, params, cron, timeZone, priority, catchUp, paused } = row;
-  const { lastSlot, lastOutcome, job, jobState } = row;
-  const calendar = readCalendar(name, cron, timeZone);
-  const next: string[] = [];
-  for (let slot = row.now.getTime(); next.length < slotsShown;) {
-    slot = calendar.next(slot);
-    next.push(calendar.show(slot));
-  }
-  return {
-    name,
-    pipeline,
-    params,
-    cron,
-    timeZone,
-    priority,
-    catchUp,
-    paused,
-    next,
-    lastSlot: lastSlot && calendar.show(lastSlot.getTime()),
-    lastOutcome,
-    job,
-    jobState,
-  };
-};
 
 const unknownSchedule = async (client: Client, name: string): Promise<EtlError> => {
   const { rows } = await runQuery(client, store.selectSchedules());
@@ -126,12 +69,6 @@ const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): 
     const query = store.upsertSchedule({ ...given, name, pipeline: pipeline.name, nextSlot });
     return scheduleOf((await runQuery(client, query)).rows[0]);
   });
-};
-
-/** Over a connection of the caller's; a database without bookkeeping has none. */
-export const listSchedules = async (client: Client): Promise<readonly Schedule[]> => {
-  if (!(await runQuery(client, store.selectHasSchedules())).rows[0].there) return [];
-  return (await runQuery(client, store.selectSchedules())).rows.map(scheduleOf);
 };
 
 /** Removes it; a run that it has asked for already stays on the queue. Errors: ETL_SCHEDULE_UNKNOWN. */

@@ -3,9 +3,7 @@
 import type { Query } from '../../db/sql.ts';
 import { readRunRequest } from '../../pipeline/job-payload.ts';
 import type { RunJob } from '../../queue/run-queue.ts';
-
-/** enqueued: a run was asked for · skipped: the run before it still waits or is active · missed: no worker ran. */
-export type SlotOutcome = 'enqueued' | 'skipped' | 'missed';
+import type { SlotOutcome } from './contract.ts';
 
 export interface ScheduleRow {
   readonly name: string;

@@ -1,0 +1,17 @@
+// What the queue of runs says of itself. Types alone, for they are the library's.
+
+export interface AddedRun {
+  readonly job: string;
+  /** False when a job with the same key waits or runs already: `job` is that one. */
+  readonly isNew: boolean;
+}
+
+/** How the queue of runs stands. */
+export interface RunQueueState {
+  readonly waiting: number;
+  readonly delayed: number;
+  readonly active: number;
+  readonly failed: number;
+  /** When the job was added that has waited longest; null when none waits. */
+  readonly oldestAt: Date | null;
+}

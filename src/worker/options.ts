@@ -1,0 +1,20 @@
+// What a caller may say about workers and whoever gives them work. Types alone: a host's compiler follows no dependency here.
+
+import type { ConnectionOptions } from '../db/connection.ts';
+import type { Logger } from '../logger.ts';
+import type { RedisOptions } from '../queue/redis-address.ts';
+
+/** Which database and which queue; as in `RunOptions`. */
+export interface PlaceOptions {
+  readonly databaseUrl?: string;
+  readonly connection?: ConnectionOptions;
+  readonly redis?: RedisOptions | false;
+  readonly logger?: Logger;
+}
+
+export interface HealthOptions {
+  /** 0 takes any that is free. */
+  readonly port: number;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+}

@@ -1,0 +1,40 @@
+// Schedules as people are shown them.
+
+import { runQuery, type Client } from '../../db/client.ts';
+import { slotsShown } from '../../limits.ts';
+import type { Schedule } from './contract.ts';
+import { readCalendar } from './slots.ts';
+import * as store from './store.ts';
+
+/** One schedule, with its next slots. */
+export const scheduleOf = (row: store.ScheduleRow): Schedule => {
+  const { name, pipeline, params, cron, timeZone, priority, catchUp, paused } = row;
+  const { lastSlot, lastOutcome, job, jobState } = row;
+  const calendar = readCalendar(name, cron, timeZone);
+  const next: string[] = [];
+  for (let slot = row.now.getTime(); next.length < slotsShown;) {
+    slot = calendar.next(slot);
+    next.push(calendar.show(slot));
+  }
+  return {
+    name,
+    pipeline,
+    params,
+    cron,
+    timeZone,
+    priority,
+    catchUp,
+    paused,
+    next,
+    lastSlot: lastSlot && calendar.show(lastSlot.getTime()),
+    lastOutcome,
+    job,
+    jobState,
+  };
+};
+
+/** Over a connection of the caller's; a database without bookkeeping has none. */
+export const listSchedules = async (client: Client): Promise<readonly Schedule[]> => {
+  if (!(await runQuery(client, store.selectHasSchedules())).rows[0].there) return [];
+  return (await runQuery(client, store.selectSchedules())).rows.map(scheduleOf);
+};
