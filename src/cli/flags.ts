@@ -22,8 +22,12 @@ export const flag = (flags: string, description: string, choices?: readonly stri
 };
 
 /** Lets a flag be given more than once. */
-export const repeatable = (option: Option): Option =>
+const repeatable = (option: Option): Option =>
   option.argParser<string[]>((text, before) => [...(Array.isArray(before) ? before : []), text]);
+
+/** `--param`, as every command has it that names a pipeline with its parameters. */
+export const paramFlag = (): Option =>
+  repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated'));
 
 const optionOf = (command: Command, name: string): Option => {
   const option = command.options.find((candidate) => candidate.attributeName() === name);

@@ -1,9 +1,9 @@
 // One BullMQ queue or worker, opened on a backend and closed in bounded time, its errors put into our words.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Queue, Worker, WorkerOptions } from 'bullmq';
+import type { Queue, Worker } from 'bullmq';
 import { codeOf } from '../errors.ts';
-import { queueCloseTimeoutMs } from '../limits.ts';
+import { jobBackoffMs, jobLockMs, jobStalledCheckMs, jobStalledMax, queueCloseTimeoutMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import type { Patience, QueueBackend } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
@@ -81,7 +81,7 @@ export const openWorker = async (
   { backend, namespace, logger }: QueuePlace,
   name: string,
   work: unknown,
-  given: Omit<WorkerOptions, 'connection' | 'autorun'>,
+  concurrency: number,
   patience: Patience = 'gives up',
 ): Promise<JobWorker> => {
   const { Worker: BullWorker } = loadBullMq();
@@ -89,7 +89,15 @@ export const openWorker = async (
   const bull = new BullWorker(
     name,
     work as never,
-    { ...given, ...options, autorun: false },
+    {
+      concurrency,
+      lockDuration: jobLockMs,
+      stalledInterval: jobStalledCheckMs,
+      maxStalledCount: jobStalledMax,
+      runRetryDelay: jobBackoffMs,
+      ...options,
+      autorun: false,
+    },
     factory as never,
   );
   const close = (): Promise<void> => closeBounded(() => bull.close(), destroy);

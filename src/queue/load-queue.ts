@@ -5,14 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import { retryOf } from '../db/retry.ts';
 import { EtlError, codeOf } from '../errors.ts';
-import {
-  jobAttemptsMax,
-  jobBackoffMs,
-  jobLockMs,
-  jobStalledCheckMs,
-  jobStalledMax,
-  queuePollMs,
-} from '../limits.ts';
+import { jobAttemptsMax, jobBackoffMs, queuePollMs } from '../limits.ts';
 import type { Segment } from '../model.ts';
 import { loadBullMq } from './bullmq.ts';
 import { openWorker, withQueue, type JobQueue, type QueuePlace } from './job-queue.ts';
@@ -93,13 +86,7 @@ export const serveQueue = async (
       throw isFinal ? new UnrecoverableError(code) : new Error(code);
     }
   };
-  const { bull, close } = await openWorker(options.queue, queueName(options.runId), work, {
-    concurrency: options.workers,
-    lockDuration: jobLockMs,
-    stalledInterval: jobStalledCheckMs,
-    maxStalledCount: jobStalledMax,
-    runRetryDelay: jobBackoffMs,
-  });
+  const { bull, close } = await openWorker(options.queue, queueName(options.runId), work, options.workers);
   const service: Service = {
     failed,
     onDone: () => undefined,

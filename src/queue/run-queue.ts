@@ -3,15 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Job } from 'bullmq';
 import { asEtlError } from '../errors.ts';
-import {
-  finishedRunJobsKept,
-  jobLockMs,
-  jobStalledCheckMs,
-  jobStalledMax,
-  jobBackoffMs,
-  runAttemptsMax,
-  runBackoffMs,
-} from '../limits.ts';
+import { finishedRunJobsKept, runAttemptsMax, runBackoffMs } from '../limits.ts';
 import { loadBullMq } from './bullmq.ts';
 import type { AddedRun, RunQueueState } from './run-queue-state.ts';
 import { openWorker, withQueue, type JobWorker, type QueuePlace } from './job-queue.ts';
@@ -123,19 +115,7 @@ export const serveRuns = async (
     await job.moveToDelayed(Date.now() + outcome.laterMs, token);
     throw new DelayedError();
   };
-  const worker = await openWorker(
-    place,
-    runQueueName,
-    process,
-    {
-      concurrency: 1,
-      lockDuration: jobLockMs,
-      stalledInterval: jobStalledCheckMs,
-      maxStalledCount: jobStalledMax,
-      runRetryDelay: jobBackoffMs,
-    },
-    'keeps trying',
-  );
+  const worker = await openWorker(place, runQueueName, process, 1, 'keeps trying');
   // It ends only by being closed; errors of its connection are logged where it was opened.
   worker.bull.run().catch(() => undefined);
   return worker;

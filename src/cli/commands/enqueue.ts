@@ -11,7 +11,7 @@ import {
   readFlag,
   readPairs,
   readSwitch,
-  repeatable,
+  paramFlag,
 } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
@@ -60,9 +60,7 @@ export const enqueueCommand: CliCommand = {
       .description('Puts a run of a pipeline on the queue, for a worker to do.')
       .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
       .addOption(databaseUrlFlag())
-      .addOption(
-        repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated')),
-      )
+      .addOption(paramFlag())
       .addOption(flag('--at <time>', 'not before this moment, as ISO 8601 writes it; default: at once'))
       .addOption(flag('--priority <n>', '1 comes first; runs without one go before all that have one'))
       .addOption(flag('--dedupe <key>', 'not while another run with this key waits or runs'))

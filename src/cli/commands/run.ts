@@ -15,7 +15,7 @@ import {
   readFlag,
   readPairs,
   readSwitch,
-  repeatable,
+  paramFlag,
 } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
@@ -177,9 +177,7 @@ export const runCommand: CliCommand = {
       .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
       .addOption(databaseUrlFlag())
       .addOption(flag('--workers <n>', 'loads that run side by side; default: the number of cores'))
-      .addOption(
-        repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated')),
-      )
+      .addOption(paramFlag())
       .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
       .addOption(flag('--wait <time>', 'how long to wait for a server that went away; default: 5m'))
       .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))

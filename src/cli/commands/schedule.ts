@@ -6,7 +6,7 @@ import { runPriorityMax } from '../../limits.ts';
 import type { PlaceOptions } from '../../worker/options.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import type { CliCommand } from '../command.ts';
-import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, repeatable } from '../flags.ts';
+import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, paramFlag } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../layout.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
@@ -121,9 +121,7 @@ const addSet = (add: (name: string, description: string) => Command, io: Io): Co
     .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
     .addOption(flag('--cron <times>', 'when: the five fields of cron'))
     .addOption(flag('--tz <zone>', 'time zone of these times, such as Europe/Berlin; default: UTC'))
-    .addOption(
-      repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated')),
-    )
+    .addOption(paramFlag())
     .addOption(flag('--catch-up', 'run once for slots that were missed while no worker ran'))
     .addOption(flag('--priority <n>', '1 comes first; runs without one go before all that have one'))
     .addHelpText('after', setExamples)
