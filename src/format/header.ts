@@ -1,13 +1,13 @@
 // Reads the header of a file: byte order mark, skipped lines, names; and finds the declared columns in it.
 
 import { isUtf8 } from 'node:buffer';
-import { parse } from 'csv-parse/sync';
 import type { ColumnSpec, Dialect, FilterSpec } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { headerBytesMax } from '../limits.ts';
 import { nearest } from '../nearest.ts';
 import { rejectCodes } from '../model.ts';
 import { countNewlines, createSplitter, lineEnd } from './splitter.ts';
+import { parse } from './csv-parse.ts';
 import { csvBytes, csvOptions } from './csv-options.ts';
 
 export interface FileHeader {

@@ -1,15 +1,17 @@
-// Judges records by csv-parse and the column readers: values, a fault, or dropped by a filter.
+// Judges records by their fields and the column readers: values, a fault, or dropped by a filter.
 //
-// The splitter has already said where each record is. csv-parse reads many at once; only when it refuses them, or counts
-// other records than the splitter, is each record parsed by itself to find the one at fault.
+// The splitter has already said where each record is. Where no quote stands, the fields are what is between delimiters.
+// Otherwise csv-parse reads many records at once; only when it refuses them, or counts other records than the splitter,
+// is each record parsed by itself to find the one at fault.
 
-import { isUtf8 } from 'node:buffer';
-import { CsvError, parse, type Options } from 'csv-parse/sync';
+import { isAscii, isUtf8 } from 'node:buffer';
+import type { Options } from 'csv-parse/sync';
 import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { rejectCodes, type Position, type Reject, type RejectCode } from '../model.ts';
 import { isRefusal, type Refusal } from './column-types/contract.ts';
 import { csvBytes, csvOptions } from './csv-options.ts';
+import { CsvError, parse } from './csv-parse.ts';
 import { createFieldReader } from './field-reader.ts';
 import { badField, rawText } from './raw-text.ts';
 import { createRecordFilter } from './record-filter.ts';
@@ -73,6 +75,19 @@ const firstSentence = (error: Error): string => error.message.split(/,| at line/
 /** Records that are parsed together: what they leave behind is collected while it is young, which a whole block's is not. */
 const recordsAtOnce = 256;
 
+/** Fields of records [from, to) of a block that are text without a quote. */
+const splitRecords = (
+  { bytes, spans: { starts, ends } }: RecordBlock,
+  from: number,
+  to: number,
+  delimiter: string,
+): readonly ParsedRecord[] => {
+  const encoding = isAscii(bytes.subarray(starts[from], ends[to - 1])) ? 'latin1' : 'utf8';
+  return Array.from({ length: to - from }, (_, index) =>
+    bytes.toString(encoding, starts[from + index], ends[from + index]).split(delimiter),
+  );
+};
+
 /** Fields of records [from, to) of the block, in order, or the record's fault. */
 const parseRecords = (
   block: RecordBlock,
@@ -86,6 +101,8 @@ const parseRecords = (
   const bytes = block.bytes.subarray(starts[from], starts[to] ?? block.bytes.length);
   const hasFault = [...faults.keys()].some((index) => index >= from && index < to);
   if (!hasFault && isUtf8(bytes) && !bytes.includes(0)) {
+    const { quote, delimiter } = table.source.dialect;
+    if (quote === null || !bytes.includes(quote)) return splitRecords(block, from, to, delimiter);
     try {
       const records = parse(csvBytes(bytes, table.source.dialect), options);
       if (records.length === to - from) return records;

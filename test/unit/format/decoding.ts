@@ -5,7 +5,7 @@ import { createSplitter } from '../../../src/format/splitter.ts';
 import type { Counts, Reject } from '../../../src/model.ts';
 import { column } from '../../../src/pipeline/column.ts';
 import type { CsvOptions } from '../../../src/pipeline/csv.ts';
-import { blocksOf, tableOf } from './reading.ts';
+import { blocksOf, decodeBlocks, tableOf } from './reading.ts';
 
 export interface Declared {
   readonly options?: CsvOptions;
@@ -31,7 +31,7 @@ export const decode = async (input: string | Buffer, declared: Declared = {}): P
   const decoder = createRecordDecoder(table, header, 'a.csv', toLine);
   const split = createSplitter(table.source.dialect, header.length);
   const blocks = await blocksOf([Buffer.from(input as string)], split, start);
-  const decoded = blocks.map(decoder);
+  const decoded = decodeBlocks(blocks, decoder);
   const sum = (key: keyof Counts): number => decoded.reduce((total, { counts }) => total + counts[key], 0);
   const lines = Buffer.concat(decoded.map(({ copyBytes }) => copyBytes))
     .toString()
