@@ -37,7 +37,6 @@ const finish: Session = [
 /** Memory for the index, and no wait for the log: what is lost in a crash can be loaded again. */
 const tuned: Session = [
   { sql: `set maintenance_work_mem = '1GB'` },
-  { sql: 'set max_parallel_maintenance_workers = 2' },
   { sql: 'set max_parallel_workers_per_gather = 2' },
   { sql: 'set min_parallel_table_scan_size = 0' },
   { sql: 'set synchronous_commit = off' },

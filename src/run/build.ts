@@ -3,7 +3,7 @@
 import type { SourceTableSpec, TableSpec } from '../declaration.ts';
 import { stagingTable } from '../copy/staging.ts';
 import { awaitBuildsEnd } from '../db/advisory-lock.ts';
-import { runQuery, withTransaction } from '../db/client.ts';
+import { runQuery, withTransaction, type Client } from '../db/client.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import {
   analyze,
@@ -80,6 +80,14 @@ const making = async <T>(
   return result;
 };
 
+/**
+ * A table from staging is built in one transaction: nobody sets hint bits on rows whose transaction is not over, which
+ * would write the whole table to the log where pages have checksums. A SQL file reads tables that others publish, and they
+ * would wait for the indexes, too.
+ */
+const together = <T>(client: Client, sql: SqlText | undefined, build: () => Promise<T>): Promise<T> =>
+  sql === undefined ? withTransaction(client, build) : build();
+
 const buildOne = async (
   context: RunContext,
   table: TableSpec,
@@ -91,13 +99,16 @@ const buildOne = async (
   const names = namesOf(context.spec, table);
   const sql = sqlTexts.get(table.name);
   signal?.throwIfAborted();
-  const rows = await making(context, table, 'rows', () => fill(context, table, sql));
-  const own = await making(context, table, 'indexes', () =>
-    buildIndexes(client, names, table.primaryKey, table.indexes),
-  );
-  if (own.length > 0)
-    emit({ type: 'notice', message: `${table.name}: kept indexes made by hand: ${own.join(', ')}` });
-  await making(context, table, 'statistics', () => runQuery(client, analyze(names)));
+  const rows = await together(client, sql, async () => {
+    const filled = await making(context, table, 'rows', () => fill(context, table, sql));
+    const own = await making(context, table, 'indexes', () =>
+      buildIndexes(client, names, table.primaryKey, table.indexes),
+    );
+    if (own.length > 0)
+      emit({ type: 'notice', message: `${table.name}: kept indexes made by hand: ${own.join(', ')}` });
+    await making(context, table, 'statistics', () => runQuery(client, analyze(names)));
+    return filled;
+  });
   const indexes = table.indexes.map(({ name }) => name);
   const { primaryKey, comment } = table;
   return { ...names, primaryKey, comment, rows, indexes, seconds: loadSeconds + secondsSince(start) };
