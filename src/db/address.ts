@@ -1,9 +1,10 @@
 // Where the server is: a given URL or connection settings, then DATABASE_URL, then PG*, and with none of them the embedded server.
 
-import pg from 'pg';
+import type pg from 'pg';
 import { EtlError, messageOf } from '../errors.ts';
 import { connectTimeoutMs } from '../limits.ts';
 import type { ConnectionOptions } from './connection.ts';
+import { PgClient } from './pg.ts';
 import { serviceUrl } from './service-file.ts';
 import { startEmbedded, type EmbeddedServer } from './embedded/server.ts';
 
@@ -56,7 +57,7 @@ export const addressFromUrl = (databaseUrl: string): ServerAddress => {
 
 const addressOf = (settings: pg.ClientConfig): ServerAddress => {
   const config = { ...commonConfig, ...settings };
-  const { user, host, port, database } = new pg.Client(config);
+  const { user, host, port, database } = new PgClient(config);
   return { config, sessionName: 'sluice', label: `${user ?? ''}@${host}:${port}/${database ?? ''}` };
 };
 

@@ -1,11 +1,12 @@
 // Opens, uses and closes connections. Whoever needs one gets it for the length of a function.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
 import { closeTimeoutMs } from '../limits.ts';
 import type { ServerAddress } from './address.ts';
 import { advisoryKeys } from './advisory-keys.ts';
+import { PgClient } from './pg.ts';
 import { quoteName, type Query } from './sql.ts';
 import { watchClient } from './watchdog.ts';
 
@@ -59,13 +60,21 @@ const sessionSettings = [
   'set transaction_timeout = 0',
 ];
 
+/** Whether the server took it. Otherwise it is not for this platform (22023) or in this version (42704), which preflight refuses. */
+const isTaken = (client: pg.Client, setting: string): Promise<boolean> =>
+  client.query(setting).then(
+    () => true,
+    (error: unknown) => {
+      if (['22023', '42704'].includes(codeOf(error) ?? '')) return false;
+      throw error;
+    },
+  );
+
+/** All at once where the server takes them all: a round trip each adds up on the way to a distant server. */
 const setUp = async (client: pg.Client, { sessionName }: ServerAddress): Promise<void> => {
   await client.query(`select set_config('application_name', $1, false)`, [sessionName]);
-  for (const setting of sessionSettings)
-    await client.query(setting).catch((error: unknown) => {
-      // invalid_parameter_value: not on this platform · undefined_object: not in this version, which preflight refuses
-      if (!['22023', '42704'].includes(codeOf(error) ?? '')) throw error;
-    });
+  if (await isTaken(client, sessionSettings.join('; '))) return;
+  for (const setting of sessionSettings) await isTaken(client, setting);
 };
 
 /**
@@ -82,7 +91,7 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
  * For pools that are not ours: a connection whose loss is told to its next query, never as an event that nobody hears and
  * that ends the process. Proved by test/fault/server-kill.test.ts, where the jobs are added.
  */
-export class GuardedClient extends pg.Client {
+export class GuardedClient extends PgClient {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
     this.on('error', () => undefined);
@@ -100,7 +109,7 @@ const lost = new WeakMap<pg.Client, Error>();
  * Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE.
  */
 export const openClient = async (address: ServerAddress): Promise<Client> => {
-  const client = new pg.Client(address.config);
+  const client = new PgClient(address.config);
   client.on('error', (error) => lost.set(client, error));
   let hasEnded = false;
   client.connection.once('end', () => (hasEnded = true));

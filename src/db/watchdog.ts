@@ -5,9 +5,10 @@
 // connection is dead, and is ended. Proved by test/fault/black-hole.test.ts.
 
 import type { Socket } from 'node:net';
-import pg from 'pg';
+import type pg from 'pg';
 import { codeOf, isSqlState } from '../errors.ts';
 import type { ServerAddress } from './address.ts';
+import { PgClient } from './pg.ts';
 import { probeTimeoutMs, silenceMs, sourceSilenceMs, watchIntervalMs } from '../limits.ts';
 
 /** waiting: the server has nothing to do for this session, and waits for bytes from us. */
@@ -22,7 +23,7 @@ export const serverPid = (client: pg.Client): number =>
 
 /** Asks over a connection of its own, bounded in time. */
 const probe = async (client: pg.Client, { config }: ServerAddress): Promise<Verdict> => {
-  const asker = new pg.Client({
+  const asker = new PgClient({
     ...config,
     application_name: 'sluice watchdog',
     connectionTimeoutMillis: probeTimeoutMs,

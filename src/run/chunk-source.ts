@@ -7,7 +7,8 @@ import type { Decoder } from '../format/decoder.ts';
 import { positionAfter, recordBlocks, type RecordBlock } from '../format/record-blocks.ts';
 import type { Splitter } from '../format/splitter.ts';
 import { readRange } from '../source/read-file.ts';
-import { addCounts, noCounts, type CopyFrame } from './table-load.ts';
+import { addCounts, noCounts } from './counts.ts';
+import type { CopyFrame } from './table-load.ts';
 
 /** One file on its way into staging, over one connection. */
 export interface FileLoad {

@@ -10,7 +10,7 @@ import type { BuiltTable } from '../publish/publish-table.ts';
 import { isOverLimit, limitText, selectFirstRejects } from '../reject/store.ts';
 import { fileState } from '../source/read-file.ts';
 import type { RunContext } from './context.ts';
-import { addCounts, noCounts } from './table-load.ts';
+import { addCounts, noCounts } from './counts.ts';
 
 const sourceTables = ({ spec }: RunContext): readonly SourceTableSpec[] =>
   spec.tables.filter((table) => table.kind === 'source');

@@ -6,7 +6,7 @@ import { threadReportMs } from '../limits.ts';
 import type { Counts } from '../model.ts';
 import type { PipelineFile } from './definition.ts';
 import { createSegmentLoader, type LoaderSetup, type SegmentTask } from './segment-loader.ts';
-import { addCounts, noCounts } from './table-load.ts';
+import { addCounts, noCounts } from './counts.ts';
 import {
   plainError,
   type FromThread,

@@ -1,7 +1,7 @@
 // The segment loaders of one process: one a worker, in threads where the definition can get there.
 
 import type { PipelineFile } from './definition.ts';
-import { createSegmentLoader, type LoaderSetup, type SegmentLoader } from './segment-loader.ts';
+import type { LoaderSetup, SegmentLoader } from './segment-loader.ts';
 import { startThreadLoader } from './thread-loader.ts';
 import type { ThreadSetup } from './thread-messages.ts';
 
@@ -33,6 +33,17 @@ const isCloneable = (value: unknown): boolean => {
   }
 };
 
+/** How a loader is started. Only a process that loads in its main thread needs the decoders there. */
+const loaderStart = async (
+  setup: LoaderSetup,
+  file: PipelineFile | undefined,
+): Promise<() => SegmentLoader> => {
+  const inThread = threadSetup(setup, file);
+  if (inThread !== undefined) return () => startThreadLoader(inThread);
+  const { createSegmentLoader } = await import('./segment-loader.ts');
+  return () => createSegmentLoader(setup);
+};
+
 /** Gives every worker a loader, in a thread if that can be; at once for so many of them that surely have work. */
 export const withLoaders = async <T>(
   setup: LoaderSetup,
@@ -40,9 +51,7 @@ export const withLoaders = async <T>(
   busy: number,
   work: (pool: LoaderPool) => Promise<T>,
 ): Promise<T> => {
-  const inThread = threadSetup(setup, file);
-  const start = (): SegmentLoader =>
-    inThread === undefined ? createSegmentLoader(setup) : startThreadLoader(inThread);
+  const start = await loaderStart(setup, file);
   const all = Array.from({ length: busy }, start);
   const idle = [...all];
   const take = (): SegmentLoader => {

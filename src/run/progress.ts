@@ -4,7 +4,7 @@ import type { LoadedChunkRow } from '../checkpoint/ledger.ts';
 import { progressIntervalMs } from '../limits.ts';
 import type { Counts, RunEvent, SourceFile } from '../model.ts';
 import { secondsSince } from './context.ts';
-import { addCounts, noCounts } from './table-load.ts';
+import { addCounts, noCounts } from './counts.ts';
 
 export interface TableProgress {
   /** Adds what a segment decoded; negative when a chunk was rolled back. */

@@ -5,7 +5,7 @@ import type { PipelineSpec } from '../declaration.ts';
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import type { TableResult } from '../model.ts';
-import { addCounts, noCounts } from './table-load.ts';
+import { addCounts, noCounts } from './counts.ts';
 import type { PlannedTable } from './plan.ts';
 
 /** Results of every table of a published run, in declared order. */

@@ -64,13 +64,15 @@ const loadSegment = async (load: FileLoad, start: Position, watch: SegmentWatch)
   }
 };
 
-/** Makes a loader; it connects when the first segment comes. */
+/** Makes a loader, which connects while its first segment is on the way: whoever makes one has work for it. */
 export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
   const { address, epoch, generation, chunkBytes } = setup;
   const loads = new Map(
     setup.tables.map(({ target, table, staging }) => [table.name, createTableLoad(target, table, staging)]),
   );
-  let idle: Client | undefined;
+  let idle: Promise<Client> | undefined = openClient(address);
+  // Told to whoever gives the first segment.
+  idle.catch(() => undefined);
   let busy: Client | undefined;
   const closing: Promise<void>[] = [];
 
@@ -85,8 +87,9 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
   };
 
   const load: SegmentLoader['load'] = async (task, watch) => {
-    const client = idle ?? (await openClient(address));
+    const opening = idle ?? openClient(address);
     idle = undefined;
+    const client = await opening;
     busy = client;
     // A COPY that is broken off waits for the server's answer; stopping at once does not
     // (test/fault/signals.test.ts, "stops at once, with a chunk in flight").
@@ -95,7 +98,7 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
     if (watch.abort?.aborted) end();
     try {
       await loadOver(client, task, watch);
-      idle = client;
+      idle = opening;
     } catch (error) {
       // A connection whose segment failed is not used again: it may be in the middle of a COPY.
       closing.push(closeClient(client));
@@ -111,7 +114,7 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
     close: async () => {
       // Nobody waits for a segment in flight any more: its transaction must not outlive the loader.
       if (busy !== undefined) destroyClient(busy, new Error('the loader is closed'));
-      if (idle !== undefined) closing.push(closeClient(idle));
+      if (idle !== undefined) closing.push(idle.then(closeClient, () => undefined));
       idle = undefined;
       await Promise.all(closing);
     },

@@ -1,7 +1,7 @@
 // How one table is loaded: decoder, COPY statement and counts, put together once and shared by its segments.
 
 import type { SourceTableSpec } from '../declaration.ts';
-import type { Counts, SourceFile } from '../model.ts';
+import type { SourceFile } from '../model.ts';
 import { copyBinary, copyText, copyVerbatim, noQuote, type StagingColumn } from '../copy/staging.ts';
 import { encodeTextRow } from '../copy/encode-text.ts';
 import { compiledObstacle, createCompiledDecoder } from '../format/compiled/compiled-decoder.ts';
@@ -74,12 +74,3 @@ export const createTableLoad = (
     decoderFor: (file) => createRecordDecoder(table, file.header, file.name, encodeTextRow),
   };
 };
-
-export const noCounts: Counts = { records: 0, copied: 0, rejected: 0, filtered: 0 };
-
-export const addCounts = (a: Counts, b: Counts): Counts => ({
-  records: a.records + b.records,
-  copied: a.copied + b.copied,
-  rejected: a.rejected + b.rejected,
-  filtered: a.filtered + b.filtered,
-});
