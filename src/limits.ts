@@ -164,6 +164,12 @@ export const silenceMs = 10_000;
 /** The same when we have nothing to send and the server waits for us: our own source may be what is slow. */
 export const sourceSilenceMs = 60_000;
 
+/**
+ * A session of ours that others wait for, and for which its process has done nothing for this long, is ended: somewhat more
+ * than the process itself, if it lived, would give its source.
+ */
+export const frozenMs = sourceSilenceMs + 10_000;
+
 /** The asking itself takes no longer: no answer is an answer. */
 export const probeTimeoutMs = 5_000;
 

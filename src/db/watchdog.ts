@@ -8,6 +8,7 @@ import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { codeOf, isSqlState } from '../errors.ts';
 import type { ServerAddress } from './address.ts';
+import { createEndFrozen, type EndFrozen } from './frozen-sessions.ts';
 import { PgClient } from './pg.ts';
 import { probeTimeoutMs, silenceMs, sourceSilenceMs, watchIntervalMs } from '../limits.ts';
 
@@ -21,8 +22,12 @@ const selectSession = `select state, wait_event_type, wait_event from pg_stat_ac
 export const serverPid = (client: pg.Client): number =>
   (client as unknown as { processID: number }).processID;
 
-/** Asks over a connection of its own, bounded in time. */
-const probe = async (client: pg.Client, { config }: ServerAddress): Promise<Verdict> => {
+/** Asks over a connection of its own, bounded in time; what a session waits for in vain is ended. */
+const probe = async (
+  client: pg.Client,
+  { config }: ServerAddress,
+  endFrozen: EndFrozen,
+): Promise<Verdict> => {
   const asker = new PgClient({
     ...config,
     application_name: 'sluice watchdog',
@@ -36,6 +41,7 @@ const probe = async (client: pg.Client, { config }: ServerAddress): Promise<Verd
     const session = rows[0];
     // We wait for an answer, and the server has nothing to do: the question or the answer went nowhere.
     if (session === undefined || session.state?.startsWith('idle')) return 'dead';
+    if (session.wait_event_type === 'Lock') await endFrozen(asker, serverPid(client));
     return session.state === 'active' && session.wait_event_type !== 'Client' ? 'working' : 'waiting';
   } catch (error) {
     // A refusal (no slot left, say) is an answer, too: the server lives, and we know no more than before.
@@ -59,6 +65,7 @@ export const watchClient = (client: pg.Client, address: ServerAddress): void => 
   let seen = '';
   let seenAt = performance.now();
   let isAsking = false;
+  const endFrozen = createEndFrozen();
   const look = async (): Promise<void> => {
     const socket = socketOf(client);
     const now = traffic(socket);
@@ -70,7 +77,7 @@ export const watchClient = (client: pg.Client, address: ServerAddress): void => 
     const silentMs = performance.now() - seenAt;
     if (isAsking || silentMs < silenceMs) return;
     isAsking = true;
-    const verdict = await probe(client, address);
+    const verdict = await probe(client, address, endFrozen);
     isAsking = false;
     // Bytes may have moved while we asked: then the question is void.
     if (traffic(socket) !== seen) return;

@@ -184,6 +184,15 @@ describe.each(queues)('three worker processes, queues in $queue', ({ queue }) =>
     },
   );
 
+  it('a helper is stopped for good in mid-COPY: its session is ended for those who wait', async () => {
+    const workers = startWorkers();
+    await enqueue();
+    const { id, pid } = await untilRun((_, copying) => copying === 3);
+    workers.find((worker) => worker.pid !== pid)!.kill('SIGSTOP');
+    expect(await untilRun(({ state }) => state === 'published')).toMatchObject({ id, pid });
+    expect(await outcome()).toEqual(undisturbed);
+  });
+
   it('each is killed in turn, and started again', async () => {
     const workers = [...startWorkers()];
     await enqueue();
