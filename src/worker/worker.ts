@@ -16,13 +16,14 @@ import type { RunHooks, RunOptions } from '../run/options.ts';
 import { runForWorker } from '../run/run-pipeline.ts';
 import { loadCatalog, type Catalog } from './catalog.ts';
 import { serveHealth } from './health.ts';
-import { startHelper, type Helper } from './help-others.ts';
+import { createHelper, type Helper } from './help-others.ts';
+import { lookForLostJobs } from './lost-jobs.ts';
 import { createMetrics, type WorkerMetrics } from './metrics.ts';
-import { watchLostJobs } from './lost-jobs.ts';
 import type { HealthOptions, PlaceOptions } from './options.ts';
 import { openPlace, type Place } from './place.ts';
-import { watchSchedules } from './schedule/make-due.ts';
+import { lookForSlots } from './schedule/make-due.ts';
 import { isScheduledJob, recordJobEnd } from './schedule/store.ts';
+import { watchDatabase } from './watch.ts';
 
 export interface WorkerOptions
   extends PlaceOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
@@ -188,11 +189,12 @@ const stopReason = (): DOMException => new DOMException('the worker stops', 'Abo
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
   const shared = await share(options);
   const { place, catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
-  const helper = startHelper({ place, catalog, logger, common, hooksOf, signal: abort.signal });
-  const watching = [watchLostJobs, watchSchedules].map((watch) => watch(place, logger, drain.signal));
+  const helper = createHelper({ catalog, logger, common, hooksOf, signal: abort.signal });
+  const looks = [helper.look, lookForLostJobs(place, logger), lookForSlots(place, logger)] as const;
+  const watch = watchDatabase(place.address, looks, logger, drain.signal);
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());
-    await Promise.all([helper.close(), ...watching]);
+    await Promise.all([helper.close(), watch.over]);
   };
   const runs = await serveRuns(place.queue, coordinateAlone(shared, helper)).catch(async (error: unknown) => {
     await closeOthers();
@@ -212,7 +214,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     timer.abort();
     await runs.close();
   };
-  const isReady = (): boolean => helper.isReady() && !drain.signal.aborted;
+  const isReady = (): boolean => watch.isWell(helper.look) && !drain.signal.aborted;
   const health =
     options.health &&
     (await serveHealth(options.health, isReady, metrics).catch(async (error: unknown) => {

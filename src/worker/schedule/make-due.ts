@@ -5,8 +5,7 @@
 // A worker that dies between any two of these leaves a row that the next look of another one goes on with: a job that is on
 // the queue already is not taken twice (test/integration/schedules.test.ts, "a worker died before or after").
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import { runQuery, withClient, withTransaction, type Client } from '../../db/client.ts';
+import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { asEtlError } from '../../errors.ts';
 import { scheduleCheckMs, slotLateMs } from '../../limits.ts';
@@ -14,6 +13,7 @@ import type { Logger } from '../../logger.ts';
 import type { QueuePlace } from '../../queue/job-queue.ts';
 import { restoreRuns, runIsOpen } from '../../queue/run-queue.ts';
 import type { Place } from '../place.ts';
+import type { Look } from '../watch.ts';
 import type { SlotOutcome } from './contract.ts';
 import { readCalendar } from './slots.ts';
 import * as store from './store.ts';
@@ -87,22 +87,11 @@ export const enqueuePending = (client: Client, queue: QueuePlace, logger: Logger
     logger.info({ schedule: row.name, job: row.job }, 'enqueued a run of a schedule');
   });
 
-/** Looks now and then until the signal. */
-export const watchSchedules = async (
-  { address, queue }: Place,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> => {
-  const look = async (client: Client): Promise<void> => {
+export const lookForSlots = ({ queue }: Place, logger: Logger): Look => ({
+  everyMs: scheduleCheckMs,
+  problem: 'the server cannot be asked for schedules',
+  look: async (client) => {
     await decideDue(client, queue, logger);
     await enqueuePending(client, queue, logger);
-  };
-  while (!signal.aborted) {
-    try {
-      await withClient(address, look);
-    } catch (error) {
-      logger.warn({ code: asEtlError(error).code }, 'the server cannot be asked for schedules');
-    }
-    await sleep(scheduleCheckMs, undefined, { signal }).catch(() => undefined);
-  }
-};
+  },
+});
