@@ -28,13 +28,13 @@ const until = async (isIt: () => boolean): Promise<void> => {
 /** A look that notes which session it was given. */
 const noting = (problem: string, everyMs: number) => {
   const pids: number[] = [];
-  let failure: unknown;
+  let failure: Error | undefined;
   const look = async (client: Client): Promise<void> => {
     pids.push((await client.query('select pg_backend_pid() as pid')).rows[0].pid);
     if (failure !== undefined) throw failure;
   };
   const made: Look = { everyMs, problem, look };
-  return { pids, look: made, failWith: (error: unknown) => void (failure = error) };
+  return { pids, look: made, failWith: (error: Error | undefined) => void (failure = error) };
 };
 
 const watch = (looks: readonly [Look, ...Look[]], url = database.url) =>
