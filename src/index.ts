@@ -20,3 +20,4 @@ export type { RedisOptions } from './queue/redis-address.ts';
 export type { RunEvent, RunResult, RunStep, StepTime, TableResult } from './model.ts';
 export { EtlError, type ErrorCode } from './errors.ts';
 export type { Logger } from './logger.ts';
+export type { Tracer } from './trace/tracer.ts';

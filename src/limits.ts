@@ -234,6 +234,12 @@ export const slotsShown = 5;
 /** A worker that is asked to stop finishes its chunks within this, or breaks them off. Kubernetes gives thirty seconds. */
 export const stopDeadlineMsDefault = 25_000;
 
+/** A command that ends gives whoever collects its spans this long to take them. */
+export const traceFlushTimeoutMs = 5_000;
+
+/** Longest `tracestate` that comes with a job: W3C Trace Context, §3.3.1.5, asks for 512 characters to be passed on. */
+export const traceStateCharsMax = 512;
+
 /** Buckets of the time that a chunk takes: 32 MiB load in about a second on a usual machine. */
 export const chunkSecondsBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 

@@ -56,6 +56,12 @@ export interface Reject {
   readonly raw: string;
 }
 
+/** Where a trace goes on in another process, as W3C Trace Context writes it. */
+export interface TraceContext {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
 /** Why a record is rejected. The reasons are explained in docs/reference/errors.md. */
 export const rejectCodes = {
   field_count: 'the record has more or fewer fields than the header',

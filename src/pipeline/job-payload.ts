@@ -2,11 +2,26 @@
 
 import { z } from 'zod';
 import { EtlError } from '../errors.ts';
+import { traceStateCharsMax } from '../limits.ts';
 
 /** As JSON writes them: a NUL, and half of a surrogate pair. PostgreSQL stores neither, and would keep the job for ever. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][\da-f]{2})/i;
 
 const isStorable = (value: unknown): boolean => !unstorable.test(JSON.stringify(value) ?? '');
+
+/** What W3C Trace Context lets pass; absent when nobody traces, and in jobs of before. */
+const traceSchema = z
+  .strictObject({
+    traceparent: z
+      .string()
+      .regex(/^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/, 'is not a traceparent'),
+    tracestate: z
+      .string()
+      .max(traceStateCharsMax)
+      .regex(/^[\x20-\x7e]*$/, 'is not a tracestate')
+      .optional(),
+  })
+  .optional();
 
 const requestSchema = z
   .strictObject({
@@ -19,6 +34,8 @@ const requestSchema = z
     options: z.strictObject({ fresh: z.boolean(), fullRefresh: z.boolean(), resume: z.boolean() }),
     /** Key under which a second job is not added while the first waits or runs. */
     dedupe: z.string().min(1).optional(),
+    /** The span that put it on the queue. */
+    trace: traceSchema,
   })
   .refine(isStorable, 'a text holds a NUL or half of a character');
 
@@ -34,6 +51,8 @@ const segmentSchema = z.strictObject({
   }),
   /** Of the coordinator that cut the segment. */
   generation: count(1),
+  /** The coordinator's span of loading. */
+  trace: traceSchema,
 });
 
 const read = <Schema extends z.ZodType>(schema: Schema, data: unknown, job: string): z.output<Schema> => {

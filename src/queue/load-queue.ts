@@ -6,7 +6,7 @@ import type { Job } from 'bullmq';
 import { retryOf } from '../db/retry.ts';
 import { EtlError, codeOf } from '../errors.ts';
 import { jobAttemptsMax, jobBackoffMs, queuePollMs } from '../limits.ts';
-import type { Segment } from '../model.ts';
+import type { Segment, TraceContext } from '../model.ts';
 import { loadBullMq } from './bullmq.ts';
 import { openWorker, withQueue, type JobQueue, type QueuePlace } from './job-queue.ts';
 
@@ -24,9 +24,11 @@ export interface ServeOptions extends QueueOptions {
   /** Rejects when the work must stop for a reason outside the queue. */
   readonly outside: Promise<never>;
   /** Loads one segment; its signal is aborted when the queue is left at once. */
-  readonly load: (segment: Segment, signal: AbortSignal) => Promise<void>;
+  readonly load: (segment: Segment, signal: AbortSignal, trace?: TraceContext) => Promise<void>;
   /** Checks what comes out of the queue, given the job's name for people. */
   readonly read: (data: unknown, job: string) => SegmentJob;
+  /** What the jobs that are put on the queue belong to. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** What a job holds: references, never rows. */
@@ -34,6 +36,8 @@ export interface SegmentJob {
   readonly segment: Segment;
   /** Of the coordinator that cut the segment. */
   readonly generation: number;
+  /** Of the coordinator, when the run is traced. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** Every run has a queue of its own: processes that know other pipelines must not take its jobs. */
@@ -70,11 +74,11 @@ export const serveQueue = async (
   options.outside.catch(fail);
   const work = async ({ id = '', data }: Job): Promise<void> => {
     try {
-      const { segment, generation } = options.read(data, id);
+      const { segment, generation, trace } = options.read(data, id);
       // Left on the queue by a coordinator that is gone.
       if (generation < options.generation) return;
       if (generation > options.generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: options.runId });
-      await options.load(segment, leaving.signal);
+      await options.load(segment, leaving.signal, trace);
     } catch (error) {
       fail(error);
       // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
@@ -131,12 +135,12 @@ const waitUntilDone = async (queue: JobQueue, service: Service): Promise<void> =
 
 const addJobs = async (
   { ask }: JobQueue,
-  generation: number,
+  { generation, trace }: ServeOptions,
   segments: readonly Segment[],
 ): Promise<void> => {
   const jobs = segments.map((segment) => ({
     name: 'segment',
-    data: { segment, generation } satisfies SegmentJob,
+    data: { segment, generation, ...(trace && { trace }) } satisfies SegmentJob,
     opts: {
       jobId: `file-${segment.fileId}-${segment.start.byte}`,
       removeOnComplete: true,
@@ -157,7 +161,7 @@ export const workOff = async (
   batches: AsyncGenerator<readonly Segment[], void>,
 ): Promise<void> => {
   const feed = async (queue: JobQueue): Promise<void> => {
-    for await (const segments of batches) await addJobs(queue, options.generation, segments);
+    for await (const segments of batches) await addJobs(queue, options, segments);
   };
   await withQueue(options.queue, queueName(options.runId), async (queue) => {
     await empty(queue);

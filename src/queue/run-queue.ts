@@ -8,7 +8,7 @@ import { loadBullMq } from './bullmq.ts';
 import type { AddedRun, RunQueueState } from './run-queue-state.ts';
 import { openWorker, withQueue, type JobWorker, type QueuePlace } from './job-queue.ts';
 
-const runQueueName = 'etl-run';
+export const runQueueName = 'etl-run';
 
 export interface AddRunOptions {
   readonly delayMs: number;

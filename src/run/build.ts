@@ -68,7 +68,7 @@ const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promi
 
 /** One part of building a table, announced and timed. */
 const making = async <T>(
-  { emit, profiler }: RunContext,
+  { emit, profiler, trace }: RunContext,
   { name: table }: TableSpec,
   what: BuildWhat,
   work: () => Promise<T>,
@@ -77,6 +77,7 @@ const making = async <T>(
   const start = performance.now();
   const result = await work();
   profiler?.addBuild({ table, what, seconds: secondsSince(start) });
+  trace?.built(table, what);
   return result;
 };
 

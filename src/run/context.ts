@@ -6,6 +6,8 @@ import type { Client } from '../db/client.ts';
 import type { Logger } from '../logger.ts';
 import type { LoadTimes, RunEvent, RunStep, StepTime } from '../model.ts';
 import type { QueuePlace } from '../queue/job-queue.ts';
+import type { RunTrace } from '../trace/run-trace.ts';
+import type { Tracer } from '../trace/tracer.ts';
 import type { PipelineFile } from './definition.ts';
 import type { Profiler } from './profile.ts';
 
@@ -26,6 +28,9 @@ export interface RunContext {
   readonly job: string | undefined;
   readonly onChunk: (times: LoadTimes) => void;
   readonly profiler: Profiler | undefined;
+  readonly tracer: Tracer | undefined;
+  /** The spans of the run, where it is coordinated. */
+  readonly trace: RunTrace | undefined;
   readonly emit: (event: RunEvent) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal | undefined;
@@ -56,5 +61,6 @@ export const step = async <T>(context: RunContext, name: RunStep, work: () => Pr
   const start = performance.now();
   const result = await work();
   addStepTime(context.steps, name, secondsSince(start));
+  context.trace?.stepEnded();
   return result;
 };

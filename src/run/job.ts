@@ -13,6 +13,7 @@ import type { RunEvent, StepTime } from '../model.ts';
 import { isPipeline, type Pipeline } from '../pipeline/define-pipeline.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
+import type { RunTrace } from '../trace/run-trace.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
 import { checkRunOptions, type RunHooks, type RunOptions } from './options.ts';
@@ -25,6 +26,8 @@ export interface Job extends Definition {
   readonly hooks: RunHooks;
   /** When the options ask for a profile. */
   readonly profiler?: Profiler;
+  /** When the options give a tracer, and the run is coordinated here. */
+  readonly trace?: RunTrace;
 }
 
 /** Names this process's sessions on the server, so that they are known as ours after a connection was lost. */
@@ -74,7 +77,7 @@ const tellHost = ({ onEvent }: RunOptions, event: RunEvent): void => {
 
 /** The job on one connection. */
 export const createContext = async (
-  { spec, hashes, address, queue, options, hooks, profiler }: Job,
+  { spec, hashes, address, queue, options, hooks, profiler, trace }: Job,
   client: Client,
   steps: StepTime[],
 ): Promise<RunContext> => ({
@@ -102,8 +105,11 @@ export const createContext = async (
   job: hooks.job,
   onChunk: hooks.onChunk ?? (() => undefined),
   profiler,
+  tracer: options.tracer,
+  trace,
   emit: (event) => {
     profiler?.hear(event);
+    trace?.hear(event);
     tellHost(options, event);
   },
   logger: options.logger ?? silentLogger,

@@ -67,9 +67,9 @@ const load = async (task: SegmentTask): Promise<void> => {
     const loader = await making;
     await loader.load(task, {
       onDecoded: report.add,
-      afterChunk: (times) => {
+      afterChunk: (times, news) => {
         report.flush();
-        say({ type: 'chunk', times });
+        say({ type: 'chunk', times, news });
       },
       drain: stops.drain.signal,
       leave: stops.leave.signal,

@@ -11,6 +11,7 @@ import type { SourceFile } from '../model.ts';
 import { readSegmentJob } from '../pipeline/job-payload.ts';
 import { removeQueue, workOff, type ServeOptions } from '../queue/load-queue.ts';
 import { isOverLimit } from '../reject/store.ts';
+import { traceSegment } from '../trace/run-trace.ts';
 import type { RunContext } from './context.ts';
 import { busyWorkers, divide } from './cut-segments.ts';
 import { landingTable } from './landing.ts';
@@ -66,25 +67,34 @@ const segmentWork = (
   loaders: LoaderPool,
 ): ServeOptions['load'] => {
   const filesById = new Map(run.files.map((file) => [file.id, file]));
-  return async ({ fileId, start, byteEnd }, leave) => {
+  return async ({ fileId, start, byteEnd }, leave, parent) => {
     leave.throwIfAborted();
     const file = filesById.get(fileId)!;
     const loading = tables.get(file.table)!;
+    const about = { pipeline: context.spec.name, run: run.runId, table: file.table, file: file.name };
+    const trace = context.tracer && traceSegment(context.tracer, parent, about);
     await loaders.use((loader) =>
-      loader.load(
-        { file, start, byteEnd },
-        {
-          onDecoded: loading.progress.add,
-          afterChunk: (times) => {
-            context.profiler?.addLoad(file.table, times);
-            context.onChunk(times);
-            stopOverLimit(run.runId, loading);
+      loader
+        .load(
+          { file, start, byteEnd },
+          {
+            onDecoded: loading.progress.add,
+            afterChunk: (times, news) => {
+              trace?.loaded(times, news);
+              context.profiler?.addLoad(file.table, times);
+              context.onChunk(times);
+              stopOverLimit(run.runId, loading);
+            },
+            drain: context.drain,
+            leave,
+            abort: context.signal,
           },
-          drain: context.drain,
-          leave,
-          abort: context.signal,
-        },
-      ),
+        )
+        .catch((error: unknown) => {
+          // What is broken off because of another segment's error is none of its own.
+          if (!leave.aborted && !context.signal?.aborted && !context.drain?.aborted) trace?.failed(error);
+          throw error;
+        }),
     );
     loading.progress.segmentDone();
   };
@@ -125,6 +135,7 @@ export const withSegmentWork = <T>(
         outside: whenLost(context.client, address),
         load: segmentWork(context, run, tables, loaders),
         read: readSegmentJob,
+        trace: context.trace?.carried(),
       },
       seconds,
     ),

@@ -4,9 +4,10 @@ import type { ConnectionOptions } from '../db/connection.ts';
 import { EtlError } from '../errors.ts';
 import { chunkBytesMax, workersMax } from '../limits.ts';
 import type { Logger } from '../logger.ts';
-import type { LoadTimes, RunEvent } from '../model.ts';
+import type { LoadTimes, RunEvent, TraceContext } from '../model.ts';
 import { didYouMean } from '../pipeline/suggestion.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
+import type { Tracer } from '../trace/tracer.ts';
 
 /** What a worker says about a run, beside a caller's options. */
 export interface RunHooks {
@@ -17,6 +18,8 @@ export interface RunHooks {
   /** Go on with the unfinished run, also when what it was to publish stands already: it was asked for all the same. */
   readonly resume?: boolean;
   readonly onChunk?: (times: LoadTimes) => void;
+  /** What the run is part of, when it is traced. */
+  readonly parent?: TraceContext | undefined;
 }
 
 export interface RunOptions {
@@ -55,6 +58,8 @@ export interface RunOptions {
   readonly drain?: AbortSignal;
   readonly onEvent?: (event: RunEvent) => void;
   readonly logger?: Logger;
+  /** OpenTelemetry's, to make spans of the run and its steps with. Default: no spans. */
+  readonly tracer?: Tracer;
 }
 
 /** What a value must be, and whether it is. */
@@ -96,6 +101,10 @@ const kinds: Readonly<Record<keyof RunOptions, Kind>> = {
     what: `an object with the methods ${loggerMethods.join(', ')}`,
     holds: (value) =>
       isObject(value) && loggerMethods.every((name) => typeof (value as Logger)[name] === 'function'),
+  },
+  tracer: {
+    what: 'an object with the method startSpan',
+    holds: (value) => isObject(value) && typeof (value as Tracer).startSpan === 'function',
   },
 };
 

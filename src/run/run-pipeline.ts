@@ -15,6 +15,7 @@ import { waitMsDefault } from '../limits.ts';
 import type { RunEvent, RunResult, StepTime } from '../model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { dropBuildSchema } from '../publish/names.ts';
+import { traceRun } from '../trace/run-trace.ts';
 import type { SqlText } from '../transform/sql-file.ts';
 import { beginRun, continueRun } from './begin.ts';
 import { buildTables } from './build.ts';
@@ -170,13 +171,19 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   return finish(context, memory.run.runId, 'published', memory.start);
 };
 
-const runJob = async (job: Job): Promise<RunResult> => {
-  const { address, queue, options } = job;
+const runJob = async (prepared: Job): Promise<RunResult> => {
+  const { address, queue, options, hooks, spec } = prepared;
+  const trace = options.tracer && traceRun(options.tracer, spec.name, hooks.parent);
+  const job: Job = { ...prepared, ...(trace && { trace }) };
   const memory: Memory = { wasReached: false, steps: [], start: performance.now() };
-  const { waitMs = waitMsDefault, onEvent: emit = () => undefined, signal, drain } = options;
+  const { waitMs = waitMsDefault, signal, drain } = options;
+  const emit = (event: RunEvent): void => {
+    trace?.hear(event);
+    options.onEvent?.(event);
+  };
   try {
     const wasReached = (): boolean => memory.wasReached;
-    return await untilDone({ address, queue, waitMs, emit, wasReached, signal, drain }, (isRetry) =>
+    const result = await untilDone({ address, queue, waitMs, emit, wasReached, signal, drain }, (isRetry) =>
       withClient(
         address,
         (client) => {
@@ -186,9 +193,12 @@ const runJob = async (job: Job): Promise<RunResult> => {
         signal,
       ),
     );
+    trace?.end();
+    return result;
   } catch (thrown) {
     const error = endOf(job, thrown);
     await recordEnd(job, memory.run?.runId, error);
+    trace?.end(error);
     throw error;
   } finally {
     await job.profiler?.stop();

@@ -5,6 +5,7 @@ import { closeClient, destroyClient, lossOf, openClient, type Client } from '../
 import type { ServerAddress } from '../db/address.ts';
 import type { Counts, LoadTimes, Position, SourceFile } from '../model.ts';
 import type { StagingColumn } from '../copy/staging.ts';
+import type { ChunkNews } from '../trace/run-trace.ts';
 import type { FileLoad } from './chunk-source.ts';
 import { stopIfAsked } from './context.ts';
 import { loadChunk } from './load-chunk.ts';
@@ -39,7 +40,7 @@ export interface SegmentWatch {
   /** Bytes and counts as they are decoded; the negative when a chunk is rolled back. */
   readonly onDecoded: (bytes: number, counts: Counts) => void;
   /** Called when a chunk is committed, with where its time went; what it throws ends the segment. */
-  readonly afterChunk: (times: LoadTimes) => void;
+  readonly afterChunk: (times: LoadTimes, news: ChunkNews) => void;
   /** Ends the segment after the chunk in flight. */
   readonly drain: AbortSignal | undefined;
   /** Breaks the chunk in flight off; the connection stays usable. */
@@ -58,9 +59,10 @@ const loadSegment = async (load: FileLoad, start: Position, watch: SegmentWatch)
   let at = start;
   while (at.byte < load.byteEnd) {
     stopIfAsked({ signal: load.signal, drain: watch.drain });
-    const { end, times } = await loadChunk(load, at);
+    const { end, counts, times } = await loadChunk(load, at);
+    const news = { start: at.byte, end: end.byte, counts, endMs: Date.now() };
     at = end;
-    watch.afterChunk(times);
+    watch.afterChunk(times, news);
   }
 };
 

@@ -63,7 +63,8 @@ export const startThreadLoader = (setup: ThreadSetup): SegmentLoader => {
     const { watch } = running;
     if (message.type === 'decoded')
       tell(running, 'leave', say, () => watch.onDecoded(message.bytes, message.counts));
-    else if (message.type === 'chunk') tell(running, 'drain', say, () => watch.afterChunk(message.times));
+    else if (message.type === 'chunk')
+      tell(running, 'drain', say, () => watch.afterChunk(message.times, message.news));
     else if (running.refusal !== undefined) running.settle(running.refusal.error);
     else running.settle(message.type === 'failed' ? errorFrom(message.error) : undefined);
   };

@@ -2,6 +2,7 @@
 
 import { EtlError, messageOf, type ErrorCode, type ErrorDetails } from '../errors.ts';
 import type { Counts, LoadTimes } from '../model.ts';
+import type { ChunkNews } from '../trace/run-trace.ts';
 import type { PipelineFile } from './definition.ts';
 import type { LoaderSetup, SegmentTask } from './segment-loader.ts';
 
@@ -21,7 +22,7 @@ export type ToThread =
 
 export type FromThread =
   | { readonly type: 'decoded'; readonly bytes: number; readonly counts: Counts }
-  | { readonly type: 'chunk'; readonly times: LoadTimes }
+  | { readonly type: 'chunk'; readonly times: LoadTimes; readonly news: ChunkNews }
   | { readonly type: 'done' }
   | { readonly type: 'failed'; readonly error: PlainError };
 

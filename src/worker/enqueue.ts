@@ -8,12 +8,13 @@ import { EtlError } from '../errors.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import type { AddedRun, RunQueueState } from '../queue/run-queue-state.ts';
-import { addRun, runQueueState } from '../queue/run-queue.ts';
+import { addRun, runQueueName, runQueueState, type AddRunOptions } from '../queue/run-queue.ts';
 import { readDefinition } from '../run/definition.ts';
 import { findRun } from '../run/history.ts';
+import { traceSending } from '../trace/job-trace.ts';
 import { requestOfRun } from './lost-jobs.ts';
 import type { PlaceOptions } from './options.ts';
-import { openPlace } from './place.ts';
+import { openPlace, type Place } from './place.ts';
 
 export interface EnqueueOptions extends PlaceOptions {
   /** Values for the pipeline's `params`. */
@@ -64,6 +65,19 @@ export const requestRun = async (pipeline: Pipeline, options: RequestOptions): P
   );
 };
 
+/** Puts a run on the queue, as part of whatever trace the caller is in. */
+const send = (
+  { queue }: Place,
+  { tracer }: PlaceOptions,
+  request: RunRequest,
+  options: AddRunOptions,
+): Promise<AddedRun> =>
+  traceSending(
+    { tracer, queue: runQueueName, pipeline: request.pipeline },
+    (trace) => addRun(queue, { ...request, ...(trace && { trace }) }, options),
+    ({ job }) => job,
+  );
+
 /**
  * Puts a run of the pipeline on the queue, for a worker that has the same definition in its folder.
  *
@@ -73,9 +87,9 @@ export const requestRun = async (pipeline: Pipeline, options: RequestOptions): P
 export const enqueue = async (pipeline: Pipeline, options: EnqueueOptions = {}): Promise<AddedRun> => {
   const { at, priority, dedupe } = options;
   const request = await requestRun(pipeline, options);
-  const { queue } = await openPlace(options);
+  const place = await openPlace(options);
   const delayMs = at === undefined ? 0 : Math.max(0, at.getTime() - Date.now());
-  return addRun(queue, request, { delayMs, priority, dedupe });
+  return send(place, options, request, { delayMs, priority, dedupe });
 };
 
 /**
@@ -98,8 +112,8 @@ export const cancel = async (runId: number, options: PlaceOptions = {}): Promise
  * Errors: ETL_RUN_UNKNOWN, ETL_RUN_OVER.
  */
 export const retry = async (runId: number, options: PlaceOptions = {}): Promise<AddedRun> => {
-  const { address, queue } = await openPlace(options);
-  const request = await withClient(address, async (client) => {
+  const place = await openPlace(options);
+  const request = await withClient(place.address, async (client) => {
     const { state } = (await findRun(client, runId)).run;
     if (state !== 'failed' && state !== 'cancelled')
       throw new EtlError('ETL_RUN_OVER', { run: runId, state, action: 'retry' });
@@ -109,11 +123,7 @@ export const retry = async (runId: number, options: PlaceOptions = {}): Promise<
     );
     return requestOfRun(rows[0], 'to be added');
   });
-  return addRun(queue, request, {
-    delayMs: 0,
-    priority: undefined,
-    dedupe: undefined,
-  });
+  return send(place, options, request, { delayMs: 0, priority: undefined, dedupe: undefined });
 };
 
 /** How the queue of runs stands. */

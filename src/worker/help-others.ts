@@ -2,8 +2,7 @@
 //
 //   looking -> helping -> looking …        `pause` leads from either to resting, `resume` back to looking
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import { withClient, type Client } from '../db/client.ts';
+import type { Client } from '../db/client.ts';
 import { asEtlError } from '../errors.ts';
 import { helpPollMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
@@ -11,7 +10,7 @@ import { withoutShown } from '../pipeline/bind.ts';
 import { loadForWorker } from '../run/join-run.ts';
 import type { RunHooks, RunOptions } from '../run/options.ts';
 import type { Catalog } from './catalog.ts';
-import type { Place } from './place.ts';
+import type { Look } from './watch.ts';
 
 interface LoadingRow {
   readonly id: number;
@@ -24,13 +23,13 @@ export interface Helper {
   /** Stops helping after the chunks in flight, until `resume`. */
   readonly pause: () => Promise<void>;
   readonly resume: () => void;
-  /** Whether the last look at the database succeeded. */
-  readonly isReady: () => boolean;
+  /** Finds a run to help, and begins to; while it helps, it only looks. */
+  readonly look: Look;
+  /** Stops helping after the chunks in flight. */
   readonly close: () => Promise<void>;
 }
 
 export interface HelperOptions {
-  readonly place: Place;
   readonly catalog: Catalog;
   readonly logger: Logger;
   /** What every run of this worker is told. */
@@ -66,8 +65,8 @@ const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promis
   const { pipeline: name, params, id: run } = row;
   const { pipeline, directory, file } = catalog.find(name);
   const drain = AbortSignal.any([rest.pausing.signal, rest.over.signal]);
-  logger.info({ run, pipeline: name }, 'helping a run');
   try {
+    logger.info({ run, pipeline: name }, 'helping a run');
     const own = { ...common, params: withoutShown(params), directory, pipelineFile: file, drain, signal };
     await loadForWorker(pipeline, own, hooksOf(name));
     logger.info({ run, pipeline: name }, 'helped a run');
@@ -82,53 +81,41 @@ const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promis
   }
 };
 
-export const startHelper = (options: HelperOptions): Helper => {
-  const { place, catalog, logger } = options;
+export const createHelper = (options: HelperOptions): Helper => {
+  const { catalog } = options;
   const rest: Rest = { over: new AbortController(), pausing: new AbortController(), isResting: false };
-  const { signal: over } = rest.over;
   const refused = new Set<string>();
-  let busy: Promise<unknown> = Promise.resolve();
-  let isReady = false;
+  let helping: Promise<void> | undefined;
 
+  const helpWith = async (row: LoadingRow): Promise<void> => {
+    const key = await help(options, rest, row);
+    if (key !== undefined) refused.add(key);
+    helping = undefined;
+  };
   const look = async (client: Client): Promise<void> => {
     const rows = await loadingRuns(client);
-    isReady = true;
     const keys = new Set(rows.flatMap(keysOf));
     for (const key of refused) if (!keys.has(key)) refused.delete(key);
+    if (helping !== undefined || rest.isResting || rest.over.signal.aborted) return;
     const row = rows.find(
       (each) => catalog.has(each.pipeline) && !keysOf(each).some((key) => refused.has(key)),
     );
-    if (row === undefined || rest.isResting || over.aborted) return;
-    const helping = help(options, rest, row);
-    busy = helping;
-    const key = await helping;
-    if (key !== undefined) refused.add(key);
+    if (row !== undefined) helping = helpWith(row);
   };
-  const wait = (): Promise<void> => sleep(helpPollMs, undefined, { signal: over }).catch(() => undefined);
-  const lookAgainAndAgain = async (client: Client): Promise<void> => {
-    for (; !over.aborted; await wait()) await look(client);
-  };
-  const looking = (async () => {
-    for (; !over.aborted; await wait())
-      await withClient(place.address, lookAgainAndAgain).catch((error: unknown) => {
-        isReady = false;
-        logger.warn({ code: asEtlError(error).code }, 'the server cannot be asked for runs to help');
-      });
-  })();
   return {
     pause: async () => {
       rest.isResting = true;
       rest.pausing.abort(new DOMException('a run of its own', 'AbortError'));
-      await busy;
+      await helping;
     },
     resume: () => {
       rest.pausing = new AbortController();
       rest.isResting = false;
     },
-    isReady: () => isReady,
+    look: { everyMs: helpPollMs, problem: 'the server cannot be asked for runs to help', look },
     close: async () => {
       rest.over.abort(new DOMException('stopping', 'AbortError'));
-      await looking;
+      await helping;
     },
   };
 };

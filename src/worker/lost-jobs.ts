@@ -1,8 +1,6 @@
 // Puts jobs back on a queue that was emptied: of unfinished runs and of schedules, which the ledger knows.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import { runQuery, withClient, type Client } from '../db/client.ts';
-import { asEtlError } from '../errors.ts';
+import { runQuery, type Client } from '../db/client.ts';
 import { lostJobsCheckMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import { withoutShown } from '../pipeline/bind.ts';
@@ -10,6 +8,7 @@ import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { restoreRuns } from '../queue/run-queue.ts';
 import type { Place } from './place.ts';
 import { runJobOf, selectEnqueued } from './schedule/store.ts';
+import type { Look } from './watch.ts';
 
 /** What etl.run says of a run that is to be gone on with. */
 interface RunRow {
@@ -52,15 +51,11 @@ const restoreLostJobs = async (client: Client, { queue }: Place): Promise<readon
   return jobs.length === 0 ? [] : restoreRuns(queue, jobs);
 };
 
-/** Looks now and then until the signal; a worker that helps or coordinates looks, too. */
-export const watchLostJobs = async (place: Place, logger: Logger, signal: AbortSignal): Promise<void> => {
-  while (!signal.aborted) {
-    try {
-      for (const job of await withClient(place.address, (client) => restoreLostJobs(client, place)))
-        logger.warn({ job }, 'the queue had lost a job');
-    } catch (error) {
-      logger.warn({ code: asEtlError(error).code }, 'the queue cannot be asked for lost jobs');
-    }
-    await sleep(lostJobsCheckMs, undefined, { signal }).catch(() => undefined);
-  }
-};
+/** For every worker, also one that helps or coordinates. */
+export const lookForLostJobs = (place: Place, logger: Logger): Look => ({
+  everyMs: lostJobsCheckMs,
+  problem: 'the queue cannot be asked for lost jobs',
+  look: async (client) => {
+    for (const job of await restoreLostJobs(client, place)) logger.warn({ job }, 'the queue had lost a job');
+  },
+});

@@ -3,6 +3,7 @@
 import type { ConnectionOptions } from '../db/connection.ts';
 import type { Logger } from '../logger.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
+import type { Tracer } from '../trace/tracer.ts';
 
 /** Which database and which queue; as in `RunOptions`. */
 export interface PlaceOptions {
@@ -10,6 +11,7 @@ export interface PlaceOptions {
   readonly connection?: ConnectionOptions;
   readonly redis?: RedisOptions | false;
   readonly logger?: Logger;
+  readonly tracer?: Tracer;
 }
 
 export interface HealthOptions {

@@ -4,25 +4,20 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import { runOfJob } from '../checkpoint/run-end.ts';
-import { runQuery, withClient } from '../db/client.ts';
-import { asEtlError, EtlError } from '../errors.ts';
-import { queueCloseTimeoutMs, runHandedOnMs, runLockedRetryMs, stopDeadlineMsDefault } from '../limits.ts';
-import { silentLogger, type Logger } from '../logger.ts';
-import type { RunEvent } from '../model.ts';
-import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
+import { queueCloseTimeoutMs, stopDeadlineMsDefault } from '../limits.ts';
+import { silentLogger } from '../logger.ts';
 import { runQueueState, serveRuns, type RunOutcome } from '../queue/run-queue.ts';
-import type { RunHooks, RunOptions } from '../run/options.ts';
-import { runForWorker } from '../run/run-pipeline.ts';
-import { loadCatalog, type Catalog } from './catalog.ts';
+import type { RunOptions } from '../run/options.ts';
+import { loadCatalog } from './catalog.ts';
+import { coordinate, type Shared } from './coordinate.ts';
 import { serveHealth } from './health.ts';
-import { startHelper, type Helper } from './help-others.ts';
-import { createMetrics, type WorkerMetrics } from './metrics.ts';
-import { watchLostJobs } from './lost-jobs.ts';
+import { createHelper, type Helper } from './help-others.ts';
+import { lookForLostJobs } from './lost-jobs.ts';
+import { createMetrics } from './metrics.ts';
 import type { HealthOptions, PlaceOptions } from './options.ts';
-import { openPlace, type Place } from './place.ts';
-import { watchSchedules } from './schedule/make-due.ts';
-import { isScheduledJob, recordJobEnd } from './schedule/store.ts';
+import { openPlace } from './place.ts';
+import { lookForSlots } from './schedule/make-due.ts';
+import { watchDatabase } from './watch.ts';
 
 export interface WorkerOptions
   extends PlaceOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
@@ -49,100 +44,6 @@ export interface EtlWorker {
   readonly abort: () => void;
 }
 
-/** What all parts of one worker share. */
-interface Shared {
-  readonly place: Place;
-  readonly catalog: Catalog;
-  readonly metrics: WorkerMetrics;
-  readonly logger: Logger;
-  readonly drain: AbortController;
-  readonly abort: AbortController;
-  /** What every run of this worker is told. */
-  readonly common: RunOptions;
-  readonly hooksOf: (pipeline: string) => RunHooks;
-}
-
-/** A job that was delivered before may have a run: published by now, cancelled, or to be gone on with. */
-const earlierRun = async ({ place }: Shared, job: string): Promise<'none' | 'unfinished' | 'published'> => {
-  const run = await withClient(place.address, (client) => runOfJob(client, job));
-  if (run?.errorCode === 'ETL_RUN_CANCELLED') throw new EtlError('ETL_RUN_CANCELLED', { run: run.id });
-  if (run === undefined) return 'none';
-  return run.state === 'published' ? 'published' : 'unfinished';
-};
-
-/** Returns what became of the run. */
-const runRequest = async (
-  shared: Shared,
-  job: string,
-  request: RunRequest,
-): Promise<'published' | 'unchanged'> => {
-  const { catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
-  const { pipeline: name, params, definition, options } = request;
-  const { pipeline, directory, file } = catalog.find(name);
-  const earlier = await earlierRun(shared, job);
-  if (earlier === 'published') return earlier;
-  // Only the first delivery begins anew: a later one goes on with what the first has loaded.
-  const isFirst = earlier === 'none';
-  const onEvent = (event: RunEvent): void => {
-    metrics.hear(name, event);
-    if (event.type === 'started') logger.info({ run: event.runId, pipeline: name, job }, 'run started');
-    if (event.type === 'notice') logger.info({ pipeline: name, job }, event.message);
-    if (event.type === 'waiting') logger.warn({ pipeline: name, job }, event.problem);
-  };
-  const own: RunOptions = {
-    ...common,
-    params,
-    directory,
-    pipelineFile: file,
-    fresh: isFirst && options.fresh,
-    fullRefresh: isFirst && options.fullRefresh,
-    drain: drain.signal,
-    signal: abort.signal,
-    onEvent,
-  };
-  const resume = !isFirst || options.resume;
-  const result = await runForWorker(pipeline, own, { ...hooksOf(name), job, definition, resume });
-  const { runId: run, outcome, seconds } = result;
-  metrics.runEnded(name, outcome);
-  logger.info({ run, pipeline: name, job, outcome, seconds }, 'run ended');
-  return outcome;
-};
-
-/** A schedule shows what became of its newest run. A server that cannot be told now is no reason to run again. */
-const tellSchedule = async ({ place, logger }: Shared, job: string, state: string): Promise<void> => {
-  if (!isScheduledJob(job)) return;
-  await withClient(place.address, (client) => runQuery(client, recordJobEnd(job, state))).catch(
-    (error: unknown) => logger.warn({ job, code: asEtlError(error).code }, 'the schedule cannot be told'),
-  );
-};
-
-/** One delivery of a job: what becomes of it. */
-const coordinate = async (shared: Shared, job: string, data: unknown): Promise<RunOutcome> => {
-  const { logger, metrics, drain } = shared;
-  let pipeline: string | undefined;
-  try {
-    const request = readRunRequest(data, job);
-    pipeline = request.pipeline;
-    await tellSchedule(shared, job, await runRequest(shared, job, request));
-    return 'done';
-  } catch (thrown) {
-    const error = asEtlError(thrown);
-    const fields = { job, pipeline, code: error.code };
-    if (error.code === 'ETL_INTERRUPTED' || drain.signal.aborted) {
-      logger.info(fields, 'the run is handed on');
-      return { laterMs: runHandedOnMs };
-    }
-    if (error.code === 'ETL_RUN_LOCKED') {
-      logger.info({ ...fields, error: error.message }, 'the run waits');
-      return { laterMs: runLockedRetryMs };
-    }
-    await tellSchedule(shared, job, error.code);
-    metrics.runEnded(pipeline ?? 'unknown', error.code);
-    logger.error({ ...fields, error: error.message, hint: error.hint }, 'run failed');
-    throw error;
-  }
-};
-
 /** While it coordinates a run, a worker helps nobody: its loads stay within `workers`. */
 const coordinateAlone =
   (shared: Shared, helper: Helper) =>
@@ -156,7 +57,7 @@ const coordinateAlone =
   };
 
 const share = async (options: WorkerOptions): Promise<Shared> => {
-  const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry } = options;
+  const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry, tracer } = options;
   const logger = options.logger ?? silentLogger;
   // What is wrong with the folder is told before a server is started for it.
   const catalog = await loadCatalog(pipelines);
@@ -170,6 +71,7 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
     ...(chunkBytes !== undefined && { chunkBytes }),
     ...(workingDirectory !== undefined && { workingDirectory }),
     ...(waitMs !== undefined && { waitMs }),
+    ...(tracer !== undefined && { tracer }),
   };
   const hooksOf: Shared['hooksOf'] = (pipeline) => ({
     onChunk: (times) => metrics.chunkLoaded(pipeline, times),
@@ -188,11 +90,13 @@ const stopReason = (): DOMException => new DOMException('the worker stops', 'Abo
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
   const shared = await share(options);
   const { place, catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
-  const helper = startHelper({ place, catalog, logger, common, hooksOf, signal: abort.signal });
-  const watching = [watchLostJobs, watchSchedules].map((watch) => watch(place, logger, drain.signal));
+  const { tracer } = options;
+  const helper = createHelper({ catalog, logger, common, hooksOf, signal: abort.signal });
+  const looks = [helper.look, lookForLostJobs(place, logger), lookForSlots(place, logger, tracer)] as const;
+  const watch = watchDatabase(place.address, looks, logger, drain.signal);
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());
-    await Promise.all([helper.close(), ...watching]);
+    await Promise.all([helper.close(), watch.over]);
   };
   const runs = await serveRuns(place.queue, coordinateAlone(shared, helper)).catch(async (error: unknown) => {
     await closeOthers();
@@ -212,7 +116,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     timer.abort();
     await runs.close();
   };
-  const isReady = (): boolean => helper.isReady() && !drain.signal.aborted;
+  const isReady = (): boolean => watch.isWell(helper.look) && !drain.signal.aborted;
   const health =
     options.health &&
     (await serveHealth(options.health, isReady, metrics).catch(async (error: unknown) => {

@@ -1,6 +1,7 @@
 // The examples of docs/reference/library.md compile, run in their order, and print what the page says.
 
 import { execFile } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { useFiles } from '../helpers/files.ts';
@@ -38,6 +39,7 @@ const compile = (): Promise<string> =>
 beforeAll(() => {
   for (const { name, code } of examples) files.write(name, `${code}\n`);
   files.write('package.json', '{ "type": "module" }');
+  symlinkSync(join(root, 'node_modules'), join(files.directory, 'node_modules'));
   files.write('tsconfig.json', JSON.stringify(tsconfig));
 });
 

@@ -15,6 +15,7 @@ import {
 } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
+import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
 The queue holds the pipeline's name, its parameters and the hash of its definition: the worker must have the same.
@@ -34,7 +35,7 @@ const put = async (file: string, command: Command, io: Io): Promise<void> => {
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
   const { pipeline, directory } = await loadPipelineFile(file);
   const { enqueue } = await import('../../worker/enqueue.ts');
-  const added = await enqueue(pipeline, {
+  const options = {
     connection: (await openServer(command, io)).config,
     directory,
     params,
@@ -43,7 +44,8 @@ const put = async (file: string, command: Command, io: Io): Promise<void> => {
     ...(at !== undefined && { at }),
     ...(priority !== undefined && { priority }),
     ...(dedupe !== undefined && { dedupe }),
-  });
+  };
+  const added = await withTracing(command, io, (tracing) => enqueue(pipeline, { ...options, ...tracing }));
   const { job, isNew } = added;
   const text = isNew
     ? `Enqueued ${pipeline.name} as ${job}`
@@ -66,6 +68,7 @@ export const enqueueCommand: CliCommand = {
       .addOption(flag('--dedupe <key>', 'not while another run with this key waits or runs'))
       .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
+      .addOption(tracingFlag())
       .addOption(flag('--json', 'print JSON'))
       .addOption(flag('--debug', 'show traces and causes of errors'))
       .addHelpText('after', examples)

@@ -1,10 +1,11 @@
 // `etl queue`, `etl cancel <run>`, `etl retry <run>`: how the queue of runs stands, and what becomes of one run.
 
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { flag, parseRunId, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
+import { tracingFlag, withTracing } from '../tracing.ts';
 
 const print = (command: Command, io: Io, data: object, text: string): void => {
   io.stdout.write(`${readSwitch(command, 'json', io) ? JSON.stringify(data) : text}\n`);
@@ -32,7 +33,8 @@ const cancelOne = async (run: number, command: Command, io: Io): Promise<void> =
 
 const retryOne = async (run: number, command: Command, io: Io): Promise<void> => {
   const { retry } = await import('../../worker/enqueue.ts');
-  const added = await retry(run, { connection: (await openServer(command, io)).config });
+  const { config: connection } = await openServer(command, io);
+  const added = await withTracing(command, io, (tracing) => retry(run, { connection, ...tracing }));
   print(
     command,
     io,
@@ -52,10 +54,13 @@ const onRun = (
   summary: string,
   description: string,
   act: (run: number, command: Command, io: Io) => Promise<void>,
+  flags: () => readonly Option[] = () => [],
 ): CliCommand => ({
   name,
   register(program, io) {
-    withCommonFlags(program.command(name).summary(summary).description(description))
+    const own = program.command(name).summary(summary).description(description);
+    for (const option of flags()) own.addOption(option);
+    withCommonFlags(own)
       .argument('<run>', 'number of a run')
       .addHelpText('after', `\nExamples:\n  $ etl ${name} 12\n  $ etl ${name} 12 --json`)
       .action((run: string, _, command: Command) => act(parseRunId(run)!, command, io));
@@ -74,6 +79,7 @@ export const retryCommand = onRun(
   'enqueue a run that failed or was cancelled',
   'Puts a run that failed or was cancelled on the queue again; it goes on where it stopped.',
   retryOne,
+  () => [tracingFlag()],
 );
 
 export const queueCommand: CliCommand = {

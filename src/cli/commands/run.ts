@@ -6,6 +6,7 @@ import { EtlError } from '../../errors.ts';
 import { chunkBytesMax, workersMax } from '../../limits.ts';
 import type { RunResult } from '../../model.ts';
 import type { LoadedPipeline } from '../../pipeline/load-file.ts';
+import type { Tracer } from '../../trace/tracer.ts';
 import type { CliCommand } from '../command.ts';
 import {
   flag,
@@ -25,6 +26,7 @@ import { databaseUrlFlag, openServer } from '../server.ts';
 import { profileLines } from '../profile-text.ts';
 import { planLines } from '../plan-text.ts';
 import { embeddedLines, publishedLines, unchangedLines } from '../summary.ts';
+import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
 Files are relative to the working directory, SQL files to the pipeline file.
@@ -104,7 +106,13 @@ const printSummary = async (result: RunResult, server: ServerAddress, io: Io): P
 };
 
 /** Everything that a signal may stop: it ends with the summary's ingredients, or an error. */
-const runShown = async (loaded: LoadedPipeline, flags: RunFlags, command: Command, io: Io) => {
+const runShown = async (
+  loaded: LoadedPipeline,
+  flags: RunFlags,
+  command: Command,
+  io: Io,
+  tracing: { readonly tracer?: Tracer },
+) => {
   const { pipeline, directory, file: pipelineFile } = loaded;
   const { workers, chunkBytes, waitMs, params, fresh, fullRefresh, keepStaging } = flags;
   const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
@@ -120,6 +128,7 @@ const runShown = async (loaded: LoadedPipeline, flags: RunFlags, command: Comman
       const { runPipeline } = await import('../../run/run-pipeline.ts');
       drain.throwIfAborted();
       const result = await runPipeline(pipeline, {
+        ...tracing,
         connection: server.config,
         pipelineFile,
         directory,
@@ -163,7 +172,9 @@ const runFile = async (file: string, command: Command, io: Io): Promise<void> =>
   // A wrong parameter is told before a server is started for it.
   const { bindPipeline } = await import('../../pipeline/bind.ts');
   bindPipeline(loaded.pipeline, { params: flags.params, directory: loaded.directory });
-  const { result, server } = await runShown(loaded, flags, command, io);
+  const { result, server } = await withTracing(command, io, (tracing) =>
+    runShown(loaded, flags, command, io, tracing),
+  );
   if (!flags.quiet && !flags.json) await printSummary(result, server, io);
 };
 
@@ -184,6 +195,7 @@ export const runCommand: CliCommand = {
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
       .addOption(flag('--explain', 'say what would be done with each table, and why; do nothing'))
       .addOption(flag('--profile', 'say afterwards where the time went; takes one more connection'))
+      .addOption(tracingFlag())
       .addOption(flag('--keep-staging', 'leave the staging tables, to look at them'))
       .addOption(flag('--progress <how>', 'how progress is shown on stderr', progressModes))
       .addOption(flag('--json', 'print every event as one line of JSON on stdout'))

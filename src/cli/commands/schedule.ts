@@ -10,6 +10,7 @@ import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, paramFl
 import type { Io } from '../io.ts';
 import { visibleText } from '../layout.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
+import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
 A schedule stands in the database; whichever worker looks first enqueues its runs. docs/guide/schedules.md tells more.
@@ -109,7 +110,8 @@ const changeOne = async (
 
 const runNow = async (name: string, command: Command, io: Io): Promise<void> => {
   const { schedule } = await import('../../worker/schedule/schedule.ts');
-  const added = await schedule.runNow(name, await placeOf(command, io));
+  const place = await placeOf(command, io);
+  const added = await withTracing(command, io, (tracing) => schedule.runNow(name, { ...place, ...tracing }));
   const { job, isNew } = added;
   const text = isNew ? `Enqueued ${name} as ${job}` : `A run of ${name} waits or is active already: ${job}`;
   print(command, io, { schedule: name, ...added }, [text]);
@@ -153,6 +155,7 @@ export const scheduleCommand: CliCommand = {
         .action((name: string, _, command: Command) => changeOne(change, name, command, io));
     add('run-now', 'Enqueues a run of a schedule now, unless one of its runs waits or is active.')
       .argument('<name>', 'name of a schedule')
+      .addOption(tracingFlag())
       .action((name: string, _, command: Command) => runNow(name, command, io));
   },
 };

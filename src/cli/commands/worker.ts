@@ -9,6 +9,7 @@ import { flag, parseChoice, parseCount, parseDuration, parseString, readFlag } f
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
+import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
 A worker runs pipelines of its own folder only, by the name that \`etl enqueue\` has put on the queue; one whose definition is
@@ -53,15 +54,17 @@ const work = async (command: Command, io: Io): Promise<void> => {
   const logger = pino({ level }, { write: (line: string) => void io.stdout.write(line) });
   const sayStopping = (signal: string, isSecond: boolean): void =>
     logger.info({ signal }, isSecond ? 'stopping at once' : 'stopping after the chunks in flight');
-  await withInterrupt(sayStopping, async ({ drain, abort }) => {
-    const { config: connection } = await openServer(command, io);
-    const { createWorker } = await import('../../worker/worker.ts');
-    const worker = await createWorker({ ...options, connection, logger });
-    abort.addEventListener('abort', worker.abort);
-    if (!drain.aborted) await once(drain, 'abort');
-    await worker.close(deadlineMs === undefined ? {} : { deadlineMs });
-    logger.info({}, 'stopped');
-  });
+  await withTracing(command, io, (tracing) =>
+    withInterrupt(sayStopping, async ({ drain, abort }) => {
+      const { config: connection } = await openServer(command, io);
+      const { createWorker } = await import('../../worker/worker.ts');
+      const worker = await createWorker({ ...options, ...tracing, connection, logger });
+      abort.addEventListener('abort', worker.abort);
+      if (!drain.aborted) await once(drain, 'abort');
+      await worker.close(deadlineMs === undefined ? {} : { deadlineMs });
+      logger.info({}, 'stopped');
+    }),
+  );
 };
 
 export const workerCommand: CliCommand = {
@@ -79,6 +82,7 @@ export const workerCommand: CliCommand = {
       .addOption(flag('--stop-deadline <time>', 'how long to finish chunks when asked to stop; default: 25s'))
       .addOption(flag('--health-port <port>', 'serve /health, /ready and /metrics there'))
       .addOption(flag('--health-host <host>', 'address to serve them on; default: 127.0.0.1'))
+      .addOption(tracingFlag())
       .addOption(flag('--log-level <level>', 'least level that is logged', logLevels))
       .addOption(flag('--debug', 'show traces and causes of errors'))
       .addHelpText('after', examples)

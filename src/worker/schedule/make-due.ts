@@ -5,15 +5,17 @@
 // A worker that dies between any two of these leaves a row that the next look of another one goes on with: a job that is on
 // the queue already is not taken twice (test/integration/schedules.test.ts, "a worker died before or after").
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import { runQuery, withClient, withTransaction, type Client } from '../../db/client.ts';
+import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { asEtlError } from '../../errors.ts';
 import { scheduleCheckMs, slotLateMs } from '../../limits.ts';
 import type { Logger } from '../../logger.ts';
 import type { QueuePlace } from '../../queue/job-queue.ts';
-import { restoreRuns, runIsOpen } from '../../queue/run-queue.ts';
+import { restoreRuns, runIsOpen, runQueueName } from '../../queue/run-queue.ts';
+import { traceSending } from '../../trace/job-trace.ts';
+import type { Tracer } from '../../trace/tracer.ts';
 import type { Place } from '../place.ts';
+import type { Look } from '../watch.ts';
 import type { SlotOutcome } from './contract.ts';
 import { readCalendar } from './slots.ts';
 import * as store from './store.ts';
@@ -80,29 +82,28 @@ const decideDue = (client: Client, queue: QueuePlace, logger: Logger): Promise<v
   });
 
 /** Puts runs that are decided on onto the queue. */
-export const enqueuePending = (client: Client, queue: QueuePlace, logger: Logger): Promise<void> =>
+export const enqueuePending = (
+  client: Client,
+  queue: QueuePlace,
+  logger: Logger,
+  tracer: Tracer | undefined,
+): Promise<void> =>
   forEachRow(client, logger, store.selectPending, async (row) => {
-    await restoreRuns(queue, [store.runJobOf(row)]);
+    const { data, ...own } = store.runJobOf(row);
+    await traceSending(
+      { tracer, queue: runQueueName, pipeline: row.pipeline },
+      (trace) => restoreRuns(queue, [{ ...own, data: { ...data, ...(trace && { trace }) } }]),
+      () => own.job,
+    );
     await runQuery(client, store.recordEnqueued(row.name));
     logger.info({ schedule: row.name, job: row.job }, 'enqueued a run of a schedule');
   });
 
-/** Looks now and then until the signal. */
-export const watchSchedules = async (
-  { address, queue }: Place,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> => {
-  const look = async (client: Client): Promise<void> => {
+export const lookForSlots = ({ queue }: Place, logger: Logger, tracer?: Tracer): Look => ({
+  everyMs: scheduleCheckMs,
+  problem: 'the server cannot be asked for schedules',
+  look: async (client) => {
     await decideDue(client, queue, logger);
-    await enqueuePending(client, queue, logger);
-  };
-  while (!signal.aborted) {
-    try {
-      await withClient(address, look);
-    } catch (error) {
-      logger.warn({ code: asEtlError(error).code }, 'the server cannot be asked for schedules');
-    }
-    await sleep(scheduleCheckMs, undefined, { signal }).catch(() => undefined);
-  }
-};
+    await enqueuePending(client, queue, logger, tracer);
+  },
+});

@@ -104,7 +104,7 @@ const runNow = async (name: string, options: PlaceOptions = {}): Promise<AddedRu
       await runQuery(client, store.decideRun(name, job));
       return { job, isNew: true };
     });
-    await enqueuePending(client, queue, options.logger ?? silentLogger);
+    await enqueuePending(client, queue, options.logger ?? silentLogger, options.tracer);
     return added;
   });
 };

@@ -11,7 +11,12 @@ const request = {
 };
 
 describe('readRunRequest', () => {
+  const trace = { traceparent: `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01`, tracestate: 'vendor=x' };
+
   it('takes what enqueue writes', () => expect(readRunRequest(request, 'run-1')).toEqual(request));
+
+  it('takes the trace that it belongs to', () =>
+    expect(readRunRequest({ ...request, trace }, 'run-1')).toEqual({ ...request, trace }));
 
   it.each<{ name: string; change: object; problem: string }>([
     { name: 'a key that nobody knows', change: { file: '/etc/passwd' }, problem: 'file' },
@@ -20,6 +25,21 @@ describe('readRunRequest', () => {
     { name: 'a NUL', change: { params: { year: 'a\0b' } }, problem: 'a NUL' },
     { name: 'half of a character', change: { params: { year: '\ud834' } }, problem: 'half of a character' },
     { name: 'a NUL in a name', change: { params: { 'a\0b': 1 } }, problem: 'a NUL' },
+    {
+      name: 'a trace that is none',
+      change: { trace: { traceparent: '00-1-2-3' } },
+      problem: 'trace.traceparent',
+    },
+    {
+      name: 'a trace without a span',
+      change: { trace: { traceparent: `00-${'a1'.repeat(16)}-${'0'.repeat(16)}-01` } },
+      problem: 'trace.traceparent',
+    },
+    {
+      name: 'more of a trace than others pass on',
+      change: { trace: { ...trace, tracestate: 'x'.repeat(513) } },
+      problem: 'trace.tracestate',
+    },
     { name: 'a function', change: { params: { year: () => 1 } }, problem: 'params.year' },
   ])('refuses $name', ({ change, problem }) =>
     expect(() => readRunRequest({ ...request, ...change }, 'run-1')).toThrow(
@@ -37,6 +57,15 @@ describe('readSegmentJob', () => {
 
   it('takes what a coordinator writes', () =>
     expect(readSegmentJob({ segment, generation: 2 }, 'file-1-10')).toEqual({ segment, generation: 2 }));
+
+  it('takes the trace of its coordinator', () => {
+    const traced = {
+      segment,
+      generation: 2,
+      trace: { traceparent: `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-00` },
+    };
+    expect(readSegmentJob(traced, 'file-1-10')).toEqual(traced);
+  });
 
   it.each<{ name: string; data: object }>([
     { name: 'no generation', data: { segment } },

@@ -1,0 +1,31 @@
+// `--tracing`: spans by the tracer provider that a program of the user's has registered in this process.
+
+import type { Command, Option } from 'commander';
+import type { Tracer } from '../trace/tracer.ts';
+import { flag, readSwitch } from './flags.ts';
+import type { Io } from './io.ts';
+
+/** For every command that begins or does runs. */
+export const tracingFlag = (): Option =>
+  flag('--tracing', 'make OpenTelemetry spans, for the SDK that NODE_OPTIONS has loaded');
+
+const unheard = `--tracing: no OpenTelemetry SDK is registered, and nobody will see a span.
+  Load one with NODE_OPTIONS='--import ./otel.mjs'; docs/operations/tracing.md has an example.
+`;
+
+/** Does a command with the tracer that it asks for; its spans are sent before the process ends. Errors: ETL_USAGE. */
+export const withTracing = async <T>(
+  command: Command,
+  io: Io,
+  work: (given: { readonly tracer?: Tracer }) => Promise<T>,
+): Promise<T> => {
+  if (!readSwitch(command, 'tracing', io)) return work({});
+  const { flushSpans, globalTracer } = await import('../trace/api.ts');
+  const { tracer, isRegistered } = globalTracer();
+  if (!isRegistered) io.stderr.write(unheard);
+  try {
+    return await work({ tracer });
+  } finally {
+    await flushSpans();
+  }
+};

@@ -1,0 +1,100 @@
+// Spans as all of our traces make them, and how a trace goes on in another process.
+
+import type * as OpenTelemetry from '@opentelemetry/api';
+import { codeOf } from '../errors.ts';
+import type { TraceContext } from '../model.ts';
+import { loadOpenTelemetry } from './api.ts';
+import type { Tracer } from './tracer.ts';
+
+type Kind = 'internal' | 'producer' | 'consumer';
+
+export interface SpanOptions {
+  readonly kind?: Kind;
+  /** A span of this process, or where a trace comes from; undefined begins a trace of its own. */
+  readonly parent: Span | TraceContext | 'active' | undefined;
+  readonly attributes: Attributes;
+  /** Milliseconds since 1970. Default: now. */
+  readonly startMs?: number;
+}
+
+/** Numbers and names, never values of parameters or fields, nor messages, which may repeat them. */
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Span {
+  readonly set: (attributes: Attributes) => void;
+  readonly event: (name: string, attributes?: Attributes) => void;
+  /** What is told of an error is its code. */
+  readonly fail: (error: unknown) => void;
+  readonly end: (endMs?: number) => void;
+  /** For another process; undefined when nobody collects spans. */
+  readonly carried: () => TraceContext | undefined;
+  /** OpenTelemetry's own. */
+  readonly span: OpenTelemetry.Span;
+}
+
+/** Somebody wanted the work to stop, or another process does it: nothing that anybody must be told of. */
+const quietCodes = new Set(['ETL_INTERRUPTED', 'ETL_RUN_LOCKED']);
+
+/** As W3C Trace Context, §3.2, writes it. */
+const carry = ({ span }: Pick<Span, 'span'>): TraceContext | undefined => {
+  const { isSpanContextValid } = loadOpenTelemetry();
+  const context = span.spanContext();
+  if (!isSpanContextValid(context)) return undefined;
+  const { traceId, spanId, traceFlags, traceState } = context;
+  const tracestate = traceState?.serialize();
+  const flags = traceFlags.toString(16).padStart(2, '0');
+  return { traceparent: `00-${traceId}-${spanId}-${flags}`, ...(tracestate && { tracestate }) };
+};
+
+const contextOf = (parent: SpanOptions['parent']): OpenTelemetry.Context => {
+  const { context, createTraceState, ROOT_CONTEXT, trace } = loadOpenTelemetry();
+  if (parent === 'active') return context.active();
+  if (parent === undefined) return ROOT_CONTEXT;
+  if ('span' in parent) return trace.setSpan(ROOT_CONTEXT, parent.span);
+  const [, traceId = '', spanId = '', flags = ''] = parent.traceparent.split('-');
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+    ...(parent.tracestate !== undefined && { traceState: createTraceState(parent.tracestate) }),
+  });
+};
+
+/** Does something within a span: it ends with it, and fails with it. */
+export const withinSpan = async <T>(
+  span: Span,
+  work: (trace: TraceContext | undefined) => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work(span.carried());
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  } finally {
+    span.end();
+  }
+};
+
+export const startSpan = (tracer: Tracer, name: string, options: SpanOptions): Span => {
+  const { SpanKind, SpanStatusCode } = loadOpenTelemetry();
+  const { kind = 'internal', parent, attributes, startMs } = options;
+  const kinds = { internal: SpanKind.INTERNAL, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER };
+  const span = (tracer as OpenTelemetry.Tracer).startSpan(
+    name,
+    { kind: kinds[kind], attributes, ...(startMs !== undefined && { startTime: startMs }) },
+    contextOf(parent),
+  );
+  return {
+    set: (more) => void span.setAttributes(more),
+    event: (event, more = {}) => void span.addEvent(event, more),
+    fail: (error) => {
+      const code = codeOf(error) ?? 'unknown';
+      span.setAttribute('error.type', code);
+      if (!quietCodes.has(code)) span.setStatus({ code: SpanStatusCode.ERROR, message: code });
+    },
+    end: (endMs) => span.end(endMs),
+    carried: () => carry({ span }),
+    span,
+  };
+};

@@ -1,0 +1,120 @@
+// What a worker does with a job of the queue of runs: finds its pipeline and its run, coordinates it, and says what became of it.
+
+import { runOfJob } from '../checkpoint/run-end.ts';
+import { runQuery, withClient } from '../db/client.ts';
+import { asEtlError, EtlError } from '../errors.ts';
+import { runHandedOnMs, runLockedRetryMs } from '../limits.ts';
+import type { Logger } from '../logger.ts';
+import type { RunEvent, TraceContext } from '../model.ts';
+import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
+import { runQueueName, type RunOutcome } from '../queue/run-queue.ts';
+import type { RunHooks, RunOptions } from '../run/options.ts';
+import { runForWorker } from '../run/run-pipeline.ts';
+import { traceDelivery } from '../trace/job-trace.ts';
+import type { Catalog } from './catalog.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import type { Place } from './place.ts';
+import { isScheduledJob, recordJobEnd } from './schedule/store.ts';
+
+/** What all parts of one worker share. */
+export interface Shared {
+  readonly place: Place;
+  readonly catalog: Catalog;
+  readonly metrics: WorkerMetrics;
+  readonly logger: Logger;
+  readonly drain: AbortController;
+  readonly abort: AbortController;
+  /** What every run of this worker is told. */
+  readonly common: RunOptions;
+  readonly hooksOf: (pipeline: string) => RunHooks;
+}
+
+/** A job that was delivered before may have a run: published by now, cancelled, or to be gone on with. */
+const earlierRun = async ({ place }: Shared, job: string): Promise<'none' | 'unfinished' | 'published'> => {
+  const run = await withClient(place.address, (client) => runOfJob(client, job));
+  if (run?.errorCode === 'ETL_RUN_CANCELLED') throw new EtlError('ETL_RUN_CANCELLED', { run: run.id });
+  if (run === undefined) return 'none';
+  return run.state === 'published' ? 'published' : 'unfinished';
+};
+
+/** Returns what became of the run. */
+const runRequest = async (
+  shared: Shared,
+  job: string,
+  request: RunRequest,
+  parent: TraceContext | undefined,
+): Promise<'published' | 'unchanged'> => {
+  const { catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
+  const { pipeline: name, params, definition, options } = request;
+  const { pipeline, directory, file } = catalog.find(name);
+  const earlier = await earlierRun(shared, job);
+  if (earlier === 'published') return earlier;
+  // Only the first delivery begins anew: a later one goes on with what the first has loaded.
+  const isFirst = earlier === 'none';
+  const onEvent = (event: RunEvent): void => {
+    metrics.hear(name, event);
+    if (event.type === 'started') logger.info({ run: event.runId, pipeline: name, job }, 'run started');
+    if (event.type === 'notice') logger.info({ pipeline: name, job }, event.message);
+    if (event.type === 'waiting') logger.warn({ pipeline: name, job }, event.problem);
+  };
+  const own: RunOptions = {
+    ...common,
+    params,
+    directory,
+    pipelineFile: file,
+    fresh: isFirst && options.fresh,
+    fullRefresh: isFirst && options.fullRefresh,
+    drain: drain.signal,
+    signal: abort.signal,
+    onEvent,
+  };
+  const resume = !isFirst || options.resume;
+  const result = await runForWorker(pipeline, own, {
+    ...hooksOf(name),
+    job,
+    definition,
+    resume,
+    parent,
+  });
+  const { runId: run, outcome, seconds } = result;
+  metrics.runEnded(name, outcome);
+  logger.info({ run, pipeline: name, job, outcome, seconds }, 'run ended');
+  return outcome;
+};
+
+/** A schedule shows what became of its newest run. A server that cannot be told now is no reason to run again. */
+const tellSchedule = async ({ place, logger }: Shared, job: string, state: string): Promise<void> => {
+  if (!isScheduledJob(job)) return;
+  await withClient(place.address, (client) => runQuery(client, recordJobEnd(job, state))).catch(
+    (error: unknown) => logger.warn({ job, code: asEtlError(error).code }, 'the schedule cannot be told'),
+  );
+};
+
+/** One delivery of a job: what becomes of it. */
+export const coordinate = async (shared: Shared, job: string, data: unknown): Promise<RunOutcome> => {
+  const { logger, metrics, drain, common } = shared;
+  let pipeline: string | undefined;
+  try {
+    const request = readRunRequest(data, job);
+    pipeline = request.pipeline;
+    const delivery = { tracer: common.tracer, queue: runQueueName, job, pipeline, parent: request.trace };
+    const outcome = await traceDelivery(delivery, (trace) => runRequest(shared, job, request, trace));
+    await tellSchedule(shared, job, outcome);
+    return 'done';
+  } catch (thrown) {
+    const error = asEtlError(thrown);
+    const fields = { job, pipeline, code: error.code };
+    if (error.code === 'ETL_INTERRUPTED' || drain.signal.aborted) {
+      logger.info(fields, 'the run is handed on');
+      return { laterMs: runHandedOnMs };
+    }
+    if (error.code === 'ETL_RUN_LOCKED') {
+      logger.info({ ...fields, error: error.message }, 'the run waits');
+      return { laterMs: runLockedRetryMs };
+    }
+    await tellSchedule(shared, job, error.code);
+    metrics.runEnded(pipeline ?? 'unknown', error.code);
+    logger.error({ ...fields, error: error.message, hint: error.hint }, 'run failed');
+    throw error;
+  }
+};

@@ -1,0 +1,76 @@
+// What a worker looks at in its database now and then, over one connection that stands between the looks.
+//
+//   due -> looked at -> due again after `everyMs` …      one that fails ends the connection; the next look opens another
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withClient, type Client } from '../db/client.ts';
+import type { ServerAddress } from '../db/address.ts';
+import { asEtlError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+
+export interface Look {
+  readonly everyMs: number;
+  /** What is logged when it fails; once, until it succeeds again. */
+  readonly problem: string;
+  /** One look follows the other: what takes longer is begun, and not waited for. */
+  readonly look: (client: Client) => Promise<void>;
+}
+
+export interface Watch {
+  /** Whether the last of these looks succeeded. */
+  readonly isWell: (look: Look) => boolean;
+  /** Resolves behind the signal, when the connection is closed. */
+  readonly over: Promise<void>;
+}
+
+/** When each look is due, by the clock of this process. */
+const createTimetable = (looks: readonly [Look, ...Look[]], signal: AbortSignal) => {
+  const dueAt = new Map(looks.map((look) => [look, performance.now()]));
+  const dueOf = (look: Look): number => dueAt.get(look)!;
+  return {
+    /** Waits for the first that is due; an aborted signal ends the waiting. */
+    next: async (): Promise<Look> => {
+      const first = looks.reduce((one, other) => (dueOf(other) < dueOf(one) ? other : one));
+      const waitMs = dueOf(first) - performance.now();
+      if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+      // Before the look, so that one that fails at once is not repeated at once.
+      dueAt.set(first, performance.now() + first.everyMs);
+      return first;
+    },
+  };
+};
+
+/** Looks again and again until the signal, each look as often as it says. */
+export const watchDatabase = (
+  address: ServerAddress,
+  looks: readonly [Look, ...Look[]],
+  logger: Logger,
+  signal: AbortSignal,
+): Watch => {
+  const timetable = createTimetable(looks, signal);
+  const well = new Set<Look>();
+  const told = new Set<Look>();
+  const fail = (look: Look, error: unknown): void => {
+    well.delete(look);
+    if (!told.has(look)) logger.warn({ code: asEtlError(error).code }, look.problem);
+    told.add(look);
+  };
+  const watch = async (): Promise<void> => {
+    let current = await timetable.next();
+    const lookOn = async (client: Client): Promise<void> => {
+      for (; !signal.aborted; current = await timetable.next()) {
+        await current.look(client);
+        well.add(current);
+        told.delete(current);
+      }
+    };
+    while (!signal.aborted)
+      try {
+        await withClient(address, lookOn);
+      } catch (error) {
+        fail(current, error);
+        current = await timetable.next();
+      }
+  };
+  return { isWell: (look) => well.has(look), over: watch() };
+};

@@ -1,0 +1,93 @@
+// A worker's looks at its database: over one connection, which is opened again when it is lost, and told once each.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { addressFromUrl } from '../../src/db/address.ts';
+import type { Client } from '../../src/db/client.ts';
+import { EtlError } from '../../src/errors.ts';
+import type { Logger } from '../../src/logger.ts';
+import { watchDatabase, type Look } from '../../src/worker/watch.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const database = useDatabase();
+let over = new AbortController();
+let told: { readonly message: string; readonly code?: string }[] = [];
+const tell = (fields: object, message: string): void => void told.push({ ...fields, message });
+const logger: Logger = { debug: tell, info: tell, warn: tell, error: tell };
+
+afterEach(() => {
+  over.abort();
+  over = new AbortController();
+  told = [];
+});
+
+const until = async (isIt: () => boolean): Promise<void> => {
+  while (!isIt()) await sleep(5);
+};
+
+/** A look that notes which session it was given. */
+const noting = (problem: string, everyMs: number) => {
+  const pids: number[] = [];
+  let failure: Error | undefined;
+  const look = async (client: Client): Promise<void> => {
+    pids.push((await client.query('select pg_backend_pid() as pid')).rows[0].pid);
+    if (failure !== undefined) throw failure;
+  };
+  const made: Look = { everyMs, problem, look };
+  return { pids, look: made, failWith: (error: Error | undefined) => void (failure = error) };
+};
+
+const watch = (looks: readonly [Look, ...Look[]], url = database.url) =>
+  watchDatabase(addressFromUrl(url), looks, logger, over.signal);
+
+it('all looks share a connection, which is closed behind the signal', async () => {
+  const [often, seldom] = [noting('often', 5), noting('seldom', 40)];
+  const { over: closed, isWell } = watch([often.look, seldom.look]);
+  await until(() => seldom.pids.length >= 3 && often.pids.length > seldom.pids.length);
+  expect(new Set([...often.pids, ...seldom.pids]).size).toBe(1);
+  expect([isWell(often.look), isWell(seldom.look), told]).toEqual([true, true, []]);
+  over.abort();
+  await closed;
+  const isThere = async (): Promise<boolean> =>
+    (await database.query('select from pg_stat_activity where pid = $1', [often.pids[0]])).rows.length > 0;
+  // The server ends a session a moment after it was told to.
+  while (await isThere()) await sleep(5);
+});
+
+it('a connection that is lost between two looks is told once, and another one is opened', async () => {
+  const [one, other] = [noting('one', 20), noting('other', 20)];
+  watch([one.look, other.look]);
+  await until(() => other.pids.length > 0);
+  await database.query('select pg_terminate_backend($1)', [one.pids[0]]);
+  await until(() => new Set(one.pids).size === 2 && new Set(other.pids).size === 2);
+  expect(one.pids.at(-1)).toBe(other.pids.at(-1));
+  expect(told.map(({ code }) => code)).toEqual(['ETL_SERVER_LOST']);
+});
+
+it('a look that fails is told once until it succeeds, and keeps no other from being taken', async () => {
+  const [good, bad] = [noting('good', 5), noting('bad', 5)];
+  const { isWell } = watch([good.look, bad.look]);
+  const problem = new EtlError('ETL_QUEUE_LOST', { queue: 'q', problem: 'gone' });
+  bad.failWith(problem);
+  await until(() => bad.pids.length >= 3);
+  expect(isWell(bad.look)).toBe(false);
+  await until(() => isWell(good.look));
+  expect(told).toEqual([{ code: 'ETL_QUEUE_LOST', message: 'bad' }]);
+  bad.failWith(undefined);
+  await until(() => isWell(bad.look));
+  bad.failWith(problem);
+  await until(() => told.length === 2);
+  expect(told[1]?.message).toBe('bad');
+});
+
+it('a server that is not there is told once for each look', async () => {
+  const [one, other] = [noting('one', 5), noting('other', 5)];
+  const { isWell } = watch([one.look, other.look], 'postgres://nobody@127.0.0.1:1/nothing');
+  await until(() => told.length >= 2);
+  await sleep(50);
+  expect(told).toEqual([
+    { code: 'ETL_CONNECT', message: 'one' },
+    { code: 'ETL_CONNECT', message: 'other' },
+  ]);
+  expect([isWell(one.look), one.pids]).toEqual([false, []]);
+});
