@@ -222,7 +222,7 @@ export const helpPollMs = 1_000;
 /** How often a worker looks whether the queue has lost the job of an unfinished run: it takes connections to the queue. */
 export const lostJobsCheckMs = 10_000;
 
-/** How often a worker looks for schedules that are due; their slots are whole minutes. */
+/** How often a worker looks for schedules that are due. A schedule may have seconds, but slots nearer than this collapse. */
 export const scheduleCheckMs = 2_000;
 
 /** A slot that no worker has dealt with after this was missed: workers that are replaced by new ones are away for less. */

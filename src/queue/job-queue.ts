@@ -67,6 +67,16 @@ export const withQueue = async <T>(
   }
 };
 
+export interface JobWorkerOptions {
+  readonly concurrency: number;
+  readonly patience?: Patience;
+  /**
+   * Whether it looks for jobs of dead processes, as one worker of a queue must. Each look is written down on the queue, and a
+   * worker that comes when the queue has just been removed would write it down for good.
+   */
+  readonly findsStalled?: boolean;
+}
+
 export interface JobWorker {
   readonly bull: Worker;
   /** Gives jobs in hand back, unless `close` of BullMQ has waited for them before. */
@@ -81,8 +91,7 @@ export const openWorker = async (
   { backend, namespace, logger }: QueuePlace,
   name: string,
   work: unknown,
-  concurrency: number,
-  patience: Patience = 'gives up',
+  { concurrency, patience = 'gives up', findsStalled = true }: JobWorkerOptions,
 ): Promise<JobWorker> => {
   const { Worker: BullWorker } = loadBullMq();
   const { options, factory, destroy } = backend.connect(namespace, patience);
@@ -94,6 +103,7 @@ export const openWorker = async (
       lockDuration: jobLockMs,
       stalledInterval: jobStalledCheckMs,
       maxStalledCount: jobStalledMax,
+      skipStalledCheck: !findsStalled,
       runRetryDelay: jobBackoffMs,
       ...options,
       autorun: false,

@@ -90,7 +90,11 @@ export const serveQueue = async (
       throw isFinal ? new UnrecoverableError(code) : new Error(code);
     }
   };
-  const { bull, close } = await openWorker(options.queue, queueName(options.runId), work, options.workers);
+  const { bull, close } = await openWorker(options.queue, queueName(options.runId), work, {
+    concurrency: options.workers,
+    // A helper may come when the coordinator has just removed the queue.
+    findsStalled: as === 'coordinator',
+  });
   const service: Service = {
     failed,
     onDone: () => undefined,

@@ -115,7 +115,7 @@ export const serveRuns = async (
     await job.moveToDelayed(Date.now() + outcome.laterMs, token);
     throw new DelayedError();
   };
-  const worker = await openWorker(place, runQueueName, process, 1, 'keeps trying');
+  const worker = await openWorker(place, runQueueName, process, { concurrency: 1, patience: 'keeps trying' });
   // It ends only by being closed; errors of its connection are logged where it was opened.
   worker.bull.run().catch(() => undefined);
   return worker;

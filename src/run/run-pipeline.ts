@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { advanceRun, latestRun, runStanding } from '../checkpoint/ledger.ts';
-import { endRun, whyStopped } from '../checkpoint/run-end.ts';
+import { endRun, runOfJob, whyStopped } from '../checkpoint/run-end.ts';
 import { dropStaging } from '../copy/staging.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
@@ -134,6 +134,17 @@ const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
   return { type: 'recovered', crashed, chunks: 0, records: 0 };
 };
 
+/**
+ * The run that is published already: by an earlier attempt, whose commit arrived though its connection was lost, or by another
+ * delivery of the job. A worker that was paused on its way here does not know of that one; whoever holds the lock can.
+ */
+const publishedBefore = async ({ client, job }: RunContext, { run }: Memory): Promise<number | undefined> => {
+  if (run !== undefined)
+    return (await runStanding(client, run.runId)).state === 'published' ? run.runId : undefined;
+  const earlier = job === undefined ? undefined : await runOfJob(client, job);
+  return earlier?.state === 'published' ? earlier.id : undefined;
+};
+
 /** One attempt on one connection. What earlier attempts did is in the ledger. */
 const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolean): Promise<RunResult> => {
   const { spec, sqlTexts, hashes, options, hooks } = job;
@@ -144,11 +155,11 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
   await takeLock(context, isRetry);
-  if (memory.run !== undefined && (await runStanding(client, memory.run.runId)).state === 'published') {
-    // The connection was lost while the commit was on its way: it arrived.
+  const published = await publishedBefore(context, memory);
+  if (published !== undefined) {
     if (back !== undefined) context.emit(back);
     await tidyUp(context);
-    return finish(context, memory.run.runId, 'published', memory.start);
+    return finish(context, published, 'published', memory.start);
   }
   memory.planned ??= await step(context, 'plan', () =>
     planSources(spec, resolve(options.workingDirectory ?? '.')),

@@ -2,12 +2,12 @@
 // what undisturbed runs make of them.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { startEmbedded, stopEmbedded } from '../../src/db/embedded/server.ts';
+import { compileCopy } from './compiled-copy.ts';
 import { faultServerSettings } from './fault-server.ts';
 import { databaseUrlOf, withDatabase } from './fault-database.ts';
 import { outcomeOf, type Outcome } from './fault-outcome.ts';
@@ -36,17 +36,6 @@ declare module 'vitest' {
     largeData: FaultData;
   }
 }
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
-
-/** Compiles, and copies the result: somebody may replace dist/ while the tests run. */
-const compileCopy = (directory: string): string => {
-  execFileSync(process.execPath, [join(root, 'src/cli/etl.mjs'), '--build'], { stdio: 'ignore' });
-  for (const name of ['dist', 'src/cli/etl.mjs', 'package.json'])
-    cpSync(join(root, name), join(directory, name), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
-  return join(directory, 'src/cli/etl.mjs');
-};
 
 /** Loads the files once, undisturbed and straight, and keeps what came of it. */
 const prepareData = async (

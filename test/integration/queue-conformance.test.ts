@@ -10,7 +10,7 @@ import { silentLogger } from '../../src/logger.ts';
 import type { Segment } from '../../src/model.ts';
 import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { chooseBackend } from '../../src/queue/choose-backend.ts';
-import type { QueuePlace } from '../../src/queue/job-queue.ts';
+import { withQueue, type QueuePlace } from '../../src/queue/job-queue.ts';
 import { removeQueue, serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
@@ -79,6 +79,28 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
       ? await redis.command('keys', '*')
       : (await database.query('select id from etl_queue.job')).rows;
     expect(left).toEqual([]);
+  });
+
+  it('a helper leaves no trace on the queue, which may be removed before it comes', async () => {
+    runId += 1;
+    const name = `etl-load-${runId}`;
+    const trace = async (): Promise<unknown> =>
+      redis
+        ? redis.command('exists', `{etl-one}:${name}:stalled-check`)
+        : (
+            await database.query(
+              `select count(*)::int as n from etl_queue.meta where field = 'stalled-check'`,
+            )
+          ).rows[0]?.['n'];
+    let isLoaded: () => void;
+    const loaded = new Promise<void>((resolve) => (isLoaded = resolve));
+    const helper = await serveQueue(serving(async () => isLoaded()));
+    await withQueue(place(), name, async ({ ask }) => {
+      await ask((bull) => bull.add('segment', { segment: segment(1), generation: 1 }));
+    });
+    await loaded;
+    await helper.close();
+    expect(await trace()).toBe(0);
   });
 
   it('every job is worked off once, however many there are', async () => {

@@ -21,8 +21,9 @@ Examples:
   $ etl schedule run-now nightly`;
 
 const setExamples = `
-The five fields of cron: minute, hour, day of month, month, day of week. A time that the zone's clock jumps over is due at the
-jump, one that it shows twice is due the first time. A schedule of that name is replaced.
+The five fields of cron: minute, hour, day of month, month, day of week; a sixth in front of them is the second. A time that
+the zone's clock jumps over is due at the jump, one that it shows twice is due the first time. A schedule of that name is
+replaced.
 
 Examples:
   $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin --catch-up
@@ -121,7 +122,7 @@ const addSet = (add: (name: string, description: string) => Command, io: Io): Co
   add('set', 'Sets a schedule of a pipeline, or replaces the one of that name.')
     .argument('<name>', 'name of the schedule: lower-case letters, digits, - and _')
     .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
-    .addOption(flag('--cron <times>', 'when: the five fields of cron'))
+    .addOption(flag('--cron <times>', 'when: the five fields of cron, or six with seconds'))
     .addOption(flag('--tz <zone>', 'time zone of these times, such as Europe/Berlin; default: UTC'))
     .addOption(paramFlag())
     .addOption(flag('--catch-up', 'run once for slots that were missed while no worker ran'))

@@ -6,7 +6,7 @@ import type { PlaceOptions } from '../options.ts';
 export type SlotOutcome = 'enqueued' | 'skipped' | 'missed';
 
 export interface ScheduleOptions extends PlaceOptions {
-  /** Five fields: minute, hour, day of month, month, day of week. */
+  /** Five fields: minute, hour, day of month, month, day of week; a sixth in front of them is the second. */
   readonly cron: string;
   /** As the tz database names it, 'Europe/Berlin'. Default: UTC. */
   readonly timeZone?: string;

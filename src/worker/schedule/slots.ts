@@ -18,7 +18,8 @@ export interface Calendar {
   readonly show: (instantMs: number) => string;
 }
 
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 /** A zone changes its clock once within this at most. */
 const stepMsMax = 36 * hourMs;
@@ -112,10 +113,10 @@ const nextSlot = (rule: Rule, after: number): number => {
   }
 };
 
-/** Goes back as far as it must, and then from slot to slot: a schedule of every minute may have been left for a year. */
+/** Goes back as far as it must, and then from slot to slot: a schedule of every second may have been left for a year. */
 const newestSlot = (rule: Rule, first: number, now: number): number => {
   let slot = first;
-  for (let backMs = hourMs; now - backMs > first; backMs *= 24) {
+  for (let backMs = minuteMs; now - backMs > first; backMs *= 24) {
     const found = nextSlot(rule, now - backMs);
     if (found > now) continue;
     slot = found;
@@ -137,8 +138,10 @@ const loadCronParser = (): typeof CronParser =>
 
 const readCron = (cron: string): CronParser.CronExpression => {
   const fields = cron.trim().split(/\s+/);
-  if (fields.length !== 5)
-    throw new Error('it must have five fields: minute, hour, day of month, month, day of week');
+  if (fields.length !== 5 && fields.length !== 6)
+    throw new Error(
+      'it must have five fields: minute, hour, day of month, month, day of week; or six, second first',
+    );
   if (fields.some((field) => /\bH\b/.test(field))) throw new Error('H, a time by chance, is not supported');
   return loadCronParser().CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(0) });
 };

@@ -137,9 +137,11 @@ export const recordEnqueued = (name: string): Query => ({
 
 const jobPrefix = 'schedule-';
 
-/** Job of a slot: the same whoever asks for it, so that a queue takes it once. */
-export const jobOfSlot = (name: string, slot: Date): string =>
-  `${jobPrefix}${name}-${slot.toISOString().slice(0, 16).replace(':', '')}Z`;
+/** Job of a slot: the same whoever asks for it, so that a queue takes it once. Seconds are shown of those that have any. */
+export const jobOfSlot = (name: string, slot: Date): string => {
+  const [time = ''] = slot.toISOString().split('.');
+  return `${jobPrefix}${name}-${time.replace(/:00$/, '').replaceAll(':', '')}Z`;
+};
 
 /** Job of a run that somebody asked for by hand. */
 export const jobByHand = (name: string, id: string): string => `${jobPrefix}${name}-${id}`;

@@ -110,6 +110,24 @@ const cases: readonly {
     slots: ['2026-10-04T02:30:00+11:00', '2026-10-05T02:15:00+11:00'],
   },
   {
+    name: 'a sixth field in front is the second',
+    cron: '*/20 59 23 * * *',
+    zone: 'Europe/Berlin',
+    from: '2026-03-28T22:59:00Z',
+    to: '2026-03-29T21:59:20Z',
+    slots: ['28T23:59:20+01:00', '28T23:59:40+01:00', '29T23:59:00+02:00', '29T23:59:20+02:00'].map(
+      (slot) => `2026-03-${slot}`,
+    ),
+  },
+  {
+    name: 'every so many seconds is so many seconds that pass, also where the clock is set back',
+    cron: '*/30 * * * * *',
+    zone: 'Europe/Berlin',
+    from: '2026-10-25T00:59:29.500Z',
+    to: '2026-10-25T01:00:30.500Z',
+    slots: ['02:59:30+02:00', '02:00:00+01:00', '02:00:30+01:00'].map((slot) => `2026-10-25T${slot}`),
+  },
+  {
     name: 'a year ahead, over both changes of the clock',
     cron: '0 2 29 2 *',
     zone: 'America/New_York',
@@ -141,7 +159,7 @@ describe('slots', () => {
 describe('the newest slot', () => {
   const newest = (cron: string, first: string, now: string): string => {
     const calendar = readCalendar('s', cron, 'UTC');
-    return calendar.show(calendar.newest(Date.parse(first), Date.parse(now))).slice(0, 16);
+    return calendar.show(calendar.newest(Date.parse(first), Date.parse(now))).slice(0, 19);
   };
   it.each([
     {
@@ -158,7 +176,15 @@ describe('the newest slot', () => {
       slot: '2027-01-01T01:59',
     },
     { name: 'of a yearly one', cron: '0 2 1 1 *', now: '2031-12-31T00:00', slot: '2031-01-01T02:00' },
-  ])('$name', ({ cron, now, slot }) => expect(newest(cron, '2026-01-01T02:00:00Z', `${now}:00Z`)).toBe(slot));
+    {
+      name: 'of every second of a year',
+      cron: '* * * * * *',
+      now: '2027-01-01T01:59',
+      slot: '2027-01-01T01:59',
+    },
+  ])('$name', ({ cron, now, slot }) =>
+    expect(newest(cron, '2026-01-01T02:00:00Z', `${now}:00Z`)).toBe(`${slot}:00`),
+  );
 });
 
 describe('refused', () => {
@@ -172,7 +198,8 @@ describe('refused', () => {
   };
   it.each([
     { name: 'four fields', cron: '0 2 * *', zone: 'UTC', says: "cron '0 2 * *': it must have five fields" },
-    { name: 'seconds', cron: '0 0 2 * * *', zone: 'UTC', says: "cron '0 0 2 * * *': it must" },
+    { name: 'seven fields', cron: '0 0 2 * * * *', zone: 'UTC', says: "cron '0 0 2 * * * *': it must" },
+    { name: 'a second that no minute has', cron: '60 0 2 * * *', zone: 'UTC', says: "cron '60 0 2 * * *': " },
     { name: 'an hour that no day has', cron: '0 25 * * *', zone: 'UTC', says: "cron '0 25 * * *': " },
     { name: 'a day that no year has', cron: '0 0 30 2 *', zone: 'UTC', says: "cron '0 0 30 2 *': " },
     {

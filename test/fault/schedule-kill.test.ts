@@ -1,0 +1,120 @@
+// A worker is killed between deciding on a slot, putting its run on the queue, and saying what became of it: one run comes of it.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { ask } from '../helpers/fault-database.ts';
+import type { Effect } from '../helpers/fault-messages.ts';
+import { outcomeOf } from '../helpers/fault-outcome.ts';
+import { byName } from '../helpers/fault-points.ts';
+import type { Point } from '../helpers/fault-proxy.ts';
+import { useScene } from '../helpers/fault-scene.ts';
+
+const scene = useScene();
+const children: ChildProcess[] = [];
+
+const etl = (url: string, ...args: readonly string[]): ChildProcess => {
+  const child = spawn(process.execPath, [inject('faultProgram'), ...args], {
+    cwd: scene().data.directory,
+    env: { ...process.env, DATABASE_URL: url },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  children.push(child);
+  return child;
+};
+
+const startWorker = (url: string): ChildProcess =>
+  etl(url, 'worker', '--pipelines', 'pipelines', '--workers', '1');
+
+const isAlive = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
+
+const ended = async (child: ChildProcess): Promise<number | NodeJS.Signals | null> => {
+  if (isAlive(child)) await once(child, 'exit');
+  return child.exitCode ?? child.signalCode;
+};
+
+/** Points are reached in this order. */
+const point = (name: string, when: Point['when'], sql: RegExp, previous = /^/): Point => ({
+  name: `${when} ${name}`,
+  when,
+  nth: 1,
+  matches: (effect: Effect) => sql.test(effect.sql) && previous.test(effect.previous),
+});
+const isDecided = /^update etl\.schedule set job = \$2/;
+const isEnqueued = /^update etl\.schedule set job_state = 'enqueued'/;
+const isTold = /^update etl\.schedule set job_state = \$2/;
+const points: readonly Point[] = [
+  point('the slot is written down', 'before', /^update etl\.schedule set last_slot/),
+  point('the run is decided on', 'before', isDecided),
+  point('the decision is committed', 'before', /^commit$/, isDecided),
+  point('the decision is committed', 'after', /^commit$/, isDecided),
+  point('the job is on the queue', 'before', /\badd_job\( ?\$1,/),
+  point('the job is on the queue', 'after', /\badd_job\( ?\$1,/),
+  point('the schedule is said to be enqueued', 'before', isEnqueued),
+  point('that is committed', 'before', /^commit$/, isEnqueued),
+  point('that is committed', 'after', /^commit$/, isEnqueued),
+  point('the schedule is told of the end', 'before', isTold),
+  point('the schedule is told of the end', 'after', isTold),
+];
+
+const until = async (what: string, sql: string, values: readonly unknown[] = []): Promise<void> => {
+  for (let tries = 0; tries < 1_200; tries += 1) {
+    const [row] = await ask<{ yes: boolean }>(scene().url, sql, values);
+    if (row?.yes === true) return;
+    await sleep(50);
+  }
+  throw new Error(`${what} did not come`);
+};
+
+/** A schedule that is due once, now; gives the slot. */
+const makeDue = async (): Promise<Date> => {
+  const { url } = scene();
+  expect(
+    await ended(etl(url, 'schedule', 'set', 'nightly', 'pipelines/noaa.ts', '--cron', '0 0 1 1 *')),
+  ).toBe(0);
+  const [row] = await ask<{ slot: Date }>(
+    url,
+    `update etl.schedule set next_slot = date_trunc('second', clock_timestamp()) returning next_slot as slot`,
+  );
+  return row!.slot;
+};
+
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (isAlive(child)) child.kill('SIGKILL');
+    await ended(child);
+  }
+});
+
+describe('a worker is killed', () => {
+  it.each(byName(points))('%s: another one sees to it that the slot has one run', async (_, struck) => {
+    const { url, proxy, proxyUrl, data } = scene();
+    const slot = await makeDue();
+    const reached = new Promise<void>((resolve) => {
+      proxy.arm(struck, () => {
+        worker.kill('SIGKILL');
+        resolve();
+        return 'drop';
+      });
+    });
+    const worker = startWorker(proxyUrl);
+    await reached;
+    expect(await ended(worker)).toBe('SIGKILL');
+    const other = startWorker(url);
+    await until('the end', `select job_state = 'published' as yes from etl.schedule`);
+    await until('an idle queue', `select bool_and(state = 'completed') as yes from etl_queue.job`);
+    const [row] = await ask<{ job: string }>(
+      url,
+      `select job, last_slot, last_outcome, next_slot > clock_timestamp() as later from etl.schedule`,
+    );
+    expect(row).toMatchObject({ last_slot: slot, last_outcome: 'enqueued', later: true });
+    const { job } = row!;
+    expect(await ask(url, 'select job, state from etl.run')).toEqual([{ job, state: 'published' }]);
+    expect(await ask(url, 'select queue, id from etl_queue.job')).toEqual([{ queue: 'etl-run', id: job }]);
+    const { tables, rejects } = data.outcome;
+    expect(await outcomeOf(url)).toMatchObject({ tables, rejects });
+    other.kill('SIGTERM');
+    expect(await ended(other)).toBe(0);
+  });
+});
