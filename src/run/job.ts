@@ -1,11 +1,11 @@
 // A run before its first connection: the bound pipeline, its SQL, its hashes, and where it goes.
 
-import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { currentEpoch } from '../checkpoint/epoch.ts';
 import { resolveServer, type ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
+import { runSessionName } from '../db/session-names.ts';
 import { chunkBytesDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
 import { EtlError, messageOf } from '../errors.ts';
@@ -30,12 +30,6 @@ export interface Job extends Definition {
   readonly trace?: RunTrace;
 }
 
-/** Names this process's sessions on the server, so that they are known as ours after a connection was lost. */
-const withSessionName = (address: ServerAddress, pipeline: string): ServerAddress => ({
-  ...address,
-  sessionName: `sluice ${pipeline.slice(0, 40)} ${randomBytes(4).toString('hex')}`,
-});
-
 /** Binds the pipeline, reads its SQL and finds the server. Errors: ETL_USAGE, those of the declaration and of the address. */
 export const prepareJob = async (
   pipeline: Pipeline,
@@ -54,7 +48,8 @@ export const prepareJob = async (
   const { databaseUrl, connection } = options;
   const etlDirectory = resolve('.etl');
   const address = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
-  const named = withSessionName(address, definition.spec.name);
+  // So that they are known as ours after a connection was lost.
+  const named = { ...address, sessionName: runSessionName(definition.spec.name) };
   const { profile = false, logger = silentLogger } = options;
   return {
     ...definition,

@@ -6,6 +6,7 @@ import { selectUnfinished } from '../checkpoint/ledger.ts';
 import { lockSpace } from '../db/advisory-keys.ts';
 import { lockHolder, tryLockPipeline } from '../db/advisory-lock.ts';
 import { runQuery, type Client } from '../db/client.ts';
+import { endFrozenWorker } from '../db/frozen-sessions.ts';
 import { EtlError, codeOf } from '../errors.ts';
 import { deadHolderWaitMs, waitFirstMs } from '../limits.ts';
 import type { RunContext } from './context.ts';
@@ -32,18 +33,16 @@ const endOldSessions = async ({ client, address }: RunContext): Promise<void> =>
   );
 };
 
-/** Who holds the lock without having begun a run: it is still planning. */
+/** The session that holds the lock; undefined when it was let go. */
 const sessionHolder = async (
   client: Client,
   pipeline: string,
-): Promise<Record<string, string | number> | undefined> => {
-  const { rows } = await client.query(lockHolder, [pipeline, lockSpace]);
-  return rows[0] && { run: 'not yet numbered', ...rows[0] };
-};
+): Promise<({ readonly session: number } & Readonly<Record<string, string | number>>) | undefined> =>
+  (await client.query(lockHolder, [pipeline, lockSpace])).rows[0];
 
 /**
- * Takes the lock, which lasts as long as the connection. When its holder's process is known to be dead, or is an older
- * connection of ours, the server is given a moment to notice.
+ * Takes the lock, which lasts as long as the connection. When its holder's process is known to be dead or frozen, or is an
+ * older connection of ours, the server is given a moment to notice.
  *
  * Errors: ETL_RUN_LOCKED with run, host, process and start of the holder.
  */
@@ -54,12 +53,19 @@ export const takeLock = async (context: RunContext, isRetry: boolean): Promise<v
   while (!(await tryLockPipeline(client, spec.name))) {
     const { rows } = await runQuery(client, selectUnfinished(spec.name));
     const unfinished = rows[0];
-    const isDead = unfinished !== undefined && unfinished.host === hostname() && isGone(unfinished.pid);
-    const holder = unfinished ?? (await sessionHolder(client, spec.name));
-    const isDying = isRetry || isDead;
     // A lock without a holder was let go between two questions.
-    if (holder !== undefined && (!isDying || performance.now() > deadline))
-      throw new EtlError('ETL_RUN_LOCKED', { pipeline: spec.name, ...holder });
+    const holder = await sessionHolder(client, spec.name);
+    if (holder !== undefined) {
+      const { session, ...shown } = holder;
+      const isDead = unfinished !== undefined && unfinished.host === hostname() && isGone(unfinished.pid);
+      const isDying = isRetry || isDead || (await runQuery(client, endFrozenWorker(session))).rows.length > 0;
+      // Without a run it is still planning.
+      if (!isDying || performance.now() > deadline)
+        throw new EtlError('ETL_RUN_LOCKED', {
+          pipeline: spec.name,
+          ...(unfinished ?? { run: 'not yet numbered', ...shown }),
+        });
+    }
     await sleep(waitFirstMs);
   }
 };

@@ -4,6 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
+import { watchSessionName } from '../db/session-names.ts';
 import { queueCloseTimeoutMs, stopDeadlineMsDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
 import { runQueueState, serveRuns, type RunOutcome } from '../queue/run-queue.ts';
@@ -93,7 +94,8 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
   const { tracer } = options;
   const helper = createHelper({ catalog, logger, common, hooksOf, signal: abort.signal });
   const looks = [helper.look, lookForLostJobs(place, logger), lookForSlots(place, logger, tracer)] as const;
-  const watch = watchDatabase(place.address, looks, logger, drain.signal);
+  const address = { ...place.address, sessionName: watchSessionName };
+  const watch = watchDatabase(address, looks, logger, drain.signal);
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());
     await Promise.all([helper.close(), watch.over]);

@@ -102,18 +102,33 @@ beforeAll(async () => {
 
 const queues = [{ queue: 'PostgreSQL' }, ...(hasRedis ? [{ queue: 'Redis' }] : [])];
 
+beforeEach(async () => {
+  database = await createDatabase();
+  redis = undefined;
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (isAlive(child)) child.kill('SIGKILL');
+    await ended(child);
+  }
+  await redis?.stop();
+  await database.drop();
+});
+
+it('of three workers the coordinator and a helper are stopped for good: the third one ends their sessions', async () => {
+  const workers = startWorkers();
+  await enqueue();
+  const { id, pid } = await untilRun((_, copying) => copying === 3);
+  const helper = workers.find((worker) => worker.pid !== pid)!;
+  for (const worker of workers) if (worker === helper || worker.pid === pid) worker.kill('SIGSTOP');
+  const left = workers.find((worker) => worker !== helper && worker.pid !== pid)!;
+  expect(await untilRun(({ state }) => state === 'published')).toMatchObject({ id, pid: left.pid });
+  expect(await outcome()).toEqual(undisturbed);
+});
+
 describe.each(queues)('three worker processes, queues in $queue', ({ queue }) => {
   beforeEach(async () => {
-    database = await createDatabase();
-    redis = queue === 'Redis' ? await startRedis() : undefined;
-  });
-  afterEach(async () => {
-    for (const child of children.splice(0)) {
-      if (isAlive(child)) child.kill('SIGKILL');
-      await ended(child);
-    }
-    await redis?.stop();
-    await database.drop();
+    if (queue === 'Redis') redis = await startRedis();
   });
 
   it('load one run together, and stop when they are asked to', async () => {
@@ -183,15 +198,6 @@ describe.each(queues)('three worker processes, queues in $queue', ({ queue }) =>
       expect(await outcome()).toEqual(undisturbed);
     },
   );
-
-  it('a helper is stopped for good in mid-COPY: its session is ended for those who wait', async () => {
-    const workers = startWorkers();
-    await enqueue();
-    const { id, pid } = await untilRun((_, copying) => copying === 3);
-    workers.find((worker) => worker.pid !== pid)!.kill('SIGSTOP');
-    expect(await untilRun(({ state }) => state === 'published')).toMatchObject({ id, pid });
-    expect(await outcome()).toEqual(undisturbed);
-  });
 
   it('each is killed in turn, and started again', async () => {
     const workers = [...startWorkers()];
