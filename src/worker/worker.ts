@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { queueCloseTimeoutMs, stopDeadlineMsDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
-import { runQueueState, serveRuns, type RunOutcome } from '../queue/run-queue.ts';
+import { serveRuns, type RunWork } from '../queue/serve-runs.ts';
 import type { RunOptions } from '../run/options.ts';
 import { loadCatalog } from './catalog.ts';
 import { coordinate, type Shared } from './coordinate.ts';
@@ -16,6 +16,7 @@ import { lookForLostJobs } from './lost-jobs.ts';
 import { createMetrics } from './metrics.ts';
 import type { HealthOptions, PlaceOptions } from './options.ts';
 import { openPlace } from './place.ts';
+import { checkQueues, stateOfQueues } from './queues.ts';
 import { lookForSlots } from './schedule/make-due.ts';
 import { watchDatabase } from './watch.ts';
 
@@ -23,6 +24,8 @@ export interface WorkerOptions
   extends PlaceOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
   /** Folder of pipeline files; nothing outside of it is ever run. */
   readonly pipelines: string;
+  /** Queues that it serves, and whose runs it helps. Default: `default` alone. */
+  readonly queues?: readonly string[];
   /** Serves /health, /ready and /metrics. Default: not. */
   readonly health?: HealthOptions;
   /** Where the metrics go. Default: a registry of their own. */
@@ -46,11 +49,11 @@ export interface EtlWorker {
 
 /** While it coordinates a run, a worker helps nobody: its loads stay within `workers`. */
 const coordinateAlone =
-  (shared: Shared, helper: Helper) =>
-  async (job: string, data: unknown): Promise<RunOutcome> => {
+  (shared: Shared, helper: Helper): RunWork =>
+  async (...given) => {
     await helper.pause();
     try {
-      return await coordinate(shared, job, data);
+      return await coordinate(shared, ...given);
     } finally {
       helper.resume();
     }
@@ -60,9 +63,10 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
   const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry, tracer } = options;
   const logger = options.logger ?? silentLogger;
   // What is wrong with the folder is told before a server is started for it.
+  const queues = checkQueues(options.queues);
   const catalog = await loadCatalog(pipelines);
-  const place = await openPlace(options);
-  const metrics = createMetrics(() => runQueueState(place.queue), registry);
+  const place = await openPlace(options, queues);
+  const metrics = createMetrics(() => stateOfQueues(place.queue, queues), registry);
   const common: RunOptions = {
     connection: place.address.config,
     logger,
@@ -77,7 +81,7 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
     onChunk: (times) => metrics.chunkLoaded(pipeline, times),
   });
   const [drain, abort] = [new AbortController(), new AbortController()];
-  return { place, catalog, metrics, logger, drain, abort, common, hooksOf };
+  return { place, catalog, queues, metrics, logger, drain, abort, common, hooksOf };
 };
 
 const stopReason = (): DOMException => new DOMException('the worker stops', 'AbortError');
@@ -89,23 +93,29 @@ const stopReason = (): DOMException => new DOMException('the worker stops', 'Abo
  */
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
   const shared = await share(options);
-  const { place, catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
+  const { place, catalog, queues, metrics, logger, drain, abort, common, hooksOf } = shared;
   const { tracer } = options;
-  const helper = createHelper({ catalog, logger, common, hooksOf, signal: abort.signal });
-  const looks = [helper.look, lookForLostJobs(place, logger), lookForSlots(place, logger, tracer)] as const;
+  const helper = createHelper({ catalog, queues, logger, common, hooksOf, signal: abort.signal });
+  const looks = [
+    helper.look,
+    lookForLostJobs(place, queues, logger),
+    lookForSlots(place, logger, tracer),
+  ] as const;
   const watch = watchDatabase(place.address, looks, logger, drain.signal);
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());
     await Promise.all([helper.close(), watch.over]);
   };
-  const runs = await serveRuns(place.queue, coordinateAlone(shared, helper)).catch(async (error: unknown) => {
-    await closeOthers();
-    throw error;
-  });
+  const runs = await serveRuns(place.queue, queues, coordinateAlone(shared, helper)).catch(
+    async (error: unknown) => {
+      await closeOthers();
+      throw error;
+    },
+  );
   const stop = async (deadlineMs: number): Promise<void> => {
     drain.abort(stopReason());
     const timer = new AbortController();
-    const finished = Promise.all([runs.bull.close(), closeOthers()]);
+    const finished = Promise.all([runs.drain(), closeOthers()]);
     // A queue whose server is gone cannot be told; it is left when the deadline is over.
     const late = (async () => {
       await sleep(deadlineMs, undefined, { signal: timer.signal });
@@ -131,7 +141,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
       await health?.close();
     }
   };
-  logger.info({ pipelines: catalog.names, queue: place.queue.backend.label }, 'worker ready');
+  logger.info({ pipelines: catalog.names, queue: place.queue.backend.label, queues }, 'worker ready');
   return {
     pipelines: catalog.names,
     registry: metrics.registry,

@@ -8,7 +8,7 @@ import * as store from './store.ts';
 
 /** One schedule, with its next slots. */
 export const scheduleOf = (row: store.ScheduleRow): Schedule => {
-  const { name, pipeline, params, cron, timeZone, priority, catchUp, paused } = row;
+  const { name, pipeline, params, cron, timeZone, priority, catchUp, paused, queue } = row;
   const { lastSlot, lastOutcome, job, jobState } = row;
   const calendar = readCalendar(name, cron, timeZone);
   const next: string[] = [];
@@ -25,6 +25,7 @@ export const scheduleOf = (row: store.ScheduleRow): Schedule => {
     priority,
     catchUp,
     paused,
+    queue,
     next,
     lastSlot: lastSlot && calendar.show(lastSlot.getTime()),
     lastOutcome,

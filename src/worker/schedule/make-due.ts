@@ -11,7 +11,7 @@ import { asEtlError } from '../../errors.ts';
 import { scheduleCheckMs, slotLateMs } from '../../limits.ts';
 import type { Logger } from '../../logger.ts';
 import type { QueuePlace } from '../../queue/job-queue.ts';
-import { restoreRuns, runIsOpen, runQueueName } from '../../queue/run-queue.ts';
+import { restoreRuns, runIsOpen, bullNameOf } from '../../queue/run-queue.ts';
 import { traceSending } from '../../trace/job-trace.ts';
 import type { Tracer } from '../../trace/tracer.ts';
 import type { Place } from '../place.ts';
@@ -21,8 +21,8 @@ import { readCalendar } from './slots.ts';
 import * as store from './store.ts';
 
 /** Whether a run of the schedule still waits, is active, or will be tried again. */
-export const isBusy = async (queue: QueuePlace, { job, jobState }: store.ScheduleRow): Promise<boolean> =>
-  job !== null && (jobState === 'pending' || (await runIsOpen(queue, job)));
+export const isBusy = async (queue: QueuePlace, row: store.ScheduleRow): Promise<boolean> =>
+  row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queue, row.queue, row.job)));
 
 /** Deals with rows one after the other, each in a transaction of its own; one that fails is left for the next look. */
 const forEachRow = async (
@@ -91,7 +91,7 @@ export const enqueuePending = (
   forEachRow(client, logger, store.selectPending, async (row) => {
     const { data, ...own } = store.runJobOf(row);
     await traceSending(
-      { tracer, queue: runQueueName, pipeline: row.pipeline },
+      { tracer, queue: bullNameOf(row.queue), pipeline: row.pipeline },
       (trace) => restoreRuns(queue, [{ ...own, data: { ...data, ...(trace && { trace }) } }]),
       () => own.job,
     );
