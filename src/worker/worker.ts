@@ -4,6 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
+import { withClient } from '../db/client.ts';
 import { queueCloseTimeoutMs, stopDeadlineMsDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
 import { serveRuns, type RunWork } from '../queue/serve-runs.ts';
@@ -18,7 +19,9 @@ import type { HealthOptions, PlaceOptions } from './options.ts';
 import { openPlace } from './place.ts';
 import { checkQueues, stateOfQueues } from './queues.ts';
 import { lookForSlots } from './schedule/make-due.ts';
-import { watchDatabase } from './watch.ts';
+import { createScheduleMetrics } from './schedule/metrics.ts';
+import { comingSlots } from './schedule/list.ts';
+import { watchDatabase, type Watch } from './watch.ts';
 
 export interface WorkerOptions
   extends PlaceOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
@@ -86,6 +89,16 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
 
 const stopReason = (): DOMException => new DOMException('the worker stops', 'AbortError');
 
+/** Looks at what must be done besides runs of its own, until the worker stops. */
+const lookAfter = ({ place, queues, metrics, logger, drain, common }: Shared, helper: Helper): Watch => {
+  const { tracer } = common;
+  const readSlots = () => withClient(place.address, comingSlots);
+  const { slotDealt: onSlot } = createScheduleMetrics(metrics.registry, readSlots);
+  const lostJobs = lookForLostJobs(place, queues, logger);
+  const slots = lookForSlots(place, { logger, tracer, onSlot });
+  return watchDatabase(place.address, [helper.look, lostJobs, slots], logger, drain.signal);
+};
+
 /**
  * Starts a worker, which runs until it is closed. It installs no signal handlers and never ends the process.
  *
@@ -94,14 +107,8 @@ const stopReason = (): DOMException => new DOMException('the worker stops', 'Abo
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
   const shared = await share(options);
   const { place, catalog, queues, metrics, logger, drain, abort, common, hooksOf } = shared;
-  const { tracer } = options;
   const helper = createHelper({ catalog, queues, logger, common, hooksOf, signal: abort.signal });
-  const looks = [
-    helper.look,
-    lookForLostJobs(place, queues, logger),
-    lookForSlots(place, logger, tracer),
-  ] as const;
-  const watch = watchDatabase(place.address, looks, logger, drain.signal);
+  const watch = lookAfter(shared, helper);
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());
     await Promise.all([helper.close(), watch.over]);

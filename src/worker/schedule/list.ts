@@ -39,3 +39,7 @@ export const listSchedules = async (client: Client): Promise<readonly Schedule[]
   if (!(await runQuery(client, store.selectHasSchedules())).rows[0].there) return [];
   return (await runQuery(client, store.selectSchedules())).rows.map(scheduleOf);
 };
+
+/** The first slots of all schedules that are not paused. */
+export const comingSlots = async (client: Client): Promise<readonly store.ComingSlot[]> =>
+  (await runQuery(client, store.selectComingSlots())).rows;

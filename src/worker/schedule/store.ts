@@ -107,6 +107,19 @@ export const upsertSchedule = (schedule: NewSchedule): Query => ({
   ],
 });
 
+/** A slot to come, or one that is due, in seconds of the server's clock. */
+export interface ComingSlot {
+  readonly schedule: string;
+  readonly slotSeconds: number;
+  readonly lateSeconds: number;
+}
+
+export const selectComingSlots = (): Query => ({
+  text: `select name as schedule, extract(epoch from next_slot)::float8 as "slotSeconds",
+      greatest(0, extract(epoch from clock_timestamp() - next_slot))::float8 as "lateSeconds"
+    from etl.schedule where not paused order by name`,
+});
+
 export const deleteSchedule = (name: string): Query => ({
   text: 'delete from etl.schedule where name = $1',
   values: [name],
