@@ -16,13 +16,15 @@ export interface NewRun {
   readonly workers: number;
   /** Of the run queue, when the run was enqueued. */
   readonly job?: string | undefined;
+  /** That the run came from; without one, the default one. */
+  readonly queue?: string | undefined;
 }
 
 export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 
 export const insertRun = (run: NewRun): Query => ({
-  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, epoch, host, pid, workers, job)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, epoch, host, pid, workers, job, queue)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, 'default'))
     returning id::float8 as id, generation`,
   values: [
     run.pipeline,
@@ -34,6 +36,7 @@ export const insertRun = (run: NewRun): Query => ({
     run.pid,
     run.workers,
     run.job,
+    run.queue,
   ],
 });
 
@@ -90,14 +93,14 @@ export const abandonRuns = (pipeline: string): Query => ({
  */
 export const adoptRun = (
   runId: number,
-  { host, pid, workers, job }: Pick<NewRun, 'host' | 'pid' | 'workers' | 'job'>,
+  { host, pid, workers, job, queue }: Pick<NewRun, 'host' | 'pid' | 'workers' | 'job' | 'queue'>,
 ): Query => ({
   text: `update etl.run
     set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
-      finished_at = null, error_code = null, error = null
+      queue = coalesce($6, 'default'), finished_at = null, error_code = null, error = null
     where id = $1 and ($5::text is null or job is distinct from $5 or error_code is distinct from 'ETL_RUN_CANCELLED')
     returning generation`,
-  values: [runId, host, pid, workers, job],
+  values: [runId, host, pid, workers, job, queue],
 });
 
 /** The newest run of a pipeline, finished or not. */

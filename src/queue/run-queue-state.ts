@@ -6,12 +6,17 @@ export interface AddedRun {
   readonly isNew: boolean;
 }
 
-/** How the queue of runs stands. */
-export interface RunQueueState {
+/** How a queue of runs stands. */
+export interface QueueDepth {
   readonly waiting: number;
   readonly delayed: number;
   readonly active: number;
   readonly failed: number;
   /** When the job was added that has waited longest; null when none waits. */
   readonly oldestAt: Date | null;
+}
+
+/** How queues of runs stand together, and each. */
+export interface RunQueueState extends QueueDepth {
+  readonly queues: readonly (QueueDepth & { readonly queue: string })[];
 }

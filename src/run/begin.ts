@@ -59,6 +59,7 @@ const insertNewRun = (
       host: hostname(),
       pid: process.pid,
       job: context.job,
+      queue: context.runQueue,
       definitionHash: hashes.definition,
       tableHashes: hashes.tables,
       epoch: context.epoch,
@@ -131,10 +132,13 @@ const announcePlan = ({ emit, spec, address, workers }: RunContext, { runId, pla
 };
 
 /** Makes this process the run's coordinator. */
-const adopt = async ({ client, workers, job }: RunContext, runId: number): Promise<RunNumber> => {
+const adopt = async (
+  { client, workers, job, runQueue: queue }: RunContext,
+  runId: number,
+): Promise<RunNumber> => {
   const { rows } = await runQuery(
     client,
-    adoptRun(runId, { host: hostname(), pid: process.pid, workers, job }),
+    adoptRun(runId, { host: hostname(), pid: process.pid, workers, job, queue }),
   );
   if (rows.length === 0) throw await whyStopped(client, runId);
   return { runId, generation: rows[0].generation };

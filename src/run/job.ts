@@ -98,6 +98,7 @@ export const createContext = async (
   chunkBytes: options.chunkBytes ?? chunkBytesDefault,
   keepStaging: options.keepStaging ?? false,
   job: hooks.job,
+  runQueue: hooks.queue,
   onChunk: hooks.onChunk ?? (() => undefined),
   profiler,
   tracer: options.tracer,

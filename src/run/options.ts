@@ -13,6 +13,8 @@ import type { Tracer } from '../trace/tracer.ts';
 export interface RunHooks {
   /** Job of the run queue that this run is for. */
   readonly job?: string;
+  /** The queue that it was on. */
+  readonly queue?: string;
   /** Hash that the definition must have. */
   readonly definition?: string;
   /** Go on with the unfinished run, also when what it was to publish stands already: it was asked for all the same. */

@@ -7,7 +7,8 @@ import { runHandedOnMs, runLockedRetryMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import type { RunEvent, TraceContext } from '../model.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
-import { runQueueName, type RunOutcome } from '../queue/run-queue.ts';
+import { bullNameOf } from '../queue/run-queue.ts';
+import type { RunOutcome, RunWork } from '../queue/serve-runs.ts';
 import type { RunHooks, RunOptions } from '../run/options.ts';
 import { runForWorker } from '../run/run-pipeline.ts';
 import { traceDelivery } from '../trace/job-trace.ts';
@@ -20,6 +21,8 @@ import { isScheduledJob, recordJobEnd } from './schedule/store.ts';
 export interface Shared {
   readonly place: Place;
   readonly catalog: Catalog;
+  /** That it serves. */
+  readonly queues: readonly string[];
   readonly metrics: WorkerMetrics;
   readonly logger: Logger;
   readonly drain: AbortController;
@@ -42,6 +45,7 @@ const runRequest = async (
   shared: Shared,
   job: string,
   request: RunRequest,
+  queue: string,
   parent: TraceContext | undefined,
 ): Promise<'published' | 'unchanged'> => {
   const { catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
@@ -72,6 +76,7 @@ const runRequest = async (
   const result = await runForWorker(pipeline, own, {
     ...hooksOf(name),
     job,
+    queue,
     definition,
     resume,
     parent,
@@ -91,14 +96,23 @@ const tellSchedule = async ({ place, logger }: Shared, job: string, state: strin
 };
 
 /** One delivery of a job: what becomes of it. */
-export const coordinate = async (shared: Shared, job: string, data: unknown): Promise<RunOutcome> => {
+export const coordinate = async (
+  shared: Shared,
+  ...[job, data, queue]: Parameters<RunWork>
+): Promise<RunOutcome> => {
   const { logger, metrics, drain, common } = shared;
   let pipeline: string | undefined;
   try {
     const request = readRunRequest(data, job);
     pipeline = request.pipeline;
-    const delivery = { tracer: common.tracer, queue: runQueueName, job, pipeline, parent: request.trace };
-    const outcome = await traceDelivery(delivery, (trace) => runRequest(shared, job, request, trace));
+    const delivery = {
+      tracer: common.tracer,
+      queue: bullNameOf(queue),
+      job,
+      pipeline,
+      parent: request.trace,
+    };
+    const outcome = await traceDelivery(delivery, (trace) => runRequest(shared, job, request, queue, trace));
     await tellSchedule(shared, job, outcome);
     return 'done';
   } catch (thrown) {

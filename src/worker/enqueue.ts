@@ -8,13 +8,14 @@ import { EtlError } from '../errors.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import type { AddedRun, RunQueueState } from '../queue/run-queue-state.ts';
-import { addRun, runQueueName, runQueueState, type AddRunOptions } from '../queue/run-queue.ts';
+import { addRun, bullNameOf, type AddRunOptions } from '../queue/run-queue.ts';
 import { readDefinition } from '../run/definition.ts';
 import { findRun } from '../run/history.ts';
 import { traceSending } from '../trace/job-trace.ts';
 import { requestOfRun } from './lost-jobs.ts';
 import type { PlaceOptions } from './options.ts';
 import { openPlace, type Place } from './place.ts';
+import { checkQueue, knownQueues, stateOfQueues } from './queues.ts';
 
 export interface EnqueueOptions extends PlaceOptions {
   /** Values for the pipeline's `params`. */
@@ -27,6 +28,8 @@ export interface EnqueueOptions extends PlaceOptions {
   readonly priority?: number;
   /** While a run with the same key waits or runs, another one is not added. */
   readonly dedupe?: string;
+  /** Which workers are to do it: those that serve this queue. Default: `default`. */
+  readonly queue?: string;
   readonly fresh?: boolean;
   readonly fullRefresh?: boolean;
 }
@@ -73,7 +76,7 @@ const send = (
   options: AddRunOptions,
 ): Promise<AddedRun> =>
   traceSending(
-    { tracer, queue: runQueueName, pipeline: request.pipeline },
+    { tracer, queue: bullNameOf(options.queue), pipeline: request.pipeline },
     (trace) => addRun(queue, { ...request, ...(trace && { trace }) }, options),
     ({ job }) => job,
   );
@@ -86,10 +89,11 @@ const send = (
  */
 export const enqueue = async (pipeline: Pipeline, options: EnqueueOptions = {}): Promise<AddedRun> => {
   const { at, priority, dedupe } = options;
+  const queue = checkQueue(options.queue);
   const request = await requestRun(pipeline, options);
-  const place = await openPlace(options);
+  const place = await openPlace(options, [queue]);
   const delayMs = at === undefined ? 0 : Math.max(0, at.getTime() - Date.now());
-  return send(place, options, request, { delayMs, priority, dedupe });
+  return send(place, options, request, { queue, delayMs, priority, dedupe });
 };
 
 /**
@@ -113,19 +117,27 @@ export const cancel = async (runId: number, options: PlaceOptions = {}): Promise
  */
 export const retry = async (runId: number, options: PlaceOptions = {}): Promise<AddedRun> => {
   const place = await openPlace(options);
-  const request = await withClient(place.address, async (client) => {
+  const { queue, ...request } = await withClient(place.address, async (client) => {
     const { state } = (await findRun(client, runId)).run;
     if (state !== 'failed' && state !== 'cancelled')
       throw new EtlError('ETL_RUN_OVER', { run: runId, state, action: 'retry' });
     const { rows } = await client.query(
-      'select pipeline, definition_hash as definition, params from etl.run where id = $1',
+      'select pipeline, definition_hash as definition, params, queue from etl.run where id = $1',
       [runId],
     );
-    return requestOfRun(rows[0], 'to be added');
+    return { ...requestOfRun(rows[0], 'to be added'), queue: rows[0].queue as string };
   });
-  return send(place, options, request, { delayMs: 0, priority: undefined, dedupe: undefined });
+  return send(place, options, request, { queue, delayMs: 0, priority: undefined, dedupe: undefined });
 };
 
-/** How the queue of runs stands. */
-export const queueState = async (options: PlaceOptions = {}): Promise<RunQueueState> =>
-  runQueueState((await openPlace(options)).queue);
+export interface QueueStateOptions extends PlaceOptions {
+  /** Default: all that there are. */
+  readonly queue?: string;
+}
+
+/** How the queues of runs stand, together and each. Errors: ETL_USAGE (the name). */
+export const queueState = async (options: QueueStateOptions = {}): Promise<RunQueueState> => {
+  const named = options.queue === undefined ? undefined : [checkQueue(options.queue)];
+  const { address, queue } = await openPlace(options);
+  return stateOfQueues(queue, named ?? (await withClient(address, knownQueues)));
+};

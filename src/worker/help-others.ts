@@ -31,6 +31,8 @@ export interface Helper {
 
 export interface HelperOptions {
   readonly catalog: Catalog;
+  /** Whose runs it helps. */
+  readonly queues: readonly string[];
   readonly logger: Logger;
   /** What every run of this worker is told. */
   readonly common: RunOptions;
@@ -39,10 +41,12 @@ export interface HelperOptions {
   readonly signal: AbortSignal;
 }
 
-const loadingRuns = async (client: Client): Promise<readonly LoadingRow[]> =>
+const loadingRuns = async (client: Client, queues: readonly string[]): Promise<readonly LoadingRow[]> =>
   (
     await client.query(
-      `select id::float8 as id, pipeline, params, generation from etl.run where state = 'loading' order by id`,
+      `select id::float8 as id, pipeline, params, generation from etl.run
+        where state = 'loading' and queue = any ($1) order by id`,
+      [queues],
     )
   ).rows;
 
@@ -82,7 +86,7 @@ const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promis
 };
 
 export const createHelper = (options: HelperOptions): Helper => {
-  const { catalog } = options;
+  const { catalog, queues } = options;
   const rest: Rest = { over: new AbortController(), pausing: new AbortController(), isResting: false };
   const refused = new Set<string>();
   let helping: Promise<void> | undefined;
@@ -93,7 +97,7 @@ export const createHelper = (options: HelperOptions): Helper => {
     helping = undefined;
   };
   const look = async (client: Client): Promise<void> => {
-    const rows = await loadingRuns(client);
+    const rows = await loadingRuns(client, queues);
     const keys = new Set(rows.flatMap(keysOf));
     for (const key of refused) if (!keys.has(key)) refused.delete(key);
     if (helping !== undefined || rest.isResting || rest.over.signal.aborted) return;

@@ -31,9 +31,9 @@ export const requestOfRun = ({ pipeline, definition, params }: RunRow, job: stri
 
 /** Runs that a worker began, or handed on, and that nobody has ended; only the newest of a pipeline can be gone on with. */
 const selectUnfinished = `
-  select job, pipeline, definition_hash as definition, params
+  select job, queue, pipeline, definition_hash as definition, params
     from etl.run r
-    where job is not null
+    where job is not null and queue = any ($1)
       and (state in ('planned', 'loading', 'loaded', 'publishing') or error_code = 'ETL_INTERRUPTED')
       and state <> 'published' and id = (select max(id) from etl.run where pipeline = r.pipeline)`;
 
@@ -41,21 +41,29 @@ const selectUnfinished = `
  * Restores what is missing, and returns the jobs. One that is restored while its worker is alive does no harm: whoever is
  * given it finds the pipeline locked, and later the run published.
  */
-const restoreLostJobs = async (client: Client, { queue }: Place): Promise<readonly string[]> => {
-  const begun = await client.query<RunRow & { readonly job: string }>(selectUnfinished);
-  const scheduled = await runQuery(client, selectEnqueued());
+const restoreLostJobs = async (
+  client: Client,
+  { queue }: Place,
+  queues: readonly string[],
+): Promise<readonly string[]> => {
+  const begun = await client.query<RunRow & { readonly job: string; readonly queue: string }>(
+    selectUnfinished,
+    [queues],
+  );
+  const scheduled = await runQuery(client, selectEnqueued(queues));
   const jobs = [
-    ...begun.rows.map((row) => ({ job: row.job, data: requestOfRun(row, row.job) })),
+    ...begun.rows.map((row) => ({ job: row.job, queue: row.queue, data: requestOfRun(row, row.job) })),
     ...scheduled.rows.map(runJobOf),
   ];
   return jobs.length === 0 ? [] : restoreRuns(queue, jobs);
 };
 
-/** For every worker, also one that helps or coordinates. */
-export const lookForLostJobs = (place: Place, logger: Logger): Look => ({
+/** Of the queues of a worker, also while it helps or coordinates. */
+export const lookForLostJobs = (place: Place, queues: readonly string[], logger: Logger): Look => ({
   everyMs: lostJobsCheckMs,
   problem: 'the queue cannot be asked for lost jobs',
   look: async (client) => {
-    for (const job of await restoreLostJobs(client, place)) logger.warn({ job }, 'the queue had lost a job');
+    for (const job of await restoreLostJobs(client, place, queues))
+      logger.warn({ job }, 'the queue had lost a job');
   },
 });

@@ -33,15 +33,15 @@ export const createMetrics = (
     buckets: [...chunkSecondsBuckets],
     registers,
   });
-  const depth: Gauge<'state'> = new Gauge({
+  const depth: Gauge<'queue' | 'state'> = new Gauge({
     name: 'sluice_queue_jobs',
     help: 'Runs on the queue',
-    labelNames: ['state'] as const,
+    labelNames: ['queue', 'state'] as const,
     registers,
     collect: async () => {
-      const { waiting, delayed, active, failed } = await readQueue();
-      for (const [state, jobs] of Object.entries({ waiting, delayed, active, failed }))
-        depth.set({ state }, jobs);
+      for (const { queue, waiting, delayed, active, failed } of (await readQueue()).queues)
+        for (const [state, jobs] of Object.entries({ waiting, delayed, active, failed }))
+          depth.set({ queue, state }, jobs);
     },
   });
   return {

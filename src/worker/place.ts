@@ -8,6 +8,7 @@ import { silentLogger } from '../logger.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
 import type { QueuePlace } from '../queue/job-queue.ts';
 import type { PlaceOptions } from './options.ts';
+import { rememberQueues } from './queues.ts';
 
 export interface Place {
   readonly address: ServerAddress;
@@ -27,13 +28,14 @@ export const withBookkeeping = async <T>(
     return use(client);
   });
 
-/** Finds both, and brings them to the version that this program knows. Errors: those of a run before it begins. */
-export const openPlace = async (options: PlaceOptions): Promise<Place> => {
+/** Finds both, brings them to the version that this program knows, and notes queues that are about to be used. Errors: those of a run before it begins. */
+export const openPlace = async (options: PlaceOptions, queues: readonly string[] = []): Promise<Place> => {
   const { redis, logger } = options;
   const address = await findServer(options);
   const backend = chooseBackend(address, redis, process.env);
   const namespace = await withClient(address, async (client) => {
     await migrate(client);
+    if (queues.length > 0) await rememberQueues(client, queues);
     return backend.namespaceOf(client);
   });
   await backend.prepare();

@@ -4,10 +4,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
+import { withClient } from '../db/client.ts';
 import { watchSessionName } from '../db/session-names.ts';
 import { queueCloseTimeoutMs, stopDeadlineMsDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
-import { runQueueState, serveRuns, type RunOutcome } from '../queue/run-queue.ts';
+import { serveRuns, type RunWork } from '../queue/serve-runs.ts';
 import type { RunOptions } from '../run/options.ts';
 import { loadCatalog } from './catalog.ts';
 import { coordinate, type Shared } from './coordinate.ts';
@@ -17,13 +18,18 @@ import { lookForLostJobs } from './lost-jobs.ts';
 import { createMetrics } from './metrics.ts';
 import type { HealthOptions, PlaceOptions } from './options.ts';
 import { openPlace } from './place.ts';
+import { checkQueues, stateOfQueues } from './queues.ts';
 import { lookForSlots } from './schedule/make-due.ts';
-import { watchDatabase } from './watch.ts';
+import { createScheduleMetrics } from './schedule/metrics.ts';
+import { comingSlots } from './schedule/list.ts';
+import { watchDatabase, type Watch } from './watch.ts';
 
 export interface WorkerOptions
   extends PlaceOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
   /** Folder of pipeline files; nothing outside of it is ever run. */
   readonly pipelines: string;
+  /** Queues that it serves, and whose runs it helps. Default: `default` alone. */
+  readonly queues?: readonly string[];
   /** Serves /health, /ready and /metrics. Default: not. */
   readonly health?: HealthOptions;
   /** Where the metrics go. Default: a registry of their own. */
@@ -47,11 +53,11 @@ export interface EtlWorker {
 
 /** While it coordinates a run, a worker helps nobody: its loads stay within `workers`. */
 const coordinateAlone =
-  (shared: Shared, helper: Helper) =>
-  async (job: string, data: unknown): Promise<RunOutcome> => {
+  (shared: Shared, helper: Helper): RunWork =>
+  async (...given) => {
     await helper.pause();
     try {
-      return await coordinate(shared, job, data);
+      return await coordinate(shared, ...given);
     } finally {
       helper.resume();
     }
@@ -61,9 +67,10 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
   const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry, tracer } = options;
   const logger = options.logger ?? silentLogger;
   // What is wrong with the folder is told before a server is started for it.
+  const queues = checkQueues(options.queues);
   const catalog = await loadCatalog(pipelines);
-  const place = await openPlace(options);
-  const metrics = createMetrics(() => runQueueState(place.queue), registry);
+  const place = await openPlace(options, queues);
+  const metrics = createMetrics(() => stateOfQueues(place.queue, queues), registry);
   const common: RunOptions = {
     connection: place.address.config,
     logger,
@@ -78,10 +85,21 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
     onChunk: (times) => metrics.chunkLoaded(pipeline, times),
   });
   const [drain, abort] = [new AbortController(), new AbortController()];
-  return { place, catalog, metrics, logger, drain, abort, common, hooksOf };
+  return { place, catalog, queues, metrics, logger, drain, abort, common, hooksOf };
 };
 
 const stopReason = (): DOMException => new DOMException('the worker stops', 'AbortError');
+
+/** Looks at what must be done besides runs of its own, until the worker stops. */
+const lookAfter = ({ place, queues, metrics, logger, drain, common }: Shared, helper: Helper): Watch => {
+  const { tracer } = common;
+  const readSlots = () => withClient(place.address, comingSlots);
+  const { slotDealt: onSlot } = createScheduleMetrics(metrics.registry, readSlots);
+  const lostJobs = lookForLostJobs(place, queues, logger);
+  const slots = lookForSlots(place, { logger, tracer, onSlot });
+  const address = { ...place.address, sessionName: watchSessionName };
+  return watchDatabase(address, [helper.look, lostJobs, slots], logger, drain.signal);
+};
 
 /**
  * Starts a worker, which runs until it is closed. It installs no signal handlers and never ends the process.
@@ -90,24 +108,23 @@ const stopReason = (): DOMException => new DOMException('the worker stops', 'Abo
  */
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
   const shared = await share(options);
-  const { place, catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
-  const { tracer } = options;
-  const helper = createHelper({ catalog, logger, common, hooksOf, signal: abort.signal });
-  const looks = [helper.look, lookForLostJobs(place, logger), lookForSlots(place, logger, tracer)] as const;
-  const address = { ...place.address, sessionName: watchSessionName };
-  const watch = watchDatabase(address, looks, logger, drain.signal);
+  const { place, catalog, queues, metrics, logger, drain, abort, common, hooksOf } = shared;
+  const helper = createHelper({ catalog, queues, logger, common, hooksOf, signal: abort.signal });
+  const watch = lookAfter(shared, helper);
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());
     await Promise.all([helper.close(), watch.over]);
   };
-  const runs = await serveRuns(place.queue, coordinateAlone(shared, helper)).catch(async (error: unknown) => {
-    await closeOthers();
-    throw error;
-  });
+  const runs = await serveRuns(place.queue, queues, coordinateAlone(shared, helper)).catch(
+    async (error: unknown) => {
+      await closeOthers();
+      throw error;
+    },
+  );
   const stop = async (deadlineMs: number): Promise<void> => {
     drain.abort(stopReason());
     const timer = new AbortController();
-    const finished = Promise.all([runs.bull.close(), closeOthers()]);
+    const finished = Promise.all([runs.drain(), closeOthers()]);
     // A queue whose server is gone cannot be told; it is left when the deadline is over.
     const late = (async () => {
       await sleep(deadlineMs, undefined, { signal: timer.signal });
@@ -133,7 +150,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
       await health?.close();
     }
   };
-  logger.info({ pipelines: catalog.names, queue: place.queue.backend.label }, 'worker ready');
+  logger.info({ pipelines: catalog.names, queue: place.queue.backend.label, queues }, 'worker ready');
   return {
     pipelines: catalog.names,
     registry: metrics.registry,

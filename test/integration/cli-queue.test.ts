@@ -37,13 +37,29 @@ describe('enqueued runs', () => {
     const again = await etl('enqueue', noaa, '--dedupe', 'one');
     expect(again.out).toBe(`A run with the key one waits or runs already: ${JSON.parse(later.out).job}\n`);
     const counted = JSON.parse((await etl('queue', '--json')).out);
-    expect(counted).toEqual({
+    const depth = {
       waiting: 1,
       delayed: 1,
       active: 0,
       failed: 0,
       oldestAt: expect.stringMatching(/^\d{4}-/),
+    };
+    expect(counted).toEqual({ ...depth, queues: [{ queue: 'default', ...depth }] });
+  });
+
+  it('go to the queue that is named, which has a line of its own from then on', async () => {
+    await etl('enqueue', noaa, '--queue', 'night', '--at', '2999-01-01T00:00:00Z');
+    expect((await etl('queue')).out).toMatch(
+      /^default: 1 waiting, 1 later, .*\nnight: 0 waiting, 1 later, 0 active, 0 failed\n$/,
+    );
+    expect((await etl('queue', '--queue', 'night')).out).toBe('0 waiting, 1 later, 0 active, 0 failed\n');
+    expect(await etl('enqueue', noaa, '--queue', 'no:name')).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('ETL_USAGE: the queue `no:name` is not a plain name'),
     });
+    const set = await etl('schedule', 'set', 'nightly', noaa, '--cron', '0 2 * * *', '--queue', 'night');
+    expect(set.out).toMatch(/^nightly: noaa at 0 2 \* \* \* UTC, queue night\n/);
+    await etl('schedule', 'remove', 'nightly');
   });
 });
 

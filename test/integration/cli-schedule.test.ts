@@ -39,6 +39,7 @@ describe('etl schedule', () => {
       {
         name: 'nightly',
         pipeline: 'noaa',
+        queue: 'default',
         params: {},
         cron: '0 2 * * *',
         timeZone: 'UTC',

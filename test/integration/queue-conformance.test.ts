@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/address.ts';
@@ -11,6 +12,8 @@ import type { Segment } from '../../src/model.ts';
 import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { chooseBackend } from '../../src/queue/choose-backend.ts';
 import { withQueue, type QueuePlace } from '../../src/queue/job-queue.ts';
+import { addRun, runQueueDepth } from '../../src/queue/run-queue.ts';
+import { serveRuns, type RunService } from '../../src/queue/serve-runs.ts';
 import { removeQueue, serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
@@ -201,6 +204,58 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
     );
     await other?.close();
     expect({ others, loaded: loaded.length }).toEqual({ others: [], loaded: 3 });
+  });
+
+  it('whoever serves several queues works one run off at a time, and leaves the others to those who are idle', async () => {
+    const add = (queue: string): Promise<unknown> =>
+      addRun(place(), {}, { queue, delayMs: 0, priority: undefined, dedupe: undefined });
+    const begun: string[] = [];
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const serve = (name: string): Promise<RunService> =>
+      serveRuns(place(), ['a', 'b', 'c'], async (_, __, queue) => {
+        begun.push(`${name} ${queue}`);
+        await held;
+        return 'done';
+      });
+    const until = async (isIt: () => boolean | Promise<boolean>): Promise<void> => {
+      while (!(await isIt())) await sleep(20);
+    };
+    const first = await serve('first');
+    for (const queue of ['a', 'b', 'c']) await add(queue);
+    await until(() => begun.length === 1);
+    const second = await serve('second');
+    await until(() => begun.length === 2);
+    const depths = await Promise.all(['a', 'b', 'c'].map((queue) => runQueueDepth(place(), queue)));
+    expect(depths.reduce((sum, { waiting, delayed, active }) => sum + waiting + delayed + active, 0)).toBe(3);
+    expect(begun.map((each) => each.split(' ')[0])).toEqual(['first', 'second']);
+    letGo();
+    // The one that is left goes to whoever is done first.
+    await until(() => begun.length === 3);
+    expect(new Set(begun.map((each) => each.split(' ')[1]))).toEqual(new Set(['a', 'b', 'c']));
+    await Promise.all([first.drain(), second.drain()]);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  it('a queue that is never empty does not keep the others of its process waiting', async () => {
+    const add = (queue: string): Promise<unknown> =>
+      addRun(place(), {}, { queue, delayMs: 0, priority: undefined, dedupe: undefined });
+    const order: string[] = [];
+    let busy = 0;
+    for (let count = 0; count < 20; count += 1) await add('full');
+    await add('rare');
+    const service = await serveRuns(place(), ['full', 'rare'], async (_, __, queue) => {
+      busy += 1;
+      expect(busy).toBe(1);
+      await sleep(20);
+      order.push(queue);
+      busy -= 1;
+      return 'done';
+    });
+    while (order.length < 21) await sleep(20);
+    await service.drain();
+    await service.close();
+    expect(order.indexOf('rare')).toBeLessThan(20);
   });
 
   it('the queue of a run that nobody continues is removed', async () => {

@@ -3,12 +3,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { tryLockPipeline } from '../../src/db/advisory-lock.ts';
 import { withClient } from '../../src/db/client.ts';
 import { createWorker, loadPipelineFile, queueState, schedule } from '../../src/index.ts';
 import type { EtlWorker, Logger, Pipeline, Schedule, ScheduleOptions } from '../../src/index.ts';
+import { comingSlots } from '../../src/worker/schedule/list.ts';
+import { createScheduleMetrics } from '../../src/worker/schedule/metrics.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
@@ -122,9 +125,12 @@ describe.each(kinds)('schedules, queues in $kind', ({ kind }) => {
     await set('a', { catchUp: true });
     await set('b');
     for (const name of ['a', 'b']) await setNextSlot(name, `timestamptz '2020-01-01 00:00Z'`);
-    await start();
+    const { registry } = await start();
     await until(async () => (await find('b')).lastSlot !== null);
     await untilDone('a');
+    const counted = await registry.metrics();
+    expect(counted).toContain('sluice_schedule_slots_total{schedule="a",outcome="enqueued"} 1');
+    expect(counted).toContain('sluice_schedule_slots_total{schedule="b",outcome="missed"} 1');
     const newest = `${new Date().getUTCFullYear()}-01-01T00:00:00+00:00`;
     expect(await find('a')).toMatchObject({ lastSlot: newest, lastOutcome: 'enqueued' });
     expect(await find('b')).toMatchObject({ lastSlot: newest, lastOutcome: 'missed', job: null });
@@ -197,6 +203,9 @@ describe.each(kinds)('schedules, queues in $kind', ({ kind }) => {
       await until(async () => (await find('a')).lastOutcome === 'skipped');
     });
     expect(said('a slot is skipped', 'a')).toBe(true);
+    expect(await workers[0]!.registry.metrics()).toContain(
+      'sluice_schedule_slots_total{schedule="a",outcome="skipped"} 1',
+    );
     await untilDone('a');
     expect((await find('a')).job).toBe(job);
   });
@@ -216,6 +225,25 @@ describe.each(kinds)('schedules, queues in $kind', ({ kind }) => {
     // The ledger knows before the log does.
     await until(async () => ended().length >= 2);
     expect([ended().length, new Set(ended())]).toEqual([2, new Set([job, 'schedule-c-before'])]);
+  });
+
+  it('metrics tell when the next slot is, and how late one is that nobody deals with; a paused one has none', async () => {
+    const registry = new Registry();
+    createScheduleMetrics(registry, () => withClient(addressFromUrl(database.url), comingSlots));
+    for (const name of ['a', 'b', 'c']) await set(name);
+    await schedule.pause('c', place());
+    await setNextSlot('b', `clock_timestamp() - interval '5 minutes'`);
+    const valueOf = async (metric: string, name: string): Promise<number | undefined> => {
+      const line = new RegExp(`^${metric}[{]schedule="${name}"[}] (.*)$`, 'm').exec(await registry.metrics());
+      return line === null ? undefined : Number(line[1]);
+    };
+    const [next, late] = ['sluice_schedule_next_slot_timestamp_seconds', 'sluice_schedule_late_seconds'];
+    expect(await valueOf(next, 'a')).toBe(Date.parse((await find('a')).next[0]!) / 1000);
+    expect(await valueOf(late, 'a')).toBe(0);
+    expect(await valueOf(late, 'b')).toBeGreaterThanOrEqual(300);
+    expect(await valueOf(next, 'c')).toBeUndefined();
+    await schedule.remove('a', place());
+    expect(await valueOf(next, 'a')).toBeUndefined();
   });
 
   it('a queue that is emptied loses neither schedule nor run', async () => {

@@ -106,7 +106,7 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
     expect(metrics).toContain('sluice_runs_total{pipeline="noaa",outcome="published"} 1');
     expect(metrics).toContain('sluice_records_total{pipeline="noaa",result="copied"} 6');
     expect(metrics).toMatch(/sluice_chunk_seconds_count\{pipeline="noaa"\} [1-9]/);
-    expect(metrics).toContain('sluice_queue_jobs{state="waiting"} 0');
+    expect(metrics).toContain('sluice_queue_jobs{queue="default",state="waiting"} 0');
     await worker.close();
     await expect(fetch(`${endpoint}/health`)).rejects.toThrow('fetch failed');
     const { rows: sessions } = await database.query(

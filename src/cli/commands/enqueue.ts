@@ -32,6 +32,7 @@ const put = async (file: string, command: Command, io: Io): Promise<void> => {
   const at = readFlag(command, 'at', parseMoment, io);
   const priority = readFlag(command, 'priority', parseCount(runPriorityMax), io);
   const dedupe = readFlag(command, 'dedupe', parseString, io);
+  const queue = readFlag(command, 'queue', parseString, io);
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
   const { pipeline, directory } = await loadPipelineFile(file);
   const { enqueue } = await import('../../worker/enqueue.ts');
@@ -44,6 +45,7 @@ const put = async (file: string, command: Command, io: Io): Promise<void> => {
     ...(at !== undefined && { at }),
     ...(priority !== undefined && { priority }),
     ...(dedupe !== undefined && { dedupe }),
+    ...(queue !== undefined && { queue }),
   };
   const added = await withTracing(command, io, (tracing) => enqueue(pipeline, { ...options, ...tracing }));
   const { job, isNew } = added;
@@ -66,6 +68,7 @@ export const enqueueCommand: CliCommand = {
       .addOption(flag('--at <time>', 'not before this moment, as ISO 8601 writes it; default: at once'))
       .addOption(flag('--priority <n>', '1 comes first; runs without one go before all that have one'))
       .addOption(flag('--dedupe <key>', 'not while another run with this key waits or runs'))
+      .addOption(flag('--queue <name>', 'for the workers that serve this queue; default: default'))
       .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
       .addOption(tracingFlag())

@@ -2,7 +2,8 @@
 
 import type { Command, Option } from 'commander';
 import type { CliCommand } from '../command.ts';
-import { flag, parseRunId, readSwitch } from '../flags.ts';
+import type { QueueDepth } from '../../queue/run-queue-state.ts';
+import { flag, parseRunId, parseString, readFlag, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
@@ -11,12 +12,21 @@ const print = (command: Command, io: Io, data: object, text: string): void => {
   io.stdout.write(`${readSwitch(command, 'json', io) ? JSON.stringify(data) : text}\n`);
 };
 
+const depthText = ({ waiting, delayed, active, failed, oldestAt }: QueueDepth): string => {
+  const oldest = oldestAt === null ? '' : `; the oldest since ${oldestAt.toISOString()}`;
+  return `${waiting} waiting, ${delayed} later, ${active} active, ${failed} failed${oldest}`;
+};
+
 const showQueue = async (command: Command, io: Io): Promise<void> => {
   const { queueState } = await import('../../worker/enqueue.ts');
-  const state = await queueState({ connection: (await openServer(command, io)).config });
-  const { waiting, delayed, active, failed, oldestAt } = state;
-  const oldest = oldestAt === null ? '' : `; the oldest since ${oldestAt.toISOString()}`;
-  const text = `${waiting} waiting, ${delayed} later, ${active} active, ${failed} failed${oldest}`;
+  const queue = readFlag(command, 'queue', parseString, io);
+  const { config: connection } = await openServer(command, io);
+  const state = await queueState({ connection, ...(queue !== undefined && { queue }) });
+  const { queues } = state;
+  const text =
+    queues.length === 1
+      ? depthText(queues[0]!)
+      : queues.map((each) => `${each.queue}: ${depthText(each)}`).join('\n');
   print(command, io, state, text);
 };
 
@@ -91,6 +101,7 @@ export const queueCommand: CliCommand = {
         .summary('how many runs wait, and since when')
         .description('Shows how many enqueued runs wait, are worked on, or have failed.'),
     )
+      .addOption(flag('--queue <name>', 'one queue; default: all that there are'))
       .addHelpText('after', '\nExamples:\n  $ etl queue\n  $ etl queue --json | jq .waiting')
       .action((_, command: Command) => showQueue(command, io));
   },

@@ -40,11 +40,12 @@ const lastLine = ({ lastSlot, lastOutcome, job, jobState }: Schedule): readonly 
 ];
 
 const scheduleLines = (schedule: Schedule): readonly string[] => {
-  const { name, pipeline, cron, timeZone, paused, catchUp, priority, next } = schedule;
+  const { name, pipeline, cron, timeZone, paused, catchUp, priority, queue, next } = schedule;
   const traits = [
     ...(paused ? ['paused'] : []),
     ...(catchUp ? ['catches up'] : []),
     ...(priority === null ? [] : [`priority ${priority}`]),
+    ...(queue === 'default' ? [] : [`queue ${queue}`]),
   ];
   const head = [visibleText(`${name}: ${pipeline} at ${cron} ${timeZone}`), ...traits].join(', ');
   return [
@@ -67,6 +68,7 @@ const setOne = async (name: string, file: string, command: Command, io: Io): Pro
     });
   const timeZone = readFlag(command, 'tz', parseString, io);
   const priority = readFlag(command, 'priority', parseCount(runPriorityMax), io);
+  const queue = readFlag(command, 'queue', parseString, io);
   const params = readPairs(command, 'param', io);
   const catchUp = readSwitch(command, 'catchUp', io);
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
@@ -80,6 +82,7 @@ const setOne = async (name: string, file: string, command: Command, io: Io): Pro
     catchUp,
     ...(timeZone !== undefined && { timeZone }),
     ...(priority !== undefined && { priority }),
+    ...(queue !== undefined && { queue }),
   });
   print(command, io, done, scheduleLines(done));
 };
@@ -127,6 +130,7 @@ const addSet = (add: (name: string, description: string) => Command, io: Io): Co
     .addOption(paramFlag())
     .addOption(flag('--catch-up', 'run once for slots that were missed while no worker ran'))
     .addOption(flag('--priority <n>', '1 comes first; runs without one go before all that have one'))
+    .addOption(flag('--queue <name>', 'for the workers that serve this queue; default: default'))
     .addHelpText('after', setExamples)
     .action((name: string, file: string, _, command: Command) => setOne(name, file, command, io));
 

@@ -31,6 +31,7 @@ const readOptions = (command: Command, io: Io) => {
       problem: 'no folder of pipelines is named',
       hint: 'Name it with --pipelines, or in ETL_PIPELINES.',
     });
+  const queues = readFlag(command, 'queues', parseString, io)?.split(',');
   const port = readFlag(command, 'healthPort', parseCount(portMax), io);
   const host = readFlag(command, 'healthHost', parseString, io);
   const workers = readFlag(command, 'workers', parseCount(workersMax), io);
@@ -39,6 +40,7 @@ const readOptions = (command: Command, io: Io) => {
   return {
     pipelines,
     workingDirectory: io.workingDirectory,
+    ...(queues !== undefined && { queues }),
     ...(workers !== undefined && { workers }),
     ...(chunkBytes !== undefined && { chunkBytes }),
     ...(waitMs !== undefined && { waitMs }),
@@ -76,6 +78,7 @@ export const workerCommand: CliCommand = {
       .description('Runs what is enqueued and helps other workers, until it is asked to stop.')
       .addOption(flag('--pipelines <folder>', 'folder of pipeline files; nothing outside of it is run'))
       .addOption(databaseUrlFlag())
+      .addOption(flag('--queues <names>', 'queues to serve, joined by commas; default: default'))
       .addOption(flag('--workers <n>', 'loads that run side by side; default: the number of cores'))
       .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))
       .addOption(flag('--wait <time>', 'how long a run waits for a server that went away; default: 5m'))

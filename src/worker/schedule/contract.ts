@@ -18,6 +18,8 @@ export interface ScheduleOptions extends PlaceOptions {
   readonly catchUp?: boolean;
   /** From 1, which comes first; runs without one go before all that have one. */
   readonly priority?: number;
+  /** Which workers are to do its runs: those that serve this queue. Default: `default`. */
+  readonly queue?: string;
 }
 
 export interface Schedule {
@@ -29,6 +31,7 @@ export interface Schedule {
   readonly priority: number | null;
   readonly catchUp: boolean;
   readonly paused: boolean;
+  readonly queue: string;
   /** The next five slots, ISO 8601 in the schedule's zone; those that a pause would leave out, too. */
   readonly next: readonly string[];
   /** The newest slot that was dealt with, and how. */

@@ -8,7 +8,7 @@ import * as store from './store.ts';
 
 /** One schedule, with its next slots. */
 export const scheduleOf = (row: store.ScheduleRow): Schedule => {
-  const { name, pipeline, params, cron, timeZone, priority, catchUp, paused } = row;
+  const { name, pipeline, params, cron, timeZone, priority, catchUp, paused, queue } = row;
   const { lastSlot, lastOutcome, job, jobState } = row;
   const calendar = readCalendar(name, cron, timeZone);
   const next: string[] = [];
@@ -25,6 +25,7 @@ export const scheduleOf = (row: store.ScheduleRow): Schedule => {
     priority,
     catchUp,
     paused,
+    queue,
     next,
     lastSlot: lastSlot && calendar.show(lastSlot.getTime()),
     lastOutcome,
@@ -38,3 +39,7 @@ export const listSchedules = async (client: Client): Promise<readonly Schedule[]
   if (!(await runQuery(client, store.selectHasSchedules())).rows[0].there) return [];
   return (await runQuery(client, store.selectSchedules())).rows.map(scheduleOf);
 };
+
+/** The first slots of all schedules that are not paused. */
+export const comingSlots = async (client: Client): Promise<readonly store.ComingSlot[]> =>
+  (await runQuery(client, store.selectComingSlots())).rows;

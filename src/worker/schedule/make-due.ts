@@ -11,7 +11,7 @@ import { asEtlError } from '../../errors.ts';
 import { scheduleCheckMs, slotLateMs } from '../../limits.ts';
 import type { Logger } from '../../logger.ts';
 import type { QueuePlace } from '../../queue/job-queue.ts';
-import { restoreRuns, runIsOpen, runQueueName } from '../../queue/run-queue.ts';
+import { restoreRuns, runIsOpen, bullNameOf } from '../../queue/run-queue.ts';
 import { traceSending } from '../../trace/job-trace.ts';
 import type { Tracer } from '../../trace/tracer.ts';
 import type { Place } from '../place.ts';
@@ -20,27 +20,38 @@ import type { SlotOutcome } from './contract.ts';
 import { readCalendar } from './slots.ts';
 import * as store from './store.ts';
 
-/** Whether a run of the schedule still waits, is active, or will be tried again. */
-export const isBusy = async (queue: QueuePlace, { job, jobState }: store.ScheduleRow): Promise<boolean> =>
-  job !== null && (jobState === 'pending' || (await runIsOpen(queue, job)));
+export interface SlotOptions {
+  readonly logger: Logger;
+  readonly tracer: Tracer | undefined;
+  /** Told of every slot that was dealt with. */
+  readonly onSlot: (schedule: string, outcome: SlotOutcome) => void;
+}
 
-/** Deals with rows one after the other, each in a transaction of its own; one that fails is left for the next look. */
+/** Whether a run of the schedule still waits, is active, or will be tried again. */
+export const isBusy = async (queue: QueuePlace, row: store.ScheduleRow): Promise<boolean> =>
+  row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queue, row.queue, row.job)));
+
+/**
+ * Deals with rows one after the other, each in a transaction of its own, and tells of it behind the commit; one that fails is
+ * left for the next look.
+ */
 const forEachRow = async (
   client: Client,
   logger: Logger,
   select: (except: readonly string[]) => Query,
-  deal: (row: store.ScheduleRow) => Promise<void>,
+  deal: (row: store.ScheduleRow) => Promise<() => void>,
 ): Promise<void> => {
   const seen: string[] = [];
   for (;;) {
     const before = seen.length;
     try {
-      await withTransaction(client, async () => {
+      const tell = await withTransaction(client, async () => {
         const row: store.ScheduleRow | undefined = (await runQuery(client, select(seen))).rows[0];
-        if (row === undefined) return;
+        if (row === undefined) return undefined;
         seen.push(row.name);
-        await deal(row);
+        return deal(row);
       });
+      tell?.();
     } catch (thrown) {
       if (seen.length === before) throw thrown;
       const { code, message: error } = asEtlError(thrown);
@@ -63,7 +74,7 @@ const messages: Readonly<Record<SlotOutcome, string>> = {
   missed: 'a slot was missed: no worker ran',
 };
 
-const decideDue = (client: Client, queue: QueuePlace, logger: Logger): Promise<void> =>
+const decideDue = (client: Client, queue: QueuePlace, { logger, onSlot }: SlotOptions): Promise<void> =>
   forEachRow(client, logger, store.selectDue, async (row) => {
     const { name, cron, timeZone, nextSlot, now } = row;
     const calendar = readCalendar(name, cron, timeZone);
@@ -72,13 +83,16 @@ const decideDue = (client: Client, queue: QueuePlace, logger: Logger): Promise<v
     const next = new Date(calendar.next(now.getTime()));
     await runQuery(client, store.recordSlot(name, slot, outcome, next));
     if (outcome === 'enqueued') await runQuery(client, store.decideRun(name, store.jobOfSlot(name, slot)));
-    const fields = { schedule: name, slot: calendar.show(slot.getTime()) };
-    logger[outcome === 'enqueued' ? 'info' : 'warn'](fields, messages[outcome]);
-    if (slot > nextSlot)
-      logger.warn(
-        { ...fields, first: calendar.show(nextSlot.getTime()) },
-        'slots before it were missed, and are not done one by one',
-      );
+    return () => {
+      onSlot(name, outcome);
+      const fields = { schedule: name, slot: calendar.show(slot.getTime()) };
+      logger[outcome === 'enqueued' ? 'info' : 'warn'](fields, messages[outcome]);
+      if (slot > nextSlot)
+        logger.warn(
+          { ...fields, first: calendar.show(nextSlot.getTime()) },
+          'slots before it were missed, and are not done one by one',
+        );
+    };
   });
 
 /** Puts runs that are decided on onto the queue. */
@@ -91,19 +105,19 @@ export const enqueuePending = (
   forEachRow(client, logger, store.selectPending, async (row) => {
     const { data, ...own } = store.runJobOf(row);
     await traceSending(
-      { tracer, queue: runQueueName, pipeline: row.pipeline },
+      { tracer, queue: bullNameOf(row.queue), pipeline: row.pipeline },
       (trace) => restoreRuns(queue, [{ ...own, data: { ...data, ...(trace && { trace }) } }]),
       () => own.job,
     );
     await runQuery(client, store.recordEnqueued(row.name));
-    logger.info({ schedule: row.name, job: row.job }, 'enqueued a run of a schedule');
+    return () => logger.info({ schedule: row.name, job: row.job }, 'enqueued a run of a schedule');
   });
 
-export const lookForSlots = ({ queue }: Place, logger: Logger, tracer?: Tracer): Look => ({
+export const lookForSlots = ({ queue }: Place, options: SlotOptions): Look => ({
   everyMs: scheduleCheckMs,
   problem: 'the server cannot be asked for schedules',
   look: async (client) => {
-    await decideDue(client, queue, logger);
-    await enqueuePending(client, queue, logger, tracer);
+    await decideDue(client, queue, options);
+    await enqueuePending(client, queue, options.logger, options.tracer);
   },
 });

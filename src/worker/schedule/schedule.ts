@@ -11,6 +11,7 @@ import type { AddedRun } from '../../queue/run-queue-state.ts';
 import { requestRun } from '../enqueue.ts';
 import type { PlaceOptions } from '../options.ts';
 import { openPlace, withBookkeeping } from '../place.ts';
+import { checkQueue, rememberQueues } from '../queues.ts';
 import type { Schedule, ScheduleOptions } from './contract.ts';
 import { listSchedules, scheduleOf } from './list.ts';
 import { enqueuePending, isBusy } from './make-due.ts';
@@ -54,18 +55,20 @@ const nextSlotOf = async (client: Client, calendar: Calendar): Promise<Date> => 
 /**
  * Sets a schedule, or replaces the one of that name; one that is paused stays so.
  *
- * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone), those of the declaration and its parameters, ETL_USAGE (one that is
+ * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone), ETL_USAGE (queue), those of the declaration and its parameters, ETL_USAGE (one that is
  * secret), those of the server.
  */
 const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): Promise<Schedule> => {
   const { cron, timeZone = 'UTC', params, directory, catchUp = false, priority } = options;
   refuseName(name);
+  const queue = checkQueue(options.queue);
   const calendar = readCalendar(name, cron, timeZone);
   const request = await requestRun(pipeline, { params, directory });
   return withBookkeeping(options, async (client) => {
+    await rememberQueues(client, [queue]);
     const nextSlot = await nextSlotOf(client, calendar);
     const { definition, params: kept } = request;
-    const given = { definition, params: kept, cron, timeZone, catchUp, priority };
+    const given = { definition, params: kept, cron, timeZone, catchUp, priority, queue };
     const query = store.upsertSchedule({ ...given, name, pipeline: pipeline.name, nextSlot });
     return scheduleOf((await runQuery(client, query)).rows[0]);
   });

@@ -15,6 +15,7 @@ export interface ScheduleRow {
   readonly priority: number | null;
   readonly catchUp: boolean;
   readonly paused: boolean;
+  readonly queue: string;
   readonly nextSlot: Date;
   readonly lastSlot: Date | null;
   readonly lastOutcome: SlotOutcome | null;
@@ -26,7 +27,7 @@ export interface ScheduleRow {
 }
 
 const columns = `name, pipeline, definition_hash as definition, params, cron, time_zone as "timeZone", priority,
-  catch_up as "catchUp", paused, next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
+  catch_up as "catchUp", paused, queue, next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
   job, job_state as "jobState", clock_timestamp() as now`;
 
 export const selectHasSchedules = (): Query => ({
@@ -61,9 +62,10 @@ export const selectPending = (except: readonly string[]): Query => ({
   values: [except],
 });
 
-/** Schedules whose runs must be known to the queue. */
-export const selectEnqueued = (): Query => ({
-  text: `select ${columns} from etl.schedule where job_state = 'enqueued'`,
+/** Schedules whose runs must be known to these queues. */
+export const selectEnqueued = (queues: readonly string[]): Query => ({
+  text: `select ${columns} from etl.schedule where job_state = 'enqueued' and queue = any ($1)`,
+  values: [queues],
 });
 
 export interface NewSchedule {
@@ -76,17 +78,18 @@ export interface NewSchedule {
   readonly priority: number | undefined;
   readonly catchUp: boolean;
   readonly nextSlot: Date;
+  readonly queue: string;
 }
 
 /** Replaces the schedule of that name: whether it is paused stays, and so does a slot that is due, of the same times. */
 export const upsertSchedule = (schedule: NewSchedule): Query => ({
   text: `insert into etl.schedule as s
-      (name, pipeline, definition_hash, params, cron, time_zone, priority, catch_up, next_slot)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      (name, pipeline, definition_hash, params, cron, time_zone, priority, catch_up, next_slot, queue)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
     on conflict (name) do update set
-      (pipeline, definition_hash, params, cron, time_zone, priority, catch_up, next_slot) =
+      (pipeline, definition_hash, params, cron, time_zone, priority, catch_up, queue, next_slot) =
       (excluded.pipeline, excluded.definition_hash, excluded.params, excluded.cron, excluded.time_zone,
-        excluded.priority, excluded.catch_up,
+        excluded.priority, excluded.catch_up, excluded.queue,
         case when (s.cron, s.time_zone) = (excluded.cron, excluded.time_zone)
           then least(s.next_slot, excluded.next_slot) else excluded.next_slot end)
     returning ${columns}`,
@@ -100,7 +103,21 @@ export const upsertSchedule = (schedule: NewSchedule): Query => ({
     schedule.priority,
     schedule.catchUp,
     schedule.nextSlot,
+    schedule.queue,
   ],
+});
+
+/** A slot to come, or one that is due, in seconds of the server's clock. */
+export interface ComingSlot {
+  readonly schedule: string;
+  readonly slotSeconds: number;
+  readonly lateSeconds: number;
+}
+
+export const selectComingSlots = (): Query => ({
+  text: `select name as schedule, extract(epoch from next_slot)::float8 as "slotSeconds",
+      greatest(0, extract(epoch from clock_timestamp() - next_slot))::float8 as "lateSeconds"
+    from etl.schedule where not paused order by name`,
 });
 
 export const deleteSchedule = (name: string): Query => ({
@@ -155,8 +172,8 @@ export const recordJobEnd = (job: string, state: string): Query => ({
 });
 
 /** What a schedule puts on the queue. Errors: ETL_JOB_INVALID. */
-export const runJobOf = ({ job, pipeline, definition, params, priority }: ScheduleRow): RunJob => {
+export const runJobOf = ({ job, queue, pipeline, definition, params, priority }: ScheduleRow): RunJob => {
   const options = { fresh: false, fullRefresh: false, resume: false };
   const data = readRunRequest({ pipeline, definition, params, options }, job!);
-  return { job: job!, data, ...(priority !== null && { priority }) };
+  return { job: job!, queue, data, ...(priority !== null && { priority }) };
 };

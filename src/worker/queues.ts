@@ -1,0 +1,48 @@
+// Queues of runs by name: which names there may be, and which there are.
+
+import { runQuery, type Client } from '../db/client.ts';
+import { EtlError } from '../errors.ts';
+import { pipelineNameProblem } from '../pipeline/names.ts';
+import { defaultQueue, runQueueDepth } from '../queue/run-queue.ts';
+import type { RunQueueState } from '../queue/run-queue-state.ts';
+import type { QueuePlace } from '../queue/job-queue.ts';
+
+/** Errors: ETL_USAGE. */
+export const checkQueue = (queue: string = defaultQueue): string => {
+  const problem = pipelineNameProblem(queue);
+  if (problem === undefined) return queue;
+  throw new EtlError('ETL_USAGE', {
+    problem: `the queue ${problem}`,
+    hint: 'A queue has a name like that of a pipeline.',
+  });
+};
+
+/** The queues of a worker, each once; none is the default one. Errors: ETL_USAGE. */
+export const checkQueues = (queues: readonly string[] = []): readonly string[] =>
+  queues.length === 0 ? [defaultQueue] : [...new Set(queues.map(checkQueue))];
+
+/** So that whoever looks finds them: a queue alone cannot be asked which others there are. */
+export const rememberQueues = async (client: Client, queues: readonly string[]): Promise<void> => {
+  const text = 'insert into etl.queue select unnest($1::text[]) on conflict do nothing';
+  await runQuery(client, { text, values: [queues] });
+};
+
+export const knownQueues = async (client: Client): Promise<readonly string[]> =>
+  (await runQuery(client, { text: 'select name from etl.queue order by name' })).rows.map(({ name }) => name);
+
+/** How queues stand, each and all together. */
+export const stateOfQueues = async (place: QueuePlace, queues: readonly string[]): Promise<RunQueueState> => {
+  const each: RunQueueState['queues'][number][] = [];
+  for (const queue of queues) each.push({ queue, ...(await runQueueDepth(place, queue)) });
+  const sum = (key: 'waiting' | 'delayed' | 'active' | 'failed'): number =>
+    each.reduce((total, one) => total + one[key], 0);
+  const oldest = each.flatMap(({ oldestAt }) => (oldestAt === null ? [] : [oldestAt.getTime()]));
+  return {
+    waiting: sum('waiting'),
+    delayed: sum('delayed'),
+    active: sum('active'),
+    failed: sum('failed'),
+    oldestAt: oldest.length === 0 ? null : new Date(Math.min(...oldest)),
+    queues: each,
+  };
+};

@@ -1,0 +1,49 @@
+// What a worker tells Prometheus of schedules: what became of slots, and which are to come or are late.
+
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { SlotOutcome } from './contract.ts';
+import type { ComingSlot } from './store.ts';
+
+export interface ScheduleMetrics {
+  /** Told of every slot that this worker dealt with. */
+  readonly slotDealt: (schedule: string, outcome: SlotOutcome) => void;
+}
+
+/** Makes the metrics in a registry. `readSlots` is asked at every scrape; paused schedules have no slots. */
+export const createScheduleMetrics = (
+  registry: Registry,
+  readSlots: () => Promise<readonly ComingSlot[]>,
+): ScheduleMetrics => {
+  const registers = [registry];
+  const slots = new Counter({
+    name: 'sluice_schedule_slots_total',
+    help: 'Slots that this worker dealt with',
+    labelNames: ['schedule', 'outcome'] as const,
+    registers,
+  });
+  // Both are asked at the same moment.
+  let asking: Promise<readonly ComingSlot[]> | undefined;
+  const ask = (): Promise<readonly ComingSlot[]> =>
+    (asking ??= readSlots().finally(() => (asking = undefined)));
+  const gauge = (name: string, help: string, valueOf: (slot: ComingSlot) => number): void => {
+    const made: Gauge<'schedule'> = new Gauge({
+      name,
+      help,
+      labelNames: ['schedule'] as const,
+      registers,
+      collect: async () => {
+        const coming = await ask();
+        // One that was removed, or is paused, is gone.
+        made.reset();
+        for (const slot of coming) made.set({ schedule: slot.schedule }, valueOf(slot));
+      },
+    });
+  };
+  gauge(
+    'sluice_schedule_next_slot_timestamp_seconds',
+    'First slot that no worker has dealt with, in seconds since 1970',
+    ({ slotSeconds }) => slotSeconds,
+  );
+  gauge('sluice_schedule_late_seconds', 'How long that slot has been due', ({ lateSeconds }) => lateSeconds);
+  return { slotDealt: (schedule, outcome) => slots.inc({ schedule, outcome }) };
+};

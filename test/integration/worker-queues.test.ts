@@ -1,0 +1,192 @@
+// Workers that serve queues by name, on both backends: whose runs they do, help with and put back.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { withClient, withTransaction } from '../../src/db/client.ts';
+import { createWorker, enqueue, loadPipelineFile, queueState, retry, schedule } from '../../src/index.ts';
+import type { EtlWorker, Logger, Pipeline } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+interface Line {
+  readonly from: string;
+  readonly message: string;
+  readonly job?: string;
+  readonly run?: number;
+}
+
+const pipelineText = (name: string): string => `
+  import { column, csv, definePipeline } from 'sluice';
+  export default definePipeline({
+    name: '${name}',
+    schema: '${name}',
+    tables: { words: { source: csv('words.csv'), columns: { n: column.integer('n') } } },
+  });`;
+
+const kinds = [{ kind: 'PostgreSQL' }, ...(hasRedis ? [{ kind: 'Redis' }] : [])];
+
+describe.each(kinds)('queues by name, in $kind', ({ kind }) => {
+  const database = useDatabase();
+  const files = useFiles();
+  const folder = join(files.directory, 'pipelines');
+  const pipelines = new Map<string, Pipeline>();
+  const workers: EtlWorker[] = [];
+  let redis: RedisServer | undefined;
+  let lines: Line[] = [];
+
+  const place = () => ({
+    databaseUrl: database.url,
+    redis: redis === undefined ? (false as const) : { url: redis.url },
+  });
+  const start = async (from: string, queues?: readonly string[]): Promise<EtlWorker> => {
+    const note = (fields: object, message: string): void => void lines.push({ ...fields, from, message });
+    const logger: Logger = { debug: () => undefined, info: note, warn: note, error: note };
+    const common = { pipelines: folder, workingDirectory: files.directory, workers: 1, logger };
+    const worker = await createWorker({ ...place(), ...common, ...(queues && { queues }) });
+    workers.push(worker);
+    return worker;
+  };
+  const put = async (pipeline: string, queue?: string): Promise<string> =>
+    (await enqueue(pipelines.get(pipeline)!, { ...place(), fullRefresh: true, ...(queue && { queue }) })).job;
+  const until = async (isIt: () => boolean | Promise<boolean>): Promise<void> => {
+    while (!(await isIt())) await sleep(20);
+  };
+  const ended = (job: string): Line | undefined =>
+    lines.find((line) => line.message === 'run ended' && line.job === job);
+  const waitingIn = async (queue: string): Promise<number> =>
+    (await queueState({ ...place(), queue })).waiting;
+
+  beforeAll(async () => {
+    files.write('words.csv', 'n\n1\n2\n');
+    mkdirSync(folder);
+    for (const name of ['one', 'two']) {
+      writeFileSync(join(folder, `${name}.ts`), pipelineText(name));
+      pipelines.set(name, (await loadPipelineFile(join(folder, `${name}.ts`))).pipeline);
+    }
+    if (kind === 'Redis') redis = await startRedis();
+  });
+  afterEach(async () => {
+    for (const worker of workers.splice(0)) await worker.close({ deadlineMs: 0 });
+    lines = [];
+  });
+  afterAll(() => redis?.stop());
+
+  it('a worker does what is on its queues, and leaves the rest to others', async () => {
+    const [plain, fast] = [await put('one'), await put('two', 'fast')];
+    const worker = await start('fast', ['fast']);
+    await until(() => ended(fast) !== undefined);
+    expect(await queueState(place())).toMatchObject({
+      waiting: 1,
+      queues: [
+        { queue: 'default', waiting: 1 },
+        { queue: 'fast', waiting: 0, active: 0 },
+      ],
+    });
+    expect(await worker.registry.metrics()).toContain('sluice_queue_jobs{queue="fast",state="waiting"} 0');
+    expect(await worker.registry.metrics()).not.toContain('queue="default"');
+    await start('plain');
+    await until(() => ended(plain) !== undefined);
+    expect([ended(plain)?.from, ended(fast)?.from]).toEqual(['plain', 'fast']);
+    const { rows } = await database.query('select pipeline, queue from etl.run order by pipeline');
+    expect(rows).toEqual([
+      { pipeline: 'one', queue: 'default' },
+      { pipeline: 'two', queue: 'fast' },
+    ]);
+  });
+
+  it('a worker that is busy with one of its queues holds no job of another', async () => {
+    const waitsForLock = async (): Promise<boolean> =>
+      (
+        await database.query(
+          `select exists (select from pg_locks where relation = 'etl.source_file'::regclass and not granted) as yes`,
+        )
+      ).rows[0]?.['yes'];
+    await start('busy', ['slow', 'fast']);
+    let slow = '';
+    await withClient(addressFromUrl(database.url), (client) =>
+      withTransaction(client, async () => {
+        await client.query('lock table etl.source_file in exclusive mode');
+        slow = await put('one', 'slow');
+        await until(waitsForLock);
+        await put('two', 'fast');
+        await start('idle', ['fast']);
+        await until(() => lines.some(({ from, message }) => from === 'idle' && message === 'worker ready'));
+        // The run gets as far as the lock, in the other process.
+        await until(
+          async () =>
+            (
+              await database.query(
+                `select count(*)::int as waiting from pg_locks where relation = 'etl.source_file'::regclass and not granted`,
+              )
+            ).rows[0]?.['waiting'] === 2,
+        );
+      }),
+    );
+    await until(() => lines.filter(({ message }) => message === 'run ended').length === 2);
+    expect(ended(slow)?.from).toBe('busy');
+    expect(lines.some(({ from, message }) => from === 'idle' && message === 'run ended')).toBe(true);
+  });
+
+  it('a worker helps the runs of its queues only', async () => {
+    const insert = (queue: string) =>
+      database.query(
+        `insert into etl.run (epoch, table_hashes, pipeline, state, definition_hash, host, pid, workers, queue)
+          values (gen_random_uuid(), '{}', 'one', 'loading', repeat('0', 64), 'elsewhere', 1, 1, $1)
+          returning id::int`,
+        [queue],
+      );
+    await insert('other');
+    const own = (await insert('fast')).rows[0]?.['id'];
+    await start('fast', ['fast']);
+    const helped = () => lines.filter(({ message }) => message === 'helping a run').map(({ run }) => run);
+    await until(() => helped().length > 0);
+    expect(helped()).toEqual([own]);
+    await database.query(`delete from etl.run where host = 'elsewhere'`);
+  });
+
+  it('what is tried again, and what a schedule asks for, goes to its own queue', async () => {
+    const { rows } = await database.query(
+      `insert into etl.run (epoch, table_hashes, pipeline, state, definition_hash, host, pid, workers, queue)
+        values (gen_random_uuid(), '{}', 'one', 'failed', repeat('0', 64), 'elsewhere', 1, 1, 'night')
+        returning id::int`,
+    );
+    await retry(rows[0]?.['id'], place());
+    expect(await waitingIn('night')).toBe(1);
+    const set = { ...place(), cron: '0 0 1 1 *', queue: 'night' };
+    expect(await schedule.set('nightly', pipelines.get('two')!, set)).toMatchObject({ queue: 'night' });
+    const { job } = await schedule.runNow('nightly', place());
+    expect(await schedule.runNow('nightly', place())).toEqual({ job, isNew: false });
+    expect([await waitingIn('night'), await waitingIn('default')]).toEqual([2, 0]);
+    await start('night', ['night']);
+    await until(() => ended(job) !== undefined);
+    await database.query(`delete from etl.run where host = 'elsewhere'`);
+  });
+
+  it('a job that the queue has lost is put back by those who serve it', async () => {
+    await database.query(
+      `update etl.schedule set job = 'schedule-nightly-lost', job_state = 'enqueued' where name = 'nightly'`,
+    );
+    await start('plain');
+    await start('night', ['night', 'fast']);
+    await until(() => ended('schedule-nightly-lost') !== undefined);
+    expect(ended('schedule-nightly-lost')?.from).toBe('night');
+    expect(
+      lines.filter(({ message }) => message === 'the queue had lost a job').map(({ from }) => from),
+    ).toEqual(['night']);
+  });
+
+  it('a name that is none is refused before anything is done', async () => {
+    const refused = [
+      enqueue(pipelines.get('one')!, { ...place(), queue: 'a:b' }),
+      start('none', ['fast', 'A']),
+      queueState({ ...place(), queue: '' }),
+      schedule.set('x', pipelines.get('one')!, { ...place(), cron: '0 0 1 1 *', queue: 'a b' }),
+    ];
+    for (const each of refused) expect((await failureOf(each)).code).toBe('ETL_USAGE');
+  });
+});
