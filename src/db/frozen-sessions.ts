@@ -2,7 +2,7 @@
 // process that was stopped and forgotten. The server sees an open connection, and would wait for ever.
 //
 // A worker that lives asks the server something every second. Any process that lives ends a COPY of its own for which it has
-// no bytes (watchdog.ts), and is idle in a transaction only between two statements. Proved by test/fault/workers.test.ts, "is stopped for good".
+// no bytes (watchdog.ts), and is idle in a transaction only between two statements. Proved by test/fault/workers.test.ts, "are stopped for good".
 
 import type pg from 'pg';
 import { frozenMs } from '../limits.ts';
