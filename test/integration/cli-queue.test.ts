@@ -57,6 +57,10 @@ describe('enqueued runs', () => {
       exit: 2,
       err: expect.stringContaining('ETL_USAGE: the queue `no:name` is not a plain name'),
     });
+    expect(await etl('worker', '--pipelines', 'pipelines', '--queues', 'night, Day')).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('ETL_USAGE: the queue `Day` is not a plain name'),
+    });
     const set = await etl('schedule', 'set', 'nightly', noaa, '--cron', '0 2 * * *', '--queue', 'night');
     expect(set.out).toMatch(/^nightly: noaa at 0 2 \* \* \* UTC, queue night\n/);
     await etl('schedule', 'remove', 'nightly');

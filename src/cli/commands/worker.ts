@@ -31,7 +31,7 @@ const readOptions = (command: Command, io: Io) => {
       problem: 'no folder of pipelines is named',
       hint: 'Name it with --pipelines, or in ETL_PIPELINES.',
     });
-  const queues = readFlag(command, 'queues', parseString, io)?.split(',');
+  const queues = readFlag(command, 'queues', parseString, io)?.split(/, */);
   const port = readFlag(command, 'healthPort', parseCount(portMax), io);
   const host = readFlag(command, 'healthHost', parseString, io);
   const workers = readFlag(command, 'workers', parseCount(workersMax), io);
