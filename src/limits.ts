@@ -203,6 +203,9 @@ export const redisRetryMsMax = 500;
 export const runAttemptsMax = 10;
 export const runBackoffMs = 5_000;
 
+/** A worker of several queues asks the one that it had a job of so much later than the others. */
+export const otherQueuesFirstMs = 100;
+
 /** A run whose pipeline is being run by somebody else, or whose worker stops, is offered again after this. */
 export const runLockedRetryMs = 5_000;
 export const runHandedOnMs = 100;

@@ -3,9 +3,10 @@
 // With several queues each has a BullMQ worker. Whichever is given a job pauses them all until it is done; one that was given
 // another at the same moment hands it back at once, for a process that is idle.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import { asEtlError } from '../errors.ts';
-import { runHandedOnMs } from '../limits.ts';
+import { otherQueuesFirstMs, runHandedOnMs } from '../limits.ts';
 import { loadBullMq } from './bullmq.ts';
 import { openWorker, type JobWorker, type QueuePlace } from './job-queue.ts';
 import { bullNameOf } from './run-queue.ts';
@@ -27,12 +28,15 @@ const createTurns = () => {
   const workers: JobWorker[] = [];
   let isBusy = false;
   let isOver = false;
-  const resumeBehind = (queue: number): void => {
-    // One of them may have been given a job in the meantime.
-    if (isOver || isBusy) return;
-    // The others come first, so that a queue that is never empty does not keep them waiting.
-    for (let step = 1; step <= workers.length; step += 1)
-      void workers[(queue + step) % workers.length]!.bull.resume();
+  // One of the others may have been given a job in the meantime.
+  const resume = (queue: number): void => {
+    if (!isOver && !isBusy) void workers[queue]!.bull.resume();
+  };
+  /** The others come first, so that a queue that is never empty does not keep them waiting. */
+  const resumeBehind = async (queue: number): Promise<void> => {
+    for (let step = 1; step < workers.length; step += 1) resume((queue + step) % workers.length);
+    await sleep(otherQueuesFirstMs, undefined, { ref: false });
+    resume(queue);
   };
   return {
     workers,
@@ -47,7 +51,7 @@ const createTurns = () => {
       } finally {
         isBusy = false;
         // Behind the end of this job, which would take the next one of its own queue along.
-        if (workers.length > 1) setImmediate(resumeBehind, queue);
+        if (workers.length > 1) setImmediate(() => void resumeBehind(queue));
       }
     },
   };

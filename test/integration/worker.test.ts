@@ -122,15 +122,16 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
       (
         await database.query(
           `select count(*)::int as sessions from pg_stat_activity
-            where datname = current_database() and pid <> pg_backend_pid() and application_name = $1`,
+            where datname = current_database() and pid <> pg_backend_pid() and application_name ~ $1`,
           [name],
         )
       ).rows[0]?.['sessions'];
     // All that it looks after is looked at at the beginning, and its queue is waited on.
     await sleep(3_000);
-    expect(await count('sluice')).toBe(1);
+    expect(await count('^sluice worker ')).toBe(1);
+    expect(await count('^sluice')).toBe(1 + (await count('^sluice queue$')));
     // BullMQ listens over one, and asks over a pool of two.
-    expect(kind === 'PostgreSQL' ? [2, 3] : [0]).toContain(await count('sluice queue'));
+    expect(kind === 'PostgreSQL' ? [2, 3] : [0]).toContain(await count('^sluice queue$'));
   });
 
   it('later, by priority, and not twice under one key', async () => {
