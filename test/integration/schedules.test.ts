@@ -6,9 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { tryLockPipeline } from '../../src/db/advisory-lock.ts';
-import { withClient } from '../../src/db/client.ts';
+import { runQuery, withClient } from '../../src/db/client.ts';
 import { createWorker, loadPipelineFile, queueState, schedule } from '../../src/index.ts';
 import type { EtlWorker, Logger, Pipeline, Schedule, ScheduleOptions } from '../../src/index.ts';
+import { recordJobEnd } from '../../src/worker/schedule/store.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
@@ -216,6 +217,18 @@ describe.each(kinds)('schedules, queues in $kind', ({ kind }) => {
     // The ledger knows before the log does.
     await until(async () => ended().length >= 2);
     expect([ended().length, new Set(ended())]).toEqual([2, new Set([job, 'schedule-c-before'])]);
+  });
+
+  it('a run that is done stays so, whatever a worker says that was paused meanwhile', async () => {
+    await set('a');
+    await schedule.runNow('a', place());
+    await start();
+    await untilDone('a');
+    const { job, jobState } = await find('a');
+    await withClient(addressFromUrl(database.url), (client) =>
+      runQuery(client, recordJobEnd(job!, 'ETL_CONNECT')),
+    );
+    expect((await find('a')).jobState).toBe(jobState);
   });
 
   it('a queue that is emptied loses neither schedule nor run', async () => {
