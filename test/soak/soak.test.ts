@@ -219,13 +219,17 @@ describe(`${runsWanted} scheduled runs over three workers that are killed, pause
   });
 
   it('nothing is left of staging, of building, and of sessions', async () => {
-    const { rows } = await database.query(
-      `select relname as name from pg_class where relnamespace = 'etl_staging'::regnamespace
-        union all select nspname from pg_namespace where nspname like 'etl\\_build%'
-        union all select application_name from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid()`,
-    );
-    expect(rows).toEqual([]);
+    const left = async (): Promise<unknown> =>
+      (
+        await database.query(
+          `select relname as name from pg_class where relnamespace = 'etl_staging'::regnamespace
+            union all select nspname from pg_namespace where nspname like 'etl\\_build%'
+            union all select application_name from pg_stat_activity
+              where datname = current_database() and pid <> pg_backend_pid()`,
+        )
+      ).rows;
+    // The server notices within two seconds that a connection was closed.
+    await expect.poll(left, { timeout: 20_000, interval: 50 }).toEqual([]);
   });
 
   it('bookkeeping has a row a run, a file, a chunk of each, a published table, and no other', async () => {
