@@ -112,8 +112,9 @@ export const startFleet = ({ program, directory, env, chance }: FleetOptions): F
     const awake = [...workers].filter((worker) => worker !== spared && !worker.isPaused);
     if (awake.length === 0) return;
     const [worker, signal] = [chance.pick(awake), chance.pick(disturbances)];
-    // One that is paused while it starts may find that its first connection has timed out, and ends as it must.
-    if (signal === 'SIGSTOP' && !worker.read('out').includes('worker ready')) return;
+    // One that starts can only be killed: asked to stop before it listens to signals, it ends by them; paused, it may find
+    // that its first connection has timed out, and ends as it must.
+    if (signal !== 'SIGKILL' && !worker.read('out').includes('worker ready')) return;
     counts[signal] += 1;
     if (signal === 'SIGSTOP') {
       const pausing = pause(worker).finally(() => pauses.delete(pausing));
