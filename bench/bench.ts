@@ -14,6 +14,7 @@ import { buildEtl } from './etl.ts';
 import { measureDecoder } from './parts/decoder.ts';
 import { measureLoad } from './parts/load.ts';
 import { measureOneFile } from './parts/one-file.ts';
+import { measureQueue } from './parts/queue.ts';
 import { measureRecordDecoder } from './parts/record-decoder.ts';
 import { measureScaling } from './parts/scaling.ts';
 import { measureStartUp } from './parts/start-up.ts';
@@ -30,6 +31,7 @@ const parts: Readonly<Record<string, (bench: Bench) => Promise<PartReport>>> = {
   scaling: measureScaling,
   'start-up': measureStartUp,
   decoder: measureDecoder,
+  queue: measureQueue,
 };
 
 const readCount = (name: string, value: string): number => {

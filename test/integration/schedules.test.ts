@@ -7,11 +7,12 @@ import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { tryLockPipeline } from '../../src/db/advisory-lock.ts';
-import { withClient } from '../../src/db/client.ts';
+import { runQuery, withClient } from '../../src/db/client.ts';
 import { createWorker, loadPipelineFile, queueState, schedule } from '../../src/index.ts';
 import type { EtlWorker, Logger, Pipeline, Schedule, ScheduleOptions } from '../../src/index.ts';
 import { comingSlots } from '../../src/worker/schedule/list.ts';
 import { createScheduleMetrics } from '../../src/worker/schedule/metrics.ts';
+import { recordJobEnd } from '../../src/worker/schedule/store.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
@@ -244,6 +245,18 @@ describe.each(kinds)('schedules, queues in $kind', ({ kind }) => {
     expect(await valueOf(next, 'c')).toBeUndefined();
     await schedule.remove('a', place());
     expect(await valueOf(next, 'a')).toBeUndefined();
+  });
+
+  it('a run that is done stays so, whatever a worker says that was paused meanwhile', async () => {
+    await set('a');
+    await schedule.runNow('a', place());
+    await start();
+    await untilDone('a');
+    const { job, jobState } = await find('a');
+    await withClient(addressFromUrl(database.url), (client) =>
+      runQuery(client, recordJobEnd(job!, 'ETL_CONNECT')),
+    );
+    expect((await find('a')).jobState).toBe(jobState);
   });
 
   it('a queue that is emptied loses neither schedule nor run', async () => {

@@ -165,9 +165,13 @@ export const jobByHand = (name: string, id: string): string => `${jobPrefix}${na
 
 export const isScheduledJob = (job: string): boolean => job.startsWith(jobPrefix);
 
-/** Records what became of a schedule's newest run. */
+/**
+ * Records what became of a schedule's newest run. One that is done stays so: a worker that was paused until its job was another's
+ * may still find a reason to fail.
+ */
 export const recordJobEnd = (job: string, state: string): Query => ({
-  text: 'update etl.schedule set job_state = $2 where job = $1',
+  text: `update etl.schedule set job_state = $2
+    where job = $1 and ($2 in ('published', 'unchanged') or job_state not in ('published', 'unchanged'))`,
   values: [job, state],
 });
 

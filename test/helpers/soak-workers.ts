@@ -1,0 +1,152 @@
+// The worker processes of a soak: killed, paused and asked to stop at moments that a seed chooses, and replaced by new ones.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Chance } from './seeded.ts';
+
+const workerCount = 3;
+
+/** Between two disturbances. */
+const calmMs = [1_500, 6_000] as const;
+
+/** Some pauses are longer than the lock of a job, which another worker is then given. */
+const pauseMs = [500, 25_000] as const;
+
+/** A kill is as likely as the two others together. */
+const disturbances = ['SIGKILL', 'SIGKILL', 'SIGTERM', 'SIGSTOP'] as const;
+
+export interface SoakWorker {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** What it has written so far. */
+  readonly read: (stream: 'out' | 'err') => string;
+  isPaused: boolean;
+}
+
+export interface Fleet {
+  /** Those that are alive, the oldest first. */
+  readonly workers: () => readonly SoakWorker[];
+  /** From now on the youngest is left alone, so that what grows in it can be seen. */
+  readonly spare: () => SoakWorker;
+  readonly counts: Readonly<Record<'SIGKILL' | 'SIGTERM' | 'SIGSTOP', number>>;
+  /** What ended otherwise than it was told to. */
+  readonly surprises: readonly string[];
+  /** Ends the disturbances, then the workers, as an orchestrator does. */
+  readonly stop: () => Promise<void>;
+  /** Kills what a soak that failed has left. */
+  readonly kill: () => Promise<void>;
+  /** All lines that workers have logged. */
+  readonly logged: () => readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface FleetOptions {
+  readonly program: string;
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly chance: Chance;
+}
+
+const args = ['worker', '--pipelines', 'pipelines', '--workers', '1'];
+
+const parseLine = (line: string): Readonly<Record<string, unknown>>[] => {
+  try {
+    return [JSON.parse(line)];
+  } catch {
+    // A killed process may leave half a line behind.
+    return [];
+  }
+};
+
+/** Starts three workers, and begins to disturb them. */
+export const startFleet = ({ program, directory, env, chance }: FleetOptions): Fleet => {
+  const logs = join(directory, 'logs');
+  mkdirSync(logs);
+  const counts = { SIGKILL: 0, SIGTERM: 0, SIGSTOP: 0 };
+  const surprises: string[] = [];
+  const workers = new Set<SoakWorker>();
+  const over = new AbortController();
+  const pauses = new Set<Promise<void>>();
+  let spared: SoakWorker | undefined;
+  let started = 0;
+
+  const start = (): void => {
+    started += 1;
+    // Files, so that no worker waits for whoever reads them.
+    const [out, err] = ['out', 'err'].map((name) => openSync(join(logs, `${started}.${name}`), 'w'));
+    const child = spawn(process.execPath, [program, ...args], {
+      cwd: directory,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', out, err],
+    });
+    for (const file of [out!, err!]) closeSync(file);
+    const number = started;
+    const read = (stream: string): string => readFileSync(join(logs, `${number}.${stream}`), 'utf8');
+    workers.add({ child, pid: child.pid!, isPaused: false, read });
+  };
+
+  const end = async (worker: SoakWorker, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    const { child, pid } = worker;
+    const wanted = signal === 'SIGKILL' ? signal : 0;
+    const exited = child.exitCode ?? child.signalCode;
+    if (exited === null) {
+      const ending = once(child, 'exit');
+      child.kill(signal);
+      await ending;
+    }
+    workers.delete(worker);
+    const how = child.exitCode ?? child.signalCode;
+    if (exited !== null || how !== wanted)
+      surprises.push(`worker ${pid} ended with ${how}, not ${wanted}: ${worker.read('err')}`);
+  };
+  const pause = async (worker: SoakWorker): Promise<void> => {
+    worker.isPaused = true;
+    worker.child.kill('SIGSTOP');
+    await sleep(chance.between(...pauseMs), undefined, { signal: over.signal }).catch(() => undefined);
+    worker.child.kill('SIGCONT');
+    worker.isPaused = false;
+  };
+  const disturb = async (): Promise<void> => {
+    const awake = [...workers].filter((worker) => worker !== spared && !worker.isPaused);
+    if (awake.length === 0) return;
+    const [worker, signal] = [chance.pick(awake), chance.pick(disturbances)];
+    // One that starts can only be killed: asked to stop before it listens to signals, it ends by them; paused, it may find
+    // that its first connection has timed out, and ends as it must.
+    if (signal !== 'SIGKILL' && !worker.read('out').includes('worker ready')) return;
+    counts[signal] += 1;
+    if (signal === 'SIGSTOP') {
+      const pausing = pause(worker).finally(() => pauses.delete(pausing));
+      pauses.add(pausing);
+      return;
+    }
+    await end(worker, signal);
+    start();
+  };
+  const disturbing = (async () => {
+    while (!over.signal.aborted) {
+      await sleep(chance.between(...calmMs), undefined, { signal: over.signal }).catch(() => undefined);
+      if (!over.signal.aborted) await disturb();
+    }
+  })();
+  const leave = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    over.abort();
+    await disturbing;
+    await Promise.all(pauses);
+    await Promise.all([...workers].map((worker) => end(worker, signal)));
+  };
+  for (let place = 0; place < workerCount; place += 1) start();
+  return {
+    workers: () => [...workers],
+    spare: () => (spared = [...workers].findLast(({ isPaused }) => !isPaused) ?? [...workers].at(-1)!),
+    counts,
+    surprises,
+    stop: () => leave('SIGTERM'),
+    kill: () => leave('SIGKILL'),
+    logged: () =>
+      readdirSync(logs)
+        .filter((name) => name.endsWith('.out'))
+        .flatMap((name) => readFileSync(join(logs, name), 'utf8').trim().split('\n').flatMap(parseLine)),
+  };
+};
