@@ -50,6 +50,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
   const run = {
     pipeline: 'safety',
     params: {},
+    pinnedParams: {},
     host: '',
     pid: 1,
     workers: 1,

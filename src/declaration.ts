@@ -175,6 +175,11 @@ export interface PipelineSpec {
   readonly params: Readonly<Record<string, unknown>>;
   /** The same for the ledger, without the values of those that are declared secret. */
   readonly shownParams: Readonly<Record<string, unknown>>;
+  /**
+   * What makes these parameters again, later and elsewhere, as JSON: defaults that depend on the day stay what they were.
+   * Without those that are declared secret, and those that JSON cannot hold.
+   */
+  readonly pinnedParams: Readonly<Record<string, unknown>>;
   /** Directory that SQL files are relative to. */
   readonly directory: string;
 }

@@ -11,6 +11,8 @@ export interface NewRun {
   readonly tableHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
   readonly params: Readonly<Record<string, unknown>>;
+  /** What makes them again. */
+  readonly pinnedParams: Readonly<Record<string, unknown>>;
   readonly host: string;
   readonly pid: number;
   readonly workers: number;
@@ -23,14 +25,15 @@ export interface NewRun {
 export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 
 export const insertRun = (run: NewRun): Query => ({
-  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, epoch, host, pid, workers, job, queue)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, 'default'))
+  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce($11, 'default'))
     returning id::float8 as id, generation`,
   values: [
     run.pipeline,
     run.definitionHash,
     JSON.stringify(run.tableHashes),
     storableJson(run.params),
+    storableJson(run.pinnedParams),
     run.epoch,
     run.host,
     run.pid,

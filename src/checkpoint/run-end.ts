@@ -32,16 +32,20 @@ export const cancelRun = (runId: number, { code, message }: { code: string; mess
   values: [runId, code, message],
 });
 
+interface RunOfJob {
+  readonly id: number;
+  readonly state: RunState;
+  readonly errorCode: string | null;
+  readonly definition: string;
+  /** What makes its parameters again. */
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
 /** How the newest run of a job stands; undefined before its first delivery. */
-export const runOfJob = async (
-  client: Client,
-  job: string,
-): Promise<
-  { readonly id: number; readonly state: RunState; readonly errorCode: string | null } | undefined
-> =>
+export const runOfJob = async (client: Client, job: string): Promise<RunOfJob | undefined> =>
   (
     await client.query(
-      `select id::float8 as id, state, error_code as "errorCode"
+      `select id::float8 as id, state, error_code as "errorCode", definition_hash as definition, pinned_params as params
         from etl.run where job = $1 order by id desc limit 1`,
       [job],
     )

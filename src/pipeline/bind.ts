@@ -1,5 +1,6 @@
 // bindPipeline(): a pipeline plus its parameters and its directory is everything that one run needs to know.
 
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { PipelineSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
@@ -29,6 +30,7 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
     tables,
     params: values,
     shownParams: withoutSecrets(pipeline, values),
+    pinnedParams: pin(pipeline, params, values),
     directory,
   });
 };
@@ -58,22 +60,45 @@ const isSecret = (schema: z.ZodType): boolean => {
   return schema.meta()?.['secret'] === true || (inner !== undefined && isSecret(inner));
 };
 
+type Params = Readonly<Record<string, unknown>>;
+
+const schemaOf = ({ params }: Pipeline, name: string): z.ZodType | undefined => params?.shape[name];
+
 /** What stands in the ledger for a secret parameter. */
 const secretShown = '***';
 
-/** Parameters of the ledger as they may be given again: secret ones come from their defaults. */
-export const withoutShown = (params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(params).filter(([, value]) => value !== secretShown));
-
-const withoutSecrets = (
-  { params }: Pipeline,
-  values: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> =>
+const withoutSecrets = (pipeline: Pipeline, values: Params): Params =>
   Object.freeze(
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => {
-        const schema = params?.shape[name] as z.ZodType | undefined;
+        const schema = schemaOf(pipeline, name);
         return [name, schema !== undefined && isSecret(schema) ? secretShown : value];
+      }),
+    ),
+  );
+
+/** The same as JSON keeps it; undefined when it cannot. */
+const kept = (value: unknown): unknown => {
+  try {
+    return JSON.parse(JSON.stringify(value)) as unknown;
+  } catch {
+    return undefined;
+  }
+};
+
+/** What was given comes first: a schema that transforms may not take what it made of that. */
+const pin = (pipeline: Pipeline, given: Params, values: Params): Params =>
+  Object.freeze(
+    Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
+        const schema = schemaOf(pipeline, name);
+        if (schema === undefined || isSecret(schema)) return [];
+        const makesIt = (one: unknown): boolean => {
+          const again = schema.safeParse(one);
+          return one !== undefined && again.success && isDeepStrictEqual(again.data, value);
+        };
+        const pinned = [kept(given[name]), kept(value)].find(makesIt);
+        return pinned === undefined ? [] : [[name, pinned]];
       }),
     ),
   );

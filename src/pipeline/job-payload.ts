@@ -30,6 +30,8 @@ const requestSchema = z
     definition: z.string().regex(/^[\da-f]{64}$/, 'is not the hash of a definition'),
     /** Texts of a command line, or values that JSON can hold. */
     params: z.record(z.string(), z.json()),
+    /** Those that `definition` is the hash with, where they are others: a schedule's defaults may depend on the day. */
+    definedBy: z.record(z.string(), z.json()).optional(),
     /** resume: go on with the pipeline's unfinished run. */
     options: z.strictObject({ fresh: z.boolean(), fullRefresh: z.boolean(), resume: z.boolean() }),
     /** Key under which a second job is not added while the first waits or runs. */

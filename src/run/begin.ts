@@ -50,11 +50,12 @@ const insertNewRun = (
 ): Promise<RunNumber> =>
   withTransaction(context.client, async () => {
     const { client, spec, workers } = context;
-    const { name: pipeline, shownParams: params } = spec;
+    const { name: pipeline, shownParams: params, pinnedParams } = spec;
     await runQuery(client, abandonRuns(pipeline));
     const run = {
       pipeline,
       params,
+      pinnedParams,
       workers,
       host: hostname(),
       pid: process.pid,

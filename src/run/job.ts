@@ -43,8 +43,13 @@ export const prepareJob = async (
   }
   const directory = resolve(options.directory ?? '.');
   const definition = await readDefinition(pipeline, { params: options.params ?? {}, directory });
-  if (hooks.definition !== undefined && hooks.definition !== definition.hashes.definition)
-    throw new EtlError('ETL_DEFINITION_DIFFERS', { pipeline: definition.spec.name });
+  if (hooks.definition !== undefined) {
+    const { hash, params } = hooks.definition;
+    const { hashes } =
+      params === undefined ? definition : await readDefinition(pipeline, { params, directory });
+    if (hash !== hashes.definition)
+      throw new EtlError('ETL_DEFINITION_DIFFERS', { pipeline: definition.spec.name });
+  }
   const { databaseUrl, connection } = options;
   const etlDirectory = resolve('.etl');
   const address = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });

@@ -15,8 +15,8 @@ export interface RunHooks {
   readonly job?: string;
   /** The queue that it was on. */
   readonly queue?: string;
-  /** Hash that the definition must have. */
-  readonly definition?: string;
+  /** Hash that the definition must have: with these parameters, or with those of the run. */
+  readonly definition?: { readonly hash: string; readonly params?: RunOptions['params'] };
   /** Go on with the unfinished run, also when what it was to publish stands already: it was asked for all the same. */
   readonly resume?: boolean;
   readonly onChunk?: (times: LoadTimes) => void;

@@ -32,12 +32,11 @@ export interface Shared {
   readonly hooksOf: (pipeline: string) => RunHooks;
 }
 
-/** A job that was delivered before may have a run: published by now, cancelled, or to be gone on with. */
-const earlierRun = async ({ place }: Shared, job: string): Promise<'none' | 'unfinished' | 'published'> => {
+/** A job that was delivered before may have a run: published by now, or to be gone on with. Errors: ETL_RUN_CANCELLED. */
+const earlierRun = async ({ place }: Shared, job: string): ReturnType<typeof runOfJob> => {
   const run = await withClient(place.address, (client) => runOfJob(client, job));
   if (run?.errorCode === 'ETL_RUN_CANCELLED') throw new EtlError('ETL_RUN_CANCELLED', { run: run.id });
-  if (run === undefined) return 'none';
-  return run.state === 'published' ? 'published' : 'unfinished';
+  return run;
 };
 
 /** Returns what became of the run. */
@@ -49,12 +48,14 @@ const runRequest = async (
   parent: TraceContext | undefined,
 ): Promise<'published' | 'unchanged'> => {
   const { catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
-  const { pipeline: name, params, definition, options } = request;
+  const { pipeline: name, options } = request;
   const { pipeline, directory, file } = catalog.find(name);
   const earlier = await earlierRun(shared, job);
-  if (earlier === 'published') return earlier;
-  // Only the first delivery begins anew: a later one goes on with what the first has loaded.
-  const isFirst = earlier === 'none';
+  if (earlier?.state === 'published') return earlier.state;
+  // Only the first delivery begins anew: a later one goes on with what the first has loaded, and with its parameters.
+  const isFirst = earlier === undefined;
+  const { params, definition: hash } = earlier ?? request;
+  const definedBy = isFirst ? request.definedBy : undefined;
   const onEvent = (event: RunEvent): void => {
     metrics.hear(name, event);
     if (event.type === 'started') logger.info({ run: event.runId, pipeline: name, job }, 'run started');
@@ -77,7 +78,7 @@ const runRequest = async (
     ...hooksOf(name),
     job,
     queue,
-    definition,
+    definition: { hash, ...(definedBy !== undefined && { params: definedBy }) },
     resume,
     parent,
   });

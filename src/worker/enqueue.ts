@@ -49,7 +49,7 @@ const refuseSecrets = ({ params, shownParams }: PipelineSpec, given: object): vo
 type RequestOptions = Pick<EnqueueOptions, 'params' | 'directory' | 'dedupe' | 'fresh' | 'fullRefresh'>;
 
 /**
- * What workers are asked for: the pipeline by its name, and the hash of its definition here.
+ * What workers are asked for: the pipeline by its name, its parameters as they are now, and the hash of its definition here.
  * Errors: those of the declaration and its parameters, ETL_JOB_INVALID, ETL_USAGE (a parameter that is secret).
  */
 export const requestRun = async (pipeline: Pipeline, options: RequestOptions): Promise<RunRequest> => {
@@ -60,7 +60,7 @@ export const requestRun = async (pipeline: Pipeline, options: RequestOptions): P
     {
       pipeline: pipeline.name,
       definition: hashes.definition,
-      params,
+      params: { ...params, ...spec.pinnedParams },
       options: { fresh, fullRefresh, resume: false },
       ...(dedupe !== undefined && { dedupe }),
     },
@@ -122,7 +122,7 @@ export const retry = async (runId: number, options: PlaceOptions = {}): Promise<
     if (state !== 'failed' && state !== 'cancelled')
       throw new EtlError('ETL_RUN_OVER', { run: runId, state, action: 'retry' });
     const { rows } = await client.query(
-      'select pipeline, definition_hash as definition, params, queue from etl.run where id = $1',
+      'select pipeline, definition_hash as definition, pinned_params as params, queue from etl.run where id = $1',
       [runId],
     );
     return { ...requestOfRun(rows[0], 'to be added'), queue: rows[0].queue as string };

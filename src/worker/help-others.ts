@@ -6,7 +6,6 @@ import type { Client } from '../db/client.ts';
 import { asEtlError } from '../errors.ts';
 import { helpPollMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
-import { withoutShown } from '../pipeline/bind.ts';
 import { loadForWorker } from '../run/join-run.ts';
 import type { RunHooks, RunOptions } from '../run/options.ts';
 import type { Catalog } from './catalog.ts';
@@ -44,7 +43,7 @@ export interface HelperOptions {
 const loadingRuns = async (client: Client, queues: readonly string[]): Promise<readonly LoadingRow[]> =>
   (
     await client.query(
-      `select id::float8 as id, pipeline, params, generation from etl.run
+      `select id::float8 as id, pipeline, pinned_params as params, generation from etl.run
         where state = 'loading' and queue = any ($1) order by id`,
       [queues],
     )
@@ -71,7 +70,7 @@ const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promis
   const drain = AbortSignal.any([rest.pausing.signal, rest.over.signal]);
   try {
     logger.info({ run, pipeline: name }, 'helping a run');
-    const own = { ...common, params: withoutShown(params), directory, pipelineFile: file, drain, signal };
+    const own = { ...common, params, directory, pipelineFile: file, drain, signal };
     await loadForWorker(pipeline, own, hooksOf(name));
     logger.info({ run, pipeline: name }, 'helped a run');
     return undefined;

@@ -3,7 +3,6 @@
 import { runQuery, type Client } from '../db/client.ts';
 import { lostJobsCheckMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
-import { withoutShown } from '../pipeline/bind.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { restoreRuns } from '../queue/run-queue.ts';
 import type { Place } from './place.ts';
@@ -23,7 +22,7 @@ export const requestOfRun = ({ pipeline, definition, params }: RunRow, job: stri
     {
       pipeline,
       definition,
-      params: withoutShown(params),
+      params,
       options: { fresh: false, fullRefresh: false, resume: true },
     },
     job,
@@ -31,7 +30,7 @@ export const requestOfRun = ({ pipeline, definition, params }: RunRow, job: stri
 
 /** Runs that a worker began, or handed on, and that nobody has ended; only the newest of a pipeline can be gone on with. */
 const selectUnfinished = `
-  select job, queue, pipeline, definition_hash as definition, params
+  select job, queue, pipeline, definition_hash as definition, pinned_params as params
     from etl.run r
     where job is not null and queue = any ($1)
       and (state in ('planned', 'loading', 'loaded', 'publishing') or error_code = 'ETL_INTERRUPTED')

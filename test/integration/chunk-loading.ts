@@ -61,6 +61,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   const run = {
     pipeline: spec.name,
     params: {},
+    pinnedParams: {},
     workers: 1,
     host: '',
     pid: 1,

@@ -3,12 +3,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { tryLockPipeline } from '../../src/db/advisory-lock.ts';
 import { runQuery, withClient } from '../../src/db/client.ts';
-import { createWorker, loadPipelineFile, queueState, schedule } from '../../src/index.ts';
+import { createWorker, loadPipelineFile, queueState, retry, schedule } from '../../src/index.ts';
 import type { EtlWorker, Logger, Pipeline, Schedule, ScheduleOptions } from '../../src/index.ts';
 import { comingSlots } from '../../src/worker/schedule/list.ts';
 import { createScheduleMetrics } from '../../src/worker/schedule/metrics.ts';
@@ -30,6 +31,19 @@ const pipelineText = (name: string, nullable = ''): string => `
     name: '${name}',
     schema: '${name}',
     tables: { words: { source: csv('words.csv'), columns: { n: column.integer('n')${nullable} } } },
+  });`;
+
+/** Loads the file of the day, which is another one each day. */
+const datedText = `
+  import { z } from '${fileURLToPath(import.meta.resolve('zod'))}';
+  import { column, csv, definePipeline } from 'sluice';
+  export default definePipeline({
+    name: 'dated',
+    schema: 'dated',
+    params: z.object({ day: z.string().default(() => process.env.SLUICE_TEST_DAY), skip: z.string().transform(Number) }),
+    tables: ({ day, skip }) => ({
+      words: { source: csv(day + '.csv', { skipLines: skip }), columns: { n: column.integer('n') } },
+    }),
   });`;
 
 /** Due once a year: what is due in a test is what the test has made so. */
@@ -257,6 +271,38 @@ describe.each(kinds)('schedules, queues in $kind', ({ kind }) => {
       runQuery(client, recordJobEnd(job!, 'ETL_CONNECT')),
     );
     expect((await find('a')).jobState).toBe(jobState);
+  });
+
+  it('parameters from defaults are those of the day of the run, and stay so when it is tried again', async () => {
+    writeFileSync(join(folder, 'dated.ts'), datedText);
+    pipelines.set('dated', (await loadPipelineFile(join(folder, 'dated.ts'))).pipeline);
+    const onDay = (day: string): void => void (process.env['SLUICE_TEST_DAY'] = day);
+    const newest = async () =>
+      (
+        await database.query(
+          `select id::int, state, params, (select array_agg(n order by n) from dated.words) as words
+            from etl.run where pipeline = 'dated' order by id desc limit 1`,
+        )
+      ).rows[0];
+    onDay('monday');
+    await set('dated', { params: { skip: '1' } });
+    onDay('tuesday');
+    files.write('tuesday.csv', 'of tuesday\nn\n1\n');
+    await start();
+    await schedule.runNow('dated', place());
+    await untilDone('dated');
+    const params = { skip: 1 };
+    expect(await newest()).toMatchObject({ params: { ...params, day: 'tuesday' }, words: [1] });
+    onDay('wednesday');
+    files.write('wednesday.csv', 'of wednesday\nn\nbroken\n');
+    await schedule.runNow('dated', place());
+    await until(async () => (await find('dated')).jobState === 'ETL_REJECT_LIMIT');
+    files.write('wednesday.csv', 'of wednesday\nn\n2\n');
+    onDay('thursday');
+    const failed = (await newest())!;
+    await retry(Number(failed['id']), place());
+    await until(async () => (await newest())?.['state'] === 'published');
+    expect(await newest()).toMatchObject({ params: { ...params, day: 'wednesday' }, words: [2] });
   });
 
   it('a queue that is emptied loses neither schedule nor run', async () => {

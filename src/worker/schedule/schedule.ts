@@ -59,7 +59,7 @@ const nextSlotOf = async (client: Client, calendar: Calendar): Promise<Date> => 
  * secret), those of the server.
  */
 const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): Promise<Schedule> => {
-  const { cron, timeZone = 'UTC', params, directory, catchUp = false, priority } = options;
+  const { cron, timeZone = 'UTC', params = {}, directory, catchUp = false, priority } = options;
   refuseName(name);
   const queue = checkQueue(options.queue);
   const calendar = readCalendar(name, cron, timeZone);
@@ -67,8 +67,8 @@ const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): 
   return withBookkeeping(options, async (client) => {
     await rememberQueues(client, [queue]);
     const nextSlot = await nextSlotOf(client, calendar);
-    const { definition, params: kept } = request;
-    const given = { definition, params: kept, cron, timeZone, catchUp, priority, queue };
+    const { definition, params: pinnedParams } = request;
+    const given = { definition, params, pinnedParams, cron, timeZone, catchUp, priority, queue };
     const query = store.upsertSchedule({ ...given, name, pipeline: pipeline.name, nextSlot });
     return scheduleOf((await runQuery(client, query)).rows[0]);
   });

@@ -10,6 +10,8 @@ export interface ScheduleRow {
   readonly pipeline: string;
   readonly definition: string;
   readonly params: Readonly<Record<string, unknown>>;
+  /** All of them as they were when it was set: those of the definition. */
+  readonly pinnedParams: Readonly<Record<string, unknown>>;
   readonly cron: string;
   readonly timeZone: string;
   readonly priority: number | null;
@@ -26,7 +28,8 @@ export interface ScheduleRow {
   readonly now: Date;
 }
 
-const columns = `name, pipeline, definition_hash as definition, params, cron, time_zone as "timeZone", priority,
+const columns = `name, pipeline, definition_hash as definition, params,
+  pinned_params as "pinnedParams", cron, time_zone as "timeZone", priority,
   catch_up as "catchUp", paused, queue, next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
   job, job_state as "jobState", clock_timestamp() as now`;
 
@@ -73,6 +76,7 @@ export interface NewSchedule {
   readonly pipeline: string;
   readonly definition: string;
   readonly params: object;
+  readonly pinnedParams: object;
   readonly cron: string;
   readonly timeZone: string;
   readonly priority: number | undefined;
@@ -84,11 +88,11 @@ export interface NewSchedule {
 /** Replaces the schedule of that name: whether it is paused stays, and so does a slot that is due, of the same times. */
 export const upsertSchedule = (schedule: NewSchedule): Query => ({
   text: `insert into etl.schedule as s
-      (name, pipeline, definition_hash, params, cron, time_zone, priority, catch_up, next_slot, queue)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+      (name, pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, next_slot, queue)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
     on conflict (name) do update set
-      (pipeline, definition_hash, params, cron, time_zone, priority, catch_up, queue, next_slot) =
-      (excluded.pipeline, excluded.definition_hash, excluded.params, excluded.cron, excluded.time_zone,
+      (pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, queue, next_slot) =
+      (excluded.pipeline, excluded.definition_hash, excluded.params, excluded.pinned_params, excluded.cron, excluded.time_zone,
         excluded.priority, excluded.catch_up, excluded.queue,
         case when (s.cron, s.time_zone) = (excluded.cron, excluded.time_zone)
           then least(s.next_slot, excluded.next_slot) else excluded.next_slot end)
@@ -98,6 +102,7 @@ export const upsertSchedule = (schedule: NewSchedule): Query => ({
     schedule.pipeline,
     schedule.definition,
     JSON.stringify(schedule.params),
+    JSON.stringify(schedule.pinnedParams),
     schedule.cron,
     schedule.timeZone,
     schedule.priority,
@@ -176,8 +181,9 @@ export const recordJobEnd = (job: string, state: string): Query => ({
 });
 
 /** What a schedule puts on the queue. Errors: ETL_JOB_INVALID. */
-export const runJobOf = ({ job, queue, pipeline, definition, params, priority }: ScheduleRow): RunJob => {
+export const runJobOf = (row: ScheduleRow): RunJob => {
+  const { job, queue, pipeline, definition, params, pinnedParams: definedBy, priority } = row;
   const options = { fresh: false, fullRefresh: false, resume: false };
-  const data = readRunRequest({ pipeline, definition, params, options }, job!);
+  const data = readRunRequest({ pipeline, definition, params, definedBy, options }, job!);
   return { job: job!, queue, data, ...(priority !== null && { priority }) };
 };

@@ -59,6 +59,28 @@ describe('parameters', () => {
     });
   });
 
+  it('are pinned as what makes them again: given ones as given, defaults as they came out, secret ones not', () => {
+    let day = 'monday';
+    const pipeline = definePipeline({
+      name: 'p',
+      schema: 's',
+      params: z.object({
+        size: z.string().transform(Number),
+        day: z.string().default(() => day),
+        from: z.coerce.date(),
+        ends: z.date().default(new Date(0)),
+        token: z.string().meta({ secret: true }).default('none'),
+      }),
+      tables: () => ({ t: { source, columns: { a: column.text('A') } } }),
+    });
+    const params = { size: '2', from: new Date('2026-01-01') };
+    const { pinnedParams } = bindPipeline(pipeline, { params, directory: '/' });
+    expect(pinnedParams).toEqual({ size: '2', day: 'monday', from: '2026-01-01T00:00:00.000Z' });
+    day = 'tuesday';
+    const again = bindPipeline(pipeline, { params: pinnedParams, directory: '/' }).params;
+    expect(again).toMatchObject({ size: 2, day: 'monday', from: new Date('2026-01-01') });
+  });
+
   it.each([
     {
       name: 'missing',
