@@ -170,6 +170,9 @@ export const sourceSilenceMs = 60_000;
  */
 export const frozenMs = sourceSilenceMs + 10_000;
 
+/** It must show nothing new for this much longer: a clock that jumps makes everybody look silent for a second. */
+export const frozenConfirmMs = 3_000;
+
 /** The asking itself takes no longer: no answer is an answer. */
 export const probeTimeoutMs = 5_000;
 
@@ -192,8 +195,11 @@ export const queueQueryTimeoutMs = 30_000;
 /** BullMQ's close() has no bound of its own; after this its sockets are destroyed. */
 export const queueCloseTimeoutMs = 3_000;
 
-/** Tries to reach Redis before a run says that it is gone, with pauses that grow to the longest: some three seconds. A
- *  run then waits for it as for PostgreSQL, up to `--wait`. */
+/** A scrape waits so long for queue and schedules. Prometheus gives up after ten seconds. */
+export const scrapeAnswerMs = 5_000;
+
+/** Tries to reach Redis before a run says that it is gone, with pauses that grow to the longest: some three seconds where
+ *  connections are refused, minutes where nothing answers. A run then waits for it as for PostgreSQL, up to `--wait`. */
 export const redisAttemptsMax = 10;
 export const redisRetryStepMs = 50;
 export const redisRetryMsMax = 500;

@@ -10,7 +10,8 @@ import { createWorker, enqueue, loadPipelineFile, runPipeline } from '../../dist
 import { silentLogger } from '../../dist/logger.js';
 import { readSegmentJob } from '../../dist/pipeline/job-payload.js';
 import { workOff } from '../../dist/queue/load-queue.js';
-import { restoreRuns, serveRuns } from '../../dist/queue/run-queue.js';
+import { defaultQueue, restoreRuns } from '../../dist/queue/run-queue.js';
+import { serveRuns } from '../../dist/queue/serve-runs.js';
 import { openPlace } from '../../dist/worker/place.js';
 
 const [kind, given, pipelineFile] = process.argv.slice(2);
@@ -37,7 +38,11 @@ const countDown = () => {
 
 const runs = async () => {
   const { queue } = await openPlace({ databaseUrl });
-  const jobs = Array.from({ length: count }, (_, n) => ({ job: `bench-${process.pid}-${n}`, data: { n } }));
+  const jobs = Array.from({ length: count }, (_, n) => ({
+    job: `bench-${process.pid}-${n}`,
+    queue: defaultQueue,
+    data: { n },
+  }));
   const enqueued = await timed(() => restoreRuns(queue, jobs));
   const { all, one } = countDown();
   const work = async () => {
@@ -46,10 +51,10 @@ const runs = async () => {
   };
   let worker;
   const worked = await timed(async () => {
-    worker = await serveRuns(queue, work);
+    worker = await serveRuns(queue, [defaultQueue], work);
     await all;
   });
-  await worker.bull.close();
+  await worker.drain();
   await worker.close();
   return { enqueue: enqueued, work: worked };
 };

@@ -1,11 +1,13 @@
 // Ends sessions of ours that another one of ours waits for, and whose process does nothing any more: a frozen machine, a
 // process that was stopped and forgotten. The server sees an open connection, and would wait for ever.
 //
-// A worker that lives asks the server something every second. Any process that lives ends a COPY of its own for which it has
-// no bytes (watchdog.ts), and is idle in a transaction only between two statements. Proved by test/fault/workers.test.ts, "are stopped for good".
+// A worker that lives asks the server something every second, over a session that does nothing else. Any process that lives
+// ends a COPY of its own for which it has no bytes (watchdog.ts), and is idle in a transaction only between two statements.
+// No session is ended for one sighting: clocks jump when a machine wakes up. Only sessions of the same login role can be seen.
+// Proved by test/fault/workers.test.ts, "are stopped for good".
 
 import type pg from 'pg';
-import { frozenMs } from '../limits.ts';
+import { frozenConfirmMs, frozenMs } from '../limits.ts';
 import { watchSessionOf } from './session-names.ts';
 import type { Query } from './sql.ts';
 
@@ -14,45 +16,62 @@ interface Blocker {
   readonly state: string;
   /** 'ClientRead': it waits for its client. */
   readonly waitEvent: string | null;
-  readonly quietMs: number;
+  readonly isQuiet: boolean;
   /** Bytes of its COPY so far, as a text; null when there is none. */
   readonly copied: string | null;
-  readonly isUnwatched: boolean;
+  /** The last sign of its worker, when that is long ago. */
+  readonly lastSign: string | null;
+  /** Of its own last statement. */
+  readonly since: string;
 }
 
-/** True when session `a` belongs to a worker that has asked nothing for so many milliseconds. */
-const unwatched = (ms: string): string => `coalesce((
-    select bool_and(w.state like 'idle%' and w.state_change < clock_timestamp() - ${ms} * interval '1 ms')
+/** Sessions of ours and of this role. */
+const ours = (session: string): string =>
+  `${session}.usename = session_user and (${session}.application_name = 'sluice' or ${session}.application_name like 'sluice %')`;
+
+/** When the worker that session `a` belongs to gave its last sign, if that is so many milliseconds ago; else null. */
+const lastSign = (ms: string): string => `(
+    select case when bool_and(w.state like 'idle%' and w.state_change < clock_timestamp() - ${ms} * interval '1 ms')
+        then max(w.state_change)::text end
       from pg_stat_activity w
-      where w.application_name = ${watchSessionOf('a.application_name')} and w.usename = current_user), false)`;
+      where w.application_name = ${watchSessionOf('a.application_name')} and w.usename = session_user)`;
 
 /** What sessions of ours a session ($1) waits for. */
 const selectBlockers = `
   select a.pid, a.state, a.wait_event as "waitEvent", p.bytes_processed::text as copied,
-    (extract(epoch from clock_timestamp() - a.state_change) * 1000)::float8 as "quietMs",
-    ${unwatched('$2')} as "isUnwatched"
+    a.state_change < clock_timestamp() - $2 * interval '1 ms' as "isQuiet", a.state_change::text as since,
+    ${lastSign('$2')} as "lastSign"
   from pg_stat_activity a left join pg_stat_progress_copy p on p.pid = a.pid
-  where a.pid = any (pg_blocking_pids($1)) and a.usename = current_user and a.application_name like 'sluice%'`;
+  where a.pid = any (pg_blocking_pids($1)) and a.state is not null and ${ours('a')}`;
 
-/** How far a COPY was when it was seen first, and when that was. */
+/** What a session showed when it was seen first, and when that was. */
 interface Sighting {
-  readonly copied: string;
+  readonly shown: string;
   readonly atMs: number;
 }
 
 /** Ends what of the sessions that the one with this number waits for is frozen. */
 export type EndFrozen = (asker: pg.Client, waiting: number) => Promise<void>;
 
-/** Remembers how far each was: a COPY is frozen when nothing has moved between two looks that are far enough apart. */
+/** What a session shows while its process is frozen, and how long it must have; undefined: it does something. */
+const symptom = (blocker: Blocker): { readonly shown: string; readonly forMs: number } | undefined => {
+  const { state, waitEvent, isQuiet, copied, lastSign: sign, since } = blocker;
+  if (sign !== null) return { shown: `unwatched ${sign}`, forMs: frozenConfirmMs };
+  if (state.startsWith('idle')) return isQuiet ? { shown: since, forMs: frozenConfirmMs } : undefined;
+  if (copied === null || waitEvent !== 'ClientRead') return undefined;
+  return { shown: `copied ${copied}`, forMs: frozenMs };
+};
+
+/** Remembers what each showed: it is frozen when that is the same at two looks that are far enough apart. */
 export const createEndFrozen = (): EndFrozen => {
   const sightings = new Map<number, Sighting>();
-  const isFrozen = ({ pid, state, waitEvent, quietMs, copied, isUnwatched }: Blocker): boolean => {
-    if (isUnwatched) return true;
-    if (state.startsWith('idle')) return quietMs >= frozenMs;
-    if (copied === null || waitEvent !== 'ClientRead') return false;
-    const seen = sightings.get(pid);
-    if (seen?.copied === copied) return performance.now() - seen.atMs >= frozenMs;
-    sightings.set(pid, { copied, atMs: performance.now() });
+  const isFrozen = (blocker: Blocker): boolean => {
+    const found = symptom(blocker);
+    const seen = sightings.get(blocker.pid);
+    if (found === undefined) sightings.delete(blocker.pid);
+    else if (seen?.shown !== found.shown)
+      sightings.set(blocker.pid, { shown: found.shown, atMs: performance.now() });
+    else return performance.now() - seen.atMs >= found.forMs;
     return false;
   };
   return async (asker, waiting) => {
@@ -62,10 +81,16 @@ export const createEndFrozen = (): EndFrozen => {
   };
 };
 
-/** Ends all sessions of a run that has this one, if it belongs to a worker that is frozen; no row: it does not. */
-export const endFrozenWorker = (session: number): Query => ({
-  text: `select pg_terminate_backend(all_of_it.pid)
-    from pg_stat_activity a join pg_stat_activity all_of_it using (application_name, usename)
-    where a.pid = $1 and usename = current_user and ${unwatched('$2')}`,
+/** When the worker that a session belongs to gave its last sign, if that is long ago: `sign`, as a text, or null. */
+export const selectLastSign = (session: number): Query => ({
+  text: `select ${lastSign('$2')} as sign from pg_stat_activity a where a.pid = $1 and ${ours('a')}`,
   values: [session, frozenMs],
+});
+
+/** Ends all sessions of the run that has this one. */
+export const endRunSessions = (session: number): Query => ({
+  text: `select pg_terminate_backend(every.pid) from pg_stat_activity a
+    join pg_stat_activity every on (every.application_name, every.usename) = (a.application_name, a.usename)
+    where a.pid = $1 and a.usename = session_user`,
+  values: [session],
 });

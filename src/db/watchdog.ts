@@ -37,11 +37,15 @@ const probe = async (
   asker.on('error', () => undefined);
   try {
     await asker.connect();
+    // Sessions belong to the role that logged in; a role that was set since then (`alter role … set role`) may not see them.
+    await asker.query('set role none');
     const { rows } = await asker.query(selectSession, [serverPid(client)]);
     const session = rows[0];
     // We wait for an answer, and the server has nothing to do: the question or the answer went nowhere.
     if (session === undefined || session.state?.startsWith('idle')) return 'dead';
-    if (session.wait_event_type === 'Lock') await endFrozen(asker, serverPid(client));
+    // What it shows is hidden from us: then a slow query must not pass for a dead one.
+    if (session.state === null) return 'working';
+    if (session.wait_event_type === 'Lock') await endFrozen(asker, serverPid(client)).catch(() => undefined);
     return session.state === 'active' && session.wait_event_type !== 'Client' ? 'working' : 'waiting';
   } catch (error) {
     // A refusal (no slot left, say) is an answer, too: the server lives, and we know no more than before.

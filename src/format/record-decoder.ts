@@ -1,4 +1,4 @@
-// The record decoder: csv-parse finds the fields, the column readers check them, rows come out as COPY text.
+// The record decoder: the record judge makes texts of records, which come out as COPY's text format.
 
 import type { SourceTableSpec } from '../declaration.ts';
 import type { Reject } from '../model.ts';

@@ -21,7 +21,9 @@ const traceSchema = z
       .regex(/^[\x20-\x7e]*$/, 'is not a tracestate')
       .optional(),
   })
-  .optional();
+  .optional()
+  // A trace that is broken is no reason to leave a job undone.
+  .catch(undefined);
 
 const requestSchema = z
   .strictObject({

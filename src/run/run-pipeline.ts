@@ -158,7 +158,8 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   const published = await publishedBefore(context, memory);
   if (published !== undefined) {
     if (back !== undefined) context.emit(back);
-    await tidyUp(context);
+    // Staging is that of the newest run: another one may be under way by now, in between two of its workers.
+    if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
     return finish(context, published, 'published', memory.start);
   }
   memory.planned ??= await step(context, 'plan', () =>

@@ -1,8 +1,10 @@
 // Loads segments of a run one after the other over a connection of its own; in a thread or in the main one.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SourceTableSpec } from '../declaration.ts';
 import { closeClient, destroyClient, lossOf, openClient, type Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/address.ts';
+import { closeTimeoutMs } from '../limits.ts';
 import type { Counts, LoadTimes, Position, SourceFile } from '../model.ts';
 import type { StagingColumn } from '../copy/staging.ts';
 import type { ChunkNews } from '../trace/run-trace.ts';
@@ -72,9 +74,12 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
   const loads = new Map(
     setup.tables.map(({ target, table, staging }) => [table.name, createTableLoad(target, table, staging)]),
   );
-  let idle: Promise<Client> | undefined = openClient(address);
-  // Told to whoever gives the first segment.
-  idle.catch(() => undefined);
+  const first = openClient(address);
+  let idle: Promise<Client> | undefined = first;
+  // The first segment, which may come much later, tries again.
+  first.catch(() => {
+    if (idle === first) idle = undefined;
+  });
   let busy: Client | undefined;
   const closing: Promise<void>[] = [];
 
@@ -118,7 +123,8 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
       if (busy !== undefined) destroyClient(busy, new Error('the loader is closed'));
       if (idle !== undefined) closing.push(idle.then(closeClient, () => undefined));
       idle = undefined;
-      await Promise.all(closing);
+      // One that is still being opened is closed when it is.
+      await Promise.race([Promise.all(closing), sleep(closeTimeoutMs, undefined, { ref: false })]);
     },
   };
 };

@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { selectUnfinished } from '../checkpoint/ledger.ts';
 import { lockSpace } from '../db/advisory-keys.ts';
 import { lockHolder, tryLockPipeline } from '../db/advisory-lock.ts';
-import { runQuery, type Client } from '../db/client.ts';
-import { endFrozenWorker } from '../db/frozen-sessions.ts';
+import { runQuery, withTransaction, type Client } from '../db/client.ts';
+import { endRunSessions, selectLastSign } from '../db/frozen-sessions.ts';
+import type { Query } from '../db/sql.ts';
 import { EtlError, codeOf } from '../errors.ts';
-import { deadHolderWaitMs, waitFirstMs } from '../limits.ts';
+import { deadHolderWaitMs, frozenConfirmMs, waitFirstMs } from '../limits.ts';
 import type { RunContext } from './context.ts';
 
 /** True when a process of this machine is certainly gone; EPERM means that it is there but somebody else's. */
@@ -21,17 +22,25 @@ const isGone = (pid: number): boolean => {
   }
 };
 
+/** Sessions belong to the role that logged in; a role that was set since then may neither see nor end them. */
+const asLoginRole = async <T>(client: Client, work: () => Promise<T>): Promise<T> =>
+  withTransaction(client, async () => {
+    await client.query('set local role none');
+    return work();
+  });
+
 /**
  * Ends sessions of this very process on the server, from before its connections were lost: on the server's side they
  * may live on for a while, with locks and open transactions.
  */
-const endOldSessions = async ({ client, address }: RunContext): Promise<void> => {
-  await client.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = $1 and pid <> pg_backend_pid() and usename = current_user and datname = current_database()`,
-    [address.sessionName],
+const endOldSessions = ({ client, address }: RunContext): Promise<unknown> =>
+  asLoginRole(client, () =>
+    client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = $1 and pid <> pg_backend_pid() and usename = session_user and datname = current_database()`,
+      [address.sessionName],
+    ),
   );
-};
 
 /** The session that holds the lock; undefined when it was let go. */
 const sessionHolder = async (
@@ -39,6 +48,19 @@ const sessionHolder = async (
   pipeline: string,
 ): Promise<({ readonly session: number } & Readonly<Record<string, string | number>>) | undefined> =>
   (await client.query(lockHolder, [pipeline, lockSpace])).rows[0];
+
+/** Ends the run that has this session if its worker is frozen; false: it is not, or nobody can see it. */
+const endFrozenWorker = async (client: Client, session: number): Promise<boolean> => {
+  // A transaction each: within one the server shows what it has shown before.
+  const ask = (query: Query): Promise<{ readonly sign?: string | null } | undefined> =>
+    asLoginRole(client, async () => (await runQuery(client, query)).rows[0]);
+  const sign = (await ask(selectLastSign(session)))?.sign ?? undefined;
+  if (sign === undefined) return false;
+  await sleep(frozenConfirmMs);
+  if ((await ask(selectLastSign(session)))?.sign !== sign) return false;
+  await ask(endRunSessions(session));
+  return true;
+};
 
 /**
  * Takes the lock, which lasts as long as the connection. When its holder's process is known to be dead or frozen, or is an
@@ -58,7 +80,7 @@ export const takeLock = async (context: RunContext, isRetry: boolean): Promise<v
     if (holder !== undefined) {
       const { session, ...shown } = holder;
       const isDead = unfinished !== undefined && unfinished.host === hostname() && isGone(unfinished.pid);
-      const isDying = isRetry || isDead || (await runQuery(client, endFrozenWorker(session))).rows.length > 0;
+      const isDying = isRetry || isDead || (await endFrozenWorker(client, session));
       // Without a run it is still planning.
       if (!isDying || performance.now() > deadline)
         throw new EtlError('ETL_RUN_LOCKED', {

@@ -36,6 +36,8 @@ export const flushSpans = async (): Promise<void> => {
   const known = trace.getTracerProvider();
   const provider: object = known instanceof ProxyTracerProvider ? known.getDelegate() : known;
   const { forceFlush } = provider as { readonly forceFlush?: () => Promise<void> };
-  const flushed = forceFlush?.call(provider).catch(() => undefined);
+  const flushed = Promise.resolve()
+    .then(() => forceFlush?.call(provider))
+    .catch(() => undefined);
   await Promise.race([flushed, sleep(traceFlushTimeoutMs, undefined, { ref: false })]);
 };

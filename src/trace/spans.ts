@@ -2,6 +2,7 @@
 
 import type * as OpenTelemetry from '@opentelemetry/api';
 import { codeOf } from '../errors.ts';
+import { traceStateCharsMax } from '../limits.ts';
 import type { TraceContext } from '../model.ts';
 import { loadOpenTelemetry } from './api.ts';
 import type { Tracer } from './tracer.ts';
@@ -41,9 +42,11 @@ const carry = ({ span }: Pick<Span, 'span'>): TraceContext | undefined => {
   const context = span.spanContext();
   if (!isSpanContextValid(context)) return undefined;
   const { traceId, spanId, traceFlags, traceState } = context;
-  const tracestate = traceState?.serialize();
   const flags = traceFlags.toString(16).padStart(2, '0');
-  return { traceparent: `00-${traceId}-${spanId}-${flags}`, ...(tracestate && { tracestate }) };
+  const traceparent = `00-${traceId}-${spanId}-${flags}`.toLowerCase();
+  // One that is too long is dropped, as the standard wants it.
+  const tracestate = traceState?.serialize() ?? '';
+  return { traceparent, ...(tracestate !== '' && tracestate.length <= traceStateCharsMax && { tracestate }) };
 };
 
 const contextOf = (parent: SpanOptions['parent']): OpenTelemetry.Context => {
@@ -76,25 +79,38 @@ export const withinSpan = async <T>(
   }
 };
 
+/** Somebody else's code, and none of our business: what it throws must not end a load. */
+const quietly = <T>(call: () => T): T | undefined => {
+  try {
+    return call();
+  } catch {
+    return undefined;
+  }
+};
+
+/** Starts a span. What the tracer throws, then or later, costs the span and nothing else. */
 export const startSpan = (tracer: Tracer, name: string, options: SpanOptions): Span => {
-  const { SpanKind, SpanStatusCode } = loadOpenTelemetry();
+  const { INVALID_SPAN_CONTEXT, SpanKind, SpanStatusCode, trace } = loadOpenTelemetry();
   const { kind = 'internal', parent, attributes, startMs } = options;
   const kinds = { internal: SpanKind.INTERNAL, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER };
-  const span = (tracer as OpenTelemetry.Tracer).startSpan(
-    name,
-    { kind: kinds[kind], attributes, ...(startMs !== undefined && { startTime: startMs }) },
-    contextOf(parent),
+  const started = quietly(() =>
+    (tracer as OpenTelemetry.Tracer).startSpan(
+      name,
+      { kind: kinds[kind], attributes, ...(startMs !== undefined && { startTime: startMs }) },
+      contextOf(parent),
+    ),
   );
+  const span = started ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
   return {
-    set: (more) => void span.setAttributes(more),
-    event: (event, more = {}) => void span.addEvent(event, more),
+    set: (more) => void quietly(() => span.setAttributes(more)),
+    event: (event, more = {}) => void quietly(() => span.addEvent(event, more)),
     fail: (error) => {
       const code = codeOf(error) ?? 'unknown';
-      span.setAttribute('error.type', code);
-      if (!quietCodes.has(code)) span.setStatus({ code: SpanStatusCode.ERROR, message: code });
+      quietly(() => span.setAttribute('error.type', code));
+      if (!quietCodes.has(code)) quietly(() => span.setStatus({ code: SpanStatusCode.ERROR, message: code }));
     },
-    end: (endMs) => span.end(endMs),
-    carried: () => carry({ span }),
+    end: (endMs) => quietly(() => span.end(endMs)),
+    carried: () => quietly(() => carry({ span })),
     span,
   };
 };

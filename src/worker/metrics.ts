@@ -4,6 +4,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { chunkSecondsBuckets } from '../limits.ts';
 import type { LoadTimes, RunEvent } from '../model.ts';
 import type { RunQueueState } from '../queue/run-queue-state.ts';
+import { createAsker } from './scrape.ts';
 
 export interface WorkerMetrics {
   readonly registry: Registry;
@@ -33,13 +34,15 @@ export const createMetrics = (
     buckets: [...chunkSecondsBuckets],
     registers,
   });
+  const askQueue = createAsker(readQueue);
   const depth: Gauge<'queue' | 'state'> = new Gauge({
     name: 'sluice_queue_jobs',
     help: 'Runs on the queue',
     labelNames: ['queue', 'state'] as const,
     registers,
     collect: async () => {
-      for (const { queue, waiting, delayed, active, failed } of (await readQueue()).queues)
+      depth.reset();
+      for (const { queue, waiting, delayed, active, failed } of (await askQueue())?.queues ?? [])
         for (const [state, jobs] of Object.entries({ waiting, delayed, active, failed }))
           depth.set({ queue, state }, jobs);
     },

@@ -24,7 +24,7 @@ export const checkQueues = (queues: readonly string[] = []): readonly string[] =
 /** So that whoever looks finds them: a queue alone cannot be asked which others there are. */
 export const rememberQueues = async (client: Client, queues: readonly string[]): Promise<void> => {
   const text = 'insert into etl.queue select unnest($1::text[]) on conflict do nothing';
-  await runQuery(client, { text, values: [queues] });
+  await runQuery(client, { text, values: [queues.toSorted()] });
 };
 
 export const knownQueues = async (client: Client): Promise<readonly string[]> =>

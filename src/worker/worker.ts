@@ -66,8 +66,8 @@ const coordinateAlone =
 const share = async (options: WorkerOptions): Promise<Shared> => {
   const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry, tracer } = options;
   const logger = options.logger ?? silentLogger;
-  // What is wrong with the folder is told before a server is started for it.
   const queues = checkQueues(options.queues);
+  // What is wrong with the folder is told before a server is started for it.
   const catalog = await loadCatalog(pipelines);
   const place = await openPlace(options, queues);
   const metrics = createMetrics(() => stateOfQueues(place.queue, queues), registry);
@@ -97,8 +97,12 @@ const lookAfter = ({ place, queues, metrics, logger, drain, common }: Shared, he
   const { slotDealt: onSlot } = createScheduleMetrics(metrics.registry, readSlots);
   const lostJobs = lookForLostJobs(place, queues, logger);
   const slots = lookForSlots(place, { logger, tracer, onSlot });
+  // By this one others see that the process lives: it asks PostgreSQL only, and so waits for nothing else.
   const address = { ...place.address, sessionName: watchSessionName };
-  return watchDatabase(address, [helper.look, lostJobs, slots], logger, drain.signal);
+  const signs = watchDatabase(address, [helper.look], logger, drain.signal);
+  const others = watchDatabase(place.address, [lostJobs, slots], logger, drain.signal);
+  const over = Promise.all([signs.over, others.over]).then(() => undefined);
+  return { isWell: signs.isWell, over };
 };
 
 /**

@@ -221,6 +221,19 @@ describe('a run of a program of one’s own', () => {
     context.disable();
   });
 
+  const throwing = (): never => {
+    throw new Error('a tracer of no use');
+  };
+  it.each([
+    { name: 'throws', broken: { startSpan: throwing } },
+    { name: 'gives_spans_that_throw', broken: { startSpan: () => new Proxy({}, { get: () => throwing }) } },
+  ])('a tracer that $name costs spans and nothing else', async ({ name, broken }) => {
+    writeFileSync(join(files.directory, `${name}.csv`), 'n\n1\n');
+    const { outcome } = await runPipeline(words(name), { ...options(), tracer: broken });
+    expect(outcome).toBe('published');
+    expect(exporter.getFinishedSpans()).toEqual([]);
+  });
+
   it('that fails says where: the step, the chunk or the table, and the code', async () => {
     writeFileSync(join(files.directory, 'twice.csv'), 'n\n1\n1\n');
     const failure = await failureOf(runPipeline(words('twice', { primaryKey: ['n'] }), options()));

@@ -116,7 +116,7 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
     expect(sessions).toEqual([]);
   });
 
-  it('while it waits it holds one connection, and those of its queue', async () => {
+  it('while it waits it holds two connections, and those of its queue', async () => {
     await start();
     const count = async (name: string): Promise<number> =>
       (
@@ -129,7 +129,7 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
     // All that it looks after is looked at at the beginning, and its queue is waited on.
     await sleep(3_000);
     expect(await count('^sluice worker ')).toBe(1);
-    expect(await count('^sluice')).toBe(1 + (await count('^sluice queue$')));
+    expect(await count('^sluice')).toBe(2 + (await count('^sluice queue$')));
     // BullMQ listens over one, and asks over a pool of two.
     expect(kind === 'PostgreSQL' ? [2, 3] : [0]).toContain(await count('^sluice queue$'));
   });

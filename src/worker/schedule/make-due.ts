@@ -38,7 +38,7 @@ export const isBusy = async (queue: QueuePlace, row: store.ScheduleRow): Promise
 const forEachRow = async (
   client: Client,
   logger: Logger,
-  select: (except: readonly string[]) => Query,
+  selects: readonly ((except: readonly string[]) => Query)[],
   deal: (row: store.ScheduleRow) => Promise<() => void>,
 ): Promise<void> => {
   const seen: string[] = [];
@@ -46,7 +46,8 @@ const forEachRow = async (
     const before = seen.length;
     try {
       const tell = await withTransaction(client, async () => {
-        const row: store.ScheduleRow | undefined = (await runQuery(client, select(seen))).rows[0];
+        let row: store.ScheduleRow | undefined;
+        for (const select of selects) row ??= (await runQuery(client, select(seen))).rows[0];
         if (row === undefined) return undefined;
         seen.push(row.name);
         return deal(row);
@@ -75,7 +76,7 @@ const messages: Readonly<Record<SlotOutcome, string>> = {
 };
 
 const decideDue = (client: Client, queue: QueuePlace, { logger, onSlot }: SlotOptions): Promise<void> =>
-  forEachRow(client, logger, store.selectDue, async (row) => {
+  forEachRow(client, logger, [store.selectDue, store.selectOverdue], async (row) => {
     const { name, cron, timeZone, nextSlot, now } = row;
     const calendar = readCalendar(name, cron, timeZone);
     const slot = new Date(calendar.newest(nextSlot.getTime(), now.getTime()));
@@ -102,7 +103,7 @@ export const enqueuePending = (
   logger: Logger,
   tracer: Tracer | undefined,
 ): Promise<void> =>
-  forEachRow(client, logger, store.selectPending, async (row) => {
+  forEachRow(client, logger, [store.selectPending], async (row) => {
     const { data, ...own } = store.runJobOf(row);
     await traceSending(
       { tracer, queue: bullNameOf(row.queue), pipeline: row.pipeline },

@@ -1,6 +1,7 @@
 // What a worker tells Prometheus of schedules: what became of slots, and which are to come or are late.
 
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { createAsker } from '../scrape.ts';
 import type { SlotOutcome } from './contract.ts';
 import type { ComingSlot } from './store.ts';
 
@@ -21,10 +22,8 @@ export const createScheduleMetrics = (
     labelNames: ['schedule', 'outcome'] as const,
     registers,
   });
-  // Both are asked at the same moment.
-  let asking: Promise<readonly ComingSlot[]> | undefined;
-  const ask = (): Promise<readonly ComingSlot[]> =>
-    (asking ??= readSlots().finally(() => (asking = undefined)));
+  // Both gauges ask at the same moment.
+  const ask = createAsker(readSlots);
   const gauge = (name: string, help: string, valueOf: (slot: ComingSlot) => number): void => {
     const made: Gauge<'schedule'> = new Gauge({
       name,
@@ -32,10 +31,9 @@ export const createScheduleMetrics = (
       labelNames: ['schedule'] as const,
       registers,
       collect: async () => {
-        const coming = await ask();
         // One that was removed, or is paused, is gone.
         made.reset();
-        for (const slot of coming) made.set({ schedule: slot.schedule }, valueOf(slot));
+        for (const slot of (await ask()) ?? []) made.set({ schedule: slot.schedule }, valueOf(slot));
       },
     });
   };

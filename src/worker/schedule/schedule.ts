@@ -55,8 +55,8 @@ const nextSlotOf = async (client: Client, calendar: Calendar): Promise<Date> => 
 /**
  * Sets a schedule, or replaces the one of that name; one that is paused stays so.
  *
- * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone), ETL_USAGE (queue), those of the declaration and its parameters, ETL_USAGE (one that is
- * secret), those of the server.
+ * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone), those of the declaration and its parameters, ETL_USAGE (the queue's name, a
+ * parameter that is secret), those of the server.
  */
 const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): Promise<Schedule> => {
   const { cron, timeZone = 'UTC', params = {}, directory, catchUp = false, priority } = options;

@@ -1,6 +1,7 @@
 // Schedules as rows of etl.schedule: what is asked of them and written to them.
 
 import type { Query } from '../../db/sql.ts';
+import { frozenMs } from '../../limits.ts';
 import { readRunRequest } from '../../pipeline/job-payload.ts';
 import type { RunJob } from '../../queue/run-queue.ts';
 import type { SlotOutcome } from './contract.ts';
@@ -55,6 +56,14 @@ export const selectDue = (except: readonly string[]): Query => ({
     where not paused and next_slot <= clock_timestamp() and name <> all ($1)
     order by next_slot limit 1 for update skip locked`,
   values: [except],
+});
+
+/** One that is due for so long that whoever has it locked may be frozen: it is waited for, and the waiting ends who is. */
+export const selectOverdue = (except: readonly string[]): Query => ({
+  text: `select ${columns} from etl.schedule
+    where not paused and next_slot <= clock_timestamp() - $2 * interval '1 ms' and name <> all ($1)
+    order by next_slot limit 1 for update`,
+  values: [except, frozenMs],
 });
 
 /** A schedule whose run may not be on the queue yet; as `selectDue`. */

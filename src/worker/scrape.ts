@@ -1,0 +1,15 @@
+// What a scrape asks somebody else: one question at a time, in bounded time, and no answer is one, too.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scrapeAnswerMs } from '../limits.ts';
+
+/** Makes an asker that gives undefined when there is no answer: what this process has counted is told all the same. */
+export const createAsker = <T>(read: () => Promise<T>): (() => Promise<T | undefined>) => {
+  let asking: Promise<T | undefined> | undefined;
+  return async () => {
+    asking ??= read()
+      .catch(() => undefined)
+      .finally(() => (asking = undefined));
+    return Promise.race([asking, sleep(scrapeAnswerMs, undefined, { ref: false })]);
+  };
+};
