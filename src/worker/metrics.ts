@@ -14,9 +14,10 @@ export interface WorkerMetrics {
   readonly chunkLoaded: (pipeline: string, times: LoadTimes) => void;
 }
 
-/** Makes the metrics in a registry: the host's, or one of their own. `readQueue` is asked at every scrape. */
+/** Makes the metrics in a registry: the host's, or one of their own. `readQueue` is asked at every scrape until the signal. */
 export const createMetrics = (
   readQueue: () => Promise<RunQueueState>,
+  over: AbortSignal,
   registry = new Registry(),
 ): WorkerMetrics => {
   const registers = [registry];
@@ -34,7 +35,7 @@ export const createMetrics = (
     buckets: [...chunkSecondsBuckets],
     registers,
   });
-  const askQueue = createAsker(readQueue);
+  const askQueue = createAsker(readQueue, over);
   const depth: Gauge<'queue' | 'state'> = new Gauge({
     name: 'sluice_queue_jobs',
     help: 'Runs on the queue',

@@ -3,10 +3,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scrapeAnswerMs } from '../limits.ts';
 
-/** Makes an asker that gives undefined when there is no answer: what this process has counted is told all the same. */
-export const createAsker = <T>(read: () => Promise<T>): (() => Promise<T | undefined>) => {
+/**
+ * Makes an asker that gives undefined when there is no answer: what this process has counted is told all the same. Behind the
+ * signal it asks nobody: a registry of the host's outlives its worker.
+ */
+export const createAsker = <T>(
+  read: () => Promise<T>,
+  signal: AbortSignal,
+): (() => Promise<T | undefined>) => {
   let asking: Promise<T | undefined> | undefined;
   return async () => {
+    if (signal.aborted) return undefined;
     asking ??= read()
       .catch(() => undefined)
       .finally(() => (asking = undefined));

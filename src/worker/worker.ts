@@ -70,7 +70,8 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
   // What is wrong with the folder is told before a server is started for it.
   const catalog = await loadCatalog(pipelines);
   const place = await openPlace(options, queues);
-  const metrics = createMetrics(() => stateOfQueues(place.queue, queues), registry);
+  const [drain, abort] = [new AbortController(), new AbortController()];
+  const metrics = createMetrics(() => stateOfQueues(place.queue, queues), drain.signal, registry);
   const common: RunOptions = {
     connection: place.address.config,
     logger,
@@ -84,7 +85,6 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
   const hooksOf: Shared['hooksOf'] = (pipeline) => ({
     onChunk: (times) => metrics.chunkLoaded(pipeline, times),
   });
-  const [drain, abort] = [new AbortController(), new AbortController()];
   return { place, catalog, queues, metrics, logger, drain, abort, common, hooksOf };
 };
 
@@ -94,7 +94,7 @@ const stopReason = (): DOMException => new DOMException('the worker stops', 'Abo
 const lookAfter = ({ place, queues, metrics, logger, drain, common }: Shared, helper: Helper): Watch => {
   const { tracer } = common;
   const readSlots = () => withClient(place.address, comingSlots);
-  const { slotDealt: onSlot } = createScheduleMetrics(metrics.registry, readSlots);
+  const { slotDealt: onSlot } = createScheduleMetrics(metrics.registry, readSlots, drain.signal);
   const lostJobs = lookForLostJobs(place, queues, logger);
   const slots = lookForSlots(place, { logger, tracer, onSlot });
   // By this one others see that the process lives: it asks PostgreSQL only, and so waits for nothing else.

@@ -244,7 +244,11 @@ describe.each(kinds)('schedules, queues in $kind', ({ kind }) => {
 
   it('metrics tell when the next slot is, and how late one is that nobody deals with; a paused one has none', async () => {
     const registry = new Registry();
-    createScheduleMetrics(registry, () => withClient(addressFromUrl(database.url), comingSlots));
+    const over = new AbortController();
+    let isAway = false;
+    const ask = () =>
+      isAway ? Promise.reject(new Error('away')) : withClient(addressFromUrl(database.url), comingSlots);
+    createScheduleMetrics(registry, ask, over.signal);
     for (const name of ['a', 'b', 'c']) await set(name);
     await schedule.pause('c', place());
     await setNextSlot('b', `clock_timestamp() - interval '5 minutes'`);
@@ -259,6 +263,12 @@ describe.each(kinds)('schedules, queues in $kind', ({ kind }) => {
     expect(await valueOf(next, 'c')).toBeUndefined();
     await schedule.remove('a', place());
     expect(await valueOf(next, 'a')).toBeUndefined();
+    isAway = true;
+    expect(await valueOf(next, 'b')).toBeUndefined();
+    isAway = false;
+    expect(await valueOf(late, 'b')).toBeGreaterThanOrEqual(300);
+    over.abort();
+    expect(await valueOf(next, 'b')).toBeUndefined();
   });
 
   it('a run that is done stays so, whatever a worker says that was paused meanwhile', async () => {

@@ -10,10 +10,11 @@ export interface ScheduleMetrics {
   readonly slotDealt: (schedule: string, outcome: SlotOutcome) => void;
 }
 
-/** Makes the metrics in a registry. `readSlots` is asked at every scrape; paused schedules have no slots. */
+/** Makes the metrics in a registry. `readSlots` is asked at every scrape until the signal; paused schedules have no slots. */
 export const createScheduleMetrics = (
   registry: Registry,
   readSlots: () => Promise<readonly ComingSlot[]>,
+  over: AbortSignal,
 ): ScheduleMetrics => {
   const registers = [registry];
   const slots = new Counter({
@@ -23,7 +24,7 @@ export const createScheduleMetrics = (
     registers,
   });
   // Both gauges ask at the same moment.
-  const ask = createAsker(readSlots);
+  const ask = createAsker(readSlots, over);
   const gauge = (name: string, help: string, valueOf: (slot: ComingSlot) => number): void => {
     const made: Gauge<'schedule'> = new Gauge({
       name,
