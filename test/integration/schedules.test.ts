@@ -230,7 +230,7 @@ describe.each(kinds)('schedules, queues in $kind', ({ kind }) => {
     const { job } = await schedule.runNow('d', place());
     await set('c');
     await database.query(
-      `update etl.schedule set job = coalesce(job, 'schedule-c-before'), job_state = 'pending'`,
+      `update etl.schedule set job = coalesce(job, 'schedule-c-before'), job_queue = queue, job_state = 'pending'`,
     );
     expect((await queueState(place())).waiting).toBe(1);
     await start();

@@ -162,6 +162,11 @@ describe.each(kinds)('queues by name, in $kind', ({ kind }) => {
     const { job } = await schedule.runNow('nightly', place());
     expect(await schedule.runNow('nightly', place())).toEqual({ job, isNew: false });
     expect([await waitingIn('night'), await waitingIn('default')]).toEqual([2, 0]);
+    // Its run stays where it was asked for, whatever the schedule is set to meanwhile.
+    await schedule.set('nightly', pipelines.get('two')!, { ...set, queue: 'fast' });
+    expect(await schedule.runNow('nightly', place())).toEqual({ job, isNew: false });
+    expect(await waitingIn('fast')).toBe(0);
+    await schedule.set('nightly', pipelines.get('two')!, set);
     await start('night', ['night']);
     await until(() => ended(job) !== undefined);
     await database.query(`delete from etl.run where host = 'elsewhere'`);
@@ -169,7 +174,7 @@ describe.each(kinds)('queues by name, in $kind', ({ kind }) => {
 
   it('a job that the queue has lost is put back by those who serve it', async () => {
     await database.query(
-      `update etl.schedule set job = 'schedule-nightly-lost', job_state = 'enqueued' where name = 'nightly'`,
+      `update etl.schedule set job = 'schedule-nightly-lost', job_queue = queue, job_state = 'enqueued' where name = 'nightly'`,
     );
     await start('plain');
     await start('night', ['night', 'fast']);

@@ -7,3 +7,7 @@ update etl.run set pinned_params = coalesce(
 alter table etl.schedule
   add column pinned_params jsonb not null default '{}';
 update etl.schedule set pinned_params = params;
+-- The queue that the newest run was asked for on: the schedule may have been set to another one since.
+alter table etl.schedule
+  add column job_queue text;
+update etl.schedule set job_queue = queue where job is not null;

@@ -29,7 +29,7 @@ export interface SlotOptions {
 
 /** Whether a run of the schedule still waits, is active, or will be tried again. */
 export const isBusy = async (queue: QueuePlace, row: store.ScheduleRow): Promise<boolean> =>
-  row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queue, row.queue, row.job)));
+  row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queue, row.jobQueue!, row.job)));
 
 /**
  * Deals with rows one after the other, each in a transaction of its own, and tells of it behind the commit; one that fails is
@@ -106,7 +106,7 @@ export const enqueuePending = (
   forEachRow(client, logger, [store.selectPending], async (row) => {
     const { data, ...own } = store.runJobOf(row);
     await traceSending(
-      { tracer, queue: bullNameOf(row.queue), pipeline: row.pipeline },
+      { tracer, queue: bullNameOf(row.jobQueue!), pipeline: row.pipeline },
       (trace) => restoreRuns(queue, [{ ...own, data: { ...data, ...(trace && { trace }) } }]),
       () => own.job,
     );

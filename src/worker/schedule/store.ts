@@ -23,6 +23,8 @@ export interface ScheduleRow {
   readonly lastSlot: Date | null;
   readonly lastOutcome: SlotOutcome | null;
   readonly job: string | null;
+  /** The queue that it was asked for on. */
+  readonly jobQueue: string | null;
   /** pending -> enqueued -> published, unchanged, or the code of an error. */
   readonly jobState: string | null;
   /** The server's clock, which all workers share. */
@@ -32,7 +34,7 @@ export interface ScheduleRow {
 const columns = `name, pipeline, definition_hash as definition, params,
   pinned_params as "pinnedParams", cron, time_zone as "timeZone", priority,
   catch_up as "catchUp", paused, queue, next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
-  job, job_state as "jobState", clock_timestamp() as now`;
+  job, job_queue as "jobQueue", job_state as "jobState", clock_timestamp() as now`;
 
 export const selectHasSchedules = (): Query => ({
   text: `select to_regclass('etl.schedule') is not null as there`,
@@ -76,7 +78,7 @@ export const selectPending = (except: readonly string[]): Query => ({
 
 /** Schedules whose runs must be known to these queues. */
 export const selectEnqueued = (queues: readonly string[]): Query => ({
-  text: `select ${columns} from etl.schedule where job_state = 'enqueued' and queue = any ($1)`,
+  text: `select ${columns} from etl.schedule where job_state = 'enqueued' and job_queue = any ($1)`,
   values: [queues],
 });
 
@@ -157,7 +159,7 @@ export const recordSlot = (name: string, slot: Date, outcome: SlotOutcome, nextS
 
 /** Decides on a run; putting it on the queue comes after the commit. */
 export const decideRun = (name: string, job: string): Query => ({
-  text: `update etl.schedule set job = $2, job_state = 'pending' where name = $1`,
+  text: `update etl.schedule set job = $2, job_queue = queue, job_state = 'pending' where name = $1`,
   values: [name, job],
 });
 
@@ -191,8 +193,8 @@ export const recordJobEnd = (job: string, state: string): Query => ({
 
 /** What a schedule puts on the queue. Errors: ETL_JOB_INVALID. */
 export const runJobOf = (row: ScheduleRow): RunJob => {
-  const { job, queue, pipeline, definition, params, pinnedParams: definedBy, priority } = row;
+  const { job, jobQueue, pipeline, definition, params, pinnedParams: definedBy, priority } = row;
   const options = { fresh: false, fullRefresh: false, resume: false };
   const data = readRunRequest({ pipeline, definition, params, definedBy, options }, job!);
-  return { job: job!, queue, data, ...(priority !== null && { priority }) };
+  return { job: job!, queue: jobQueue!, data, ...(priority !== null && { priority }) };
 };
