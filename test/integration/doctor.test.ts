@@ -81,10 +81,10 @@ describe('an empty database', () => {
 
   it('settings of the session’s user count', async () => {
     const url = new URL(database.url);
-    url.searchParams.set('options', '-c max_parallel_maintenance_workers=1');
+    url.searchParams.set('options', '-c max_parallel_maintenance_workers=0');
     const { findings } = await doctor([], { DATABASE_URL: url.href });
     expect(finding(findings, 'max_parallel_maintenance_workers')).toMatchObject({
-      value: '1',
+      value: '0',
       verdict: 'advice',
     });
   });

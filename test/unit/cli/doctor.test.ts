@@ -213,7 +213,7 @@ const rows: readonly Row[] = [
     name: 'max_parallel_maintenance_workers',
     value: '0',
     verdict: 'advice',
-    advice: 'set max_parallel_maintenance_workers = 2',
+    advice: 'the number of cores less one',
   },
   {
     title: 'the disk of a server elsewhere',
