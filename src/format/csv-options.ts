@@ -27,6 +27,10 @@ const CR = 13;
 const SPACE = 32;
 const TAB = 9;
 
+/** Whether a quote may stand in the bytes; where none does, the fields are what is between delimiters. */
+export const hasQuote = (bytes: Buffer, { quote }: Dialect): boolean =>
+  quote !== null && bytes.includes(quote);
+
 /**
  * The bytes as csv-parse has to see them. With `trim`, blanks around quotes are left out. An escape that means itself
  * is doubled: csv-parse drops an escape before any character, while in the dialect, as for COPY, it escapes only a quote
@@ -34,7 +38,7 @@ const TAB = 9;
  */
 export const csvBytes = (bytes: Buffer, dialect: Dialect): Buffer => {
   const { quote, escape, trim } = dialect;
-  if (quote === null || !bytes.includes(quote)) return bytes;
+  if (!hasQuote(bytes, dialect)) return bytes;
   const hasEscape = escape !== null && escape !== quote && bytes.includes(escape);
   return trim || hasEscape ? rewriteQuoted(bytes, grammarOf(dialect, 2)) : bytes;
 };

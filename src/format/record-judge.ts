@@ -10,7 +10,7 @@ import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { rejectCodes, type Position, type Reject, type RejectCode } from '../model.ts';
 import { isRefusal, type Refusal } from './column-types/contract.ts';
-import { csvBytes, csvOptions } from './csv-options.ts';
+import { csvBytes, csvOptions, hasQuote } from './csv-options.ts';
 import { CsvError, parse } from './csv-parse.ts';
 import { createFieldReader } from './field-reader.ts';
 import { badField, rawText } from './raw-text.ts';
@@ -57,8 +57,11 @@ const parseAlone = (
   if (bytes.length === 0) return [''];
   const isText = isUtf8(bytes);
   try {
-    const csv = csvBytes(bytes, table.source.dialect);
-    if (isText && !bytes.includes(0)) return parse(csv, options)[0] ?? [''];
+    const { dialect } = table.source;
+    const isFine = isText && !bytes.includes(0);
+    if (isFine && !hasQuote(bytes, dialect)) return bytes.toString().split(dialect.delimiter);
+    const csv = csvBytes(bytes, dialect);
+    if (isFine) return parse(csv, options)[0] ?? [''];
     const [fields = []] = parse(csv, { ...options, encoding: 'latin1' });
     const field = badField(fields);
     const code = isText ? 'nul_byte' : 'invalid_utf8';
@@ -101,10 +104,10 @@ const parseRecords = (
   const bytes = block.bytes.subarray(starts[from], starts[to] ?? block.bytes.length);
   const hasFault = [...faults.keys()].some((index) => index >= from && index < to);
   if (!hasFault && isUtf8(bytes) && !bytes.includes(0)) {
-    const { quote, delimiter } = table.source.dialect;
-    if (quote === null || !bytes.includes(quote)) return splitRecords(block, from, to, delimiter);
+    const { dialect } = table.source;
+    if (!hasQuote(bytes, dialect)) return splitRecords(block, from, to, dialect.delimiter);
     try {
-      const records = parse(csvBytes(bytes, table.source.dialect), options);
+      const records = parse(csvBytes(bytes, dialect), options);
       if (records.length === to - from) return records;
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
