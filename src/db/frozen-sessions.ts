@@ -81,16 +81,18 @@ export const createEndFrozen = (): EndFrozen => {
   };
 };
 
-/** When the worker that a session belongs to gave its last sign, if that is long ago: `sign`, as a text, or null. */
+/**
+ * When the worker that a session belongs to gave its last sign, if that is long ago: `sign`, as a text, or null; and the `name` of
+ * all sessions of its run.
+ */
 export const selectLastSign = (session: number): Query => ({
-  text: `select ${lastSign('$2')} as sign from pg_stat_activity a where a.pid = $1 and ${ours('a')}`,
+  text: `select ${lastSign('$2')} as sign, a.application_name as name from pg_stat_activity a where a.pid = $1 and ${ours('a')}`,
   values: [session, frozenMs],
 });
 
-/** Ends all sessions of the run that has this one. */
-export const endRunSessions = (session: number): Query => ({
-  text: `select pg_terminate_backend(every.pid) from pg_stat_activity a
-    join pg_stat_activity every on (every.application_name, every.usename) = (a.application_name, a.usename)
-    where a.pid = $1 and a.usename = session_user`,
-  values: [session],
+/** Ends all other sessions of this name. */
+export const endSessionsNamed = (name: string): Query => ({
+  text: `select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = $1 and pid <> pg_backend_pid() and usename = session_user and datname = current_database()`,
+  values: [name],
 });

@@ -6,7 +6,7 @@ import { selectUnfinished } from '../checkpoint/ledger.ts';
 import { lockSpace } from '../db/advisory-keys.ts';
 import { lockHolder, tryLockPipeline } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction, type Client } from '../db/client.ts';
-import { endRunSessions, selectLastSign } from '../db/frozen-sessions.ts';
+import { endSessionsNamed, selectLastSign } from '../db/frozen-sessions.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError, codeOf } from '../errors.ts';
 import { deadHolderWaitMs, frozenConfirmMs, waitFirstMs } from '../limits.ts';
@@ -23,10 +23,10 @@ const isGone = (pid: number): boolean => {
 };
 
 /** Sessions belong to the role that logged in; a role that was set since then may neither see nor end them. */
-const asLoginRole = async <T>(client: Client, work: () => Promise<T>): Promise<T> =>
+const askAsLogin = (client: Client, query: Query): Promise<readonly Readonly<Record<string, unknown>>[]> =>
   withTransaction(client, async () => {
     await client.query('set local role none');
-    return work();
+    return (await runQuery(client, query)).rows;
   });
 
 /**
@@ -34,13 +34,7 @@ const asLoginRole = async <T>(client: Client, work: () => Promise<T>): Promise<T
  * may live on for a while, with locks and open transactions.
  */
 const endOldSessions = ({ client, address }: RunContext): Promise<unknown> =>
-  asLoginRole(client, () =>
-    client.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = $1 and pid <> pg_backend_pid() and usename = session_user and datname = current_database()`,
-      [address.sessionName],
-    ),
-  );
+  askAsLogin(client, endSessionsNamed(address.sessionName));
 
 /** The session that holds the lock; undefined when it was let go. */
 const sessionHolder = async (
@@ -52,13 +46,12 @@ const sessionHolder = async (
 /** Ends the run that has this session if its worker is frozen; false: it is not, or nobody can see it. */
 const endFrozenWorker = async (client: Client, session: number): Promise<boolean> => {
   // A transaction each: within one the server shows what it has shown before.
-  const ask = (query: Query): Promise<{ readonly sign?: string | null } | undefined> =>
-    asLoginRole(client, async () => (await runQuery(client, query)).rows[0]);
-  const sign = (await ask(selectLastSign(session)))?.sign ?? undefined;
-  if (sign === undefined) return false;
+  const ask = async () => (await askAsLogin(client, selectLastSign(session)))[0];
+  const first = await ask();
+  if (typeof first?.['sign'] !== 'string') return false;
   await sleep(frozenConfirmMs);
-  if ((await ask(selectLastSign(session)))?.sign !== sign) return false;
-  await ask(endRunSessions(session));
+  if ((await ask())?.['sign'] !== first['sign']) return false;
+  await askAsLogin(client, endSessionsNamed(String(first['name'])));
   return true;
 };
 

@@ -52,21 +52,19 @@ export const selectSchedule = (name: string): Query => ({
 
 export const selectNow = (): Query => ({ text: 'select clock_timestamp() as now' });
 
-/** A schedule that is due, locked; the others are left to whoever asks next, and those named to the next look. */
-export const selectDue = (except: readonly string[]): Query => ({
-  text: `select ${columns} from etl.schedule
-    where not paused and next_slot <= clock_timestamp() and name <> all ($1)
-    order by next_slot limit 1 for update skip locked`,
-  values: [except],
-});
-
-/** One that is due for so long that whoever has it locked may be frozen: it is waited for, and the waiting ends who is. */
-export const selectOverdue = (except: readonly string[]): Query => ({
+/** A schedule that has been due for so long, locked; those named are left to the next look. */
+const selectDueFor = (ms: number, locked: string, except: readonly string[]): Query => ({
   text: `select ${columns} from etl.schedule
     where not paused and next_slot <= clock_timestamp() - $2 * interval '1 ms' and name <> all ($1)
-    order by next_slot limit 1 for update`,
-  values: [except, frozenMs],
+    order by next_slot limit 1 for update${locked}`,
+  values: [except, ms],
 });
+
+/** One that is due; what others have locked is left to whoever asks next. */
+export const selectDue = (except: readonly string[]): Query => selectDueFor(0, ' skip locked', except);
+
+/** One that is due for so long that whoever has it locked may be frozen: it is waited for, and the waiting ends who is. */
+export const selectOverdue = (except: readonly string[]): Query => selectDueFor(frozenMs, '', except);
 
 /** A schedule whose run may not be on the queue yet; as `selectDue`. */
 export const selectPending = (except: readonly string[]): Query => ({
