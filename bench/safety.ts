@@ -51,6 +51,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
     pipeline: 'safety',
     params: {},
     pinnedParams: {},
+    queue: 'default',
     host: '',
     pid: 1,
     workers: 1,

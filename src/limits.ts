@@ -173,6 +173,9 @@ export const frozenMs = sourceSilenceMs + 10_000;
 /** It must show nothing new for this much longer: a clock that jumps makes everybody look silent for a second. */
 export const frozenConfirmMs = 3_000;
 
+/** Processes that sort an index beside the session that asks, on the embedded server: it is not alone on its machine. */
+export const embeddedIndexHelpersMax = 4;
+
 /** The asking itself takes no longer: no answer is an answer. */
 export const probeTimeoutMs = 5_000;
 

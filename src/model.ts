@@ -56,6 +56,9 @@ export interface Reject {
   readonly raw: string;
 }
 
+/** The queue where runs go, and that workers serve, unless told otherwise; also that of runs that come from none. */
+export const defaultQueue = 'default';
+
 /** Where a trace goes on in another process, as W3C Trace Context writes it. */
 export interface TraceContext {
   readonly traceparent: string;

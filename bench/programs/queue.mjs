@@ -8,9 +8,10 @@
 import { dirname } from 'node:path';
 import { createWorker, enqueue, loadPipelineFile, runPipeline } from '../../dist/index.js';
 import { silentLogger } from '../../dist/logger.js';
+import { defaultQueue } from '../../dist/model.js';
 import { readSegmentJob } from '../../dist/pipeline/job-payload.js';
 import { workOff } from '../../dist/queue/load-queue.js';
-import { defaultQueue, restoreRuns } from '../../dist/queue/run-queue.js';
+import { restoreRuns } from '../../dist/queue/run-queue.js';
 import { serveRuns } from '../../dist/queue/serve-runs.js';
 import { openPlace } from '../../dist/worker/place.js';
 

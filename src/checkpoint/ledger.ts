@@ -18,15 +18,15 @@ export interface NewRun {
   readonly workers: number;
   /** Of the run queue, when the run was enqueued. */
   readonly job?: string | undefined;
-  /** That the run came from; without one, the default one. */
-  readonly queue?: string | undefined;
+  /** That the run came from. */
+  readonly queue: string;
 }
 
 export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 
 export const insertRun = (run: NewRun): Query => ({
   text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce($11, 'default'))
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
     returning id::float8 as id, generation`,
   values: [
     run.pipeline,
@@ -100,7 +100,7 @@ export const adoptRun = (
 ): Query => ({
   text: `update etl.run
     set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
-      queue = coalesce($6, 'default'), finished_at = null, error_code = null, error = null
+      queue = $6, finished_at = null, error_code = null, error = null
     where id = $1 and ($5::text is null or job is distinct from $5 or error_code is distinct from 'ETL_RUN_CANCELLED')
     returning generation`,
   values: [runId, host, pid, workers, job, queue],

@@ -2,11 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { finishedRunJobsKept, runAttemptsMax, runBackoffMs } from '../limits.ts';
+import { defaultQueue } from '../model.ts';
 import type { AddedRun, QueueDepth } from './run-queue-state.ts';
 import { withQueue, type QueuePlace } from './job-queue.ts';
-
-/** Where runs go, and whom workers serve, unless told otherwise. */
-export const defaultQueue = 'default';
 
 /** What BullMQ knows a queue of runs by. */
 export const bullNameOf = (queue: string): string =>

@@ -26,8 +26,8 @@ export interface RunContext {
   readonly keepStaging: boolean;
   /** Of the run queue, when the run was enqueued. */
   readonly job: string | undefined;
-  /** That the job was on. */
-  readonly runQueue: string | undefined;
+  /** Of the job; the default one when there is none. */
+  readonly runQueue: string;
   readonly onChunk: (times: LoadTimes) => void;
   readonly profiler: Profiler | undefined;
   readonly tracer: Tracer | undefined;

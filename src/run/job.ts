@@ -9,7 +9,7 @@ import { runSessionName } from '../db/session-names.ts';
 import { chunkBytesDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
 import { EtlError, messageOf } from '../errors.ts';
-import type { RunEvent, StepTime } from '../model.ts';
+import { defaultQueue, type RunEvent, type StepTime } from '../model.ts';
 import { isPipeline, type Pipeline } from '../pipeline/define-pipeline.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
@@ -103,7 +103,7 @@ export const createContext = async (
   chunkBytes: options.chunkBytes ?? chunkBytesDefault,
   keepStaging: options.keepStaging ?? false,
   job: hooks.job,
-  runQueue: hooks.queue,
+  runQueue: hooks.queue ?? defaultQueue,
   onChunk: hooks.onChunk ?? (() => undefined),
   profiler,
   tracer: options.tracer,

@@ -3,7 +3,8 @@
 import { runQuery, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { pipelineNameProblem } from '../pipeline/names.ts';
-import { defaultQueue, runQueueDepth } from '../queue/run-queue.ts';
+import { defaultQueue } from '../model.ts';
+import { runQueueDepth } from '../queue/run-queue.ts';
 import type { RunQueueState } from '../queue/run-queue-state.ts';
 import type { QueuePlace } from '../queue/job-queue.ts';
 

@@ -62,6 +62,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     pipeline: spec.name,
     params: {},
     pinnedParams: {},
+    queue: 'default',
     workers: 1,
     host: '',
     pid: 1,

@@ -18,7 +18,7 @@ import { stagingRows, startOf, withChunkFile } from './chunk-loading.ts';
 
 const database = useDatabase();
 const content = 'id\n1\n2\n3\n';
-const newcomer = { host: 'elsewhere', pid: 1, workers: 1, job: undefined };
+const newcomer = { host: 'elsewhere', pid: 1, workers: 1, job: undefined, queue: 'default' };
 const columns = { id: column.integer('id') };
 
 describe('a chunk of an earlier generation', () => {

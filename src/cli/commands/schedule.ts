@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { EtlError } from '../../errors.ts';
 import { runPriorityMax } from '../../limits.ts';
+import { defaultQueue } from '../../model.ts';
 import type { PlaceOptions } from '../../worker/options.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import type { CliCommand } from '../command.ts';
@@ -45,7 +46,7 @@ const scheduleLines = (schedule: Schedule): readonly string[] => {
     ...(paused ? ['paused'] : []),
     ...(catchUp ? ['catches up'] : []),
     ...(priority === null ? [] : [`priority ${priority}`]),
-    ...(queue === 'default' ? [] : [`queue ${queue}`]),
+    ...(queue === defaultQueue ? [] : [`queue ${queue}`]),
   ];
   const head = [visibleText(`${name}: ${pipeline} at ${cron} ${timeZone}`), ...traits].join(', ');
   return [

@@ -1,6 +1,7 @@
 // The server settings of the embedded PostgreSQL: bulk loading on a development machine, full durability.
 
 import { availableParallelism } from 'node:os';
+import { embeddedIndexHelpersMax } from '../../limits.ts';
 import { host } from './port.ts';
 
 /** Name of the settings file in the data directory; postgresql.conf includes it. */
@@ -33,7 +34,7 @@ const bulkLoading: readonly Setting[] = [
   { name: 'maintenance_work_mem', value: '256MB', why: 'sorting for indexes' },
   {
     name: 'max_parallel_maintenance_workers',
-    value: String(Math.min(Math.max(availableParallelism() - 1, 1), 4)),
+    value: String(Math.min(Math.max(availableParallelism() - 1, 1), embeddedIndexHelpersMax)),
     why: 'they sort beside the session that asks: no more processes than cores',
   },
   { name: 'jit', value: 'off', why: 'the programs are built without it' },
