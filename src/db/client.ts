@@ -88,13 +88,14 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
 };
 
 /**
- * For pools that are not ours: a connection whose loss is told to its next query, never as an event that nobody hears and
- * that ends the process. Proved by test/fault/server-kill.test.ts, where the jobs are added.
+ * For a library that opens connections without listening to them: their loss is told to the next query, never as an event
+ * that nobody hears and that ends the process. Proved by test/integration/queue-connections.test.ts, and by
+ * test/fault/server-kill.test.ts, where the jobs are added.
  */
 export class GuardedClient extends PgClient {
-  constructor(config?: string | pg.ClientConfig) {
-    super(config);
-    this.on('error', () => undefined);
+  // Not by a listener of its own: BullMQ takes off all there are before it says goodbye.
+  override emit(...[event, ...details]: Parameters<pg.Client['emit']>): boolean {
+    return (event !== 'error' || this.listenerCount(event) > 0) && super.emit(event, ...details);
   }
 }
 

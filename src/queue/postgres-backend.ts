@@ -41,7 +41,7 @@ const withOptionsApart = ({ config }: ServerAddress): ServerAddress['config'] =>
 /** Connection of one BullMQ object: a small pool of its own, and a LISTEN connection beside it. */
 const poolConfig = (address: ServerAddress, sockets: SocketSet): BullMq.PostgresPoolConfig => ({
   ...(withOptionsApart(address) as BullMq.PostgresPoolConfig),
-  // BullMQ takes connections out of its pool without listening to them.
+  // BullMQ takes connections out of its pool without listening to them; those by which it waits see `guardedBackend`.
   Client: GuardedClient,
   application_name: 'sluice queue',
   max: queuePoolConnections,
@@ -50,6 +50,19 @@ const poolConfig = (address: ServerAddress, sockets: SocketSet): BullMq.Postgres
   schema: queueSchema,
   stream: sockets.open,
 });
+
+/**
+ * BullMQ's backend, whose LISTEN connections are guarded, too: it opens them beside its pool and always with the driver's
+ * own class, so the driver that it keeps is replaced. Proved by test/integration/queue-connections.test.ts.
+ */
+const guardedBackend: BullMq.BackendFactory = (...given) => {
+  const { createPostgresBackend } = loadBullMq() as unknown as {
+    createPostgresBackend: BullMq.BackendFactory;
+  };
+  const backend = createPostgresBackend(...given);
+  Object.assign((backend as BullMq.PostgresQueueBackend).connection, { pgModule: { Client: GuardedClient } });
+  return backend;
+};
 
 export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   label: address.label,
@@ -64,7 +77,7 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
     const sockets = createSocketSet();
     return {
       options: { connection: poolConfig(address, sockets) },
-      factory: loadBullMq().createPostgresBackend as unknown as BullMq.BackendFactory,
+      factory: guardedBackend,
       destroy: sockets.destroy,
     };
   },
