@@ -19,6 +19,7 @@ import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
 import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { until } from '../helpers/workers.ts';
 
 const noaaFile = 'pipelines/noaa.ts';
 const holder = fileURLToPath(new URL('../helpers/hold-job.ts', import.meta.url));
@@ -218,9 +219,6 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
         await held;
         return 'done';
       });
-    const until = async (isIt: () => boolean | Promise<boolean>): Promise<void> => {
-      while (!(await isIt())) await sleep(20);
-    };
     const first = await serve('first');
     for (const queue of ['a', 'b', 'c']) await add(queue);
     await until(() => begun.length === 1);

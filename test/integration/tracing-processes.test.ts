@@ -8,7 +8,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { withClient, withTransaction } from '../../src/db/client.ts';
@@ -16,6 +15,7 @@ import { useFiles } from '../helpers/files.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { paths, sumOf, type FlatSpan } from '../helpers/trace-tree.ts';
+import { until } from '../helpers/workers.ts';
 import { readProjectFile, root } from '../unit/project/source-files.ts';
 
 interface OtlpValue {
@@ -100,10 +100,6 @@ const said = async (child: ChildProcess, message: string): Promise<void> => {
   }
   child.stdout!.resume();
 };
-const until = async (isIt: () => Promise<boolean>): Promise<void> => {
-  while (!(await isIt())) await sleep(20);
-};
-
 beforeAll(async () => {
   writeNoaaFiles(files.directory, 60_000, 4);
   mkdirSync(join(files.directory, 'pipelines'));

@@ -2,7 +2,6 @@
 
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import {
   InMemorySpanExporter,
@@ -12,7 +11,6 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
-  createWorker,
   definePipeline,
   column,
   csv,
@@ -20,7 +18,6 @@ import {
   loadPipelineFile,
   runPipeline,
   schedule,
-  type EtlWorker,
   type Tracer,
 } from '../../src/index.ts';
 import { addressFromUrl } from '../../src/db/address.ts';
@@ -28,9 +25,9 @@ import { withClient, withTransaction } from '../../src/db/client.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
-import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { paths, sumOf, type FlatSpan } from '../helpers/trace-tree.ts';
+import { queueKinds, until, usePlace, useWorkers } from '../helpers/workers.ts';
 
 const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
@@ -50,24 +47,16 @@ const isBackward = ({ duration: [seconds, nanoseconds] }: ReadableSpan): boolean
   seconds < 0 || nanoseconds < 0;
 const finished = (): readonly FlatSpan[] => exporter.getFinishedSpans().map(flat);
 const named = (name: string): FlatSpan | undefined => finished().find((span) => span.name === name);
-const until = async (isIt: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await isIt())) await sleep(20);
-};
-
 const database = useDatabase();
 const files = useFiles();
 const folder = join(files.directory, 'pipelines');
-const workers: EtlWorker[] = [];
 
 beforeAll(() => {
   writeNoaaFiles(files.directory, 60_000, 4);
   mkdirSync(folder);
   cpSync('pipelines', folder, { recursive: true });
 });
-afterEach(async () => {
-  for (const worker of workers.splice(0)) await worker.close({ deadlineMs: 0 });
-  exporter.reset();
-});
+afterEach(() => exporter.reset());
 afterAll(() => provider.shutdown());
 
 /** What a run of the example looks like, below whatever began it. */
@@ -85,25 +74,18 @@ const runPaths = (above: string): readonly string[] =>
     ' > publish',
   ].map((path) => `${above}run noaa${path}`);
 
-const kinds = [{ kind: 'PostgreSQL' }, ...(hasRedis ? [{ kind: 'Redis' }] : [])];
-
-describe.each(kinds)('queues in $kind', ({ kind }) => {
-  let redis: RedisServer | undefined;
-  const place = (name: string) => ({
-    databaseUrl: database.url,
-    redis: redis === undefined ? (false as const) : { url: redis.url },
-    tracer: tracer(name),
-  });
-  const start = async (name: string): Promise<void> => {
-    const common = { pipelines: folder, workingDirectory: files.directory };
-    workers.push(await createWorker({ ...place(name), ...common, workers: 2, chunkBytes: 200_000 }));
-  };
+describe.each(queueKinds)('queues in $kind', ({ kind }) => {
+  const queues = usePlace(kind, database);
+  const place = (name: string) => ({ ...queues.place(), tracer: tracer(name) });
+  const workers = useWorkers(() => ({
+    ...queues.place(),
+    pipelines: folder,
+    workingDirectory: files.directory,
+    workers: 2,
+    chunkBytes: 200_000,
+  }));
+  const start = (name: string) => workers.start({ tracer: tracer(name) });
   const noaa = () => loadPipelineFile(join(folder, 'noaa.ts'));
-
-  beforeAll(async () => {
-    if (kind === 'Redis') redis = await startRedis();
-  });
-  afterAll(() => redis?.stop());
 
   it('one trace leads from enqueue to publish, with the chunks of a worker that helps', async () => {
     await start('one');

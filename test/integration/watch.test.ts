@@ -8,6 +8,7 @@ import { EtlError } from '../../src/errors.ts';
 import type { Logger } from '../../src/logger.ts';
 import { watchDatabase, type Look } from '../../src/worker/watch.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { until } from '../helpers/workers.ts';
 
 const database = useDatabase();
 let over = new AbortController();
@@ -20,10 +21,6 @@ afterEach(() => {
   over = new AbortController();
   told = [];
 });
-
-const until = async (isIt: () => boolean): Promise<void> => {
-  while (!isIt()) await sleep(5);
-};
 
 /** A look that notes which session it was given. */
 const noting = (problem: string, everyMs: number) => {

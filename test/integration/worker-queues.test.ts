@@ -2,23 +2,15 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { withClient, withTransaction } from '../../src/db/client.ts';
-import { createWorker, enqueue, loadPipelineFile, queueState, retry, schedule } from '../../src/index.ts';
-import type { EtlWorker, Logger, Pipeline } from '../../src/index.ts';
+import { enqueue, loadPipelineFile, queueState, retry, schedule } from '../../src/index.ts';
+import type { EtlWorker, Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
-import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
 import { useDatabase } from '../helpers/server.ts';
-
-interface Line {
-  readonly from: string;
-  readonly message: string;
-  readonly job?: string;
-  readonly run?: number;
-}
+import { queueKinds, until, usePlace, useWorkers, type Line } from '../helpers/workers.ts';
 
 const pipelineText = (name: string): string => `
   import { column, csv, definePipeline } from 'sluice';
@@ -28,36 +20,24 @@ const pipelineText = (name: string): string => `
     tables: { words: { source: csv('words.csv'), columns: { n: column.integer('n') } } },
   });`;
 
-const kinds = [{ kind: 'PostgreSQL' }, ...(hasRedis ? [{ kind: 'Redis' }] : [])];
-
-describe.each(kinds)('queues by name, in $kind', ({ kind }) => {
+describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
   const database = useDatabase();
   const files = useFiles();
   const folder = join(files.directory, 'pipelines');
   const pipelines = new Map<string, Pipeline>();
-  const workers: EtlWorker[] = [];
-  let redis: RedisServer | undefined;
-  let lines: Line[] = [];
-
-  const place = () => ({
-    databaseUrl: database.url,
-    redis: redis === undefined ? (false as const) : { url: redis.url },
-  });
-  const start = async (from: string, queues?: readonly string[]): Promise<EtlWorker> => {
-    const note = (fields: object, message: string): void => void lines.push({ ...fields, from, message });
-    const logger: Logger = { debug: () => undefined, info: note, warn: note, error: note };
-    const common = { pipelines: folder, workingDirectory: files.directory, workers: 1, logger };
-    const worker = await createWorker({ ...place(), ...common, ...(queues && { queues }) });
-    workers.push(worker);
-    return worker;
-  };
+  const { place } = usePlace(kind, database);
+  const workers = useWorkers(() => ({
+    ...place(),
+    pipelines: folder,
+    workingDirectory: files.directory,
+    workers: 1,
+  }));
+  const start = (from: string, queues?: readonly string[]): Promise<EtlWorker> =>
+    workers.start(queues && { queues }, from);
   const put = async (pipeline: string, queue?: string): Promise<string> =>
     (await enqueue(pipelines.get(pipeline)!, { ...place(), fullRefresh: true, ...(queue && { queue }) })).job;
-  const until = async (isIt: () => boolean | Promise<boolean>): Promise<void> => {
-    while (!(await isIt())) await sleep(20);
-  };
   const ended = (job: string): Line | undefined =>
-    lines.find((line) => line.message === 'run ended' && line.job === job);
+    workers.lines.find((line) => line.message === 'run ended' && line.job === job);
   const waitingIn = async (queue: string): Promise<number> =>
     (await queueState({ ...place(), queue })).waiting;
 
@@ -68,14 +48,7 @@ describe.each(kinds)('queues by name, in $kind', ({ kind }) => {
       writeFileSync(join(folder, `${name}.ts`), pipelineText(name));
       pipelines.set(name, (await loadPipelineFile(join(folder, `${name}.ts`))).pipeline);
     }
-    if (kind === 'Redis') redis = await startRedis();
   });
-  afterEach(async () => {
-    for (const worker of workers.splice(0)) await worker.close({ deadlineMs: 0 });
-    lines = [];
-  });
-  afterAll(() => redis?.stop());
-
   it('a worker does what is on its queues, and leaves the rest to others', async () => {
     const [plain, fast] = [await put('one'), await put('two', 'fast')];
     const worker = await start('fast', ['fast']);
@@ -115,7 +88,9 @@ describe.each(kinds)('queues by name, in $kind', ({ kind }) => {
         await until(waitsForLock);
         await put('two', 'fast');
         await start('idle', ['fast']);
-        await until(() => lines.some(({ from, message }) => from === 'idle' && message === 'worker ready'));
+        await until(() =>
+          workers.lines.some(({ from, message }) => from === 'idle' && message === 'worker ready'),
+        );
         // The run gets as far as the lock, in the other process.
         await until(
           async () =>
@@ -127,9 +102,9 @@ describe.each(kinds)('queues by name, in $kind', ({ kind }) => {
         );
       }),
     );
-    await until(() => lines.filter(({ message }) => message === 'run ended').length === 2);
+    await until(() => workers.lines.filter(({ message }) => message === 'run ended').length === 2);
     expect(ended(slow)?.from).toBe('busy');
-    expect(lines.some(({ from, message }) => from === 'idle' && message === 'run ended')).toBe(true);
+    expect(workers.lines.some(({ from, message }) => from === 'idle' && message === 'run ended')).toBe(true);
   });
 
   it('a worker helps the runs of its queues only', async () => {
@@ -143,7 +118,8 @@ describe.each(kinds)('queues by name, in $kind', ({ kind }) => {
     await insert('other');
     const own = (await insert('fast')).rows[0]?.['id'];
     await start('fast', ['fast']);
-    const helped = () => lines.filter(({ message }) => message === 'helping a run').map(({ run }) => run);
+    const helped = () =>
+      workers.lines.filter(({ message }) => message === 'helping a run').map(({ run }) => run);
     await until(() => helped().length > 0);
     expect(helped()).toEqual([own]);
     await database.query(`delete from etl.run where host = 'elsewhere'`);
@@ -181,7 +157,7 @@ describe.each(kinds)('queues by name, in $kind', ({ kind }) => {
     await until(() => ended('schedule-nightly-lost') !== undefined);
     expect(ended('schedule-nightly-lost')?.from).toBe('night');
     expect(
-      lines.filter(({ message }) => message === 'the queue had lost a job').map(({ from }) => from),
+      workers.lines.filter(({ message }) => message === 'the queue had lost a job').map(({ from }) => from),
     ).toEqual(['night']);
   });
 

@@ -3,64 +3,31 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { cancel, createWorker, enqueue, loadPipelineFile, queueState, retry } from '../../src/index.ts';
-import type { EtlWorker, Logger, WorkerOptions } from '../../src/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { cancel, enqueue, loadPipelineFile, queueState, retry } from '../../src/index.ts';
 import { useFiles } from '../helpers/files.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
-import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { queueKinds, until, usePlace, useWorkers, type Line } from '../helpers/workers.ts';
 
-interface Line {
-  readonly level: string;
-  readonly message: string;
-  readonly run?: number;
-  readonly job?: string;
-  readonly code?: string;
-}
-
-const kinds = [{ kind: 'PostgreSQL' }, ...(hasRedis ? [{ kind: 'Redis' }] : [])];
-
-describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
+describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
   const database = useDatabase();
   const { directory } = useFiles();
   const folder = join(directory, 'pipelines');
-  let redis: RedisServer | undefined;
-  let lines: Line[] = [];
-  const workers: EtlWorker[] = [];
-
-  const logger: Logger = {
-    debug: () => undefined,
-    info: (fields, message) => void lines.push({ level: 'info', ...fields, message }),
-    warn: (fields, message) => void lines.push({ level: 'warn', ...fields, message }),
-    error: (fields, message) => void lines.push({ level: 'error', ...fields, message }),
-  };
-  const place = () => ({
-    databaseUrl: database.url,
-    redis: redis === undefined ? (false as const) : { url: redis.url },
-  });
-  const start = async (given: Partial<WorkerOptions> = {}): Promise<EtlWorker> => {
-    const worker = await createWorker({
-      ...place(),
-      pipelines: folder,
-      workingDirectory: directory,
-      workers: 2,
-      chunkBytes: 200_000,
-      logger,
-      ...given,
-    });
-    workers.push(worker);
-    return worker;
-  };
+  const { place } = usePlace(kind, database);
+  const workers = useWorkers(() => ({
+    ...place(),
+    pipelines: folder,
+    workingDirectory: directory,
+    workers: 2,
+    chunkBytes: 200_000,
+  }));
   const put = async (given: Parameters<typeof enqueue>[1] = {}) => {
     const { pipeline, directory: own } = await loadPipelineFile(join(folder, 'noaa.ts'));
     return enqueue(pipeline, { ...place(), directory: own, ...given });
   };
-  const until = async (isIt: () => boolean | Promise<boolean>): Promise<void> => {
-    while (!(await isIt())) await sleep(20);
-  };
   const said = (message: string, job?: string): Line | undefined =>
-    lines.find((line) => line.message === message && (job === undefined || line.job === job));
+    workers.lines.find((line) => line.message === message && (job === undefined || line.job === job));
   const rows = async (): Promise<unknown> =>
     (await database.query('select count(*)::int as rows from noaa.observation')).rows[0]?.['rows'];
   const newestRun = async () =>
@@ -83,16 +50,9 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
     writeNoaaFiles(directory, 60_000, 4);
     mkdirSync(folder);
     cpSync('pipelines', folder, { recursive: true });
-    if (kind === 'Redis') redis = await startRedis();
   });
-  afterEach(async () => {
-    for (const worker of workers.splice(0)) await worker.close({ deadlineMs: 0 });
-    lines = [];
-  });
-  afterAll(() => redis?.stop());
-
   it('does what is enqueued, once, and says so with the number of the run', async () => {
-    const worker = await start({ health: { port: 0 } });
+    const worker = await workers.start({ health: { port: 0 } });
     expect(worker.pipelines).toContain('noaa');
     const { job, isNew } = await put();
     await until(() => said('run ended', job) !== undefined);
@@ -117,7 +77,7 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
   });
 
   it('while it waits it holds two connections, and those of its queue', async () => {
-    await start();
+    await workers.start();
     const count = async (name: string): Promise<number> =>
       (
         await database.query(
@@ -142,7 +102,7 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
     const state = await queueState(place());
     expect(state).toMatchObject({ waiting: 1, delayed: 1, active: 0 });
     expect(state.oldestAt).toBeInstanceOf(Date);
-    await start();
+    await workers.start();
     await until(async () => (await queueState(place())).waiting === 0);
     await until(() => said('run ended') !== undefined);
   });
@@ -159,7 +119,7 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
     const unknown = await loadPipelineFile(join(other, 'renamed.ts'));
     const one = await enqueue(differing.pipeline, { ...place(), directory: other });
     const two = await enqueue(unknown.pipeline, { ...place(), directory: other });
-    await start();
+    await workers.start();
     await until(() => said('run failed', one.job) !== undefined && said('run failed', two.job) !== undefined);
     expect(said('run failed', one.job)?.code).toBe('ETL_DEFINITION_DIFFERS');
     expect(said('run failed', two.job)?.code).toBe('ETL_PIPELINE_UNKNOWN');
@@ -167,7 +127,7 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
   });
 
   it('a run is cancelled from elsewhere: nothing is published; tried again, it goes on', async () => {
-    await start();
+    await workers.start();
     const { job } = await put({ fullRefresh: true });
     await untilLoading();
     const run = Number((await newestRun())?.['id']);
@@ -184,26 +144,26 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
   });
 
   it('asked to stop, it hands its run on to another worker, who goes on with it', async () => {
-    const first = await start();
+    const first = await workers.start();
     const { job } = await put({ fullRefresh: true });
     await untilLoading();
     const run = (await newestRun())?.['id'];
     await first.close();
     expect(said('the run is handed on', job)).toBeDefined();
-    await start();
+    await workers.start();
     await until(() => said('run ended', job) !== undefined);
     expect(said('run ended', job)?.run).toBe(run);
     expect(await rows()).toBe(60_000);
   });
 
   it('hurried while it stops, it breaks the chunks in flight off; the run goes on elsewhere all the same', async () => {
-    const first = await start();
+    const first = await workers.start();
     const { job } = await put({ fullRefresh: true });
     await untilLoading();
     const closing = first.close({ deadlineMs: 3_600_000 });
     first.abort();
     await closing;
-    await start();
+    await workers.start();
     await until(() => said('run ended', job) !== undefined);
     expect(await rows()).toBe(60_000);
   });
@@ -212,8 +172,8 @@ describe.each(kinds)('a worker, queues in $kind', ({ kind }) => {
     const twice = join(directory, 'twice');
     cpSync('pipelines', twice, { recursive: true });
     cpSync(join(twice, 'noaa.ts'), join(twice, 'again.ts'));
-    await expect(start({ pipelines: twice })).rejects.toMatchObject({ code: 'ETL_PIPELINE_FOLDER' });
-    await expect(start({ pipelines: join(directory, 'data') })).rejects.toMatchObject({
+    await expect(workers.start({ pipelines: twice })).rejects.toMatchObject({ code: 'ETL_PIPELINE_FOLDER' });
+    await expect(workers.start({ pipelines: join(directory, 'data') })).rejects.toMatchObject({
       code: 'ETL_PIPELINE_FOLDER',
     });
   });
