@@ -1,4 +1,4 @@
-// How `npm run test:fault` runs: real kills against real servers, one file at a time so that each has the machine.
+// How `npm run test:fault` runs: real kills against real servers, one for each file, two files at a time.
 
 import { fileURLToPath } from 'node:url';
 import { defineConfig, mergeConfig } from 'vitest/config';
@@ -13,7 +13,6 @@ export default mergeConfig(
       include: ['test/fault/**/*.test.ts'],
       // Beside the one of `npm test`, for tests that need no kills of the server.
       globalSetup: [setup],
-      maxWorkers: 1,
       testTimeout: 900_000,
       hookTimeout: 120_000,
     },

@@ -3,6 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
+/** Room for all who connect at once, and little memory, because there are several such servers. */
+export const serverSettings = { max_connections: '200', shared_buffers: '64MB' };
+
 /** Asks over a connection of its own. */
 export const ask = async <Row extends pg.QueryResultRow>(
   url: string,

@@ -1,41 +1,40 @@
 // The server of the fault tests: ended in every way in which servers end, and started again on the same port.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inject } from 'vitest';
+import { afterAll } from 'vitest';
 import { identityOf } from '../../src/db/embedded/process.ts';
-import { startEmbedded, stopEmbedded, type EmbeddedServer } from '../../src/db/embedded/server.ts';
-import { ask } from './fault-database.ts';
+import type { EmbeddedServer } from '../../src/db/embedded/server.ts';
+import { ask, serverSettings } from './fault-database.ts';
+import { startOwnServer, type OwnServer } from './own-server.ts';
 
-/** A killed process loses nothing that the system has; only a power failure would, and nobody pulls the plug here. */
-export const faultServerSettings = { fsync: 'off', max_connections: '200', shared_buffers: '64MB' };
+/** Each test file has one of its own: two run at once, and each kills its own. */
+let opening: Promise<OwnServer> | undefined;
+
+const openServer = (): Promise<OwnServer> => (opening ??= startOwnServer(serverSettings));
+
+afterAll(async () => (await opening)?.remove());
 
 /** Starts the server, or finds it running. */
-export const startServer = (): Promise<EmbeddedServer> =>
-  startEmbedded(inject('faultServer'), { settings: faultServerSettings });
+export const startServer = async (): Promise<EmbeddedServer> => (await openServer()).start();
 
 const endWith = async (signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> => {
-  const { pid } = await startServer();
-  const identity = identityOf(pid);
-  process.kill(pid, signal);
-  while (identityOf(pid) === identity) await sleep(5);
+  const server = await openServer();
+  await server.start();
+  await server.end(signal);
+  await server.start();
 };
 
 /** The ways in which a server goes away and comes back. Each resolves when it takes connections again. */
 export const restarts = {
   /** SIGKILL to the first process; its children notice and end. */
-  crash: async () => {
-    await endWith('SIGKILL');
-    await startServer();
-  },
+  crash: () => endWith('SIGKILL'),
   /** SIGQUIT: "immediate shutdown", which is a crash on purpose. */
-  'immediate stop': async () => {
-    await endWith('SIGQUIT');
-    await startServer();
-  },
+  'immediate stop': () => endWith('SIGQUIT'),
   /** SIGINT: sessions are ended, everything is written. */
   'fast restart': async () => {
-    await stopEmbedded(inject('faultServer'));
-    await startServer();
+    const server = await openServer();
+    await server.stop();
+    await server.start();
   },
 } as const;
 

@@ -1,18 +1,16 @@
-// Prepares a run of the fault tests: a compiled copy of this checkout, a server that may be killed, files to load, and
-// what undisturbed runs make of them.
+// Prepares a run of the fault tests: a compiled copy of this checkout, files to load, and what undisturbed runs make of them.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { startEmbedded, stopEmbedded } from '../../src/db/embedded/server.ts';
 import { compileCopy } from './compiled-copy.ts';
-import { faultServerSettings } from './fault-server.ts';
-import { databaseUrlOf, withDatabase } from './fault-database.ts';
+import { databaseUrlOf, serverSettings, withDatabase } from './fault-database.ts';
 import { outcomeOf, type Outcome } from './fault-outcome.ts';
 import { loadDirectly, writeFaultFiles } from './fault-files.ts';
 import { smallChunks } from './fault-points.ts';
+import { startOwnServer } from './own-server.ts';
 
 /** Files to load, and what they must come to. */
 export interface FaultData {
@@ -26,8 +24,6 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Path of etl.mjs in the compiled copy. */
     faultProgram: string;
-    /** The `.etl` directory of the server. */
-    faultServer: string;
     /** About 2 MB: quick to load. */
     smallData: FaultData;
     /** The same files, loaded without staging. */
@@ -58,31 +54,27 @@ const prepareData = async (
 };
 
 /** Called by Vitest once; what it returns is called at the end, also when tests failed. */
-export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+export const setup = async (project: TestProject): Promise<() => void> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-fault-'));
-  // As root the server runs as another user, who must be able to get here.
-  chmodSync(directory, 0o755);
-  const etlDirectory = join(directory, '.etl');
-  const remove = async (): Promise<void> => {
-    await stopEmbedded(etlDirectory);
-    rmSync(directory, { recursive: true, force: true });
-  };
+  const remove = (): void => rmSync(directory, { recursive: true, force: true });
   try {
     const program = compileCopy(join(directory, 'checkout'));
-    const { url } = await startEmbedded(etlDirectory, { settings: faultServerSettings });
     project.provide('faultProgram', program);
-    project.provide('faultServer', etlDirectory);
     const small = { records: 12_000, files: 4, chunkBytes: 60_000 };
-    project.provide('smallData', await prepareData(url, program, join(directory, 'small'), small));
-    project.provide(
-      'directData',
-      await prepareData(url, program, join(directory, 'direct'), small, loadDirectly),
-    );
     const large = { records: 200_000, files: 4, chunkBytes: 1_200_000 };
-    project.provide('largeData', await prepareData(url, program, join(directory, 'large'), large));
+    const { server, remove: removeServer } = await startOwnServer(serverSettings);
+    const prepare = (name: string, size: typeof small, edit?: (directory: string) => void) =>
+      prepareData(server.url, program, join(directory, name), size, edit);
+    try {
+      project.provide('smallData', await prepare('small', small));
+      project.provide('directData', await prepare('direct', small, loadDirectly));
+      project.provide('largeData', await prepare('large', large));
+    } finally {
+      await removeServer();
+    }
     return remove;
   } catch (error) {
-    await remove();
+    remove();
     throw error;
   }
 };
