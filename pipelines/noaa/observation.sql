@@ -2,7 +2,8 @@
 -- See pipelines/noaa.ts for what blank, M, null, VR, T and s mean.
 select
   nullif(nullif(nullif(btrim("WBAN"), ''), 'M'), 'null') as wban,
-  to_timestamp("Date" || "Time", 'YYYYMMDDHH24MI')::timestamp as observed_at,
+  -- Not to_timestamp(), which goes through the session's time zone: there 2011-03-13 has no 02:53 in New York.
+  ("Date" || ' ' || "Time")::timestamp as observed_at,
   nullif(nullif(nullif(btrim("StationType"), ''), 'M'), 'null')::smallint as station_type,
   nullif(nullif(nullif(btrim("RecordType"), ''), 'M'), 'null') as record_type,
   nullif(nullif(nullif(btrim("SkyCondition"), ''), 'M'), 'null') as sky_condition,

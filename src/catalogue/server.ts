@@ -83,6 +83,12 @@ export const serverErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SERVER_ENCODING: {
+    message: 'database {database} on {server} is in {encoding}, which cannot hold every text',
+    hint: "Create one with `create database … template template0 encoding 'UTF8'`, and load there.",
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SERVER_UNFIT: {
     message: '`etl run` cannot work on {server}: {problems}',
     hint: 'What to do stands below each problem in the report.',

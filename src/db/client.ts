@@ -44,7 +44,8 @@ const connectError = (cause: unknown, { label }: ServerAddress, client: pg.Clien
 
 /**
  * Settings of every session: the server must notice within seconds when we are gone, because our locks and open
- * transactions hold up whoever takes over. The first is refused where the operating system cannot do it.
+ * transactions hold up whoever takes over. The first is refused where the operating system cannot do it. And texts mean
+ * the same on every server, whatever its role and database have set (test/integration/session-settings.test.ts).
  */
 const sessionSettings = [
   `set client_connection_check_interval = '2s'`,
@@ -58,6 +59,13 @@ const sessionSettings = [
   'set idle_in_transaction_session_timeout = 0',
   'set idle_session_timeout = 0',
   'set transaction_timeout = 0',
+  // What node-postgres reads, and the order of day and month in a SQL file or a type that only the server knows.
+  `set datestyle = 'ISO, MDY'`,
+  `set intervalstyle = 'postgres'`,
+  // Numbers that come back are those that went out.
+  'set extra_float_digits = 1',
+  // By which texts are quoted.
+  'set standard_conforming_strings = on',
 ];
 
 /** Whether the server took it. Otherwise it is not for this platform (22023) or in this version (42704), which preflight refuses. */

@@ -1,6 +1,8 @@
 // Which names a pipeline, its schema, its tables and its columns may have.
 
+import { stagingName } from '../copy/staging.ts';
 import { identifierBytesMax } from '../limits.ts';
+import { buildSchema } from '../publish/names.ts';
 
 const plainName = /^[a-z_][a-z0-9_]*$/;
 
@@ -24,11 +26,26 @@ export const nameProblem = (name: string): string | undefined => {
   return `\`${name}\` is not a plain name; use lower-case letters, digits and _, with a letter first${suggestion}`;
 };
 
-export const pipelineNameProblem = (name: string): string | undefined =>
-  nameProblem(name) ??
-  (name.includes('__')
-    ? `\`${name}\` holds __, which separates pipeline and table in staging; use one _`
-    : undefined);
+/**
+ * What is wrong with a name that we make of it. PostgreSQL cuts names without a word, so that two pipelines would share
+ * what each takes for its own. Proved by test/unit/pipeline/names.test.ts, "whatever is made of a name".
+ */
+const derivedProblem = (what: string, made: string, shorten: string): string | undefined => {
+  const bytes = Buffer.byteLength(made);
+  return bytes > identifierBytesMax
+    ? `its ${what} \`${made}\` would be ${bytes} bytes long, and PostgreSQL cuts names at ` +
+        `${identifierBytesMax}; shorten ${shorten}`
+    : undefined;
+};
+
+export const pipelineNameProblem = (name: string): string | undefined => {
+  const problem = nameProblem(name);
+  if (problem !== undefined) return problem;
+  if (name.includes('__'))
+    return `\`${name}\` holds __, which separates pipeline and table in staging; use one _`;
+  const derived = derivedProblem('build schema', buildSchema(name), 'it');
+  return derived && `\`${name}\` is too long: ${derived}`;
+};
 
 export const schemaNameProblem = (name: string): string | undefined =>
   nameProblem(name) ??
@@ -42,12 +59,11 @@ export const tableNameProblem = (table: string, pipeline: string): string | unde
   if (table.endsWith('_staging')) {
     return `the name \`${table}\` ends in _staging, which sluice uses for staging tables; choose another name`;
   }
-  const staging = `${pipeline}__${table}`;
-  const bytes = Buffer.byteLength(staging);
-  return bytes > identifierBytesMax
-    ? `its staging table \`${staging}\` would be ${bytes} bytes long, and PostgreSQL cuts names at ` +
-        `${identifierBytesMax}; shorten the name of the pipeline or of the table`
-    : undefined;
+  return derivedProblem(
+    'staging table',
+    stagingName(pipeline, table),
+    'the name of the pipeline or of the table',
+  );
 };
 
 const plainVersion = (name: string): string =>

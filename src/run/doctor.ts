@@ -46,7 +46,7 @@ export const settingBytes = (bytes: number): string => {
 
 const dateText = (date: Date): string => `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-const judgeServer = ({ access: { version, versionNumber, isStandby } }: ServerFacts): Finding[] => [
+const judgeServer = ({ access: { version, versionNumber, isStandby, encoding } }: ServerFacts): Finding[] => [
   versionNumber < serverVersionMin
     ? refuse('server', `PostgreSQL ${version}`, 'upgrade to PostgreSQL 14 or later')
     : ok('server', `PostgreSQL ${version}`),
@@ -57,6 +57,9 @@ const judgeServer = ({ access: { version, versionNumber, isStandby } }: ServerFa
         'connect to the primary: a standby takes no writes and shows no unlogged table',
       )
     : ok('role', 'primary'),
+  encoding === 'UTF8'
+    ? ok('encoding', encoding)
+    : refuse('encoding', encoding, `create database … template template0 encoding 'UTF8', and load there`),
 ];
 
 const judgeUser = ({ access, isSuperuser }: ServerFacts): Finding => {

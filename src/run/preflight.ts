@@ -1,10 +1,11 @@
-// What can be known to fail is refused before any work: a standby, a read-only user, a privilege that is missing.
+// What can be known to fail is refused before any work: a standby, a read-only user, another encoding, a missing privilege.
 
 import type { PipelineSpec } from '../declaration.ts';
 import type { ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { serverVersionMin } from '../limits.ts';
+import { buildSchema } from '../publish/names.ts';
 
 /** What a session may do, in one row. */
 export interface Access {
@@ -14,6 +15,8 @@ export interface Access {
   readonly isReadOnly: boolean;
   readonly user: string;
   readonly database: string;
+  /** Of the database, as PostgreSQL writes it: UTF8. */
+  readonly encoding: string;
   /** What is missing, as a privilege in words. */
   readonly missing: readonly string[];
 }
@@ -40,9 +43,9 @@ const selectAccess = `
     select 'create schema ' || schema || ' in database ' || current_database() as problem from there
       where namespace is null and not has_database_privilege(current_database(), 'create')
     union all
-    select 'create schema etl_build_' || coalesce($1, '<pipeline>') || ' in database ' || current_database()
+    select 'create schema ' || $1 || ' in database ' || current_database()
       where not has_database_privilege(current_database(), 'create')
-        and not exists (select from pg_namespace where nspname = 'etl_build_' || $1)
+        and not exists (select from pg_namespace where nspname = $1)
     union all
     select 'use schema ' || schema from there where not has_schema_privilege(namespace, 'usage')
     union all
@@ -74,27 +77,30 @@ const selectAccess = `
     current_setting('server_version_num')::int as "versionNumber",
     pg_is_in_recovery() as "isStandby",
     current_setting('transaction_read_only') = 'on' as "isReadOnly",
-    current_user as "user", current_database() as database,
+    current_user as "user", current_database() as database, current_setting('server_encoding') as encoding,
     coalesce((select array_agg(problem) from problems), '{}') as missing`;
 
 /** What the session may do, and what it lacks for writing the target. Reads catalogues only. */
 export const readAccess = async (client: Client, target?: Target): Promise<Access> => {
   const tables = target?.tables.map(({ name }) => name) ?? [];
-  const values = [target?.name ?? null, target?.schema ?? null, tables];
+  const values = [buildSchema(target?.name ?? '<pipeline>'), target?.schema ?? null, tables];
   return (await client.query(selectAccess, values)).rows[0];
 };
 
 /**
- * Looks before the run does anything. Errors: ETL_SERVER_VERSION, ETL_STANDBY, ETL_READ_ONLY, ETL_PERMISSION naming
- * everything that is missing.
+ * Looks before the run does anything. Errors: ETL_SERVER_VERSION, ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY,
+ * ETL_PERMISSION naming everything that is missing.
  */
 export const preflight = async (
   client: Client,
   { label }: ServerAddress,
   spec: PipelineSpec,
 ): Promise<void> => {
-  const { version, versionNumber, isStandby, isReadOnly, user, missing } = await readAccess(client, spec);
+  const { version, versionNumber, isStandby, isReadOnly, user, database, encoding, missing } =
+    await readAccess(client, spec);
   if (versionNumber < serverVersionMin) throw new EtlError('ETL_SERVER_VERSION', { server: label, version });
+  // SQL_ASCII takes any bytes, and would take them as they come.
+  if (encoding !== 'UTF8') throw new EtlError('ETL_SERVER_ENCODING', { server: label, database, encoding });
   if (isStandby) throw new EtlError('ETL_STANDBY', { server: label });
   if (isReadOnly) throw new EtlError('ETL_READ_ONLY', { server: label, user });
   if (missing.length === 0) return;

@@ -2,7 +2,7 @@
 
 import { runQuery, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
-import { pipelineNameProblem } from '../pipeline/names.ts';
+import { nameProblem } from '../pipeline/names.ts';
 import { defaultQueue } from '../model.ts';
 import { runQueueDepth } from '../queue/run-queue.ts';
 import type { RunQueueState } from '../queue/run-queue-state.ts';
@@ -10,11 +10,11 @@ import type { QueuePlace } from '../queue/job-queue.ts';
 
 /** Errors: ETL_USAGE. */
 export const checkQueue = (queue: string = defaultQueue): string => {
-  const problem = pipelineNameProblem(queue);
+  const problem = nameProblem(queue);
   if (problem === undefined) return queue;
   throw new EtlError('ETL_USAGE', {
     problem: `the queue ${problem}`,
-    hint: 'A queue has a name like that of a pipeline.',
+    hint: 'A queue has a name like that of a table.',
   });
 };
 

@@ -22,9 +22,9 @@ export interface CreatedDatabase {
 }
 
 /** An empty database under a name that nobody else has. */
-export const createDatabase = async (): Promise<CreatedDatabase> => {
+export const createDatabase = async (options = ''): Promise<CreatedDatabase> => {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await administer(`create database ${name} template template0`);
+  await administer(`create database ${name} template template0 ${options}`);
   const url = new URL(inject('serverUrl'));
   url.pathname = name;
   return { url: url.href, drop: () => administer(`drop database ${name} with (force)`) };

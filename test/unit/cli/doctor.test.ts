@@ -24,6 +24,7 @@ const fit: ServerFacts = {
     isReadOnly: false,
     user: 'loader',
     database: 'weather',
+    encoding: 'UTF8',
     missing: [],
   },
   isSuperuser: false,

@@ -1,0 +1,105 @@
+// A role or a database may set how texts are read and written: what is loaded, and what is told of it, stays the same.
+
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import noaaSql from '../../pipelines/noaa-sql.ts';
+import noaa from '../../pipelines/noaa.ts';
+import { main } from '../../src/cli/main.ts';
+import { column, csv, definePipeline, runPipeline, schedule } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { ask } from '../helpers/own-server.ts';
+import { useDatabase, createDatabase } from '../helpers/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
+
+const files = useFiles();
+files.write('days.csv', 'day,text\n03/02/2011,a\\b\n');
+
+/** The server knows the type, and nobody else: it reads the text. */
+const days = definePipeline({
+  name: 'days',
+  schema: 'days',
+  tables: {
+    days: {
+      source: csv('days.csv'),
+      columns: { day: column.of('date', 'day'), text: column.text('text').default(String.raw`\'`) },
+    },
+  },
+});
+
+const settings = {
+  datestyle: `'German, DMY'`,
+  intervalstyle: 'iso_8601',
+  timezone: `'America/New_York'`,
+  extra_float_digits: '-9',
+  standard_conforming_strings: 'off',
+  bytea_output: 'escape',
+  default_transaction_isolation: 'serializable',
+  search_path: 'nowhere',
+};
+
+describe('a database that sets much otherwise', () => {
+  const database = useDatabase();
+  const place = () => ({ databaseUrl: database.url, redis: false as const });
+  const tell = async (...args: readonly string[]): Promise<string> => {
+    const io = fakeIo({ env: { DATABASE_URL: database.url } });
+    expect({ exit: await main(args, io), said: io.stderr.text }).toEqual({ exit: 0, said: '' });
+    return io.stdout.text;
+  };
+
+  beforeAll(async () => {
+    for (const [name, value] of Object.entries(settings))
+      await database.query(
+        `do $$ begin execute format('alter database %I set ${name} = ${value.replaceAll("'", "''")}', current_database()); end $$`,
+      );
+    // The sum that a parser other than ours made of the file.
+    await runPipeline(noaa, { ...place(), directory: 'pipelines' });
+    await runPipeline(noaaSql, { ...place(), directory: 'pipelines' });
+    await runPipeline(days, { ...place(), workingDirectory: files.directory });
+  });
+
+  it('gets the same weather, whether columns are typed or SQL cleans them', async () => {
+    const truth = JSON.parse(
+      readFileSync(new URL('../fixtures/expected/typed_expected.json', import.meta.url), 'utf8'),
+    );
+    const { numeric, numeric_sum: sum } = truth['noaa/201101..201106hourly.txt'].find(
+      ({ name }: { name: string }) => name === 'DryBulbCelsius',
+    );
+    for (const table of ['noaa.observation', 'noaa_sql.observation']) {
+      const found = await database.query(
+        `select count(dry_bulb_c)::int as numeric, sum(dry_bulb_c::numeric) = $1::numeric as same,
+          min(observed_at)::text || ' ' || count(distinct observed_at) as moments from ${table}`,
+        [sum],
+      );
+      expect(found.rows).toEqual([
+        { numeric, same: true, moments: expect.stringMatching(/^2011-01-01 .* 5276$/) },
+      ]);
+    }
+  });
+
+  it('reads month and day in one order, whatever is set', async () => {
+    const { rows } = await database.query('select day::text, text from days.days');
+    expect(rows).toEqual([{ day: '2011-03-02', text: 'a\\b' }]);
+  });
+
+  it('tells when runs began, what the server is like, and when schedules are due', async () => {
+    expect(await tell('status')).toMatch(/noaa_sql +published/);
+    expect(await tell('doctor')).toMatch(/encoding +UTF8/);
+    await schedule.set('nightly', noaa, { ...place(), directory: 'pipelines', cron: '0 2 * * *' });
+    const [nightly] = await schedule.list(place());
+    expect(nightly!.next[0]).toMatch(/T02:00:00/);
+  });
+});
+
+describe('a database in another encoding', () => {
+  it.each(['LATIN1', 'SQL_ASCII'])('%s is refused before any work', async (encoding) => {
+    const { url, drop } = await createDatabase(`encoding '${encoding}' locale 'C'`);
+    const failure = await failureOf(
+      runPipeline(days, { databaseUrl: url, workingDirectory: files.directory }),
+    );
+    const schemas = await ask(url, `select nspname from pg_namespace where nspname like 'etl%'`);
+    await drop();
+    expect(failure).toMatchObject({ code: 'ETL_SERVER_ENCODING', details: { encoding } });
+    expect(schemas).toEqual([]);
+  });
+});
