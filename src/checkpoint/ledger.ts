@@ -85,7 +85,7 @@ export const abandonRuns = (pipeline: string): Query => ({
     set state = 'cancelled', finished_at = coalesce(finished_at, clock_timestamp()),
       error_code = coalesce(error_code, 'ETL_INTERRUPTED'),
       error = coalesce(error, 'the process ended without a word, and a new run took its place')
-    where pipeline = $1 and state not in ('published', 'cancelled')`,
+    where pipeline = $1 and state not in ('published', 'cancelled', 'failed')`,
   values: [pipeline],
 });
 

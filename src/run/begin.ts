@@ -1,7 +1,7 @@
 // Begins a run: finds that there is nothing to do, continues the newest unfinished run, or writes a new one.
 
 import { hostname } from 'node:os';
-import { decideBeginning } from '../checkpoint/decide.ts';
+import { decideBeginning, type Beginning } from '../checkpoint/decide.ts';
 import {
   abandonRuns,
   adoptRun,
@@ -11,6 +11,7 @@ import {
   loadedChunks,
   renewEpoch,
   runFiles,
+  type LatestRun,
 } from '../checkpoint/ledger.ts';
 import { whyStopped } from '../checkpoint/run-end.ts';
 import { createStaging, dropStaging } from '../copy/staging.ts';
@@ -145,29 +146,49 @@ const adopt = async (
   return { runId, generation: rows[0].generation };
 };
 
+/** What a run begins as, and the newest run before it. */
+export interface Outset {
+  readonly latest: LatestRun | undefined;
+  readonly beginning: Beginning;
+}
+
+/** Looks at the newest run of the pipeline; `fresh`: it is not to be continued. */
+export const findOutset = async (
+  context: RunContext,
+  hashes: DefinitionHashes,
+  planned: readonly PlannedTable[],
+  fresh: boolean,
+): Promise<Outset> => {
+  const { client, spec } = context;
+  const latest = await latestRun(client, spec.name);
+  const beginning = decideBeginning({
+    latest,
+    before: isUnfinished(latest) ? await runFiles(client, latest.id) : [],
+    now: planned.flatMap(({ files }) => files),
+    definitionHash: hashes.definition,
+    tableHashes: hashes.tables,
+    stagingIsThere: isUnfinished(latest) && (await stagingIsThere(context, planned)),
+    fresh,
+  });
+  return { latest, beginning };
+};
+
+const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
+  run !== undefined && run.state !== 'published';
+
 /**
- * Begins: continues the newest unfinished run of the pipeline when definition and files are the same, else writes a new
- * one and says why. `back` is told when the server was waited for, unless a crash cost more than it says.
+ * Begins: continues the newest unfinished run of the pipeline, or writes a new one and says why.
+ * `back` is told when the server was waited for, unless a crash cost more than it says.
  * Errors: ETL_RESUME_CHANGED when a file of the unfinished run has changed.
  */
 export const beginRun = async (
   context: RunContext,
   hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
-  fresh: boolean,
+  { latest, beginning }: Outset,
   back?: RunEvent,
 ): Promise<LoadingRun> => {
   const { client, spec, emit } = context;
-  const latest = await latestRun(client, spec.name);
-  const beginning = decideBeginning({
-    latest,
-    before: latest === undefined ? [] : await runFiles(client, latest.id),
-    now: planned.flatMap(({ files }) => files),
-    definitionHash: hashes.definition,
-    tableHashes: hashes.tables,
-    stagingIsThere: await stagingIsThere(context, planned),
-    fresh,
-  });
   if (beginning.kind === 'changed file') {
     const { table, name: file } = beginning.file;
     throw new EtlError('ETL_RESUME_CHANGED', { table, file, run: beginning.runId });
@@ -179,7 +200,7 @@ export const beginRun = async (
   if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
   const number = isNew ? await insertNewRun(context, hashes, planned) : await adopt(context, beginning.runId);
   const { runId } = number;
-  if (isNew && latest !== undefined && latest.state !== 'published') await forgetJobs(context, latest.id);
+  if (isNew && isUnfinished(latest)) await forgetJobs(context, latest.id);
   const run = { ...number, planned, epoch: context.epoch, files: await runFiles(client, runId) };
   announcePlan(context, run);
   let news = back;

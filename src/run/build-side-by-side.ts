@@ -60,7 +60,9 @@ export const sideBySide = async (
   const { address, spec, workers } = context;
   const stop = new AbortController();
   whenLost(context.client, address).catch((error: unknown) => stop.abort(error));
-  const signal = AbortSignal.any([stop.signal, ...(context.signal === undefined ? [] : [context.signal])]);
+  // Asked to stop gently, too: what is half built is built again in any case (signals.test.ts, "is broken off").
+  const stops = [stop.signal, context.signal, context.drain];
+  const signal = AbortSignal.any(stops.filter((each) => each !== undefined));
   const plan = createPlan(spec.tables, sqlTexts, signal);
   const sessions = Math.min(workers, spec.tables.length);
 

@@ -20,7 +20,7 @@ import {
   type PublishPlan,
 } from '../publish/publish-table.ts';
 import { checkComplete, checkSources } from './completeness.ts';
-import type { RunContext } from './context.ts';
+import { stopIfAsked, type RunContext } from './context.ts';
 
 /** What another attempt at the same transaction may not meet: a lock, a deadlock, a new view. */
 const isPassing = (error: unknown): boolean =>
@@ -95,7 +95,7 @@ export const publishTables = async (
   await checkSources(await fileTotals(context.client, runId));
   const told = new Set<string>();
   for (let attempt = 1; ; attempt += 1) {
-    context.signal?.throwIfAborted();
+    stopIfAsked(context);
     const plans = await planAll(context, built);
     for (const notice of plans.map(planNotice)) {
       if (notice === undefined || told.has(notice)) continue;

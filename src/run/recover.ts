@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerAddress } from '../db/address.ts';
 import { withClient } from '../db/client.ts';
+import { reviveEmbedded } from '../db/embedded/server.ts';
 import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
 import { EtlError } from '../errors.ts';
@@ -24,6 +25,7 @@ export interface RecoverOptions {
 /** Whether the server takes connections, and the queue takes jobs. */
 const isUp = async ({ address, queue }: RecoverOptions, signal: AbortSignal): Promise<boolean> => {
   try {
+    if (address.embedded !== undefined) await reviveEmbedded(address.embedded);
     await withClient(address, () => Promise.resolve(), signal);
     await queue.prepare();
     return true;

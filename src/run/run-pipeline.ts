@@ -17,7 +17,7 @@ import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { dropBuildSchema } from '../publish/names.ts';
 import { traceRun } from '../trace/run-trace.ts';
 import type { SqlText } from '../transform/sql-file.ts';
-import { beginRun, continueRun } from './begin.ts';
+import { beginRun, findOutset, continueRun } from './begin.ts';
 import { buildTables } from './build.ts';
 import { checkRejects } from './completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
@@ -167,7 +167,10 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   );
   if (memory.run === undefined) {
     const anew = (options.fullRefresh ?? false) || (options.fresh ?? false);
-    const goesOn = hooks.resume === true && (await latestRun(client, spec.name))?.state !== 'published';
+    const outset = await findOutset(context, hashes, memory.planned, anew);
+    // An unfinished run was asked for, though its files may be those that are published: a refresh that was stopped.
+    const goesOn =
+      outset.beginning.kind === 'resume' || (hooks.resume === true && outset.latest?.state !== 'published');
     const standing =
       anew || goesOn ? undefined : await standingRun(client, spec, hashes.definition, memory.planned);
     if (standing !== undefined) {
@@ -176,7 +179,7 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
       await tidyUp(context);
       return finish(context, standing, 'unchanged', memory.start);
     }
-    memory.run = await beginRun(context, hashes, memory.planned, anew, back);
+    memory.run = await beginRun(context, hashes, memory.planned, outset, back);
   } else memory.run = await continueRun(context, memory.run);
   await loadAndPublish(context, memory.run, sqlTexts);
   await tidyUp(context);

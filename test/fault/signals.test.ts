@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { expectEnd } from '../helpers/fault-child.ts';
 import { chunksOf, expectNoSessions, stateOf, tableNumbers } from '../helpers/fault-outcome.ts';
 import { buildPoints, loadPoints, smallChunks } from '../helpers/fault-points.ts';
+import { withPg } from '../helpers/own-server.ts';
 import { resumeAfterKill } from '../helpers/fault-resume.ts';
 import { useScene } from '../helpers/fault-scene.ts';
 
@@ -16,6 +17,13 @@ const signals = [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const;
+
+/** Returns when another session waits for a table that this one has locked. */
+const waitForPublisher = `do $$ begin
+  while not exists (select from pg_locks where relation = 'noaa.observation'::regclass and not granted) loop
+    perform pg_sleep(0.02);
+  end loop;
+end $$`;
 
 const expectStopped = async (): Promise<void> => {
   await expectNoSessions(scene().url);
@@ -39,15 +47,33 @@ describe('one signal', () => {
     await expectStopped();
   });
 
-  it('while an index is built: nothing is published', async () => {
+  it('while an index is built: it is broken off, and nothing is published', async () => {
     const ended = await scene().runStruck(midBuild, (child) => async () => {
       child.kill('SIGINT');
-      await child.untilSaid('stopping after the chunks in flight');
-      return 'forward' as const;
+      // The statement is held back: it cannot be finished.
+      await child.ended;
+      return 'drop' as const;
     });
     expectEnd(ended, 130, 'ETL_INTERRUPTED');
     expect(ended.said).toContain('once more stops at once');
     await expectStopped();
+  });
+
+  it('while publishing waits for a reader: nothing is published', async () => {
+    await scene().run();
+    const before = await tableNumbers(scene().url);
+    await withPg(scene().url, async (reader) => {
+      await reader.query('begin; lock table noaa.observation in access share mode');
+      const child = scene().start('--full-refresh');
+      await reader.query(waitForPublisher);
+      child.kill('SIGINT');
+      expectEnd(await child.ended, 130, 'ETL_INTERRUPTED');
+      await reader.query('rollback');
+    });
+    expect(await stateOf(scene().url)).toBe('cancelled');
+    expect(await tableNumbers(scene().url)).toEqual(before);
+    await scene().run();
+    await scene().expectWhole();
   });
 });
 

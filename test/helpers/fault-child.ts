@@ -37,16 +37,17 @@ export interface Etl {
 export interface EtlOptions {
   /** Working directory. */
   readonly directory: string;
-  readonly url: string;
+  /** None: the embedded server. */
+  readonly url: string | undefined;
   readonly chunkBytes: number;
   readonly args?: readonly string[];
 }
 
 const alive = new Set<ChildProcess>();
 
-const environment = (url: string): NodeJS.ProcessEnv => {
-  const own = Object.entries(process.env).filter(([name]) => !/^(PG|ETL_)/.test(name));
-  return { ...Object.fromEntries(own), DATABASE_URL: url };
+const environment = (url: string | undefined): NodeJS.ProcessEnv => {
+  const own = Object.entries(process.env).filter(([name]) => !/^(PG|ETL_|DATABASE_URL)/.test(name));
+  return { ...Object.fromEntries(own), ...(url !== undefined && { DATABASE_URL: url }) };
 };
 
 const isWhole = (line: string): boolean => line.startsWith('{') && line.endsWith('}');

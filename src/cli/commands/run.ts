@@ -129,7 +129,8 @@ const runShown = async (
       drain.throwIfAborted();
       const result = await runPipeline(pipeline, {
         ...tracing,
-        connection: server.config,
+        // The embedded server is found again by the run, who then starts it again when it is killed.
+        ...(server.embedded === undefined && { connection: server.config }),
         pipelineFile,
         directory,
         workingDirectory: io.workingDirectory,

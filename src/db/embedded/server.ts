@@ -4,6 +4,7 @@
 //   startEmbedded:  ready already? -> return it
 //                   lock -> ready by now? -> programs -> cluster (made once) -> start -> ready -> unlock
 
+import { existsSync } from 'node:fs';
 import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,6 +31,8 @@ import { identityOf } from './process.ts';
 import { type Programs, runProgram } from './programs.ts';
 
 export interface EmbeddedServer {
+  /** The `.etl` directory. */
+  readonly etlDirectory: string;
   /**
    * postgres://etl:password@127.0.0.1:port/etl; the same at every start, unless another program took the
    * port.
@@ -61,6 +64,7 @@ const describe = (
   { pid, port }: Postmaster,
   startedNow: boolean,
 ): EmbeddedServer => ({
+  etlDirectory,
   url: `postgres://${userName}:${cluster.password}@${host}:${port}/${userName}`,
   directory: cluster.directory,
   logFile: logFileOf(etlDirectory),
@@ -160,6 +164,18 @@ export const startEmbedded = (etlDirectory: string, options: EmbeddedOptions = {
     const directory = await makeEtlDirectory(etlDirectory);
     return withLock(lockFileOf(directory), () => startLocked(directory, options));
   });
+
+/**
+ * Starts a server that was killed; nobody else watches over it. One that was stopped stays stopped: somebody wanted that.
+ * Proved by test/fault/embedded-kill.test.ts.
+ *
+ * @throws EtlError as startEmbedded
+ */
+export const reviveEmbedded = async ({ etlDirectory, directory }: EmbeddedServer): Promise<void> => {
+  // A server that shuts down removes the file before it ends.
+  const isGone = (await findPostmaster(directory)) === undefined;
+  if (isGone && existsSync(join(directory, 'postmaster.pid'))) await startEmbedded(etlDirectory);
+};
 
 /** Fast shutdown: sessions are ended, everything is written. */
 const shutDown = async (etlDirectory: string, { pid, directory }: Postmaster): Promise<void> => {
