@@ -7,7 +7,7 @@ const { failed, usage } = exitCodes;
 export const publishErrors = {
   ETL_TRANSFORM: {
     message: 'table {table}: {file}{where}: {sqlstate} {problem}',
-    hint: 'Mend the SQL; nothing was published.',
+    hint: 'Mend the SQL, which is one SELECT that changes nothing; nothing was published.',
     retry: 'never',
     exit: failed,
   },

@@ -12,8 +12,15 @@ export const createFromStaging = (names: TableNames, columns: readonly string[],
   text: `create table ${builtName(names)} as select ${quoteNames(columns)} from ${staging}`,
 });
 
-/** What stands before the text of a SQL file. Its length is needed to place the server's errors. */
-export const createFromSqlPrefix = (names: TableNames): string => `create table ${builtName(names)} as\n`;
+/**
+ * What stands around the text of a SQL file; the length of the first is needed to place the server's errors. In a subquery
+ * the server takes one query that changes nothing: no `with x as (delete …)`, no second statement
+ * (test/integration/sql-files.test.ts).
+ */
+export const aroundSql = (names: TableNames): readonly [string, string] => [
+  `create table ${builtName(names)} as select * from (\n`,
+  '\n) as made',
+];
 
 /** Not-null columns in one statement, so that the table is scanned once. */
 export const setNotNull = (names: TableNames, columns: readonly string[]): Query => ({

@@ -9,7 +9,7 @@ import {
   analyze,
   buildError,
   buildIndexes,
-  createFromSqlPrefix,
+  aroundSql,
   createFromStaging,
   setNotNull,
 } from '../publish/build-table.ts';
@@ -43,7 +43,7 @@ const fillTyped = async (context: RunContext, table: SourceTableSpec): Promise<n
 const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promise<number> => {
   const { client, spec } = context;
   const names = namesOf(context.spec, table);
-  const prefix = createFromSqlPrefix(names);
+  const [before, behind] = aroundSql(names);
   const alias = quoteName(`${table.name}_staging`);
   return withTransaction(client, async () => {
     if (table.kind === 'source')
@@ -53,12 +53,12 @@ const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promi
     await client.query(`set local search_path = ${quoteNames([names.buildSchema, spec.schema, 'public'])}`);
     try {
       // The extended protocol takes one statement only: a second one in the file is refused by the server.
-      const filled = await client.query({ text: prefix + sql.text, queryMode: 'extended' } as {
+      const filled = await client.query({ text: before + sql.text + behind, queryMode: 'extended' } as {
         text: string;
       });
       return filled.rowCount ?? 0;
     } catch (cause) {
-      throw transformError(sql, prefix.length, cause);
+      throw transformError(sql, before.length, cause);
     } finally {
       if (table.kind === 'source')
         await client.query(`drop view if exists pg_temp.${alias}`).catch(() => undefined);

@@ -19,11 +19,14 @@ export const readSqlFile = async (table: string, { path }: SqlFile, directory: s
   const file = isAbsolute(path) ? path : resolve(directory, path);
   try {
     const text = await readFile(file, 'utf8');
-    return { table, file: path, text: text.replace(/;\s*$/, '') };
+    return { table, file: path, text: text.replace(closing, '') };
   } catch (cause) {
     throw new EtlError('ETL_TRANSFORM_FILE', { table, file, problem: messageOf(cause) }, { cause });
   }
 };
+
+/** A semicolon at the end, with what may stand behind it. */
+const closing = /;(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*$/;
 
 const placeInText = (text: string, offset: number): string => {
   const before = text.slice(0, offset).split('\n');
