@@ -62,6 +62,9 @@ export const connectTimeoutMs = 10_000;
 /** Identifiers longer than this are cut silently by PostgreSQL (NAMEDATALEN - 1), so we refuse them. */
 export const identifierBytesMax = 63;
 
+/** PostgreSQL's MaxHeapAttributeNumber. */
+export const columnsMax = 1_600;
+
 /** A worker that dies without a word gives its job back after this. Short, because delivering twice costs nothing:
  *  the second worker waits for the first one's chunk, then finds it loaded. */
 export const jobLockMs = 10_000;

@@ -48,7 +48,7 @@ const sourceText = (
 };
 
 /** Adds what only some columns have: checks on the value, and a Zod schema whose output takes the value's place. */
-const withChecks = (column: ColumnSpec, read: Reader): Reader => {
+export const withChecks = (column: ColumnSpec, read: Reader): Reader => {
   const { checks, schema, options } = column;
   if (checks.length === 0 && schema === undefined) return read;
   const type = columnTypes[column.type];

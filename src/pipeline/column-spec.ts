@@ -2,11 +2,13 @@
 
 import { z } from 'zod';
 import type { ColumnCheck, ColumnOptions, ColumnSchema, ColumnSpec, ColumnTypeName } from '../declaration.ts';
+import { messageOf } from '../errors.ts';
 import { isRefusal } from '../format/column-types/contract.ts';
 import { canonicalReader, columnTypes } from '../format/column-types/registry.ts';
+import { withChecks } from '../format/field-reader.ts';
 import { nearest } from '../nearest.ts';
 import { columnTypeNames, stateOf, type ColumnState } from './column.ts';
-import { nameProblem } from './names.ts';
+import { columnNameProblem } from './names.ts';
 import { addProblem, functionSchema, mustBe, parsePart, show, strict, type Problems } from './problems.ts';
 
 const header = z.string(mustBe('a header name')).min(1, mustBe('a header name'));
@@ -82,7 +84,7 @@ export const columnSpec = (
   problems: Problems,
 ): ColumnSpec | undefined => {
   const where = `table ${table}, column ${name}`;
-  const problem = nameProblem(name);
+  const problem = columnNameProblem(name);
   if (problem !== undefined) addProblem(problems, where, `the name ${problem}`);
   const state = stateOf(input);
   if (state === undefined) {
@@ -101,7 +103,7 @@ export const columnSpec = (
   const options = readOptions(state.type, state, where, problems);
   const modifiers = parsePart(modifiersSchema, state, where, problems);
   if (headers === undefined || options === undefined || modifiers === undefined) return undefined;
-  return {
+  const spec: ColumnSpec = {
     name,
     type: state.type,
     options: options.own,
@@ -114,6 +116,26 @@ export const columnSpec = (
     checks: modifiers.checks,
     schema: modifiers.schema,
   };
+  checkDefault(spec, where, problems);
+  return spec;
+};
+
+/** A default stands where no field was judged, so it is judged here: production holds what the checks allow, and no more. */
+const checkDefault = (spec: ColumnSpec, where: string, problems: Problems): void => {
+  if (spec.default === undefined) return;
+  const judge = withChecks(spec, canonicalReader(columnTypes[spec.type], spec.options));
+  const add = (what: string): void =>
+    addProblem(
+      problems,
+      where,
+      `default ${show(spec.default)} does not pass the column's own check: ${what}`,
+    );
+  try {
+    const judged = judge(spec.default);
+    if (isRefusal(judged)) add(judged.reason);
+  } catch (error) {
+    add(messageOf(error));
+  }
 };
 
 const isTypeName = (type: string): type is ColumnTypeName => Object.hasOwn(columnTypes, type);

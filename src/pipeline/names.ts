@@ -47,6 +47,15 @@ export const pipelineNameProblem = (name: string): string | undefined => {
   return derived && `\`${name}\` is too long: ${derived}`;
 };
 
+/** Columns that every table of PostgreSQL has already ("System Columns" in its manual). */
+const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']);
+
+export const columnNameProblem = (name: string): string | undefined =>
+  nameProblem(name) ??
+  (systemColumns.has(name)
+    ? `\`${name}\` belongs to PostgreSQL, whose tables all have it; choose another name`
+    : undefined);
+
 export const schemaNameProblem = (name: string): string | undefined =>
   nameProblem(name) ??
   (reservedSchemas.has(name) || reservedSchemaPrefixes.some((prefix) => name.startsWith(prefix))

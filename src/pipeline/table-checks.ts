@@ -1,6 +1,7 @@
 // What must hold between the parts of a table: staging, key, indexes, headers, names.
 
 import type { ColumnSpec, FilterSpec, IndexSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
+import { columnsMax } from '../limits.ts';
 import { filterHeaders } from './filter.ts';
 import { nameProblem } from './names.ts';
 import { addProblem, type Problems } from './problems.ts';
@@ -20,6 +21,10 @@ export const checkStaging = (where: string, table: StagingInput, problems: Probl
     if (table.columns === undefined)
       add("has no columns; declare them, or use staging: 'text' with a transform");
     else if (Object.keys(table.columns).length === 0) add('columns is empty; declare at least one');
+    else if (Object.keys(table.columns).length > columnsMax) {
+      const count = Object.keys(table.columns).length;
+      add(`has ${count} columns, and PostgreSQL allows ${columnsMax}; leave some out`);
+    }
     if (table.transform !== undefined) {
       add("transform needs staging: 'text'; or derive another table with from: ['…'] and the transform");
     }

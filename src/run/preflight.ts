@@ -5,6 +5,7 @@ import type { ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { serverVersionMin } from '../limits.ts';
+import { throwProblems } from '../pipeline/problems.ts';
 import { buildSchema } from '../publish/names.ts';
 
 /** What a session may do, in one row. */
@@ -87,9 +88,31 @@ export const readAccess = async (client: Client, target?: Target): Promise<Acces
   return (await client.query(selectAccess, values)).rows[0];
 };
 
+/** Types that only the server knows, asked by name. Errors: ETL_DEFINITION. */
+const checkTypes = async (client: Client, { name: pipeline, tables }: PipelineSpec): Promise<void> => {
+  const columns = tables.flatMap((table) =>
+    (table.kind === 'source' ? table.columns : []).flatMap(({ name, options: { sqlType } }) =>
+      sqlType === undefined ? [] : [{ table: table.name, name, sqlType }],
+    ),
+  );
+  if (columns.length === 0) return;
+  const { rows } = await client.query(
+    'select name from unnest($1::text[]) as name where to_regtype(name) is null',
+    [columns.map(({ sqlType }) => sqlType)],
+  );
+  const unknown = new Set(rows.map(({ name }) => name));
+  const problems = columns
+    .filter(({ sqlType }) => unknown.has(sqlType))
+    .map(
+      ({ table, name, sqlType }) =>
+        `table ${table}, column ${name}: the server has no type \`${sqlType}\`; create it, or name its schema`,
+    );
+  throwProblems(pipeline, problems);
+};
+
 /**
  * Looks before the run does anything. Errors: ETL_SERVER_VERSION, ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY,
- * ETL_PERMISSION naming everything that is missing.
+ * ETL_PERMISSION naming everything that is missing, ETL_DEFINITION naming types that the server does not have.
  */
 export const preflight = async (
   client: Client,
@@ -103,7 +126,7 @@ export const preflight = async (
   if (encoding !== 'UTF8') throw new EtlError('ETL_SERVER_ENCODING', { server: label, database, encoding });
   if (isStandby) throw new EtlError('ETL_STANDBY', { server: label });
   if (isReadOnly) throw new EtlError('ETL_READ_ONLY', { server: label, user });
-  if (missing.length === 0) return;
   const problem = 'the privilege is missing';
-  throw new EtlError('ETL_PERMISSION', { user, action: missing.join('; '), problem });
+  if (missing.length > 0) throw new EtlError('ETL_PERMISSION', { user, action: missing.join('; '), problem });
+  await checkTypes(client, spec);
 };

@@ -131,6 +131,30 @@ describe('refused before any work', () => {
   });
 });
 
+it('types that the server does not have are named with their columns', async () => {
+  const { url, drop } = await createDatabase();
+  cleanUps.push(drop);
+  const columns = {
+    id: column.of('integr', 'id'),
+    a: column.of('timestamp(3) with time zone', 'id'),
+    b: column.of('pg_catalog.int4[]', 'id'),
+    c: column.of('nowhere.mood', 'id'),
+  };
+  const pipeline = definePipeline({
+    name: 'types',
+    schema: 'types',
+    tables: { t: { source: csv('small.csv'), columns } },
+  });
+  const failure = await failureOf(runPipeline(pipeline, { databaseUrl: url, workingDirectory: directory }));
+  expect(failure).toMatchObject({ code: 'ETL_DEFINITION', exit: 2 });
+  const lines = String(failure.details['problems']).trim().split('\n');
+  expect(lines.map((line) => line.trim())).toEqual([
+    'table t, column id: the server has no type `integr`; create it, or name its schema',
+    'table t, column c: the server has no type `nowhere.mood`; create it, or name its schema',
+  ]);
+  expect(await etlSchemas(url)).toEqual([]);
+});
+
 describe('bookkeeping of another role', () => {
   const owned = async (): Promise<Place> => {
     const place = await prepare(mayCreate);

@@ -1,6 +1,7 @@
 // Every mistake in a column: what it says, exactly.
 
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { column, csv, oneOf } from '../../../src/pipeline/authoring.ts';
 import {
   columns,
@@ -113,6 +114,38 @@ const columnCases: readonly Case[] = [
     name: 'null tokens that are a text',
     definition: withColumn(js.text!('Wind', { nulls: 'M' })),
     problems: ["table obs, column wind: nulls must be a list of texts, not 'M'"],
+  },
+  {
+    name: 'a column that every table has',
+    definition: withTable({ source, columns: { xmin: column.integer('Wind') } }),
+    problems: [
+      'table obs, column xmin: the name `xmin` belongs to PostgreSQL, whose tables all have it; choose another name',
+    ],
+  },
+  {
+    name: 'more columns than a table can have',
+    definition: withTable({
+      source,
+      columns: Object.fromEntries(
+        Array.from({ length: 1_601 }, (_, at) => [`c${at}`, column.text(`C${at}`)]),
+      ),
+    }),
+    problems: ['table obs: has 1601 columns, and PostgreSQL allows 1600; leave some out'],
+  },
+  {
+    name: 'a default that its own check refuses',
+    definition: withColumn(
+      column
+        .integer('Wind')
+        .default(-1)
+        .check((wind) => wind > 0, 'must be positive'),
+    ),
+    problems: ["table obs, column wind: default '-1' does not pass the column's own check: must be positive"],
+  },
+  {
+    name: 'a default that its own schema refuses',
+    definition: withColumn(column.integer('Wind').zod(z.number().positive('is not positive')).default(-1)),
+    problems: ["table obs, column wind: default '-1' does not pass the column's own check: is not positive"],
   },
   {
     name: 'a default of another kind',
