@@ -50,8 +50,8 @@ export const rejectsCollectedMax = 1_000;
 /** Wait for one lock inside the final swap: longer would queue readers behind us. */
 export const swapLockTimeoutMs = 2_000;
 
-/** Attempts at the final swap before the run stops with a clear error. */
-export const swapAttemptsMax = 30;
+/** How long the final swap is tried again while others hold its tables, before the run stops with a clear error. */
+export const publishWaitMs = 60_000;
 
 /** First and last bytes of a source file that go into its fingerprint beside size and modification time. */
 export const fingerprintSampleBytes = 64 * KiB;

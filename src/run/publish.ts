@@ -8,7 +8,7 @@ import { ensureSchema, runQuery, withTransaction } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
 import { isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
-import { swapAttemptsMax, swapLockTimeoutMs } from '../limits.ts';
+import { publishWaitMs, swapLockTimeoutMs } from '../limits.ts';
 import { productionName } from '../publish/names.ts';
 import {
   DependentsChanged,
@@ -64,20 +64,25 @@ const publishError = ({ table }: PublishPlan, cause: unknown): unknown => {
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };
 
-const lockedError = async (
-  context: RunContext,
-  built: readonly BuiltTable[],
-  cause: unknown,
-): Promise<EtlError> => {
-  const holders = await context.client.query(
-    `select distinct relation::regclass::text as name, pid from pg_locks
-      where relation = any (select to_regclass(name) from unnest($1::text[]) as name) and granted and pid <> pg_backend_pid()`,
+/** Who keeps us from a table, as far as it can be seen. */
+interface Lock {
+  readonly table: string;
+  readonly pids: string;
+}
+
+const lockOn = async ({ client }: RunContext, built: readonly BuiltTable[]): Promise<Lock | undefined> => {
+  const { rows } = await client.query(
+    `select relation::regclass::text as table, string_agg(distinct pid::text, ', ') as pids from pg_locks
+      where relation = any (select to_regclass(name) from unnest($1::text[]) as name) and granted and pid <> pg_backend_pid()
+      group by relation order by relation limit 1`,
     [built.map(productionName)],
   );
-  const table = holders.rows[0]?.name ?? built.map(({ table: name }) => name).join(', ');
-  const pids = holders.rows.map(({ pid }) => pid).join(', ') || 'unknown';
-  const seconds = Math.round((swapAttemptsMax * swapLockTimeoutMs) / 1000);
-  return new EtlError('ETL_PUBLISH_LOCKED', { table, seconds, pids }, { cause });
+  return rows[0];
+};
+
+const lockedError = (built: readonly BuiltTable[], lock: Lock | undefined, cause: unknown): EtlError => {
+  const { table, pids } = lock ?? { table: built.map(({ table: name }) => name).join(', '), pids: 'unknown' };
+  return new EtlError('ETL_PUBLISH_LOCKED', { table, seconds: publishWaitMs / 1_000, pids }, { cause });
 };
 
 /**
@@ -94,19 +99,23 @@ export const publishTables = async (
 ): Promise<void> => {
   await checkSources(await fileTotals(context.client, runId));
   const told = new Set<string>();
+  const tell = (message: string | undefined): void => {
+    if (message === undefined || told.has(message)) return;
+    told.add(message);
+    context.emit({ type: 'notice', message });
+  };
+  const deadline = performance.now() + publishWaitMs;
   for (let attempt = 1; ; attempt += 1) {
     stopIfAsked(context);
     const plans = await planAll(context, built);
-    for (const notice of plans.map(planNotice)) {
-      if (notice === undefined || told.has(notice)) continue;
-      told.add(notice);
-      context.emit({ type: 'notice', message: notice });
-    }
+    for (const plan of plans) tell(planNotice(plan));
     try {
       return await publishAll(context, runId, plans);
     } catch (error) {
       if (!isPassing(error)) throw error;
-      if (attempt === swapAttemptsMax) throw await lockedError(context, built, error);
+      const lock = await lockOn(context, built);
+      if (performance.now() > deadline) throw lockedError(built, lock, error);
+      tell(lock && `publishing waits for ${lock.table}, which is locked by process ${lock.pids}`);
       // Readers that queued behind our lock get their turn before we ask again.
       await sleep(Math.min(100 * attempt, 1_000));
     }
