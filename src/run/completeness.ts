@@ -26,8 +26,11 @@ export const checkRejects = async (context: RunContext, runId: number): Promise<
     if (!isOverLimit(rejectLimit, rejected, records)) continue;
     const { rows } = await runQuery(context.client, selectFirstRejects(runId, name));
     const examples = rows.map(({ line }) => `\n  ${line}`).join('');
-    const details = { table: name, rejected, records, limit: limitText(rejectLimit), run: runId, examples };
-    throw new EtlError('ETL_REJECT_LIMIT', details);
+    // A load that was stopped has not seen them all.
+    const isWhole = totals.every(({ table, covered }) => table !== name || covered);
+    const extent = isWhole ? '' : ' read so far';
+    const details = { table: name, rejected, records, limit: limitText(rejectLimit), run: runId };
+    throw new EtlError('ETL_REJECT_LIMIT', { ...details, extent, examples });
   }
 };
 

@@ -84,6 +84,38 @@ describe('loadChunk', () => {
     });
   });
 
+  it.each([1, 2, 3, 7])(
+    'a chunk ends at its reject number %i, whoever refused it, and nothing is lost',
+    async (rejectsMax) => {
+      const content = 'id,value\n\nx,8\n2,8\n3,7\n\ny,"8\n"z,8\n4,8\n5,7\n6,9\n7,8\n\n';
+      const columns = { id: column.integer('id'), value: column.of('even', 'value') };
+      await withChunkFile(database.url, { content, columns, rejectsMax }, async (prepared) => {
+        const chunks = await loadAll(prepared);
+        const rejects = await rejectsOf(prepared);
+        expect(rejects.map(({ line, record, code }) => [line, record, code])).toEqual([
+          [3, 1, 'type'],
+          [5, 3, 'server'],
+          [7, 4, 'quote'],
+          [10, 6, 'server'],
+          [11, 7, 'server'],
+        ]);
+        expect(await stagingRows(prepared)).toEqual([
+          [2, 8],
+          [4, 8],
+          [7, 8],
+        ]);
+        expect(chunks).toBe(Math.floor(5 / rejectsMax) + 1);
+        const { rows } = await prepared.client.query(
+          'select max(rejected)::int as most from etl.chunk where file_id = $1',
+          [prepared.file.id],
+        );
+        expect(rows).toEqual([{ most: Math.min(5, rejectsMax) }]);
+        const bytes = prepared.file.bytes - prepared.file.dataByte;
+        expect(prepared.told()).toEqual({ bytes, records: 8, copied: 3, rejected: 5, filtered: 0 });
+      });
+    },
+  );
+
   it('a line over the bound never ends a chunk, so that its rest is not taken for a record', async () => {
     const content = `id,note\n1,a\n2,${'x'.repeat(2 * recordBytesMax)},3,b\n4,c\n`;
     await withChunkFile(database.url, { content, columns: typed, chunkBytes: 100_000 }, async (prepared) => {
