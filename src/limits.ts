@@ -57,6 +57,9 @@ export const swapAttemptsMax = 30;
 /** First and last bytes of a source file that go into its fingerprint beside size and modification time. */
 export const fingerprintSampleBytes = 64 * KiB;
 
+/** Files that are looked at at once. A few suffice on a local disk; a network's answers take longer. */
+export const filesAtOnceMax = 16;
+
 /** Time to reach the server before the connection counts as failed. */
 export const connectTimeoutMs = 10_000;
 
