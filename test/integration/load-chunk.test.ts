@@ -164,6 +164,9 @@ describe('a chunk that the server refuses', () => {
   const numbered = (count: number, valueOf: (line: number) => string): string =>
     `id,value\n${Array.from({ length: count }, (_, index) => `${index + 2},${valueOf(index + 2)}\n`).join('')}`;
 
+  /** As many columns as a table may have. */
+  const widest = Array.from({ length: 1600 }, (_, index) => `c${index}`);
+
   const cases: readonly (ChunkFile & {
     name: string;
     bad: readonly number[];
@@ -186,6 +189,25 @@ describe('a chunk that the server refuses', () => {
       content: numbered(300, (line) => (line === 2 || line === 301 ? '7' : '8')),
       bad: [2, 301],
       reason: '23514',
+    },
+    {
+      name: 'a row that fits on no page of the server',
+      columns: Object.fromEntries(widest.map((header) => [header, column.text(header).nullable()])),
+      content: `${widest.join(',')}\n${[2, 3, 4]
+        .map((line) => widest.map((_, index) => (index === 0 || line === 3 ? `${line}`.padEnd(10, 'x') : '')))
+        .map((fields) => `${fields.join(',')}\n`)
+        .join('')}`,
+      bad: [3],
+      reason: '54000 row is too big',
+    },
+    {
+      name: 'a value that is nested deeper than the server has stack for',
+      columns: { id: column.integer('id'), value: column.of('jsonb', 'value') },
+      content: numbered(9, (line) =>
+        line === 4 ? `${'['.repeat(100_000)}${']'.repeat(100_000)}` : `[${line}]`,
+      ),
+      bad: [4],
+      reason: '54001',
     },
     {
       name: 'every record',
@@ -238,7 +260,7 @@ describe('a chunk that the server refuses', () => {
           }
           const total = prepared.told().records;
           expect(prepared.told()).toMatchObject({ copied: total - bad.length, rejected: bad.length });
-          const lines = (await stagingRows(prepared)).map(([id]) => Number(id));
+          const lines = (await stagingRows(prepared)).map(([id]) => Number.parseInt(id as string, 10));
           const good = Array.from({ length: total }, (_, index) => index + 2).filter(
             (line) => !bad.includes(line),
           );
