@@ -8,6 +8,7 @@ import { EtlError, codeOf } from '../errors.ts';
 import type { Counts } from '../model.ts';
 import type { BuiltTable } from '../publish/publish-table.ts';
 import { isOverLimit, limitText, selectFirstRejects } from '../reject/store.ts';
+import { withFilesAtOnce } from '../source/at-once.ts';
 import { fileState } from '../source/read-file.ts';
 import type { RunContext } from './context.ts';
 import { addCounts, noCounts } from './counts.ts';
@@ -36,13 +37,13 @@ export const checkRejects = async (context: RunContext, runId: number): Promise<
 
 /** Throws ETL_SOURCE_CHANGED when a file is not what it was when the run was planned. */
 export const checkSources = async (totals: readonly FileTotals[]): Promise<void> => {
-  for (const { table, name, path, fingerprint } of totals) {
+  await withFilesAtOnce(totals, async ({ table, name, path, fingerprint }) => {
     const state = await fileState(path).catch((cause: unknown) => {
       if (codeOf(cause) === 'ENOENT') return undefined;
       throw cause;
     });
     if (state?.fingerprint !== fingerprint) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
-  }
+  });
 };
 
 const stagedRows = async (client: Client, pipeline: string, table: string): Promise<number> => {
