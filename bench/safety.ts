@@ -15,10 +15,10 @@ import { addressFromUrl } from '../src/db/address.ts';
 import { runQuery, withClient, withTransaction, type Client } from '../src/db/client.ts';
 import { startEmbedded, stopEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { chunkBytesDefault } from '../src/limits.ts';
+import { chunkBytesDefault, rejectsPerChunkMax } from '../src/limits.ts';
 import type { Position, SourceFile } from '../src/model.ts';
 import { bindPipeline } from '../src/pipeline/bind.ts';
-import { chunkBlocks, decodeBlock, emptyTally, type FileLoad } from '../src/run/chunk-source.ts';
+import { chunkBlocks, takeBlock, emptyTally, type FileLoad } from '../src/run/chunk-source.ts';
 import { landingTable } from '../src/run/landing.ts';
 import { loadChunk } from '../src/run/load-chunk.ts';
 import { planSources } from '../src/run/plan.ts';
@@ -81,6 +81,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
     epoch,
     generation: 1,
     chunkBytes: chunkBytesDefault,
+    rejectsMax: rejectsPerChunkMax,
     signal: new AbortController().signal,
     onDecoded: () => undefined,
   };
@@ -97,7 +98,7 @@ const barely = (load: FileLoad): Promise<void> =>
     const tally = emptyTally(startOf(load));
     async function* bytes(): AsyncGenerator<Buffer, void> {
       for await (const block of chunkBlocks({ ...load, chunkBytes: Infinity }, startOf(load), tally))
-        yield decodeBlock(load, block, tally);
+        yield takeBlock(load, block, tally).decoded.copyBytes;
     }
     await copyIn(load.client, load.copyStatement, bytes(), load.signal);
   });

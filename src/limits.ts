@@ -44,7 +44,8 @@ export const rejectRawBytesMax = 4 * KiB;
 export const rejectsShown = 5;
 
 /** Once a table is over a `rejectLimit` given as a count, this many are still collected, so that one run shows
- *  the whole family of faults; then the run stops. */
+ *  the whole family of faults; then the run stops. A worker stops by itself when it has kept so many, or one more than the
+ *  limit: the others may not have heard yet, so that many for each worker is what a run may keep. */
 export const rejectsCollectedMax = 1_000;
 
 /** Wait for one lock inside the final swap: longer would queue readers behind us. */
@@ -55,6 +56,9 @@ export const publishWaitMs = 60_000;
 
 /** First and last bytes of a source file that go into its fingerprint beside size and modification time. */
 export const fingerprintSampleBytes = 64 * KiB;
+
+/** Files that are looked at at once. A few suffice on a local disk; a network's answers take longer. */
+export const filesAtOnceMax = 16;
 
 /** Time to reach the server before the connection counts as failed. */
 export const connectTimeoutMs = 10_000;
@@ -134,7 +138,7 @@ export const numericDecimalsMax = 16_383;
 export const numericExponentMax = 1_073_741_823;
 
 /** Nested arrays and objects of a JSON field. The server parses recursively and runs out of stack
- *  (max_stack_depth, 2 MB) some thousands deeper; that would stop a whole chunk, not one record. */
+ *  (max_stack_depth, 2 MB) some thousands deeper; the chunk would then be halved to find the record. */
 export const jsonDepthMax = 1_000;
 
 /** Every worker is a connection, and PostgreSQL allows 100 by default: more workers are a typing mistake. */
@@ -285,9 +289,12 @@ export const closeTimeoutMs = 2_000;
 /** A loading thread closes its connection and ends within this, or is ended. */
 export const threadCloseTimeoutMs = 5_000;
 
-/** A chunk ends early when it has so many rejects: the commonest mistake makes every record one, and they are kept in
- *  memory until the chunk commits. */
+/** A chunk ends at the record that is its ten thousandth reject: the commonest mistake makes every record one, and they are
+ *  kept in memory until the chunk commits. No more records than that are decoded at once, either. */
 export const rejectsPerChunkMax = 10_000;
+
+/** Rejects of one statement: with the most that is kept of each, 4 MiB of text. */
+export const rejectsPerInsertMax = 1_000;
 
 /** Memory for sorting indexes, all sessions of a build together. An index of ten million short keys fits; a larger sort
  *  goes through files at a fifth more time, and a server with larger buffers has other users, too. */

@@ -13,7 +13,7 @@ export const sourceErrors = {
   },
   ETL_SOURCE_UNREADABLE: {
     message: 'table {table}: cannot read {file}: {problem}',
-    hint: 'Check that the file exists and that this user may read it.',
+    hint: 'Check that it exists and that this user may read it: a glob names what it leads into, too, and a link what it leads to.',
     retry: 'never',
     exit: failed,
   },

@@ -15,14 +15,16 @@ const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonl
   return missing;
 };
 
-/** Every missing range of a run, in file order. */
+/** Every missing range of a run, in file order. Linear: a run may have as many chunks as it has files, and those by the thousand. */
 export const missingSegments = (
   files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],
-): readonly Segment[] =>
-  files.flatMap((file) =>
-    missingOf(
-      file,
-      chunks.filter(({ fileId }) => fileId === file.id),
-    ),
-  );
+): readonly Segment[] => {
+  const chunksOf = new Map<number, LoadedChunkRow[]>();
+  for (const chunk of chunks) {
+    const known = chunksOf.get(chunk.fileId);
+    if (known === undefined) chunksOf.set(chunk.fileId, [chunk]);
+    else known.push(chunk);
+  }
+  return files.flatMap((file) => missingOf(file, chunksOf.get(file.id) ?? []));
+};

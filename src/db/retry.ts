@@ -52,7 +52,9 @@ export const retryOf = (error: unknown): Retry => {
 };
 
 /**
- * True when the server refuses a value, so that a record is at fault and not the statement, the session or the disk:
- * class 22 data exception, class 23 constraint violation, P0001 `raise` in a function of somebody's own.
+ * True when the server refuses a value, so that a record is at fault and not the statement, the session or the disk: class 22
+ * data exception, class 23 constraint violation, P0001 `raise` in a function of somebody's own; and of the limits of class 54
+ * those that a value can break: 54000 a row that fits on no page, a text too long for its type; 54001 nesting too deep.
  */
-export const isDataRefusal = (error: unknown): boolean => /^(?:22|23|P0001)/.test(codeOf(error) ?? '');
+export const isDataRefusal = (error: unknown): boolean =>
+  /^(?:22|23|P0001|54000|54001)/.test(codeOf(error) ?? '');

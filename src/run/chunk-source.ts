@@ -3,8 +3,9 @@
 import type { Client } from '../db/client.ts';
 import { readBytes, rejectsPerChunkMax } from '../limits.ts';
 import type { Counts, LoadTimes, Position, Reject, SourceFile } from '../model.ts';
-import type { Decoder } from '../format/decoder.ts';
+import type { DecodedBlock, Decoder } from '../format/decoder.ts';
 import { positionAfter, recordBlocks, type RecordBlock } from '../format/record-blocks.ts';
+import { piecesOf, sliceBlock } from '../format/record-slice.ts';
 import type { Splitter } from '../format/splitter.ts';
 import { readRange } from '../source/read-file.ts';
 import { addCounts, noCounts } from './counts.ts';
@@ -23,6 +24,8 @@ export interface FileLoad {
   readonly epoch: string;
   readonly generation: number;
   readonly chunkBytes: number;
+  /** Rejects that a chunk ends with, from 1 to `rejectsPerChunkMax`. */
+  readonly rejectsMax: number;
   readonly signal: AbortSignal;
   /** Told of bytes and counts as they are decoded; told the negative when a chunk is rolled back. */
   readonly onDecoded: (bytes: number, counts: Counts) => void;
@@ -47,29 +50,57 @@ export const emptyTally = (from: Position): ChunkTally => ({
   times: { read: 0, decode: 0, copy: 0, ledger: 0 },
 });
 
-/** Blocks of the chunk that begins at `from`: whole records, about `chunkBytes` of them, fewer when many are rejected. */
+/**
+ * Blocks of the chunk that begins at `from`: whole records, about `chunkBytes` of them, fewer when many are rejected. None has
+ * more records than a chunk may have rejects: what is decoded of one is bounded, however short the records are.
+ */
 export async function* chunkBlocks(
   load: FileLoad,
   from: Position,
   tally: ChunkTally,
 ): AsyncGenerator<RecordBlock, void> {
-  const { file, byteEnd, chunkBytes, split } = load;
+  const { file, byteEnd, chunkBytes, rejectsMax, split } = load;
   const reads = readRange(file, from.byte, byteEnd, Math.min(readBytes, chunkBytes));
-  for await (const block of recordBlocks(reads, from, split)) {
-    load.signal.throwIfAborted();
-    yield block;
-    // A chunk is about `chunkBytes`: it ends where the next block would lead further away from that.
-    if (positionAfter(block).byte - from.byte + block.fileBytes / 2 >= chunkBytes) return;
-    if (tally.rejects.length >= rejectsPerChunkMax) return;
-  }
+  for await (const whole of recordBlocks(reads, from, split))
+    for (const block of piecesOf(whole, rejectsPerChunkMax)) {
+      load.signal.throwIfAborted();
+      yield block;
+      // A chunk is about `chunkBytes`: it ends where the next block would lead further away from that.
+      if (positionAfter(block).byte - from.byte + block.fileBytes / 2 >= chunkBytes) return;
+      if (tally.rejects.length >= rejectsMax) return;
+    }
 }
 
-/** Decodes a block and adds it to the tally. */
-export const decodeBlock = (load: FileLoad, block: RecordBlock, tally: ChunkTally): Buffer => {
-  const { copyBytes, counts, rejects } = load.decode(block);
-  tally.end = positionAfter(block);
+/** A block, or what a chunk takes of it, with what became of its records. */
+export interface TakenBlock {
+  readonly block: RecordBlock;
+  readonly decoded: DecodedBlock;
+}
+
+/**
+ * Decodes a block; when the chunk may not have all of its rejects, only up to the last that it may have. A chunk that is full
+ * must not be asked (test/integration/reject-bounds.test.ts, "keeps no more than each worker may").
+ */
+export const takeBlock = (load: FileLoad, block: RecordBlock, tally: ChunkTally): TakenBlock => {
+  const decoded = load.decode(block);
+  const room = load.rejectsMax - tally.rejects.length;
+  if (decoded.rejects.length <= room) return { block, decoded };
+  const last = decoded.rejects[room - 1]!.position.record;
+  const part = sliceBlock(block, 0, last + 1 - block.position.record);
+  return { block: part, decoded: load.decode(part) };
+};
+
+/** Adds what became of the records of a block to the tally. */
+export const addToTally = (
+  load: FileLoad,
+  block: RecordBlock,
+  { counts, rejects }: Omit<DecodedBlock, 'copyBytes'>,
+  tally: ChunkTally,
+): void => {
+  const end = positionAfter(block);
+  // Blank lines before a block's first record may be in no block when it is a piece of another one.
+  load.onDecoded(end.byte - tally.end.byte, counts);
+  tally.end = end;
   tally.counts = addCounts(tally.counts, counts);
   for (const reject of rejects) tally.rejects.push(reject);
-  load.onDecoded(block.fileBytes, counts);
-  return copyBytes;
 };

@@ -8,6 +8,7 @@ import { EtlError, codeOf } from '../errors.ts';
 import type { Counts } from '../model.ts';
 import type { BuiltTable } from '../publish/publish-table.ts';
 import { isOverLimit, limitText, selectFirstRejects } from '../reject/store.ts';
+import { withFilesAtOnce } from '../source/at-once.ts';
 import { fileState } from '../source/read-file.ts';
 import type { RunContext } from './context.ts';
 import { addCounts, noCounts } from './counts.ts';
@@ -26,20 +27,23 @@ export const checkRejects = async (context: RunContext, runId: number): Promise<
     if (!isOverLimit(rejectLimit, rejected, records)) continue;
     const { rows } = await runQuery(context.client, selectFirstRejects(runId, name));
     const examples = rows.map(({ line }) => `\n  ${line}`).join('');
-    const details = { table: name, rejected, records, limit: limitText(rejectLimit), run: runId, examples };
-    throw new EtlError('ETL_REJECT_LIMIT', details);
+    // A load that was stopped has not seen them all.
+    const isWhole = totals.every(({ table, covered }) => table !== name || covered);
+    const extent = isWhole ? '' : ' read so far';
+    const details = { table: name, rejected, records, limit: limitText(rejectLimit), run: runId };
+    throw new EtlError('ETL_REJECT_LIMIT', { ...details, extent, examples });
   }
 };
 
 /** Throws ETL_SOURCE_CHANGED when a file is not what it was when the run was planned. */
 export const checkSources = async (totals: readonly FileTotals[]): Promise<void> => {
-  for (const { table, name, path, fingerprint } of totals) {
+  await withFilesAtOnce(totals, async ({ table, name, path, fingerprint }) => {
     const state = await fileState(path).catch((cause: unknown) => {
       if (codeOf(cause) === 'ENOENT') return undefined;
       throw cause;
     });
     if (state?.fingerprint !== fingerprint) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
-  }
+  });
 };
 
 const stagedRows = async (client: Client, pipeline: string, table: string): Promise<number> => {

@@ -1,6 +1,6 @@
 // What earlier runs left behind: the queries of `etl status` and `etl rejects`, and functions that ask them.
 
-import type { Client } from '../db/client.ts';
+import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import type { RunState } from '../model.ts';
@@ -189,8 +189,8 @@ export const countRejects = ({ runId, table }: Omit<RejectFilter, 'limit'>): Que
   values: [runId, table],
 });
 
-const rowsOf = async <Row>(client: Client, { text, values = [] }: Query): Promise<Row[]> =>
-  (await client.query(text, [...values])).rows;
+const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> =>
+  (await runQuery(client, query)).rows;
 
 const hasHistory = async (client: Client): Promise<boolean> =>
   Boolean((await rowsOf<{ there: boolean }>(client, selectHasHistory()))[0]?.there);

@@ -8,35 +8,8 @@ import { codeOf, messageOf } from '../errors.ts';
 import type { Position, Reject } from '../model.ts';
 import { rawText } from '../format/raw-text.ts';
 import type { RecordBlock } from '../format/record-blocks.ts';
-import { chunkBlocks, decodeBlock, type ChunkTally, type FileLoad } from './chunk-source.ts';
-
-/** The records [from, to) of a block as a block of their own. */
-const slice = (block: RecordBlock, from: number, to: number): RecordBlock => {
-  const { bytes, spans, position } = block;
-  const firstByte = spans.starts[from]!;
-  const firstLine = spans.lines[from]!;
-  const isLast = to === spans.starts.length;
-  const lastByte = isLast ? bytes.length : spans.starts[to]!;
-  const faults = [...spans.faults].filter(([index]) => index >= from && index < to);
-  return {
-    bytes: bytes.subarray(firstByte, lastByte),
-    position: {
-      byte: position.byte + firstByte,
-      line: position.line + firstLine,
-      record: position.record + from,
-    },
-    fileBytes: lastByte - firstByte,
-    spans: {
-      starts: spans.starts.slice(from, to).map((start) => start - firstByte),
-      ends: spans.ends.slice(from, to).map((end) => end - firstByte),
-      lines: spans.lines.slice(from, to).map((line) => line - firstLine),
-      faults: new Map(faults.map(([index, code]) => [index - from, code])),
-      consumed: lastByte - firstByte,
-      newlines: (isLast ? spans.newlines : spans.lines[to]!) - firstLine,
-      plain: spans.plain && to - from > 0,
-    },
-  };
-};
+import { sliceBlock } from '../format/record-slice.ts';
+import { addToTally, chunkBlocks, takeBlock, type ChunkTally, type FileLoad } from './chunk-source.ts';
 
 async function* single(bytes: Buffer): AsyncGenerator<Buffer, void> {
   yield bytes;
@@ -71,35 +44,29 @@ const rejectOf = (block: RecordBlock, error: unknown): Reject => ({
   raw: rawText(block.bytes.subarray(block.spans.starts[0], block.spans.ends[0])),
 });
 
-/** Copies the rows of the records, halving where the server refuses; returns how many it took. */
-const copyPart = async (load: FileLoad, block: RecordBlock, rejects: Reject[]): Promise<number> => {
-  const { copyBytes, counts } = load.decode(block);
-  if (counts.copied === 0) return 0;
-  const refusal = await tryCopy(load, copyBytes);
-  if (refusal === undefined) return counts.copied;
+/** Copies the rows of the records, halving where the server refuses, until the chunk has all the rejects that it may. */
+const copyPart = async (load: FileLoad, whole: RecordBlock, tally: ChunkTally): Promise<void> => {
+  if (tally.rejects.length >= load.rejectsMax) return;
+  const { block, decoded } = takeBlock(load, whole, tally);
+  const { copyBytes, counts } = decoded;
+  const refusal = counts.copied === 0 ? undefined : await tryCopy(load, copyBytes);
+  if (refusal === undefined) {
+    addToTally(load, block, decoded, tally);
+    return;
+  }
   const records = block.spans.starts.length;
   if (records === 1) {
-    rejects.push(rejectOf(block, refusal));
-    return 0;
+    const refused = { records, copied: 0, rejected: 1, filtered: 0 };
+    addToTally(load, block, { counts: refused, rejects: [rejectOf(block, refusal)] }, tally);
+    return;
   }
   const middle = Math.ceil(records / 2);
-  const first = await copyPart(load, slice(block, 0, middle), rejects);
-  return first + (await copyPart(load, slice(block, middle, records), rejects));
+  await copyPart(load, sliceBlock(block, 0, middle), tally);
+  await copyPart(load, sliceBlock(block, middle, records), tally);
 };
 
 /** Loads the chunk that begins at `from` block by block; records that the server refuses become rejects. */
 export const copyCarefully = async (load: FileLoad, from: Position, tally: ChunkTally): Promise<number> => {
-  let copied = 0;
-  for await (const block of chunkBlocks(load, from, tally)) {
-    decodeBlock(load, block, tally);
-    const refused: Reject[] = [];
-    copied += await copyPart(load, block, refused);
-    tally.rejects.push(...refused);
-    const moved = { records: 0, copied: -refused.length, rejected: refused.length, filtered: 0 };
-    const { records, copied: sent, rejected, filtered } = tally.counts;
-    tally.counts = { records, copied: sent + moved.copied, rejected: rejected + moved.rejected, filtered };
-    load.onDecoded(0, moved);
-  }
-  tally.rejects.sort((a, b) => a.position.byte - b.position.byte);
-  return copied;
+  for await (const block of chunkBlocks(load, from, tally)) await copyPart(load, block, tally);
+  return tally.counts.copied;
 };

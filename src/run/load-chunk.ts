@@ -8,11 +8,12 @@ import { isDataRefusal, retryOf } from '../db/retry.ts';
 import { EtlError } from '../errors.ts';
 import { chunkAttemptsMax } from '../limits.ts';
 import type { Counts, LoadTimes, Position } from '../model.ts';
-import { insertRejects } from '../reject/store.ts';
+import { keepRejects } from '../reject/store.ts';
 import {
+  addToTally,
   chunkBlocks,
-  decodeBlock,
   emptyTally,
+  takeBlock,
   type ChunkTally,
   type FileLoad,
   type Times,
@@ -34,9 +35,10 @@ const copyWhole = async (load: FileLoad, from: Position, tally: ChunkTally): Pro
     lap('copy');
     for await (const block of chunkBlocks(load, from, tally)) {
       lap('read');
-      const bytes = decodeBlock(load, block, tally);
+      const taken = takeBlock(load, block, tally);
+      addToTally(load, taken.block, taken.decoded, tally);
       lap('decode');
-      if (bytes.length > 0) yield bytes;
+      if (taken.decoded.copyBytes.length > 0) yield taken.decoded.copyBytes;
       lap('copy');
     }
     lap('read');
@@ -74,7 +76,7 @@ const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise
       const copied = await copy(load, from, tally);
       checkTally(load, from, tally, copied);
       const source = { runId: file.runId, table: file.table, fileId: file.id };
-      if (tally.rejects.length > 0) await runQuery(client, insertRejects(source, tally.rejects));
+      await keepRejects(client, source, tally.rejects);
       await runQuery(client, completeChunk(file.id, from, tally.end, tally.counts));
       return { end: tally.end, counts: tally.counts };
     });

@@ -6,13 +6,14 @@ import { loadedChunks, type LoadedChunkRow } from '../checkpoint/ledger.ts';
 import { whenLost } from '../db/client.ts';
 import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
-import { helpedShare, rejectsCollectedMax } from '../limits.ts';
-import type { SourceFile } from '../model.ts';
+import { helpedShare } from '../limits.ts';
+import type { Counts, SourceFile } from '../model.ts';
 import { readSegmentJob } from '../pipeline/job-payload.ts';
 import { removeQueue, workOff, type ServeOptions } from '../queue/load-queue.ts';
-import { isOverLimit } from '../reject/store.ts';
+import { stopIfHopeless } from '../reject/store.ts';
 import { traceSegment } from '../trace/run-trace.ts';
 import type { RunContext } from './context.ts';
+import { addCounts, noCounts } from './counts.ts';
 import { busyWorkers, divide } from './cut-segments.ts';
 import { landingTable } from './landing.ts';
 import { withLoaders, type LoaderPool } from './loader-pool.ts';
@@ -35,16 +36,6 @@ interface LoadingTable {
   readonly table: SourceTableSpec;
   readonly progress: TableProgress;
 }
-
-/** Over a limit given as a count, the run may stop before the end: enough rejects are kept to show what is wrong. */
-const stopOverLimit = (runId: number, { table, progress }: LoadingTable): void => {
-  const { rejectLimit, name } = table;
-  const { rejected, records } = progress.counts();
-  if (rejectLimit.kind !== 'count' || rejected < rejectsCollectedMax) return;
-  if (!isOverLimit(rejectLimit, rejected, records)) return;
-  const details = { table: name, rejected, records, limit: rejectLimit.records, run: runId };
-  throw new EtlError('ETL_REJECT_LIMIT', { ...details, examples: '' });
-};
 
 const followTables = (
   context: RunContext,
@@ -83,7 +74,7 @@ const segmentWork = (
               trace?.loaded(times, news);
               context.profiler?.addLoad(file.table, times);
               context.onChunk(times);
-              stopOverLimit(run.runId, loading);
+              stopIfHopeless(run.runId, loading.table, loading.progress.counts());
             },
             drain: context.drain,
             leave,
@@ -156,6 +147,12 @@ const expectLoaded = async ({ client, queue }: RunContext, run: LoadingRun): Pro
   throw new EtlError('ETL_QUEUE_LOST', { queue: queue.backend.label, problem });
 };
 
+/** What the chunks of a table came to. */
+const countsOf = ({ files }: LoadingRun, table: string, chunks: readonly LoadedChunkRow[]): Counts => {
+  const own = new Set(files.filter((file) => file.table === table).map(({ id }) => id));
+  return chunks.filter(({ fileId }) => own.has(fileId)).reduce<Counts>(addCounts, noCounts);
+};
+
 /**
  * Loads what the ledger does not hold, and returns the seconds each table took.
  * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
@@ -171,6 +168,8 @@ export const loadMissing = async (
     if (chunks.length > 0) await forgetJobs(context, run.runId);
     return new Map();
   }
+  // A run that stopped for its rejects, and whose files are as they were, need not keep more of them.
+  for (const { table } of run.planned) stopIfHopeless(run.runId, table, countsOf(run, table.name, chunks));
   const { chunkBytes, queue, job } = context;
   // A run of the queue is cut for those who may help, too.
   const workers = job === undefined ? context.workers : helpedShare * context.workers;

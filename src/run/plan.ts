@@ -7,8 +7,9 @@ import type { NewFile } from '../checkpoint/ledger.ts';
 import type { StagingColumn } from '../copy/staging.ts';
 import { columnTypes } from '../format/column-types/registry.ts';
 import { checkHeader, neededHeaders, readHeader } from '../format/header.ts';
+import { withFilesAtOnce } from '../source/at-once.ts';
 import { listFiles, type ListedFile } from '../source/list-files.ts';
-import { fileState, readHead } from '../source/read-file.ts';
+import { fileStateAndHead } from '../source/read-file.ts';
 
 /** A table that is loaded from files: what is read, and what staging looks like. */
 export interface PlannedTable {
@@ -21,8 +22,7 @@ const planFile = async (table: SourceTableSpec, listed: ListedFile, ordinal: num
   const { name, path } = listed;
   const place = { table: table.name, file: name };
   try {
-    const state = await fileState(path);
-    const head = await readHead(path, Math.min(headerBytesMax, state.bytes));
+    const { state, head } = await fileStateAndHead(path, headerBytesMax);
     if (state.bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', place);
     const { names, dataByte, dataLine } = readHeader(
       head,
@@ -58,8 +58,7 @@ export const stagingColumns = (
 
 const planTable = async (table: SourceTableSpec, workingDirectory: string): Promise<PlannedTable> => {
   const listed = await listFiles(table.name, table.source.paths, workingDirectory);
-  const files: NewFile[] = [];
-  for (const [ordinal, file] of listed.entries()) files.push(await planFile(table, file, ordinal));
+  const files = await withFilesAtOnce(listed, (file, ordinal) => planFile(table, file, ordinal));
   return { table, files, staging: stagingColumns(table, files) };
 };
 

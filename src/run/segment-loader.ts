@@ -4,12 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SourceTableSpec } from '../declaration.ts';
 import { closeClient, destroyClient, lossOf, openClient, type Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/address.ts';
-import { closeTimeoutMs } from '../limits.ts';
+import { closeTimeoutMs, rejectsPerChunkMax } from '../limits.ts';
 import type { Counts, LoadTimes, Position, SourceFile } from '../model.ts';
 import type { StagingColumn } from '../copy/staging.ts';
+import { rejectsKeptMax, stopIfHopeless } from '../reject/store.ts';
 import type { ChunkNews } from '../trace/run-trace.ts';
 import type { FileLoad } from './chunk-source.ts';
 import { stopIfAsked } from './context.ts';
+import { addCounts, noCounts } from './counts.ts';
 import { loadChunk } from './load-chunk.ts';
 import { createTableLoad } from './table-load.ts';
 
@@ -57,12 +59,24 @@ export interface SegmentLoader {
   readonly close: () => Promise<void>;
 }
 
-const loadSegment = async (load: FileLoad, start: Position, watch: SegmentWatch): Promise<void> => {
+/** Loads a segment chunk after chunk; `counts` is what this loader has loaded of each table. */
+const loadSegment = async (
+  load: Omit<FileLoad, 'rejectsMax'>,
+  table: SourceTableSpec,
+  start: Position,
+  watch: SegmentWatch,
+  counts: Map<string, Counts>,
+): Promise<void> => {
   let at = start;
   while (at.byte < load.byteEnd) {
     stopIfAsked({ signal: load.signal, drain: watch.drain });
-    const { end, counts, times } = await loadChunk(load, at);
-    const news = { start: at.byte, end: end.byte, counts, endMs: Date.now() };
+    const before = counts.get(table.name) ?? noCounts;
+    // The main thread counts for all workers, but it hears of a chunk when the next one may be under way.
+    stopIfHopeless(load.file.runId, table, before);
+    const rejectsMax = Math.min(rejectsPerChunkMax, rejectsKeptMax(table.rejectLimit) - before.rejected);
+    const { end, counts: more, times } = await loadChunk({ ...load, rejectsMax }, at);
+    counts.set(table.name, addCounts(before, more));
+    const news = { start: at.byte, end: end.byte, counts: more, endMs: Date.now() };
     at = end;
     watch.afterChunk(times, news);
   }
@@ -74,6 +88,7 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
   const loads = new Map(
     setup.tables.map(({ target, table, staging }) => [table.name, createTableLoad(target, table, staging)]),
   );
+  const counts = new Map<string, Counts>();
   const first = openClient(address);
   let idle: Promise<Client> | undefined = first;
   // The first segment, which may come much later, tries again.
@@ -84,13 +99,13 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
   const closing: Promise<void>[] = [];
 
   const loadOver = (client: Client, { file, start, byteEnd }: SegmentTask, watch: SegmentWatch) => {
-    const { copyStatement, frame, decoderFor, splitterFor } = loads.get(file.table)!;
+    const { table, copyStatement, frame, decoderFor, splitterFor } = loads.get(file.table)!;
     const { leave, abort, onDecoded } = watch;
     const signal = abort === undefined ? leave : AbortSignal.any([leave, abort]);
     const [decode, split] = [decoderFor(file), splitterFor(file)];
     const bounds = { byteEnd, signal, epoch, generation, chunkBytes };
     const common = { client, file, ...bounds, copyStatement, frame, decode, split };
-    return loadSegment({ ...common, onDecoded }, start, watch);
+    return loadSegment({ ...common, onDecoded }, table, start, watch, counts);
   };
 
   const load: SegmentLoader['load'] = async (task, watch) => {

@@ -8,19 +8,10 @@ import { lockHolder, tryLockPipeline } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction, type Client } from '../db/client.ts';
 import { endSessionsNamed, selectLastSign } from '../db/frozen-sessions.ts';
 import type { Query } from '../db/sql.ts';
-import { EtlError, codeOf } from '../errors.ts';
+import { EtlError } from '../errors.ts';
 import { deadHolderWaitMs, frozenConfirmMs, waitFirstMs } from '../limits.ts';
+import { isRunning } from '../running.ts';
 import type { RunContext } from './context.ts';
-
-/** True when a process of this machine is certainly gone; EPERM means that it is there but somebody else's. */
-const isGone = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return codeOf(error) === 'ESRCH';
-  }
-};
 
 /** Sessions belong to the role that logged in; a role that was set since then may neither see nor end them. */
 const askAsLogin = (client: Client, query: Query): Promise<readonly Readonly<Record<string, unknown>>[]> =>
@@ -72,7 +63,7 @@ export const takeLock = async (context: RunContext, isRetry: boolean): Promise<v
     const holder = await sessionHolder(client, spec.name);
     if (holder !== undefined) {
       const { session, ...shown } = holder;
-      const isDead = unfinished !== undefined && unfinished.host === hostname() && isGone(unfinished.pid);
+      const isDead = unfinished !== undefined && unfinished.host === hostname() && !isRunning(unfinished.pid);
       const isDying = isRetry || isDead || (await endFrozenWorker(client, session));
       // Without a run it is still planning.
       if (!isDying || performance.now() > deadline)

@@ -1,9 +1,11 @@
 // Turns the paths and globs of a source into the list of its files, in a fixed order.
 
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
-import { escapePath, glob, isDynamicPattern } from 'tinyglobby';
+import { isDynamicPattern } from 'tinyglobby';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
+import { withFilesAtOnce } from './at-once.ts';
+import { crawl } from './crawl.ts';
 
 /** A file that a source names. */
 export interface ListedFile {
@@ -17,42 +19,86 @@ const displayName = (path: string, workingDirectory: string): string => {
   return name.startsWith('..') || isAbsolute(name) ? path : name;
 };
 
+/** Makes the error of a file, link or directory that the system does not let us look at. */
+const createUnreadable =
+  (table: string, workingDirectory: string) =>
+  (path: string, cause: unknown): EtlError => {
+    const details = { table, file: displayName(path, workingDirectory), problem: messageOf(cause) };
+    return new EtlError('ETL_SOURCE_UNREADABLE', details, { cause });
+  };
+
+type FailedAt = ReturnType<typeof createUnreadable>;
+
 /** True for a file, false for what is not there; a glob character in the name of a real file is no glob. */
-const isFile = async (path: string, table: string): Promise<boolean> => {
+const isFile = async (path: string, failedAt: FailedAt): Promise<boolean> => {
   try {
     return (await stat(path)).isFile();
   } catch (cause) {
     // A long list in braces is longer than any name may be.
     if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(cause) ?? '')) return false;
-    throw new EtlError('ETL_SOURCE_UNREADABLE', { table, file: path, problem: messageOf(cause) }, { cause });
+    throw failedAt(path, cause);
   }
 };
 
-const expand = async (pattern: string, workingDirectory: string, table: string): Promise<string[]> => {
+const expand = async (
+  pattern: string,
+  workingDirectory: string,
+  failedAt: FailedAt,
+): Promise<readonly string[]> => {
   const path = resolve(workingDirectory, pattern);
-  if (await isFile(path, table)) return [path];
+  if (await isFile(path, failedAt)) return [path];
   if (!isDynamicPattern(pattern)) return [];
-  const absolutePattern = isAbsolute(pattern) ? pattern : `${escapePath(workingDirectory)}/${pattern}`;
-  const found = await glob(absolutePattern, { absolute: true, onlyFiles: true, expandDirectories: false });
+  const { found, unreadable } = await crawl(pattern, workingDirectory);
+  const [first] = unreadable.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  if (first !== undefined) throw failedAt(resolve(first.path), first.cause);
   return found.map((file) => resolve(file)).sort();
 };
 
 /**
- * Lists the files of a source: patterns in declared order, files of one glob by name, each file once.
+ * One path for each file: where several lead to one, its own, and the first of them when that is not among them.
+ * A table would otherwise get the rows of a file as often as there are links to it.
+ */
+const withoutLinksToOthers = async (
+  paths: readonly string[],
+  workingDirectory: string,
+  failedAt: FailedAt,
+): Promise<readonly string[]> => {
+  const fail = (path: string) => (cause: unknown) => {
+    throw failedAt(path, cause);
+  };
+  const targets = await withFilesAtOnce(paths, (path) => realpath(path).catch(fail(path)));
+  // The working directory itself may be below a link.
+  const base = await realpath(workingDirectory);
+  const chosen = new Map<string, string>();
+  for (const [index, path] of paths.entries()) {
+    const target = targets[index]!;
+    const isItself = [path, resolve(base, relative(workingDirectory, path))].includes(target);
+    if (isItself || !chosen.has(target)) chosen.set(target, path);
+  }
+  const kept = new Set(chosen.values());
+  return paths.filter((path) => kept.has(path));
+};
+
+/**
+ * Lists the files of a source: patterns in declared order, files of one glob by name, each file once, however many links
+ * lead to it.
  *
- * Errors: ETL_SOURCE_NOT_FOUND when a path or glob matches nothing, ETL_SOURCE_UNREADABLE.
+ * Errors: ETL_SOURCE_NOT_FOUND when a path or glob matches nothing; ETL_SOURCE_UNREADABLE, also for a directory or a broken
+ * link that a glob leads to.
  */
 export const listFiles = async (
   table: string,
   patterns: readonly string[],
   workingDirectory: string,
 ): Promise<readonly ListedFile[]> => {
+  const failedAt = createUnreadable(table, workingDirectory);
   const paths = new Set<string>();
   for (const pattern of patterns) {
-    const found = await expand(pattern, workingDirectory, table);
+    const found = await expand(pattern, workingDirectory, failedAt);
     if (found.length === 0)
       throw new EtlError('ETL_SOURCE_NOT_FOUND', { table, glob: pattern, directory: workingDirectory });
     for (const path of found) paths.add(path);
   }
-  return [...paths].map((path) => ({ path, name: displayName(path, workingDirectory) }));
+  const own = await withoutLinksToOthers([...paths], workingDirectory, failedAt);
+  return own.map((path) => ({ path, name: displayName(path, workingDirectory) }));
 };

@@ -31,21 +31,32 @@ const withFile = async <T>(path: string, use: (handle: FileHandle) => Promise<T>
   }
 };
 
-/** Size and fingerprint of a file, in constant time. Throws Node's own errors. */
-export const fileState = (path: string): Promise<FileState> =>
-  withFile(path, async (handle) => {
-    const { size, mtimeNs } = await handle.stat({ bigint: true });
-    const bytes = Number(size);
-    const hash = createHash('sha256');
-    const sampleBytes = Math.min(bytes, fingerprintSampleBytes);
-    hash.update(await readFully(handle, Buffer.alloc(sampleBytes), 0));
-    hash.update(await readFully(handle, Buffer.alloc(sampleBytes), bytes - sampleBytes));
-    return { bytes, fingerprint: `${bytes}:${mtimeNs}:${hash.digest('hex')}` };
-  });
+const stateOf = async (handle: FileHandle): Promise<FileState> => {
+  const { size, mtimeNs } = await handle.stat({ bigint: true });
+  const bytes = Number(size);
+  const hash = createHash('sha256');
+  const sampleBytes = Math.min(bytes, fingerprintSampleBytes);
+  const first = await readFully(handle, Buffer.alloc(sampleBytes), 0);
+  hash.update(first);
+  hash.update(
+    sampleBytes === bytes ? first : await readFully(handle, Buffer.alloc(sampleBytes), bytes - sampleBytes),
+  );
+  return { bytes, fingerprint: `${bytes}:${mtimeNs}:${hash.digest('hex')}` };
+};
 
-/** The first bytes of a file, fewer when it is shorter. */
-export const readHead = (path: string, bytes: number): Promise<Buffer> =>
-  withFile(path, (handle) => readFully(handle, Buffer.alloc(bytes), 0));
+/** Size and fingerprint of a file, in constant time. Throws Node's own errors. */
+export const fileState = (path: string): Promise<FileState> => withFile(path, stateOf);
+
+/** The same with the first bytes of the file, fewer when it is shorter. */
+export const fileStateAndHead = (
+  path: string,
+  headBytes: number,
+): Promise<{ readonly state: FileState; readonly head: Buffer }> =>
+  withFile(path, async (handle) => {
+    const state = await stateOf(handle);
+    const head = await readFully(handle, Buffer.alloc(Math.min(headBytes, state.bytes)), 0);
+    return { state, head };
+  });
 
 /** A file, by its path and as people know it. */
 export interface NamedFile {

@@ -19,7 +19,8 @@ export const readSqlFile = async (table: string, { path }: SqlFile, directory: s
   const file = isAbsolute(path) ? path : resolve(directory, path);
   try {
     const text = await readFile(file, 'utf8');
-    return { table, file: path, text: text.replace(closing, '') };
+    // A byte order mark, which some editors write, would be a syntax error.
+    return { table, file: path, text: text.replace(/^\uFEFF/, '').replace(closing, '') };
   } catch (cause) {
     throw new EtlError('ETL_TRANSFORM_FILE', { table, file, problem: messageOf(cause) }, { cause });
   }

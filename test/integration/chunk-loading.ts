@@ -9,6 +9,7 @@ import { createStaging, stagingTable } from '../../src/copy/staging.ts';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { runQuery, withClient, type Client } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { rejectsPerChunkMax } from '../../src/limits.ts';
 import type { Counts, Position, SourceFile } from '../../src/model.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
 import { csv, type CsvOptions } from '../../src/pipeline/csv.ts';
@@ -28,6 +29,7 @@ export interface ChunkFile {
   /** Typed columns; without them, text staging. */
   readonly columns?: object;
   readonly chunkBytes?: number;
+  readonly rejectsMax?: number;
 }
 
 interface PreparedFile {
@@ -91,6 +93,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     generation: 1,
     byteEnd: file.bytes,
     chunkBytes: given.chunkBytes ?? 1024 * 1024,
+    rejectsMax: given.rejectsMax ?? rejectsPerChunkMax,
     signal: new AbortController().signal,
     onDecoded: (bytes, counts) => {
       told.bytes += bytes;

@@ -84,6 +84,38 @@ describe('loadChunk', () => {
     });
   });
 
+  it.each([1, 2, 3, 7])(
+    'a chunk ends at its reject number %i, whoever refused it, and nothing is lost',
+    async (rejectsMax) => {
+      const content = 'id,value\n\nx,8\n2,8\n3,7\n\ny,"8\n"z,8\n4,8\n5,7\n6,9\n7,8\n\n';
+      const columns = { id: column.integer('id'), value: column.of('even', 'value') };
+      await withChunkFile(database.url, { content, columns, rejectsMax }, async (prepared) => {
+        const chunks = await loadAll(prepared);
+        const rejects = await rejectsOf(prepared);
+        expect(rejects.map(({ line, record, code }) => [line, record, code])).toEqual([
+          [3, 1, 'type'],
+          [5, 3, 'server'],
+          [7, 4, 'quote'],
+          [10, 6, 'server'],
+          [11, 7, 'server'],
+        ]);
+        expect(await stagingRows(prepared)).toEqual([
+          [2, 8],
+          [4, 8],
+          [7, 8],
+        ]);
+        expect(chunks).toBe(Math.floor(5 / rejectsMax) + 1);
+        const { rows } = await prepared.client.query(
+          'select max(rejected)::int as most from etl.chunk where file_id = $1',
+          [prepared.file.id],
+        );
+        expect(rows).toEqual([{ most: Math.min(5, rejectsMax) }]);
+        const bytes = prepared.file.bytes - prepared.file.dataByte;
+        expect(prepared.told()).toEqual({ bytes, records: 8, copied: 3, rejected: 5, filtered: 0 });
+      });
+    },
+  );
+
   it('a line over the bound never ends a chunk, so that its rest is not taken for a record', async () => {
     const content = `id,note\n1,a\n2,${'x'.repeat(2 * recordBytesMax)},3,b\n4,c\n`;
     await withChunkFile(database.url, { content, columns: typed, chunkBytes: 100_000 }, async (prepared) => {
@@ -132,6 +164,9 @@ describe('a chunk that the server refuses', () => {
   const numbered = (count: number, valueOf: (line: number) => string): string =>
     `id,value\n${Array.from({ length: count }, (_, index) => `${index + 2},${valueOf(index + 2)}\n`).join('')}`;
 
+  /** As many columns as a table may have. */
+  const widest = Array.from({ length: 1600 }, (_, index) => `c${index}`);
+
   const cases: readonly (ChunkFile & {
     name: string;
     bad: readonly number[];
@@ -154,6 +189,25 @@ describe('a chunk that the server refuses', () => {
       content: numbered(300, (line) => (line === 2 || line === 301 ? '7' : '8')),
       bad: [2, 301],
       reason: '23514',
+    },
+    {
+      name: 'a row that fits on no page of the server',
+      columns: Object.fromEntries(widest.map((header) => [header, column.text(header).nullable()])),
+      content: `${widest.join(',')}\n${[2, 3, 4]
+        .map((line) => widest.map((_, index) => (index === 0 || line === 3 ? `${line}`.padEnd(10, 'x') : '')))
+        .map((fields) => `${fields.join(',')}\n`)
+        .join('')}`,
+      bad: [3],
+      reason: '54000 row is too big',
+    },
+    {
+      name: 'a value that is nested deeper than the server has stack for',
+      columns: { id: column.integer('id'), value: column.of('jsonb', 'value') },
+      content: numbered(9, (line) =>
+        line === 4 ? `${'['.repeat(100_000)}${']'.repeat(100_000)}` : `[${line}]`,
+      ),
+      bad: [4],
+      reason: '54001',
     },
     {
       name: 'every record',
@@ -206,7 +260,7 @@ describe('a chunk that the server refuses', () => {
           }
           const total = prepared.told().records;
           expect(prepared.told()).toMatchObject({ copied: total - bad.length, rejected: bad.length });
-          const lines = (await stagingRows(prepared)).map(([id]) => Number(id));
+          const lines = (await stagingRows(prepared)).map(([id]) => Number.parseInt(id as string, 10));
           const good = Array.from({ length: total }, (_, index) => index + 2).filter(
             (line) => !bad.includes(line),
           );

@@ -233,6 +233,15 @@ describe('a run that must not publish', () => {
     expect(await rowsOf(`select to_regclass('geo.city') as city`)).toEqual([{ city: null }]);
   });
 
+  it('a byte order mark of a SQL file is no part of its SQL, nor of its first line', async () => {
+    write('big.sql', '\uFEFFselect id, nmae from city');
+    const error = await failureOf(run());
+    write('big.sql', '\uFEFFselect id, name from city where people > 115000');
+    expect(error).toMatchObject({ code: 'ETL_TRANSFORM', details: { where: ':1:12', sqlstate: '42703' } });
+    expect(await run()).toMatchObject({ outcome: 'published' });
+    write('big.sql', 'select id, name from city where people > 115000');
+  });
+
   it('a SQL file with two statements is refused', async () => {
     write('big.sql', 'select 1 as id; drop schema geo cascade');
     const error = await failureOf(run());

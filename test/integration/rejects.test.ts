@@ -118,27 +118,3 @@ describe('six broken records', () => {
     ]);
   });
 });
-
-describe('a file in which every record is broken', () => {
-  it('stops over the limit with enough rejects to see why, long before the end', async () => {
-    const rows = Array.from({ length: 50_000 }, (_, index) => `${index},x`);
-    const many = files.write('hopeless.csv', `id,value\n${rows.join('\n')}\n`);
-    const hopeless = definePipeline({
-      name: 'hopeless',
-      schema: 'hopeless',
-      tables: {
-        t: {
-          source: csv(many),
-          columns: { id: column.integer('id'), value: column.integer('value') },
-          rejectLimit: 5,
-        },
-      },
-    });
-    const error = await failureOf(runPipeline(hopeless, { databaseUrl: database.url, chunkBytes: 20_000 }));
-    expect(error).toMatchObject({ code: 'ETL_REJECT_LIMIT' });
-    const kept = Number(error.details['rejected']);
-    expect(kept).toBeGreaterThan(1_000);
-    expect(kept).toBeLessThan(10_000);
-    expect(await rejectsOf(error.details['run'])).toHaveLength(kept);
-  });
-});

@@ -2,8 +2,8 @@
 
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { codeOf } from '../../errors.ts';
 import { runsListed } from '../../limits.ts';
+import { isRunning } from '../../running.ts';
 import type { RunDetails, RunSummary } from '../../run/history.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseRunId, readSwitch } from '../flags.ts';
@@ -15,27 +15,18 @@ import { runLines, runsLines } from '../status-text.ts';
 
 const examples = `
 States: planned, loading, loaded, publishing; then published, failed or cancelled. "(process gone)" stands behind
-the state of a run whose process was killed: the next run of its pipeline starts over.
+the state of a run whose process was killed: the next run of its pipeline goes on with what is loaded.
 
 Examples:
   $ etl status
   $ etl status 12
   $ etl status --json | jq '.[0].state'`;
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
-  }
-};
-
 const finalStates = new Set(['published', 'failed', 'cancelled']);
 
 /** Only this machine's processes can be looked for. */
 const isGone = ({ state, host, pid }: RunSummary): boolean =>
-  !finalStates.has(state) && host === hostname() && !isAlive(pid);
+  !finalStates.has(state) && host === hostname() && !isRunning(pid);
 
 const withLiveness = <R extends RunSummary>(run: R) => ({ ...run, processGone: isGone(run) });
 

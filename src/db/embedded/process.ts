@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 import { codeOf } from '../../errors.ts';
+import { isRunning } from '../../running.ts';
 
 const hasProc = existsSync('/proc/self/stat');
 
@@ -16,15 +17,6 @@ const orUndefined = <T>(read: () => T): T | undefined => {
   }
 };
 
-const isSignallable = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
-  }
-};
-
 /**
  * A text that only this process has, or undefined when it is gone.
  *
@@ -34,7 +26,7 @@ const isSignallable = (pid: number): boolean => {
  */
 export const identityOf = (pid: number): string | undefined => {
   if (!(pid > 0)) return undefined;
-  if (!hasProc) return isSignallable(pid) ? String(pid) : undefined;
+  if (!hasProc) return isRunning(pid) ? String(pid) : undefined;
   const stat = orUndefined(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   if (stat === undefined) return undefined;
   // The second field is the command in parentheses and may hold blanks; the state follows, 19 fields later

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fingerprintSampleBytes } from '../../../src/limits.ts';
-import { fileState, readHead, readRange } from '../../../src/source/read-file.ts';
+import { fileState, fileStateAndHead, readRange } from '../../../src/source/read-file.ts';
 
 const content = Buffer.from(
   Array.from({ length: 3 * fingerprintSampleBytes }, (_, index) => (index * 7) % 251),
@@ -74,10 +74,10 @@ describe('fileState', () => {
   });
 });
 
-it('readHead: the first bytes, fewer when the file is shorter', async () => {
-  expect((await readHead(path, 10)).equals(content.subarray(0, 10))).toBe(true);
-  expect((await readHead(path, content.length + 10)).equals(content)).toBe(true);
-  expect(await readHead(path, 0)).toHaveLength(0);
+it('fileStateAndHead: the state, and the first bytes, fewer when the file is shorter', async () => {
+  const state = await fileState(path);
+  for (const bytes of [0, 10, content.length, content.length + 10])
+    expect(await fileStateAndHead(path, bytes)).toEqual({ state, head: content.subarray(0, bytes) });
 });
 
 const named = (file: string) => ({ path: file, name: 'the-file.csv', table: 'rows' });

@@ -1,0 +1,33 @@
+// Does something with many files, several at a time: most of it is waiting for the file system.
+
+import pMap from 'p-map';
+import { filesAtOnceMax } from '../limits.ts';
+
+/** What became of one file; of one behind a failure, nothing. */
+type Outcome<Result> = { readonly result: Result } | { readonly error: unknown } | undefined;
+
+/**
+ * The results of `work`, in the order of the files. When it fails for several, the first of them in that order is told, as if
+ * they had been looked at one after the other; none is begun after a failure.
+ */
+export const withFilesAtOnce = async <File, Result>(
+  files: readonly File[],
+  work: (file: File, index: number) => Promise<Result>,
+): Promise<Result[]> => {
+  let hasFailed = false;
+  const attempt = async (file: File, index: number): Promise<Outcome<Result>> => {
+    if (hasFailed) return undefined;
+    try {
+      return { result: await work(file, index) };
+    } catch (error) {
+      hasFailed = true;
+      return { error };
+    }
+  };
+  const outcomes = await pMap(files, attempt, { concurrency: filesAtOnceMax });
+  return outcomes.flatMap((outcome) => {
+    if (outcome === undefined) return [];
+    if ('error' in outcome) throw outcome.error;
+    return [outcome.result];
+  });
+};

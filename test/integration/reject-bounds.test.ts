@@ -1,0 +1,88 @@
+// Files in which nothing is right: the rejects that are kept and the memory that they take stay bounded, at the sizes that
+// everybody uses. Each load is a process of its own, so that its memory can be told.
+
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { rejectsCollectedMax } from '../../src/limits.ts';
+import { useFiles } from '../helpers/files.ts';
+import { runTypeScript } from '../helpers/run-typescript.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const files = useFiles();
+const database = useDatabase();
+const program = fileURLToPath(new URL('../helpers/load-hopeless.ts', import.meta.url));
+
+const workers = 2;
+const MiB = 1024 * 1024;
+/** A load of good records takes 170 MiB here, the program that compiles TypeScript as it goes included. */
+const peakKibMax = 400 * 1024;
+
+let large = '';
+let small = '';
+beforeAll(() => {
+  // A column is missing in every record: the commonest mistake, with the shortest records.
+  large = files.write('large.csv', Buffer.concat([Buffer.from('id,value\n'), Buffer.alloc(42 * MiB, 'x\n')]));
+  small = files.write('small.csv', Buffer.concat([Buffer.from('id,value\n'), Buffer.alloc(MiB / 2, 'x\n')]));
+});
+
+interface Outcome {
+  readonly code: string | null;
+  readonly message?: string;
+  readonly rejected: number;
+  readonly records: number;
+  readonly peakKib: number;
+}
+
+const load = async (file: string, limit: string, name: string): Promise<Outcome> => {
+  const { exit, out, err } = await runTypeScript(program, [file, limit, name], {
+    cwd: files.directory,
+    env: { DATABASE_URL: database.url },
+  });
+  if (exit !== 0) throw new Error(`exit ${exit}: ${out}${err}`);
+  return JSON.parse(out);
+};
+
+const kept = async (pipeline: string): Promise<number> =>
+  (
+    await database.query<{ n: number }>(
+      `select count(*)::int as n from etl.reject r join etl.run on run.id = r.run_id where pipeline = $1`,
+      [pipeline],
+    )
+  ).rows[0]!.n;
+
+describe('a file in which every record is broken, at default sizes', () => {
+  it.each([
+    { limit: 0, keptMax: workers * rejectsCollectedMax },
+    { limit: 25_000, keptMax: workers * 25_001 },
+  ])(
+    'with rejectLimit $limit it stops soon after, and keeps no more than each worker may',
+    async ({ limit, keptMax }) => {
+      const name = `bound_${limit}`;
+      const { code, message, rejected, records, peakKib } = await load(large, String(limit), name);
+      expect(code).toBe('ETL_REJECT_LIMIT');
+      expect(rejected).toBeGreaterThan(limit);
+      expect(rejected).toBeLessThanOrEqual(keptMax);
+      expect(message).toContain(`${rejected} of ${records} records read so far rejected`);
+      expect(await kept(name)).toBe(rejected);
+      expect(peakKib).toBeLessThan(peakKibMax);
+    },
+  );
+
+  it('a run that stopped for its rejects keeps no more of them when it is run again', async () => {
+    const before = await load(large, '0', 'again');
+    expect(await load(large, '0', 'again')).toMatchObject({
+      code: 'ETL_REJECT_LIMIT',
+      rejected: before.rejected,
+    });
+    expect(await kept('again')).toBe(before.rejected);
+  });
+
+  it('under a share that allows all of them, each is kept, in bounded memory', async () => {
+    const { code, rejected, records, peakKib } = await load(small, '100%', 'share');
+    expect(code).toBeNull();
+    expect(rejected).toBe(MiB / 4);
+    expect(records).toBe(rejected);
+    expect(await kept('share')).toBe(rejected);
+    expect(peakKib).toBeLessThan(peakKibMax);
+  });
+});
