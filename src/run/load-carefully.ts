@@ -3,7 +3,7 @@
 // The cost is paid only on error: about log2(records) COPYs for each bad record.
 
 import { copyIn } from '../copy/copy-in.ts';
-import { isDataRefusal } from '../db/retry.ts';
+import { mayBeDataRefusal } from '../db/retry.ts';
 import { codeOf, messageOf } from '../errors.ts';
 import type { Position, Reject } from '../model.ts';
 import { rawText } from '../format/raw-text.ts';
@@ -24,8 +24,10 @@ const tryCopy = async (load: FileLoad, bytes: Buffer): Promise<unknown> => {
     await client.query('release savepoint part');
     return undefined;
   } catch (error) {
-    if (!isDataRefusal(error)) throw error;
-    await client.query('rollback to savepoint part');
+    if (!mayBeDataRefusal(error)) throw error;
+    // Ended as well, or each refusal would be one level deeper, and each level holds a lock of a table that all share.
+    // Proved by test/integration/load-chunk.test.ts, "more refusals than the server has locks".
+    await client.query('rollback to savepoint part; release savepoint part');
     return error;
   }
 };
@@ -65,8 +67,13 @@ const copyPart = async (load: FileLoad, whole: RecordBlock, tally: ChunkTally): 
   await copyPart(load, sliceBlock(block, middle, records), tally);
 };
 
-/** Loads the chunk that begins at `from` block by block; records that the server refuses become rejects. */
+/**
+ * Loads the chunk that begins at `from` block by block; records that the server refuses become rejects. Throws what it
+ * refuses of no record at all: that is about the table or the session.
+ */
 export const copyCarefully = async (load: FileLoad, from: Position, tally: ChunkTally): Promise<number> => {
+  const refusal = await tryCopy(load, Buffer.alloc(0));
+  if (refusal !== undefined) throw refusal;
   for await (const block of chunkBlocks(load, from, tally)) await copyPart(load, block, tally);
   return tally.counts.copied;
 };

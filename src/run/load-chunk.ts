@@ -4,7 +4,7 @@ import { assertLoading } from '../checkpoint/epoch.ts';
 import { claimChunk, completeChunk, selectChunk } from '../checkpoint/ledger.ts';
 import { copyIn } from '../copy/copy-in.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
-import { isDataRefusal, retryOf } from '../db/retry.ts';
+import { mayBeDataRefusal, retryOf } from '../db/retry.ts';
 import { EtlError } from '../errors.ts';
 import { chunkAttemptsMax } from '../limits.ts';
 import type { Counts, LoadTimes, Position } from '../model.ts';
@@ -123,7 +123,7 @@ export const loadChunk = async (load: FileLoad, from: Position): Promise<LoadedC
     try {
       return await attempt(load, from, copy);
     } catch (error) {
-      if (isDataRefusal(error) && copy === copyWhole) copy = copyCarefully;
+      if (mayBeDataRefusal(error) && copy === copyWhole) copy = copyCarefully;
       else if (retryOf(error) !== 'chunk' || tries >= chunkAttemptsMax) throw error;
     }
   }

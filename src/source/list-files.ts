@@ -79,9 +79,19 @@ const withoutLinksToOthers = async (
   return paths.filter((path) => kept.has(path));
 };
 
+/** What a pattern such as `!tmp-*.csv` leaves out; undefined for any other, and for the name of a file that begins so. */
+const exclusionIn = async (
+  pattern: string,
+  workingDirectory: string,
+  failedAt: FailedAt,
+): Promise<string | undefined> =>
+  /^!(?!\()/.test(pattern) && !(await isFile(resolve(workingDirectory, pattern), failedAt))
+    ? pattern.slice(1)
+    : undefined;
+
 /**
  * Lists the files of a source: patterns in declared order, files of one glob by name, each file once, however many links
- * lead to it.
+ * lead to it; without those that an exclusion names, wherever in the list it stands.
  *
  * Errors: ETL_SOURCE_NOT_FOUND when a path or glob matches nothing; ETL_SOURCE_UNREADABLE, also for a directory or a broken
  * link that a glob leads to.
@@ -93,12 +103,25 @@ export const listFiles = async (
 ): Promise<readonly ListedFile[]> => {
   const failedAt = createUnreadable(table, workingDirectory);
   const paths = new Set<string>();
+  const excluded = new Set<string>();
   for (const pattern of patterns) {
+    const exclusion = await exclusionIn(pattern, workingDirectory, failedAt);
+    if (exclusion !== undefined) {
+      for (const path of await expand(exclusion, workingDirectory, failedAt)) excluded.add(path);
+      continue;
+    }
     const found = await expand(pattern, workingDirectory, failedAt);
     if (found.length === 0)
       throw new EtlError('ETL_SOURCE_NOT_FOUND', { table, glob: pattern, directory: workingDirectory });
     for (const path of found) paths.add(path);
   }
-  const own = await withoutLinksToOthers([...paths], workingDirectory, failedAt);
+  const wanted = [...paths].filter((path) => !excluded.has(path));
+  if (wanted.length === 0)
+    throw new EtlError('ETL_SOURCE_NOT_FOUND', {
+      table,
+      glob: patterns.join(', '),
+      directory: workingDirectory,
+    });
+  const own = await withoutLinksToOthers(wanted, workingDirectory, failedAt);
   return own.map((path) => ({ path, name: displayName(path, workingDirectory) }));
 };

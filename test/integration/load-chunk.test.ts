@@ -7,6 +7,7 @@ import { withClient } from '../../src/db/client.ts';
 import { recordBytesMax } from '../../src/limits.ts';
 import { column } from '../../src/pipeline/column.ts';
 import { loadChunk, type LoadedChunk } from '../../src/run/load-chunk.ts';
+import { ask, startOwnServer } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { loadAll, rejectsOf, stagingRows, startOf, withChunkFile, type ChunkFile } from './chunk-loading.ts';
 
@@ -115,6 +116,49 @@ describe('loadChunk', () => {
       });
     },
   );
+
+  it('a text that its type cannot parse is a reject, though the server calls it an error of syntax or of a name', async () => {
+    const content = `id,q\n1,a & b\n2,'x\n3,c |\n4,d\n`;
+    for (const [type, lines] of [
+      ['tsquery', [3, 4]],
+      ['regtype', [2, 3, 4, 5]],
+    ] as const) {
+      const columns = { id: column.integer('id'), q: column.of(type, 'q') };
+      await withChunkFile(database.url, { content, columns }, async (prepared) => {
+        await loadAll(prepared);
+        const rejects = await rejectsOf(prepared);
+        expect(rejects.map(({ line, code }) => [line, code])).toEqual(lines.map((line) => [line, 'server']));
+        expect(rejects[0]!.reason).toMatch(/^42/);
+        expect(await stagingRows(prepared)).toHaveLength(4 - lines.length);
+      });
+    }
+  });
+
+  it('an error of the statement itself stays one, with no record at fault', async () => {
+    const columns = { id: column.integer('id'), note: column.text('note') };
+    await withChunkFile(database.url, { content: 'id,note\n1,a\n', columns }, async (prepared) => {
+      await prepared.client.query(`alter table ${prepared.staging} drop column note`);
+      await expect(loadChunk(prepared.load, startOf(prepared.file))).rejects.toMatchObject({ code: '42703' });
+      expect(await rejectsOf(prepared)).toEqual([]);
+    });
+  });
+
+  it('more refusals than the server has locks: all of them are rejects', async () => {
+    const server = await startOwnServer({ max_connections: '20', max_locks_per_transaction: '10' });
+    try {
+      await ask(server.server.url, 'create domain even as integer check (value % 2 = 0)');
+      const records = Array.from({ length: 3_000 }, (_, at) => `${at},${at % 2}`);
+      const columns = { id: column.integer('id'), value: column.of('even', 'value') };
+      const file = { content: `id,value\n${records.join('\n')}\n`, columns };
+      await withChunkFile(server.server.url, file, async (prepared) => {
+        await loadAll(prepared);
+        expect(await rejectsOf(prepared)).toHaveLength(1_500);
+        expect(await stagingRows(prepared)).toHaveLength(1_500);
+      });
+    } finally {
+      await server.remove();
+    }
+  });
 
   it('a line over the bound never ends a chunk, so that its rest is not taken for a record', async () => {
     const content = `id,note\n1,a\n2,${'x'.repeat(2 * recordBytesMax)},3,b\n4,c\n`;

@@ -79,7 +79,13 @@ const cases: readonly { name: string; patterns: readonly string[]; found: readon
     patterns: ['-x.csv', 'two words.csv', 'ä.csv'],
     found: ['-x.csv', 'two words.csv', 'ä.csv'],
   },
-  { name: 'an exclamation mark in front of a name', patterns: ['!*.csv'], found: ['!x.csv'] },
+  { name: 'an exclamation mark in front of a name', patterns: ['!x.csv', './!*.csv'], found: ['!x.csv'] },
+  { name: 'an exclusion', patterns: ['[a-c].csv', '!b.csv', '!none-*.csv'], found: ['a.csv'] },
+  {
+    name: 'an exclusion before what it excludes',
+    patterns: ['!sub/d*', '**/[de].csv'],
+    found: ['sub/deep/e.csv'],
+  },
   {
     name: 'a glob in alternatives over folders',
     patterns: ['{sub/deep,none}/?.csv'],
@@ -104,7 +110,16 @@ describe('listFiles', () => {
     ]);
   });
 
-  const missing = ['none.csv', 'none*.csv', 'folder.csv', 'folder.c*', 'a.csv/b.csv', 'none/*.csv', ''];
+  const missing = [
+    '!b.csv',
+    'none.csv',
+    'none*.csv',
+    'folder.csv',
+    'folder.c*',
+    'a.csv/b.csv',
+    'none/*.csv',
+    '',
+  ];
   it.each(missing)('%o: ETL_SOURCE_NOT_FOUND, also beside what is there', async (pattern) => {
     const error: unknown = await namesOf('a.csv', pattern).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(EtlError);
