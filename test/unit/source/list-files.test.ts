@@ -110,22 +110,23 @@ describe('listFiles', () => {
     ]);
   });
 
-  const missing = [
-    '!b.csv',
-    'none.csv',
-    'none*.csv',
-    'folder.csv',
-    'folder.c*',
-    'a.csv/b.csv',
-    'none/*.csv',
-    '',
-  ];
+  const missing = ['none.csv', 'none*.csv', 'folder.csv', 'folder.c*', 'a.csv/b.csv', 'none/*.csv', ''];
   it.each(missing)('%o: ETL_SOURCE_NOT_FOUND, also beside what is there', async (pattern) => {
     const error: unknown = await namesOf('a.csv', pattern).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(EtlError);
     expect(error).toMatchObject({
       code: 'ETL_SOURCE_NOT_FOUND',
       details: { table: 't', glob: pattern, directory },
+    });
+  });
+
+  it.each([
+    ['exclusions alone', ['!b.csv'], '!b.csv'],
+    ['exclusions that leave nothing', ['[ab].csv', '![ab].*'], '[ab].csv, ![ab].*'],
+  ])('%s: ETL_SOURCE_NOT_FOUND', async (_, patterns, glob) => {
+    await expect(namesOf(...patterns)).rejects.toMatchObject({
+      code: 'ETL_SOURCE_NOT_FOUND',
+      details: { table: 't', glob, directory },
     });
   });
 
