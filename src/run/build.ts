@@ -15,7 +15,7 @@ import {
 } from '../publish/build-table.ts';
 import { clearBuildSchema, countRows } from '../publish/build-schema.ts';
 import { createBuildSchema, dropBuildSchema } from '../publish/names.ts';
-import type { BuiltTable } from '../publish/publish-table.ts';
+import type { BuiltTable } from '../publish/names.ts';
 import { transformError, type SqlText } from '../transform/sql-file.ts';
 import type { BuildWhat } from '../model.ts';
 import { tableOrder } from '../pipeline/table-order.ts';
