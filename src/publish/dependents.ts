@@ -14,7 +14,7 @@ const selectSchemaPublications = `
 
 /**
  * Views, rules, foreign keys either way, other constraints, triggers, policies, publications, inheritance, extended
- * statistics, SQL functions, and columns of the table's row type. PostgreSQL, "System Catalogs", pg_depend.
+ * statistics, SQL functions, sequences of its columns, and columns of the table's row type. PostgreSQL, "System Catalogs", pg_depend.
  */
 export const selectDependents = (oid: number, publishesSchemas: boolean): Query => ({
   text: `
@@ -46,6 +46,11 @@ export const selectDependents = (oid: number, publishesSchemas: boolean): Query 
     union all
     select 'function', objid::regprocedure::text from pg_depend
       where classid = 'pg_proc'::regclass and refclassid = 'pg_class'::regclass and refobjid = $1
+    union all
+    select case d.deptype when 'i' then 'identity' else 'sequence' end, d.objid::regclass::text
+      from pg_depend d join pg_class s on s.oid = d.objid and s.relkind = 'S'
+      where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass
+        and d.refobjid = $1 and d.deptype in ('a', 'i')
     union all
     select 'row type', d.objid::regclass::text from pg_depend d join pg_class t on t.oid = $1
       where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_type'::regclass and d.refobjid = t.reltype

@@ -2,53 +2,40 @@
 
 import type { Client } from '../db/client.ts';
 import { quoteName, type Query } from '../db/sql.ts';
-import { EtlError } from '../errors.ts';
-import { dependText, dependentsText } from './dependents.ts';
+import { codeOf } from '../errors.ts';
+import { dependentsText } from './dependents.ts';
 import { foreignOwner, inherit } from './inherit.ts';
 import { keyChanges, type KeyStep } from './keys.ts';
 import { builtName, productionName, type BuiltTable, type DeclaredTable } from './names.ts';
 import { ProductionChanged, productionTable, type ProductionTable } from './production.ts';
 import { replaceRows } from './replace-rows.ts';
-import { builtState, type TableColumn, type TableState } from './table-state.ts';
+import { refuseShape } from './shape.ts';
+import { builtState, columnsOf, type TableState } from './table-state.ts';
 
 export type Strategy = 'swap' | 'in place';
 
-/** Differences that make rows of one table unfit for another, for people. */
-const differences = (
-  built: readonly TableColumn[],
-  production: readonly TableColumn[],
-): readonly string[] => {
-  const written = (columns: readonly TableColumn[]) => columns.map(({ name, type }) => `${name} ${type}`);
-  const [are, were] = [written(built), written(production)];
-  return [
-    ...are.filter((column) => !were.includes(column)).map((column) => `declared ${column}`),
-    ...were.filter((column) => !are.includes(column)).map((column) => `in the table ${column}`),
-  ];
-};
-
-/** Throws ETL_PUBLISH_SHAPE when rows would not fit the table that has to stay. */
-const refuseShape = (
-  { table }: DeclaredTable,
-  columns: readonly TableColumn[],
-  { dependents, columns: were }: ProductionTable,
-): void => {
-  const difference = differences(columns, were).join(', ');
-  if (difference === '' || dependents.length === 0) return;
-  const problem = `${dependText(dependents)} on it, and its columns differ from the declaration: ${difference}`;
-  const hint = 'Drop what depends on it, run, and create it again; or keep the columns as they are.';
-  throw new EtlError('ETL_PUBLISH_SHAPE', { table, problem, hint });
+/** The statement, whose failure with this SQLSTATE means that somebody was faster. */
+const unlessChanged = async (client: Client, sql: string, sqlstate: string): Promise<void> => {
+  await client.query(sql).catch((cause: unknown) => {
+    throw codeOf(cause) === sqlstate ? new ProductionChanged() : cause;
+  });
 };
 
 /** Puts the built table in the old one's place; a first publication takes over the schema's default privileges. */
-const swap = async (client: Client, table: BuiltTable): Promise<void> => {
+const swap = async (
+  client: Client,
+  table: BuiltTable,
+  production: ProductionTable | undefined,
+): Promise<void> => {
   const target = productionName(table);
   // An empty table made in the production schema has the privileges that new tables there are to have.
-  await client.query(`create table if not exists ${target} ()`);
-  await client.query(`lock table ${target} in access exclusive mode`);
-  const old = await productionTable(client, table);
-  if (old!.dependents.length > 0) throw new ProductionChanged();
-  const owner = await foreignOwner(client, old!.oid);
-  await inherit(client, old!.oid, table, table.comment);
+  if (production === undefined) await unlessChanged(client, `create table ${target} ()`, '42P07');
+  await unlessChanged(client, `lock table ${target} in access exclusive mode`, '42P01');
+  const old = (await productionTable(client, table))!;
+  if (production !== undefined && JSON.stringify(old) !== JSON.stringify(production))
+    throw new ProductionChanged();
+  const owner = await foreignOwner(client, old.oid);
+  await inherit(client, old.oid, table, table.comment);
   await client.query(`drop table ${target}`);
   await client.query(`alter table ${builtName(table)} set schema ${quoteName(table.schema)}`);
   // Last, and in production: an owner that is not us may not create in the build schema.
@@ -63,17 +50,14 @@ export interface PublishPlan {
   readonly production: ProductionTable | undefined;
 }
 
+/** Refuses before any row is loaded what would be refused in the end; `like` names a table with the declared columns. */
+export const checkTarget = async (client: Client, table: DeclaredTable, like: string): Promise<void> => {
+  const production = await productionTable(client, table);
+  if (production !== undefined) refuseShape(table, await columnsOf(client, like), production);
+};
+
 export const planPublish = async (client: Client, table: BuiltTable): Promise<PublishPlan> => {
   const production = await productionTable(client, table);
-  if (production !== undefined && !['r', 'p'].includes(production.kind)) {
-    const problem = `${table.schema}.${table.table} is a view or something else that is no table`;
-    throw new EtlError('ETL_PUBLISH_REFUSED', {
-      table: table.table,
-      sqlstate: '42809',
-      problem,
-      hint: 'Rename it.',
-    });
-  }
   const builtAs = await builtState(client, table);
   if (production !== undefined) refuseShape(table, builtAs.columns, production);
   const strategy = (production?.dependents.length ?? 0) > 0 ? 'in place' : 'swap';
@@ -103,7 +87,7 @@ export const publishTable = async (
   { table, builtAs, strategy, production }: PublishPlan,
 ): Promise<readonly KeyStep[]> => {
   if (strategy === 'in place') return replaceRows(client, table, builtAs, production!);
-  await swap(client, table);
+  await swap(client, table, production);
   return [];
 };
 

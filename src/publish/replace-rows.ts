@@ -95,7 +95,7 @@ const replaceByKey = async (
       ? 'nothing'
       : `update set ${others.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(', ')}`;
   await client.query(
-    `insert into ${target} (${list}) select ${list} from ${built} on conflict (${quoteNames(primaryKey)}) do ${update}`,
+    `insert into ${target} (${list}) overriding system value select ${list} from ${built} on conflict (${quoteNames(primaryKey)}) do ${update}`,
   );
   return traded.flatMap((index) => makeIndex(table, index, index));
 };
@@ -122,17 +122,20 @@ export const replaceRows = async (
   if (JSON.stringify(now) !== JSON.stringify(production)) throw new ProductionChanged();
   // A policy that hides rows from us is an error, not rows that stay.
   await client.query('set local row_security = off');
-  await doKeySteps(client, table, changes.drop);
   const names = builtAs.columns.map(({ name }) => name);
   const list = quoteNames(names);
   const left: KeyStep[] = [];
   if (production.isReferenced) {
     // Rows are found by the key: the old rows must have it, too.
-    await doKeySteps(client, table, changes.key);
+    await doKeySteps(client, table, [...changes.drop, ...changes.key]);
     left.push(...(await replaceByKey(client, table, production, names)));
   } else {
+    // The key goes behind the rows: a table that is replicated loses none without it.
     await client.query(`delete from ${rowsOf(table, production)}`);
-    await client.query(`insert into ${target} (${list}) select ${list} from ${built}`);
+    await doKeySteps(client, table, changes.drop);
+    await client.query(
+      `insert into ${target} (${list}) overriding system value select ${list} from ${built}`,
+    );
     left.push(...changes.key);
   }
   await checkRows(client, table, production);

@@ -14,6 +14,7 @@ import {
   setNotNull,
 } from '../publish/build-table.ts';
 import { clearBuildSchema, countRows } from '../publish/build-schema.ts';
+import { inheritStatistics } from '../publish/inherit.ts';
 import { createBuildSchema, dropBuildSchema } from '../publish/names.ts';
 import type { BuiltTable } from '../publish/names.ts';
 import { transformError, type SqlText } from '../transform/sql-file.ts';
@@ -107,7 +108,10 @@ const buildOne = async (
     );
     if (own.length > 0)
       emit({ type: 'notice', message: `${table.name}: kept indexes made by hand: ${own.join(', ')}` });
-    await making(context, table, 'statistics', () => runQuery(client, analyze(names)));
+    await making(context, table, 'statistics', async () => {
+      await inheritStatistics(client, names);
+      await runQuery(client, analyze(names));
+    });
     return filled;
   });
   const indexes = table.indexes.map(({ name }) => name);

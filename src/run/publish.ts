@@ -13,6 +13,7 @@ import { doKeySteps, type KeyStep } from '../publish/keys.ts';
 import { productionName, type BuiltTable } from '../publish/names.ts';
 import { ProductionChanged } from '../publish/production.ts';
 import {
+  checkTarget,
   insertPublished,
   planNotice,
   planPublish,
@@ -21,10 +22,29 @@ import {
 } from '../publish/publish-table.ts';
 import { checkComplete, checkSources } from './completeness.ts';
 import type { RunContext } from './context.ts';
+import { landingTable, namesOf } from './landing.ts';
+import type { PlannedTable } from './plan.ts';
 
 /** What another attempt at the same transaction may not meet: a lock, a deadlock, a new view. */
 const isPassing = (error: unknown): boolean =>
   error instanceof ProductionChanged || retryOf(error) === 'chunk';
+
+/**
+ * Looks at what is in production before anything is loaded. What SQL makes of a table is not known yet, and judged when it
+ * is built. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
+ */
+export const checkTargets = async (
+  { client, spec }: RunContext,
+  planned: readonly PlannedTable[],
+): Promise<void> => {
+  for (const { table } of planned)
+    if (table.transform === undefined)
+      await checkTarget(
+        client,
+        { ...namesOf(spec, table), primaryKey: table.primaryKey },
+        landingTable(spec, table),
+      );
+};
 
 const planAll = async (
   context: RunContext,
@@ -83,8 +103,8 @@ const publishAll = (context: RunContext, runId: number, plans: readonly PublishP
 
 const publishError = (table: string, cause: unknown): unknown => {
   if (isPassing(cause) || !isRefusal(cause)) return cause;
-  const { detail } = cause as { detail?: string };
-  const details = { table, sqlstate: codeOf(cause), problem: messageOf(cause), hint: detail };
+  const { detail, hint } = cause as { detail?: string; hint?: string };
+  const details = { table, sqlstate: codeOf(cause), problem: messageOf(cause), hint: detail ?? hint };
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };
 

@@ -26,7 +26,7 @@ import { loadMissing, type LoadingRun } from './load.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { planSources, type PlannedTable } from './plan.ts';
 import { preflight } from './preflight.ts';
-import { publishTables } from './publish.ts';
+import { checkTargets, publishTables } from './publish.ts';
 import { untilDone } from './recover.ts';
 import { standingRun, tableResults } from './results.ts';
 import { takeLock } from './take-lock.ts';
@@ -87,6 +87,7 @@ const loadAndPublish = async (
   sqlTexts: ReadonlyMap<string, SqlText>,
 ): Promise<void> => {
   const { runId } = run;
+  await checkTargets(context, run.planned);
   await advance(context, runId, 'loading');
   const loadSeconds = await step(context, 'load', () => loadMissing(context, run)).catch(
     // A table over its limit stops the load early; the error that names its rejects is made below.
