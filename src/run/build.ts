@@ -136,6 +136,14 @@ const emptyBuildSchema = async ({ client, spec }: RunContext): Promise<void> => 
   await runQuery(client, createBuildSchema(spec.name));
 };
 
+/** Drops what a run has built that will not publish it. Rows that were loaded there stay: the run goes on with them. */
+export const dropBuilt = async ({ client, spec }: RunContext): Promise<void> => {
+  await awaitBuildsEnd(client, spec.name);
+  const loaded = directTables(spec);
+  if (loaded.length > 0) await clearBuildSchema(client, spec.name, loaded);
+  else await runQuery(client, dropBuildSchema(spec.name));
+};
+
 /**
  * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in the order in which they
  * depend on each other. Takes no lock on production that readers feel: test/integration/build-side-by-side.test.ts, "that

@@ -18,7 +18,7 @@ import { dropBuildSchema } from '../publish/names.ts';
 import { traceRun } from '../trace/run-trace.ts';
 import type { SqlText } from '../transform/sql-file.ts';
 import { beginRun, continueRun } from './begin.ts';
-import { buildTables } from './build.ts';
+import { buildTables, dropBuilt } from './build.ts';
 import { checkRejects } from './completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
 import { createContext, prepareJob, type Job } from './job.ts';
@@ -78,6 +78,18 @@ const advance = async (
 ): Promise<void> => {
   const advanced = await runQuery(client, advanceRun(runId, state));
   if (advanced.rowCount === 0) throw await whyStopped(client, runId);
+};
+
+/**
+ * Tables that were built are logged and as large as production: they are not left to a run that may never come. Where the
+ * server is gone, or was told to go, the next run finds them.
+ */
+const dropAfterFailure = async (context: RunContext, error: unknown): Promise<void> => {
+  const { address, client, logger } = context;
+  if (retryOf(lossOf(client, address, error)) === 'server') return;
+  await dropBuilt(context).catch((cause: unknown) =>
+    logger.warn({ error: cause }, 'what was built could not be dropped; the next run will'),
+  );
 };
 
 /** load -> check rejects -> build -> publish, with the run's state in the ledger at every step. */
@@ -179,7 +191,12 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
     }
     memory.run = await beginRun(context, hashes, memory.planned, anew, back);
   } else memory.run = await continueRun(context, memory.run);
-  await loadAndPublish(context, memory.run, sqlTexts);
+  try {
+    await loadAndPublish(context, memory.run, sqlTexts);
+  } catch (error) {
+    await dropAfterFailure(context, error);
+    throw error;
+  }
   await tidyUp(context);
   return finish(context, memory.run.runId, 'published', memory.start);
 };
