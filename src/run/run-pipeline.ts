@@ -182,7 +182,7 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
     const anew = (options.fullRefresh ?? false) || (options.fresh ?? false);
     const goesOn = hooks.resume === true && (await latestRun(client, spec.name))?.state !== 'published';
     const standing =
-      anew || goesOn ? undefined : await standingRun(client, spec, hashes.definition, memory.planned);
+      anew || goesOn ? undefined : await standingRun(context, hashes.definition, memory.planned);
     if (standing !== undefined) {
       if (back !== undefined) context.emit(back);
       // A process that was killed right after it published left its staging tables.

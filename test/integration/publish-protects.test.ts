@@ -167,3 +167,35 @@ describe('a published table', () => {
     expect(result.tables[0]).toMatchObject({ strategy: 'swap', rows: 2 });
   });
 });
+
+describe('a table that somebody has emptied', () => {
+  const notices: string[] = [];
+  const again = (options: object = {}) =>
+    run(table(), {
+      fullRefresh: false,
+      onEvent: (event: { type: string; message?: string }) =>
+        event.type === 'notice' && notices.push(event.message!),
+      ...options,
+    });
+
+  it('is loaded again though no file has changed, and the run says why', async () => {
+    await again();
+    expect(await again()).toMatchObject({ outcome: 'unchanged' });
+    for (const sql of ['truncate precious.t', 'delete from precious.t']) {
+      notices.length = 0;
+      const { runId: last } = await again();
+      await query(sql);
+      expect(await again()).toMatchObject({ outcome: 'published' });
+      expect(notices).toEqual([
+        `precious.t is empty, though run ${last} published 2 rows; it is loaded again`,
+      ]);
+      expect(await rowsOf('select count(*)::int as n from precious.t')).toEqual([{ n: 2 }]);
+    }
+  });
+
+  it('stays empty when it was published without rows', async () => {
+    files.write('t.csv', 'id,name\n');
+    await again();
+    expect(await again()).toMatchObject({ outcome: 'unchanged' });
+  });
+});
