@@ -214,6 +214,80 @@ describe('a table that foreign keys refer to', () => {
     ]);
   });
 
+  it('has its replica identity and cluster back with an index that was made again', async () => {
+    const columns = { id: column.integer('id'), code: column.text('code') };
+    const change = { ...unique, columns };
+    await run(change);
+    await query(`${child}; alter table gen.t cluster on t_code_idx, replica identity using index t_code_idx`);
+    setRows('1,a,y', '2,b,x');
+    await run(change);
+    expect(
+      await rowsOf(
+        `select indisclustered, indisreplident from pg_index where indexrelid = 'gen.t_code_idx'::regclass`,
+      ),
+    ).toEqual([{ indisclustered: true, indisreplident: true }]);
+  });
+
+  it('may not trade values that a foreign key refers to: the error names both', async () => {
+    await run(unique);
+    await query('create table gen.child (code text constraint to_code references gen.t (code))');
+    await query(`insert into gen.child values ('x')`);
+    setRows('1,a,y', '2,b,x');
+    const error = await failureOf(run(unique));
+    expect(error).toMatchObject({ code: 'ETL_PUBLISH_SHAPE', details: { table: 't' } });
+    expect(error.message).toContain('index t_code_idx cannot be replaced: constraint to_code');
+    expect(await rowsOf(codes)).toEqual([
+      { id: 1, code: 'x' },
+      { id: 2, code: 'y' },
+    ]);
+  });
+
+  it('may trade values of a constraint that is checked in the end', async () => {
+    await run();
+    await query(`${child}; alter table gen.t add constraint late unique (code) deferrable`);
+    setRows('1,a,y', '2,b,x');
+    await run();
+    expect(await rowsOf(codes)).toEqual([
+      { id: 1, code: 'y' },
+      { id: 2, code: 'x' },
+    ]);
+  });
+
+  it('with keys that change on both sides of a deferred foreign key, are published together', async () => {
+    const child = files.write('child.csv', 'n,t\n1,1\n2,2\n');
+    const both = (change: object) =>
+      runPipeline(
+        definePipeline({
+          name: 'both',
+          schema: 'gen',
+          tables: {
+            child: {
+              source: csv(child),
+              columns: { n: column.integer('n'), t: column.integer('t') },
+              ...change,
+            },
+            t: {
+              source: csv(source),
+              columns: { id: column.integer('id'), code: column.text('code') },
+              primaryKey: ['id'],
+              ...unique,
+            },
+          },
+        }),
+        { databaseUrl: database.url, directory: files.directory },
+      );
+    await both({});
+    await query('alter table gen.child add foreign key (t) references gen.t deferrable initially deferred');
+    setRows('3,a,y', '1,b,z', '4,c,x');
+    files.write('child.csv', 'n,t\n1,3\n3,4\n');
+    const result = await both({ primaryKey: ['n'], indexes: [index('t')] });
+    expect(result.tables.map(({ strategy }) => strategy)).toEqual(['in place', 'in place']);
+    expect(await rowsOf(`select indexname from pg_indexes where tablename = 'child' order by 1`)).toEqual([
+      { indexname: 'child_pkey' },
+      { indexname: 'child_t_idx' },
+    ]);
+  });
+
   it('a unique constraint made by hand is in the way: the error names it, the table is as it was', async () => {
     await run();
     await query(`${child}; alter table gen.t add constraint one_code unique (code)`);
