@@ -254,7 +254,7 @@ describe('a table that foreign keys refer to', () => {
   });
 
   it('with keys that change on both sides of a deferred foreign key, are published together', async () => {
-    const child = files.write('child.csv', 'n,t\n1,1\n2,2\n');
+    const children = files.write('child.csv', 'n,t\n1,1\n2,2\n');
     const both = (change: object) =>
       runPipeline(
         definePipeline({
@@ -262,7 +262,7 @@ describe('a table that foreign keys refer to', () => {
           schema: 'gen',
           tables: {
             child: {
-              source: csv(child),
+              source: csv(children),
               columns: { n: column.integer('n'), t: column.integer('t') },
               ...change,
             },
