@@ -43,9 +43,9 @@ export const rejectRawBytesMax = 4 * KiB;
 /** Rejects named in an error message; the rest is in etl.reject. */
 export const rejectsShown = 5;
 
-/** Once a table is over a `rejectLimit` given as a count, this many are still collected, so that one run shows
- *  the whole family of faults; then the run stops. A worker stops by itself when it has kept so many, or one more than the
- *  limit: the others may not have heard yet, so that many for each worker is what a run may keep. */
+/** Once a table is over a `rejectLimit` given as a count, this many are still collected, so that one run shows the whole
+ *  family of faults; then the run stops. A worker stops by itself when it has kept so many, or one more than the limit: the
+ *  others may not have heard yet, so that many for each worker is what a run may keep. */
 export const rejectsCollectedMax = 1_000;
 
 /** Wait for one lock inside the final swap: longer would queue readers behind us. */
@@ -63,10 +63,8 @@ export const filesAtOnceMax = 16;
 /** Time to reach the server before the connection counts as failed. */
 export const connectTimeoutMs = 10_000;
 
-/** Identifiers longer than this are cut silently by PostgreSQL (NAMEDATALEN - 1), so we refuse them. */
+/** PostgreSQL's own: longer identifiers are cut silently (NAMEDATALEN - 1), so we refuse them; more columns it refuses. */
 export const identifierBytesMax = 63;
-
-/** PostgreSQL's MaxHeapAttributeNumber. */
 export const columnsMax = 1_600;
 
 /** A worker that dies without a word gives its job back after this. Short, because delivering twice costs nothing:

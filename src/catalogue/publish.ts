@@ -30,9 +30,8 @@ export const publishErrors = {
     exit: failed,
   },
   ETL_PUBLISH_SHAPE: {
-    message:
-      'table {table}: {dependents} depend on the table, and its columns differ from the declaration: {difference}',
-    hint: 'Drop what depends on it, run, and create it again; or keep the columns as they are.',
+    message: 'table {table} cannot be published: {problem}',
+    hint: 'Production is unchanged. {hint}',
     retry: 'never',
     exit: failed,
   },

@@ -1,6 +1,5 @@
 // What hangs on a production table and would be lost or broken if another table took its place.
 
-import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 
 export interface Dependent {
@@ -8,21 +7,16 @@ export interface Dependent {
   readonly name: string;
 }
 
-/** A production table as it stands. */
-export interface ProductionTable {
-  readonly oid: number;
-  /** relkind: r an ordinary table, p a partitioned one; anything else is no table of ours. */
-  readonly kind: string;
-  readonly dependents: readonly Dependent[];
-  /** True when a foreign key of another table points here, so that rows must be replaced by key. */
-  readonly isReferenced: boolean;
-}
+/** Of all tables in the schema: since PostgreSQL 15. */
+const selectSchemaPublications = `
+    select 'publication', p.pubname::text from pg_publication_namespace s join pg_publication p on p.oid = s.pnpubid
+      where s.pnnspid = (select relnamespace from pg_class where oid = $1)`;
 
 /**
  * Views, rules, foreign keys either way, other constraints, triggers, policies, publications, inheritance, extended
- * statistics, SQL functions, and columns of the table's row type. PostgreSQL, "System Catalogs", pg_depend.
+ * statistics, SQL functions, sequences of its columns, and columns of the table's row type. PostgreSQL, "System Catalogs", pg_depend.
  */
-const selectDependents = (oid: number): Query => ({
+export const selectDependents = (oid: number, publishesSchemas: boolean): Query => ({
   text: `
     select distinct 'view' as kind, v.oid::regclass::text as name
       from pg_depend d join pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class
@@ -45,6 +39,7 @@ const selectDependents = (oid: number): Query => ({
     select 'publication', p.pubname::text from pg_publication_rel r join pg_publication p on p.oid = r.prpubid
       where r.prrelid = $1
     union all
+    ${publishesSchemas ? `${selectSchemaPublications} union all` : ''}
     select 'inheritance', inhrelid::regclass::text from pg_inherits where inhparent = $1 or inhrelid = $1
     union all
     select 'statistics', stxname::text from pg_statistic_ext where stxrelid = $1
@@ -52,33 +47,20 @@ const selectDependents = (oid: number): Query => ({
     select 'function', objid::regprocedure::text from pg_depend
       where classid = 'pg_proc'::regclass and refclassid = 'pg_class'::regclass and refobjid = $1
     union all
+    select case d.deptype when 'i' then 'identity' else 'sequence' end, d.objid::regclass::text
+      from pg_depend d join pg_class s on s.oid = d.objid and s.relkind = 'S'
+      where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass
+        and d.refobjid = $1 and d.deptype in ('a', 'i')
+    union all
     select 'row type', d.objid::regclass::text from pg_depend d join pg_class t on t.oid = $1
       where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_type'::regclass and d.refobjid = t.reltype
     order by kind, name`,
   values: [oid],
 });
 
-/** Looks the production table up; undefined when there is none. */
-export const productionTable = async (
-  client: Client,
-  schema: string,
-  table: string,
-): Promise<ProductionTable | undefined> => {
-  const found = await client.query(
-    `select c.oid, c.relkind as kind from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname = $1 and c.relname = $2`,
-    [schema, table],
-  );
-  if (found.rows.length === 0) return undefined;
-  const { oid, kind }: { oid: number; kind: string } = found.rows[0];
-  const dependents: Dependent[] = (await runQuery(client, selectDependents(oid))).rows;
-  return {
-    oid,
-    kind,
-    dependents,
-    isReferenced: dependents.some((dependent) => dependent.kind === 'foreign key'),
-  };
-};
-
 export const dependentsText = (dependents: readonly Dependent[]): string =>
   dependents.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+
+/** With the verb that agrees: "view a depends", "view a, view b depend". */
+export const dependText = (dependents: readonly Dependent[]): string =>
+  `${dependentsText(dependents)} ${dependents.length === 1 ? 'depends' : 'depend'}`;

@@ -1,12 +1,12 @@
-// What the new table takes over from the old one: grants, comments, storage options; and its owner.
+// What the new table takes over from the old one: grants, comments, defaults, settings; and its owner.
 
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteText, type Query } from '../db/sql.ts';
-import { builtName, type TableNames } from './names.ts';
+import { builtName, productionName, type TableNames } from './names.ts';
 
 /**
  * Statements that give the built table what the table with this oid has, written by the server itself.
- * Grants on columns and comments of columns follow the column's name.
+ * What belongs to columns and indexes follows their names; a default only fits the type that it was made for.
  */
 const selectStatements = (oid: number, names: TableNames, comment: string | undefined): Query => ({
   text: `
@@ -35,6 +35,27 @@ const selectStatements = (oid: number, names: TableNames, comment: string | unde
       union all
       select 5, format('alter table %s set (%s)', target.name, array_to_string(c.reloptions, ', '))
         from target, pg_class c where c.oid = $1 and c.reloptions is not null
+      union all
+      select 6, format('alter table %s set (toast.%s)', target.name, array_to_string(t.reloptions, ', toast.'))
+        from target, pg_class c join pg_class t on t.oid = c.reltoastrelid where c.oid = $1 and t.reloptions is not null
+      union all
+      select 7, format('alter table %s alter column %I set default %s',
+          target.name, n.attname, pg_get_expr(d.adbin, d.adrelid))
+        from target, pg_attrdef d join pg_attribute o on o.attrelid = d.adrelid and o.attnum = d.adnum
+          join pg_attribute n on n.attname = o.attname and n.atttypid = o.atttypid
+        where d.adrelid = $1 and n.attrelid = target.oid and o.attgenerated = ''
+      union all
+      select 8, format('alter table %s replica identity %s', target.name,
+          case c.relreplident when 'f' then 'full' else 'nothing' end)
+        from target, pg_class c where c.oid = $1 and c.relreplident in ('f', 'n')
+      union all
+      select 9, format('alter table %s %s %I', target.name, what.verb, n.relname)
+        from target, pg_index i join pg_class o on o.oid = i.indexrelid
+          cross join lateral (values ('cluster on', i.indisclustered), ('replica identity using index', i.indisreplident))
+            as what (verb, wanted)
+          join pg_class n on n.relname = o.relname
+          join pg_index j on j.indexrelid = n.oid
+        where i.indrelid = $1 and j.indrelid = target.oid and what.wanted
     ) statements
     order by place`,
   values: [oid, builtName(names), comment ?? null],
@@ -48,6 +69,24 @@ export const inherit = async (
   comment: string | undefined,
 ): Promise<void> => {
   const { rows } = await runQuery(client, selectStatements(oid, names, comment));
+  for (const { statement } of rows) await client.query(statement);
+};
+
+const selectStatistics = (names: TableNames): Query => ({
+  text: `
+    select format('alter table %s alter column %I set statistics %s', $2::text, n.attname, o.attstattarget) as statement
+      from pg_attribute o join pg_attribute n on n.attname = o.attname
+      where o.attrelid = to_regclass($1) and n.attrelid = to_regclass($2) and n.attnum > 0 and o.attstattarget >= 0
+    union all
+    select format('alter table %s alter column %I set (%s)', $2::text, n.attname, array_to_string(o.attoptions, ', '))
+      from pg_attribute o join pg_attribute n on n.attname = o.attname
+      where o.attrelid = to_regclass($1) and n.attrelid = to_regclass($2) and n.attnum > 0 and o.attoptions is not null`,
+  values: [productionName(names), builtName(names)],
+});
+
+/** Gives the columns of the built table the statistics targets that they have in production: before it is analyzed. */
+export const inheritStatistics = async (client: Client, names: TableNames): Promise<void> => {
+  const { rows } = await runQuery(client, selectStatistics(names));
   for (const { statement } of rows) await client.query(statement);
 };
 

@@ -1,4 +1,4 @@
-// Where new tables are built before anyone sees them.
+// A table of a pipeline: where it is built before anyone sees it, and where it belongs.
 
 import { quoteName, type Query } from '../db/sql.ts';
 
@@ -21,6 +21,20 @@ export interface TableNames {
   readonly schema: string;
   readonly table: string;
   readonly buildSchema: string;
+}
+
+/** What the declaration says of it, whatever it is made from. */
+export interface DeclaredTable extends TableNames {
+  readonly primaryKey: readonly string[];
+}
+
+/** A table that stands built aside and is to be published. */
+export interface BuiltTable extends DeclaredTable {
+  readonly comment: string | undefined;
+  readonly rows: number;
+  readonly seconds: number;
+  /** Names of the declared ones. */
+  readonly indexes: readonly string[];
 }
 
 export const productionName = ({ schema, table }: TableNames): string => quoteName(schema, table);

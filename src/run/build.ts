@@ -14,8 +14,9 @@ import {
   setNotNull,
 } from '../publish/build-table.ts';
 import { clearBuildSchema, countRows } from '../publish/build-schema.ts';
+import { inheritStatistics } from '../publish/inherit.ts';
 import { createBuildSchema, dropBuildSchema } from '../publish/names.ts';
-import type { BuiltTable } from '../publish/publish-table.ts';
+import type { BuiltTable } from '../publish/names.ts';
 import { transformError, type SqlText } from '../transform/sql-file.ts';
 import type { BuildWhat } from '../model.ts';
 import { tableOrder } from '../pipeline/table-order.ts';
@@ -107,7 +108,10 @@ const buildOne = async (
     );
     if (own.length > 0)
       emit({ type: 'notice', message: `${table.name}: kept indexes made by hand: ${own.join(', ')}` });
-    await making(context, table, 'statistics', () => runQuery(client, analyze(names)));
+    await making(context, table, 'statistics', async () => {
+      await inheritStatistics(client, names);
+      await runQuery(client, analyze(names));
+    });
     return filled;
   });
   const indexes = table.indexes.map(({ name }) => name);
@@ -130,6 +134,14 @@ const emptyBuildSchema = async ({ client, spec }: RunContext): Promise<void> => 
   if (loaded.length > 0) return clearBuildSchema(client, spec.name, loaded);
   await runQuery(client, dropBuildSchema(spec.name));
   await runQuery(client, createBuildSchema(spec.name));
+};
+
+/** Drops what a run has built that will not publish it. Rows that were loaded there stay: the run goes on with them. */
+export const dropBuilt = async ({ client, spec }: RunContext): Promise<void> => {
+  await awaitBuildsEnd(client, spec.name);
+  const loaded = directTables(spec);
+  if (loaded.length > 0) await clearBuildSchema(client, spec.name, loaded);
+  else await runQuery(client, dropBuildSchema(spec.name));
 };
 
 /**

@@ -6,7 +6,7 @@ import type { SourceTableSpec } from '../declaration.ts';
 import { runQuery, type Client } from '../db/client.ts';
 import { EtlError, codeOf } from '../errors.ts';
 import type { Counts } from '../model.ts';
-import type { BuiltTable } from '../publish/publish-table.ts';
+import type { BuiltTable } from '../publish/names.ts';
 import { isOverLimit, limitText, selectFirstRejects } from '../reject/store.ts';
 import { withFilesAtOnce } from '../source/at-once.ts';
 import { fileState } from '../source/read-file.ts';

@@ -4,27 +4,47 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assertEpoch } from '../checkpoint/epoch.ts';
 import { fileTotals, finishRun } from '../checkpoint/ledger.ts';
 import { whyStopped } from '../checkpoint/run-end.ts';
-import { ensureSchema, runQuery, withTransaction } from '../db/client.ts';
+import { ensureSchema, runQuery, withTransaction, type Client } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
 import { isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { publishWaitMs, swapLockTimeoutMs } from '../limits.ts';
-import { productionName } from '../publish/names.ts';
+import { doKeySteps, type KeyStep } from '../publish/keys.ts';
+import { productionName, type BuiltTable } from '../publish/names.ts';
+import { ProductionChanged } from '../publish/production.ts';
 import {
-  DependentsChanged,
+  checkTarget,
   insertPublished,
   planNotice,
   planPublish,
   publishTable,
-  type BuiltTable,
   type PublishPlan,
 } from '../publish/publish-table.ts';
 import { checkComplete, checkSources } from './completeness.ts';
 import { stopIfAsked, type RunContext } from './context.ts';
+import { landingTable, namesOf } from './landing.ts';
+import type { PlannedTable } from './plan.ts';
 
 /** What another attempt at the same transaction may not meet: a lock, a deadlock, a new view. */
 const isPassing = (error: unknown): boolean =>
-  error instanceof DependentsChanged || retryOf(error) === 'chunk';
+  error instanceof ProductionChanged || retryOf(error) === 'chunk';
+
+/**
+ * Looks at what is in production before anything is loaded. What SQL makes of a table is not known yet, and judged when it
+ * is built. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
+ */
+export const checkTargets = async (
+  { client, spec }: RunContext,
+  planned: readonly PlannedTable[],
+): Promise<void> => {
+  for (const { table } of planned)
+    if (table.transform === undefined)
+      await checkTarget(
+        client,
+        { ...namesOf(spec, table), primaryKey: table.primaryKey },
+        landingTable(spec, table),
+      );
+};
 
 const planAll = async (
   context: RunContext,
@@ -32,8 +52,32 @@ const planAll = async (
 ): Promise<readonly PublishPlan[]> => {
   const plans: PublishPlan[] = [];
   for (const table of built) plans.push(await planPublish(context.client, table));
-  // In-place fills take long and lock readers out of nothing; swaps lock them out and take a moment: they go last.
-  return plans.toSorted((a, b) => Number(a.strategy === 'swap') - Number(b.strategy === 'swap'));
+  return plans;
+};
+
+/** Keys and indexes that a table still lacks. */
+type Unfinished = readonly { readonly plan: PublishPlan; readonly steps: readonly KeyStep[] }[];
+
+const publishEach = async (client: Client, plans: readonly PublishPlan[]): Promise<Unfinished> => {
+  const unfinished = [];
+  for (const plan of plans) {
+    const steps = await publishTable(client, plan).catch((cause: unknown) => {
+      throw publishError(plan.table.table, cause);
+    });
+    unfinished.push({ plan, steps });
+  }
+  return unfinished;
+};
+
+/** Makes keys and indexes of tables whose rows were replaced, when all of them are in. */
+const finishInPlace = async (client: Client, unfinished: Unfinished): Promise<void> => {
+  if (unfinished.every(({ steps }) => steps.length === 0)) return;
+  // The server makes no index of a table for which a deferred foreign key has yet to be checked. Proved by
+  // test/integration/publish-keys.test.ts, "while its foreign keys are deferred".
+  await client.query('set constraints all immediate').catch((cause: unknown) => {
+    throw publishError((cause as { table?: string }).table ?? '', cause);
+  });
+  for (const { plan, steps } of unfinished) await doKeySteps(client, plan.table, steps);
 };
 
 const publishAll = (context: RunContext, runId: number, plans: readonly PublishPlan[]): Promise<void> =>
@@ -47,20 +91,20 @@ const publishAll = (context: RunContext, runId: number, plans: readonly PublishP
       plans.map(({ table }) => table),
     );
     await ensureSchema(client, spec.schema);
-    for (const plan of plans) {
-      await publishTable(client, plan).catch((cause: unknown) => {
-        throw publishError(plan, cause);
-      });
-      await runQuery(client, insertPublished(runId, plan));
-    }
+    const inPlace = plans.filter(({ strategy }) => strategy === 'in place');
+    const swaps = plans.filter(({ strategy }) => strategy === 'swap');
+    // In-place fills take long and lock readers out of little; swaps lock them out and take a moment: they go last.
+    await finishInPlace(client, await publishEach(client, inPlace));
+    await publishEach(client, swaps);
+    for (const plan of plans) await runQuery(client, insertPublished(runId, plan));
     const finished = await runQuery(client, finishRun(runId));
     if (finished.rowCount === 0) throw await whyStopped(client, runId);
   });
 
-const publishError = ({ table }: PublishPlan, cause: unknown): unknown => {
+const publishError = (table: string, cause: unknown): unknown => {
   if (isPassing(cause) || !isRefusal(cause)) return cause;
-  const { detail } = cause as { detail?: string };
-  const details = { table: table.table, sqlstate: codeOf(cause), problem: messageOf(cause), hint: detail };
+  const { detail, hint } = cause as { detail?: string; hint?: string };
+  const details = { table, sqlstate: codeOf(cause), problem: messageOf(cause), hint: detail ?? hint };
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };
 

@@ -3,8 +3,9 @@
 import { fileTotals } from '../checkpoint/ledger.ts';
 import type { PipelineSpec } from '../declaration.ts';
 import { runQuery, type Client } from '../db/client.ts';
-import type { Query } from '../db/sql.ts';
+import { quoteName, type Query } from '../db/sql.ts';
 import type { TableResult } from '../model.ts';
+import type { RunContext } from './context.ts';
 import { addCounts, noCounts } from './counts.ts';
 import type { PlannedTable } from './plan.ts';
 
@@ -60,10 +61,34 @@ const fileKeys = (files: readonly { table: string; path: string; fingerprint: st
     .sort()
     .join('\n');
 
-/** The run that already published exactly these files with this definition; undefined when there is work to do. */
+/** A table that a run published with rows and that has none. */
+interface EmptiedTable {
+  readonly schema: string;
+  readonly table: string;
+  readonly rows: number;
+}
+
+const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable | undefined> => {
+  const { rows: tables }: { rows: EmptiedTable[] } = await client.query(
+    `select schema_name as schema, table_name as "table", rows::float8 from etl.published_table
+      where run_id = $1 and rows > 0 order by table_name`,
+    [runId],
+  );
+  for (const one of tables) {
+    const { rows } = await client.query(
+      `select exists (select from ${quoteName(one.schema, one.table)}) as "hasRows"`,
+    );
+    if (!rows[0].hasRows) return one;
+  }
+  return undefined;
+};
+
+/**
+ * The run that already published exactly these files with this definition; undefined when there is work to do. Says so when
+ * that is because a table was emptied since: test/integration/publish-protects.test.ts, "is loaded again".
+ */
 export const standingRun = async (
-  client: Client,
-  spec: PipelineSpec,
+  { client, spec, emit }: RunContext,
   definitionHash: string,
   planned: readonly PlannedTable[],
 ): Promise<number | undefined> => {
@@ -71,5 +96,11 @@ export const standingRun = async (
   const runId: number | undefined = rows[0]?.id;
   if (runId === undefined) return undefined;
   const wanted = fileKeys(planned.flatMap(({ files }) => files));
-  return fileKeys(await fileTotals(client, runId)) === wanted ? runId : undefined;
+  if (fileKeys(await fileTotals(client, runId)) !== wanted) return undefined;
+  const emptied = await emptiedTable(client, runId);
+  if (emptied === undefined) return runId;
+  const { schema, table, rows: had } = emptied;
+  const message = `${schema}.${table} is empty, though run ${runId} published ${had} rows; it is loaded again`;
+  emit({ type: 'notice', message });
+  return undefined;
 };

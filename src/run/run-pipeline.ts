@@ -17,8 +17,8 @@ import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { dropBuildSchema } from '../publish/names.ts';
 import { traceRun } from '../trace/run-trace.ts';
 import type { SqlText } from '../transform/sql-file.ts';
-import { beginRun, findOutset, continueRun } from './begin.ts';
-import { buildTables } from './build.ts';
+import { beginRun, continueRun, findOutset } from './begin.ts';
+import { buildTables, dropBuilt } from './build.ts';
 import { checkRejects } from './completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
 import { createContext, prepareJob, type Job } from './job.ts';
@@ -26,7 +26,7 @@ import { loadMissing, type LoadingRun } from './load.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { planSources, type PlannedTable } from './plan.ts';
 import { preflight } from './preflight.ts';
-import { publishTables } from './publish.ts';
+import { checkTargets, publishTables } from './publish.ts';
 import { untilDone } from './recover.ts';
 import { standingRun, tableResults } from './results.ts';
 import { takeLock } from './take-lock.ts';
@@ -80,6 +80,18 @@ const advance = async (
   if (advanced.rowCount === 0) throw await whyStopped(client, runId);
 };
 
+/**
+ * Tables that were built are logged and as large as production: they are not left to a run that may never come. Where the
+ * server is gone, or was told to go, the next run finds them.
+ */
+const dropAfterFailure = async (context: RunContext, error: unknown): Promise<void> => {
+  const { address, client, logger } = context;
+  if (retryOf(lossOf(client, address, error)) === 'server') return;
+  await dropBuilt(context).catch((cause: unknown) =>
+    logger.warn({ error: cause }, 'what was built could not be dropped; the next run will'),
+  );
+};
+
 /** load -> check rejects -> build -> publish, with the run's state in the ledger at every step. */
 const loadAndPublish = async (
   context: RunContext,
@@ -87,6 +99,7 @@ const loadAndPublish = async (
   sqlTexts: ReadonlyMap<string, SqlText>,
 ): Promise<void> => {
   const { runId } = run;
+  await checkTargets(context, run.planned);
   await advance(context, runId, 'loading');
   const loadSeconds = await step(context, 'load', () => loadMissing(context, run)).catch(
     // A table over its limit stops the load early; the error that names its rejects is made below.
@@ -172,7 +185,7 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
     const goesOn =
       outset.beginning.kind === 'resume' || (hooks.resume === true && outset.latest?.state !== 'published');
     const standing =
-      anew || goesOn ? undefined : await standingRun(client, spec, hashes.definition, memory.planned);
+      anew || goesOn ? undefined : await standingRun(context, hashes.definition, memory.planned);
     if (standing !== undefined) {
       if (back !== undefined) context.emit(back);
       // A process that was killed right after it published left its staging tables.
@@ -181,7 +194,12 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
     }
     memory.run = await beginRun(context, hashes, memory.planned, outset, back);
   } else memory.run = await continueRun(context, memory.run);
-  await loadAndPublish(context, memory.run, sqlTexts);
+  try {
+    await loadAndPublish(context, memory.run, sqlTexts);
+  } catch (error) {
+    await dropAfterFailure(context, error);
+    throw error;
+  }
   await tidyUp(context);
   return finish(context, memory.run.runId, 'published', memory.start);
 };

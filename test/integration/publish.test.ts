@@ -194,9 +194,6 @@ describe('a table that other objects depend on', () => {
   it('a changed column stops the run and says what differs', async () => {
     await run();
     await query('create view geo.names as select name from geo.city');
-    const columns = { id: column.integer('id'), name: column.text('name') };
-    const error = await failureOf(run(cities({ columns })));
-    expect(error.code).toBe('ETL_TRANSFORM');
     const renamed = {
       id: column.integer('id'),
       name: column.varchar('name', { length: 20 }),
@@ -220,6 +217,22 @@ describe('a run that must not publish', () => {
     });
     expect(error.message).toContain('Key (id)=(1)');
     expect(await rowsOf('select count(*)::int as n from geo.city where people > 5')).toEqual([{ n: 2 }]);
+  });
+
+  it('keeps nothing that it has built, except rows that were loaded there, with which it goes on', async () => {
+    const built = `select relname from pg_class where relnamespace = to_regnamespace('etl_build_cities') order by 1`;
+    write('big.sql', 'select 1 as id from city');
+    expect(await failureOf(run())).toMatchObject({ code: 'ETL_DUPLICATE_KEY', details: { table: 'big' } });
+    expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl_build%'`)).toEqual([]);
+    const direct = cities({ staging: 'none' });
+    expect(await failureOf(run(direct))).toMatchObject({ details: { table: 'big' } });
+    expect(await rowsOf(built)).toEqual([{ relname: 'city' }]);
+    const events: object[] = [];
+    const onEvent = (event: object) => events.push(event);
+    await failureOf(run(direct, { fullRefresh: false, onEvent }));
+    expect(events).toContainEqual(expect.objectContaining({ type: 'resumed', chunks: 1, records: 2 }));
+    write('big.sql', 'select id, name from city where people > 115000');
+    expect(await run(direct)).toMatchObject({ outcome: 'published' });
   });
 
   it('an error in SQL is placed in the user’s file', async () => {

@@ -1,0 +1,168 @@
+// Makes primary key, not null and indexes of a table that stays what the declaration says.
+
+import type { Client } from '../db/client.ts';
+import { quoteName, quoteNames } from '../db/sql.ts';
+import { isRefusal } from '../db/server-error.ts';
+import { EtlError, messageOf } from '../errors.ts';
+import { productionName, type BuiltTable, type DeclaredTable } from './names.ts';
+import type { ProductionTable } from './production.ts';
+import type { TableIndex, TableState } from './table-state.ts';
+
+/** One statement, and what could not be done when the server refuses it. */
+export interface KeyStep {
+  readonly sql: string;
+  readonly failure: string;
+}
+
+/** What has to go before new rows come, and what is made when they are in. */
+export interface KeyChanges {
+  /** For people; empty when nothing differs. */
+  readonly texts: readonly string[];
+  readonly drop: readonly KeyStep[];
+  readonly key: readonly KeyStep[];
+  readonly make: readonly KeyStep[];
+}
+
+const listed = (columns: readonly string[]): string => `(${columns.join(', ')})`;
+
+const isSameList = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0');
+
+/** What else pointed at an index that is made again under a name. */
+const restored = (target: string, index: TableIndex | undefined, name: string): readonly KeyStep[] => {
+  const failure = `index ${name} cannot be what it was`;
+  const alter = (what: string): KeyStep => ({
+    sql: `alter table ${target} ${what} ${quoteName(name)}`,
+    failure,
+  });
+  return [
+    ...(index?.isReplicaIdentity === true ? [alter('replica identity using index')] : []),
+    ...(index?.isClustered === true ? [alter('cluster on')] : []),
+  ];
+};
+
+export const dropIndex = ({ schema }: DeclaredTable, { name }: TableIndex): KeyStep => ({
+  sql: `drop index ${quoteName(schema, name)}`,
+  failure: `index ${name} cannot be replaced`,
+});
+
+export const makeIndex = (
+  table: DeclaredTable,
+  { name, ddl }: TableIndex,
+  old: TableIndex | undefined,
+): readonly KeyStep[] => [
+  { sql: ddl, failure: `index ${name} cannot be made` },
+  ...restored(productionName(table), old, name),
+];
+
+/** A key that somebody made on a table that is declared without one stays. */
+const primaryKeyChanges = (
+  table: BuiltTable,
+  production: ProductionTable,
+): Pick<KeyChanges, 'texts' | 'drop' | 'key'> => {
+  const none = { texts: [], drop: [], key: [] };
+  const old = production.indexes.find(({ isPrimary }) => isPrimary);
+  const { primaryKey: wanted } = table;
+  if (isSameList(old?.columns ?? [], wanted)) return none;
+  if (production.dependents.some(({ kind }) => kind === 'primary key')) return none;
+  const target = productionName(table);
+  const text = wanted.length === 0 ? 'goes' : `becomes ${listed(wanted)}`;
+  const failure = wanted.length === 0 ? 'cannot be dropped' : `cannot become ${listed(wanted)}`;
+  const was = old === undefined ? '' : ` ${listed(old.columns)}`;
+  const step = (sql: string): KeyStep => ({
+    sql: `alter table ${target} ${sql}`,
+    failure: `primary key${was} ${failure}`,
+  });
+  const name = `${table.table}_pkey`;
+  const make = step(`add constraint ${quoteName(name)} primary key (${quoteNames(wanted)})`);
+  return {
+    texts: [`primary key${was} ${text}`],
+    drop: old === undefined ? [] : [step(`drop constraint ${quoteName(old.constraint!)}`)],
+    key: wanted.length === 0 ? [] : [make, ...restored(target, old, name)],
+  };
+};
+
+const indexChanges = (
+  table: BuiltTable,
+  built: TableState,
+  production: ProductionTable,
+): Omit<KeyChanges, 'key'> => {
+  const before = (name: string) => production.indexes.find((index) => index.name === name);
+  const changed = built.indexes.filter((index) => {
+    const old = before(index.name);
+    return table.indexes.includes(index.name) && !(old?.isValid === true && old.ddl === index.ddl);
+  });
+  const gone = production.indexes.filter(
+    ({ name, isOurs, constraint }) => isOurs && constraint === null && !table.indexes.includes(name),
+  );
+  const replaced = changed.flatMap(({ name }) => before(name) ?? []);
+  return {
+    texts: [
+      ...changed.map(({ name }) => `index ${name} is made`),
+      ...gone.map(({ name }) => `index ${name} goes`),
+    ],
+    drop: [...gone, ...replaced].map((index) => dropIndex(table, index)),
+    make: changed.flatMap((index) => makeIndex(table, index, before(index.name))),
+  };
+};
+
+/** Not null is taken off where a run put it, and put on where the declaration wants it; somebody's own stays. */
+const nullChanges = (
+  table: BuiltTable,
+  built: TableState,
+  production: ProductionTable,
+): Omit<KeyChanges, 'key'> => {
+  const isRequired = ({ columns }: TableState, wanted: string): boolean =>
+    columns.some(({ name, notNull }) => name === wanted && notNull);
+  const names = built.columns.map(({ name }) => name);
+  const ours = production.published?.notNull ?? [];
+  const off = names.filter(
+    (name) => ours.includes(name) && isRequired(production, name) && !isRequired(built, name),
+  );
+  const on = names.filter((name) => isRequired(built, name) && !isRequired(production, name));
+  const step = (name: string, verb: string): KeyStep => ({
+    sql: `alter table ${productionName(table)} alter column ${quoteName(name)} ${verb} not null`,
+    failure: `not null of column ${name} cannot be changed`,
+  });
+  return {
+    texts: [...on.map((name) => `${name} allows no nulls`), ...off.map((name) => `${name} allows nulls`)],
+    drop: off.map((name) => step(name, 'drop')),
+    make: on.map((name) => step(name, 'set')),
+  };
+};
+
+/**
+ * What differs between a table that stays and the one that was built to be like it. What people made by hand is not ours to
+ * change: test/integration/publish-keys.test.ts, "keeps an index made by hand".
+ */
+export const keyChanges = (table: BuiltTable, built: TableState, production: ProductionTable): KeyChanges => {
+  const key = primaryKeyChanges(table, production);
+  const indexes = indexChanges(table, built, production);
+  const nulls = nullChanges(table, built, production);
+  return {
+    texts: [...key.texts, ...indexes.texts, ...nulls.texts],
+    // A column of a primary key allows no nulls: the key goes first.
+    drop: [...key.drop, ...indexes.drop, ...nulls.drop],
+    key: key.key,
+    make: [...nulls.make, ...indexes.make],
+  };
+};
+
+const keyHint =
+  'Drop what depends on it, run, and create it again; or keep the key, index or column as it is.';
+
+/** Does steps in order. Errors: ETL_PUBLISH_SHAPE when the server refuses one. */
+export const doKeySteps = async (
+  client: Client,
+  { table }: DeclaredTable,
+  steps: readonly KeyStep[],
+): Promise<void> => {
+  for (const { sql, failure } of steps)
+    try {
+      await client.query(sql);
+    } catch (cause) {
+      if (!isRefusal(cause)) throw cause;
+      const { detail = messageOf(cause) } = cause as { detail?: string };
+      const problem = `${failure}: ${detail.replaceAll('\n', '; ')}`;
+      throw new EtlError('ETL_PUBLISH_SHAPE', { table, problem, hint: keyHint }, { cause });
+    }
+};

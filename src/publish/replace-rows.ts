@@ -1,0 +1,144 @@
+// Replaces the rows of a production table in place: something depends on the table, so it has to stay the same table.
+
+import type { Client } from '../db/client.ts';
+import { quoteName, quoteNames } from '../db/sql.ts';
+import { EtlError } from '../errors.ts';
+import { dependentsText } from './dependents.ts';
+import { setComment } from './inherit.ts';
+import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyStep } from './keys.ts';
+import { builtName, productionName, type BuiltTable } from './names.ts';
+import { ProductionChanged, productionTable, type ProductionTable } from './production.ts';
+import type { TableIndex, TableState } from './table-state.ts';
+
+/** The table's own rows: a table that inherits from it is somebody else's; partitions are its own. */
+const rowsOf = (table: BuiltTable, { kind }: ProductionTable): string =>
+  kind === 'p' ? productionName(table) : `only ${productionName(table)}`;
+
+/** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
+const checkRows = async (client: Client, table: BuiltTable, production: ProductionTable): Promise<void> => {
+  const { rows } = await client.query(`select count(*)::float8 as n from ${rowsOf(table, production)}`);
+  if (rows[0].n === table.rows) return;
+  const problem = `${table.rows} rows were to replace its own, but it holds ${rows[0].n} (a trigger or rule?)`;
+  throw new EtlError('ETL_INCOMPLETE', { table: table.table, problem });
+};
+
+/** True when both rows, by their aliases, have the same values in these columns. */
+const haveSame = (columns: readonly string[], a: string, b: string): string =>
+  columns.map((column) => `${a}.${quoteName(column)} = ${b}.${quoteName(column)}`).join(' and ');
+
+/**
+ * Unique indexes in which a new row has the value that another row, one that stays, has had: it may be there still when
+ * the first of the two is written.
+ */
+const tradedIndexes = async (
+  client: Client,
+  table: BuiltTable,
+  production: ProductionTable,
+): Promise<readonly TableIndex[]> => {
+  const { primaryKey } = table;
+  const traded: TableIndex[] = [];
+  for (const index of production.indexes) {
+    const { isUnique, isPrimary, isImmediate, hasExpressions, columns } = index;
+    if (!isUnique || isPrimary || !isImmediate || hasExpressions) continue;
+    // A value that holds the key belongs to one row.
+    if (primaryKey.every((column) => columns.includes(column))) continue;
+    const { rows } = await client.query(
+      `select exists (select from ${builtName(table)} n join ${rowsOf(table, production)} o on ${haveSame(columns, 'n', 'o')}
+        where not (${haveSame(primaryKey, 'n', 'o')})
+          and exists (select from ${builtName(table)} k where ${haveSame(primaryKey, 'k', 'o')})) as traded`,
+    );
+    if (rows[0].traded) traded.push(index);
+  }
+  return traded;
+};
+
+/** A constraint is not ours to drop. */
+const refuseConstraint = (
+  { table }: BuiltTable,
+  { dependents }: ProductionTable,
+  { constraint, columns }: TableIndex,
+): never => {
+  const problem = `rows trade values of constraint ${constraint}, and must be replaced by key because of ${dependentsText(dependents)}`;
+  const names = columns.map((column) => `'${column}'`);
+  const list = names.length === 1 ? names[0] : `[${names.join(', ')}]`;
+  const hint = `Drop constraint ${constraint} and declare index(${list}, { unique: true }) instead.`;
+  throw new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '23505', problem, hint });
+};
+
+/** Keeps the rows whose key stays, so that no reference breaks on the way. Returns what is left to do. */
+const replaceByKey = async (
+  client: Client,
+  table: BuiltTable,
+  production: ProductionTable,
+  columns: readonly string[],
+): Promise<readonly KeyStep[]> => {
+  const { primaryKey } = table;
+  const dependents = dependentsText(production.dependents);
+  if (primaryKey.length === 0) throw new EtlError('ETL_PUBLISH_NO_KEY', { table: table.table, dependents });
+  // As it stands by now: indexes that the declaration changed are gone.
+  const now = (await productionTable(client, table))!;
+  const traded = await tradedIndexes(client, table, now);
+  for (const index of traded) if (index.constraint !== null) refuseConstraint(table, production, index);
+  await doKeySteps(
+    client,
+    table,
+    traded.map((index) => dropIndex(table, index)),
+  );
+  const [target, built] = [productionName(table), builtName(table)];
+  const others = columns.filter((column) => !primaryKey.includes(column));
+  const list = quoteNames(columns);
+  await client.query(
+    `delete from ${rowsOf(table, production)} o where not exists (select from ${built} n where ${haveSame(primaryKey, 'n', 'o')})`,
+  );
+  const update =
+    others.length === 0
+      ? 'nothing'
+      : `update set ${others.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(', ')}`;
+  await client.query(
+    `insert into ${target} (${list}) overriding system value select ${list} from ${built} on conflict (${quoteNames(primaryKey)}) do ${update}`,
+  );
+  return traded.flatMap((index) => makeIndex(table, index, index));
+};
+
+/**
+ * Replaces the rows of a table that other objects depend on. Readers see the old rows until the commit, or wait when its keys
+ * or indexes have to change; writers wait. Returns the keys and indexes that are left to make, when the rows of all tables
+ * are in: a foreign key that is deferred may look at several of them.
+ *
+ * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_INCOMPLETE.
+ */
+export const replaceRows = async (
+  client: Client,
+  table: BuiltTable,
+  builtAs: TableState,
+  production: ProductionTable,
+): Promise<readonly KeyStep[]> => {
+  const [target, built] = [productionName(table), builtName(table)];
+  const changes = keyChanges(table, builtAs, production);
+  const lock = changes.drop.length + changes.key.length > 0 ? 'access exclusive' : 'share row exclusive';
+  await client.query(`lock table ${target} in ${lock} mode`);
+  // Under the lock nothing new can hang on the table; what came between the plan and the lock makes a new plan.
+  const now = await productionTable(client, table);
+  if (JSON.stringify(now) !== JSON.stringify(production)) throw new ProductionChanged();
+  // A policy that hides rows from us is an error, not rows that stay.
+  await client.query('set local row_security = off');
+  const names = builtAs.columns.map(({ name }) => name);
+  const list = quoteNames(names);
+  const left: KeyStep[] = [];
+  if (production.isReferenced) {
+    // Rows are found by the key: the old rows must have it, too.
+    await doKeySteps(client, table, [...changes.drop, ...changes.key]);
+    left.push(...(await replaceByKey(client, table, production, names)));
+  } else {
+    // The key goes behind the rows: a table that is replicated loses none without it.
+    await client.query(`delete from ${rowsOf(table, production)}`);
+    await doKeySteps(client, table, changes.drop);
+    await client.query(
+      `insert into ${target} (${list}) overriding system value select ${list} from ${built}`,
+    );
+    left.push(...changes.key);
+  }
+  await checkRows(client, table, production);
+  if (table.comment !== undefined) await client.query(setComment(target, table.comment).text);
+  return [...left, ...changes.make];
+};

@@ -1,0 +1,201 @@
+// What people have in the production schema, and what a run may not take away without a word.
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import { column, csv, definePipeline, index, runPipeline, type Pipeline } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const files = useFiles();
+const database = useDatabase();
+const query = (sql: string) => database.query(sql);
+const rowsOf = async (sql: string) => (await query(sql)).rows;
+
+const source = files.write('t.csv', '');
+
+const table = (change: object = {}, name = 'guarded'): Pipeline =>
+  definePipeline({
+    name,
+    schema: 'precious',
+    tables: {
+      t: {
+        source: csv(source),
+        columns: { id: column.integer('id'), name: column.text('name').nullable() },
+        primaryKey: ['id'],
+        ...change,
+      },
+    },
+  });
+
+const run = (pipeline: Pipeline = table(), options: object = {}) =>
+  runPipeline(pipeline, {
+    databaseUrl: database.url,
+    directory: files.directory,
+    fullRefresh: true,
+    ...options,
+  });
+
+const oid = async () => (await rowsOf(`select 'precious.t'::regclass::oid as oid`))[0]!['oid'];
+const chunks = async () => (await rowsOf('select count(*)::int as n from etl.chunk'))[0]!['n'];
+
+beforeEach(async () => {
+  await query('drop schema if exists precious cascade; drop schema if exists etl cascade');
+  files.write('t.csv', 'id,name\n1,a\n2,b\n');
+});
+
+describe('a table that no run has made', () => {
+  it('is refused before anything is loaded when its columns are others', async () => {
+    await query(`create schema precious; create table precious.t (id integer, secret text)`);
+    await query(`insert into precious.t values (7, 'gold')`);
+    const error = await failureOf(run());
+    expect(error).toMatchObject({ code: 'ETL_PUBLISH_SHAPE', details: { table: 't' } });
+    expect(error.message).toContain('declared name text, in the table secret text');
+    expect(error.hint).toContain('Rename or drop it, or declare its columns.');
+    expect(await rowsOf('select * from precious.t')).toEqual([{ id: 7, secret: 'gold' }]);
+    expect(await chunks()).toBe(0);
+    await query('alter table precious.t rename to t_of_old');
+    expect(await run(table(), { fullRefresh: false })).toMatchObject({ outcome: 'published' });
+  });
+
+  it('is refused when it was made of text staging, too, and when rows go straight into the new table', async () => {
+    await query('create schema precious; create table precious.t (id integer, secret text)');
+    files.write('t.sql', 'select id::integer, name from t_staging');
+    const text = { staging: 'text', columns: undefined, transform: { kind: 'sqlFile', path: 't.sql' } };
+    for (const change of [text, { staging: 'none' }])
+      expect(await failureOf(run(table(change)))).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
+    expect(await rowsOf('select * from precious.t')).toEqual([]);
+  });
+
+  it('is replaced when its columns are those of the declaration', async () => {
+    await query('create schema precious; create table precious.t (name text, id integer primary key)');
+    expect((await run()).tables[0]).toMatchObject({ strategy: 'swap', rows: 2 });
+  });
+});
+
+describe('a published table', () => {
+  it('may have other columns when its declaration has', async () => {
+    await run();
+    await run(table({ columns: { id: column.bigint('id') } }));
+    expect(await rowsOf('select * from precious.t order by id')).toEqual([{ id: '1' }, { id: '2' }]);
+  });
+
+  it('with columns that somebody added is refused before anything is loaded', async () => {
+    await run();
+    await query(`alter table precious.t add note text, add more integer`);
+    await query(`update precious.t set note = 'kept by hand'`);
+    const loaded = await chunks();
+    const error = await failureOf(run());
+    expect(error).toMatchObject({ code: 'ETL_PUBLISH_SHAPE', details: { table: 't' } });
+    expect(error.message).toContain('columns note, more were added by hand');
+    expect(await rowsOf('select distinct note from precious.t')).toEqual([{ note: 'kept by hand' }]);
+    expect(await chunks()).toBe(loaded);
+    // Declared since then, or gone, they are in nobody's way.
+    await query('alter table precious.t drop more');
+    files.write('t.csv', 'id,name,note\n1,a,x\n');
+    const columns = { id: column.integer('id'), name: column.text('name'), note: column.text('note') };
+    expect(await run(table({ columns }))).toMatchObject({ outcome: 'published' });
+  });
+
+  it('keeps defaults, statistics targets, toast options, replica identity and cluster', async () => {
+    const change = { indexes: [index('name')] };
+    await run(table(change));
+    await query(`alter table precious.t alter name set default 'none', alter name set statistics 7,
+      alter name set (n_distinct = 5), set (toast.autovacuum_enabled = false), replica identity full, cluster on t_name_idx`);
+    const look = `select a.attname, a.attstattarget, a.attoptions, pg_get_expr(d.adbin, d.adrelid) as "default",
+        c.relreplident, t.reloptions,
+        (select indexrelid::regclass::text from pg_index where indrelid = c.oid and indisclustered) as cluster
+      from pg_class c join pg_class t on t.oid = c.reltoastrelid join pg_attribute a on a.attrelid = c.oid
+        left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
+      where c.oid = 'precious.t'::regclass and a.attnum > 0 order by a.attnum`;
+    const before = await rowsOf(look);
+    const was = await oid();
+    expect((await run(table(change))).tables[0]).toMatchObject({ strategy: 'swap' });
+    expect(await oid()).not.toBe(was);
+    expect(await rowsOf(look)).toEqual(before);
+    await query('alter table precious.t replica identity using index t_pkey');
+    await run(table(change));
+    expect(await rowsOf(look)).toEqual(before.map((row) => ({ ...row, relreplident: 'i' })));
+  });
+
+  it('loses a default whose column has another type now', async () => {
+    await run();
+    await query(`alter table precious.t alter id set default 5, alter name set default 'none'`);
+    files.write('t.csv', 'id,name\n1,2020-01-01\n');
+    await run(table({ columns: { id: column.integer('id'), name: column.date('name').nullable() } }));
+    expect(await rowsOf(`insert into precious.t default values returning *`)).toEqual([
+      { id: 5, name: null },
+    ]);
+  });
+
+  const inPlace = [
+    { name: 'an identity', ddl: 'alter table precious.t alter id add generated always as identity' },
+    {
+      name: 'a sequence of its own',
+      ddl: `create sequence precious.s owned by precious.t.id; alter table precious.t alter id set default nextval('precious.s')`,
+    },
+    { name: 'a primary key that is not declared', ddl: 'alter table precious.t add primary key (id)' },
+  ];
+
+  it.each(inPlace)('with $name stays, and its rows are replaced', async ({ ddl }) => {
+    const bare = table({ primaryKey: [] });
+    await run(bare);
+    await query(ddl);
+    const was = await oid();
+    const result = await run(bare);
+    expect(result.tables[0]).toMatchObject({ strategy: 'in place', rows: 2 });
+    expect(await oid()).toBe(was);
+  });
+
+  it('that is replicated with its schema stays, and may get another key', async () => {
+    await run();
+    await query('create publication guarded for tables in schema precious');
+    const was = await oid();
+    const change = { columns: { id: column.integer('id'), name: column.text('name') }, primaryKey: ['name'] };
+    try {
+      expect((await run()).tables[0]).toMatchObject({ strategy: 'in place', rows: 2 });
+      expect((await run(table(change))).tables[0]).toMatchObject({ strategy: 'in place', rows: 2 });
+    } finally {
+      await query('drop publication guarded');
+    }
+    expect(await oid()).toBe(was);
+  });
+
+  it('is made in a schema that is replicated', async () => {
+    await query('create schema precious; create publication guarded for tables in schema precious');
+    const result = await run();
+    await query('drop publication guarded');
+    expect(result.tables[0]).toMatchObject({ strategy: 'swap', rows: 2 });
+  });
+});
+
+describe('a table that somebody has emptied', () => {
+  const notices: string[] = [];
+  const again = (options: object = {}) =>
+    run(table(), {
+      fullRefresh: false,
+      onEvent: (event: { type: string; message?: string }) =>
+        event.type === 'notice' && notices.push(event.message!),
+      ...options,
+    });
+
+  it('is loaded again though no file has changed, and the run says why', async () => {
+    await again();
+    expect(await again()).toMatchObject({ outcome: 'unchanged' });
+    for (const sql of ['truncate precious.t', 'delete from precious.t']) {
+      notices.length = 0;
+      const { runId: last } = await again();
+      await query(sql);
+      expect(await again()).toMatchObject({ outcome: 'published' });
+      expect(notices).toEqual([
+        `precious.t is empty, though run ${last} published 2 rows; it is loaded again`,
+      ]);
+      expect(await rowsOf('select count(*)::int as n from precious.t')).toEqual([{ n: 2 }]);
+    }
+  });
+
+  it('stays empty when it was published without rows', async () => {
+    files.write('t.csv', 'id,name\n');
+    await again();
+    expect(await again()).toMatchObject({ outcome: 'unchanged' });
+  });
+});
