@@ -14,10 +14,14 @@ const selectSchemaPublications = `
 
 /**
  * Views, rules, foreign keys either way, other constraints, triggers, policies, publications, inheritance, extended
- * statistics, SQL functions, sequences of its columns, and columns of the table's row type. PostgreSQL, "System Catalogs", pg_depend.
+ * statistics, sequences of its columns, functions that SQL gives a body, or that take or give rows of the table, and columns and
+ * domains of its row type. PostgreSQL, "System Catalogs", pg_depend.
  */
 export const selectDependents = (oid: number, publishesSchemas: boolean): Query => ({
   text: `
+    with row_types as (
+      select unnest(array[t.oid, t.typarray]) as oid from pg_type t where t.typrelid = $1
+    )
     select distinct 'view' as kind, v.oid::regclass::text as name
       from pg_depend d join pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class
       where d.classid = 'pg_rewrite'::regclass and d.refclassid = 'pg_class'::regclass
@@ -45,15 +49,17 @@ export const selectDependents = (oid: number, publishesSchemas: boolean): Query 
     select 'statistics', stxname::text from pg_statistic_ext where stxrelid = $1
     union all
     select 'function', objid::regprocedure::text from pg_depend
-      where classid = 'pg_proc'::regclass and refclassid = 'pg_class'::regclass and refobjid = $1
+      where classid = 'pg_proc'::regclass and (refclassid = 'pg_class'::regclass and refobjid = $1
+        or refclassid = 'pg_type'::regclass and refobjid in (select oid from row_types))
     union all
     select case d.deptype when 'i' then 'identity' else 'sequence' end, d.objid::regclass::text
       from pg_depend d join pg_class s on s.oid = d.objid and s.relkind = 'S'
       where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass
         and d.refobjid = $1 and d.deptype in ('a', 'i')
     union all
-    select 'row type', d.objid::regclass::text from pg_depend d join pg_class t on t.oid = $1
-      where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_type'::regclass and d.refobjid = t.reltype
+    select 'row type', pg_describe_object(classid, objid, 0) from pg_depend
+      where refclassid = 'pg_type'::regclass and refobjid in (select oid from row_types)
+        and classid <> 'pg_proc'::regclass and objid not in (select oid from row_types)
     order by kind, name`,
   values: [oid],
 });

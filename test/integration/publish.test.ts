@@ -129,6 +129,20 @@ describe('a table that other objects depend on', () => {
     { kind: 'check constraint', ddl: 'alter table geo.city add constraint positive check (people > 0)' },
     { kind: 'statistics', ddl: 'create statistics geo.s on name, people from geo.city' },
     { kind: 'column of its row type', ddl: 'create table geo.log (was geo.city)' },
+    { kind: 'column of an array of its rows', ddl: 'create table geo.log (were geo.city[])' },
+    { kind: 'domain over its row type', ddl: 'create domain geo.kept as geo.city' },
+    {
+      kind: 'function that gives its rows',
+      ddl: `create function geo.latest() returns setof geo.city language sql stable as 'select * from geo.city'`,
+    },
+    {
+      kind: 'function that takes its rows',
+      ddl: `create function geo.label(geo.city) returns text language sql immutable as 'select ($1).name'`,
+    },
+    {
+      kind: 'function with a body in SQL',
+      ddl: 'create function geo.size() returns bigint language sql begin atomic select count(*) from geo.city; end',
+    },
   ];
 
   it.each(dependents)(
