@@ -24,6 +24,7 @@ export interface Job extends Definition {
   readonly queue: QueueBackend;
   readonly options: RunOptions;
   readonly hooks: RunHooks;
+  readonly tellHost: (event: RunEvent) => void;
   /** When the options ask for a profile. */
   readonly profiler?: Profiler;
   /** When the options give a tracer, and the run is coordinated here. */
@@ -62,22 +63,39 @@ export const prepareJob = async (
     queue: chooseBackend(named, options.redis, process.env),
     options,
     hooks,
+    tellHost: createTellHost(options),
     ...(profile && { profiler: startProfiler(named, logger) }),
   };
 };
 
 /** What a listener throws is named as such: it must not pass for a lost connection, whose errors have no code either. */
-const tellHost = ({ onEvent }: RunOptions, event: RunEvent): void => {
-  try {
-    onEvent?.(event);
-  } catch (cause) {
-    throw new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
-  }
+const listenerError = (cause: unknown): EtlError =>
+  new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
+
+/**
+ * Tells the host's listener. Nobody waits for one that is asynchronous; when it fails, the next event ends the run, and
+ * the log has it in any case. Proved by test/integration/library.test.ts, "has a listener that fails later".
+ */
+const createTellHost = ({ onEvent, logger = silentLogger }: RunOptions): ((event: RunEvent) => void) => {
+  let failure: EtlError | undefined;
+  const fail = (cause: unknown): void => {
+    failure = listenerError(cause);
+    logger.error({ error: failure }, 'a listener of the run failed');
+  };
+  return (event) => {
+    if (failure !== undefined) throw failure;
+    try {
+      const told: unknown = onEvent?.(event);
+      if (told instanceof Promise) told.catch(fail);
+    } catch (cause) {
+      throw listenerError(cause);
+    }
+  };
 };
 
 /** The job on one connection. */
 export const createContext = async (
-  { spec, hashes, address, queue, options, hooks, profiler, trace }: Job,
+  { spec, hashes, address, queue, options, hooks, tellHost, profiler, trace }: Job,
   client: Client,
   steps: StepTime[],
 ): Promise<RunContext> => ({
@@ -111,7 +129,7 @@ export const createContext = async (
   emit: (event) => {
     profiler?.hear(event);
     trace?.hear(event);
-    tellHost(options, event);
+    tellHost(event);
   },
   logger: options.logger ?? silentLogger,
   signal: options.signal,

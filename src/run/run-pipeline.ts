@@ -212,7 +212,7 @@ const runJob = async (prepared: Job): Promise<RunResult> => {
   const { waitMs = waitMsDefault, signal, drain } = options;
   const emit = (event: RunEvent): void => {
     trace?.hear(event);
-    options.onEvent?.(event);
+    prepared.tellHost(event);
   };
   try {
     const wasReached = (): boolean => memory.wasReached;

@@ -39,6 +39,8 @@ export const serveHealth = async (
   try {
     server.listen(port, host);
     await once(server, 'listening');
+    // A connection that cannot be taken (no descriptor left) is the caller's to try again, not the worker's end.
+    server.on('error', () => undefined);
   } catch (cause) {
     const problem = `cannot listen on ${host}:${port}: ${messageOf(cause)}`;
     throw new EtlError('ETL_USAGE', { problem, hint: 'Take another port or host.' }, { cause });

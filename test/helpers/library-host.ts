@@ -41,6 +41,11 @@ const scenes: Readonly<Record<string, () => Promise<unknown>>> = {
   'is over its reject limit': () => run('rejects', {}, 'bad.csv'),
   'is aborted': () => run('aborted', stopping('signal')),
   'is drained': () => run('drained', stopping('drain')),
+  'has a listener that fails later': () =>
+    run('listener', {
+      onEvent: (({ type }) =>
+        type === 'planned' ? Promise.reject(new Error('later')) : undefined) as RunOptions['onEvent'],
+    }),
   'has a listener that throws': () =>
     run('listener', {
       onEvent: () => {

@@ -30,6 +30,7 @@ const scenes = [
   { scene: 'is aborted', outcome: 'ETL_INTERRUPTED' },
   { scene: 'is drained', outcome: 'ETL_INTERRUPTED' },
   { scene: 'has a listener that throws', outcome: 'ETL_INTERNAL' },
+  { scene: 'has a listener that fails later', outcome: 'ETL_INTERNAL' },
   { scene: 'finds no server', outcome: 'ETL_CONNECT' },
   { scene: 'is refused by the server', outcome: 'ETL_CONNECT_AUTH' },
   { scene: 'is given a wrong option', outcome: 'ETL_USAGE' },
