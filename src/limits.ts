@@ -24,6 +24,9 @@ export const segmentChunks = 2;
 /** Segments for each worker, when there is too little for whole ones: the last to finish then finishes soon. */
 export const segmentsPerWorker = 4;
 
+/** Small files that share a job: 15 kB of text on the queue, and a worker that is lost gives no more than that back. */
+export const segmentsPerJobMax = 100;
+
 /** An enqueued run is cut as if so many workers like this one loaded it: those that are idle find something to help with,
  *  and cutting costs a scan at a hundred times the speed of loading. */
 export const helpedShare = 4;
@@ -43,9 +46,8 @@ export const rejectRawBytesMax = 4 * KiB;
 /** Rejects named in an error message; the rest is in etl.reject. */
 export const rejectsShown = 5;
 
-/** Once a table is over a `rejectLimit` given as a count, this many are still collected, so that one run shows the whole
- *  family of faults; then the run stops. A worker stops by itself when it has kept so many, or one more than the limit: the
- *  others may not have heard yet, so that many for each worker is what a run may keep. */
+/** Once a table is over a `rejectLimit` given as a count, this many are still collected, to show the whole family of faults;
+ *  then the run stops. A worker stops by itself with so many, or one more than the limit: it may not have heard of the others. */
 export const rejectsCollectedMax = 1_000;
 
 /** Wait for one lock inside the final swap: longer would queue readers behind us. */
@@ -287,8 +289,8 @@ export const closeTimeoutMs = 2_000;
 /** A loading thread closes its connection and ends within this, or is ended. */
 export const threadCloseTimeoutMs = 5_000;
 
-/** A chunk ends at the record that is its ten thousandth reject: the commonest mistake makes every record one, and they are
- *  kept in memory until the chunk commits. No more records than that are decoded at once, either. */
+/** A chunk ends at its ten thousandth reject: the commonest mistake makes every record one, and they are kept in memory
+ *  until the chunk commits. No more records than that are decoded at once, either. */
 export const rejectsPerChunkMax = 10_000;
 
 /** Rejects of one statement: with the most that is kept of each, 4 MiB of text. */

@@ -30,7 +30,7 @@ export interface SourceFile {
   readonly dataLine: number;
 }
 
-/** A byte range of one file: the unit of a queue job. It begins at a record and ends at one, or at the file's end. */
+/** A byte range of one file. It begins at a record and ends at one, or at the file's end. A queue job is one, or some small ones. */
 export interface Segment {
   readonly fileId: number;
   readonly start: Position;

@@ -267,21 +267,28 @@ export interface FileTotals extends Counts {
   readonly covered: boolean;
 }
 
+/**
+ * The chunks of each file are looked up by their key. Joined as a whole, a run of thousands of files, of which the server's
+ * statistics know nothing yet, was planned as if it had one: every file was compared with every chunk, for minutes.
+ */
 const selectFileTotals = (runId: number): Query => ({
-  text: `with chunks as (
-      select c.*, lead(byte_start) over (partition by file_id order by byte_start) as next_start
-      from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
-      where f.run_id = $1 and c.epoch = r.epoch
-    )
-    select f.id::float8 as "fileId", f.table_name as "table", f.name, f.path, f.bytes::float8, f.fingerprint,
-      coalesce(sum(c.records), 0)::float8 as records, coalesce(sum(c.copied), 0)::float8 as copied,
-      coalesce(sum(c.rejected), 0)::float8 as rejected, coalesce(sum(c.filtered), 0)::float8 as filtered,
-      coalesce(min(c.byte_start), f.data_byte) = f.data_byte
-        and coalesce(max(c.byte_end), f.data_byte) = f.bytes
-        and coalesce(bool_and(c.next_start is null or c.next_start = c.byte_end), true) as covered
-    from etl.source_file f left join chunks c on c.file_id = f.id
-    where f.run_id = $1
-    group by f.id
+  text: `select f.id::float8 as "fileId", f.table_name as "table", f.name, f.path, f.bytes::float8, f.fingerprint,
+      c.records, c.copied, c.rejected, c.filtered,
+      coalesce(c.first_byte, f.data_byte) = f.data_byte
+        and coalesce(c.end_byte, f.data_byte) = f.bytes
+        and coalesce(c.follow_each_other, true) as covered
+    from etl.run r join etl.source_file f on f.run_id = r.id
+      cross join lateral (
+        select coalesce(sum(records), 0)::float8 as records, coalesce(sum(copied), 0)::float8 as copied,
+          coalesce(sum(rejected), 0)::float8 as rejected, coalesce(sum(filtered), 0)::float8 as filtered,
+          min(byte_start) as first_byte, max(byte_end) as end_byte,
+          bool_and(next_start is null or next_start = byte_end) as follow_each_other
+        from (
+          select *, lead(byte_start) over (order by byte_start) as next_start
+          from etl.chunk where file_id = f.id and epoch = r.epoch
+        ) own
+      ) c
+    where r.id = $1
     order by f.table_name, f.ordinal`,
   values: [runId],
 });

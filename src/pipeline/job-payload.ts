@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { EtlError } from '../errors.ts';
-import { traceStateCharsMax } from '../limits.ts';
+import { segmentsPerJobMax, traceStateCharsMax } from '../limits.ts';
 
 /** As JSON writes them: a NUL, and half of a surrogate pair. PostgreSQL stores neither, and would keep the job for ever. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][\da-f]{2})/i;
@@ -47,13 +47,18 @@ export type RunRequest = z.output<typeof requestSchema>;
 
 const count = (least: number) => z.int().min(least);
 
-const segmentSchema = z.strictObject({
-  segment: z.strictObject({
-    fileId: count(0),
-    start: z.strictObject({ byte: count(0), line: count(1), record: count(1) }),
-    byteEnd: count(0),
-  }),
-  /** Of the coordinator that cut the segment. */
+const segmentsSchema = z.strictObject({
+  segments: z
+    .array(
+      z.strictObject({
+        fileId: count(0),
+        start: z.strictObject({ byte: count(0), line: count(1), record: count(1) }),
+        byteEnd: count(0),
+      }),
+    )
+    .min(1)
+    .max(segmentsPerJobMax),
+  /** Of the coordinator that cut the segments. */
   generation: count(1),
   /** The coordinator's span of loading. */
   trace: traceSchema,
@@ -71,5 +76,5 @@ const read = <Schema extends z.ZodType>(schema: Schema, data: unknown, job: stri
 export const readRunRequest = (data: unknown, job: string): RunRequest => read(requestSchema, data, job);
 
 /** Reads a job of a load queue. Errors: ETL_JOB_INVALID. */
-export const readSegmentJob = (data: unknown, job: string): z.output<typeof segmentSchema> =>
-  read(segmentSchema, data, job);
+export const readSegmentJob = (data: unknown, job: string): z.output<typeof segmentsSchema> =>
+  read(segmentsSchema, data, job);

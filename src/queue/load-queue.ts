@@ -1,5 +1,5 @@
-// The load queue of one run: a job for every segment. The coordinator fills it; any process that knows the pipeline may
-// work it off.
+// The load queue of one run: a job for every segment, or for some that are small. The coordinator fills it; any process that
+// knows the pipeline may work it off.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
@@ -33,8 +33,9 @@ export interface ServeOptions extends QueueOptions {
 
 /** What a job holds: references, never rows. */
 export interface SegmentJob {
-  readonly segment: Segment;
-  /** Of the coordinator that cut the segment. */
+  /** They are loaded one after the other. */
+  readonly segments: readonly Segment[];
+  /** Of the coordinator that cut the segments. */
   readonly generation: number;
   /** Of the coordinator, when the run is traced. */
   readonly trace?: TraceContext | undefined;
@@ -74,11 +75,12 @@ export const serveQueue = async (
   options.outside.catch(fail);
   const work = async ({ id = '', data }: Job): Promise<void> => {
     try {
-      const { segment, generation, trace } = options.read(data, id);
+      const { segments, generation, trace } = options.read(data, id);
       // Left on the queue by a coordinator that is gone.
       if (generation < options.generation) return;
       if (generation > options.generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: options.runId });
-      await options.load(segment, leaving.signal, trace);
+      // A second delivery finds in the ledger what the first one loaded.
+      for (const segment of segments) await options.load(segment, leaving.signal, trace);
     } catch (error) {
       fail(error);
       // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
@@ -140,13 +142,13 @@ const waitUntilDone = async (queue: JobQueue, service: Service): Promise<void> =
 const addJobs = async (
   { ask }: JobQueue,
   { generation, trace }: ServeOptions,
-  segments: readonly Segment[],
+  batch: readonly (readonly Segment[])[],
 ): Promise<void> => {
-  const jobs = segments.map((segment) => ({
-    name: 'segment',
-    data: { segment, generation, ...(trace && { trace }) } satisfies SegmentJob,
+  const jobs = batch.map((segments) => ({
+    name: 'segments',
+    data: { segments, generation, ...(trace && { trace }) } satisfies SegmentJob,
     opts: {
-      jobId: `file-${segment.fileId}-${segment.start.byte}`,
+      jobId: `file-${segments[0]!.fileId}-${segments[0]!.start.byte}`,
       removeOnComplete: true,
       // A process that joined may lose its own connection: the job then goes to another.
       attempts: jobAttemptsMax,
@@ -157,15 +159,15 @@ const addJobs = async (
 };
 
 /**
- * Puts the segments on the run's queue, batch by batch as they are found, and works them off together with whoever else
+ * Puts jobs of segments on the run's queue, batch by batch as they are found, and works them off together with whoever else
  * serves it. Returns when all are done; the first failure stops this process's share and is thrown as it was.
  */
 export const workOff = async (
   options: ServeOptions,
-  batches: AsyncGenerator<readonly Segment[], void>,
+  batches: AsyncGenerator<readonly (readonly Segment[])[], void>,
 ): Promise<void> => {
   const feed = async (queue: JobQueue): Promise<void> => {
-    for await (const segments of batches) await addJobs(queue, options, segments);
+    for await (const batch of batches) await addJobs(queue, options, batch);
   };
   await withQueue(options.queue, queueName(options.runId), async (queue) => {
     await empty(queue);

@@ -1,9 +1,15 @@
-// Divides what is missing among the workers: whole files where that comes out even, otherwise pieces that are cut by a
-// scan which runs ahead of the loaders.
+// Divides what is missing among the workers: whole files where that comes out even, small ones together, otherwise pieces that
+// are cut by a scan which runs ahead of the loaders.
 
 import { createSplitter } from '../format/splitter.ts';
 import { segmentCuts } from '../format/segment-cuts.ts';
-import { segmentBytesMin, segmentChunks, segmentsPerWorker, unevenMax } from '../limits.ts';
+import {
+  segmentBytesMin,
+  segmentChunks,
+  segmentsPerJobMax,
+  segmentsPerWorker,
+  unevenMax,
+} from '../limits.ts';
 import type { Segment, SourceFile } from '../model.ts';
 import { readRange } from '../source/read-file.ts';
 import type { SourceTableSpec } from '../declaration.ts';
@@ -61,14 +67,34 @@ async function* piecesOf(
   yield { fileId: file.id, start, byteEnd: gap.byteEnd };
 }
 
+/**
+ * Small gaps together, so that each does not cost the queue a job: so many that every worker still gets several. Pure.
+ */
+export const jobsOf = (gaps: readonly Segment[], workers: number): readonly (readonly Segment[])[] => {
+  const share = total(gaps.map(bytesOf)) / (segmentsPerWorker * workers);
+  const jobBytesMax = Math.min(segmentBytesMin, share);
+  const jobs: Segment[][] = [];
+  let bytes = 0;
+  for (const gap of gaps) {
+    bytes += bytesOf(gap);
+    const last = jobs.at(-1);
+    if (last !== undefined && bytes <= jobBytesMax && last.length < segmentsPerJobMax) last.push(gap);
+    else {
+      jobs.push([gap]);
+      bytes = bytesOf(gap);
+    }
+  }
+  return jobs;
+};
+
 /** Yields the jobs of a load: first the gaps that stay whole, then the pieces of the others as they are found. */
-export async function* divide(division: Division): AsyncGenerator<readonly Segment[], void> {
+export async function* divide(division: Division): AsyncGenerator<readonly (readonly Segment[])[], void> {
   const { missing, workers, chunkBytes } = division;
   const bytes = pieceBytes(missing.map(bytesOf), workers, chunkBytes);
   // A piece that is hardly larger than its share is not worth a scan.
   const isWhole = (gap: Segment): boolean => bytesOf(gap) <= 1.5 * bytes;
   const whole = missing.filter(isWhole);
-  if (whole.length > 0) yield whole;
+  if (whole.length > 0) yield jobsOf(whole, workers);
   for (const gap of missing)
-    if (!isWhole(gap)) for await (const piece of piecesOf(gap, division, bytes)) yield [piece];
+    if (!isWhole(gap)) for await (const piece of piecesOf(gap, division, bytes)) yield [[piece]];
 }

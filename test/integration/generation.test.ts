@@ -74,8 +74,8 @@ describe('a job of another generation', () => {
     start: { byte: 0, line: 1, record: 1 },
     byteEnd: 10,
   });
-  async function* batches(...fileIds: number[]): AsyncGenerator<readonly Segment[], void> {
-    yield fileIds.map(segment);
+  async function* batches(...fileIds: number[]): AsyncGenerator<readonly (readonly Segment[])[], void> {
+    yield fileIds.map((fileId) => [segment(fileId)]);
   }
   let runId = 0;
   const serving = (

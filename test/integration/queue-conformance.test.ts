@@ -31,8 +31,8 @@ const segment = (fileId: number): Segment => ({
   byteEnd: 10,
 });
 
-async function* batches(...fileIds: number[]): AsyncGenerator<readonly Segment[], void> {
-  yield fileIds.map(segment);
+async function* batches(...fileIds: number[]): AsyncGenerator<readonly (readonly Segment[])[], void> {
+  yield fileIds.map((fileId) => [segment(fileId)]);
 }
 
 describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queues in $kind', ({ kind }) => {
@@ -100,7 +100,7 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
     const loaded = new Promise<void>((resolve) => (isLoaded = resolve));
     const helper = await serveQueue(serving(async () => isLoaded()));
     await withQueue(place(), name, async ({ ask }) => {
-      await ask((bull) => bull.add('segment', { segment: segment(1), generation: 1 }));
+      await ask((bull) => bull.add('segments', { segments: [segment(1)], generation: 1 }));
     });
     await loaded;
     await helper.close();

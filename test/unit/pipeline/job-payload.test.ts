@@ -47,13 +47,14 @@ describe('readRunRequest', () => {
 
 describe('readSegmentJob', () => {
   const segment = { fileId: 1, start: { byte: 10, line: 2, record: 1 }, byteEnd: 20 };
+  const segments = [segment, { ...segment, fileId: 2 }];
 
   it('takes what a coordinator writes', () =>
-    expect(readSegmentJob({ segment, generation: 2 }, 'file-1-10')).toEqual({ segment, generation: 2 }));
+    expect(readSegmentJob({ segments, generation: 2 }, 'file-1-10')).toEqual({ segments, generation: 2 }));
 
   it('takes the trace of its coordinator', () => {
     const traced = {
-      segment,
+      segments,
       generation: 2,
       trace: { traceparent: `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-00` },
     };
@@ -61,12 +62,14 @@ describe('readSegmentJob', () => {
   });
 
   it.each<{ name: string; data: object }>([
-    { name: 'no generation', data: { segment } },
-    { name: 'a negative byte', data: { segment: { ...segment, byteEnd: -1 }, generation: 1 } },
-    { name: 'a text for a number', data: { segment: { ...segment, fileId: '1' }, generation: 1 } },
+    { name: 'no generation', data: { segments } },
+    { name: 'no segment', data: { segments: [], generation: 1 } },
+    { name: 'more segments than a job has', data: { segments: Array(101).fill(segment), generation: 1 } },
+    { name: 'a negative byte', data: { segments: [{ ...segment, byteEnd: -1 }], generation: 1 } },
+    { name: 'a text for a number', data: { segments: [{ ...segment, fileId: '1' }], generation: 1 } },
     {
       name: 'a key that nobody knows',
-      data: { segment: { ...segment, path: '/etc/passwd' }, generation: 1 },
+      data: { segments: [{ ...segment, path: '/etc/passwd' }], generation: 1 },
     },
   ])('refuses $name', ({ data }) =>
     expect(() => readSegmentJob(data, 'file-1-10')).toThrow(

@@ -1,7 +1,8 @@
 // How large the pieces are that files are cut into, and when they are left whole.
 
 import { describe, expect, it } from 'vitest';
-import { pieceBytes } from '../../../src/run/cut-segments.ts';
+import { segmentBytesMin, segmentsPerJobMax } from '../../../src/limits.ts';
+import { jobsOf, pieceBytes } from '../../../src/run/cut-segments.ts';
 
 const MiB = 1024 * 1024;
 const chunkBytes = 32 * MiB;
@@ -31,5 +32,38 @@ describe('pieceBytes', () => {
         chunkBytes,
       ),
     ).toBe(bytes * MiB);
+  });
+});
+
+describe('jobsOf', () => {
+  const gaps = (...sizes: readonly number[]) =>
+    sizes.map((size, index) => ({ fileId: index, start: { byte: 0, line: 1, record: 1 }, byteEnd: size }));
+  const cases: readonly { name: string; sizes: number[]; workers: number; jobs: number[] }[] = [
+    { name: 'nothing', sizes: [], workers: 2, jobs: [] },
+    { name: 'few files: a job each', sizes: [10, 10, 10], workers: 2, jobs: [1, 1, 1] },
+    {
+      name: 'sixteen files: every worker gets four jobs',
+      sizes: Array(16).fill(10),
+      workers: 2,
+      jobs: Array(8).fill(2),
+    },
+    { name: 'small ones beside a large one', sizes: [1, 1, 1, 90, 1, 1, 5], workers: 2, jobs: [3, 1, 3] },
+    {
+      name: 'thousands: no more than a job may have',
+      sizes: Array(1000).fill(1),
+      workers: 1,
+      jobs: Array(10).fill(segmentsPerJobMax),
+    },
+    {
+      name: 'large ones: not together',
+      sizes: Array(100).fill(0.6 * segmentBytesMin),
+      workers: 1,
+      jobs: Array(100).fill(1),
+    },
+  ];
+  it.each(cases)('$name', ({ sizes, workers, jobs }) => {
+    const made = jobsOf(gaps(...sizes), workers);
+    expect(made.map(({ length }) => length)).toEqual(jobs);
+    expect(made.flat()).toEqual(gaps(...sizes));
   });
 });
