@@ -50,10 +50,9 @@ export const rejectsShown = 5;
  *  then the run stops. A worker stops by itself with so many, or one more than the limit: it may not have heard of the others. */
 export const rejectsCollectedMax = 1_000;
 
-/** Wait for one lock inside the final swap: longer would queue readers behind us. */
+/** Wait for one lock inside the final swap: longer would queue readers behind us. How long it is tried again, before the run
+ *  stops with a clear error. */
 export const swapLockTimeoutMs = 2_000;
-
-/** How long the final swap is tried again while others hold its tables, before the run stops with a clear error. */
 export const publishWaitMs = 60_000;
 
 /** First and last bytes of a source file that go into its fingerprint beside size and modification time. */
