@@ -64,7 +64,10 @@ describe('readSegmentJob', () => {
   it.each<{ name: string; data: object }>([
     { name: 'no generation', data: { segments } },
     { name: 'no segment', data: { segments: [], generation: 1 } },
-    { name: 'more segments than a job has', data: { segments: Array(101).fill(segment), generation: 1 } },
+    {
+      name: 'more segments than a job has',
+      data: { segments: Array.from({ length: 101 }, () => segment), generation: 1 },
+    },
     { name: 'a negative byte', data: { segments: [{ ...segment, byteEnd: -1 }], generation: 1 } },
     { name: 'a text for a number', data: { segments: [{ ...segment, fileId: '1' }], generation: 1 } },
     {
