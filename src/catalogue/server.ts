@@ -17,6 +17,12 @@ export const serverErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_CONNECT_TLS: {
+    message: 'no encrypted connection to {server}: {problem}',
+    hint: '{hint}',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_CONNECT_DATABASE: {
     message: 'the server {server} has no database {database}',
     hint: 'Create it with `createdb {database}`, or correct DATABASE_URL.',

@@ -9,6 +9,7 @@ import { advisoryKeys } from './advisory-keys.ts';
 import { PgClient } from './pg.ts';
 import { withPermission } from './server-error.ts';
 import { quoteName, type Query } from './sql.ts';
+import { tlsHint } from './tls.ts';
 import { watchClient } from './watchdog.ts';
 
 export type Client = pg.Client;
@@ -41,6 +42,9 @@ const connectError = (thrown: unknown, address: ServerAddress, client: pg.Client
       { cause },
     );
   if (code === '3D000') return new EtlError('ETL_CONNECT_DATABASE', details, { cause });
+  const hint = tlsHint(cause);
+  if (hint !== undefined)
+    return new EtlError('ETL_CONNECT_TLS', { ...details, problem: messageOf(cause), hint }, { cause });
   const known = networkProblems[code];
   const problem = known === undefined ? messageOf(cause) : `${known} (${code})`;
   return new EtlError('ETL_CONNECT', { ...details, problem, hint: connectHint }, { cause });
@@ -119,7 +123,7 @@ const lost = new WeakMap<pg.Client, Error>();
  *
  * A killed backend rejects the running query and also emits 'error'; the listener keeps the second from ending the
  * process, and remembers that the connection is lost: the driver's own error for that has no code.
- * Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE, ETL_PERMISSION.
+ * Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE, ETL_CONNECT_TLS, ETL_PERMISSION.
  */
 export const openClient = async (address: ServerAddress): Promise<Client> => {
   const client = new PgClient(address.config);
