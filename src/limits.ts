@@ -146,6 +146,9 @@ export const rejectsListedDefault = 50;
 /** Rejects that `etl rejects list --limit` may ask for: they are held in memory (4 KiB each at most). */
 export const rejectsListedMax = 10_000;
 
+/** Tables named when a misspelt one is like none of them: as many as fit on a line or two. */
+export const tablesSuggestedMax = 10;
+
 /** Entries that shell completion offers for a file name. */
 export const completionsMax = 200;
 
