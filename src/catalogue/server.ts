@@ -121,7 +121,7 @@ export const serverErrors = {
   },
   ETL_EMBEDDED_START: {
     message: 'the embedded PostgreSQL in {directory} does not start: {problem}',
-    hint: 'Its log is {log}. `etl db stop` and a new run start it afresh.',
+    hint: '{hint}',
     retry: 'run',
     exit: failed,
   },

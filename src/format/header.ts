@@ -104,6 +104,17 @@ export const neededHeaders = (
   ...new Set([...columns.flatMap(({ headers }) => headers), ...filters.flatMap(headersOf)]),
 ];
 
+/** What a header has instead of what is missing. A single field that holds another delimiter is all of them. */
+const foundHint = (names: readonly string[], missing: string): string => {
+  const shown = `${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}`;
+  const found = `It has ${names.length} ${names.length === 1 ? 'field' : 'fields'}: ${shown}.`;
+  const delimiter = names.length === 1 ? /[;|\t,]/.exec(names[0]!)?.[0] : undefined;
+  if (delimiter !== undefined)
+    return `${found} Probably csv(…, { delimiter: ${delimiter === '\t' ? String.raw`'\t'` : `'${delimiter}'`} }).`;
+  const near = nearest(missing, names);
+  return near === undefined ? found : `Did you mean "${near}"? ${found}`;
+};
+
 /**
  * Checks that every needed header is in the file, once.
  *
@@ -117,10 +128,7 @@ export const checkHeader = (
   const missing = needed.filter((header) => !names.includes(header));
   if (missing.length > 0) {
     const headers = missing.map((header) => `"${header}"`).join(', ');
-    const near = nearest(missing[0]!, names);
-    const found = `It has ${names.length} fields: ${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}.`;
-    const hint = near === undefined ? found : `Did you mean "${near}"? ${found}`;
-    throw new EtlError('ETL_HEADER_MISSING', { ...place, headers, hint });
+    throw new EtlError('ETL_HEADER_MISSING', { ...place, headers, hint: foundHint(names, missing[0]!) });
   }
   for (const header of needed) {
     const first = names.indexOf(header);

@@ -80,7 +80,7 @@ const importFile = async (path: string, file: string, library: object): Promise<
     virtualModules: { sluice: library },
   });
   try {
-    return await jiti.import<Record<string, unknown>>(file);
+    return await orStuck(path, jiti.import<Record<string, unknown>>(file));
   } catch (cause) {
     // By name: the file may have thrown it with another copy of sluice.
     if (cause instanceof Error && cause.name === 'EtlError') throw cause;
@@ -90,6 +90,21 @@ const importFile = async (path: string, file: string, library: object): Promise<
       'Mend the file; `npx tsc --noEmit` shows more.',
       cause,
     );
+  }
+};
+
+/** An await at the top of a file that waits for nothing at all: Node would end the process without a word. */
+const orStuck = async <T>(path: string, work: Promise<T>): Promise<T> => {
+  let tell: (() => void) | undefined;
+  const stuck = new Promise<never>((_, reject) => {
+    const hint = 'Wait only for what will happen; a pipeline file has no need to wait for anything.';
+    tell = () => reject(fileError(path, 'it waits for something that never comes', hint));
+  });
+  process.once('beforeExit', tell!);
+  try {
+    return await Promise.race([work, stuck]);
+  } finally {
+    process.off('beforeExit', tell!);
   }
 };
 

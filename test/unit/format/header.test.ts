@@ -258,6 +258,15 @@ describe('checkHeader', () => {
     );
   });
 
+  it.each([
+    { name: 'WBAN;Date', hint: "It has 1 field: WBAN;Date. Probably csv(…, { delimiter: ';' })." },
+    { name: 'WBAN|Date', hint: "It has 1 field: WBAN|Date. Probably csv(…, { delimiter: '|' })." },
+    { name: 'WBAN\tDate', hint: "It has 1 field: WBAN\tDate. Probably csv(…, { delimiter: '\\t' })." },
+    { name: 'WBAM', hint: 'Did you mean "WBAN"? It has 1 field: WBAN.', names: ['WBAN'] },
+  ])('one field is told by its delimiter: $name', ({ name, hint, names = [name] }) =>
+    expect(thrownBy(check(names, ['WBAM'])).hint).toBe(hint),
+  );
+
   it('refuses a header that is there twice, when it is needed', () => {
     const error = thrownBy(check(['a', 'b', 'a'], ['a']));
     expect(error.code).toBe('ETL_HEADER_DUPLICATE');
