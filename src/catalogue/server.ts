@@ -13,7 +13,7 @@ export const serverErrors = {
   },
   ETL_CONNECT_AUTH: {
     message: 'the server {server} refused user {user}: {problem}',
-    hint: 'Check user and password in DATABASE_URL, or PGUSER, PGPASSWORD and ~/.pgpass.',
+    hint: 'Check user and password in DATABASE_URL, or PGUSER, PGPASSWORD and ~/.pgpass; where the server wants encryption, sslmode=require.',
     retry: 'never',
     exit: failed,
   },
