@@ -88,10 +88,8 @@ export const queuePoolConnections = 2;
 /** Connections of BullMQ in a process that runs a pipeline: pool and LISTEN connection of its queue and of its worker. */
 export const queueConnectionsMax = 2 * (queuePoolConnections + 1);
 
-/** Progress is drawn at most this often on a terminal. */
+/** Progress is told at most this often: drawn on a terminal; in plain lines on a pipe or in a log file. */
 export const progressIntervalMs = 100;
-
-/** Plain progress lines on a pipe or in a log file. */
 export const progressLineIntervalMs = 5_000;
 
 /** The embedded server answers within this, or its log is shown. */
@@ -109,17 +107,15 @@ export const embeddedStopTimeoutMs = 60_000;
 /** A killed server's orphans hold its shared memory for a moment; a start is tried again for this long. */
 export const embeddedOrphansTimeoutMs = 10_000;
 
-/** Below the ports that systems give to outgoing connections (from 32768): nobody takes ours while it is down. */
+/** Below the ports that systems give to outgoing connections (from 32768): nobody takes ours while it is down. Ports tried
+ *  before we say that none is free; a dozen would do. */
 export const embeddedPortMin = 20_000;
 export const embeddedPortMax = 31_999;
-
-/** Ports tried before we say that none is free; a dozen would do. */
 export const embeddedPortAttemptsMax = 100;
 
-/** Last lines of the server's log shown when it does not start; the reason is nearly always among them. */
+/** Last lines of the server's log shown when it does not start; the reason is nearly always among them. A larger log is set
+ *  aside at the next start, and the one set aside before is dropped. */
 export const embeddedLogLinesShown = 5;
-
-/** A larger log is set aside at the next start, and the one set aside before is dropped. */
 export const embeddedLogBytesMax = 10 * MiB;
 
 /** Characters of a field that a reject's reason repeats; the whole record is kept beside it. */
@@ -151,6 +147,9 @@ export const rejectsListedDefault = 50;
 
 /** Rejects that `etl rejects list --limit` may ask for: they are held in memory (4 KiB each at most). */
 export const rejectsListedMax = 10_000;
+
+/** Tables named when a misspelt one is like none of them: as many as fit on a line or two. */
+export const tablesSuggestedMax = 10;
 
 /** Entries that shell completion offers for a file name. */
 export const completionsMax = 200;

@@ -26,7 +26,7 @@ export const definitionErrors = {
   },
   ETL_PARAM: {
     message: 'pipeline {pipeline}: parameter {param}: {problem}',
-    hint: 'Give it as `--param {param}=value`.',
+    hint: '{hint}',
     retry: 'never',
     exit: usage,
   },

@@ -13,7 +13,13 @@ export const serverErrors = {
   },
   ETL_CONNECT_AUTH: {
     message: 'the server {server} refused user {user}: {problem}',
-    hint: 'Check user and password in DATABASE_URL, or PGUSER, PGPASSWORD and ~/.pgpass.',
+    hint: 'Check user and password in DATABASE_URL, or PGUSER, PGPASSWORD and ~/.pgpass; where the server wants encryption, sslmode=require.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_CONNECT_TLS: {
+    message: 'no encrypted connection to {server}: {problem}',
+    hint: '{hint}',
     retry: 'never',
     exit: failed,
   },
@@ -115,7 +121,7 @@ export const serverErrors = {
   },
   ETL_EMBEDDED_START: {
     message: 'the embedded PostgreSQL in {directory} does not start: {problem}',
-    hint: 'Its log is {log}. `etl db stop` and a new run start it afresh.',
+    hint: '{hint}',
     retry: 'run',
     exit: failed,
   },

@@ -17,6 +17,12 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SOURCE_FORMAT: {
+    message: 'table {table}: {file} {problem}',
+    hint: '{hint}',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SOURCE_EMPTY: {
     message: 'table {table}: {file} is empty: it has not even a header line',
     hint: 'An empty file is nearly always a broken transfer. Fetch it again, or leave it out of the glob.',
@@ -43,7 +49,7 @@ export const sourceErrors = {
   },
   ETL_HEADER_INVALID: {
     message: 'table {table}: {file}:{line}: the header cannot be read: {problem}',
-    hint: 'Check delimiter, quote and skipLines of the source.',
+    hint: '{hint}',
     retry: 'never',
     exit: failed,
   },

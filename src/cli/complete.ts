@@ -2,6 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ShellCompDirective, type RootCommand } from '@bomb.sh/tab';
 import tab from '@bomb.sh/tab/commander';
 import { completionsMax } from '../limits.ts';
 import { commands } from './commands/table.ts';
@@ -29,6 +30,19 @@ const filesLike = (typed: string, workingDirectory: string): string[] => {
     .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`);
 };
 
+const ignore = (): void => {};
+
+/** Tells the shell to put no blank behind a folder: the library has one directive for everything, and sets it anew. */
+const continueFolders = (completion: RootCommand, typed: string): void => {
+  const { ShellCompDirectiveNoFileComp: noFiles, ShellCompDirectiveNoSpace: noSpace } = ShellCompDirective;
+  const get = (): number => {
+    const offered = completion.completions.filter(({ value }) => value.startsWith(typed));
+    const isFolder = offered.length > 0 && offered.every(({ value }) => value.endsWith('/'));
+    return isFolder ? noFiles | noSpace : noFiles;
+  };
+  Object.defineProperty(completion, 'directive', { get, set: ignore });
+};
+
 /** Prints completions for the words after `--`. */
 export const complete = (args: readonly string[], io: Io): void => {
   const words = args.slice(args.indexOf('--') + 1);
@@ -38,10 +52,13 @@ export const complete = (args: readonly string[], io: Io): void => {
     io,
   );
   const completion = tab(program, { completionCommandName: 'completion' });
-  const file = completion.commands.get('run')?.arguments.get('pipeline-file');
-  if (file)
-    file.handler = (add) => {
-      for (const path of filesLike(words.at(-1) ?? '', io.workingDirectory)) add(path, '');
-    };
+  // Before the library takes words off the list.
+  const typed = words.at(-1) ?? '';
+  const files = filesLike(typed, io.workingDirectory);
+  for (const { arguments: named } of completion.commands.values()) {
+    const file = named.get('pipeline-file');
+    if (file) file.handler = (add) => files.forEach((path) => add(path, ''));
+  }
+  continueFolders(completion, typed);
   completion.parse(words);
 };

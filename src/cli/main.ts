@@ -29,10 +29,17 @@ const report = (thrown: unknown, args: readonly string[], io: Io): number => {
   return exitOf(error);
 };
 
+/** Of a command that there is not, commander shows the program's help without a word: it has a word for running one. */
+const withoutIdleHelp = (args: readonly string[]): readonly string[] => {
+  const isKnown =
+    args[1] === undefined || args[1] === 'help' || commands.some(({ name }) => name === args[1]);
+  return args[0] === 'help' && !isKnown ? args.slice(1) : args;
+};
+
 const runCommand = async (args: readonly string[], io: Io): Promise<number> => {
   const program = createProgram(commands, io);
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(withoutIdleHelp(args), { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

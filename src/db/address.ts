@@ -47,6 +47,7 @@ export const addressFromUrl = (databaseUrl: string): ServerAddress => {
   try {
     return addressOf({ connectionString: databaseUrl });
   } catch (cause) {
+    if (cause instanceof EtlError) throw cause;
     // The parser's message may quote the URL with its password, so only its kind is passed on.
     const problem = messageOf(cause).includes(databaseUrl)
       ? 'the database URL is not valid'
@@ -94,5 +95,6 @@ export const resolveServer = async (options: ResolveOptions): Promise<ServerAddr
   if (env['PGSERVICE']) return addressFromUrl(serviceUrl(env['PGSERVICE'], env));
   if (namesServer(env)) return addressOf({});
   const embedded = await startEmbedded(etlDirectory);
-  return { ...addressFromUrl(embedded.url), embedded };
+  // Its own socket of this machine has no TLS, whatever PGSSLMODE says of other servers.
+  return { ...addressOf({ connectionString: embedded.url, ssl: false }), embedded };
 };

@@ -7,7 +7,9 @@ import { closeTimeoutMs } from '../limits.ts';
 import type { ServerAddress } from './address.ts';
 import { advisoryKeys } from './advisory-keys.ts';
 import { PgClient } from './pg.ts';
+import { withPermission } from './server-error.ts';
 import { quoteName, type Query } from './sql.ts';
+import { tlsHint } from './tls.ts';
 import { watchClient } from './watchdog.ts';
 
 export type Client = pg.Client;
@@ -27,7 +29,10 @@ const networkProblems: Readonly<Record<string, string>> = {
 const connectHint = 'Check host and port in DATABASE_URL (or PGHOST, PGPORT), and that the server runs.';
 
 /** Turns what node-postgres throws while connecting into one of our errors, by code. */
-const connectError = (cause: unknown, { label }: ServerAddress, client: pg.Client): EtlError => {
+const connectError = (thrown: unknown, address: ServerAddress, client: pg.Client): EtlError => {
+  const { label } = address;
+  const cause = withPermission(address, thrown);
+  if (cause instanceof EtlError) return cause;
   const code = codeOf(cause) ?? '';
   const details = { server: label, user: client.user, database: client.database };
   if (code === '28P01' || code === '28000')
@@ -37,6 +42,9 @@ const connectError = (cause: unknown, { label }: ServerAddress, client: pg.Clien
       { cause },
     );
   if (code === '3D000') return new EtlError('ETL_CONNECT_DATABASE', details, { cause });
+  const hint = tlsHint(cause);
+  if (hint !== undefined)
+    return new EtlError('ETL_CONNECT_TLS', { ...details, problem: messageOf(cause), hint }, { cause });
   const known = networkProblems[code];
   const problem = known === undefined ? messageOf(cause) : `${known} (${code})`;
   return new EtlError('ETL_CONNECT', { ...details, problem, hint: connectHint }, { cause });
@@ -115,7 +123,7 @@ const lost = new WeakMap<pg.Client, Error>();
  *
  * A killed backend rejects the running query and also emits 'error'; the listener keeps the second from ending the
  * process, and remembers that the connection is lost: the driver's own error for that has no code.
- * Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE.
+ * Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE, ETL_CONNECT_TLS, ETL_PERMISSION.
  */
 export const openClient = async (address: ServerAddress): Promise<Client> => {
   const client = new PgClient(address.config);
@@ -172,7 +180,8 @@ export const whenLost = (client: Client, { label }: ServerAddress): Promise<neve
 
 /**
  * Opens a connection for the length of `use`; an aborted signal ends the connection under it.
- * Errors: those of `use`, and ETL_SERVER_LOST when the connection was lost under it.
+ * Errors: those of `use`, ETL_PERMISSION for what the server's was about a privilege, and ETL_SERVER_LOST when the connection
+ * was lost under it.
  */
 export const withClient = async <T>(
   address: ServerAddress,
@@ -185,7 +194,7 @@ export const withClient = async <T>(
   try {
     return await use(client);
   } catch (error) {
-    throw lossOf(client, address, error);
+    throw withPermission(address, lossOf(client, address, error));
   } finally {
     signal?.removeEventListener('abort', abort);
     await closeClient(client);

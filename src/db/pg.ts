@@ -1,7 +1,9 @@
-// node-postgres: the one place that loads it.
+// node-postgres: the one place that loads it, and where it learns what libpq knows of TLS and password files.
 
 import { createRequire } from 'node:module';
 import type pg from 'pg';
+import { passwordFromFile } from './password-file.ts';
+import { answerMissingTls, settleTls } from './tls.ts';
 
 /**
  * Loads it as CommonJS, which it is; its ES module wraps that, and every thread would read both.
@@ -20,4 +22,29 @@ const loadPg = (): typeof pg => {
   }
 };
 
-export const { Client: PgClient } = loadPg();
+/** What the types leave out. */
+interface Connecting {
+  ssl: boolean;
+  connect(...address: unknown[]): void;
+}
+
+/**
+ * Every connection of ours. What is settled here cannot be settled in the address: that is sent to threads, and functions
+ * cannot be. Proved by test/integration/tls.test.ts and password-file.test.ts. Errors: ETL_USAGE.
+ */
+export class PgClient extends loadPg().Client {
+  constructor(given: pg.ClientConfig) {
+    const { config, isOptional } = settleTls(given, process.env);
+    super(config);
+    this.password ??= passwordFromFile as never;
+    const connection = this.connection as pg.Connection & Connecting;
+    // A socket of this machine is never encrypted, and libpq does not look at the mode then.
+    if (this.host.startsWith('/')) this.ssl = connection.ssl = false;
+    if (!this.ssl || config.sslnegotiation === 'direct') return;
+    const connect = connection.connect.bind(connection);
+    connection.connect = (...address) => {
+      connect(...address);
+      answerMissingTls(connection, isOptional);
+    };
+  }
+}

@@ -12,19 +12,24 @@ export const isRefusal = (thrown: unknown): boolean => {
   );
 };
 
+/** A missing privilege as ETL_PERMISSION, whatever was asked for; anything else as it is. */
+export const withPermission = ({ label, config }: ServerAddress, thrown: unknown): unknown => {
+  if (thrown instanceof EtlError || codeOf(thrown) !== '42501') return thrown;
+  const details = { user: config.user ?? label.split('@')[0], problem: messageOf(thrown) };
+  return new EtlError('ETL_PERMISSION', { ...details, action: 'do what this needs' }, { cause: thrown });
+};
+
 /** Any thrown thing as an EtlError: ours as it is, the server's by SQLSTATE. */
-export const asServerError = ({ label, config }: ServerAddress, thrown: unknown): EtlError => {
+export const asServerError = (address: ServerAddress, cause: unknown): EtlError => {
+  const thrown = withPermission(address, cause);
   if (thrown instanceof EtlError) return thrown;
+  const { label } = address;
   const code = codeOf(thrown) ?? '';
   const problem = messageOf(thrown);
   const options = { cause: thrown };
   if (retryOf(thrown) === 'server')
     return new EtlError('ETL_SERVER_LOST', { server: label, problem }, options);
   if (code === '53100') return new EtlError('ETL_DISK_FULL', { server: label, problem }, options);
-  if (code === '42501') {
-    const user = config.user ?? label.split('@')[0];
-    return new EtlError('ETL_PERMISSION', { user, action: 'do what a run needs', problem }, options);
-  }
   if (isSqlState(code)) {
     const { detail, hint } = thrown as { detail?: string; hint?: string };
     return new EtlError('ETL_SERVER_REFUSED', { sqlstate: code, problem, hint: detail ?? hint }, options);

@@ -6,6 +6,7 @@ import { EtlError, messageOf } from '../errors.ts';
 import { headerBytesMax } from '../limits.ts';
 import { nearest } from '../nearest.ts';
 import { rejectCodes } from '../model.ts';
+import { otherContent } from './content.ts';
 import { countNewlines, createSplitter, lineEnd } from './splitter.ts';
 import { parse } from './csv-parse.ts';
 import { csvBytes, csvOptions } from './csv-options.ts';
@@ -23,6 +24,8 @@ export interface HeaderPlace {
   readonly table: string;
   readonly file: string;
 }
+
+type Invalid = (problem: string, hint?: string) => EtlError;
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -42,7 +45,7 @@ const skipLines = (head: Buffer, from: number, lines: number): number => {
  * Reads the header from the first bytes of a file (`head`; `isWhole`: they are the whole file).
  *
  * With names given by the dialect, the file has none and data begins at once.
- * Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID.
+ * Errors: ETL_SOURCE_FORMAT, ETL_SOURCE_EMPTY, ETL_HEADER_INVALID.
  */
 export const readHeader = (
   head: Buffer,
@@ -50,10 +53,13 @@ export const readHeader = (
   dialect: Dialect,
   place: HeaderPlace,
 ): FileHeader => {
+  const other = otherContent(head);
+  if (other !== undefined)
+    throw new EtlError('ETL_SOURCE_FORMAT', { ...place, problem: other.problem, hint: other.hint });
   const start = skipLines(head, skipMark(head), dialect.skipLines);
   const firstLine = dialect.skipLines + 1;
-  const invalid = (problem: string): EtlError =>
-    new EtlError('ETL_HEADER_INVALID', { ...place, line: firstLine, problem });
+  const invalid: Invalid = (problem, hint = 'Check delimiter, quote and skipLines of the source.') =>
+    new EtlError('ETL_HEADER_INVALID', { ...place, line: firstLine, problem, hint });
   if (start === head.length && !isWhole)
     throw invalid(`its ${dialect.skipLines} skipped lines are longer than ${headerBytesMax} bytes`);
   if (dialect.header !== true) return { names: dialect.header, dataByte: start, dataLine: firstLine };
@@ -71,9 +77,14 @@ export const readHeader = (
   return { names, dataByte: start + after, dataLine: firstLine + countNewlines(rest, 0, after) };
 };
 
-const parseNames = (line: Buffer, dialect: Dialect, invalid: (problem: string) => EtlError): string[] => {
-  if (!isUtf8(line) || line.includes(0))
-    throw invalid('it is not UTF-8 text; convert the file first, with iconv -t utf-8');
+const parseNames = (line: Buffer, dialect: Dialect, invalid: Invalid): string[] => {
+  if (line.includes(0))
+    throw invalid(
+      'it has a NUL byte: the file is binary, or in UTF-16',
+      'If it is text, convert it first: iconv -f utf-16le -t utf-8.',
+    );
+  if (!isUtf8(line))
+    throw invalid('it is not UTF-8 text', 'Convert the file first, such as with iconv -f latin1 -t utf-8.');
   try {
     const [names = []] = parse(csvBytes(line, dialect), csvOptions(dialect, true));
     return names.map((name) => name.trim());
@@ -93,6 +104,17 @@ export const neededHeaders = (
   ...new Set([...columns.flatMap(({ headers }) => headers), ...filters.flatMap(headersOf)]),
 ];
 
+/** What a header has instead of what is missing. A single field that holds another delimiter is all of them. */
+const foundHint = (names: readonly string[], missing: string): string => {
+  const shown = `${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}`;
+  const found = `It has ${names.length} ${names.length === 1 ? 'field' : 'fields'}: ${shown}.`;
+  const delimiter = names.length === 1 ? /[;|\t,]/.exec(names[0]!)?.[0] : undefined;
+  if (delimiter !== undefined)
+    return `${found} Probably csv(…, { delimiter: ${delimiter === '\t' ? String.raw`'\t'` : `'${delimiter}'`} }).`;
+  const near = nearest(missing, names);
+  return near === undefined ? found : `Did you mean "${near}"? ${found}`;
+};
+
 /**
  * Checks that every needed header is in the file, once.
  *
@@ -106,10 +128,7 @@ export const checkHeader = (
   const missing = needed.filter((header) => !names.includes(header));
   if (missing.length > 0) {
     const headers = missing.map((header) => `"${header}"`).join(', ');
-    const near = nearest(missing[0]!, names);
-    const found = `It has ${names.length} fields: ${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}.`;
-    const hint = near === undefined ? found : `Did you mean "${near}"? ${found}`;
-    throw new EtlError('ETL_HEADER_MISSING', { ...place, headers, hint });
+    throw new EtlError('ETL_HEADER_MISSING', { ...place, headers, hint: foundHint(names, missing[0]!) });
   }
   for (const header of needed) {
     const first = names.indexOf(header);

@@ -50,7 +50,8 @@ const readParams = (
   const param = issue.path.length === 0 ? known.join(', ') : issue.path.join('.');
   const missing = issue.path.length === 1 && !Object.hasOwn(params, String(issue.path[0]));
   const problem = missing ? 'is missing' : issue.message;
-  throw new EtlError('ETL_PARAM', { pipeline: pipeline.name, param, problem }, { cause: parsed.error });
+  const hint = `Give it as \`--param ${param}=value\`.`;
+  throw new EtlError('ETL_PARAM', { pipeline: pipeline.name, param, problem, hint }, { cause: parsed.error });
 };
 
 /** `.meta({ secret: true })`, also below `.optional()`, `.default()` and the like, whose schemas hold another. */
@@ -103,11 +104,12 @@ const pin = (pipeline: Pipeline, given: Params, values: Params): Params =>
     ),
   );
 
-const unknownParam = (pipeline: string, param: string, known: readonly string[]) => ({
-  pipeline,
-  param,
-  problem:
-    known.length === 0
-      ? 'is unknown; this pipeline takes no parameters'
-      : `is unknown${didYouMean(param, known)}`,
-});
+const unknownParam = (pipeline: string, param: string, known: readonly string[]) =>
+  known.length === 0
+    ? { pipeline, param, problem: 'is unknown; this pipeline takes no parameters', hint: 'Leave it out.' }
+    : {
+        pipeline,
+        param,
+        problem: `is unknown${didYouMean(param, known)}`,
+        hint: `Give those that it takes: ${known.map((name) => `\`--param ${name}=value\``).join(', ')}.`,
+      };

@@ -7,9 +7,10 @@ import { isRefusal } from '../format/column-types/contract.ts';
 import { canonicalReader, columnTypes } from '../format/column-types/registry.ts';
 import { withChecks } from '../format/field-reader.ts';
 import { nearest } from '../nearest.ts';
-import { columnTypeNames, stateOf, type ColumnState } from './column.ts';
+import { columnModifierNames, columnTypeNames, stateOf, type ColumnState } from './column.ts';
 import { columnNameProblem } from './names.ts';
 import { addProblem, functionSchema, mustBe, parsePart, show, strict, type Problems } from './problems.ts';
+import { didYouMean } from './suggestion.ts';
 
 const header = z.string(mustBe('a header name')).min(1, mustBe('a header name'));
 const headerMust = mustBe('a header name, or a list of them to glue together');
@@ -74,6 +75,7 @@ const otherNames: Readonly<Record<string, string>> = {
   decimal: 'numeric',
   bool: 'boolean',
   datetime: 'timestamp',
+  timestampz: 'timestamptz',
 };
 
 /** The checked column, or undefined and the problems. */
@@ -99,6 +101,12 @@ export const columnSpec = (
     addProblem(problems, where, unknownType(state.type));
     return undefined;
   }
+  for (const modifier of state.unknown)
+    addProblem(
+      problems,
+      where,
+      `unknown modifier \`.${modifier}\`${didYouMean(modifier, columnModifierNames)}`,
+    );
   const headers = parsePart(headersSchema, state.headers, where, problems, 'header');
   const options = readOptions(state.type, state, where, problems);
   const modifiers = parsePart(modifiersSchema, state, where, problems);

@@ -41,6 +41,8 @@ export interface ColumnState {
   readonly map: unknown;
   readonly checks: readonly { readonly test: unknown; readonly message: unknown }[];
   readonly schema: unknown;
+  /** Modifiers that there are not. */
+  readonly unknown: readonly string[];
 }
 
 /** A Zod schema that fits a column: it reads the column's value and gives one that the column can store. */
@@ -77,6 +79,16 @@ export interface Column<Value, Nullable extends boolean = boolean> {
 
 export type AnyColumn = Column<any>;
 
+/** Asked for by whatever inspects or awaits an object; not misspelt. */
+const notMisspelt = new Set<PropertyKey>(['then', 'toJSON']);
+
+/** What an object has under a name, or what stands in for a name that is misspelt. */
+const readOr = (known: object, name: PropertyKey, misspelt: (name: string) => unknown): unknown =>
+  typeof name !== 'string' || notMisspelt.has(name) || name in known
+    ? Reflect.get(known, name)
+    : misspelt(name);
+
+/** As with types, a modifier that there is not makes a column, which definePipeline refuses with a suggestion. */
 const build = (state: ColumnState): AnyColumn => {
   freezeDeep(state);
   const change = (changed: Partial<ColumnState>): AnyColumn => build({ ...state, ...changed });
@@ -90,7 +102,10 @@ const build = (state: ColumnState): AnyColumn => {
     map: (map) => change({ map }),
     zod: (schema) => change({ schema }),
   };
-  return Object.freeze(builder);
+  return new Proxy(Object.freeze(builder), {
+    get: (known, name) =>
+      readOr(known, name, (misspelt) => () => change({ unknown: [...state.unknown, misspelt] })),
+  });
 };
 
 const start = (type: string, headers: unknown, options: unknown, sqlType?: unknown): Column<any, false> =>
@@ -106,6 +121,7 @@ const start = (type: string, headers: unknown, options: unknown, sqlType?: unkno
     map: undefined,
     checks: [],
     schema: undefined,
+    unknown: [],
   }) as Column<any, false>;
 
 const builders = {
@@ -145,9 +161,6 @@ const builders = {
 
 export type ColumnBuilders = Readonly<typeof builders>;
 
-/** Asked for by whatever inspects or awaits an object; not misspelt column types. */
-const notTypes = new Set<PropertyKey>(['then', 'toJSON']);
-
 /**
  * The column types: `column.text('Header')`, `column.numeric('Price', { precision: 12, scale: 2 })`, …
  *
@@ -156,13 +169,14 @@ const notTypes = new Set<PropertyKey>(['then', 'toJSON']);
  */
 export const column: ColumnBuilders = new Proxy(Object.freeze(builders), {
   get: (known, name) =>
-    Object.hasOwn(known, name) || typeof name === 'symbol' || notTypes.has(name)
-      ? Reflect.get(known, name)
-      : (headers: unknown, options: unknown) => start(name, headers, options),
+    readOr(known, name, (type) => (headers: unknown, options: unknown) => start(type, headers, options)),
 });
 
 /** The column types that `column` offers. */
 export const columnTypeNames: readonly string[] = Object.keys(builders);
+
+/** The modifiers that a column offers. */
+export const columnModifierNames: readonly string[] = Object.keys(start('text', '', {}));
 
 /** What was declared, or undefined when the value was not made by column.*. */
 export const stateOf = (value: unknown): ColumnState | undefined =>

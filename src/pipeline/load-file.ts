@@ -1,11 +1,12 @@
 // loadPipelineFile(): imports a user's TypeScript file and takes the pipeline that it exports.
 
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import * as authoring from './authoring.ts';
 import { isPipeline, type Pipeline } from './define-pipeline.ts';
+import { placeOf } from './thrown-place.ts';
 
 export interface LoadedPipeline {
   readonly pipeline: Pipeline;
@@ -79,7 +80,7 @@ const importFile = async (path: string, file: string, library: object): Promise<
     virtualModules: { sluice: library },
   });
   try {
-    return await jiti.import<Record<string, unknown>>(file);
+    return await orStuck(path, jiti.import<Record<string, unknown>>(file));
   } catch (cause) {
     // By name: the file may have thrown it with another copy of sluice.
     if (cause instanceof Error && cause.name === 'EtlError') throw cause;
@@ -89,6 +90,21 @@ const importFile = async (path: string, file: string, library: object): Promise<
       'Mend the file; `npx tsc --noEmit` shows more.',
       cause,
     );
+  }
+};
+
+/** An await at the top of a file that waits for nothing at all: Node would end the process without a word. */
+const orStuck = async <T>(path: string, work: Promise<T>): Promise<T> => {
+  let tell: (() => void) | undefined;
+  const stuck = new Promise<never>((_, reject) => {
+    const hint = 'Wait only for what will happen; a pipeline file has no need to wait for anything.';
+    tell = () => reject(fileError(path, 'it waits for something that never comes', hint));
+  });
+  process.once('beforeExit', tell!);
+  try {
+    return await Promise.race([work, stuck]);
+  } finally {
+    process.off('beforeExit', tell!);
   }
 };
 
@@ -105,7 +121,7 @@ const noPipeline = (path: string, exported: Readonly<Record<string, unknown>>): 
 const fileError = (file: string, problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_PIPELINE_FILE', { file, problem, hint }, cause === undefined ? undefined : { cause });
 
-/** The message, and file:line of the user's own code that threw. */
+/** The message, and file:line:column of the user's own code that threw. */
 const thrownText = async (thrown: unknown, file: string): Promise<string> => {
   const message = plainMessage(messageOf(thrown), file);
   // The message names the module, and its stack tells only where the imports begin.
@@ -125,25 +141,3 @@ const plainMessage = (message: string, file: string): string =>
     .replace(/\b_\w+?\.(?=\w)/g, '')
     .replace(/^ParseError: (.*) (\S+):(\d+):\d+$/, (_, what, __, line) => `${what} (${file}:${line})`)
     .trim();
-
-const framePattern = /((?:\/|[A-Z]:\\)[^()]+?):(\d+):(\d+)\)?$/;
-
-const framesOf = (error: Error): readonly { path: string; line: number; column: number }[] =>
-  (error.stack ?? '').split('\n').flatMap((text) => {
-    const [, path, line, column] = framePattern.exec(text) ?? [];
-    return path === undefined ? [] : { path, line: Number(line), column: Number(column) };
-  });
-
-/** file:line of the innermost stack frame in the user's files, the pipeline file before what it imports. */
-const placeOf = async (thrown: Error, file: string): Promise<string | undefined> => {
-  const frames = framesOf(thrown);
-  const isTheirs = (path: string): boolean =>
-    path.startsWith(`${dirname(file)}/`) && !path.includes('/node_modules/');
-  const frame = frames.find(({ path }) => path === file) ?? frames.find(({ path }) => isTheirs(path));
-  if (frame === undefined) return undefined;
-  const { path, line, column } = frame;
-  const source = await readFile(path, 'utf8').catch(() => '');
-  // Transpiling keeps lines, except that a statement behind the imports may begin on the line before it: then
-  // the column lies behind the end of that line, and no line is better than a wrong one.
-  return column <= (source.split('\n')[line - 1] ?? '').length ? `${path}:${line}` : path;
-};

@@ -3,6 +3,7 @@
 import type * as BullMq from 'bullmq';
 import type { ServerAddress } from '../db/address.ts';
 import { GuardedClient, withClient, type Client } from '../db/client.ts';
+import { withPermission } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { queuePoolConnections, queueQueryTimeoutMs } from '../limits.ts';
 import type { QueueBackend } from './backend.ts';
@@ -84,7 +85,7 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   // An error without a code is the driver's: the connection ended, or gave no answer.
   errorOf: (error) =>
     error instanceof EtlError || codeOf(error) !== undefined
-      ? error
+      ? withPermission(address, error)
       : new EtlError(
           'ETL_SERVER_LOST',
           { server: address.label, problem: messageOf(error) },

@@ -3,6 +3,8 @@
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
+import { tablesSuggestedMax } from '../limits.ts';
+import { nearest } from '../nearest.ts';
 import type { RunState } from '../model.ts';
 
 /** One run, with the totals of its chunks. */
@@ -163,6 +165,15 @@ export const selectNewestRunWithRejects = (table: string | null): Query => ({
   values: [table],
 });
 
+/** Tables that a run has loaded or published; without a run, those of all runs. */
+export const selectTableNames = (runId: number | undefined): Query => ({
+  text: `select table_name as name from etl.source_file where $1::bigint is null or run_id = $1
+    union
+    select table_name from etl.published_table where $1::bigint is null or run_id = $1
+    order by 1`,
+  values: [runId ?? null],
+});
+
 interface RejectFilter {
   readonly runId: number;
   readonly table: string | null;
@@ -215,13 +226,32 @@ export interface RejectList {
   readonly total: number;
 }
 
-/** Rejects of one run, or of the newest run that has any. Errors: ETL_RUN_UNKNOWN. */
+/** A misspelt table must not pass for one without rejects. Errors: ETL_USAGE. */
+const refuseUnknownTable = async (
+  client: Client,
+  runId: number | undefined,
+  table: string | null,
+): Promise<void> => {
+  const rows = table === null ? [] : await rowsOf<{ name: string }>(client, selectTableNames(runId));
+  const known = rows.map(({ name }) => name);
+  if (table === null || known.length === 0 || known.includes(table)) return;
+  const near = nearest(table, known);
+  const hint =
+    near === undefined
+      ? `There are ${known.slice(0, tablesSuggestedMax).join(', ')}.`
+      : `Did you mean ${near}?`;
+  const problem = `${runId === undefined ? 'no run has a' : `run ${runId} has no`} table ${table}`;
+  throw new EtlError('ETL_USAGE', { problem, hint });
+};
+
+/** Rejects of one run, or of the newest run that has any. Errors: ETL_RUN_UNKNOWN, ETL_USAGE (no such table). */
 export const listRejects = async (
   client: Client,
   { runId, table = null, limit }: { runId?: number | undefined; table?: string | null; limit: number },
 ): Promise<RejectList> => {
   if (runId !== undefined) await findRun(client, runId);
   else if (!(await hasHistory(client))) return { runId, rejects: [], total: 0 };
+  await refuseUnknownTable(client, runId, table);
   const [newest] =
     runId === undefined
       ? await rowsOf<{ id: number | null }>(client, selectNewestRunWithRejects(table))

@@ -16,7 +16,7 @@ async function* single(bytes: Buffer): AsyncGenerator<Buffer, void> {
 }
 
 /** Tries one COPY under a savepoint; returns the server's refusal, or undefined when it took the rows. */
-const tryCopy = async (load: FileLoad, bytes: Buffer): Promise<unknown> => {
+const tryCopy = async (load: FileLoad, bytes: Buffer): Promise<Error | undefined> => {
   const { client, copyStatement, frame, signal } = load;
   await client.query('savepoint part');
   try {
@@ -24,7 +24,7 @@ const tryCopy = async (load: FileLoad, bytes: Buffer): Promise<unknown> => {
     await client.query('release savepoint part');
     return undefined;
   } catch (error) {
-    if (!mayBeDataRefusal(error)) throw error;
+    if (!(error instanceof Error) || !mayBeDataRefusal(error)) throw error;
     // Ended as well, or each refusal would be one level deeper, and each level holds a lock of a table that all share.
     // Proved by test/integration/load-chunk.test.ts, "more refusals than the server has locks".
     await client.query('rollback to savepoint part; release savepoint part');

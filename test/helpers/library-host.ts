@@ -3,7 +3,16 @@
 //   library-host.ts <scene> <report-file>     in a directory with words.csv and bad.csv; DATABASE_URL names the server
 
 import { writeFileSync } from 'node:fs';
-import { column, csv, definePipeline, EtlError, joinRun, runPipeline, type RunOptions } from 'sluice';
+import {
+  column,
+  csv,
+  definePipeline,
+  EtlError,
+  joinRun,
+  runPipeline,
+  type RunEvent,
+  type RunOptions,
+} from 'sluice';
 
 const [, , , scene = '', reportFile = ''] = process.argv;
 const databaseUrl = process.env['DATABASE_URL']!;
@@ -34,6 +43,9 @@ const wrongPassword = (): RunOptions => {
   return { databaseUrl: undefined, connection: { ...connection, password: 'guess' } };
 };
 
+const failLater = ({ type }: RunEvent): unknown =>
+  type === 'planned' ? Promise.reject(new Error('later')) : undefined;
+
 const scenes: Readonly<Record<string, () => Promise<unknown>>> = {
   publishes: () => run('publishes'),
   'has nothing to do': async () => [await run('twice'), await run('twice')],
@@ -41,11 +53,7 @@ const scenes: Readonly<Record<string, () => Promise<unknown>>> = {
   'is over its reject limit': () => run('rejects', {}, 'bad.csv'),
   'is aborted': () => run('aborted', stopping('signal')),
   'is drained': () => run('drained', stopping('drain')),
-  'has a listener that fails later': () =>
-    run('listener', {
-      onEvent: (({ type }) =>
-        type === 'planned' ? Promise.reject(new Error('later')) : undefined) as RunOptions['onEvent'],
-    }),
+  'has a listener that fails later': () => run('listener', { onEvent: failLater }),
   'has a listener that throws': () =>
     run('listener', {
       onEvent: () => {

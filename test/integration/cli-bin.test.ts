@@ -2,7 +2,16 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,6 +60,15 @@ describe('etl in a fresh checkout', () => {
 
   it('exits with the code of the error', async () =>
     expect(await etl('rnu')).toMatchObject({ exit: 2, out: '' }));
+
+  it('says when a pipeline file waits for something that never comes', async () => {
+    writeFileSync(join(checkout, 'stuck.ts'), 'await new Promise(() => {});\nexport default {};\n');
+    const { exit, err } = await etl('run', 'stuck.ts');
+    expect(exit).toBe(2);
+    expect(err).toMatch(
+      /^error ETL_PIPELINE_FILE: cannot load pipeline stuck\.ts: it waits for something that never comes\n/,
+    );
+  });
 
   it.runIf(process.platform === 'linux')('shows no password to those who list processes', async () => {
     const server = createServer();

@@ -170,6 +170,28 @@ describe('etl rejects list', () => {
     expect((await etl(database.url, 'rejects', 'list', ...args)).out).toContain(says),
   );
 
+  it.each([
+    {
+      args: ['--table', 'observtion'],
+      says: 'error ETL_USAGE: no run has a table observtion\n  Did you mean observation?\n',
+    },
+    {
+      args: ['1', '--table', 'stations'],
+      says: 'error ETL_USAGE: run 1 has no table stations\n  Did you mean station?\n',
+    },
+    {
+      args: ['2', '--table', 'weather'],
+      says: 'error ETL_USAGE: run 2 has no table weather\n  There are observation.\n',
+    },
+  ])('a table that there is not is a usage error: $args', async ({ args, says }) =>
+    expect(await etl(database.url, 'rejects', 'list', ...args)).toEqual({ exit: 2, out: '', err: says }),
+  );
+
+  it('a run that got nowhere has no tables to choose from', async () =>
+    expect((await etl(database.url, 'rejects', 'list', '3', '--table', 'station')).out).toBe(
+      'run 3: 0 rejects\n',
+    ));
+
   it('--json has all of it', async () => {
     const listed = JSON.parse((await etl(database.url, 'rejects', 'list', '--json')).out);
     expect(listed).toMatchObject({ runId: 2, total: 2 });

@@ -149,11 +149,21 @@ describe('a first start', () => {
     },
   );
 
+  it('where a file is in its place names no log that was never written', async () => {
+    await writeFile(etl, '');
+    await expect(startEmbedded(etl)).rejects.toMatchObject({
+      code: 'ETL_EMBEDDED_START',
+      hint: expect.stringMatching(/^Here must be a directory/),
+    });
+    await rm(etl);
+  });
+
   it('that PostgreSQL refuses tells why', async () => {
     await expect(startEmbedded(etl, { settings: { shared_buffers: 'plenty' } })).rejects.toMatchObject({
       code: 'ETL_EMBEDDED_START',
       message: expect.stringContaining('invalid value for parameter "shared_buffers": "plenty"'),
       details: { log: join(etl, 'postgres.log') },
+      hint: expect.stringMatching(/^Its log is .*postgres\.log\. /),
     });
     expect((await startEmbedded(etl)).startedNow).toBe(true);
   });

@@ -15,6 +15,10 @@ import { readProjectFile } from '../unit/project/source-files.ts';
 const suffix = randomUUID().replaceAll('-', '');
 const loader = `loader_${suffix}`;
 const reader = `reader_${suffix}`;
+/** May connect, and nothing else. */
+const stranger = `stranger_${suffix}`;
+/** May not even connect. */
+const outsider = `outsider_${suffix}`;
 const files = useFiles();
 const database = useDatabase();
 
@@ -32,13 +36,16 @@ beforeAll(async () => {
     .replaceAll('etl_loader', loader)
     .replaceAll('etl_reader', reader);
   await database.query(script);
-  await database.query(`alter role ${loader} password 'guest'; alter role ${reader} password 'guest'`);
+  await database.query(`alter role ${loader} password 'guest'; alter role ${reader} password 'guest';
+    create role ${stranger} login password 'guest'; create role ${outsider} login password 'guest';
+    grant connect on database ${new URL(database.url).pathname.slice(1)} to ${stranger}`);
   await database.query(`create schema private; create table private.salary (amount integer);
     create table public.visitor (id integer); create function private.open() returns int return 1`);
 });
 afterAll(async () => {
-  for (const role of [loader, reader]) await database.query(`drop owned by ${role} cascade`);
-  for (const role of [loader, reader]) await ask(inject('serverUrl'), `drop role ${role}`);
+  const roles = [loader, reader, stranger, outsider];
+  for (const role of roles) await database.query(`drop owned by ${role} cascade`);
+  for (const role of roles) await ask(inject('serverUrl'), `drop role ${role}`);
 });
 
 /** SQLSTATE of a statement's refusal; 'done' when it is not refused. Nothing stays done. */
@@ -141,5 +148,27 @@ describe('the reader', () => {
   it.each([['status'], ['rejects', 'list'], ['schedule', 'list']])('sees `etl %s`', async (...args) => {
     const io = fakeIo({ env: { DATABASE_URL: urlOf(reader) } });
     expect({ exit: await main(args, io), err: io.stderr.text }).toEqual({ exit: 0, err: '' });
+  });
+});
+
+describe('commands that only read name the privilege that is missing', () => {
+  it.each([
+    { role: stranger, who: 'a stranger', args: ['status'] },
+    { role: stranger, who: 'a stranger', args: ['rejects', 'list'] },
+    { role: stranger, who: 'a stranger', args: ['queue'] },
+    { role: stranger, who: 'a stranger', args: ['schedule', 'list'] },
+    { role: outsider, who: 'an outsider', args: ['status'] },
+    { role: reader, who: 'the reader', args: ['queue'] },
+  ])('$args for $who', async ({ role, args }) => {
+    const io = fakeIo({ env: { DATABASE_URL: urlOf(role) } });
+    const exit = await main(args, io);
+    expect({ exit, err: io.stderr.text }).toEqual({
+      exit: 1,
+      err: expect.stringMatching(
+        new RegExp(
+          `^error ETL_PERMISSION: user ${role} may not do what this needs: permission denied for .*\n`,
+        ),
+      ),
+    });
   });
 });

@@ -1,6 +1,7 @@
 // `etl completion <shell>`: prints the script that makes the shell complete commands, flags and files.
 
 import { Argument } from 'commander';
+import { bashScript } from '../bash-completion.ts';
 import type { CliCommand } from '../command.ts';
 
 const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
@@ -16,7 +17,7 @@ Examples:
 
 export const completionCommand: CliCommand = {
   name: 'completion',
-  register(program) {
+  register(program, { stdout }) {
     program
       .command('completion')
       .summary('print a script for tab completion')
@@ -25,7 +26,8 @@ export const completionCommand: CliCommand = {
       .addHelpText('after', examples)
       .action(async (shell: (typeof shells)[number]) => {
         const { script } = await import('@bomb.sh/tab');
-        script(shell, 'etl', 'etl');
+        if (shell === 'bash') stdout.write(bashScript);
+        else script(shell, 'etl', 'etl');
       });
   },
 };

@@ -88,13 +88,22 @@ const findReady = async (etlDirectory: string): Promise<EmbeddedServer | undefin
   return found?.status === 'ready' ? describe(etlDirectory, cluster!, found, false) : undefined;
 };
 
+/** A server that never came to write a log has none to look into. */
+const startHint = (etlDirectory: string): string => {
+  const log = logFileOf(etlDirectory);
+  return existsSync(log)
+    ? `Its log is ${log}. \`etl db stop\` and a new run start it afresh.`
+    : 'Here must be a directory that can be written to, or none yet. DATABASE_URL names another server.';
+};
+
 /** Whatever stands in the way becomes one error that names the directory and the log. */
 const orStartError = async <T>(etlDirectory: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (error) {
     if (error instanceof EtlError) throw error;
-    const details = { directory: etlDirectory, problem: messageOf(error), log: logFileOf(etlDirectory) };
+    const [log, hint] = [logFileOf(etlDirectory), startHint(etlDirectory)];
+    const details = { directory: etlDirectory, problem: messageOf(error), log, hint };
     throw new EtlError('ETL_EMBEDDED_START', details, { cause: error });
   }
 };

@@ -26,6 +26,13 @@ const cases = [
   { name: 'choices of a flag', words: ['run', '--progress', 'b'], offers: ['bar'] },
   { name: 'folders', words: ['run', 'pipe'], offers: ['pipelines/'] },
   { name: 'pipeline files, and no other files', words: ['run', 'pipelines/'], offers: ['pipelines/noaa.ts'] },
+  { name: 'pipeline files to enqueue', words: ['enqueue', 'pipelines/n'], offers: ['pipelines/noaa.ts'] },
+  {
+    name: 'pipeline files to schedule',
+    words: ['schedule', 'set', 'nightly', 'pipelines/'],
+    offers: ['pipelines/noaa.ts'],
+  },
+  { name: 'folders before anything is typed', words: ['run', ''], offers: ['pipelines/'] },
   { name: 'nothing in a folder that does not exist', words: ['run', 'nowhere/'], offers: [] },
   { name: 'shells', words: ['completion', 'z'], offers: ['zsh'] },
 ];
@@ -37,9 +44,22 @@ describe('etl complete offers', () => {
   });
 });
 
+describe('the last line tells the shell', () => {
+  it.each([
+    { name: 'that a folder goes on', words: ['run', 'pipe'], directive: ':6' },
+    { name: 'that a file does not', words: ['run', 'pipelines/'], directive: ':4' },
+    { name: 'that a command does not', words: ['st'], directive: ':4' },
+    { name: 'nothing of nothing', words: ['run', 'nowhere/'], directive: ':4' },
+  ])('$name', async ({ words, directive }) => {
+    await main(['complete', '--', ...words], fakeIo({ workingDirectory: directory }));
+    expect(printed.at(-1)).toBe(directive);
+  });
+});
+
 describe('etl completion prints a script that asks `etl complete`', () => {
   it.each(['bash', 'zsh', 'fish', 'powershell'])('for %s', async (shell) => {
-    expect(await main(['completion', shell], fakeIo())).toBe(0);
-    expect(printed.join('\n')).toMatch(/etl complete|'complete', '--'|complete --/);
+    const io = fakeIo();
+    expect(await main(['completion', shell], io)).toBe(0);
+    expect([io.stdout.text, ...printed].join('\n')).toMatch(/etl complete|'complete', '--'|complete --/);
   });
 });

@@ -82,6 +82,12 @@ const usageCases = [
     hint: '`etl status` lists the runs.',
   },
   {
+    name: 'there is no help of a command that there is not',
+    args: ['help', 'rn'],
+    says: "unknown command 'rn'",
+    hint: 'Did you mean run?',
+  },
+  {
     name: 'completion knows four shells',
     args: ['completion', 'tcsh'],
     says: 'Allowed choices are bash, zsh, fish, powershell',

@@ -1,5 +1,6 @@
 // The header: names, where the data begins, and which headers a table misses.
 
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { EtlError } from '../../../src/errors.ts';
 import { checkHeader, neededHeaders, readHeader } from '../../../src/format/header.ts';
@@ -175,10 +176,10 @@ describe('readHeader', () => {
     { name: 'a stray quote', input: 'a"b,c\n', code: 'ETL_HEADER_INVALID', says: 'quote' },
     { name: 'latin1', input: Buffer.from('Größe,b\n', 'latin1'), code: 'ETL_HEADER_INVALID', says: 'UTF-8' },
     {
-      name: 'UTF-16',
-      input: Buffer.from('\ufeffa,b\n', 'utf16le'),
+      name: 'a NUL byte',
+      input: 'a,b\0\n',
       code: 'ETL_HEADER_INVALID',
-      says: 'UTF-8',
+      says: 'it has a NUL byte: the file is binary, or in UTF-16',
     },
     {
       name: 'a first line that does not end',
@@ -193,6 +194,46 @@ describe('readHeader', () => {
     expect(error).toBeInstanceOf(EtlError);
     expect(error).toMatchObject({ code, details: place });
     expect(error.message).toContain(says);
+  });
+});
+
+describe('a file that is no text in UTF-8 is told by its first bytes', () => {
+  const rows = 'a,b\n1,2\n';
+  const iconv = (name: string): string => `Convert it first: iconv -f ${name} -t utf-8.`;
+  const contents = [
+    { name: 'gzip', input: gzipSync(rows), says: 'compressed (gzip)', hint: /`gunzip`/ },
+    // Node 20 has neither; these are the first bytes of a file.
+    { name: 'zstd', input: Buffer.from('28b52ffd0458', 'hex'), says: 'compressed (zstd)', hint: /`unzstd`/ },
+    { name: 'xz', input: Buffer.from('fd377a585a0000', 'hex'), says: 'compressed (xz)', hint: /`unxz`/ },
+    { name: 'bzip2', input: Buffer.from('BZh91AY&SY\x80'), says: 'compressed (bzip2)', hint: /`bunzip2`/ },
+    { name: 'zip', input: Buffer.from('PK\x03\x04\x14\0'), says: 'compressed (zip)', hint: /saved as CSV/ },
+    {
+      name: 'UTF-16, little end first',
+      input: Buffer.from(`\ufeff${rows}`, 'utf16le'),
+      says: 'is in UTF-16, and only UTF-8 is read',
+      hint: iconv('utf-16'),
+    },
+    {
+      name: 'UTF-16, big end first',
+      input: Buffer.from(`\ufeff${rows}`, 'utf16le').swap16(),
+      says: 'is in UTF-16, and only UTF-8 is read',
+      hint: iconv('utf-16'),
+    },
+    {
+      name: 'UTF-32',
+      input: Buffer.from('fffe000061000000', 'hex'),
+      says: 'is in UTF-32, and only UTF-8 is read',
+      hint: iconv('utf-32'),
+    },
+  ];
+  it.each(contents)('$name, with a header and without', ({ input, says, hint }) => {
+    for (const options of [{}, { header: ['a', 'b'] }, { skipLines: 1 }]) {
+      const error = thrownBy(() => read(input, options));
+      expect(error).toMatchObject({ code: 'ETL_SOURCE_FORMAT', details: place, exit: 1 });
+      expect(error.message).toContain(`table t: a.csv is `);
+      expect(error.message).toContain(says);
+      expect(error.hint).toMatch(hint);
+    }
   });
 });
 
@@ -216,6 +257,15 @@ describe('checkHeader', () => {
       /^It has 10 fields: field 0, .*field 7, …\.$/,
     );
   });
+
+  it.each([
+    { name: 'WBAN;Date', hint: "It has 1 field: WBAN;Date. Probably csv(…, { delimiter: ';' })." },
+    { name: 'WBAN|Date', hint: "It has 1 field: WBAN|Date. Probably csv(…, { delimiter: '|' })." },
+    { name: 'WBAN\tDate', hint: "It has 1 field: WBAN\tDate. Probably csv(…, { delimiter: '\\t' })." },
+    { name: 'WBAM', hint: 'Did you mean "WBAN"? It has 1 field: WBAN.', names: ['WBAN'] },
+  ])('one field is told by its delimiter: $name', ({ name, hint, names = [name] }) =>
+    expect(thrownBy(check(names, ['WBAM'])).hint).toBe(hint),
+  );
 
   it('refuses a header that is there twice, when it is needed', () => {
     const error = thrownBy(check(['a', 'b', 'a'], ['a']));

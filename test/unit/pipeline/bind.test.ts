@@ -93,6 +93,7 @@ describe('parameters', () => {
       pipeline: yearly,
       params: { yaer: '2011' },
       message: 'pipeline yearly: parameter yaer: is unknown; did you mean `year`?',
+      hint: expect.stringMatching(/^Give those that it takes: `--param year=value`/),
     },
     {
       name: 'not valid',
@@ -105,10 +106,11 @@ describe('parameters', () => {
       pipeline: plain,
       params: { year: '1' },
       message: 'pipeline plain: parameter year: is unknown; this pipeline takes no parameters',
+      hint: 'Leave it out.',
     },
-  ])('$name', ({ pipeline, params, message }) =>
+  ])('$name', ({ pipeline, params, message, hint = 'Give it as `--param year=value`.' }) =>
     expect(() => bindPipeline(pipeline, { params, directory: '/d' })).toThrow(
-      expect.objectContaining({ code: 'ETL_PARAM', message }),
+      expect.objectContaining({ code: 'ETL_PARAM', message, hint }),
     ),
   );
 

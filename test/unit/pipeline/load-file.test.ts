@@ -109,31 +109,43 @@ describe('a file that is no pipeline', () => {
     {
       name: 'code that throws',
       text: `${head}\nconst fail = (): never => {\n  throw new Error('no data today');\n};\nfail();\nexport default ${declared};`,
-      problem: 'no data today (FILE:4)',
+      problem: 'no data today (FILE:4:9)',
       hint: mendHint,
     },
     {
       name: 'a function that does not exist',
       text: `${head}const made = definePipelin({});\nexport default made;`,
-      problem: 'definePipelin is not defined (FILE:2)',
+      problem: 'definePipelin is not defined (FILE:2:14)',
       hint: mendHint,
     },
     {
-      name: 'a line that transpiling moved is not told wrongly',
+      name: 'a line that transpiling moved',
       text: `${head}export default definePipelin({});`,
-      problem: 'definePipelin is not defined (FILE)',
+      problem: 'definePipelin is not defined (FILE:2:16)',
       hint: mendHint,
     },
     {
       name: 'a function that sluice does not export',
       text: `import { tsv } from 'sluice';\nexport default tsv('a');`,
-      problem: 'tsv is not a function (FILE:2)',
+      problem: 'tsv is not a function (FILE:2:19)',
       hint: mendHint,
     },
     {
       name: 'an import that does not exist',
       text: `import { a } from './elsewhere.ts';\nexport default a;`,
       problem: "Cannot find module './elsewhere.ts'",
+      hint: mendHint,
+    },
+    {
+      name: 'an error in the first line',
+      text: `throw new Error('no data today');`,
+      problem: 'no data today (FILE:1)',
+      hint: mendHint,
+    },
+    {
+      name: 'an error in the middle of a declaration',
+      text: `${head}export default definePipeline({\n  name: missing,\n});`,
+      problem: 'missing is not defined (FILE:3:9)',
       hint: mendHint,
     },
     {
@@ -156,6 +168,16 @@ describe('a file that is no pipeline', () => {
       problem: expect.stringMatching(
         /^\n {2}table t, column a: unknown column type `strnig`; did you mean `text`\?/,
       ),
+    }));
+
+  it('a misspelt modifier is a problem of its column', async () =>
+    expect(
+      await problemOf(
+        `${head}export default definePipeline({ name: 'p', schema: 's', tables: { t: { source: csv('a'), columns: { a: column.text('A').nulable() } } } });`,
+      ),
+    ).toMatchObject({
+      code: 'ETL_DEFINITION',
+      problem: '\n  table t, column a: unknown modifier `.nulable`; did you mean `nullable`?',
     }));
 
   it.each([

@@ -14,6 +14,8 @@ import {
   type Case,
 } from './wrong-definitions.ts';
 
+const loose = (made: unknown) => made as Record<string, () => unknown>;
+
 const columnCases: readonly Case[] = [
   {
     name: 'a misspelt type',
@@ -27,6 +29,25 @@ const columnCases: readonly Case[] = [
     definition: withColumn(js.datetime!('Wind')),
     problems: [
       `table obs, column wind: unknown column type \`datetime\`; did you mean \`timestamp\`? ${knownTypes}`,
+    ],
+  },
+  {
+    name: 'a type name between two of ours',
+    definition: withColumn(js.timestampz!('Wind')),
+    problems: [
+      `table obs, column wind: unknown column type \`timestampz\`; did you mean \`timestamptz\`? ${knownTypes}`,
+    ],
+  },
+  {
+    name: 'misspelt modifiers, among others',
+    definition: withColumn(loose(loose(column.text('Wind')).nulable!()).nullable!()),
+    problems: ['table obs, column wind: unknown modifier `.nulable`; did you mean `nullable`?'],
+  },
+  {
+    name: 'a modifier nobody knows',
+    definition: withColumn(loose(column.text('Wind')).required!()),
+    problems: [
+      'table obs, column wind: unknown modifier `.required`; known: nullable, nulls, tokens, default, check, map, zod',
     ],
   },
   {

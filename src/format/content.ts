@@ -1,0 +1,36 @@
+// Files that are no text in UTF-8, known by their first bytes.
+
+interface Kind {
+  /** In latin1, a character a byte. */
+  readonly begins: string;
+  readonly problem: string;
+  readonly hint: string;
+}
+
+const compressed = (name: string, begins: string, command: string): Kind => ({
+  begins,
+  problem: `is compressed (${name}), which is not supported yet`,
+  hint: `Decompress it first, with ${command}.`,
+});
+
+const encoded = (name: string, begins: string): Kind => ({
+  begins,
+  problem: `is in ${name}, and only UTF-8 is read`,
+  hint: `Convert it first: iconv -f ${name.toLowerCase()} -t utf-8.`,
+});
+
+/** None of them can begin a CSV file in UTF-8. A mark of UTF-32 begins like one of UTF-16, so it goes first. */
+const kinds: readonly Kind[] = [
+  compressed('gzip', '\x1f\x8b', '`gunzip`'),
+  compressed('zstd', '\x28\xb5\x2f\xfd', '`unzstd`'),
+  compressed('xz', '\xfd7zXZ\x00', '`unxz`'),
+  compressed('bzip2', 'BZh91AY&SY', '`bunzip2`'),
+  compressed('zip', 'PK\x03\x04', '`unzip`; a spreadsheet (.xlsx) has to be saved as CSV'),
+  encoded('UTF-32', '\xff\xfe\x00\x00'),
+  encoded('UTF-16', '\xff\xfe'),
+  encoded('UTF-16', '\xfe\xff'),
+];
+
+/** What a file is, when its first bytes show that it is something else. */
+export const otherContent = (head: Buffer): Kind | undefined =>
+  kinds.find(({ begins }) => head.toString('latin1', 0, begins.length) === begins);

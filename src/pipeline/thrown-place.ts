@@ -1,0 +1,72 @@
+// Where in the user's own files something was thrown, as they wrote them: what runs is transpiled.
+
+import { readFile } from 'node:fs/promises';
+import { SourceMap, type SourceMapping } from 'node:module';
+import { dirname } from 'node:path';
+
+interface Place {
+  readonly path: string;
+  /** Both count from 1. */
+  readonly line: number;
+  readonly column: number;
+}
+
+/** As the user wrote it; the column is not always known. */
+interface Original {
+  readonly line: number;
+  readonly column: number | undefined;
+}
+
+const framePattern = /((?:\/|[A-Z]:\\)[^()]+?):(\d+):(\d+)\)?$/;
+
+const framesOf = (error: Error): readonly Place[] =>
+  (error.stack ?? '').split('\n').flatMap((text) => {
+    const [, path, line, column] = framePattern.exec(text) ?? [];
+    return path === undefined ? [] : [{ path, line: Number(line), column: Number(column) }];
+  });
+
+/** What runs of a file that was transpiled, with its map at the end. */
+const transpile = async (file: string, source: string): Promise<string> => {
+  const { createJiti } = await import('jiti');
+  // Not from the cache, which was made without maps: they are needed only here.
+  return createJiti(file, { fsCache: false, sourceMaps: true }).transform({
+    source,
+    filename: file,
+    ts: true,
+    async: true,
+  });
+};
+
+const mapPattern = /sourceMappingURL=data:application\/json;charset=utf-8;base64,([\w+/=]+)\s*$/;
+
+/** A place in what ran, as one in the file. */
+const originalOf = async (place: Place): Promise<Original | undefined> => {
+  const { path, line, column } = place;
+  // Only TypeScript is always transpiled; a column past its line shows that something else was, too.
+  const source = await readFile(path, 'utf8').catch(() => '');
+  if (!/\.[cm]?tsx?$/.test(path))
+    return column <= (source.split('\n')[line - 1] ?? '').length ? place : undefined;
+  const [, map = ''] = mapPattern.exec(await transpile(path, source).catch(() => '')) ?? [];
+  if (map === '') return undefined;
+  const lines = new SourceMap(JSON.parse(Buffer.from(map, 'base64').toString()));
+  // A statement behind the imports may begin on the line before it, where nothing of the file stands.
+  const found = [lines.findEntry(line - 1, column - 1), lines.findEntry(line, 0)].map(
+    (each) => each as Partial<SourceMapping>,
+  );
+  const entry = found.find(({ originalLine }) => originalLine !== undefined);
+  if (entry?.originalLine === undefined || entry.originalColumn === undefined) return undefined;
+  // Columns of the first line count what the file is wrapped in.
+  const isExact = line > 1 || entry === found[1];
+  return { line: entry.originalLine + 1, column: isExact ? entry.originalColumn + 1 : undefined };
+};
+
+/** file:line:column of the innermost stack frame in the user's files, the pipeline file before what it imports. */
+export const placeOf = async (thrown: Error, file: string): Promise<string | undefined> => {
+  const frames = framesOf(thrown);
+  const isTheirs = (path: string): boolean =>
+    path.startsWith(`${dirname(file)}/`) && !path.includes('/node_modules/');
+  const frame = frames.find(({ path }) => path === file) ?? frames.find(({ path }) => isTheirs(path));
+  if (frame === undefined) return undefined;
+  const place = await originalOf(frame);
+  return [frame.path, place?.line, place?.column].filter((part) => part !== undefined).join(':');
+};

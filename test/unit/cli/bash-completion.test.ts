@@ -1,0 +1,92 @@
+// The script of `etl completion bash`, in a real bash that has no package bash-completion.
+
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
+import { useFiles } from '../../helpers/files.ts';
+import { fakeIo } from './fake-io.ts';
+
+const { directory, write } = useFiles();
+
+// Keeps what it was asked, and answers what the test has written.
+chmodSync(write('bin/etl', `#!/bin/sh\nprintf '%s\\n' "$@" > asked\ncat answer\n`), 0o755);
+beforeEach(() => rmSync(join(directory, 'asked'), { force: true }));
+
+/** What bash would offer at the end of a line, and what it says; the shell's own word is all behind = or :. */
+const press = async (line: string, answer: string): Promise<{ offers: string[]; asked: string[] }> => {
+  const io = fakeIo();
+  expect(await main(['completion', 'bash'], io)).toBe(0);
+  write('script', io.stdout.text);
+  write('answer', answer);
+  const commands = `
+    compopt() { echo "compopt $*"; }
+    source ./script; source ./script
+    COMP_LINE=$1; COMP_POINT=\${#1}
+    $(complete -p etl | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
+    printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const shell = ['--norc', '--noprofile', '-c', `exec 2>&1; ${commands}`, 'bash', line];
+  const env = { PATH: `${join(directory, 'bin')}:/usr/bin:/bin` };
+  const said = execFileSync('bash', shell, { cwd: directory, env, encoding: 'utf8' });
+  const asked = readFileSync(join(directory, 'asked'), 'utf8');
+  return { offers: said.split('\n').filter(Boolean), asked: asked.split('\n').slice(0, -1) };
+};
+
+const cases = [
+  {
+    name: 'commands',
+    line: 'etl st',
+    answer: 'status\tthe newest runs\n:4\n',
+    asked: ['complete', '--', 'st'],
+    offers: ['status'],
+  },
+  {
+    name: 'a new word',
+    line: 'etl db ',
+    answer: 'start\t\nstop\t\n:4\n',
+    asked: ['complete', '--', 'db', ''],
+    offers: ['start', 'stop'],
+  },
+  {
+    name: 'a folder, after which no blank comes',
+    line: 'etl run pip',
+    answer: 'pipelines/\t\n:6\n',
+    asked: ['complete', '--', 'run', 'pip'],
+    offers: ['compopt -o nospace', 'pipelines/'],
+  },
+  {
+    name: 'the value of a flag behind =',
+    line: 'etl run --progress=b',
+    answer: 'bar\t\n:4\n',
+    asked: ['complete', '--', 'run', '--progress=b'],
+    offers: ['bar'],
+  },
+  {
+    name: 'a file behind a colon, of which bash holds the end only',
+    line: 'etl run a:b/c',
+    answer: 'a:b/cd.ts\t\n:4\n',
+    asked: ['complete', '--', 'run', 'a:b/c'],
+    offers: ['b/cd.ts'],
+  },
+  {
+    name: 'nothing, for want of anything',
+    line: 'etl run nowhere/',
+    answer: ':4\n',
+    asked: ['complete', '--', 'run', 'nowhere/'],
+    offers: [],
+  },
+  {
+    name: 'what is typed is never run',
+    line: 'etl run $(touch${IFS}made)',
+    answer: ':4\n',
+    asked: ['complete', '--', 'run', '$(touch${IFS}made)'],
+    offers: [],
+  },
+];
+
+describe('the script, read twice, offers', () => {
+  it.each(cases)('$name', async ({ line, answer, asked, offers }) => {
+    expect(await press(line, answer)).toEqual({ offers, asked });
+  });
+});
