@@ -7,6 +7,7 @@ import { closeTimeoutMs } from '../limits.ts';
 import type { ServerAddress } from './address.ts';
 import { advisoryKeys } from './advisory-keys.ts';
 import { PgClient } from './pg.ts';
+import { retryOf } from './retry.ts';
 import { withPermission } from './server-error.ts';
 import { quoteName, type Query } from './sql.ts';
 import { tlsHint } from './tls.ts';
@@ -158,9 +159,12 @@ export const destroyClient = (client: Client, reason: Error): void => {
   client.connection.stream.destroy(reason);
 };
 
-/** Errors of a lost connection as ETL_SERVER_LOST; others as they are. */
+/**
+ * Errors of a lost connection as ETL_SERVER_LOST; others as they are. A statement under way is told why the server ends its
+ * session before the connection ends.
+ */
 export const lossOf = (client: Client, { label }: ServerAddress, error: unknown): unknown => {
-  if (error instanceof EtlError || !lost.has(client)) return error;
+  if (error instanceof EtlError || !(lost.has(client) || retryOf(error) === 'server')) return error;
   const problem =
     codeOf(error) === undefined ? 'the connection ended' : `${codeOf(error)} ${messageOf(error)}`;
   return new EtlError('ETL_SERVER_LOST', { server: label, problem }, { cause: error });
