@@ -2,7 +2,7 @@
 
 import type { PipelineSpec, SourceTableSpec } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
-import { headerBytesMax } from '../limits.ts';
+import { headerBytesMax, identifierBytesMax } from '../limits.ts';
 import type { NewFile } from '../checkpoint/ledger.ts';
 import type { StagingColumn } from '../copy/staging.ts';
 import { columnTypes } from '../format/column-types/registry.ts';
@@ -30,14 +30,23 @@ const planFile = async (table: SourceTableSpec, listed: ListedFile, ordinal: num
       table.source.dialect,
       place,
     );
-    const needed = table.staging === 'text' ? names : neededHeaders(table.columns, table.filter);
-    checkHeader(names, needed, { ...place, line: table.source.dialect.skipLines + 1 });
+    const at = { ...place, line: table.source.dialect.skipLines + 1 };
+    if (table.staging !== 'text') checkHeader(names, neededHeaders(table.columns, table.filter), at);
+    else checkHeader(textColumns(names), textColumns(names), at);
     return { ...state, path, name, table: table.name, ordinal, header: names, dataByte, dataLine };
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
     throw new EtlError('ETL_SOURCE_UNREADABLE', { ...place, problem: messageOf(cause) }, { cause });
   }
 };
+
+/** As long as the server lets a name be; it would cut it itself, and call two columns by one name. */
+const cutName = (name: string): string =>
+  new TextDecoder().decode(Buffer.from(name).subarray(0, identifierBytesMax), { stream: true });
+
+/** What a text table's staging calls the fields of a header. */
+const textColumns = (header: readonly string[]): readonly string[] =>
+  header.map((name, index) => (name === '' ? `field_${index + 1}` : cutName(name)));
 
 /** Columns of the staging table: the declared ones in their types, or every header as text. */
 export const stagingColumns = (
@@ -53,7 +62,7 @@ export const stagingColumns = (
     const details = { table: table.name, file: different.name, first: first!.name };
     throw new EtlError('ETL_HEADER_DIFFERS', details);
   }
-  return header.map((name, index) => ({ name: name === '' ? `field_${index + 1}` : name, type: 'text' }));
+  return textColumns(header).map((name) => ({ name, type: 'text' }));
 };
 
 const planTable = async (table: SourceTableSpec, workingDirectory: string): Promise<PlannedTable> => {

@@ -183,7 +183,7 @@ describe('headers', () => {
     {
       name: 'that begin like another, longer than a name',
       bytes: `${longName}1,${longName}2\n1,2\n`,
-      code: 'ETL_SERVER_REFUSED',
+      code: 'ETL_HEADER_DUPLICATE',
     },
     { name: 'that are the same twice', bytes: 'a,a\n1,2\n', code: 'ETL_HEADER_DUPLICATE' },
   ])('$name are refused', async ({ bytes, code }) => {

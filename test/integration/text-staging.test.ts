@@ -173,4 +173,15 @@ describe('text staging', () => {
       expect(await stagingRows(prepared)).toEqual(rows);
     });
   });
+
+  it('calls fields without a name by their place, and cuts names as the server does, between characters', async () => {
+    const long = `a${'é'.repeat(40)}`;
+    const content = `id;;${long};;\n1;2;3;4;5\n`;
+    await withChunkFile(database.url, { content, options: { delimiter: ';' } }, async (prepared) => {
+      await loadAll(prepared);
+      const { rows } = await prepared.client.query(`select * from ${prepared.staging}`);
+      const cut = `a${'é'.repeat(31)}`;
+      expect(rows).toEqual([{ id: '1', field_2: '2', [cut]: '3', field_4: '4', field_5: '5' }]);
+    });
+  });
 });
