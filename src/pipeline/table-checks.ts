@@ -18,13 +18,11 @@ interface StagingInput {
 export const checkStaging = (where: string, table: StagingInput, problems: Problems): void => {
   const add = (what: string): void => addProblem(problems, where, what);
   if (table.staging !== 'text') {
-    if (table.columns === undefined)
-      add("has no columns; declare them, or use staging: 'text' with a transform");
-    else if (Object.keys(table.columns).length === 0) add('columns is empty; declare at least one');
-    else if (Object.keys(table.columns).length > columnsMax) {
-      const count = Object.keys(table.columns).length;
+    const count = table.columns && Object.keys(table.columns).length;
+    if (count === undefined) add("has no columns; declare them, or use staging: 'text' with a transform");
+    else if (count === 0) add('columns is empty; declare at least one');
+    else if (count > columnsMax)
       add(`has ${count} columns, and PostgreSQL allows ${columnsMax}; leave some out`);
-    }
     if (table.transform !== undefined) {
       add("transform needs staging: 'text'; or derive another table with from: ['…'] and the transform");
     }

@@ -31,8 +31,10 @@ const planFile = async (table: SourceTableSpec, listed: ListedFile, ordinal: num
       place,
     );
     const at = { ...place, line: table.source.dialect.skipLines + 1 };
-    if (table.staging !== 'text') checkHeader(names, neededHeaders(table.columns, table.filter), at);
-    else checkHeader(textColumns(names), textColumns(names), at);
+    if (table.staging === 'text') {
+      const columns = textColumns(names);
+      checkHeader(columns, columns, at);
+    } else checkHeader(names, neededHeaders(table.columns, table.filter), at);
     return { ...state, path, name, table: table.name, ordinal, header: names, dataByte, dataLine };
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;

@@ -250,7 +250,7 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
       busy -= 1;
       return 'done';
     });
-    while (order.length < 21) await sleep(20);
+    await until(() => order.length >= 21);
     await service.drain();
     await service.close();
     expect(order.indexOf('rare')).toBeLessThan(20);
