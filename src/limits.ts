@@ -1,4 +1,4 @@
-// Every bound of the program, each with its reason. Units are the last word of the name.
+// The bounds that several files share, each with its reason; one with a single user lives beside it. Units come last.
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
