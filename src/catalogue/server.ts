@@ -71,6 +71,12 @@ export const serverErrors = {
     retry: 'run',
     exit: failed,
   },
+  ETL_LOCK_LOST: {
+    message: 'the session of this run no longer holds the lock of pipeline {pipeline}',
+    hint: 'Find what released it: a function that runs `discard all` or `pg_advisory_unlock_all()`, or a pooler that is not in session mode.',
+    retry: 'run',
+    exit: failed,
+  },
   ETL_STANDBY: {
     message: 'the server {server} is a standby, which takes no writes',
     hint: 'Connect to the primary; with several hosts in the URL, the first must be the primary.',

@@ -5,6 +5,7 @@
 // staging tables are empty. A chunk in the ledger counts only under the epoch of its run.
 
 import { advisoryKeys } from '../db/advisory-keys.ts';
+import { holdsPipelineLock } from '../db/advisory-lock.ts';
 import { withTransaction, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { whyStopped } from './run-end.ts';
@@ -23,11 +24,6 @@ export const currentEpoch = async (client: Client): Promise<string> => {
   });
 };
 
-/** Throws ETL_EPOCH_CHANGED when the server has crashed since the epoch was read. Called inside transactions. */
-export const assertEpoch = async (client: Client, epoch: string): Promise<void> => {
-  if ((await readEpoch(client)) !== epoch) throw new EtlError('ETL_EPOCH_CHANGED');
-};
-
 /** For whom a loader loads: one coordinator of a run, under one epoch. */
 export interface Loading {
   readonly runId: number;
@@ -35,19 +31,40 @@ export interface Loading {
   readonly generation: number;
 }
 
+const epochChanged = (): EtlError => new EtlError('ETL_EPOCH_CHANGED');
+const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', { pipeline });
+
 /**
  * Throws when a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash, ETL_RUN_TAKEN or ETL_RUN_CANCELLED when the run
- * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has cut it into other pieces since. Called in the chunk's
- * transaction, and holds the run's row until its end: whoever takes the run over waits for the chunks in flight, and a
- * loader that missed it stops here. Proved by test/integration/generation.test.ts.
+ * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has cut it into other pieces since, ETL_LOCK_LOST when
+ * the coordinator's session no longer holds the pipeline's lock. Called in the chunk's transaction, and holds the run's row until
+ * its end: whoever takes the run over waits for the chunks in flight, and a loader that missed it stops here.
+ * Proved by test/integration/generation.test.ts.
  */
 export const assertLoading = async (client: Client, loading: Loading): Promise<void> => {
   const { runId, epoch, generation } = loading;
-  await assertEpoch(client, epoch);
   const { rows } = await client.query(
-    `select generation from etl.run where id = $1 and state = 'loading' for share`,
+    `select r.pipeline, r.generation, (select epoch from etl.canary) as epoch,
+        ${holdsPipelineLock('r.pipeline', 'r.session')} as "isLocked"
+      from etl.run r where r.id = $1 and r.state = 'loading' for share of r`,
     [runId],
   );
-  if (rows.length === 0) throw await whyStopped(client, runId);
-  if (rows[0].generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
+  const run = rows[0];
+  if (run === undefined) throw await whyStopped(client, runId);
+  if (run.epoch !== epoch) throw epochChanged();
+  if (run.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
+  if (!run.isLocked) throw lockLost(run.pipeline);
+};
+
+/**
+ * Throws when the tables of a pipeline must not be published now: ETL_EPOCH_CHANGED after a crash, ETL_LOCK_LOST when this session
+ * no longer holds the pipeline's lock. Called inside the publishing transaction.
+ */
+export const assertPublishing = async (client: Client, pipeline: string, epoch: string): Promise<void> => {
+  const { rows } = await client.query(
+    `select (select epoch from etl.canary) as epoch, ${holdsPipelineLock('$1', 'pg_backend_pid()')} as "isLocked"`,
+    [pipeline],
+  );
+  if (rows[0].epoch !== epoch) throw epochChanged();
+  if (!rows[0].isLocked) throw lockLost(pipeline);
 };

@@ -25,8 +25,9 @@ export interface NewRun {
 export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 
 export const insertRun = (run: NewRun): Query => ({
-  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+  text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue,
+      session)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, pg_backend_pid())
     returning id::float8 as id, generation`,
   values: [
     run.pipeline,
@@ -90,7 +91,7 @@ export const abandonRuns = (pipeline: string): Query => ({
 });
 
 /**
- * A process goes on with an unfinished run: as its next generation, so that whoever still loads for an earlier one stops.
+ * A process goes on with an unfinished run, over the session that holds the pipeline's lock: as its next generation, so that whoever still loads for an earlier one stops.
  * Waits for their chunks in flight, which hold the run's row. No row comes back when the run was cancelled for its own job:
  * only somebody who asks anew goes on with it.
  */
@@ -100,7 +101,7 @@ export const adoptRun = (
 ): Query => ({
   text: `update etl.run
     set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
-      queue = $6, finished_at = null, error_code = null, error = null
+      queue = $6, session = pg_backend_pid(), finished_at = null, error_code = null, error = null
     where id = $1 and ($5::text is null or job is distinct from $5 or error_code is distinct from 'ETL_RUN_CANCELLED')
     returning generation`,
   values: [runId, host, pid, workers, job, queue],

@@ -15,6 +15,13 @@ export const tryLockPipeline = async (client: Client, pipeline: string): Promise
   return result.rows[0].locked;
 };
 
+/** SQL: whether the session of the server process `pid` holds the lock of `pipeline`; both are SQL themselves. */
+export const holdsPipelineLock = (pipeline: string, pid: string): string => `exists (
+    select from pg_locks l
+    where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.pid = ${pid}
+      and l.database = (select oid from pg_database where datname = current_database())
+      and ((l.classid::bigint << 32) | l.objid::bigint) = hashtextextended('sluice pipeline ' || ${pipeline}, ${lockSpace}))`;
+
 const buildKey = `hashtextextended('sluice build ' || $1, $2)`;
 
 /** Held by a session while it builds tables of a pipeline. */

@@ -40,6 +40,7 @@ export const retryByCode: Readonly<Record<string, Retry>> = {
   ETL_SERVER_LOST: 'server', // a connection that ended under a query; the driver's own error for it has no code
   ETL_QUEUE_CONNECT: 'server', // Redis is away: waited for like PostgreSQL
   ETL_QUEUE_LOST: 'server', // or it was emptied: the ledger says which jobs to put there again
+  ETL_LOCK_LOST: 'server', // taken again over a new connection
   ETL_EPOCH_CHANGED: 'server', // the server crashed and is back already
 };
 

@@ -1,7 +1,7 @@
 // Publishes all tables of a run in one transaction: proof of completeness, in-place fills, swaps, record.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertEpoch } from '../checkpoint/epoch.ts';
+import { assertPublishing } from '../checkpoint/epoch.ts';
 import { fileTotals, finishRun } from '../checkpoint/ledger.ts';
 import { whyStopped } from '../checkpoint/run-end.ts';
 import { ensureSchema, runQuery, withTransaction, type Client } from '../db/client.ts';
@@ -84,7 +84,7 @@ const publishAll = (context: RunContext, runId: number, plans: readonly PublishP
   withTransaction(context.client, async () => {
     const { client, spec } = context;
     await client.query(`set local lock_timeout = ${swapLockTimeoutMs}`);
-    await assertEpoch(client, context.epoch);
+    await assertPublishing(client, spec.name, context.epoch);
     await checkComplete(
       context,
       runId,

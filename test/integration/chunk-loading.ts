@@ -7,6 +7,7 @@ import { currentEpoch } from '../../src/checkpoint/epoch.ts';
 import { advanceRun, insertFiles, insertRun } from '../../src/checkpoint/ledger.ts';
 import { createStaging, stagingTable } from '../../src/copy/staging.ts';
 import { addressFromUrl } from '../../src/db/address.ts';
+import { tryLockPipeline } from '../../src/db/advisory-lock.ts';
 import { runQuery, withClient, type Client } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { rejectsPerChunkMax } from '../../src/limits.ts';
@@ -33,6 +34,8 @@ export interface ChunkFile {
 }
 
 interface PreparedFile {
+  /** Whose lock the client holds. */
+  readonly pipeline: string;
   readonly client: Client;
   readonly load: FileLoad;
   readonly file: SourceFile;
@@ -57,6 +60,7 @@ const planIn = async (directory: string, { path, content, options = {}, columns 
 const prepare = async (client: Client, directory: string, given: ChunkFile): Promise<PreparedFile> => {
   const { spec, planned } = await planIn(directory, given);
   await migrate(client);
+  await tryLockPipeline(client, spec.name);
   await runQuery(client, createStaging(spec.name, 't', planned.staging));
   const epoch = await currentEpoch(client);
   const hashes = { definitionHash: '', tableHashes: {} };
@@ -100,7 +104,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
       for (const key of ['records', 'copied', 'rejected', 'filtered'] as const) told[key] += counts[key];
     },
   };
-  return { client, load, file, staging: stagingTable(spec.name, 't'), told: () => told };
+  return { pipeline: spec.name, client, load, file, staging: stagingTable(spec.name, 't'), told: () => told };
 };
 
 /** Prepares a file for the length of `use`. */

@@ -3,7 +3,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { adoptRun } from '../../src/checkpoint/ledger.ts';
 import { cancelRun } from '../../src/checkpoint/run-end.ts';
-import { assertLoading } from '../../src/checkpoint/epoch.ts';
+import { assertLoading, assertPublishing } from '../../src/checkpoint/epoch.ts';
+import { tryLockPipeline } from '../../src/db/advisory-lock.ts';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { runQuery, withClient, withTransaction } from '../../src/db/client.ts';
 import { silentLogger } from '../../src/logger.ts';
@@ -48,6 +49,38 @@ describe('a chunk of an earlier generation', () => {
         await adopting;
       });
       expect(order).toEqual(['chunk', 'adopted']);
+    });
+  });
+});
+
+describe('the lock of a pipeline that its coordinator has lost', () => {
+  // As `discard all` in somebody's function does, or a pooler that gives the session to others.
+  const letGo = 'select pg_advisory_unlock_all()';
+  const lost = { code: 'ETL_LOCK_LOST' };
+
+  it('ends the chunks of the run, also when another session holds it by now', async () => {
+    await withChunkFile(database.url, { content, columns }, async (prepared) => {
+      const { client, load, file, pipeline } = prepared;
+      await client.query(letGo);
+      await expect(loadChunk(load, startOf(file))).rejects.toMatchObject(lost);
+      await withClient(addressFromUrl(database.url), async (other) => {
+        expect(await tryLockPipeline(other, pipeline)).toBe(true);
+        await expect(loadChunk(load, startOf(file))).rejects.toMatchObject(lost);
+      });
+      expect(await stagingRows(prepared)).toEqual([]);
+    });
+  });
+
+  it('keeps it from publishing', async () => {
+    await withChunkFile(database.url, { content, columns }, async ({ client, load, pipeline }) => {
+      const publish = (): Promise<void> => assertPublishing(client, pipeline, load.epoch);
+      await publish();
+      await client.query(letGo);
+      await expect(publish()).rejects.toMatchObject(lost);
+      await withClient(addressFromUrl(database.url), async (other) => {
+        await tryLockPipeline(other, pipeline);
+        await expect(publish()).rejects.toMatchObject(lost);
+      });
     });
   });
 });
