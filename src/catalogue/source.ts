@@ -43,7 +43,7 @@ export const sourceErrors = {
   },
   ETL_HEADER_DUPLICATE: {
     message: 'table {table}: {file}:{line}: the header names {header} twice (fields {first} and {second})',
-    hint: 'Rename one in the file, or give all names with csv(…, { header: […] }).',
+    hint: 'Rename one in the file, or give all names and skip the header: csv(…, { header: […], skipLines: {skip} }).',
     retry: 'never',
     exit: failed,
   },

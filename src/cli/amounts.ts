@@ -1,10 +1,8 @@
 // Numbers, sizes, times and dates as people read them.
 
-const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+import { formatCount } from '../wording.ts';
 
-/** 1234567 -> '1,234,567'. */
-export const formatCount = (count: number): string =>
-  String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
 
 /** Decimal units, three digits at least: 145_234_567 -> '145 MB', 1_500 -> '1.5 kB'. */
 export const formatBytes = (bytes: number): string => {
@@ -41,7 +39,3 @@ const two = (value: number): string => String(value).padStart(2, '0');
 export const formatDate = (date: Date): string =>
   `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
   `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-
-/** 1 -> '1 file', 2 -> '2 files'. */
-export const plural = (count: number, noun: string): string =>
-  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -2,7 +2,8 @@
 
 import { catalogue, type ErrorCode } from '../errors.ts';
 import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../run/history.ts';
-import { formatBytes, formatCount, formatDate, formatSeconds, plural } from './amounts.ts';
+import { formatBytes, formatDate, formatSeconds } from './amounts.ts';
+import { formatCount, plural } from '../wording.ts';
 import { alignRows, visibleLines, visibleText, type Alignment } from './layout.ts';
 import type { Paint, Style } from './paint.ts';
 

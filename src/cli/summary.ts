@@ -1,7 +1,8 @@
 // What a run leaves on the screen: pure functions from its result to lines.
 
 import type { RunResult, StepTime, TableResult } from '../model.ts';
-import { formatBytes, formatCount, formatDate, formatRate, formatSeconds, plural } from './amounts.ts';
+import { formatBytes, formatDate, formatRate, formatSeconds } from './amounts.ts';
+import { formatCount, plural } from '../wording.ts';
 import { alignRows, visibleText, type Alignment } from './layout.ts';
 import type { Paint } from './paint.ts';
 

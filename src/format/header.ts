@@ -5,6 +5,7 @@ import type { ColumnSpec, Dialect, FilterSpec } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { headerBytesMax } from '../limits.ts';
 import { nearest } from '../nearest.ts';
+import { inQuotes, onOneLine, plural } from '../wording.ts';
 import { rejectCodes } from '../model.ts';
 import { otherContent } from './content.ts';
 import { countNewlines, createSplitter, lineEnd } from './splitter.ts';
@@ -104,37 +105,48 @@ export const neededHeaders = (
   ...new Set([...columns.flatMap(({ headers }) => headers), ...filters.flatMap(headersOf)]),
 ];
 
+/** A text of one character as a pipeline file would write it. */
+const inCode = (character: string): string => (character === '\t' ? String.raw`'\t'` : `'${character}'`);
+
 /** What a header has instead of what is missing. A single field that holds another delimiter is all of them. */
-const foundHint = (names: readonly string[], missing: string): string => {
-  const shown = `${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}`;
-  const found = `It has ${names.length} ${names.length === 1 ? 'field' : 'fields'}: ${shown}.`;
+const foundHint = (names: readonly string[], missing: string, skip: number): string => {
+  const shown = `${names.slice(0, 8).map(onOneLine).join(', ')}${names.length > 8 ? ', …' : ''}`;
+  const found = `It has ${plural(names.length, 'field')}: ${shown}.`;
+  const excel = /^sep=(.?)$/i.exec(names[0]!);
+  if (excel !== null) {
+    const between = excel[1] === '' ? '' : `, delimiter: ${inCode(excel[1]!)}`;
+    return `${found} That line is Excel's, and the header follows it: csv(…, { skipLines: ${skip}${between} }).`;
+  }
   const delimiter = names.length === 1 ? /[;|\t,]/.exec(names[0]!)?.[0] : undefined;
-  if (delimiter !== undefined)
-    return `${found} Probably csv(…, { delimiter: ${delimiter === '\t' ? String.raw`'\t'` : `'${delimiter}'`} }).`;
+  if (delimiter !== undefined) return `${found} Probably csv(…, { delimiter: ${inCode(delimiter)} }).`;
   const near = nearest(missing, names);
-  return near === undefined ? found : `Did you mean "${near}"? ${found}`;
+  return near === undefined ? found : `Did you mean ${inQuotes(near)}? ${found}`;
 };
 
 /**
- * Checks that every needed header is in the file, once.
+ * Checks that every needed header is in the file, once. `skip` is the number of lines up to the header's end.
  *
  * Errors: ETL_HEADER_MISSING (all that are missing, with the nearest name found), ETL_HEADER_DUPLICATE.
  */
 export const checkHeader = (
   names: readonly string[],
   needed: readonly string[],
-  place: HeaderPlace & { readonly line: number },
+  place: HeaderPlace & { readonly line: number; readonly skip: number },
 ): void => {
   const missing = needed.filter((header) => !names.includes(header));
   if (missing.length > 0) {
-    const headers = missing.map((header) => `"${header}"`).join(', ');
-    throw new EtlError('ETL_HEADER_MISSING', { ...place, headers, hint: foundHint(names, missing[0]!) });
+    const headers = missing.map(inQuotes).join(', ');
+    throw new EtlError('ETL_HEADER_MISSING', {
+      ...place,
+      headers,
+      hint: foundHint(names, missing[0]!, place.skip),
+    });
   }
   for (const header of needed) {
     const first = names.indexOf(header);
     const second = names.indexOf(header, first + 1);
     if (second === -1) continue;
-    const details = { ...place, header: `"${header}"`, first: first + 1, second: second + 1 };
+    const details = { ...place, header: inQuotes(header), first: first + 1, second: second + 1 };
     throw new EtlError('ETL_HEADER_DUPLICATE', details);
   }
 };

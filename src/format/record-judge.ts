@@ -9,6 +9,7 @@ import type { Options } from 'csv-parse/sync';
 import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { rejectCodes, type Position, type Reject, type RejectCode } from '../model.ts';
+import { onOneLine, plural } from '../wording.ts';
 import { isRefusal, type Refusal } from './column-types/contract.ts';
 import { csvBytes, csvOptions, hasQuote } from './csv-options.ts';
 import { CsvError, parse } from './csv-parse.ts';
@@ -45,7 +46,9 @@ const columnOfField = (table: SourceTableSpec, header: readonly string[], field:
   table.columns.find(({ headers }) => headers.includes(header[field] ?? ''))?.name ?? null;
 
 const whereInRecord = (header: readonly string[], field: number): string =>
-  field === -1 ? '' : `, in field ${field + 1}${header[field] === undefined ? '' : ` (${header[field]})`}`;
+  field === -1
+    ? ''
+    : `, in field ${field + 1}${header[field] === undefined ? '' : ` (${onOneLine(header[field])})`}`;
 
 /** Parses one record by itself; every way in which it is not a record of the dialect becomes a fault. */
 const parseAlone = (
@@ -145,7 +148,10 @@ const createJudge = (
     count === header.length || (dialect.ragged === 'pad' && count < header.length);
   return (fields) => {
     if (!isCountFine(fields.length))
-      return faultOf('field_count', `the record has ${fields.length} fields, the header ${header.length}`);
+      return faultOf(
+        'field_count',
+        `the record has ${plural(fields.length, 'field')}, the header ${header.length}`,
+      );
     if (!keep(fields)) return filtered;
     const values: (string | null)[] = [];
     for (let index = 0; index < readers.length; index += 1) {

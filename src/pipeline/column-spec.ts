@@ -200,13 +200,15 @@ const defaultText = (
   where: string,
   problems: Problems,
 ): string | undefined => {
-  const written = columnTypes[type].fromValue(value);
+  const { sql, fromValue } = columnTypes[type];
+  const written = fromValue(value);
+  const must = `default must be a value of type ${sql(options)}${type === 'of' ? ', as a text' : ''}`;
   if (written === undefined) {
-    addProblem(problems, where, `default ${show(value)} is not a value of type ${type}`);
+    addProblem(problems, where, `${must}, not ${show(value)}`);
     return undefined;
   }
   const read = canonicalReader(columnTypes[type], options)(written);
   if (!isRefusal(read)) return read;
-  addProblem(problems, where, `default ${show(value)} is not a value of type ${type}: ${read.reason}`);
+  addProblem(problems, where, `${must}, not ${show(value)}: ${read.reason}`);
   return undefined;
 };

@@ -2,6 +2,8 @@
 
 import { z } from 'zod';
 import type { Dialect, SourceSpec } from '../declaration.ts';
+import { trimBlanks } from '../format/field-reader.ts';
+import { inQuotes } from '../wording.ts';
 import { freezeDeep } from './freeze.ts';
 import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
 
@@ -98,17 +100,43 @@ const dialectOf = (options: z.output<typeof optionsSchema>): Dialect => {
 };
 
 /** What cannot hold at the same time. */
-const dialectProblems = ({ delimiter: between, quote, escape, header, comment }: Dialect): string[] => {
+const dialectProblems = (dialect: Dialect): string[] => {
+  const { delimiter: between, quote, escape, header, comment } = dialect;
   const problems: string[] = [];
   if (quote !== null && between.includes(quote)) problems.push('delimiter and quote must differ');
   if (quote === null && escape !== null) problems.push('escape has no meaning without a quote; leave it out');
-  if (comment !== null && comment.startsWith(between)) problems.push('comment and delimiter must differ');
-  if (comment !== null && comment === quote) problems.push('comment and quote must differ');
+  if (escape !== null && escape !== quote && between.includes(escape))
+    problems.push('delimiter and escape must differ: within quotes, an escape would begin in a delimiter');
+  if (comment !== null && (comment.startsWith(between) || between.startsWith(comment)))
+    problems.push(
+      'comment and delimiter must differ: a record whose first field is empty would be a comment',
+    );
+  if (comment !== null && quote !== null && comment.startsWith(quote))
+    problems.push('comment and quote must differ: a record whose first field is quoted would be a comment');
+  problems.push(...trimProblems(dialect));
   if (header !== true) {
     const twice = header.find((name, place) => header.indexOf(name) !== place);
     if (twice !== undefined)
-      problems.push(`header names ${JSON.stringify(twice)} twice; every field needs its own name`);
+      problems.push(`header names ${inQuotes(twice)} twice; every field needs its own name`);
   }
+  return problems;
+};
+
+const isBlank = (text: string): boolean => /^[ \t]/.test(text);
+
+/** What trimming takes away, and the dialect or its null tokens need. */
+const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[] => {
+  if (!trim) return [];
+  const problems: string[] = [];
+  if (quote !== null && isBlank(quote)) problems.push('quote cannot be a blank with trim');
+  if (escape !== null && escape !== quote && isBlank(escape))
+    problems.push('escape cannot be a blank with trim');
+  if (comment !== null && isBlank(comment)) problems.push('comment cannot begin with a blank with trim');
+  for (const token of nulls)
+    if (trimBlanks(token) !== token)
+      problems.push(
+        `nulls has ${inQuotes(token)}, which no trimmed field is; leave out the blanks around it`,
+      );
   return problems;
 };
 

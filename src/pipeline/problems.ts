@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { EtlError } from '../errors.ts';
+import { onOneLine } from '../wording.ts';
 import { didYouMean } from './suggestion.ts';
 
 /** Lines such as `table observation, column wind: …`, in the order of the declaration. */
@@ -9,7 +10,7 @@ export type Problems = string[];
 
 /** A value as a message shows it. */
 export const show = (value: unknown): string => {
-  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'string') return `'${onOneLine(value)}'`;
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';

@@ -3,6 +3,7 @@
 import type { Client } from '../db/client.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
+import { formatCount, plural } from '../wording.ts';
 import { dependentsText } from './dependents.ts';
 import { setComment } from './inherit.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyStep } from './keys.ts';
@@ -18,7 +19,7 @@ const rowsOf = (table: BuiltTable, { kind }: ProductionTable): string =>
 const checkRows = async (client: Client, table: BuiltTable, production: ProductionTable): Promise<void> => {
   const { rows } = await client.query(`select count(*)::float8 as n from ${rowsOf(table, production)}`);
   if (rows[0].n === table.rows) return;
-  const problem = `${table.rows} rows were to replace its own, but it holds ${rows[0].n} (a trigger or rule?)`;
+  const problem = `its rows were to be replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(rows[0].n)} (a trigger or rule?)`;
   throw new EtlError('ETL_INCOMPLETE', { table: table.table, problem });
 };
 

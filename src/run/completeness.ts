@@ -10,6 +10,7 @@ import type { BuiltTable } from '../publish/names.ts';
 import { isOverLimit, limitText, selectFirstRejects } from '../reject/store.ts';
 import { withFilesAtOnce } from '../source/at-once.ts';
 import { fileState } from '../source/read-file.ts';
+import { formatCount, plural } from '../wording.ts';
 import type { RunContext } from './context.ts';
 import { addCounts, noCounts } from './counts.ts';
 
@@ -68,7 +69,7 @@ export const checkComplete = async (
     if (records !== copied + rejected + filtered)
       throw incomplete(
         table,
-        `${name}: ${records} records read, but ${copied} copied + ${rejected} rejected + ${filtered} filtered`,
+        `${name}: ${plural(records, 'record')} read, but ${formatCount(copied)} copied + ${formatCount(rejected)} rejected + ${formatCount(filtered)} filtered`,
       );
   }
   for (const table of sourceTables(context)) {
@@ -79,6 +80,9 @@ export const checkComplete = async (
         ? built.find(({ table: name }) => name === table.name)!.rows
         : await stagedRows(context.client, context.spec.name, table.name);
     if (found !== copied)
-      throw incomplete(table.name, `${copied} rows copied, but ${found} found in staging`);
+      throw incomplete(
+        table.name,
+        `${plural(copied, 'row')} copied, but ${formatCount(found)} found in staging`,
+      );
   }
 };

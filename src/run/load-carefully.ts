@@ -9,6 +9,7 @@ import type { Position, Reject } from '../model.ts';
 import { rawText } from '../format/raw-text.ts';
 import type { RecordBlock } from '../format/record-blocks.ts';
 import { sliceBlock } from '../format/record-slice.ts';
+import { onOneLine } from '../wording.ts';
 import { addToTally, chunkBlocks, takeBlock, type ChunkTally, type FileLoad } from './chunk-source.ts';
 
 async function* single(bytes: Buffer): AsyncGenerator<Buffer, void> {
@@ -42,7 +43,7 @@ const rejectOf = (block: RecordBlock, error: unknown): Reject => ({
   position: block.position,
   column: columnIn(error),
   code: 'server',
-  reason: `${codeOf(error)} ${messageOf(error)}`,
+  reason: `${codeOf(error)} ${onOneLine(messageOf(error))}`,
   raw: rawText(block.bytes.subarray(block.spans.starts[0], block.spans.ends[0])),
 });
 

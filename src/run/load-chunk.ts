@@ -9,6 +9,7 @@ import { EtlError } from '../errors.ts';
 import { chunkAttemptsMax } from '../limits.ts';
 import type { Counts, LoadTimes, Position } from '../model.ts';
 import { keepRejects } from '../reject/store.ts';
+import { formatCount, plural } from '../wording.ts';
 import {
   addToTally,
   chunkBlocks,
@@ -106,7 +107,7 @@ const checkTally = (
   const { table, name } = file;
   if (end.byte === from.byte) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
   if (copied === counts.copied) return;
-  const problem = `${name} from byte ${from.byte}: ${counts.copied} rows sent, the server took ${copied}`;
+  const problem = `${name} from byte ${from.byte}: ${plural(counts.copied, 'row')} sent, the server took ${formatCount(copied)}`;
   throw new EtlError('ETL_INCOMPLETE', { table, problem });
 };
 

@@ -30,7 +30,7 @@ const planFile = async (table: SourceTableSpec, listed: ListedFile, ordinal: num
       table.source.dialect,
       place,
     );
-    const at = { ...place, line: table.source.dialect.skipLines + 1 };
+    const at = { ...place, line: table.source.dialect.skipLines + 1, skip: dataLine - 1 };
     if (table.staging === 'text') {
       const columns = textColumns(names);
       checkHeader(columns, columns, at);

@@ -5,6 +5,7 @@ import type { PipelineSpec } from '../declaration.ts';
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteName, type Query } from '../db/sql.ts';
 import type { TableResult } from '../model.ts';
+import { plural } from '../wording.ts';
 import type { RunContext } from './context.ts';
 import { addCounts, noCounts } from './counts.ts';
 import type { PlannedTable } from './plan.ts';
@@ -100,7 +101,7 @@ export const standingRun = async (
   const emptied = await emptiedTable(client, runId);
   if (emptied === undefined) return runId;
   const { schema, table, rows: had } = emptied;
-  const message = `${schema}.${table} is empty, though run ${runId} published ${had} rows; it is loaded again`;
+  const message = `${schema}.${table} is empty, though run ${runId} published ${plural(had, 'row')}; it is loaded again`;
   emit({ type: 'notice', message });
   return undefined;
 };

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { EtlError } from '../../errors.ts';
 import { workersMax } from '../../limits.ts';
 import type { Finding, Verdict } from '../../run/doctor.ts';
-import { plural } from '../amounts.ts';
+import { plural } from '../../wording.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseCount, readFlag, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';

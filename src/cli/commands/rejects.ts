@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { rejectsListedDefault, rejectsListedMax } from '../../limits.ts';
 import type { RejectList, RejectRow } from '../../run/history.ts';
-import { formatCount, plural } from '../amounts.ts';
+import { formatCount, plural } from '../../wording.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseCount, parseRunId, parseString, readFlag, readSwitch } from '../flags.ts';
 import { widthOf, type Io } from '../io.ts';

@@ -2,7 +2,8 @@
 
 import { barCellsMax } from '../../limits.ts';
 import type { RunStep } from '../../model.ts';
-import { formatBytes, formatCount, formatLeft, formatRate, formatSeconds, plural } from '../amounts.ts';
+import { formatBytes, formatLeft, formatRate, formatSeconds } from '../amounts.ts';
+import { formatCount, plural } from '../../wording.ts';
 import { alignRows, clip, textWidth, visibleText, type Alignment } from '../layout.ts';
 import type { Paint } from '../paint.ts';
 import { loadSeconds, secondsLeft, shareRead, type Progress, type TableProgress } from './state.ts';

@@ -2,7 +2,8 @@
 
 import { progressLineIntervalMs } from '../../limits.ts';
 import type { RunEvent, RunStep } from '../../model.ts';
-import { formatBytes, formatCount, formatLeft, formatRate, formatSeconds, plural } from '../amounts.ts';
+import { formatBytes, formatLeft, formatRate, formatSeconds } from '../amounts.ts';
+import { formatCount, plural } from '../../wording.ts';
 import type { Io } from '../io.ts';
 import { visibleLines } from '../layout.ts';
 import type { ProgressDisplay } from './contract.ts';

@@ -1,7 +1,8 @@
 // Events that are worth one line of their own wherever progress is shown.
 
 import type { RunEvent } from '../../model.ts';
-import { formatSeconds, plural } from '../amounts.ts';
+import { formatSeconds } from '../amounts.ts';
+import { plural } from '../../wording.ts';
 
 const chunksAndRecords = ({ chunks, records }: { chunks: number; records: number }): string =>
   `${plural(chunks, 'chunk')} (${plural(records, 'record')})`;

@@ -2,16 +2,8 @@
 
 import { reasonTextCharsMax } from '../../limits.ts';
 import type { RejectCode } from '../../model.ts';
+import { inQuotes } from '../../wording.ts';
 import type { Refusal } from './contract.ts';
-
-// Control characters that JSON leaves alone would still garble a terminal or a log line.
-const unprintable = /[\u007f-\u009f\u2028\u2029]/g;
-
-const escaped = (text: string): string =>
-  JSON.stringify(text).replace(
-    unprintable,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 
 // A character is at most two code units, so the list never holds a text of megabytes.
 const cut = (text: string): string => {
@@ -23,7 +15,7 @@ const cut = (text: string): string => {
 };
 
 /** The text in double quotes, cut and with control characters escaped. */
-export const quoted = (text: string): string => escaped(cut(text));
+export const quoted = (text: string): string => inQuotes(cut(text));
 
 /** The text without quotes, for digits and signs that cannot be mistaken for the sentence around them. */
 export const bare = (text: string): string => quoted(text).slice(1, -1);

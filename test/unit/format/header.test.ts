@@ -239,7 +239,7 @@ describe('a file that is no text in UTF-8 is told by its first bytes', () => {
 
 describe('checkHeader', () => {
   const check = (names: readonly string[], needed: readonly string[]) => () =>
-    checkHeader(names, needed, { ...place, line: 3 });
+    checkHeader(names, needed, { ...place, line: 3, skip: 3 });
 
   it('takes names in any order, and names that nobody needs', () => {
     expect(check(['x', 'b', 'a', 'x'], ['a', 'b'])).not.toThrow();
@@ -261,15 +261,32 @@ describe('checkHeader', () => {
   it.each([
     { name: 'WBAN;Date', hint: "It has 1 field: WBAN;Date. Probably csv(…, { delimiter: ';' })." },
     { name: 'WBAN|Date', hint: "It has 1 field: WBAN|Date. Probably csv(…, { delimiter: '|' })." },
-    { name: 'WBAN\tDate', hint: "It has 1 field: WBAN\tDate. Probably csv(…, { delimiter: '\\t' })." },
+    { name: 'WBAN\tDate', hint: "It has 1 field: WBAN\\tDate. Probably csv(…, { delimiter: '\\t' })." },
     { name: 'WBAM', hint: 'Did you mean "WBAN"? It has 1 field: WBAN.', names: ['WBAN'] },
   ])('one field is told by its delimiter: $name', ({ name, hint, names = [name] }) =>
     expect(thrownBy(check(names, ['WBAM'])).hint).toBe(hint),
   );
 
+  it.each([
+    { names: ['sep=;'], csv: "{ skipLines: 3, delimiter: ';' }" },
+    { names: ['sep=\t'], csv: "{ skipLines: 3, delimiter: '\\t' }" },
+    { names: ['SEP=', ''], csv: '{ skipLines: 3 }' },
+  ])('knows the first line that Excel writes: $names', ({ names, csv }) =>
+    expect(thrownBy(check(names, ['a'])).hint).toMatch(
+      `That line is Excel's, and the header follows it: csv(…, ${csv}).`,
+    ),
+  );
+
+  it('says names with line breaks on one line', () => {
+    const error = thrownBy(check(['one\nname', 'b'], ['one\r\nname']));
+    expect(error.message).toBe('table t: a.csv:3: the header has no "one\\r\\nname"');
+    expect(error.hint).toBe('Did you mean "one\\nname"? It has 2 fields: one\\nname, b.');
+  });
+
   it('refuses a header that is there twice, when it is needed', () => {
     const error = thrownBy(check(['a', 'b', 'a'], ['a']));
     expect(error.code).toBe('ETL_HEADER_DUPLICATE');
+    expect(error.hint).toContain('csv(…, { header: […], skipLines: 3 })');
     expect(error.message).toContain('"a" twice (fields 1 and 3)');
   });
 });

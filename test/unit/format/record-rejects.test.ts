@@ -20,7 +20,7 @@ const typed = { ...texts, b: column.smallint('b').nullable() };
 const notNull = { a: column.text('a'), b: column.text('b') };
 
 const rejectCases: readonly RejectCase[] = [
-  { name: 'too few fields', bad: 'x', code: 'field_count', reason: 'the record has 1 fields, the header 2' },
+  { name: 'too few fields', bad: 'x', code: 'field_count', reason: 'the record has 1 field, the header 2' },
   {
     name: 'too many fields',
     bad: 'x,y,z',
@@ -34,13 +34,13 @@ const rejectCases: readonly RejectCase[] = [
     code: 'field_count',
     reason: 'has 3 fields',
   },
-  { name: 'a line of blanks', bad: '   ', code: 'field_count', reason: 'has 1 fields' },
+  { name: 'a line of blanks', bad: '   ', code: 'field_count', reason: 'has 1 field,' },
   {
     name: 'a line of blanks, trimmed',
     bad: ' \t',
     options: { trim: true },
     code: 'field_count',
-    reason: 'has 1 fields',
+    reason: 'has 1 field,',
   },
   {
     name: 'bytes that are not UTF-8',

@@ -173,13 +173,22 @@ const columnCases: readonly Case[] = [
     definition: withColumn(
       (column.smallint('Wind') as never as { default(v: unknown): unknown }).default('calm'),
     ),
-    problems: ["table obs, column wind: default 'calm' is not a value of type smallint"],
+    problems: ["table obs, column wind: default must be a value of type smallint, not 'calm'"],
+  },
+  {
+    name: 'a default of a type of the server that is no text',
+    definition: withColumn(
+      (column.of('text[]', 'Wind') as never as { default(v: unknown): unknown }).default([]),
+    ),
+    problems: [
+      'table obs, column wind: default must be a value of type text[], as a text, not an empty list',
+    ],
   },
   {
     name: 'a default out of range',
     definition: withColumn(column.smallint('Wind').default(70_000)),
     problems: [
-      'table obs, column wind: default 70000 is not a value of type smallint: "70000" is outside smallint (-32768 to 32767)',
+      'table obs, column wind: default must be a value of type smallint, not 70000: "70000" is outside smallint (-32768 to 32767)',
     ],
   },
   {

@@ -45,6 +45,44 @@ const csvCases: readonly Case[] = [
     definition: withCsv('a.csv', { delimiter: '"' }),
     problems: ['table obs, csv: delimiter and quote must differ'],
   },
+  ...[
+    {
+      options: { delimiter: '#|', comment: '#' },
+      problem: 'comment and delimiter must differ: a record whose first field is empty would be a comment',
+    },
+    {
+      options: { delimiter: '#', comment: '#|' },
+      problem: 'comment and delimiter must differ: a record whose first field is empty would be a comment',
+    },
+    {
+      options: { comment: '"#' },
+      problem: 'comment and quote must differ: a record whose first field is quoted would be a comment',
+    },
+    {
+      options: { delimiter: '|\\', escape: '\\' },
+      problem: 'delimiter and escape must differ: within quotes, an escape would begin in a delimiter',
+    },
+    {
+      options: { delimiter: ';', escape: ';' },
+      problem: 'delimiter and escape must differ: within quotes, an escape would begin in a delimiter',
+    },
+    { options: { trim: true, quote: ' ' }, problem: 'quote cannot be a blank with trim' },
+    { options: { trim: true, escape: '\t' }, problem: 'escape cannot be a blank with trim' },
+    { options: { trim: true, comment: ' #' }, problem: 'comment cannot begin with a blank with trim' },
+    {
+      options: { trim: true, nulls: ['', ' NA'] },
+      problem: 'nulls has " NA", which no trimmed field is; leave out the blanks around it',
+    },
+  ].map(({ options, problem }) => ({
+    name: `what takes records or values for something else: ${JSON.stringify(options)}`,
+    definition: withCsv('a.csv', options),
+    problems: [`table obs, csv: ${problem}`],
+  })),
+  {
+    name: 'a line break as delimiter, on one line',
+    definition: withCsv('a.csv', { delimiter: '\n' }),
+    problems: ["table obs, csv: delimiter must be at least one character, and no line break, not '\\n'"],
+  },
   {
     name: 'an escape without quotes',
     definition: withCsv('a.csv', { quote: null, escape: '\\' }),
