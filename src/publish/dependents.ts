@@ -1,6 +1,7 @@
 // What hangs on a production table and would be lost or broken if another table took its place.
 
 import type { Query } from '../db/sql.ts';
+import { selectClaims, type Catalogues } from './extensions.ts';
 
 export interface Dependent {
   readonly kind: string;
@@ -15,9 +16,9 @@ const selectSchemaPublications = `
 /**
  * Views, rules, foreign keys either way, other constraints, triggers, policies, publications, inheritance, extended
  * statistics, sequences of its columns, functions that SQL gives a body, or that take or give rows of the table, and columns and
- * domains of its row type. PostgreSQL, "System Catalogs", pg_depend.
+ * domains of its row type. PostgreSQL, "System Catalogs", pg_depend. And what extensions know of the table.
  */
-export const selectDependents = (oid: number, publishesSchemas: boolean): Query => ({
+export const selectDependents = (oid: number, has: Catalogues): Query => ({
   text: `
     with row_types as (
       select unnest(array[t.oid, t.typarray]) as oid from pg_type t where t.typrelid = $1
@@ -34,7 +35,7 @@ export const selectDependents = (oid: number, publishesSchemas: boolean): Query 
     union all
     select 'constraint', conname::text from pg_constraint where conrelid = $1 and contype in ('c', 'f', 'u', 'x')
     union all
-    select 'trigger', tgname::text from pg_trigger where tgrelid = $1 and not tgisinternal
+    select 'trigger', tgname::text from pg_trigger where tgrelid = $1 and (not tgisinternal or tgconstraint = 0)
     union all
     select 'policy', polname::text from pg_policy where polrelid = $1
     union all
@@ -43,7 +44,9 @@ export const selectDependents = (oid: number, publishesSchemas: boolean): Query 
     select 'publication', p.pubname::text from pg_publication_rel r join pg_publication p on p.oid = r.prpubid
       where r.prrelid = $1
     union all
-    ${publishesSchemas ? `${selectSchemaPublications} union all` : ''}
+    ${has.schemaPublications ? `${selectSchemaPublications} union all` : ''}
+    ${selectClaims(has)}
+    union all
     select 'inheritance', inhrelid::regclass::text from pg_inherits where inhparent = $1 or inhrelid = $1
     union all
     select 'statistics', stxname::text from pg_statistic_ext where stxrelid = $1

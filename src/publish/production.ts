@@ -3,6 +3,7 @@
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { selectDependents, type Dependent } from './dependents.ts';
+import { selectCatalogues } from './extensions.ts';
 import type { DeclaredTable, TableNames } from './names.ts';
 import { productionState, type TableState } from './table-state.ts';
 
@@ -43,15 +44,14 @@ export const productionTable = async (
   table: DeclaredTable,
 ): Promise<ProductionTable | undefined> => {
   const found = await client.query(
-    `select c.oid, c.relkind as kind,
-        to_regclass('pg_catalog.pg_publication_namespace') is not null as "publishesSchemas"
+    `select c.oid, c.relkind as kind, ${selectCatalogues}
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = $1 and c.relname = $2`,
     [table.schema, table.table],
   );
   if (found.rows.length === 0) return undefined;
-  const { oid, kind, publishesSchemas } = found.rows[0];
-  const dependents: Dependent[] = (await runQuery(client, selectDependents(oid, publishesSchemas))).rows;
+  const { oid, kind, ...catalogues } = found.rows[0];
+  const dependents: Dependent[] = (await runQuery(client, selectDependents(oid, catalogues))).rows;
   const published: PublishedShape | undefined = (await runQuery(client, selectPublished(oid, table))).rows[0];
   const state = await productionState(client, table);
   const key = state.indexes.find(({ isPrimary }) => isPrimary);

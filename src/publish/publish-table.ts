@@ -2,7 +2,7 @@
 
 import type { Client } from '../db/client.ts';
 import { quoteName, type Query } from '../db/sql.ts';
-import { codeOf } from '../errors.ts';
+import { codeOf, EtlError, messageOf } from '../errors.ts';
 import { dependentsText } from './dependents.ts';
 import { foreignOwner, inherit } from './inherit.ts';
 import { keyChanges, type KeyStep } from './keys.ts';
@@ -78,6 +78,18 @@ export const planNotice = ({ table, builtAs, strategy, production }: PublishPlan
   );
 };
 
+/** A statement that this kind of table does not take, with what makes it one: Citus refuses some by 0A000. */
+const unsupported = (
+  { schema, table }: BuiltTable,
+  { dependents }: ProductionTable,
+  cause: unknown,
+): unknown => {
+  if (codeOf(cause) !== '0A000') return cause;
+  const problem = `rows of ${schema}.${table} cannot be replaced in place: ${messageOf(cause)}`;
+  const hint = `It has to stay the same table because of ${dependentsText(dependents)}. Rename it, run, and make the new table what the old one was.`;
+  return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
+};
+
 /**
  * Publishes one table inside the caller's transaction. Returns what is left to do there when the rows of all tables are in.
  * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_INCOMPLETE.
@@ -86,7 +98,10 @@ export const publishTable = async (
   client: Client,
   { table, builtAs, strategy, production }: PublishPlan,
 ): Promise<readonly KeyStep[]> => {
-  if (strategy === 'in place') return replaceRows(client, table, builtAs, production!);
+  if (strategy === 'in place')
+    return replaceRows(client, table, builtAs, production!).catch((cause: unknown) => {
+      throw unsupported(table, production!, cause);
+    });
   await swap(client, table, production);
   return [];
 };

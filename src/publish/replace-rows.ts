@@ -5,6 +5,7 @@ import { quoteName, quoteNames } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
 import { dependentsText } from './dependents.ts';
+import { keepsRowsElsewhere } from './extensions.ts';
 import { setComment } from './inherit.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyStep } from './keys.ts';
 import { builtName, productionName, type BuiltTable } from './names.ts';
@@ -12,8 +13,8 @@ import { ProductionChanged, productionTable, type ProductionTable } from './prod
 import type { TableIndex, TableState } from './table-state.ts';
 
 /** The table's own rows: a table that inherits from it is somebody else's; partitions are its own. */
-const rowsOf = (table: BuiltTable, { kind }: ProductionTable): string =>
-  kind === 'p' ? productionName(table) : `only ${productionName(table)}`;
+const rowsOf = (table: BuiltTable, { kind, dependents }: ProductionTable): string =>
+  kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
 
 /** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
 const checkRows = async (client: Client, table: BuiltTable, production: ProductionTable): Promise<void> => {

@@ -1,0 +1,59 @@
+// What extensions know of a production table: TimescaleDB's hypertables, Citus's tables, and whatever else is tied to one.
+//
+// To PostgreSQL such a table looks like any other, and a new table in its place would be a plain one. A claim only ever makes
+// publishing more careful: the table stays, and its rows are replaced. Tested against tables of these names, not against the
+// extensions (test/integration/publish-extensions.test.ts).
+
+/** Catalogues that not every server has: of later versions of PostgreSQL, and of extensions. */
+export interface Catalogues {
+  readonly schemaPublications: boolean;
+  readonly hypertables: boolean;
+  readonly citusTables: boolean;
+  readonly citusSchemas: boolean;
+}
+
+/**
+ * Which of them there are. Anybody who may create a schema can make a `_timescaledb_catalog.hypertable`: one that no superuser
+ * owns, as those of the extension are, is not looked at. What is in pg_catalog was made by a superuser.
+ */
+export const selectCatalogues = `
+  to_regclass('pg_catalog.pg_publication_namespace') is not null as "schemaPublications",
+  exists (select from pg_class h join pg_namespace s on s.oid = h.relnamespace join pg_roles r on r.oid = h.relowner
+    where s.nspname = '_timescaledb_catalog' and h.relname = 'hypertable' and h.relkind = 'r' and r.rolsuper) as hypertables,
+  to_regclass('pg_catalog.pg_dist_partition') is not null as "citusTables",
+  to_regclass('pg_catalog.pg_dist_schema') is not null as "citusSchemas"`;
+
+const selectHypertable = `
+  select 'TimescaleDB', 'hypertable' from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    join _timescaledb_catalog.hypertable h on h.schema_name = n.nspname and h.table_name = c.relname
+    where c.oid = $1`;
+
+/** A table of a distributed schema is an exception: whatever comes into that schema becomes one. */
+const selectCitusTable = (citusSchemas: boolean): string => `
+  select 'Citus', 'table' from pg_catalog.pg_dist_partition where logicalrelid = $1::oid
+    ${
+      citusSchemas
+        ? 'and (select relnamespace from pg_class where oid = $1) not in (select schemaid from pg_catalog.pg_dist_schema)'
+        : ''
+    }`;
+
+/**
+ * Rows of kind and name for the table with the oid $1: members of an extension and what goes with one, a way of storing rows that
+ * new tables do not have, security labels, a partitioning that has no partitions yet, and what the extensions say themselves.
+ */
+export const selectClaims = ({ hypertables, citusTables, citusSchemas }: Catalogues): string =>
+  [
+    `select 'extension', e.extname::text from pg_depend d join pg_extension e on e.oid = d.refobjid
+      where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_extension'::regclass
+        and d.objid in (select $1 union all select indexrelid from pg_index where indrelid = $1)`,
+    `select 'access method', a.amname::text from pg_class c join pg_am a on a.oid = c.relam
+      where c.oid = $1 and a.amname <> current_setting('default_table_access_method')`,
+    `select 'security label', provider from pg_seclabel where classoid = 'pg_class'::regclass and objoid = $1`,
+    `select 'partitioning', pg_get_partkeydef(oid) from pg_class where oid = $1 and relkind = 'p'`,
+    ...(hypertables ? [selectHypertable] : []),
+    ...(citusTables ? [selectCitusTable(citusSchemas)] : []),
+  ].join(' union all ');
+
+/** Whether an extension keeps the table's rows elsewhere, where `only` does not reach. */
+export const keepsRowsElsewhere = (dependents: readonly { readonly kind: string }[]): boolean =>
+  dependents.some(({ kind }) => kind === 'TimescaleDB' || kind === 'Citus');
