@@ -34,7 +34,6 @@ export const namesServer = (env: NodeJS.ProcessEnv): boolean =>
   Boolean(env['DATABASE_URL']) || pgVariables.some((variable) => env[variable]);
 
 const commonConfig = {
-  application_name: 'sluice',
   connectionTimeoutMillis: connectTimeoutMs,
   keepAlive: true,
 };
@@ -58,8 +57,9 @@ export const addressFromUrl = (databaseUrl: string): ServerAddress => {
 
 const addressOf = (settings: pg.ClientConfig): ServerAddress => {
   const config = { ...commonConfig, ...settings };
-  const { user, host, port, database } = new PgClient(config);
-  return { config, sessionName: 'sluice', label: `${user ?? ''}@${host}:${port}/${database ?? ''}` };
+  const sessionName = 'sluice';
+  const { user, host, port, database } = new PgClient(config, { name: sessionName, schemas: [] });
+  return { config, sessionName, label: `${user ?? ''}@${host}:${port}/${database ?? ''}` };
 };
 
 /** A host's bounds on its own queries are not meant for a COPY: the watchdog ends what stands still. */

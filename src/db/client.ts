@@ -52,49 +52,6 @@ const connectError = (thrown: unknown, address: ServerAddress, client: pg.Client
 };
 
 /**
- * Settings of every session: the server must notice within seconds when we are gone, because our locks and open
- * transactions hold up whoever takes over. The first is refused where the operating system cannot do it. And texts mean
- * the same on every server, whatever its role and database have set (test/integration/session-settings.test.ts).
- */
-const sessionSettings = [
-  `set client_connection_check_interval = '2s'`,
-  'set tcp_keepalives_idle = 10',
-  'set tcp_keepalives_interval = 5',
-  'set tcp_keepalives_count = 3',
-  `set tcp_user_timeout = '30s'`,
-  // A load idles, waits and works for hours: limits that a role has for its users are not meant for it.
-  'set statement_timeout = 0',
-  'set lock_timeout = 0',
-  'set idle_in_transaction_session_timeout = 0',
-  'set idle_session_timeout = 0',
-  'set transaction_timeout = 0',
-  // What node-postgres reads, and the order of day and month in a SQL file or a type that only the server knows.
-  `set datestyle = 'ISO, MDY'`,
-  `set intervalstyle = 'postgres'`,
-  // Numbers that come back are those that went out.
-  'set extra_float_digits = 1',
-  // By which texts are quoted.
-  'set standard_conforming_strings = on',
-];
-
-/** Whether the server took it. Otherwise it is not for this platform (22023) or in this version (42704), which preflight refuses. */
-const isTaken = (client: pg.Client, setting: string): Promise<boolean> =>
-  client.query(setting).then(
-    () => true,
-    (error: unknown) => {
-      if (['22023', '42704'].includes(codeOf(error) ?? '')) return false;
-      throw error;
-    },
-  );
-
-/** All at once where the server takes them all: a round trip each adds up on the way to a distant server. */
-const setUp = async (client: pg.Client, { sessionName }: ServerAddress): Promise<void> => {
-  await client.query(`select set_config('application_name', $1, false)`, [sessionName]);
-  if (await isTaken(client, sessionSettings.join('; '))) return;
-  for (const setting of sessionSettings) await isTaken(client, setting);
-};
-
-/**
  * The driver's errors for a connection that gives no answer, or ends, while it is opened have no code: they get Node's.
  * A proxy in front of a server that is down takes connections and ends them (test/fault/server-kill.test.ts).
  */
@@ -127,15 +84,14 @@ const lost = new WeakMap<pg.Client, Error>();
  * Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE, ETL_CONNECT_TLS, ETL_PERMISSION.
  */
 export const openClient = async (address: ServerAddress): Promise<Client> => {
-  const client = new PgClient(address.config);
+  const client = new PgClient(address.config, { name: address.sessionName, schemas: [] });
   client.on('error', (error) => lost.set(client, error));
+  // The driver bounds how long it waits for a session, and nothing after that.
+  client.once('connect', () => watchClient(client, address));
   let hasEnded = false;
   client.connection.once('end', () => (hasEnded = true));
   try {
-    await client.connect();
-    watchClient(client, address);
-    await setUp(client, address);
-    return client;
+    return await client.connect();
   } catch (cause) {
     const coded = withNetworkCode(client, cause, hasEnded);
     await closeClient(client);

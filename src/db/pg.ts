@@ -1,8 +1,10 @@
 // node-postgres: the one place that loads it, and where it learns what libpq knows of TLS and password files.
 
 import { createRequire } from 'node:module';
+import { callbackify } from 'node:util';
 import type pg from 'pg';
 import { passwordFromFile } from './password-file.ts';
+import { startStatement, type SessionStart } from './session-start.ts';
 import { answerMissingTls, settleTls } from './tls.ts';
 
 /**
@@ -26,18 +28,35 @@ const loadPg = (): typeof pg => {
 interface Connecting {
   ssl: boolean;
   connect(...address: unknown[]): void;
+  on(event: 'parameterStatus', listener: (status: ParameterStatus) => void): this;
+}
+
+/** What the server says of itself before the session begins. PostgreSQL, "Message Formats", ParameterStatus. */
+interface ParameterStatus {
+  readonly parameterName: string;
+  readonly parameterValue: string;
 }
 
 /**
- * Every connection of ours. What is settled here cannot be settled in the address: that is sent to threads, and functions
- * cannot be. Proved by test/integration/tls.test.ts and password-file.test.ts. Errors: ETL_USAGE.
+ * Every connection of ours: whoever is given one finds it with a safe search path. Proved by
+ * test/integration/session-start.test.ts.
+ *
+ * What is settled here cannot be settled in the address: that is sent to threads, and functions cannot be. Proved by
+ * test/integration/tls.test.ts and password-file.test.ts. Errors: ETL_USAGE.
  */
 export class PgClient extends loadPg().Client {
-  constructor(given: pg.ClientConfig) {
+  readonly #start: SessionStart;
+  #serverVersion = '';
+
+  constructor(given: pg.ClientConfig, start: SessionStart) {
     const { config, isOptional } = settleTls(given, process.env);
-    super(config);
+    super({ ...config, application_name: start.name });
+    this.#start = start;
     this.password ??= passwordFromFile as never;
     const connection = this.connection as pg.Connection & Connecting;
+    connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) => {
+      if (parameterName === 'server_version') this.#serverVersion = parameterValue;
+    });
     // A socket of this machine is never encrypted, and libpq does not look at the mode then.
     if (this.host.startsWith('/')) this.ssl = connection.ssl = false;
     if (!this.ssl || config.sslnegotiation === 'direct') return;
@@ -46,5 +65,25 @@ export class PgClient extends loadPg().Client {
       connect(...address);
       answerMissingTls(connection, isOptional);
     };
+  }
+
+  async #open(): Promise<this> {
+    await super.connect();
+    try {
+      await this.query(startStatement(this.#start, this.#serverVersion));
+    } catch (error) {
+      void this.end().catch(() => undefined);
+      throw error;
+    }
+    return this;
+  }
+
+  // Pools call back; everybody else waits.
+  override connect(): Promise<this>;
+  override connect(callback: (error: Error | null, client?: this) => void): void;
+  override connect(callback?: (error: Error | null, client?: this) => void): Promise<this> | undefined {
+    if (callback === undefined) return this.#open();
+    callbackify(() => this.#open())(callback);
+    return undefined;
   }
 }

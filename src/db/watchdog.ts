@@ -28,12 +28,8 @@ const probe = async (
   { config }: ServerAddress,
   endFrozen: EndFrozen,
 ): Promise<Verdict> => {
-  const asker = new PgClient({
-    ...config,
-    application_name: 'sluice watchdog',
-    connectionTimeoutMillis: probeTimeoutMs,
-    query_timeout: probeTimeoutMs,
-  });
+  const bounded = { ...config, connectionTimeoutMillis: probeTimeoutMs, query_timeout: probeTimeoutMs };
+  const asker = new PgClient(bounded, { name: 'sluice watchdog', schemas: [] });
   asker.on('error', () => undefined);
   try {
     await asker.connect();

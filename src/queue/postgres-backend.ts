@@ -24,27 +24,20 @@ const isCurrent = async (client: Client): Promise<boolean> => {
 };
 
 /**
- * The address with its server options apart from the URL: in the URL they would win over those of BullMQ, which finds its
- * tables by them. Proved by test/integration/queue-options.test.ts.
+ * BullMQ's sessions find its tables by their search path, which is set once they stand: BullMQ would name its schema in the
+ * startup parameter `options`, which PgBouncer refuses. Options of the host's own (URL, PGOPTIONS) are sent as they are.
+ * Proved by test/integration/queue-options.test.ts.
  */
-const withOptionsApart = ({ config }: ServerAddress): ServerAddress['config'] => {
-  const [base = '', query = ''] = (config.connectionString ?? '').split('?');
-  const parameters = new URLSearchParams(query);
-  const options = parameters.get('options') ?? config.options ?? process.env['PGOPTIONS'];
-  parameters.delete('options');
-  return {
-    ...config,
-    ...(config.connectionString !== undefined && { connectionString: `${base}?${parameters.toString()}` }),
-    ...(options !== undefined && { options }),
+const queueClient = ({ config: { options } }: ServerAddress) =>
+  class QueueClient extends GuardedClient {
+    constructor(config: ServerAddress['config']) {
+      super({ ...config, options }, { name: 'sluice queue', schemas: [queueSchema] });
+    }
   };
-};
 
 /** Connection of one BullMQ object: a small pool of its own, and a LISTEN connection beside it. */
 const poolConfig = (address: ServerAddress, sockets: SocketSet): BullMq.PostgresPoolConfig => ({
-  ...(withOptionsApart(address) as BullMq.PostgresPoolConfig),
-  // BullMQ takes connections out of its pool without listening to them; those by which it waits see `guardedBackend`.
-  Client: GuardedClient,
-  application_name: 'sluice queue',
+  ...(address.config as BullMq.PostgresPoolConfig),
   max: queuePoolConnections,
   // A query on a connection that leads nowhere must not wait for ever.
   query_timeout: queueQueryTimeoutMs,
@@ -53,17 +46,22 @@ const poolConfig = (address: ServerAddress, sockets: SocketSet): BullMq.Postgres
 });
 
 /**
- * BullMQ's backend, whose LISTEN connections are guarded, too: it opens them beside its pool and always with the driver's
- * own class, so the driver that it keeps is replaced. Proved by test/integration/queue-connections.test.ts.
+ * BullMQ's backend over our own connections: it takes those of its pool without listening to them, and opens those by which
+ * it waits beside its pool, always with the driver's own class, so the driver that it keeps is replaced. Proved by
+ * test/integration/queue-connections.test.ts.
  */
-const guardedBackend: BullMq.BackendFactory = (...given) => {
-  const { createPostgresBackend } = loadBullMq() as unknown as {
-    createPostgresBackend: BullMq.BackendFactory;
+const backendOver =
+  (Client: ReturnType<typeof queueClient>): BullMq.BackendFactory =>
+  (...given) => {
+    const { createPostgresBackend } = loadBullMq() as unknown as {
+      createPostgresBackend: BullMq.BackendFactory;
+    };
+    const backend = createPostgresBackend(...given);
+    const { connection } = backend as BullMq.PostgresQueueBackend;
+    Object.assign(connection.pool, { Client });
+    Object.assign(connection, { pgModule: { Client } });
+    return backend;
   };
-  const backend = createPostgresBackend(...given);
-  Object.assign((backend as BullMq.PostgresQueueBackend).connection, { pgModule: { Client: GuardedClient } });
-  return backend;
-};
 
 export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   label: address.label,
@@ -78,7 +76,7 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
     const sockets = createSocketSet();
     return {
       options: { connection: poolConfig(address, sockets) },
-      factory: guardedBackend,
+      factory: backendOver(queueClient(address)),
       destroy: sockets.destroy,
     };
   },

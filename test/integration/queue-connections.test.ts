@@ -36,7 +36,7 @@ it('a session that is ended while BullMQ says goodbye to it is not an error that
 });
 
 it('a guarded connection tells its loss to those who listen, and to nobody else', () => {
-  const client = new GuardedClient({});
+  const client = new GuardedClient({}, { name: 'guarded', schemas: [] });
   const loss = new Error('ended');
   expect(client.emit('error', loss)).toBe(false);
   const heard: unknown[] = [];

@@ -1,0 +1,48 @@
+// Every session of ours begins with one statement, which makes its search path safe and sets what the server has.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { withClient } from '../../src/db/client.ts';
+import { openProxy, type FaultProxy } from '../helpers/fault-proxy.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const database = useDatabase();
+let proxy: FaultProxy;
+const proxied = (): string => {
+  const url = new URL(database.url);
+  url.port = String(proxy.port);
+  return url.href;
+};
+
+beforeAll(async () => {
+  proxy = await openProxy(Number(new URL(database.url).port));
+});
+afterAll(() => proxy.close());
+
+it('a session begins with one round trip', async () => {
+  await withClient(addressFromUrl(proxied()), () => Promise.resolve());
+  expect(proxy.effects()).toBe(1);
+});
+
+it('a session has what a server of Linux takes, whatever a database has set', async () => {
+  for (const setting of ['search_path = nowhere', `statement_timeout = '1h'`, `tcp_user_timeout = '1s'`])
+    await database.query(
+      `do $$ begin execute format('alter database %I set ${setting.replaceAll("'", "''")}', current_database()); end $$`,
+    );
+  // Settings of TCP are those of a socket: over a Unix socket they would show 0.
+  const shown = await withClient(addressFromUrl(proxied()), (client) =>
+    client.query(`select current_setting('search_path') as path, current_setting('application_name') as name,
+      current_setting('client_connection_check_interval') as check, current_setting('tcp_user_timeout') as timeout,
+      current_setting('statement_timeout') as statement, current_setting('transaction_timeout') as transaction`),
+  );
+  expect(shown.rows).toEqual([
+    {
+      path: 'pg_catalog, pg_temp',
+      name: 'sluice',
+      check: '2s',
+      timeout: '30000',
+      statement: '0',
+      transaction: '0',
+    },
+  ]);
+});
