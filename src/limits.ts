@@ -43,9 +43,6 @@ export const headerBytesMax = 256 * KiB;
 /** Raw text kept of one rejected record. Enough to see the fault; a bad file must not become a large table. */
 export const rejectRawBytesMax = 4 * KiB;
 
-/** Rejects named in an error message; the rest is in etl.reject. */
-export const rejectsShown = 5;
-
 /** Once a table is over a `rejectLimit` given as a count, this many are still collected, to show the whole family of faults;
  *  then the run stops. A worker stops by itself with so many, or one more than the limit: it may not have heard of the others. */
 export const rejectsCollectedMax = 1_000;
@@ -141,12 +138,6 @@ export const workersMax = 100;
 
 /** Runs that `etl status` lists: what fits a window. */
 export const runsListed = 20;
-
-/** Rejects that `etl rejects list` shows unless told otherwise: enough to see the pattern. */
-export const rejectsListedDefault = 50;
-
-/** Rejects that `etl rejects list --limit` may ask for: they are held in memory (4 KiB each at most). */
-export const rejectsListedMax = 10_000;
 
 /** Tables named when a misspelt one is like none of them: as many as fit on a line or two. */
 export const tablesSuggestedMax = 10;
@@ -291,7 +282,7 @@ export const threadCloseTimeoutMs = 5_000;
  *  until the chunk commits. No more records than that are decoded at once, either. */
 export const rejectsPerChunkMax = 10_000;
 
-/** Rejects of one statement: with the most that is kept of each, 4 MiB of text. */
+/** Rejects of one statement: with the most that is kept of each, records and other faults, 8 MiB of text. */
 export const rejectsPerInsertMax = 1_000;
 
 /** Memory for sorting indexes, all sessions of a build together. An index of ten million short keys fits; a larger sort

@@ -45,13 +45,19 @@ export interface Counts {
   readonly filtered: number;
 }
 
-/** A record that could not be loaded, with everything needed to find and mend it. */
-export interface Reject {
-  readonly position: Position;
+/** One thing that is wrong with a record. */
+export interface Fault {
   /** Column of the pipeline, or null when the whole record is at fault. */
   readonly column: string | null;
   readonly code: RejectCode;
   readonly reason: string;
+}
+
+/** A record that could not be loaded, with its first fault and everything needed to find and fix it. */
+export interface Reject extends Fault {
+  readonly position: Position;
+  /** The record's other faults: how many, and those that are kept. */
+  readonly others?: { readonly count: number; readonly kept: readonly Fault[] };
   /** The record's bytes as text, cut at `rejectRawBytesMax`; invalid bytes as \xNN. */
   readonly raw: string;
 }

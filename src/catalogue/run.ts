@@ -105,7 +105,7 @@ export const runErrors = {
   ETL_REJECT_LIMIT: {
     message:
       'table {table}: {rejected} of {records} records{extent} rejected, the limit is {limit}; nothing was published:{examples}',
-    hint: 'Mend the file or the columns, or raise rejectLimit. All of them: `etl rejects list {run}`.',
+    hint: 'Fix the file or the columns, or raise rejectLimit. Every record: `etl rejects list {run} --all`.',
     retry: 'never',
     exit: rejects,
   },

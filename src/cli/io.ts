@@ -2,7 +2,7 @@
 
 /** The part of a terminal or pipe that is written to. */
 export interface Output {
-  write(text: string): unknown;
+  write(text: string, done?: (error?: Error | null) => void): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
@@ -23,6 +23,10 @@ export interface Io {
 /** Width to fit text to; a pipe has no width of its own, and cutting text there would lose it. */
 export const widthOf = (output: Output): number =>
   output.isTTY ? Math.max(20, output.columns ?? 80) : Number.POSITIVE_INFINITY;
+
+/** Writes a text and waits until it was taken, so that a slow reader holds the writer up; false when the reader is gone. */
+export const written = (output: Output, text: string): Promise<boolean> =>
+  new Promise((resolve) => output.write(text, (error) => resolve(!error)));
 
 /**
  * Columns and rows of the window at this very moment: `columns` and `rows` of a stream lag behind a resize until the

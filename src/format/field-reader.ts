@@ -1,7 +1,9 @@
 // Reads one column out of a record's fields: trim, null tokens, tokens, map, type, checks; everything chosen once.
 
 import type { ColumnSpec, Dialect } from '../declaration.ts';
+import { onOneLine } from '../wording.ts';
 import { columnTypes, canonicalReader } from './column-types/registry.ts';
+import { quoted } from './column-types/refusal.ts';
 import { isRefusal, type Reader, type Refusal } from './column-types/contract.ts';
 
 /** Text for COPY, null, or why the record is rejected. */
@@ -48,25 +50,31 @@ const sourceText = (
 };
 
 /** Adds what only some columns have: checks on the value, and a Zod schema whose output takes the value's place. */
-export const withChecks = (column: ColumnSpec, read: Reader): Reader => {
+export const withChecks = (
+  column: ColumnSpec,
+  read: Reader,
+  reasonOf: (problem: string, source: string) => string = (problem) => problem,
+): Reader => {
   const { checks, schema, options } = column;
   if (checks.length === 0 && schema === undefined) return read;
   const type = columnTypes[column.type];
   const readCanonical = canonicalReader(type, options);
+  const refuse = (problem: string, source: string): Refusal => ({
+    code: 'check',
+    reason: reasonOf(problem, source),
+  });
   return (source) => {
     const text = read(source);
     if (isRefusal(text)) return text;
     const value = type.toValue(text, options);
-    for (const { test, message } of checks)
-      if (!test(value as never)) return { code: 'check', reason: message };
+    for (const { test, message } of checks) if (!test(value as never)) return refuse(message, source);
     if (schema === undefined) return text;
     const parsed = schema.safeParse(value);
-    if (!parsed.success)
-      return { code: 'check', reason: parsed.error.issues.map(({ message }) => message).join('; ') };
+    if (!parsed.success) return refuse(parsed.error.issues.map(({ message }) => message).join('; '), source);
     if (Object.is(parsed.data, value)) return text;
     const changed = type.fromValue(parsed.data);
     return changed === undefined
-      ? { code: 'check', reason: `the schema made a value that is no ${type.sql(options)}` }
+      ? refuse(`the schema made a value that is no ${type.sql(options)}`, source)
       : readCanonical(changed);
   };
 };
@@ -83,7 +91,12 @@ export const createFieldReader = (
 ): FieldReader => {
   const indexes = column.headers.map((name) => header.indexOf(name));
   const text = sourceText(indexes, dialect.trim, new Set([...dialect.nulls, ...column.nulls]));
-  const read = withChecks(column, columnTypes[column.type].reader(column.options));
+  const { reader } = columnTypes[column.type];
+  const read = withChecks(
+    column,
+    reader(column.options),
+    (problem, source) => `${quoted(source)}: ${onOneLine(problem)}`,
+  );
   const tokens = new Map(Object.entries(column.tokens));
   const map = column.map ?? ((known: string) => known);
   const missing: string | null | Refusal =

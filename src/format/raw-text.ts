@@ -17,7 +17,7 @@ export const rawText = (bytes: Buffer): string => {
   const isCut = bytes.length > rejectRawBytesMax;
   const kept = isCut ? bytes.subarray(0, characterStart(bytes, rejectRawBytesMax)) : bytes;
   const ending = isCut ? '…' : '';
-  if (isUtf8(kept) && !kept.includes(0)) return kept.toString() + ending;
+  if (isStorable(kept)) return kept.toString() + ending;
   let text = '';
   for (let at = 0; at < kept.length;) {
     const length = characterLength(kept, at);
@@ -35,9 +35,5 @@ const characterLength = (bytes: Buffer, at: number): number => {
   return 0;
 };
 
-/** First index in `fields` (bytes read as latin1) that holds a NUL or is not UTF-8; -1 when all are fine. */
-export const badField = (fields: readonly string[]): number =>
-  fields.findIndex((field) => {
-    const bytes = Buffer.from(field, 'latin1');
-    return bytes.includes(0) || !isUtf8(bytes);
-  });
+/** Whether the server can store the bytes as text: UTF-8 without a NUL. */
+export const isStorable = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);

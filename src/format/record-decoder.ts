@@ -4,7 +4,7 @@ import type { SourceTableSpec } from '../declaration.ts';
 import type { Reject } from '../model.ts';
 import { createRowBytes, reserve } from './compiled/row-bytes.ts';
 import type { Decoder, RowEncoder } from './decoder.ts';
-import { createRecordJudge, filtered, rejectOf, type Fault } from './record-judge.ts';
+import { createRecordJudge, filtered, rejectOf, type Faulty } from './record-judge.ts';
 
 /** A unit of a text, two bytes in memory, is at most so many bytes of UTF-8. */
 const bytesPerUnitMax = 3;
@@ -36,7 +36,7 @@ export const createRecordDecoder = (
       if (Array.isArray(judgement)) {
         put(encodeRow(judgement));
         copied += 1;
-      } else rejects.push(rejectOf(block, index, judgement as Fault));
+      } else rejects.push(rejectOf(block, index, judgement as Faulty));
     });
     const [records, rejected] = [block.spans.starts.length, rejects.length];
     const counts = { records, copied, rejected, filtered: records - copied - rejected };

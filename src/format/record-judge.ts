@@ -1,4 +1,4 @@
-// Judges records by their fields and the column readers: values, a fault, or dropped by a filter.
+// Judges records by their fields and the column readers: values, faults, or dropped by a filter.
 //
 // The splitter has already said where each record is. Where no quote stands, the fields are what is between delimiters.
 // Otherwise csv-parse reads many records at once; only when it refuses them, or counts other records than the splitter,
@@ -8,35 +8,42 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { Options } from 'csv-parse/sync';
 import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
-import { rejectCodes, type Position, type Reject, type RejectCode } from '../model.ts';
+import { rejectCodes, type Fault, type Position, type Reject, type RejectCode } from '../model.ts';
 import { onOneLine, plural } from '../wording.ts';
-import { isRefusal, type Refusal } from './column-types/contract.ts';
+import { isRefusal } from './column-types/contract.ts';
 import { csvBytes, csvOptions, hasQuote } from './csv-options.ts';
 import { CsvError, parse } from './csv-parse.ts';
 import { createFieldReader } from './field-reader.ts';
-import { badField, rawText } from './raw-text.ts';
+import { isStorable, rawText } from './raw-text.ts';
 import { createRecordFilter } from './record-filter.ts';
 import type { RecordBlock } from './record-blocks.ts';
 
-export interface Fault extends Refusal {
-  /** Column of the pipeline; null: the whole record. */
-  readonly column: string | null;
+/** Faults that are kept of one record: a shifted record has one a column, and ten thousand rejects are in memory at once. */
+export const faultsKeptMax = 20;
+
+/** A record with faults, one at least. */
+export interface Faulty {
+  readonly faults: readonly Fault[];
+  /** What its fields hold where that is text: their columns may have faults, too. */
+  readonly fields?: readonly (string | undefined)[];
 }
 
-type ParsedRecord = readonly string[] | Fault;
+type ParsedRecord = readonly string[] | Faulty;
 
-const isFault = (record: ParsedRecord): record is Fault => !Array.isArray(record);
+const isFaulty = (record: ParsedRecord): record is Faulty => !Array.isArray(record);
 
-const faultOf = (code: RejectCode, reason: string = rejectCodes[code]): Fault => ({
-  code,
-  reason,
-  column: null,
+const faultOf = (
+  code: RejectCode,
+  reason: string = rejectCodes[code],
+  column: string | null = null,
+): Faulty => ({
+  faults: [{ column, code, reason }],
 });
 
 export const filtered = Symbol('filtered');
 
-/** What becomes of one record: a row's values, a fault, or nothing because a filter dropped it. */
-export type Judgement = readonly (string | null)[] | Fault | typeof filtered;
+/** What becomes of one record: a row's values, its faults, or nothing because a filter dropped it. */
+export type Judgement = readonly (string | null)[] | Faulty | typeof filtered;
 
 export const recordBytes = ({ bytes, spans }: RecordBlock, index: number): Buffer =>
   bytes.subarray(spans.starts[index], spans.ends[index]);
@@ -45,10 +52,40 @@ export const recordBytes = ({ bytes, spans }: RecordBlock, index: number): Buffe
 const columnOfField = (table: SourceTableSpec, header: readonly string[], field: number): string | null =>
   table.columns.find(({ headers }) => headers.includes(header[field] ?? ''))?.name ?? null;
 
-const whereInRecord = (header: readonly string[], field: number): string =>
-  field === -1
-    ? ''
-    : `, in field ${field + 1}${header[field] === undefined ? '' : ` (${onOneLine(header[field])})`}`;
+/** A field as people count it, with its name in the header: `field 2 (price)`. */
+const fieldName = (header: readonly string[], field: number): string =>
+  `field ${field + 1}${header[field] === undefined ? '' : ` (${onOneLine(header[field])})`}`;
+
+/** Fields that cannot be stored as text, each a fault. `fields` are bytes read as latin1. */
+const badBytes = (fields: readonly string[], table: SourceTableSpec, header: readonly string[]): Faulty => {
+  const faults: Fault[] = [];
+  const texts = fields.map((field, index) => {
+    const bytes = Buffer.from(field, 'latin1');
+    if (isStorable(bytes)) return bytes.toString();
+    const code = isUtf8(bytes) ? 'nul_byte' : 'invalid_utf8';
+    const reason = `${rejectCodes[code]}, in ${fieldName(header, index)}`;
+    faults.push({ column: columnOfField(table, header, index), code, reason });
+    return undefined;
+  });
+  return { faults, fields: texts };
+};
+
+/** What csv-parse found, in our words: it counts fields from 0. */
+const quoteReasons: Readonly<Record<string, (field: string) => string>> = {
+  INVALID_OPENING_QUOTE: (field) => `a quote stands within ${field}, which does not begin with one`,
+  CSV_INVALID_CLOSING_QUOTE: (field) => `text follows the closing quote of ${field}`,
+  CSV_QUOTE_NOT_CLOSED: (field) => `the quote that begins ${field} is never closed`,
+};
+
+const quoteFault = (
+  { code, column: field }: InstanceType<typeof CsvError>,
+  table: SourceTableSpec,
+  header: readonly string[],
+): Faulty => {
+  const wording = quoteReasons[code];
+  if (wording === undefined || typeof field !== 'number') return faultOf('quote');
+  return faultOf('quote', wording(fieldName(header, field)), columnOfField(table, header, field));
+};
 
 /** Parses one record by itself; every way in which it is not a record of the dialect becomes a fault. */
 const parseAlone = (
@@ -58,25 +95,21 @@ const parseAlone = (
   header: readonly string[],
 ): ParsedRecord => {
   if (bytes.length === 0) return [''];
-  const isText = isUtf8(bytes);
   try {
     const { dialect } = table.source;
-    const isFine = isText && !bytes.includes(0);
+    const isFine = isStorable(bytes);
     if (isFine && !hasQuote(bytes, dialect)) return bytes.toString().split(dialect.delimiter);
     const csv = csvBytes(bytes, dialect);
     if (isFine) return parse(csv, options)[0] ?? [''];
     const [fields = []] = parse(csv, { ...options, encoding: 'latin1' });
-    const field = badField(fields);
-    const code = isText ? 'nul_byte' : 'invalid_utf8';
-    const reason = `${rejectCodes[code]}${whereInRecord(header, field)}`;
-    return { code, reason, column: columnOfField(table, header, field) };
+    const bad = badBytes(fields, table, header);
+    // Bytes between fields, which are none of a field.
+    return bad.faults.length > 0 ? bad : faultOf(isUtf8(bytes) ? 'nul_byte' : 'invalid_utf8');
   } catch (error) {
-    if (error instanceof CsvError) return faultOf('quote', `${rejectCodes.quote}: ${firstSentence(error)}`);
+    if (error instanceof CsvError) return quoteFault(error, table, header);
     throw error;
   }
 };
-
-const firstSentence = (error: Error): string => error.message.split(/,| at line/)[0] ?? '';
 
 /** Records that are parsed together: what they leave behind is collected while it is young, which a whole block's is not. */
 const recordsAtOnce = 256;
@@ -106,7 +139,7 @@ const parseRecords = (
   const { starts, faults } = block.spans;
   const bytes = block.bytes.subarray(starts[from], starts[to] ?? block.bytes.length);
   const hasFault = [...faults.keys()].some((index) => index >= from && index < to);
-  if (!hasFault && isUtf8(bytes) && !bytes.includes(0)) {
+  if (!hasFault && isStorable(bytes)) {
     const { dialect } = table.source;
     if (!hasQuote(bytes, dialect)) return splitRecords(block, from, to, dialect.delimiter);
     try {
@@ -133,33 +166,51 @@ const parseRecord = (
   if (code === 'record_too_long') return faultOf(code);
   const record = parseAlone(recordBytes(block, index), options, table, header);
   // A fault of the splitter stands, whatever csv-parse makes of the record; it usually says more about it.
-  return code === undefined || isFault(record) ? record : faultOf(code);
+  return code === undefined || isFaulty(record) ? record : faultOf(code);
 };
 
-/** Judges the fields of one record: count, filter, then every column. The first fault is the record's. */
-const createJudge = (
-  table: SourceTableSpec,
-  header: readonly string[],
-): ((fields: readonly string[]) => Judgement) => {
+interface Judge {
+  /** Count, filter, then every column. */
+  readonly fields: (fields: readonly string[]) => Judgement;
+  /** A record whose bytes are at fault: what else is wrong with it. */
+  readonly rest: (record: Faulty) => Faulty;
+}
+
+const createJudge = (table: SourceTableSpec, header: readonly string[]): Judge => {
   const { dialect } = table.source;
   const keep = createRecordFilter(table.filter, header, dialect);
   const readers = table.columns.map((column) => createFieldReader(column, header, dialect));
   const isCountFine = (count: number): boolean =>
     count === header.length || (dialect.ragged === 'pad' && count < header.length);
-  return (fields) => {
-    if (!isCountFine(fields.length))
-      return faultOf(
-        'field_count',
-        `the record has ${plural(fields.length, 'field')}, the header ${header.length}`,
-      );
+  const countFault = (count: number): Faulty =>
+    faultOf('field_count', `the record has ${plural(count, 'field')}, the header ${header.length}`);
+  const judgeFields = (fields: readonly string[]): Judgement => {
+    if (!isCountFine(fields.length)) return countFault(fields.length);
     if (!keep(fields)) return filtered;
     const values: (string | null)[] = [];
+    const faults: Fault[] = [];
     for (let index = 0; index < readers.length; index += 1) {
       const value = readers[index]!(fields);
-      if (value !== null && isRefusal(value)) return { ...value, column: table.columns[index]!.name };
-      values.push(value);
+      if (value !== null && isRefusal(value)) faults.push({ ...value, column: table.columns[index]!.name });
+      else values.push(value);
     }
-    return values;
+    return faults.length === 0 ? values : { faults };
+  };
+  return {
+    fields: judgeFields,
+    rest: ({ faults, fields }) => {
+      if (fields === undefined) return { faults };
+      if (!isCountFine(fields.length)) return { faults: [...faults, ...countFault(fields.length).faults] };
+      const others = table.columns.flatMap(({ name, headers }, index): Fault[] => {
+        const isText = headers.every((field) => {
+          const place = header.indexOf(field);
+          return place >= fields.length || fields[place] !== undefined;
+        });
+        const value = isText ? readers[index]!(fields as readonly string[]) : null;
+        return value !== null && isRefusal(value) ? [{ ...value, column: name }] : [];
+      });
+      return { faults: [...faults, ...others] };
+    },
   };
 };
 
@@ -169,14 +220,18 @@ const positionOf = ({ spans, position }: RecordBlock, index: number): Position =
   record: position.record + index,
 });
 
-/** The reject that a fault makes of a record. */
-export const rejectOf = (block: RecordBlock, index: number, { code, reason, column }: Fault): Reject => ({
-  position: positionOf(block, index),
-  column,
-  code,
-  reason,
-  raw: rawText(recordBytes(block, index)),
-});
+/** The reject that its faults make of a record. */
+export const rejectOf = (block: RecordBlock, index: number, { faults }: Faulty): Reject => {
+  const [first, ...others] = faults;
+  return {
+    ...first!,
+    ...(others.length > 0
+      ? { others: { count: others.length, kept: others.slice(0, faultsKeptMax - 1) } }
+      : {}),
+    position: positionOf(block, index),
+    raw: rawText(recordBytes(block, index)),
+  };
+};
 
 export interface RecordJudge {
   /** Every record of a block, in order, with its place there. */
@@ -198,9 +253,8 @@ export const createRecordJudge = (
   const options = csvOptions(table.source.dialect, header.length > 1);
   const judge = createJudge(table, header);
   const judgeRecord = (record: ParsedRecord, block: RecordBlock, index: number): Judgement => {
-    if (isFault(record)) return record;
     try {
-      return judge(record);
+      return isFaulty(record) ? judge.rest(record) : judge.fields(record);
     } catch (cause) {
       const { line } = positionOf(block, index);
       const details = { table: table.name, file, line, problem: messageOf(cause) };

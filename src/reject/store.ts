@@ -2,10 +2,11 @@
 
 import type { RejectLimit } from '../declaration.ts';
 import { runQuery, type Client } from '../db/client.ts';
-import { storable, type Query } from '../db/sql.ts';
+import { storable, storableJson, type Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
-import { rejectsCollectedMax, rejectsPerInsertMax, rejectsShown } from '../limits.ts';
+import { rejectsCollectedMax, rejectsPerInsertMax } from '../limits.ts';
 import type { Counts, Reject } from '../model.ts';
+import { plural } from '../wording.ts';
 
 /** Where rejects come from. */
 export interface RejectSource {
@@ -15,9 +16,10 @@ export interface RejectSource {
 }
 
 const insertRejects = ({ runId, table, fileId }: RejectSource, rejects: readonly Reject[]): Query => ({
-  text: `insert into etl.reject (run_id, table_name, file_id, byte, line, record, column_name, code, reason, raw)
+  text: `insert into etl.reject (run_id, table_name, file_id, byte, line, record, column_name, code, reason, raw,
+      fault_count, more_faults)
     select $1, $2, $3, r.* from unnest($4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
-      $10::text[]) as r`,
+      $10::text[], $11::integer[], $12::jsonb[]) as r`,
   values: [
     runId,
     table,
@@ -29,6 +31,8 @@ const insertRejects = ({ runId, table, fileId }: RejectSource, rejects: readonly
     rejects.map(({ code }) => code),
     rejects.map(({ reason }) => storable(reason)),
     rejects.map(({ raw }) => raw),
+    rejects.map(({ others }) => 1 + (others?.count ?? 0)),
+    rejects.map(({ others }) => storableJson(others?.kept ?? [])),
   ],
 });
 
@@ -42,15 +46,82 @@ export const keepRejects = async (
     await runQuery(client, insertRejects(source, rejects.slice(from, from + rejectsPerInsertMax)));
 };
 
-/** The first rejects of a table, as lines for an error message. */
-export const selectFirstRejects = (runId: number, table: string): Query => ({
-  text: `select f.name || ':' || r.line || coalesce(' ' || r.column_name, '') || ': ' || r.reason as line
-    from etl.reject r join etl.source_file f on f.id = r.file_id
-    where r.run_id = $1 and r.table_name = $2
-    order by f.ordinal, r.byte
-    limit $3`,
-  values: [runId, table, rejectsShown],
+/** Faults that are alike but for the values in their reasons: how many, and the first of them. */
+export interface FaultKind {
+  readonly table: string;
+  readonly column: string | null;
+  readonly code: string;
+  readonly count: number;
+  /** Where the first is, with its reason and its record. */
+  readonly file: string;
+  readonly line: number;
+  readonly reason: string;
+  readonly raw: string;
+}
+
+/** Kinds of faults, the commonest first, and how many kinds there are. */
+export interface FaultKinds {
+  readonly kinds: readonly FaultKind[];
+  readonly total: number;
+}
+
+/** What differs between faults of one kind: quoted texts and numbers in their reasons. */
+const valuesInReasons = String.raw`"(\\.|[^"\\])*"|[0-9]+`;
+
+/** Every fault of the rejects, as (column_name, code, reason). */
+const faultsOfRejects = `(
+    select r.column_name, r.code, r.reason
+    union all
+    select m ->> 'column', m ->> 'code', m ->> 'reason' from jsonb_array_elements(r.more_faults) as m
+  )`;
+
+const selectFaultKinds = (runId: number, table: string | null, limit: number): Query => ({
+  text: `with kind as (
+      select r.table_name, f.column_name, f.code, regexp_replace(f.reason, $4, '…', 'g') as words, count(*) as faults,
+        min(array[s.ordinal, r.byte, r.id]) as first, count(*) over () as kinds
+      from etl.reject r
+      join etl.source_file s on s.id = r.file_id
+      cross join lateral ${faultsOfRejects} as f
+      where r.run_id = $1 and ($2::text is null or r.table_name = $2)
+      group by r.table_name, f.column_name, f.code, words
+      order by count(*) desc, r.table_name, min(array[s.ordinal, r.byte, r.id]), f.column_name
+      limit $3
+    )
+    select k.kinds::float8 as kinds, json_build_object('table', k.table_name, 'column', k.column_name, 'code', k.code,
+      'count', k.faults, 'file', s.name, 'line', r.line, 'reason', f.reason, 'raw', r.raw) as kind
+    from kind k
+    join etl.reject r on r.id = k.first[3]
+    join etl.source_file s on s.id = r.file_id
+    cross join lateral (
+      select f.reason from ${faultsOfRejects} as f
+      where f.column_name is not distinct from k.column_name and f.code = k.code
+        and regexp_replace(f.reason, $4, '…', 'g') = k.words
+      limit 1
+    ) as f
+    order by k.faults desc, k.table_name, k.first, k.column_name`,
+  values: [runId, table, limit, valuesInReasons],
 });
+
+/** What is wrong with the rejects of a run (of one table), by kind; at most `limit` kinds. */
+export const faultKinds = async (
+  client: Client,
+  runId: number,
+  table: string | null,
+  limit: number,
+): Promise<FaultKinds> => {
+  const { rows } = await runQuery(client, selectFaultKinds(runId, table, limit));
+  return { kinds: rows.map(({ kind }) => kind), total: rows[0]?.kinds ?? 0 };
+};
+
+/** Kinds of faults as lines of an error message. */
+export const kindLines = ({ kinds, total }: FaultKinds): string => {
+  const lines = kinds.map(({ file, line, column, reason, code, count }) => {
+    const where = `${file}:${line}${column === null ? '' : ` ${column}`}`;
+    return `${where}: ${reason} (${code}, ${plural(count, 'record')})`;
+  });
+  if (total > kinds.length) lines.push(`and ${total - kinds.length} more kinds of faults`);
+  return lines.map((line) => `\n  ${line}`).join('');
+};
 
 /** True when so many rejects of so many records are more than the table allows. */
 export const isOverLimit = (limit: RejectLimit, rejected: number, records: number): boolean =>

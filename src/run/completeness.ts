@@ -3,11 +3,11 @@
 import { fileTotals, type FileTotals } from '../checkpoint/ledger.ts';
 import { stagingTable } from '../copy/staging.ts';
 import type { SourceTableSpec } from '../declaration.ts';
-import { runQuery, type Client } from '../db/client.ts';
+import type { Client } from '../db/client.ts';
 import { EtlError, codeOf } from '../errors.ts';
 import type { Counts } from '../model.ts';
 import type { BuiltTable } from '../publish/names.ts';
-import { isOverLimit, limitText, selectFirstRejects } from '../reject/store.ts';
+import { faultKinds, isOverLimit, kindLines, limitText } from '../reject/store.ts';
 import { withFilesAtOnce } from '../source/at-once.ts';
 import { fileState } from '../source/read-file.ts';
 import { formatCount, plural } from '../wording.ts';
@@ -20,14 +20,16 @@ const sourceTables = ({ spec }: RunContext): readonly SourceTableSpec[] =>
 const countsOf = (totals: readonly FileTotals[], table: string): Counts =>
   totals.filter((file) => file.table === table).reduce<Counts>(addCounts, noCounts);
 
-/** Throws ETL_REJECT_LIMIT, with the first few rejects, when a table has more than it allows. */
+/** Kinds of faults that an error names, each with an example: the rest is in etl.reject. */
+const kindsShown = 5;
+
+/** Throws ETL_REJECT_LIMIT, with what is wrong, when a table has more than it allows. */
 export const checkRejects = async (context: RunContext, runId: number): Promise<void> => {
   const totals = await fileTotals(context.client, runId);
   for (const { name, rejectLimit } of sourceTables(context)) {
     const { rejected, records } = countsOf(totals, name);
     if (!isOverLimit(rejectLimit, rejected, records)) continue;
-    const { rows } = await runQuery(context.client, selectFirstRejects(runId, name));
-    const examples = rows.map(({ line }) => `\n  ${line}`).join('');
+    const examples = kindLines(await faultKinds(context.client, runId, name, kindsShown));
     // A load that was stopped has not seen them all.
     const isWhole = totals.every(({ table, covered }) => table !== name || covered);
     const extent = isWhole ? '' : ' read so far';

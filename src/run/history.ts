@@ -1,10 +1,8 @@
-// What earlier runs left behind: the queries of `etl status` and `etl rejects`, and functions that ask them.
+// What earlier runs left behind: the queries of `etl status`, and functions that ask them.
 
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
-import { tablesSuggestedMax } from '../limits.ts';
-import { nearest } from '../nearest.ts';
 import type { RunState } from '../model.ts';
 
 /** One run, with the totals of its chunks. */
@@ -54,19 +52,6 @@ export interface FileSummary {
   readonly copied: number;
   readonly rejected: number;
   readonly filtered: number;
-}
-
-export interface RejectRow {
-  readonly run: number;
-  readonly table: string;
-  readonly file: string;
-  readonly line: number;
-  readonly byte: number;
-  readonly record: number;
-  readonly column: string | null;
-  readonly code: string;
-  readonly reason: string;
-  readonly raw: string;
 }
 
 export interface RunDetails {
@@ -157,53 +142,12 @@ export const selectFiles = (runId: number): Query => ({
   values: [runId],
 });
 
-/** The newest run that rejected anything (in `table`, if given). */
-export const selectNewestRunWithRejects = (table: string | null): Query => ({
-  text: `select max(run_id)::float8 as id
-    from etl.reject
-    where $1::text is null or table_name = $1`,
-  values: [table],
-});
-
-/** Tables that a run has loaded or published; without a run, those of all runs. */
-export const selectTableNames = (runId: number | undefined): Query => ({
-  text: `select table_name as name from etl.source_file where $1::bigint is null or run_id = $1
-    union
-    select table_name from etl.published_table where $1::bigint is null or run_id = $1
-    order by 1`,
-  values: [runId ?? null],
-});
-
-interface RejectFilter {
-  readonly runId: number;
-  readonly table: string | null;
-  readonly limit: number;
-}
-
-/** Rejects of a run in the order of its files. */
-export const selectRejects = ({ runId, table, limit }: RejectFilter): Query => ({
-  text: `select r.run_id::float8 as run, r.table_name as table, f.name as file, r.line::float8 as line,
-      r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason, r.raw
-    from etl.reject r
-    join etl.source_file f on f.id = r.file_id
-    where r.run_id = $1 and ($2::text is null or r.table_name = $2)
-    order by r.table_name, f.ordinal, r.byte, r.id
-    limit $3`,
-  values: [runId, table, limit],
-});
-
-/** How many there are in all. */
-export const countRejects = ({ runId, table }: Omit<RejectFilter, 'limit'>): Query => ({
-  text: `select count(*)::float8 as rejects
-    from etl.reject
-    where run_id = $1 and ($2::text is null or table_name = $2)`,
-  values: [runId, table],
-});
-
-const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> =>
+/** Rows of a query about history. */
+export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> =>
   (await runQuery(client, query)).rows;
 
-const hasHistory = async (client: Client): Promise<boolean> =>
+/** Whether anything was ever run on this database. */
+export const hasHistory = async (client: Client): Promise<boolean> =>
   Boolean((await rowsOf<{ there: boolean }>(client, selectHasHistory()))[0]?.there);
 
 /** The newest runs; none when nothing ever ran on this database. */
@@ -216,49 +160,4 @@ export const findRun = async (client: Client, runId: number): Promise<RunDetails
   if (!run) throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
   const tables = await rowsOf<TableSummary>(client, selectTables(runId));
   return { run, tables, files: await rowsOf<FileSummary>(client, selectFiles(runId)) };
-};
-
-export interface RejectList {
-  /** The run looked at; undefined when no run has rejects. */
-  readonly runId: number | undefined;
-  readonly rejects: readonly RejectRow[];
-  /** All of them, listed or not. */
-  readonly total: number;
-}
-
-/** A misspelt table must not pass for one without rejects. Errors: ETL_USAGE. */
-const refuseUnknownTable = async (
-  client: Client,
-  runId: number | undefined,
-  table: string | null,
-): Promise<void> => {
-  const rows = table === null ? [] : await rowsOf<{ name: string }>(client, selectTableNames(runId));
-  const known = rows.map(({ name }) => name);
-  if (table === null || known.length === 0 || known.includes(table)) return;
-  const near = nearest(table, known);
-  const hint =
-    near === undefined
-      ? `There are ${known.slice(0, tablesSuggestedMax).join(', ')}.`
-      : `Did you mean ${near}?`;
-  const problem = `${runId === undefined ? 'no run has a' : `run ${runId} has no`} table ${table}`;
-  throw new EtlError('ETL_USAGE', { problem, hint });
-};
-
-/** Rejects of one run, or of the newest run that has any. Errors: ETL_RUN_UNKNOWN, ETL_USAGE (no such table). */
-export const listRejects = async (
-  client: Client,
-  { runId, table = null, limit }: { runId?: number | undefined; table?: string | null; limit: number },
-): Promise<RejectList> => {
-  if (runId !== undefined) await findRun(client, runId);
-  else if (!(await hasHistory(client))) return { runId, rejects: [], total: 0 };
-  await refuseUnknownTable(client, runId, table);
-  const [newest] =
-    runId === undefined
-      ? await rowsOf<{ id: number | null }>(client, selectNewestRunWithRejects(table))
-      : [{ id: runId }];
-  if (newest?.id == null) return { runId: undefined, rejects: [], total: 0 };
-  const filter = { runId: newest.id, table, limit };
-  const rejects = await rowsOf<RejectRow>(client, selectRejects(filter));
-  const [count] = await rowsOf<{ rejects: number }>(client, countRejects(filter));
-  return { runId: newest.id, rejects, total: count?.rejects ?? 0 };
 };

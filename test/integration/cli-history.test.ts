@@ -139,12 +139,14 @@ describe('etl status', () => {
 });
 
 describe('etl rejects list', () => {
+  const head = /^run 2 of noaa \(failed, started 2026-03-02 [:0-9]+\): 2 rejects$/;
   const wanted = [
-    'run 2: 2 rejects',
-    'data/2.txt:3: field_count: 1 field, the header has 2',
+    expect.stringMatching(head),
+    'data/2.txt:3: field_count: 1 field, the header has 2 (1 record)',
     '    1',
-    "data/2.txt:7: column temperature: type: 'warm' is not a number",
+    "data/2.txt:7: column temperature: type: 'warm' is not a number (1 record)",
     '    1|warm\\x1b[2J',
+    '--all lists every record, --limit <n> the first of them',
     '',
   ];
 
@@ -152,6 +154,7 @@ describe('etl rejects list', () => {
     { name: 'the newest run with rejects', args: [] },
     { name: 'a given run', args: ['2'] },
     { name: 'one table', args: ['--table', 'observation'] },
+    { name: 'one pipeline', args: ['--pipeline', 'noaa'] },
   ])('$name, in the order of the file', async ({ args }) => {
     const { exit, out } = await etl(database.url, 'rejects', 'list', ...args);
     expect(exit).toBe(0);
@@ -160,11 +163,12 @@ describe('etl rejects list', () => {
 
   it.each([
     {
-      name: 'a limit says that there are more',
+      name: 'the first records themselves',
       args: ['--limit', '1'],
-      says: 'run 2: 2 rejects, the first 1 of them (--limit shows more)\n',
+      says: '): 2 rejects\ndata/2.txt:3: field_count: 1 field, the header has 2\n    1\n',
     },
-    { name: 'a run without rejects', args: ['1'], says: 'run 1: 0 rejects\n' },
+    { name: 'a run without rejects', args: ['1'], says: '): 0 rejects\n' },
+    { name: 'a pipeline without rejects', args: ['--pipeline', 'other'], says: 'no rejects\n' },
     { name: 'a table without rejects', args: ['--table', 'station'], says: 'no rejects\n' },
   ])('$name', async ({ args, says }) =>
     expect((await etl(database.url, 'rejects', 'list', ...args)).out).toContain(says),
@@ -188,14 +192,22 @@ describe('etl rejects list', () => {
   );
 
   it('a run that got nowhere has no tables to choose from', async () =>
-    expect((await etl(database.url, 'rejects', 'list', '3', '--table', 'station')).out).toBe(
-      'run 3: 0 rejects\n',
+    expect((await etl(database.url, 'rejects', 'list', '3', '--table', 'station')).out).toMatch(
+      /^run 3 of noaa \(loading, started .*\): 0 rejects\n$/,
     ));
 
   it('--json has all of it', async () => {
     const listed = JSON.parse((await etl(database.url, 'rejects', 'list', '--json')).out);
-    expect(listed).toMatchObject({ runId: 2, total: 2 });
+    expect(listed).toMatchObject({ runId: 2, pipeline: 'noaa', total: 2, kindsTotal: 2 });
+    expect(listed.kinds[1]).toMatchObject({
+      table: 'observation',
+      column: 'temperature',
+      code: 'type',
+      count: 1,
+      line: 7,
+    });
     expect(listed.rejects[1]).toEqual({
+      id: 1,
       run: 2,
       table: 'observation',
       file: 'data/2.txt',
@@ -206,6 +218,8 @@ describe('etl rejects list', () => {
       code: 'type',
       reason: "'warm' is not a number",
       raw: '1|warm\u001b[2J',
+      faults: 1,
+      more: [],
     });
   });
 

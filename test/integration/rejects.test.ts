@@ -1,11 +1,15 @@
 // Broken records in a real file: each is found, named, and decides with the limit whether the rest is published.
 
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, runPipeline, type Pipeline } from '../../src/index.ts';
+import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
+import { readProjectFile } from '../unit/project/source-files.ts';
 
 const files = useFiles();
 const database = useDatabase();
@@ -81,7 +85,7 @@ describe('six broken records', () => {
       exit: 3,
       details: { rejected: 6, records, limit: '0' },
     });
-    expect(error.message).toContain(`${path}:11 dry_bulb_c: "1x.6" is not a real`);
+    expect(error.message).toContain(`\n  ${path}:11 dry_bulb_c: "1x.6" is not a real (type, 1 record)\n`);
     expect(error.message).toContain('2011-02-30');
     expect(await rejectsOf(error.details['run'])).toEqual(expectedRejects);
     const { rows } = await database.query(`select to_regclass('broken.observation') as table`);
@@ -116,5 +120,115 @@ describe('six broken records', () => {
       expect.stringContaining(String.raw`,CLR\xff\xfe,`),
       expect.stringContaining(String.raw`,R\x00A,`),
     ]);
+  });
+});
+
+describe('many records with the same faults', () => {
+  const rows = (count: number): string =>
+    Array.from({ length: count }, (_, index) => `k${index},x${index}`).join('\n');
+  const name = 'alike';
+  const alike = (): Pipeline =>
+    definePipeline({
+      name,
+      schema: name,
+      tables: {
+        t: {
+          source: csv(files.write('alike.csv', `id,price\n1,-3\n${rows(2_500)}\n2,5,6\n`)),
+          columns: {
+            id: column.integer('id'),
+            price: column.integer('price').check((price) => price > 0, 'must be positive'),
+          },
+          rejectLimit: '10%',
+        },
+      },
+    });
+
+  const etl = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
+    const io = fakeIo({ env: { DATABASE_URL: database.url } });
+    const exit = await main(['rejects', 'list', ...args], io);
+    return { exit, out: io.stdout.text, err: io.stderr.text };
+  };
+
+  it('are one line a kind in the error: column, code, number, first place, example', async () => {
+    const error = await failureOf(
+      runPipeline(alike(), { databaseUrl: database.url, workers: 1, chunkBytes: 65_536 }),
+    );
+    expect(error.details).toMatchObject({ rejected: 2_502, records: 2_502 });
+    const file = join(files.directory, 'alike.csv');
+    expect(error.message.split('\n').slice(1)).toEqual([
+      `  ${file}:3 id: "k0" is not an integer (type, 2,500 records)`,
+      `  ${file}:3 price: "x0" is not an integer (type, 2,500 records)`,
+      `  ${file}:2 price: "-3": must be positive (check, 1 record)`,
+      `  ${file}:2503: the record has 3 fields, the header 2 (field_count, 1 record)`,
+    ]);
+  });
+
+  it('are listed by kind, with the run and its pipeline', async () => {
+    const { out } = await etl('--pipeline', name);
+    const file = join(files.directory, 'alike.csv');
+    const [head, ...shown] = out.split('\n');
+    expect(head).toMatch(/^run \d+ of alike \(failed, started [-0-9: ]+\): 2,502 rejects$/);
+    expect(shown).toEqual([
+      `${file}:3: column id: type: "k0" is not an integer (2,500 records)`,
+      '    k0,x0',
+      `${file}:3: column price: type: "x0" is not an integer (2,500 records)`,
+      '    k0,x0',
+      `${file}:2: column price: check: "-3": must be positive (1 record)`,
+      '    1,-3',
+      `${file}:2503: field_count: the record has 3 fields, the header 2 (1 record)`,
+      '    2,5,6',
+      '--all lists every record, --limit <n> the first of them',
+      '',
+    ]);
+  });
+
+  it('--all lists every record once, page by page, in the order of the file, with all of its faults', async () => {
+    const { out } = await etl('--pipeline', name, '--all', '--json');
+    const listed = JSON.parse(out);
+    expect(listed).toMatchObject({ pipeline: name, state: 'failed', total: 2_502, kindsTotal: 4 });
+    expect(listed.rejects.map(({ line }: { line: number }) => line)).toEqual(
+      Array.from({ length: 2_502 }, (_, index) => index + 2),
+    );
+    expect(listed.rejects[1]).toMatchObject({
+      column: 'id',
+      code: 'type',
+      faults: 2,
+      more: [{ column: 'price', code: 'type', reason: '"x0" is not an integer' }],
+    });
+    const texts = (await etl('--pipeline', name, '--limit', '1001')).out.trimEnd().split('\n');
+    expect(texts.slice(-3)).toEqual([
+      expect.stringMatching(/alike.csv:1002: column id: type: "k999" is not an integer$/),
+      expect.stringMatching(/alike.csv:1002: column price: type: "x999" is not an integer$/),
+      '    k999,x999',
+    ]);
+  });
+
+  it('are asked for in SQL as the guide says', async () => {
+    const sql = /```sql\n([\s\S]*?)```/.exec(readProjectFile('docs/guide/rejects.md'))![1]!;
+    const [run] = (await database.query(`select max(id) as id from etl.run where pipeline = '${name}'`)).rows;
+    const [first, every] = sql.split(';');
+    const asked = (query: string) => database.query(query.replaceAll('run_id = 12', `run_id = ${run!.id}`));
+    expect((await asked(first!)).rows[0]).toMatchObject({ column_name: 'id', code: 'type', count: '2500' });
+    expect((await asked(every!)).rows).toHaveLength(5_002);
+  });
+
+  it('a reader that goes away ends the listing', async () => {
+    const io = fakeIo({ env: { DATABASE_URL: database.url } });
+    let pages = 0;
+    io.stdout.write = (text: string, done?: (error?: Error) => void): void => {
+      if (text.includes('column id')) pages += 1;
+      done?.(pages > 0 ? new Error('EPIPE') : undefined);
+    };
+    expect(await main(['rejects', 'list', '--pipeline', name, '--all'], io)).toBe(0);
+    expect(pages).toBe(1);
+  });
+
+  it.each([
+    { args: ['--pipeline', 'alik'], says: 'there is no run of a pipeline alik\n  Did you mean alike?' },
+    { args: ['1', '--pipeline', name], says: 'both a run and --pipeline are given' },
+    { args: ['--all', '--limit', '2'], says: 'both --all and --limit are given' },
+  ])('$args is a usage error', async ({ args, says }) => {
+    const { exit, err } = await etl(...args);
+    expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining(says) });
   });
 });

@@ -1,56 +1,141 @@
-// `etl rejects list [run]`: the records that were refused, where they stand and why.
+// `etl rejects list [run]`: what is wrong with the records that were refused, or those records themselves.
 
 import type { Command } from 'commander';
-import { rejectsListedDefault, rejectsListedMax } from '../../limits.ts';
-import type { RejectList, RejectRow } from '../../run/history.ts';
+import { EtlError } from '../../errors.ts';
+import type { Fault } from '../../model.ts';
+import type { FaultKind, FaultKinds } from '../../reject/store.ts';
+import type { RejectedRun, RejectRow } from '../../run/list-rejects.ts';
 import { formatCount, plural } from '../../wording.ts';
+import { formatDate } from '../amounts.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseCount, parseRunId, parseString, readFlag, readSwitch } from '../flags.ts';
-import { widthOf, type Io } from '../io.ts';
+import { widthOf, written, type Io } from '../io.ts';
 import { clip, visibleText } from '../layout.ts';
 import { paintFor, type Paint } from '../paint.ts';
 import { askServer, databaseUrlFlag } from '../server.ts';
 
+/** Kinds of faults shown at most: a message of a check may differ in more than values. */
+const kindsShown = 100;
+
+/** Records that JSON holds unless told otherwise: enough to see the pattern. */
+const rejectsInJson = 50;
+
 const examples = `
-Without a run: the newest that rejected anything. The codes are explained in docs/reference/errors.md.
+Without a run: the newest that rejected anything. Faults of one column and code that differ only in values are shown once,
+with their number, the first place and its record. --limit and --all list the records themselves, with every fault; JSON
+holds both, and the first ${rejectsInJson} records. The codes are explained in docs/reference/errors.md.
 
 Examples:
   $ etl rejects list
+  $ etl rejects list --pipeline noaa
   $ etl rejects list 12 --table observation --limit 500
-  $ etl rejects list --json | jq -r '.rejects[] | [.file, .line, .reason] | @tsv'`;
+  $ etl rejects list --json --all | jq -r '.rejects[] | [.file, .line, .reason] | @tsv'`;
 
-const rejectLines = (reject: RejectRow, paint: Paint): string[] => {
-  const column = reject.column === null ? '' : ` column ${visibleText(reject.column)}:`;
-  return [
-    `${paint('bold', `${visibleText(reject.file)}:${reject.line}`)}:${column} ` +
-      `${paint('yellow', reject.code)}: ${visibleText(reject.reason)}`,
-    paint('dim', `    ${visibleText(reject.raw)}`),
-  ];
+/** What is to be shown; `limit` undefined: kinds of faults only. */
+interface Wanted {
+  readonly runId: number | undefined;
+  readonly pipeline: string | null;
+  readonly table: string | null;
+  readonly limit: number | undefined;
+}
+
+const faultText = (place: string, { column, code, reason }: Fault | FaultKind, paint: Paint): string => {
+  const named = column === null ? '' : ` column ${visibleText(column)}:`;
+  return `${paint('bold', visibleText(place))}:${named} ${paint('yellow', code)}: ${visibleText(reason)}`;
 };
 
-const listLines = ({ runId, rejects, total }: RejectList, paint: Paint): string[] => {
-  if (runId === undefined) return ['no rejects'];
-  const head = `run ${runId}: ${plural(total, 'reject')}`;
-  const shown =
-    rejects.length < total ? `, the first ${formatCount(rejects.length)} of them (--limit shows more)` : '';
-  return [`${head}${shown}`, ...rejects.flatMap((reject) => rejectLines(reject, paint))];
+const rawLine = (raw: string, io: Io, paint: Paint): string =>
+  paint('dim', clip(`    ${visibleText(raw)}`, widthOf(io.stdout)));
+
+const headLine = ({ runId, pipeline, state, startedAt, total }: RejectedRun): string =>
+  `run ${runId} of ${visibleText(pipeline)} (${state}, started ${formatDate(startedAt)}): ${plural(total, 'reject')}`;
+
+const kindsText = ({ kinds, total }: FaultKinds, io: Io, paint: Paint): string[] => [
+  ...kinds.flatMap((kind) => [
+    `${faultText(`${kind.file}:${kind.line}`, kind, paint)} (${plural(kind.count, 'record')})`,
+    rawLine(kind.raw, io, paint),
+  ]),
+  ...(total > kinds.length ? [`and ${formatCount(total - kinds.length)} more kinds of faults`] : []),
+  ...(total > 0 ? ['--all lists every record, --limit <n> the first of them'] : []),
+];
+
+const rejectText = (reject: RejectRow, io: Io, paint: Paint): string => {
+  const place = `${reject.file}:${reject.line}`;
+  const unseen = reject.faults - 1 - reject.more.length;
+  const lines = [reject, ...reject.more].map((fault) => faultText(place, fault, paint));
+  if (unseen > 0) lines.push(`${visibleText(place)}: and ${plural(unseen, 'more fault')}`);
+  return [...lines, rawLine(reject.raw, io, paint)].map((line) => `${line}\n`).join('');
+};
+
+type Pages = AsyncIterable<readonly RejectRow[]>;
+
+/** Pages as they come, until nobody reads them any more. */
+const printPages = async (pages: Pages, io: Io, textOf: (page: readonly RejectRow[]) => string) => {
+  for await (const page of pages) if (!(await written(io.stdout, textOf(page)))) return;
+};
+
+const printText = async (
+  run: RejectedRun,
+  kinds: () => Promise<FaultKinds>,
+  pages: Pages | undefined,
+  io: Io,
+): Promise<void> => {
+  const paint = paintFor(io.stdout, io.env);
+  await written(io.stdout, `${headLine(run)}\n`);
+  if (pages !== undefined)
+    return printPages(pages, io, (page) => page.map((reject) => rejectText(reject, io, paint)).join(''));
+  const lines = kindsText(await kinds(), io, paint);
+  await written(io.stdout, lines.map((line) => `${line}\n`).join(''));
+};
+
+/** One JSON document, whose records are written as they are read. */
+const printJson = async (run: RejectedRun, kinds: FaultKinds, pages: Pages, io: Io): Promise<void> => {
+  const head = JSON.stringify({ ...run, kinds: kinds.kinds, kindsTotal: kinds.total });
+  await written(io.stdout, `${head.slice(0, -1)},"rejects":[`);
+  let separator = '\n';
+  await printPages(pages, io, (page) => {
+    const text = separator + page.map((reject) => JSON.stringify(reject)).join(',\n');
+    separator = ',\n';
+    return text;
+  });
+  await written(io.stdout, '\n]}\n');
+};
+
+const readWanted = (run: string | undefined, command: Command, io: Io): Wanted => {
+  const runId = parseRunId(run);
+  const pipeline = readFlag(command, 'pipeline', parseString, io) ?? null;
+  const limit = readFlag(command, 'limit', parseCount(Number.MAX_SAFE_INTEGER), io);
+  const all = readSwitch(command, 'all', io);
+  const refuse = (problem: string, hint: string): never => {
+    throw new EtlError('ETL_USAGE', { problem, hint });
+  };
+  if (runId !== undefined && pipeline !== null)
+    refuse('both a run and --pipeline are given', 'A run is of one pipeline: give its number alone.');
+  if (all && limit !== undefined) refuse('both --all and --limit are given', 'Give one of them.');
+  const table = readFlag(command, 'table', parseString, io) ?? null;
+  return { runId, pipeline, table, limit: all ? Infinity : limit };
 };
 
 const printRejects = async (run: string | undefined, command: Command, io: Io): Promise<void> => {
   const json = readSwitch(command, 'json', io);
-  const query = {
-    runId: parseRunId(run),
-    table: readFlag(command, 'table', parseString, io) ?? null,
-    limit: readFlag(command, 'limit', parseCount(rejectsListedMax), io) ?? rejectsListedDefault,
-  };
-  const { listRejects } = await import('../../run/history.ts');
-  const found = await askServer(command, io, (client) => listRejects(client, query));
-  if (json) {
-    io.stdout.write(`${JSON.stringify(found ?? { rejects: [], total: 0 }, null, 2)}\n`);
-    return;
-  }
-  const lines = found ? listLines(found, paintFor(io.stdout, io.env)) : ['no runs yet'];
-  io.stdout.write(lines.map((line) => `${clip(line, widthOf(io.stdout))}\n`).join(''));
+  const wanted = readWanted(run, command, io);
+  const { rejectedRun, rejectPages } = await import('../../run/list-rejects.ts');
+  const { faultKinds } = await import('../../reject/store.ts');
+  const isFound = await askServer(command, io, async (client) => {
+    const found = await rejectedRun(client, wanted);
+    if (found === undefined) return false;
+    const { runId } = found;
+    const kinds = () => faultKinds(client, runId, wanted.table, kindsShown);
+    const pages = (limit: number) => rejectPages(client, runId, wanted.table, limit);
+    if (json) await printJson(found, await kinds(), pages(wanted.limit ?? rejectsInJson), io);
+    else await printText(found, kinds, wanted.limit === undefined ? undefined : pages(wanted.limit), io);
+    return true;
+  });
+  if (isFound) return;
+  const nothing = isFound === undefined ? 'no runs yet' : 'no rejects';
+  io.stdout.write(
+    json ? `${JSON.stringify({ total: 0, kinds: [], kindsTotal: 0, rejects: [] })}\n` : `${nothing}\n`,
+  );
 };
 
 export const rejectsCommand: CliCommand = {
@@ -62,11 +147,15 @@ export const rejectsCommand: CliCommand = {
       .description('Shows the records that a run refused.')
       .usage('<command> [options]')
       .command('list')
-      .description('Lists rejected records: file and line, column, code, reason, and the record itself.')
+      .description(
+        'Shows what is wrong with rejected records, or lists them: file, line, column, code, reason, record.',
+      )
       .argument('[run]', 'number of a run')
       .addOption(databaseUrlFlag())
+      .addOption(flag('--pipeline <name>', 'the newest run of this pipeline that rejected anything'))
       .addOption(flag('--table <table>', 'only those of this table'))
-      .addOption(flag('--limit <n>', `how many to list; default: ${rejectsListedDefault}`))
+      .addOption(flag('--limit <n>', 'list the first n records themselves'))
+      .addOption(flag('--all', 'list every record'))
       .addOption(flag('--json', 'print JSON'))
       .addOption(flag('--debug', 'show traces and causes of errors'))
       .addHelpText('after', examples)

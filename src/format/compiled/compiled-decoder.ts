@@ -10,7 +10,7 @@ import type { Reject } from '../../model.ts';
 import type { Decoder } from '../decoder.ts';
 import { createRecordFilter } from '../record-filter.ts';
 import { neededHeaders } from '../header.ts';
-import { createRecordJudge, filtered, rejectOf, type Fault, type Judgement } from '../record-judge.ts';
+import { createRecordJudge, filtered, rejectOf, type Faulty, type Judgement } from '../record-judge.ts';
 import { createRowBytes, putInt16, putNull, reserve, type RowBytes } from './row-bytes.ts';
 import { createRowPlan } from './row-plan.ts';
 import { beginRows, encodeWindow, fieldText, type RowTable } from './row-routine.ts';
@@ -97,7 +97,7 @@ export const createCompiledDecoder = (
       if (Array.isArray(judgement)) {
         encodeRow(judgement, out);
         copied += 1;
-      } else rejects.push(rejectOf(block, index, judgement as Fault));
+      } else rejects.push(rejectOf(block, index, judgement as Faulty));
     };
     const judgeAlone = (index: number): void => take(judge.judgeAlone(block, index), index);
     const encodeAll = (): void => {

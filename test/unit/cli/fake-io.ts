@@ -20,8 +20,9 @@ export interface FakeIo extends Io {
 export const fakeOutput = (terminal: Partial<FakeOutput> = {}): FakeOutput => ({
   text: '',
   ...terminal,
-  write(text: string) {
+  write(text: string, done?: () => void) {
     this.text += text;
+    done?.();
     return true;
   },
 });

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { recordBytesMax, rejectRawBytesMax } from '../../../src/limits.ts';
+import { faultsKeptMax } from '../../../src/format/record-judge.ts';
 import { column } from '../../../src/pipeline/column.ts';
 import { decode, texts, type Declared } from './decoding.ts';
 
@@ -13,6 +14,7 @@ interface RejectCase extends Declared {
   readonly code: string;
   readonly column?: string;
   readonly reason: string;
+  readonly others?: unknown;
 }
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
@@ -58,7 +60,13 @@ const rejectCases: readonly RejectCase[] = [
     code: 'invalid_utf8',
     reason: 'in field 1 (q)',
   },
-  { name: 'such bytes beyond the header', bad: latin1('1,2,é'), code: 'invalid_utf8', reason: 'in field 3' },
+  {
+    name: 'such bytes beyond the header',
+    bad: latin1('1,2,é'),
+    code: 'invalid_utf8',
+    reason: 'in field 3',
+    others: expect.objectContaining({ count: 1 }),
+  },
   {
     name: 'such bytes behind a delimiter beyond ASCII',
     bad: Buffer.concat([Buffer.from('1§'), latin1('é')]),
@@ -89,14 +97,27 @@ const rejectCases: readonly RejectCase[] = [
     reason: 'UTF-8',
   },
   { name: 'a NUL byte', bad: '1,x\0y', code: 'nul_byte', column: 'b', reason: 'in field 2 (b)' },
-  { name: 'a stray quote', bad: '1,x"y', code: 'quote', reason: 'Invalid Opening Quote' },
-  { name: 'text behind a closing quote', bad: '1,"x"y', code: 'quote', reason: 'Invalid Closing Quote' },
+  {
+    name: 'a stray quote',
+    bad: '1,x"y',
+    code: 'quote',
+    column: 'b',
+    reason: 'a quote stands within field 2 (b), which',
+  },
+  {
+    name: 'text behind a closing quote',
+    bad: '1,"x"y',
+    code: 'quote',
+    column: 'b',
+    reason: 'text follows the closing quote of field 2 (b)',
+  },
   {
     name: 'a stray quote with trim',
     bad: '1,"x" y',
     options: { trim: true },
     code: 'quote',
-    reason: 'quote',
+    column: 'b',
+    reason: 'text follows the closing quote of field 2 (b)',
   },
   {
     name: 'two quoted texts with a blank between',
@@ -155,7 +176,7 @@ const rejectCases: readonly RejectCase[] = [
     columns: { b: column.integer('b').check((b) => b < 9, 'b is below 9') },
     code: 'check',
     column: 'b',
-    reason: 'b is below 9',
+    reason: '"9": b is below 9',
   },
   {
     name: 'the first of two checks',
@@ -168,7 +189,7 @@ const rejectCases: readonly RejectCase[] = [
     },
     code: 'check',
     column: 'b',
-    reason: 'one',
+    reason: '"9": one',
   },
   {
     name: 'a Zod schema',
@@ -176,15 +197,7 @@ const rejectCases: readonly RejectCase[] = [
     columns: { b: column.text('b').zod(z.string().regex(/^[^9]*$/, 'no nines')) },
     code: 'check',
     column: 'b',
-    reason: 'no nines',
-  },
-  {
-    name: 'the first column at fault',
-    bad: ',9',
-    columns: { a: column.text('a'), b: column.text('b').check((b) => b !== '9', 'nine') },
-    code: 'not_null',
-    column: 'a',
-    reason: '',
+    reason: '"9": no nines',
   },
 ];
 
@@ -201,10 +214,47 @@ describe('rejects', () => {
         code: row.code,
         reason: expect.stringContaining(row.reason),
         raw: expect.any(String),
+        ...(row.others === undefined ? {} : { others: row.others }),
       },
     ]);
     expect(rows).toHaveLength(2);
     expect(counts).toEqual({ records: 3, copied: 2, rejected: 1, filtered: 0 });
+  });
+
+  it('name every fault of a record, in the order of the columns, and only fields that nobody can read hide some', async () => {
+    const columns = {
+      a: column.text('a'),
+      b: column.smallint('b'),
+      c: column.integer('c').check((c) => c > 0, 'must be positive'),
+      ab: column.text(['a', 'b']),
+    };
+    const bad = Buffer.concat([Buffer.from('1,2,3\n,x,-5\n'), latin1('é,x,-5\n'), latin1('1,\0,é,3\n')]);
+    const { rejects, counts } = await decode(bad, { columns, header: ['a', 'b', 'c'] });
+    const faults = rejects.map(({ column: first, code, reason, others }) => [
+      [first, code, reason],
+      ...(others?.kept ?? []).map((fault) => [fault.column, fault.code, fault.reason]),
+    ]);
+    const smallint = ['b', 'type', '"x" is not a smallint'];
+    const check = ['c', 'check', '"-5": must be positive'];
+    const missing = 'the value is missing and the column is not nullable';
+    expect(faults).toEqual([
+      [['a', 'not_null', missing], smallint, check, ['ab', 'not_null', missing]],
+      [['a', 'invalid_utf8', expect.stringContaining('in field 1 (a)')], smallint, check],
+      [
+        ['b', 'nul_byte', expect.stringContaining('in field 2 (b)')],
+        ['c', 'invalid_utf8', expect.stringContaining('in field 3 (c)')],
+        [null, 'field_count', 'the record has 4 fields, the header 3'],
+      ],
+    ]);
+    expect(counts).toEqual({ records: 4, copied: 1, rejected: 3, filtered: 0 });
+  });
+
+  it('keep a bounded number of faults, and say how many there are', async () => {
+    const header = Array.from({ length: 30 }, (_, index) => `c${index}`);
+    const columns = Object.fromEntries(header.map((name) => [name, column.integer(name)]));
+    const { rejects } = await decode(`${header.join(',')}\n`, { columns, header });
+    expect(rejects[0]).toMatchObject({ column: 'c0', others: { count: 29 } });
+    expect(rejects[0]!.others!.kept.map((fault) => fault.column)).toEqual(header.slice(1, faultsKeptMax));
   });
 
   it('carry the record as text, and lines are counted over quoted newlines', async () => {
@@ -218,7 +268,7 @@ describe('rejects', () => {
   it('a quote that is never closed costs its line', async () => {
     const { rejects, rows } = await decode('1,1\n2,"x\n3,3\n');
     expect(rejects).toMatchObject([{ code: 'quote', raw: '2,"x', position: { line: 3, record: 2 } }]);
-    expect(rejects[0]!.reason).toContain('Quote Not Closed');
+    expect(rejects[0]!.reason).toBe('the quote that begins field 2 (b) is never closed');
     expect(rows).toEqual([
       ['1', '1'],
       ['3', '3'],

@@ -1,0 +1,161 @@
+// The rejects that runs left: which run, what kinds of faults it has, and every one of its records, page by page.
+
+import type { Client } from '../db/client.ts';
+import type { Query } from '../db/sql.ts';
+import { EtlError } from '../errors.ts';
+import { tablesSuggestedMax } from '../limits.ts';
+import type { Fault, RunState } from '../model.ts';
+import { nearest } from '../nearest.ts';
+import { findRun, hasHistory, rowsOf } from './history.ts';
+
+/** Rejects read at once: with their raw text, 8 MiB at most. */
+const pageRejects = 1_000;
+
+/** The run whose rejects are meant, and how many it has. */
+export interface RejectedRun {
+  readonly runId: number;
+  readonly pipeline: string;
+  readonly state: RunState;
+  readonly startedAt: Date;
+  /** Records that were rejected, in the table if one is given. */
+  readonly total: number;
+}
+
+/** One rejected record: its first fault, how many it has, and those of the others that were kept. */
+export interface RejectRow extends Fault {
+  readonly id: number;
+  readonly run: number;
+  readonly table: string;
+  readonly file: string;
+  readonly line: number;
+  readonly byte: number;
+  readonly record: number;
+  readonly faults: number;
+  readonly more: readonly Fault[];
+  readonly raw: string;
+}
+
+/** Which rejects: of one run, or of the newest that has any, of one pipeline and of one table if given. */
+export interface RejectChoice {
+  readonly runId: number | undefined;
+  readonly pipeline: string | null;
+  readonly table: string | null;
+}
+
+/** The newest run that rejected anything. */
+const selectNewest = ({ pipeline, table }: RejectChoice): Query => ({
+  text: `select max(j.run_id)::float8 as id
+    from etl.reject j
+    join etl.run r on r.id = j.run_id
+    where ($1::text is null or r.pipeline = $1) and ($2::text is null or j.table_name = $2)`,
+  values: [pipeline, table],
+});
+
+/** Tables that a run has loaded or published; without a run, those of all runs. */
+const selectTableNames = (runId: number | undefined): Query => ({
+  text: `select table_name as name from etl.source_file where $1::bigint is null or run_id = $1
+    union
+    select table_name from etl.published_table where $1::bigint is null or run_id = $1
+    order by 1`,
+  values: [runId ?? null],
+});
+
+const selectPipelineNames: Query = { text: 'select distinct pipeline as name from etl.run order by 1' };
+
+/** How many rejects a run has. */
+const countRejects = (runId: number, table: string | null): Query => ({
+  text: `select count(*)::float8 as total from etl.reject
+    where run_id = $1 and ($2::text is null or table_name = $2)`,
+  values: [runId, table],
+});
+
+/** Files of a run that have rejects, in the order in which they count as written. */
+const selectFiles = (runId: number, table: string | null): Query => ({
+  text: `select f.id, f.table_name as table from etl.source_file f
+    where f.run_id = $1 and ($2::text is null or f.table_name = $2)
+      and exists (select from etl.reject r where r.run_id = $1 and r.table_name = f.table_name and r.file_id = f.id)
+    order by f.table_name, f.ordinal`,
+  values: [runId, table],
+});
+
+/** Rejects of a file in its order, behind the one at (byte, id). */
+const selectPage = (
+  runId: number,
+  file: { readonly id: string; readonly table: string },
+  after: readonly [number, number],
+  limit: number,
+): Query => ({
+  text: `select r.id::float8 as id, r.run_id::float8 as run, r.table_name as table, f.name as file, r.line::float8 as line,
+      r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason,
+      r.fault_count as faults, r.more_faults as more, r.raw
+    from etl.reject r
+    join etl.source_file f on f.id = r.file_id
+    where r.run_id = $1 and r.table_name = $2 and r.file_id = $3 and (r.byte, r.id) > ($4::bigint, $5::bigint)
+    order by r.byte, r.id
+    limit $6`,
+  values: [runId, file.table, file.id, ...after, limit],
+});
+
+/** A misspelt name must not pass for one without rejects. Errors: ETL_USAGE. */
+const refuseUnknown = async (
+  client: Client,
+  name: string | null,
+  names: Query,
+  problem: string,
+): Promise<void> => {
+  const rows = name === null ? [] : await rowsOf<{ name: string }>(client, names);
+  const known = rows.map((row) => row.name);
+  if (name === null || known.length === 0 || known.includes(name)) return;
+  const near = nearest(name, known);
+  const hint =
+    near === undefined
+      ? `There are ${known.slice(0, tablesSuggestedMax).join(', ')}.`
+      : `Did you mean ${near}?`;
+  throw new EtlError('ETL_USAGE', { problem: `${problem} ${name}`, hint });
+};
+
+/**
+ * The run whose rejects are meant; undefined when no run has any.
+ * Errors: ETL_RUN_UNKNOWN, ETL_USAGE (no such table or pipeline).
+ */
+export const rejectedRun = async (client: Client, choice: RejectChoice): Promise<RejectedRun | undefined> => {
+  const { runId, pipeline, table } = choice;
+  if (runId !== undefined) await findRun(client, runId);
+  else if (!(await hasHistory(client))) return undefined;
+  await refuseUnknown(client, pipeline, selectPipelineNames, 'there is no run of a pipeline');
+  const noTable = runId === undefined ? 'no run has a table' : `run ${runId} has no table`;
+  await refuseUnknown(client, table, selectTableNames(runId), noTable);
+  const id = runId ?? (await rowsOf<{ id: number | null }>(client, selectNewest(choice)))[0]?.id;
+  if (id == null) return undefined;
+  const { run } = await findRun(client, id);
+  const [count] = await rowsOf<{ total: number }>(client, countRejects(id, table));
+  return {
+    runId: id,
+    pipeline: run.pipeline,
+    state: run.state,
+    startedAt: run.startedAt,
+    total: count!.total,
+  };
+};
+
+/** The first `limit` rejects of a run (of one table) in the order of its files, page by page: memory is that of a page. */
+export async function* rejectPages(
+  client: Client,
+  runId: number,
+  table: string | null,
+  limit: number,
+): AsyncGenerator<readonly RejectRow[], void> {
+  let left = limit;
+  for (const file of await rowsOf<{ id: string; table: string }>(client, selectFiles(runId, table))) {
+    let after: readonly [number, number] = [-1, 0];
+    while (left > 0) {
+      const size = Math.min(pageRejects, left);
+      const page = await rowsOf<RejectRow>(client, selectPage(runId, file, after, size));
+      if (page.length > 0) yield page;
+      left -= page.length;
+      if (page.length < size) break;
+      const { byte, id } = page.at(-1)!;
+      after = [byte, id];
+    }
+  }
+}
