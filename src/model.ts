@@ -193,7 +193,7 @@ export type RunEvent =
   | { readonly type: 'notice'; readonly message: string }
   /** An unfinished run is continued: so much of it is in staging. */
   | { readonly type: 'resumed'; readonly runId: number; readonly chunks: number; readonly records: number }
-  /** The server went away; the run waits for it. */
+  /** The server went away, or is not there yet; the run waits for it, for so long at most. */
   | { readonly type: 'waiting'; readonly problem: string; readonly waitMs: number }
   /** The server is back; so much that was in staging is loaded again (nothing, unless it crashed). */
   | {

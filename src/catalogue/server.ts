@@ -47,6 +47,12 @@ export const serverErrors = {
     retry: 'run',
     exit: failed,
   },
+  ETL_CONNECTIONS: {
+    message: 'for {seconds} s the server {server} had too few connections for this run: {problem}',
+    hint: 'A run with --workers {workers} opens up to {needed}: raise the limit, or use fewer --workers. `etl doctor` shows the limits.',
+    retry: 'run',
+    exit: failed,
+  },
   ETL_QUEUE_CONNECT: {
     message: 'cannot reach {queue}, which is to hold the jobs: {problem}',
     hint: 'Check REDIS_URL and that Redis runs; without REDIS_URL the queue is in PostgreSQL.',

@@ -23,6 +23,8 @@ const networkProblems: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
   ETIMEDOUT: 'no answer in time',
   ECONNRESET: 'the connection was closed while opening',
+  '57P01': 'the server is shutting down, or a person ended the session',
+  '57P02': 'the server has crashed',
   '57P03': 'the server is starting up or shutting down',
   '53300': 'the server has no connection slot left',
 };
@@ -51,12 +53,18 @@ const connectError = (thrown: unknown, address: ServerAddress, client: pg.Client
   return new EtlError('ETL_CONNECT', { ...details, problem, hint: connectHint }, { cause });
 };
 
+/** Connections that ended without being asked to, and why. */
+const lost = new WeakMap<pg.Client, Error>();
+
 /**
- * The driver's errors for a connection that gives no answer, or ends, while it is opened have no code: they get Node's.
- * A proxy in front of a server that is down takes connections and ends them (test/fault/server-kill.test.ts).
+ * The driver's errors for a connection that gives no answer, or ends, while it is opened have no code: they get what the server
+ * said before it ended it (test/integration/waiting.test.ts), else Node's. A proxy in front of a server that is down takes
+ * connections and ends them (test/fault/server-kill.test.ts).
  */
 const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): unknown => {
   if (!(cause instanceof Error) || codeOf(cause) !== undefined) return cause;
+  const said = lost.get(client);
+  if (codeOf(said) !== undefined) return said;
   if (client.connection.stream.errored === cause) return Object.assign(cause, { code: 'ETIMEDOUT' });
   return hasEnded ? Object.assign(cause, { code: 'ECONNRESET' }) : cause;
 };
@@ -72,9 +80,6 @@ export class GuardedClient extends PgClient {
     return (event !== 'error' || this.listenerCount(event) > 0) && super.emit(event, ...details);
   }
 }
-
-/** Connections that ended without being asked to, and why. */
-const lost = new WeakMap<pg.Client, Error>();
 
 /**
  * Opens a connection. The caller closes it with `closeClient`.
@@ -121,9 +126,11 @@ export const destroyClient = (client: Client, reason: Error): void => {
  */
 export const lossOf = (client: Client, { label }: ServerAddress, error: unknown): unknown => {
   if (error instanceof EtlError || !(lost.has(client) || retryOf(error) === 'server')) return error;
+  // The driver's own errors have no code; the server may have given a reason before.
+  const cause = codeOf(error) === undefined ? (lost.get(client) ?? error) : error;
   const problem =
-    codeOf(error) === undefined ? 'the connection ended' : `${codeOf(error)} ${messageOf(error)}`;
-  return new EtlError('ETL_SERVER_LOST', { server: label, problem }, { cause: error });
+    codeOf(cause) === undefined ? 'the connection ended' : `${codeOf(cause)} ${messageOf(cause)}`;
+  return new EtlError('ETL_SERVER_LOST', { server: label, problem }, { cause });
 };
 
 /** Rejects with ETL_SERVER_LOST when the connection is lost while nobody asks it anything; it may hold a lock. */

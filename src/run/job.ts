@@ -93,6 +93,8 @@ const createTellHost = ({ onEvent, logger = silentLogger }: RunOptions): ((event
   };
 };
 
+export const workersOf = ({ workers = availableParallelism() }: RunOptions): number => workers;
+
 /** The job on one connection. */
 export const createContext = async (
   { spec, hashes, address, queue, options, hooks, tellHost, profiler, trace }: Job,
@@ -117,7 +119,7 @@ export const createContext = async (
           params: options.params ?? {},
           definition: hashes.definition,
         },
-  workers: options.workers ?? availableParallelism(),
+  workers: workersOf(options),
   chunkBytes: options.chunkBytes ?? chunkBytesDefault,
   keepStaging: options.keepStaging ?? false,
   job: hooks.job,

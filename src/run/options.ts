@@ -46,7 +46,8 @@ export interface RunOptions {
   readonly workingDirectory?: string;
   /** Abandon an unfinished run of this pipeline instead of continuing it. */
   readonly fresh?: boolean;
-  /** How long to wait for a server that went away, in milliseconds. Default: five minutes. */
+  /** How long to wait for a server that went away, in milliseconds; if given, also for one that was never reached.
+   *  Default: five minutes. */
   readonly waitMs?: number;
   /** Load everything again even when files and definition are those of the last published run. */
   readonly fullRefresh?: boolean;

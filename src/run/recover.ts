@@ -6,18 +6,25 @@ import { withClient } from '../db/client.ts';
 import { reviveEmbedded } from '../db/embedded/server.ts';
 import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
-import { EtlError } from '../errors.ts';
+import { codeOf, EtlError } from '../errors.ts';
 import { recoveriesMax, waitFirstMs, waitStepMsMax } from '../limits.ts';
 import type { RunEvent } from '../model.ts';
 import type { QueueBackend } from '../queue/backend.ts';
+import { connectionsNeeded } from './doctor.ts';
 
 export interface RecoverOptions {
   readonly address: ServerAddress;
   readonly queue: QueueBackend;
   readonly waitMs: number;
-  readonly emit: (event: RunEvent) => void;
+  /** Whether to wait for a server that was never reached, too: without it a wrong address is reported at once. */
+  readonly waitsForFirst: boolean;
+  readonly emit: (event: Extract<RunEvent, { readonly type: 'waiting' }>) => void;
   /** Whether any connection has ever stood. */
   readonly wasReached: () => boolean;
+  /** What has been done so far, as a number that grows: it gives the server the whole time again. */
+  readonly progress: () => number;
+  /** Side by side; for what to say when the server has no connection left. */
+  readonly workers: number;
   readonly signal: AbortSignal | undefined;
   readonly drain: AbortSignal | undefined;
 }
@@ -35,47 +42,81 @@ const isUp = async ({ address, queue }: RecoverOptions, signal: AbortSignal): Pr
   }
 };
 
-/** Waits until the server takes connections. Errors: ETL_SERVER_LOST when that takes longer than `waitMs`. */
-const waitForServer = async (options: RecoverOptions, cause: unknown, signal: AbortSignal): Promise<void> => {
-  const { address, waitMs } = options;
-  const deadline = performance.now() + waitMs;
+/** The server's or Node's own code, below those of ours. */
+const rootCodeOf = (error: unknown): string | undefined =>
+  error instanceof EtlError && error.cause !== undefined ? rootCodeOf(error.cause) : codeOf(error);
+
+/** The time is over: why the last attempt failed decides what to say. */
+const overdue = ({ address, waitMs, workers, wasReached }: RecoverOptions, cause: unknown): unknown => {
+  const seconds = Math.round(waitMs / 1000);
+  const server = address.label;
+  if (rootCodeOf(cause) === '53300') {
+    const { message } = asServerError(address, cause);
+    const details = { server, seconds, problem: message, workers, needed: connectionsNeeded(workers) };
+    return new EtlError('ETL_CONNECTIONS', details, { cause });
+  }
+  if (!wasReached()) return cause;
+  const problem = `it did not come back within ${seconds} s`;
+  return new EtlError('ETL_SERVER_LOST', { server, problem }, { cause });
+};
+
+/** Waits until the server takes connections. Errors: those of `overdue` when that takes until the deadline. */
+const waitForServer = async (
+  options: RecoverOptions,
+  cause: unknown,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<void> => {
   for (
     let pauseMs = waitFirstMs;
     !(await isUp(options, signal));
     pauseMs = Math.min(2 * pauseMs, waitStepMsMax)
   ) {
-    if (performance.now() + pauseMs > deadline) {
-      const problem = `it did not come back within ${Math.round(waitMs / 1000)} s`;
-      throw new EtlError('ETL_SERVER_LOST', { server: address.label, problem }, { cause });
-    }
+    if (performance.now() + pauseMs > deadline) throw overdue(options, cause);
     await sleep(pauseMs, undefined, { signal });
   }
 };
 
+/** The server answers, and says that it starts, stops or has crashed: the address is right. */
+const isPassing = (error: unknown): boolean => ['57P01', '57P02', '57P03'].includes(rootCodeOf(error) ?? '');
+
+/** Before the first connection there is nothing to wait for: a wrong address is reported at once. */
+const isHopeless = ({ waitsForFirst, wasReached }: RecoverOptions, error: unknown): boolean =>
+  !waitsForFirst &&
+  error instanceof EtlError &&
+  (error.code === 'ETL_QUEUE_CONNECT' ||
+    (error.code === 'ETL_CONNECT' && !wasReached() && !isPassing(error)));
+
 /**
- * Calls `attempt` until it returns or fails for another reason than a lost server. `attempt` is told whether it is the
- * first; it finds in the ledger what is left to do.
+ * Calls `attempt` until it returns, or fails for another reason than a lost server. `attempt` is given whether it is the
+ * first; it finds in the ledger what is left to do. All attempts without progress share one `waitMs`.
  */
 export const untilDone = async <T>(
   options: RecoverOptions,
   attempt: (isRetry: boolean) => Promise<T>,
 ): Promise<T> => {
-  const { address, waitMs, emit, wasReached } = options;
+  const { address, waitMs, emit, progress } = options;
   const signals = [options.signal, options.drain].filter((signal) => signal !== undefined);
   const signal = AbortSignal.any(signals);
+  let before: number | undefined;
+  let deadline = 0;
   for (let recoveries = 0; ; recoveries += 1) {
     const isRetry = recoveries > 0;
     try {
       return await attempt(isRetry);
     } catch (error) {
       if (signal.aborted || retryOf(error) !== 'server' || recoveries === recoveriesMax) throw error;
-      // Before the first connection there is nothing to wait for: a wrong address is told at once.
-      if (!wasReached() && error instanceof EtlError && error.code === 'ETL_CONNECT') throw error;
-      if (!isRetry && error instanceof EtlError && error.code === 'ETL_QUEUE_CONNECT') throw error;
-      emit({ type: 'waiting', problem: asServerError(address, error).message, waitMs });
-      await waitForServer(options, error, signal);
-      // A server that takes us in only to drop us again is not asked in a tight loop.
-      await sleep(Math.min(waitFirstMs * 2 ** recoveries, waitStepMsMax), undefined, { signal });
+      if (!isRetry && isHopeless(options, error)) throw error;
+      // A server that takes us in only to drop us again does not get the whole time again.
+      if (progress() !== before) deadline = performance.now() + waitMs;
+      before = progress();
+      const leftMs = Math.max(0, Math.round(deadline - performance.now()));
+      emit({ type: 'waiting', problem: asServerError(address, error).message, waitMs: leftMs });
+      await waitForServer(options, error, deadline, signal);
+      // Nor is it asked in a tight loop.
+      const pauseMs = Math.min(waitFirstMs * 2 ** recoveries, waitStepMsMax);
+      if (performance.now() + pauseMs > deadline) throw overdue(options, error);
+      await sleep(pauseMs, undefined, { signal });
     }
   }
 };

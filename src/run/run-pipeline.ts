@@ -21,13 +21,13 @@ import { beginRun, continueRun, findOutset } from './begin.ts';
 import { buildTables, dropBuilt } from './build.ts';
 import { checkRejects } from './completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
-import { createContext, prepareJob, type Job } from './job.ts';
+import { createContext, prepareJob, workersOf, type Job } from './job.ts';
 import { loadMissing, type LoadingRun } from './load.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { planSources, type PlannedTable } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { checkTargets, publishTables } from './publish.ts';
-import { untilDone } from './recover.ts';
+import { untilDone, type RecoverOptions } from './recover.ts';
 import { standingRun, tableResults } from './results.ts';
 import { takeLock } from './take-lock.ts';
 
@@ -39,6 +39,8 @@ interface Memory {
   epoch?: string;
   /** A connection has stood. */
   wasReached: boolean;
+  /** Chunks that were committed, and pieces of tables that were begun to be built. */
+  progress: number;
   readonly steps: StepTime[];
   readonly start: number;
 }
@@ -204,19 +206,45 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   return finish(context, memory.run.runId, 'published', memory.start);
 };
 
+/** The job, whose chunks and builds are counted. */
+const countProgress = (job: Job, memory: Memory): Job => ({
+  ...job,
+  hooks: {
+    ...job.hooks,
+    onChunk: (times) => {
+      memory.progress += 1;
+      job.hooks.onChunk?.(times);
+    },
+  },
+  tellHost: (event) => {
+    if (event.type === 'building') memory.progress += 1;
+    job.tellHost(event);
+  },
+});
+
 const runJob = async (prepared: Job): Promise<RunResult> => {
   const { address, queue, options, hooks, spec } = prepared;
   const trace = options.tracer && traceRun(options.tracer, spec.name, hooks.parent);
-  const job: Job = { ...prepared, ...(trace && { trace }) };
-  const memory: Memory = { wasReached: false, steps: [], start: performance.now() };
+  const memory: Memory = { wasReached: false, progress: 0, steps: [], start: performance.now() };
+  const job: Job = { ...countProgress(prepared, memory), ...(trace && { trace }) };
   const { waitMs = waitMsDefault, signal, drain } = options;
-  const emit = (event: RunEvent): void => {
-    trace?.hear(event);
-    prepared.tellHost(event);
+  const recovery: RecoverOptions = {
+    address,
+    queue,
+    waitMs,
+    waitsForFirst: (options.waitMs ?? 0) > 0,
+    emit: (event) => {
+      trace?.hear(event);
+      prepared.tellHost(event);
+    },
+    wasReached: () => memory.wasReached,
+    progress: () => memory.progress,
+    workers: workersOf(options),
+    signal,
+    drain,
   };
   try {
-    const wasReached = (): boolean => memory.wasReached;
-    const result = await untilDone({ address, queue, waitMs, emit, wasReached, signal, drain }, (isRetry) =>
+    const result = await untilDone(recovery, (isRetry) =>
       withClient(
         address,
         (client) => {

@@ -5,6 +5,7 @@ import { resolveServer, type ServerAddress } from '../db/address.ts';
 import { withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
 import { silentLogger } from '../logger.ts';
+import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
 import type { QueuePlace } from '../queue/job-queue.ts';
 import type { PlaceOptions } from './options.ts';
@@ -28,11 +29,23 @@ export const withBookkeeping = async <T>(
     return use(client);
   });
 
-/** Finds both, brings them to the version that this program knows, and notes queues that are about to be used. Errors: those of a run before it begins. */
-export const openPlace = async (options: PlaceOptions, queues: readonly string[] = []): Promise<Place> => {
-  const { redis, logger } = options;
+/** Where both are, without asking either. */
+export interface FoundPlace {
+  readonly address: ServerAddress;
+  readonly backend: QueueBackend;
+}
+
+export const findPlace = async (options: PlaceOptions): Promise<FoundPlace> => {
   const address = await findServer(options);
-  const backend = chooseBackend(address, redis, process.env);
+  return { address, backend: chooseBackend(address, options.redis, process.env) };
+};
+
+/** Brings both to the version that this program knows, and notes queues that are about to be used. Errors: those of a run before it begins. */
+export const openFound = async (
+  { address, backend }: FoundPlace,
+  { logger }: PlaceOptions,
+  queues: readonly string[],
+): Promise<Place> => {
   const namespace = await withClient(address, async (client) => {
     await migrate(client);
     if (queues.length > 0) await rememberQueues(client, queues);
@@ -41,3 +54,7 @@ export const openPlace = async (options: PlaceOptions, queues: readonly string[]
   await backend.prepare();
   return { address, queue: { backend, namespace, logger: logger ?? silentLogger } };
 };
+
+/** Finds and opens both. Errors: those of a run before it begins. */
+export const openPlace = async (options: PlaceOptions, queues: readonly string[] = []): Promise<Place> =>
+  openFound(await findPlace(options), options, queues);

@@ -6,10 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { withClient } from '../db/client.ts';
 import { watchSessionName } from '../db/session-names.ts';
-import { queueCloseTimeoutMs, stopDeadlineMsDefault } from '../limits.ts';
-import { silentLogger } from '../logger.ts';
+import { queueCloseTimeoutMs, stopDeadlineMsDefault, waitMsDefault } from '../limits.ts';
+import { silentLogger, type Logger } from '../logger.ts';
 import { serveRuns, type RunWork } from '../queue/serve-runs.ts';
+import { workersOf } from '../run/job.ts';
 import type { RunOptions } from '../run/options.ts';
+import { untilDone, type RecoverOptions } from '../run/recover.ts';
 import { loadCatalog } from './catalog.ts';
 import { coordinate, type Shared } from './coordinate.ts';
 import { serveHealth } from './health.ts';
@@ -17,7 +19,7 @@ import { createHelper, type Helper } from './help-others.ts';
 import { lookForLostJobs } from './lost-jobs.ts';
 import { createMetrics } from './metrics.ts';
 import type { HealthOptions, PlaceOptions } from './options.ts';
-import { openPlace } from './place.ts';
+import { findPlace, openFound, type Place } from './place.ts';
 import { checkQueues, stateOfQueues } from './queues.ts';
 import { lookForSlots } from './schedule/make-due.ts';
 import { createScheduleMetrics } from './schedule/metrics.ts';
@@ -32,6 +34,8 @@ export interface WorkerOptions
   readonly queues?: readonly string[];
   /** Serves /health, /ready and /metrics. Default: not. */
   readonly health?: HealthOptions;
+  /** Gives up waiting for a server or a queue that does not answer yet. A worker that runs is closed. */
+  readonly signal?: AbortSignal;
   /** Where the metrics go. Default: a registry of their own. */
   readonly registry?: Registry;
 }
@@ -63,13 +67,36 @@ const coordinateAlone =
     }
   };
 
+/** Waits for server and queue, which may still be starting: who starts a machine starts everything at once. */
+const reachPlace = async (
+  options: WorkerOptions,
+  queues: readonly string[],
+  logger: Logger,
+): Promise<Place> => {
+  const found = await findPlace(options);
+  const { address, backend } = found;
+  const recovery: RecoverOptions = {
+    address,
+    queue: backend,
+    waitMs: options.waitMs ?? waitMsDefault,
+    waitsForFirst: true,
+    emit: ({ problem, waitMs }) => logger.warn({ problem, waitMs }, 'the worker waits for the server'),
+    wasReached: () => false,
+    progress: () => 0,
+    workers: workersOf(options),
+    signal: options.signal,
+    drain: undefined,
+  };
+  return untilDone(recovery, () => openFound(found, options, queues));
+};
+
 const share = async (options: WorkerOptions): Promise<Shared> => {
   const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry, tracer } = options;
   const logger = options.logger ?? silentLogger;
   const queues = checkQueues(options.queues);
   // What is wrong with the folder is told before a server is started for it.
   const catalog = await loadCatalog(pipelines);
-  const place = await openPlace(options, queues);
+  const place = await reachPlace(options, queues, logger);
   const [drain, abort] = [new AbortController(), new AbortController()];
   const metrics = createMetrics(() => stateOfQueues(place.queue, queues), drain.signal, registry);
   const common: RunOptions = {

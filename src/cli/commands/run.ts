@@ -191,7 +191,12 @@ export const runCommand: CliCommand = {
       .addOption(flag('--workers <n>', 'loads that run side by side; default: the number of cores'))
       .addOption(paramFlag())
       .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
-      .addOption(flag('--wait <time>', 'how long to wait for a server that went away; default: 5m'))
+      .addOption(
+        flag(
+          '--wait <time>',
+          'how long to wait for a server that went away; if given, also at first; default: 5m',
+        ),
+      )
       .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
       .addOption(flag('--explain', 'say what would be done with each table, and why; do nothing'))

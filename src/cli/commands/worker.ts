@@ -60,7 +60,7 @@ const work = async (command: Command, io: Io): Promise<void> => {
     withInterrupt(sayStopping, async ({ drain, abort }) => {
       const { config: connection } = await openServer(command, io);
       const { createWorker } = await import('../../worker/worker.ts');
-      const worker = await createWorker({ ...options, ...tracing, connection, logger });
+      const worker = await createWorker({ ...options, ...tracing, connection, logger, signal: drain });
       abort.addEventListener('abort', worker.abort);
       if (!drain.aborted) await once(drain, 'abort');
       await worker.close(deadlineMs === undefined ? {} : { deadlineMs });
@@ -81,7 +81,9 @@ export const workerCommand: CliCommand = {
       .addOption(flag('--queues <names>', 'queues to serve, joined by commas; default: default'))
       .addOption(flag('--workers <n>', 'loads that run side by side; default: the number of cores'))
       .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))
-      .addOption(flag('--wait <time>', 'how long a run waits for a server that went away; default: 5m'))
+      .addOption(
+        flag('--wait <time>', 'how long to wait for a server that is away, also at first; default: 5m'),
+      )
       .addOption(flag('--stop-deadline <time>', 'how long to finish chunks when asked to stop; default: 25s'))
       .addOption(flag('--health-port <port>', 'serve /health, /ready and /metrics there'))
       .addOption(flag('--health-host <host>', 'address to serve them on; default: 127.0.0.1'))
