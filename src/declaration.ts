@@ -135,12 +135,20 @@ export type RejectLimit =
   | { readonly kind: 'count'; readonly records: number }
   | { readonly kind: 'percent'; readonly percent: number };
 
+/** What a table must hold to be published. `guard: false` is `{ rowsMin: 0, shrinkMaxPercent: 100 }`, which everything passes. */
+export interface Guard {
+  readonly rowsMin: number;
+  /** Share of production's rows that may be gone. */
+  readonly shrinkMaxPercent: number;
+}
+
 interface TableCommon {
   readonly name: string;
   readonly primaryKey: readonly string[];
   readonly indexes: readonly IndexSpec[];
   readonly publish: 'replace';
   readonly comment: string | undefined;
+  readonly guard: Guard;
 }
 
 /** A table that is loaded from files. */

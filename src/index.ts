@@ -11,7 +11,14 @@ export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
 export { joinRun } from './run/join-run.ts';
 export { createWorker, type EtlWorker, type WorkerOptions } from './worker/worker.ts';
-export { cancel, enqueue, queueState, retry, type EnqueueOptions } from './worker/enqueue.ts';
+export {
+  cancel,
+  enqueue,
+  queueState,
+  retry,
+  type EnqueueOptions,
+  type RetryOptions,
+} from './worker/enqueue.ts';
 export { schedule } from './worker/schedule/schedule.ts';
 export type { Schedule, ScheduleOptions } from './worker/schedule/contract.ts';
 export type { RunOptions } from './run/options.ts';

@@ -113,6 +113,8 @@ export interface TableResult extends Counts {
   readonly files: number;
   readonly bytes: number;
   readonly seconds: number;
+  /** Rows of the production table before the run: null when there was none, or none was counted yet. */
+  readonly rowsBefore: number | null;
   /** Rows of the production table after the run. */
   readonly rows: number;
   /** swap: a new table took the old one's place · in place: rows were replaced because other objects depend on it. */

@@ -9,6 +9,7 @@ export const exitCodes = {
   failed: 1,
   usage: 2,
   rejects: 3,
+  guard: 4,
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -2,7 +2,7 @@
 
 import { exitCodes, type CatalogueEntry } from './entry.ts';
 
-const { failed, usage } = exitCodes;
+const { failed, usage, guard } = exitCodes;
 
 export const publishErrors = {
   ETL_TRANSFORM: {
@@ -47,6 +47,12 @@ export const publishErrors = {
     hint: 'Production is unchanged. {hint}',
     retry: 'never',
     exit: failed,
+  },
+  ETL_GUARD: {
+    message: 'nothing was published, because tables have fewer rows than their guard asks for:{problems}',
+    hint: 'If that is right, publish it with `--allow-shrink {tables}` (option `allowShrink`), which loads nothing again; for good, set `guard` of the table. Otherwise look at the files.',
+    retry: 'never',
+    exit: guard,
   },
   ETL_PUBLISH_LOCKED: {
     message:

@@ -29,6 +29,13 @@ const repeatable = (option: Option): Option =>
 export const paramFlag = (): Option =>
   repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated'));
 
+/** `--allow-shrink`, as every command has it that asks for a run. */
+export const allowShrinkFlag = (): Option =>
+  flag(
+    '--allow-shrink <tables>',
+    'publish these tables, joined by commas, though they have fewer rows than their guard asks for',
+  );
+
 const optionOf = (command: Command, name: string): Option => {
   const option = command.options.find((candidate) => candidate.attributeName() === name);
   if (!option) throw new Error(`the command ${command.name()} has no flag ${name}`);
@@ -120,6 +127,12 @@ export const parseChoice =
     const value = choices.find((choice) => choice === text);
     return value === undefined ? { problem: `'${text}' is none of ${choices.join(', ')}` } : { value };
   };
+
+/** Names joined by commas. */
+export const parseNames: Parser<readonly string[]> = (text) => {
+  const names = text.split(',').map((name) => name.trim());
+  return names.includes('') ? { problem: `'${text}' holds an empty name` } : { value: names };
+};
 
 export const parseString: Parser<string> = (text) => ({ value: text });
 

@@ -61,15 +61,27 @@ const tableRow = (table: TableSummary): string[] => [
   ...(table.files > 0
     ? [formatCount(table.files), formatBytes(table.bytes), ...countCells(table)]
     : ['–', '–', '–', '–', '–', '–']),
+  table.rowsBefore === null ? '–' : formatCount(table.rowsBefore),
   table.rows === null ? 'not published' : formatCount(table.rows),
   table.strategy ?? '',
 ];
 
 const tableLines = (tables: readonly TableSummary[], paint: Paint): string[] =>
   titled(
-    ['table', 'files', 'bytes', 'records', 'copied', 'rejected', 'filtered', 'rows', 'published by'],
+    [
+      'table',
+      'files',
+      'bytes',
+      'records',
+      'copied',
+      'rejected',
+      'filtered',
+      'rows before',
+      'rows',
+      'published by',
+    ],
     tables.map(tableRow),
-    ['left', ...right(7), 'left'],
+    ['left', ...right(8), 'left'],
     paint,
   );
 

@@ -6,8 +6,25 @@ import { formatCount, plural } from '../wording.ts';
 import { alignRows, visibleText, type Alignment } from './layout.ts';
 import type { Paint } from './paint.ts';
 
-const titles = ['table', 'files', 'bytes', 'records', 'rejected', 'filtered', 'seconds', 'records/s', 'rows'];
+const titles = [
+  'table',
+  'files',
+  'bytes',
+  'records',
+  'rejected',
+  'filtered',
+  'seconds',
+  'records/s',
+  'rows before',
+  'rows',
+];
 const alignments: readonly Alignment[] = ['left', ...titles.slice(1).map((): Alignment => 'right')];
+
+/** Where there was no table, no rows went. */
+const rowsCells = ({ rowsBefore, rows }: TableResult): string[] => [
+  rowsBefore === null ? '–' : formatCount(rowsBefore),
+  formatCount(rows),
+];
 
 const countCells = (counts: TableResult): string[] => [
   formatCount(counts.files),
@@ -17,19 +34,19 @@ const countCells = (counts: TableResult): string[] => [
   formatCount(counts.filtered),
   counts.seconds.toFixed(1),
   formatRate(counts.records, counts.seconds),
-  formatCount(counts.rows),
+  ...rowsCells(counts),
 ];
 
 const tableCells = (result: TableResult): string[] => {
   const name = visibleText(`${result.schema}.${result.table}`);
   if (result.kind === 'source') return [name, ...countCells(result)];
-  return [name, '–', '–', '–', '–', '–', result.seconds.toFixed(1), '–', formatCount(result.rows)];
+  return [name, '–', '–', '–', '–', '–', result.seconds.toFixed(1), '–', ...rowsCells(result)];
 };
 
 const sumOf = (
   tables: readonly TableResult[],
-  key: 'files' | 'bytes' | 'records' | 'rejected' | 'filtered' | 'rows',
-) => tables.reduce((sum, table) => sum + table[key], 0);
+  key: 'files' | 'bytes' | 'records' | 'rejected' | 'filtered' | 'rowsBefore' | 'rows',
+) => tables.reduce((sum, table) => sum + (table[key] ?? 0), 0);
 
 /** Seconds are those of the run: tables are worked on side by side, so theirs do not add up. */
 const totalCells = ({ tables, seconds }: RunResult): string[] => [
@@ -41,6 +58,7 @@ const totalCells = ({ tables, seconds }: RunResult): string[] => [
   formatCount(sumOf(tables, 'filtered')),
   seconds.toFixed(1),
   formatRate(sumOf(tables, 'records'), seconds),
+  tables.every(({ rowsBefore }) => rowsBefore === null) ? '–' : formatCount(sumOf(tables, 'rowsBefore')),
   formatCount(sumOf(tables, 'rows')),
 ];
 

@@ -35,7 +35,13 @@ const requestSchema = z
     /** Those that `definition` is the hash with, where they are others: a schedule's defaults may depend on the day. */
     definedBy: z.record(z.string(), z.json()).optional(),
     /** resume: go on with the pipeline's unfinished run. */
-    options: z.strictObject({ fresh: z.boolean(), fullRefresh: z.boolean(), resume: z.boolean() }),
+    options: z.strictObject({
+      fresh: z.boolean(),
+      fullRefresh: z.boolean(),
+      resume: z.boolean(),
+      /** Tables whose guard does not count; absent in jobs of before. */
+      allowShrink: z.array(z.string()).optional(),
+    }),
     /** Key under which a second job is not added while the first waits or runs. */
     dedupe: z.string().min(1).optional(),
     /** The span that put it on the queue. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type {
   ColumnSpec,
   DerivedTableSpec,
+  Guard,
   IndexSpec,
   RejectLimit,
   SourceTableSpec,
@@ -32,14 +33,35 @@ const publishes = ['replace'] as const;
 const stagings = ['typed', 'text', 'none'] as const;
 const limitText = "a number of records, or a share such as '0.1%'";
 
+const percentOf = (share: string): number => Number(share.slice(0, -1));
+
+const shareSchema = (what: string) =>
+  z
+    .string(mustBe(what))
+    .regex(/^\d+(\.\d+)?%$/, mustBe(what))
+    .refine((share) => percentOf(share) <= 100, mustBe(what));
+
+/** A file that came empty or was cut off shows in half of the rows; what loses more on purpose says so. */
+const shrinkMaxDefault = '50%';
+
+const guardSchema = z.preprocess(
+  (value = {}) => (value === false ? { shrinkMax: '100%' } : value),
+  strict(
+    {
+      rowsMin: z.int(mustBe('a number of rows')).min(0, mustBe('a number of rows')).default(0),
+      shrinkMax: shareSchema("a share such as '20%'").default(shrinkMaxDefault),
+    },
+    "false, or an object such as { rowsMin: 1000, shrinkMax: '20%' }",
+  ).transform(({ rowsMin, shrinkMax }): Guard => ({ rowsMin, shrinkMaxPercent: percentOf(shrinkMax) })),
+);
+
 const commonShape = {
   primaryKey: nameList.default([]),
   indexes: z.array(z.unknown(), mustBe("a list of index('column')")).default([]),
   publish: z.enum(publishes, mustBeOneOf(publishes)).default('replace'),
   comment: z.string(mustBe('a text')).optional(),
+  guard: guardSchema,
 };
-
-const percentOf = (share: string): number => Number(share.slice(0, -1));
 
 const rejectLimitSchema = z
   .union(
@@ -48,11 +70,10 @@ const rejectLimitSchema = z
         .int()
         .min(0)
         .transform((records): RejectLimit => ({ kind: 'count', records })),
-      z
-        .string()
-        .regex(/^\d+(\.\d+)?%$/)
-        .refine((share) => percentOf(share) <= 100, mustBe(limitText))
-        .transform((share): RejectLimit => ({ kind: 'percent', percent: percentOf(share) })),
+      shareSchema(limitText).transform((share): RejectLimit => ({
+        kind: 'percent',
+        percent: percentOf(share),
+      })),
     ],
     mustBe(limitText),
   )

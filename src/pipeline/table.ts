@@ -7,6 +7,11 @@ import type { IndexDefinition } from './index-definition.ts';
 
 export type Columns = Readonly<Record<string, AnyColumn>>;
 
+export interface Guard {
+  readonly rowsMin?: number;
+  readonly shrinkMax?: `${number}%`;
+}
+
 interface CommonKeys<Name extends string> {
   readonly primaryKey?: readonly Name[];
   readonly indexes?: readonly IndexDefinition[];
@@ -14,6 +19,9 @@ interface CommonKeys<Name extends string> {
   readonly publish?: 'replace';
   /** Comment on the production table. */
   readonly comment?: string;
+  /** Nothing is published when the table has fewer rows than `rowsMin`, or lost a larger share of them than `shrinkMax`,
+   *  '50%' by default. false: it is published whatever it holds. */
+  readonly guard?: Guard | false;
 }
 
 interface SourceKeys<Name extends string> extends CommonKeys<Name> {

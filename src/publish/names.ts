@@ -32,6 +32,8 @@ export interface DeclaredTable extends TableNames {
 export interface BuiltTable extends DeclaredTable {
   readonly comment: string | undefined;
   readonly rows: number;
+  /** Rows of the production table that it replaces; null when there is none, and until they were counted. */
+  readonly rowsBefore: number | null;
   readonly seconds: number;
   /** Names of the declared ones. */
   readonly indexes: readonly string[];

@@ -108,8 +108,9 @@ export const publishTable = async (
 
 export const insertPublished = (runId: number, { table, builtAs, strategy }: PublishPlan): Query => ({
   text: `insert into etl.published_table
-      (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key)
-    values ($1, $2, $3, $4::text::regclass, $5, $6, $7, $8, $9, $10, $11)`,
+      (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key,
+        rows_before)
+    values ($1, $2, $3, $4::text::regclass, $5, $6, $7, $8, $9, $10, $11, $12)`,
   values: [
     runId,
     table.schema,
@@ -122,5 +123,6 @@ export const insertPublished = (runId: number, { table, builtAs, strategy }: Pub
     builtAs.columns.map(({ name }) => name),
     builtAs.columns.filter(({ notNull }) => notNull).map(({ name }) => name),
     table.primaryKey,
+    table.rowsBefore,
   ],
 });

@@ -116,7 +116,15 @@ const buildOne = async (
   });
   const indexes = table.indexes.map(({ name }) => name);
   const { primaryKey, comment } = table;
-  return { ...names, primaryKey, comment, rows, indexes, seconds: loadSeconds + secondsSince(start) };
+  return {
+    ...names,
+    primaryKey,
+    comment,
+    rows,
+    rowsBefore: null,
+    indexes,
+    seconds: loadSeconds + secondsSince(start),
+  };
 };
 
 const fill = async (context: RunContext, table: TableSpec, sql: SqlText | undefined): Promise<number> => {

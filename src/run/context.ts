@@ -24,6 +24,8 @@ export interface RunContext {
   readonly workers: number;
   readonly chunkBytes: number;
   readonly keepStaging: boolean;
+  /** Tables whose guard does not count this time. */
+  readonly allowShrink: readonly string[];
   /** Of the run queue, when the run was enqueued. */
   readonly job: string | undefined;
   /** Of the job; the default one when there is none. */

@@ -27,7 +27,7 @@ export interface RunSummary {
   readonly error: string | null;
 }
 
-/** What a run did to one table; `rows`, `strategy` and `schema` are null when it did not publish the table. */
+/** What a run did to one table; `rowsBefore`, `rows`, `strategy` and `schema` are null when it did not publish the table. */
 export interface TableSummary {
   readonly table: string;
   readonly schema: string | null;
@@ -38,6 +38,8 @@ export interface TableSummary {
   readonly copied: number;
   readonly rejected: number;
   readonly filtered: number;
+  /** Before the run published it; null also when there was no table. */
+  readonly rowsBefore: number | null;
   readonly rows: number | null;
   readonly strategy: 'swap' | 'in place' | null;
   readonly seconds: number | null;
@@ -126,7 +128,7 @@ export const selectTables = (runId: number): Query => ({
       coalesce(l.files, 0) as files, coalesce(l.bytes, 0) as bytes, coalesce(l.bytes_read, 0) as "bytesRead",
       coalesce(l.records, 0) as records, coalesce(l.copied, 0) as copied,
       coalesce(l.rejected, 0) as rejected, coalesce(l.filtered, 0) as filtered,
-      p.rows::float8 as rows, p.strategy, p.seconds
+      p.rows_before::float8 as "rowsBefore", p.rows::float8 as rows, p.strategy, p.seconds
     from loaded l
     full join published p on p.table_name = l.table_name
     order by l.first_file nulls last, p.published_at, 1`,

@@ -16,7 +16,7 @@ import { chooseBackend } from '../queue/choose-backend.ts';
 import type { RunTrace } from '../trace/run-trace.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
-import { checkRunOptions, type RunHooks, type RunOptions } from './options.ts';
+import { checkRunOptions, refuseUnknownTables, type RunHooks, type RunOptions } from './options.ts';
 import { startProfiler, type Profiler } from './profile.ts';
 
 export interface Job extends Definition {
@@ -51,6 +51,10 @@ export const prepareJob = async (
     if (hash !== hashes.definition)
       throw new EtlError('ETL_DEFINITION_DIFFERS', { pipeline: definition.spec.name });
   }
+  refuseUnknownTables(
+    definition.spec.tables.map(({ name }) => name),
+    options.allowShrink,
+  );
   const { databaseUrl, connection } = options;
   const etlDirectory = resolve('.etl');
   const address = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
@@ -122,6 +126,7 @@ export const createContext = async (
   workers: workersOf(options),
   chunkBytes: options.chunkBytes ?? chunkBytesDefault,
   keepStaging: options.keepStaging ?? false,
+  allowShrink: options.allowShrink ?? [],
   job: hooks.job,
   runQueue: hooks.queue ?? defaultQueue,
   onChunk: hooks.onChunk ?? (() => undefined),

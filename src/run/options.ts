@@ -51,6 +51,8 @@ export interface RunOptions {
   readonly waitMs?: number;
   /** Load everything again even when files and definition are those of the last published run. */
   readonly fullRefresh?: boolean;
+  /** Tables that are published though they have fewer rows than their `guard` asks for. */
+  readonly allowShrink?: readonly string[];
   /** Leave the staging tables after publishing, to look at them. */
   readonly keepStaging?: boolean;
   /** Gather where the time goes, into the result's `profile`; takes one more connection. */
@@ -95,6 +97,10 @@ const kinds: Readonly<Record<keyof RunOptions, Kind>> = {
   fresh: flag,
   waitMs: wholeNumber(0, Number.MAX_SAFE_INTEGER),
   fullRefresh: flag,
+  allowShrink: {
+    what: 'a list of names of tables',
+    holds: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+  },
   keepStaging: flag,
   profile: flag,
   signal,
@@ -126,4 +132,12 @@ export const checkRunOptions = (options: RunOptions): void => {
     if (value !== undefined && !holds(value))
       throw new EtlError('ETL_USAGE', { problem: `option \`${name}\` must be ${what}`, hint });
   }
+};
+
+/** Refuses `allowShrink` for a table that there is not: it would be taken for the guard's consent. Errors: ETL_USAGE. */
+export const refuseUnknownTables = (known: readonly string[], allowShrink: readonly string[] = []): void => {
+  const unknown = allowShrink.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const problem = `allowShrink names \`${unknown}\`, which is no table of the pipeline${didYouMean(unknown, known)}`;
+  throw new EtlError('ETL_USAGE', { problem, hint: `The pipeline has ${known.join(', ')}.` });
 };

@@ -22,6 +22,7 @@ import {
 } from '../publish/publish-table.ts';
 import { checkComplete, checkSources } from './completeness.ts';
 import { stopIfAsked, type RunContext } from './context.ts';
+import { checkGuards } from './guard.ts';
 import { landingTable, namesOf } from './landing.ts';
 import type { PlannedTable } from './plan.ts';
 
@@ -133,7 +134,7 @@ const lockedError = (built: readonly BuiltTable[], lock: Lock | undefined, cause
  * Publishes the built tables together; production changes in one step or not at all.
  *
  * The swap asks for its locks with a short timeout and tries again, so that readers never queue behind it for long.
- * Errors: ETL_SOURCE_CHANGED, ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED,
+ * Errors: ETL_SOURCE_CHANGED, ETL_GUARD, ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED,
  * ETL_PUBLISH_LOCKED.
  */
 export const publishTables = async (
@@ -148,12 +149,14 @@ export const publishTables = async (
     told.add(message);
     context.emit({ type: 'notice', message });
   };
+  let measured: readonly BuiltTable[] | undefined;
   const deadline = performance.now() + publishWaitMs;
   for (let attempt = 1; ; attempt += 1) {
     stopIfAsked(context);
-    const plans = await planAll(context, built);
-    for (const plan of plans) tell(planNotice(plan));
     try {
+      measured ??= await checkGuards(context, built);
+      const plans = await planAll(context, measured);
+      for (const plan of plans) tell(planNotice(plan));
       return await publishAll(context, runId, plans);
     } catch (error) {
       if (!isPassing(error)) throw error;

@@ -69,6 +69,7 @@ const runRequest = async (
     pipelineFile: file,
     fresh: isFirst && options.fresh,
     fullRefresh: isFirst && options.fullRefresh,
+    allowShrink: options.allowShrink ?? [],
     drain: drain.signal,
     signal: abort.signal,
     onEvent,

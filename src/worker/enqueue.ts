@@ -11,6 +11,7 @@ import type { AddedRun, RunQueueState } from '../queue/run-queue-state.ts';
 import { addRun, bullNameOf, type AddRunOptions } from '../queue/run-queue.ts';
 import { readDefinition } from '../run/definition.ts';
 import { findRun } from '../run/history.ts';
+import { refuseUnknownTables } from '../run/options.ts';
 import { traceSending } from '../trace/job-trace.ts';
 import { requestOfRun } from './lost-jobs.ts';
 import type { PlaceOptions } from './options.ts';
@@ -32,6 +33,8 @@ export interface EnqueueOptions extends PlaceOptions {
   readonly queue?: string;
   readonly fresh?: boolean;
   readonly fullRefresh?: boolean;
+  /** Tables that are published though they have fewer rows than their `guard` asks for. */
+  readonly allowShrink?: readonly string[];
 }
 
 /** A queue keeps what it is given, and shows it to whoever looks. Errors: ETL_USAGE. */
@@ -46,22 +49,29 @@ const refuseSecrets = ({ params, shownParams }: PipelineSpec, given: object): vo
 };
 
 /** What is to be run, apart from when. */
-type RequestOptions = Pick<EnqueueOptions, 'params' | 'directory' | 'dedupe' | 'fresh' | 'fullRefresh'>;
+type RequestOptions = Pick<
+  EnqueueOptions,
+  'params' | 'directory' | 'dedupe' | 'fresh' | 'fullRefresh' | 'allowShrink'
+>;
 
 /**
  * What workers are asked for: the pipeline by its name, its parameters as they are now, and the hash of its definition here.
  * Errors: those of the declaration and its parameters, ETL_JOB_INVALID, ETL_USAGE (a parameter that is secret).
  */
 export const requestRun = async (pipeline: Pipeline, options: RequestOptions): Promise<RunRequest> => {
-  const { params = {}, directory = '.', dedupe, fresh = false, fullRefresh = false } = options;
+  const { params = {}, directory = '.', dedupe, fresh = false, fullRefresh = false, allowShrink } = options;
   const { hashes, spec } = await readDefinition(pipeline, { params, directory: resolve(directory) });
   refuseSecrets(spec, params);
+  refuseUnknownTables(
+    spec.tables.map(({ name }) => name),
+    allowShrink,
+  );
   return readRunRequest(
     {
       pipeline: pipeline.name,
       definition: hashes.definition,
       params: { ...params, ...spec.pinnedParams },
-      options: { fresh, fullRefresh, resume: false },
+      options: { fresh, fullRefresh, resume: false, ...(allowShrink && { allowShrink }) },
       ...(dedupe !== undefined && { dedupe }),
     },
     'to be added',
@@ -111,21 +121,27 @@ export const cancel = async (runId: number, options: PlaceOptions = {}): Promise
   });
 };
 
+export interface RetryOptions extends PlaceOptions, Pick<EnqueueOptions, 'allowShrink'> {}
+
 /**
  * Puts a run that failed or was cancelled on the queue again: it goes on where it stopped.
- * Errors: ETL_RUN_UNKNOWN, ETL_RUN_OVER.
+ * Errors: ETL_RUN_UNKNOWN, ETL_RUN_OVER, ETL_USAGE (a table that it has not).
  */
-export const retry = async (runId: number, options: PlaceOptions = {}): Promise<AddedRun> => {
+export const retry = async (runId: number, options: RetryOptions = {}): Promise<AddedRun> => {
   const place = await openPlace(options);
   const { queue, ...request } = await withClient(place.address, async (client) => {
     const { state } = (await findRun(client, runId)).run;
     if (state !== 'failed' && state !== 'cancelled')
       throw new EtlError('ETL_RUN_OVER', { run: runId, state, action: 'retry' });
     const { rows } = await client.query(
-      'select pipeline, definition_hash as definition, pinned_params as params, queue from etl.run where id = $1',
+      `select pipeline, definition_hash as definition, pinned_params as params, queue,
+          array(select jsonb_object_keys(table_hashes)) as tables
+        from etl.run where id = $1`,
       [runId],
     );
-    return { ...requestOfRun(rows[0], 'to be added'), queue: rows[0].queue as string };
+    const { allowShrink = [] } = options;
+    refuseUnknownTables(rows[0].tables, allowShrink);
+    return { ...requestOfRun(rows[0], 'to be added', allowShrink), queue: rows[0].queue as string };
   });
   return send(place, options, request, { queue, delayMs: 0, priority: undefined, dedupe: undefined });
 };

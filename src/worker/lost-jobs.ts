@@ -17,13 +17,17 @@ interface RunRow {
 }
 
 /** Asks for what a run of the ledger has left to do. Errors: ETL_JOB_INVALID. */
-export const requestOfRun = ({ pipeline, definition, params }: RunRow, job: string): RunRequest =>
+export const requestOfRun = (
+  { pipeline, definition, params }: RunRow,
+  job: string,
+  allowShrink: readonly string[] = [],
+): RunRequest =>
   readRunRequest(
     {
       pipeline,
       definition,
       params,
-      options: { fresh: false, fullRefresh: false, resume: true },
+      options: { fresh: false, fullRefresh: false, resume: true, allowShrink },
     },
     job,
   );

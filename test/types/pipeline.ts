@@ -62,6 +62,7 @@ const noaa = definePipeline({
       publish: 'replace',
       rejectLimit: '0.1%',
       staging: 'typed',
+      guard: false,
       filter: [oneOf('RecordType', ['AA']), when((fields) => fields.State !== 'XX', ['State'])],
     },
     raw: {
@@ -76,6 +77,7 @@ const noaa = definePipeline({
       transform: sqlFile('noaa/daily.sql'),
       primaryKey: ['wban', 'day'],
       comment: 'One row a day.',
+      guard: { rowsMin: 1_000, shrinkMax: '20%' },
     },
   },
 });
@@ -190,6 +192,10 @@ const text = { source, columns, staging: 'text', transform: sqlFile('a.sql') } a
 definePipeline({ name: 'a', schema: 'a', tables: { a: text } });
 // @ts-expect-error not a share
 definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, rejectLimit: 'few' } } });
+// @ts-expect-error not a share
+definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, guard: { shrinkMax: 20 } } } });
+// @ts-expect-error true says nothing
+definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, guard: true } } });
 // @ts-expect-error a derived table needs its SQL
 definePipeline({ name: 'a', schema: 'a', tables: { a: { from: ['b'] } } });
 // @ts-expect-error tables is no function without params

@@ -4,9 +4,11 @@ import type { Command } from 'commander';
 import { runPriorityMax } from '../../limits.ts';
 import type { CliCommand } from '../command.ts';
 import {
+  allowShrinkFlag,
   flag,
   parseCount,
   parseMoment,
+  parseNames,
   parseString,
   readFlag,
   readPairs,
@@ -32,6 +34,7 @@ const put = async (file: string, command: Command, io: Io): Promise<void> => {
   const at = readFlag(command, 'at', parseMoment, io);
   const priority = readFlag(command, 'priority', parseCount(runPriorityMax), io);
   const dedupe = readFlag(command, 'dedupe', parseString, io);
+  const allowShrink = readFlag(command, 'allowShrink', parseNames, io);
   const queue = readFlag(command, 'queue', parseString, io);
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
   const { pipeline, directory } = await loadPipelineFile(file);
@@ -45,6 +48,7 @@ const put = async (file: string, command: Command, io: Io): Promise<void> => {
     ...(at !== undefined && { at }),
     ...(priority !== undefined && { priority }),
     ...(dedupe !== undefined && { dedupe }),
+    ...(allowShrink !== undefined && { allowShrink }),
     ...(queue !== undefined && { queue }),
   };
   const added = await withTracing(command, io, (tracing) => enqueue(pipeline, { ...options, ...tracing }));
@@ -71,6 +75,7 @@ export const enqueueCommand: CliCommand = {
       .addOption(flag('--queue <name>', 'for the workers that serve this queue; default: default'))
       .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
+      .addOption(allowShrinkFlag())
       .addOption(tracingFlag())
       .addOption(flag('--json', 'print JSON'))
       .addOption(flag('--debug', 'show traces and causes of errors'))

@@ -3,7 +3,15 @@
 import type { Command, Option } from 'commander';
 import type { CliCommand } from '../command.ts';
 import type { QueueDepth } from '../../queue/run-queue-state.ts';
-import { flag, parseRunId, parseString, readFlag, readSwitch } from '../flags.ts';
+import {
+  allowShrinkFlag,
+  flag,
+  parseNames,
+  parseRunId,
+  parseString,
+  readFlag,
+  readSwitch,
+} from '../flags.ts';
 import type { Io } from '../io.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
@@ -43,8 +51,10 @@ const cancelOne = async (run: number, command: Command, io: Io): Promise<void> =
 
 const retryOne = async (run: number, command: Command, io: Io): Promise<void> => {
   const { retry } = await import('../../worker/enqueue.ts');
+  const allowShrink = readFlag(command, 'allowShrink', parseNames, io) ?? [];
   const { config: connection } = await openServer(command, io);
-  const added = await withTracing(command, io, (tracing) => retry(run, { connection, ...tracing }));
+  const options = { connection, allowShrink };
+  const added = await withTracing(command, io, (tracing) => retry(run, { ...options, ...tracing }));
   print(
     command,
     io,
@@ -89,7 +99,7 @@ export const retryCommand = onRun(
   'enqueue a run that failed or was cancelled',
   'Puts a run that failed or was cancelled on the queue again; it goes on where it stopped.',
   retryOne,
-  () => [tracingFlag()],
+  () => [allowShrinkFlag(), tracingFlag()],
 );
 
 export const queueCommand: CliCommand = {

@@ -9,10 +9,12 @@ import type { LoadedPipeline } from '../../pipeline/load-file.ts';
 import type { Tracer } from '../../trace/tracer.ts';
 import type { CliCommand } from '../command.ts';
 import {
+  allowShrinkFlag,
   flag,
   parseChoice,
   parseCount,
   parseDuration,
+  parseNames,
   readFlag,
   readPairs,
   readSwitch,
@@ -41,6 +43,7 @@ Examples:
   $ etl run pipelines/noaa.ts --full-refresh         load everything again
   $ etl run pipelines/noaa.ts --explain              which decoder each table gets, and why
   $ etl run pipelines/noaa.ts --fresh                abandon an unfinished run, begin anew
+  $ etl run pipelines/noaa.ts --allow-shrink station publish it, though many rows are gone
   $ etl run pipelines/noaa.ts --wait 30m             outlast a long recovery of the server
   $ etl run pipelines/noaa.ts --json > events.jsonl  one event a line, for programs
   $ ETL_WORKERS=4 ETL_QUIET=1 etl run pipelines/noaa.ts`;
@@ -52,6 +55,7 @@ interface RunFlags {
   readonly waitMs: number | undefined;
   readonly fresh: boolean;
   readonly fullRefresh: boolean;
+  readonly allowShrink: readonly string[];
   readonly keepStaging: boolean;
   readonly explain: boolean;
   readonly profile: boolean;
@@ -70,6 +74,7 @@ const readFlags = (command: Command, io: Io): RunFlags => {
     waitMs: readFlag(command, 'wait', parseDuration, io),
     fresh: readSwitch(command, 'fresh', io),
     fullRefresh: readSwitch(command, 'fullRefresh', io),
+    allowShrink: readFlag(command, 'allowShrink', parseNames, io) ?? [],
     keepStaging: readSwitch(command, 'keepStaging', io),
     profile: readSwitch(command, 'profile', io),
     explain: readSwitch(command, 'explain', io),
@@ -114,7 +119,7 @@ const runShown = async (
   tracing: { readonly tracer?: Tracer },
 ) => {
   const { pipeline, directory, file: pipelineFile } = loaded;
-  const { workers, chunkBytes, waitMs, params, fresh, fullRefresh, keepStaging } = flags;
+  const { workers, chunkBytes, waitMs, params, fresh, fullRefresh, allowShrink, keepStaging } = flags;
   const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
   const sayStopping = (signal: string, isSecond: boolean): void =>
     display.note(
@@ -140,6 +145,7 @@ const runShown = async (
         params,
         fresh,
         fullRefresh,
+        allowShrink,
         keepStaging,
         profile: flags.profile,
         signal,
@@ -199,6 +205,7 @@ export const runCommand: CliCommand = {
       )
       .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
+      .addOption(allowShrinkFlag())
       .addOption(flag('--explain', 'say what would be done with each table, and why; do nothing'))
       .addOption(flag('--profile', 'say afterwards where the time went; takes one more connection'))
       .addOption(tracingFlag())

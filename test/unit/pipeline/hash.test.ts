@@ -72,6 +72,7 @@ describe('definitionHash', () => {
     { name: 'an index', more: { indexes: [index('a')] } },
     { name: 'a filter', more: { filter: when((fields) => fields.A !== null, ['A']) } },
     { name: 'a reject limit', more: { rejectLimit: 1 } },
+    { name: 'a guard', more: { guard: false } },
     { name: 'another schema', schema: 'other' },
     { name: 'the SQL', sqlText: 'select 2' },
     { name: 'a parameter', year: 2 },

@@ -77,6 +77,7 @@ describe('defaults', () => {
       indexes: [],
       publish: 'replace',
       comment: undefined,
+      guard: { rowsMin: 0, shrinkMaxPercent: 50 },
     });
   });
 
@@ -115,6 +116,12 @@ describe('defaults', () => {
   ])('rejectLimit $limit', ({ limit, read }) =>
     expect(sourceTable({ rejectLimit: limit }).rejectLimit).toEqual(read),
   );
+
+  it.each([
+    { guard: false, read: { rowsMin: 0, shrinkMaxPercent: 100 } },
+    { guard: { rowsMin: 10 }, read: { rowsMin: 10, shrinkMaxPercent: 50 } },
+    { guard: { shrinkMax: '0.5%' }, read: { rowsMin: 0, shrinkMaxPercent: 0.5 } },
+  ])('guard $guard', ({ guard, read }) => expect(sourceTable({ guard }).guard).toEqual(read));
 });
 
 describe('columns', () => {

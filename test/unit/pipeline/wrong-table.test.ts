@@ -13,7 +13,9 @@ const tableCases: readonly Case[] = [
   {
     name: 'a key that is nothing like a known one',
     definition: withTable({ from: ['obs2'], transform: sql, zzz: 1 }),
-    problems: ['table obs: unknown key `zzz`; known: primaryKey, indexes, publish, comment, from, transform'],
+    problems: [
+      'table obs: unknown key `zzz`; known: primaryKey, indexes, publish, comment, guard, from, transform',
+    ],
   },
   {
     name: 'neither source nor from',
@@ -171,6 +173,22 @@ const tableCases: readonly Case[] = [
     name: 'a negative reject limit',
     definition: withTable({ source, columns, rejectLimit: -1 }),
     problems: ["table obs: rejectLimit must be a number of records, or a share such as '0.1%', not -1"],
+  },
+  {
+    name: 'a guard that is no guard',
+    definition: withTable({ source, columns, guard: true }),
+    problems: [
+      "table obs: guard must be false, or an object such as { rowsMin: 1000, shrinkMax: '20%' }, not true",
+    ],
+  },
+  {
+    name: 'a guard with a misspelt key, a number that is none and a share over the whole',
+    definition: withTable({ source, columns, guard: { rowMin: 1, rowsMin: -1, shrinkMax: '200%' } }),
+    problems: [
+      'table obs: guard.rowsMin must be a number of rows, not -1',
+      "table obs: guard.shrinkMax must be a share such as '20%', not '200%'",
+      'table obs: guard unknown key `rowMin`; did you mean `rowsMin`?',
+    ],
   },
   {
     name: 'from a table that does not exist',
