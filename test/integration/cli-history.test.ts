@@ -44,11 +44,11 @@ const history = `
     (3, 2, 5000, 2, 1, 10, 10, 8, 2, 0, '${epoch}'),
     -- Lost in a crash: counts for nothing.
     (3, 5000, 9000, 12, 11, 10, 10, 10, 0, 0, '00000000-0000-4000-8000-000000000000');
-  insert into etl.published_table (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes)
+  insert into etl.published_table (run_id, schema_name, table_name, table_oid, strategy, rows_before, rows, seconds, indexes)
   values
-    (1, 'noaa', 'station', 1, 'swap', 20, 0.1, '{}'),
-    (1, 'noaa', 'observation', 2, 'swap', 18990, 2, '{}'),
-    (1, 'noaa', 'daily', 3, 'in place', 365, 0.5, '{}');
+    (1, 'noaa', 'station', 1, 'swap', 19, 20, 0.1, '{}'),
+    (1, 'noaa', 'observation', 2, 'swap', null, 18990, 2, '{}'),
+    (1, 'noaa', 'daily', 3, 'in place', null, 365, 0.5, '{}');
   insert into etl.reject (run_id, table_name, file_id, byte, line, record, column_name, code, reason, raw)
   values
     (2, 'observation', 3, 400, 7, 6, 'temperature', 'type', '''warm'' is not a number', E'1|warm\\x1b[2J'),
@@ -100,10 +100,10 @@ describe('etl status', () => {
     const lines = squeezed((await etl(database.url, 'status', '1')).out);
     expect(lines[0]).toBe('run 1 of noaa: published');
     expect(lines.slice(4)).toEqual([
-      'table files bytes records copied rejected filtered rows published by',
-      'noaa.station 1 1.0 kB 20 20 0 0 20 swap',
-      'noaa.observation 1 3.0 MB 19,000 18,990 0 10 18,990 swap',
-      'noaa.daily – – – – – – 365 in place',
+      'table files bytes records copied rejected filtered rows before rows published by',
+      'noaa.station 1 1.0 kB 20 20 0 0 19 20 swap',
+      'noaa.observation 1 3.0 MB 19,000 18,990 0 10 – 18,990 swap',
+      'noaa.daily – – – – – – – 365 in place',
       '',
       'file table bytes records copied rejected filtered',
       'data/1.txt observation 3.0 MB 19,000 18,990 0 10',
@@ -114,7 +114,9 @@ describe('etl status', () => {
   it('shows why a run failed and where its rejects are', async () => {
     const { out } = await etl(database.url, 'status', '2');
     expect(out).toContain('error ETL_REJECT_LIMIT: table observation: 2 of 10 records rejected\n');
-    expect(out).toContain('observation      1  5.0 kB       10       8         2         0  not published');
+    expect(out).toContain(
+      'observation      1  5.0 kB       10       8         2         0            –  not published',
+    );
     expect(out).toContain('npx etl rejects list 2 shows what was rejected and why.');
   });
 
