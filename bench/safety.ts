@@ -57,6 +57,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
     workers: 1,
     definitionHash: '',
     tableHashes: {},
+    stagedHashes: {},
     epoch,
   };
   const runId: number = (await runQuery(client, insertRun(run))).rows[0].id;

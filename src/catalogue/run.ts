@@ -12,12 +12,6 @@ export const runErrors = {
     retry: 'run',
     exit: failed,
   },
-  ETL_RESUME_CHANGED: {
-    message: 'table {table}: {file} has changed since run {run} began, and run {run} has not finished',
-    hint: 'Put the file back, or abandon that run and load everything with --fresh.',
-    retry: 'never',
-    exit: failed,
-  },
   ETL_RUN_TAKEN: {
     message: 'run {run} was taken over by {other} while this process had no connection',
     hint: 'Nothing to do: the other process goes on.',

@@ -1,64 +1,102 @@
-// What a run begins as: nothing to do, a continuation of an unfinished run, or a new run, and why. Pure.
+// What a run begins as: a continuation of an unfinished run, as a whole or table by table, or a new run, and why. Pure.
+//
+// One rule, whether the run before failed, was stopped or was killed. Rows in staging cannot be traced to their file, so a table
+// keeps what is loaded of it as a whole, or not at all:
+//
+//   kept           what shapes its staged rows is the same, and so is every file of which something is loaded
+//   loaded again   otherwise
+//
+// A file of which nothing is loaded may change, come or go. When no table keeps anything, a new run begins.
 
 import type { SourceFile } from '../model.ts';
 import type { LatestRun, NewFile } from './ledger.ts';
 
+/** A table of an unfinished run that is not as the run planned it. */
+export interface TableChange {
+  readonly table: string;
+  /** What is loaded of it stays: only files of which nothing is loaded are others. */
+  readonly isKept: boolean;
+  readonly why: string;
+}
+
 export type Beginning =
-  | { readonly kind: 'resume'; readonly runId: number }
-  | { readonly kind: 'changed file'; readonly runId: number; readonly file: NewFile }
+  | { readonly kind: 'resume'; readonly runId: number; readonly changes: readonly TableChange[] }
   /** `why`: for the user, when there is an unfinished run that is not continued. */
   | { readonly kind: 'new'; readonly why: string | undefined };
+
+/** A file of the latest run. */
+export interface KnownFile extends SourceFile {
+  /** Some of its rows are in staging. */
+  readonly isLoaded: boolean;
+}
 
 /** What is known when a run begins. */
 export interface Situation {
   readonly latest: LatestRun | undefined;
   /** Files of the latest run, and of now. */
-  readonly before: readonly SourceFile[];
+  readonly before: readonly KnownFile[];
   readonly now: readonly NewFile[];
-  readonly definitionHash: string;
-  readonly tableHashes: Readonly<Record<string, string>>;
-  readonly stagingIsThere: boolean;
+  /** Of each table with files: what shapes its staged rows. */
+  readonly stagedHashes: Readonly<Record<string, string>>;
+  /** Tables whose staging table is there. */
+  readonly landings: ReadonlySet<string>;
   /** The user asked to start over (`--fresh`, `--full-refresh`). */
   readonly fresh: boolean;
 }
 
-const key = ({ table, path }: { table: string; path: string }): string => `${table}\0${path}`;
+/** The same file, in the same place of the list. */
+export const isSameFile = (one: NewFile, other: NewFile): boolean =>
+  one.path === other.path && one.fingerprint === other.fingerprint;
 
-const changedTables = ({ latest, tableHashes }: Situation): string => {
-  const before = latest!.tableHashes;
-  const names = new Set([...Object.keys(before), ...Object.keys(tableHashes)]);
-  const changed = [...names].filter((name) => before[name] !== tableHashes[name]);
-  return changed.length === 0 ? 'its parameters' : `table ${changed.join(', ')}`;
+/** The first of `files` that is not among `others` as it is. */
+const firstChanged = (files: readonly NewFile[], others: readonly NewFile[]): NewFile | undefined => {
+  const known = new Map(others.map((file) => [file.path, file]));
+  return files.find((file) => {
+    const other = known.get(file.path);
+    return other === undefined || !isSameFile(file, other);
+  });
 };
 
-/**
- * Decides. Only the newest run can be continued: a newer one has dropped its staging tables.
- *
- * Definition and list of files must be the same. A file whose content changed ends a run that had failed by itself: it
- * was probably mended. In a run that was interrupted it is refused: half of the old file may be in staging, and whoever
- * changed it may not know.
- */
+const filesOf = <File extends NewFile>(files: readonly File[], name: string): readonly File[] =>
+  files.filter(({ table }) => table === name);
+
+/** What is different about a file that is gone or changed. */
+const lostText = ({ name, path }: NewFile, now: readonly NewFile[]): string =>
+  now.some((file) => file.path === path) ? `${name} has changed` : `${name} is no longer there`;
+
+const changeOf = (situation: Situation, table: string): TableChange | undefined => {
+  const { latest, stagedHashes, landings } = situation;
+  const again = (why: string): TableChange => ({ table, isKept: false, why });
+  if (latest!.stagedHashes[table] !== stagedHashes[table])
+    return again(`the definition changed since then (table ${table})`);
+  if (!landings.has(table)) return again(`the staging table of ${table} is gone`);
+  const [before, now] = [filesOf(situation.before, table), filesOf(situation.now, table)];
+  const loaded = before.filter(({ isLoaded }) => isLoaded);
+  const spoilt = firstChanged(loaded, now);
+  if (spoilt !== undefined) return again(lostText(spoilt, now));
+  const lost = firstChanged(before, now);
+  const added = firstChanged(now, before);
+  if (lost === undefined && added === undefined) return undefined;
+  const why = lost === undefined ? `there is a new file, ${added!.name}` : lostText(lost, now);
+  return { table, isKept: loaded.length > 0, why };
+};
+
+/** Decides. Only the newest run can be continued: a newer one has dropped its staging tables. */
 export const decideBeginning = (situation: Situation): Beginning => {
-  const { latest, before, now, definitionHash, stagingIsThere, fresh } = situation;
+  const { latest, before, stagedHashes, fresh } = situation;
   if (latest === undefined || latest.state === 'published') return { kind: 'new', why: undefined };
   const anew = (why: string): Beginning => ({
     kind: 'new',
-    why: `run ${latest.id} was not finished; starting anew, because ${why}`,
+    why: `run ${latest.id} was not finished; everything is loaded again, because ${why}`,
   });
-  if (fresh) return anew('everything is to be loaded again');
-  if (latest.definitionHash !== definitionHash)
-    return anew(`the definition changed since then (${changedTables(situation)})`);
-  const known = new Map(before.map((file) => [key(file), file]));
-  const added = now.find((file) => !known.has(key(file)));
-  if (added !== undefined) return anew(`there is a new file, ${added.name}`);
-  const names = new Set(now.map(key));
-  const gone = before.find((file) => !names.has(key(file)));
-  if (gone !== undefined) return anew(`${gone.name} is no longer there`);
+  if (fresh) return anew('that was asked for');
   if (latest.errorCode === 'ETL_INCOMPLETE')
     return anew('its staging tables do not hold what the ledger says');
-  if (!stagingIsThere) return anew('its staging tables are gone');
-  const changed = now.find((file) => known.get(key(file))!.fingerprint !== file.fingerprint);
-  if (changed === undefined) return { kind: 'resume', runId: latest.id };
-  if (latest.state === 'failed') return anew(`${changed.name} has changed`);
-  return { kind: 'changed file', runId: latest.id, file: changed };
+  const changes = Object.keys(stagedHashes).flatMap((table) => changeOf(situation, table) ?? []);
+  const lost = changes.find(({ isKept }) => !isKept);
+  const isLost = (name: string): boolean =>
+    !Object.hasOwn(stagedHashes, name) || changes.some(({ table, isKept }) => table === name && !isKept);
+  const keepsSome = before.some(({ table, isLoaded }) => isLoaded && !isLost(table));
+  if (lost !== undefined && !keepsSome) return anew(lost.why);
+  return { kind: 'resume', runId: latest.id, changes };
 };

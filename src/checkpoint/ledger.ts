@@ -9,6 +9,7 @@ export interface NewRun {
   readonly pipeline: string;
   readonly definitionHash: string;
   readonly tableHashes: Readonly<Record<string, string>>;
+  readonly stagedHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** What makes them again. */
@@ -26,8 +27,8 @@ export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 
 export const insertRun = (run: NewRun): Query => ({
   text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue,
-      session)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, pg_backend_pid())
+      staged_hashes, session)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, pg_backend_pid())
     returning id::float8 as id, generation`,
   values: [
     run.pipeline,
@@ -41,6 +42,7 @@ export const insertRun = (run: NewRun): Query => ({
     run.workers,
     run.job,
     run.queue,
+    JSON.stringify(run.stagedHashes),
   ],
 });
 
@@ -80,39 +82,13 @@ export const finishRun = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Ends unfinished runs that a new one takes the place of: their staging tables are about to be dropped. */
-export const abandonRuns = (pipeline: string): Query => ({
-  text: `update etl.run
-    set state = 'cancelled', finished_at = coalesce(finished_at, clock_timestamp()),
-      error_code = coalesce(error_code, 'ETL_INTERRUPTED'),
-      error = coalesce(error, 'the process ended without a word, and a new run took its place')
-    where pipeline = $1 and state not in ('published', 'cancelled', 'failed')`,
-  values: [pipeline],
-});
-
-/**
- * A process goes on with an unfinished run, over the session that holds the pipeline's lock: as its next generation, so that whoever still loads for an earlier one stops.
- * Waits for their chunks in flight, which hold the run's row. No row comes back when the run was cancelled for its own job:
- * only somebody who asks anew goes on with it.
- */
-export const adoptRun = (
-  runId: number,
-  { host, pid, workers, job, queue }: Pick<NewRun, 'host' | 'pid' | 'workers' | 'job' | 'queue'>,
-): Query => ({
-  text: `update etl.run
-    set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
-      queue = $6, session = pg_backend_pid(), finished_at = null, error_code = null, error = null
-    where id = $1 and ($5::text is null or job is distinct from $5 or error_code is distinct from 'ETL_RUN_CANCELLED')
-    returning generation`,
-  values: [runId, host, pid, workers, job, queue],
-});
-
 /** The newest run of a pipeline, finished or not. */
 export interface LatestRun {
   readonly id: number;
   readonly state: RunState;
   readonly definitionHash: string;
-  readonly tableHashes: Readonly<Record<string, string>>;
+  /** Of what shapes the staged rows of each table. */
+  readonly stagedHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
   readonly generation: number;
   readonly errorCode: string | null;
@@ -121,7 +97,7 @@ export interface LatestRun {
 export const latestRun = async (client: Client, pipeline: string): Promise<LatestRun | undefined> =>
   (
     await client.query(
-      `select id::float8 as id, state, definition_hash as "definitionHash", table_hashes as "tableHashes", epoch,
+      `select id::float8 as id, state, definition_hash as "definitionHash", staged_hashes as "stagedHashes", epoch,
           generation, error_code as "errorCode"
         from etl.run where pipeline = $1 order by id desc limit 1`,
       [pipeline],
@@ -145,44 +121,6 @@ export const runFiles = async (client: Client, runId: number): Promise<readonly 
       [runId],
     )
   ).rows;
-
-/** What a crash took: chunks of the run that its old epoch had. */
-export interface LostChunks {
-  readonly chunks: number;
-  readonly records: number;
-}
-
-/**
- * Gives a run the epoch of the server after a crash. Everything it had in unlogged staging is gone, so those chunks no
- * longer count, and their rejects will be found again with them. Chunks of the `kept` tables, which are logged, count on.
- */
-export const renewEpoch = async (
-  client: Client,
-  runId: number,
-  epoch: string,
-  kept: readonly string[],
-): Promise<LostChunks> => {
-  const { rows } = await client.query(
-    `with counted as (
-        select c.file_id, c.byte_start, c.records, f.table_name = any ($3) as is_kept
-        from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
-        where r.id = $1 and c.epoch = r.epoch
-      ),
-      renewed as (
-        update etl.run set epoch = $2, crashes_seen = crashes_seen + 1 where id = $1 and epoch <> $2 returning id
-      ),
-      carried as (
-        update etl.chunk c set epoch = $2 from counted k, renewed
-        where k.is_kept and c.file_id = k.file_id and c.byte_start = k.byte_start
-      ),
-      forgotten as (
-        delete from etl.reject where run_id in (select id from renewed) and table_name <> all ($3)
-      )
-    select count(*)::int as chunks, coalesce(sum(records), 0)::float8 as records from counted where not is_kept`,
-    [runId, epoch, kept],
-  );
-  return rows[0];
-};
 
 /** The newest run of a pipeline, if it is unfinished: whoever holds the lock and has begun a run. */
 export const selectUnfinished = (pipeline: string): Query => ({

@@ -21,6 +21,20 @@ export const tableHashes = (
   );
 
 /**
+ * A hash of each table with files: of what shapes its staged rows, and nothing else. Parameters count, because functions
+ * may hold them. What is built from the rows (keys, indexes, SQL, publication) and what judges them (limits, guard) does not.
+ */
+export const stagedHashes = ({ tables, params }: PipelineSpec): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    tables.flatMap((table) => {
+      if (table.kind !== 'source') return [];
+      const { name, source, staging, columns, filter } = table;
+      const { kind, dialect } = source;
+      return [[name, sha256({ params, kind, dialect, staging, columns, filter })]];
+    }),
+  );
+
+/**
  * SHA-256, in hex, of the bound definition. The order of object keys and the directory do not matter; functions
  * count by their source text and Zod schemas by their definition, refinements included. What a function takes
  * from around it is not seen: a changed constant outside of it needs `--full-refresh`.

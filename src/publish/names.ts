@@ -16,6 +16,10 @@ export const createBuildSchema = (pipeline: string): Query => ({
   text: `create schema ${quoteName(buildSchema(pipeline))}`,
 });
 
+export const ensureBuildSchema = (pipeline: string): Query => ({
+  text: `create schema if not exists ${quoteName(buildSchema(pipeline))}`,
+});
+
 /** A table of the pipeline: in production, and aside while it is built. */
 export interface TableNames {
   readonly schema: string;
@@ -42,3 +46,7 @@ export interface BuiltTable extends DeclaredTable {
 export const productionName = ({ schema, table }: TableNames): string => quoteName(schema, table);
 
 export const builtName = ({ buildSchema: schema, table }: TableNames): string => quoteName(schema, table);
+
+export const dropBuiltTable = (names: TableNames): Query => ({
+  text: `drop table if exists ${builtName(names)} cascade`,
+});

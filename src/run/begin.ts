@@ -1,58 +1,41 @@
 // Begins a run: finds that there is nothing to do, continues the newest unfinished run, or writes a new one.
 
 import { hostname } from 'node:os';
-import { decideBeginning, type Beginning } from '../checkpoint/decide.ts';
+import { decideBeginning, type Beginning, type KnownFile } from '../checkpoint/decide.ts';
 import {
-  abandonRuns,
-  adoptRun,
   insertFiles,
   insertRun,
   latestRun,
   loadedChunks,
-  renewEpoch,
   runFiles,
   type LatestRun,
 } from '../checkpoint/ledger.ts';
 import { whyStopped } from '../checkpoint/run-end.ts';
-import { createStaging, dropStaging } from '../copy/staging.ts';
+import { abandonRuns, fenceRun, renewEpoch } from '../checkpoint/take-over.ts';
 import { awaitBuildsEnd } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import type { RunEvent } from '../model.ts';
-import { createLanding } from '../publish/build-schema.ts';
-import { createBuildSchema, dropBuildSchema } from '../publish/names.ts';
+import { dropBuildSchema } from '../publish/names.ts';
 import type { RunContext } from './context.ts';
 import type { DefinitionHashes } from './definition.ts';
-import { directTables, landingTable, landsDirectly, namesOf } from './landing.ts';
+import { directTables } from './landing.ts';
 import { forgetJobs, type LoadingRun } from './load.ts';
+import { landingsThere, makeLandings } from './make-landings.ts';
 import type { PlannedTable } from './plan.ts';
-
-/** True when every staging table of the pipeline is there. */
-const stagingIsThere = async (
-  { client, spec }: RunContext,
-  planned: readonly PlannedTable[],
-): Promise<boolean> => {
-  const tables = planned.map(({ table }) => landingTable(spec, table));
-  const { rows } = await client.query(
-    'select coalesce(bool_and(to_regclass(name) is not null), true) as there from unnest($1::text[]) as name',
-    [tables],
-  );
-  return rows[0].there;
-};
-
-/** A run, and which of its coordinators this process is. */
-type RunNumber = Pick<LoadingRun, 'runId' | 'generation'>;
+import { adopt, adoptChanged, type RunNumber } from './take-over.ts';
 
 /** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */
 const insertNewRun = (
   context: RunContext,
   hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
+  why: string,
 ): Promise<RunNumber> =>
   withTransaction(context.client, async () => {
     const { client, spec, workers } = context;
     const { name: pipeline, shownParams: params, pinnedParams } = spec;
-    await runQuery(client, abandonRuns(pipeline));
+    await runQuery(client, abandonRuns(pipeline, why));
     const run = {
       pipeline,
       params,
@@ -64,6 +47,7 @@ const insertNewRun = (
       queue: context.runQueue,
       definitionHash: hashes.definition,
       tableHashes: hashes.tables,
+      stagedHashes: hashes.staged,
       epoch: context.epoch,
     };
     const { id: runId, generation } = (await runQuery(client, insertRun(run))).rows[0];
@@ -74,28 +58,10 @@ const insertNewRun = (
         planned.flatMap(({ files }) => files),
       ),
     );
-    await createLandings(context, planned);
+    if (directTables(spec).length > 0) await runQuery(client, dropBuildSchema(spec.name));
+    await makeLandings(context, planned);
     return { runId, generation };
   });
-
-/** Makes the empty tables that the run's rows are loaded into, in place of those of an earlier run. */
-const createLandings = async (
-  { client, spec }: RunContext,
-  planned: readonly PlannedTable[],
-): Promise<void> => {
-  if (directTables(spec).length > 0) {
-    await runQuery(client, dropBuildSchema(spec.name));
-    await runQuery(client, createBuildSchema(spec.name));
-  }
-  for (const { table, staging } of planned) {
-    await runQuery(client, dropStaging(spec.name, table.name));
-    if (!landsDirectly(table)) await runQuery(client, createStaging(spec.name, table.name, staging));
-    else {
-      const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
-      await runQuery(client, createLanding(namesOf(spec, table), columns));
-    }
-  }
-};
 
 type Recovered = Extract<RunEvent, { type: 'recovered' }>;
 
@@ -133,24 +99,27 @@ const announcePlan = ({ emit, spec, address, workers }: RunContext, { runId, pla
   emit({ type: 'planned', tables });
 };
 
-/** Makes this process the run's coordinator. */
-const adopt = async (
-  { client, workers, job, runQueue: queue }: RunContext,
-  runId: number,
-): Promise<RunNumber> => {
-  const { rows } = await runQuery(
-    client,
-    adoptRun(runId, { host: hostname(), pid: process.pid, workers, job, queue }),
-  );
-  if (rows.length === 0) throw await whyStopped(client, runId);
-  return { runId, generation: rows[0].generation };
-};
-
 /** What a run begins as, and the newest run before it. */
 export interface Outset {
   readonly latest: LatestRun | undefined;
   readonly beginning: Beginning;
+  /** Definition and files are those of the run before, which is continued. */
+  readonly isAsItWas: boolean;
 }
+
+/** Files of an unfinished run, and of which of them something is in staging that counts. */
+const knownFiles = async (
+  { client, spec, epoch }: RunContext,
+  run: LatestRun,
+): Promise<readonly KnownFile[]> => {
+  const loaded = new Set((await loadedChunks(client, run.id)).map(({ fileId }) => fileId));
+  const direct = directTables(spec);
+  // A crash has emptied what is unlogged.
+  return (await runFiles(client, run.id)).map((file) => ({
+    ...file,
+    isLoaded: loaded.has(file.id) && (run.epoch === epoch || direct.includes(file.table)),
+  }));
+};
 
 /** Looks at the newest run of the pipeline; `fresh`: it is not to be continued. */
 export const findOutset = async (
@@ -161,44 +130,62 @@ export const findOutset = async (
 ): Promise<Outset> => {
   const { client, spec } = context;
   const latest = await latestRun(client, spec.name);
-  const beginning = decideBeginning({
-    latest,
-    before: isUnfinished(latest) ? await runFiles(client, latest.id) : [],
-    now: planned.flatMap(({ files }) => files),
-    definitionHash: hashes.definition,
-    tableHashes: hashes.tables,
-    stagingIsThere: isUnfinished(latest) && (await stagingIsThere(context, planned)),
-    fresh,
-  });
-  return { latest, beginning };
+  const decide = async (): Promise<Beginning> =>
+    decideBeginning({
+      latest,
+      before: isUnfinished(latest) ? await knownFiles(context, latest) : [],
+      now: planned.flatMap(({ files }) => files),
+      stagedHashes: hashes.staged,
+      landings: isUnfinished(latest) ? await landingsThere(client, spec, planned) : new Set(),
+      fresh,
+    });
+  let beginning = await decide();
+  if (beginning.kind === 'resume' && beginning.changes.length > 0) {
+    // A chunk in flight may be the first of a file that has changed.
+    await runQuery(client, fenceRun(beginning.runId));
+    beginning = await decide();
+  }
+  const isAsItWas =
+    beginning.kind === 'resume' &&
+    beginning.changes.length === 0 &&
+    latest?.definitionHash === hashes.definition;
+  return { latest, beginning, isAsItWas };
 };
 
 const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
   run !== undefined && run.state !== 'published';
 
+/** Why a run is not simply continued, a line each. */
+const reasonsOf = (beginning: Beginning): readonly string[] => {
+  if (beginning.kind === 'new') return beginning.why === undefined ? [] : [beginning.why];
+  return beginning.changes.map(({ table, isKept, why }) =>
+    isKept
+      ? `run ${beginning.runId} goes on with the files of table ${table} as they are now: ${why}`
+      : `run ${beginning.runId} goes on, but table ${table} is loaded again, because ${why}`,
+  );
+};
+
 /**
  * Begins: continues the newest unfinished run of the pipeline, or writes a new one and says why.
  * `back` is told when the server was waited for, unless a crash cost more than it says.
- * Errors: ETL_RESUME_CHANGED when a file of the unfinished run has changed.
  */
 export const beginRun = async (
   context: RunContext,
   hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
-  { latest, beginning }: Outset,
+  { latest, beginning, isAsItWas }: Outset,
   back?: RunEvent,
 ): Promise<LoadingRun> => {
   const { client, spec, emit } = context;
-  if (beginning.kind === 'changed file') {
-    const { table, name: file } = beginning.file;
-    throw new EtlError('ETL_RESUME_CHANGED', { table, file, run: beginning.runId });
-  }
-  if (beginning.kind === 'new' && beginning.why !== undefined)
-    emit({ type: 'notice', message: beginning.why });
+  for (const message of reasonsOf(beginning)) emit({ type: 'notice', message });
   const isNew = beginning.kind === 'new';
   // Rows go straight into the build schema: nobody may be building there any more.
   if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
-  const number = isNew ? await insertNewRun(context, hashes, planned) : await adopt(context, beginning.runId);
+  const number = await (beginning.kind === 'new'
+    ? insertNewRun(context, hashes, planned, beginning.why ?? 'a new run took its place')
+    : isAsItWas
+      ? adopt(context, beginning.runId)
+      : adoptChanged(context, hashes, planned, beginning.runId, beginning.changes));
   const { runId } = number;
   if (isNew && isUnfinished(latest)) await forgetJobs(context, latest.id);
   const run = { ...number, planned, epoch: context.epoch, files: await runFiles(client, runId) };

@@ -3,13 +3,15 @@
 import type { PipelineSpec } from '../declaration.ts';
 import { bindPipeline, type Binding } from '../pipeline/bind.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { definitionHash, tableHashes } from '../pipeline/hash.ts';
+import { definitionHash, stagedHashes, tableHashes } from '../pipeline/hash.ts';
 import { readSqlFile, type SqlText } from '../transform/sql-file.ts';
 
 /** What identifies a definition. */
 export interface DefinitionHashes {
   readonly definition: string;
   readonly tables: Readonly<Record<string, string>>;
+  /** Of what shapes the staged rows of each table with files. */
+  readonly staged: Readonly<Record<string, string>>;
 }
 
 export interface Definition {
@@ -39,6 +41,10 @@ export const readDefinition = async (pipeline: Pipeline, binding: Binding): Prom
   const spec = bindPipeline(pipeline, binding);
   const sqlTexts = await readSqlFiles(spec);
   const texts = new Map([...sqlTexts].map(([table, { text }]) => [table, text]));
-  const hashes = { definition: definitionHash(spec, texts), tables: tableHashes(spec, texts) };
+  const hashes = {
+    definition: definitionHash(spec, texts),
+    tables: tableHashes(spec, texts),
+    staged: stagedHashes(spec),
+  };
   return { spec, sqlTexts, hashes };
 };

@@ -184,8 +184,7 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
     const anew = (options.fullRefresh ?? false) || (options.fresh ?? false);
     const outset = await findOutset(context, hashes, memory.planned, anew);
     // An unfinished run was asked for, though its files may be those that are published: a refresh that was stopped.
-    const goesOn =
-      outset.beginning.kind === 'resume' || (hooks.resume === true && outset.latest?.state !== 'published');
+    const goesOn = outset.isAsItWas || (hooks.resume === true && outset.latest?.state !== 'published');
     const standing =
       anew || goesOn ? undefined : await standingRun(context, hashes.definition, memory.planned);
     if (standing !== undefined) {
@@ -276,7 +275,7 @@ export const runForWorker = async (
 /**
  * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step or not at all.
  *
- * An unfinished run of the same definition and files is continued; a server that goes away is waited for. Without
+ * An unfinished run is continued, table by table when definition or files have changed; a server that goes away is waited for. Without
  * `databaseUrl` or `connection` the server is found as on the command line: DATABASE_URL, PG*, embedded.
  * Returns what was done to each table. Errors: EtlError, with the codes of docs/reference/errors.md; the run's end and
  * its error are recorded in etl.run.

@@ -9,7 +9,6 @@ import { ask } from '../helpers/fault-database.ts';
 import { editPipeline } from '../helpers/fault-files.ts';
 import { expectNoSessions } from '../helpers/fault-outcome.ts';
 import { loadPoints } from '../helpers/fault-points.ts';
-import { resumeAfterKill } from '../helpers/fault-resume.ts';
 import { killChild, openScene, type Scene } from '../helpers/fault-scene.ts';
 
 let directory: string;
@@ -43,75 +42,126 @@ const leaveUnfinished = async (): Promise<void> => {
   await expectNoSessions(scene.url);
 };
 
-const expectAnew = async (ended: Ended, why: RegExp): Promise<void> => {
+/** The run is continued as it is now, says so, and what is kept of it is not loaded again. */
+const expectContinued = async (
+  ended: Ended,
+  kept: readonly object[],
+  why: readonly RegExp[],
+): Promise<void> => {
   expectEnd(ended, 0);
-  expect(eventsOf(ended, 'notice').map(({ message }) => message)).toEqual([expect.stringMatching(why)]);
+  expect(eventsOf(ended, 'notice').map(({ message }) => message)).toEqual(
+    why.map((text) => expect.stringMatching(text)),
+  );
   expect(await ask(scene.url, 'select id::int, state from etl.run order by id')).toEqual([
-    { id: 1, state: 'cancelled' },
-    { id: 2, state: 'published' },
+    { id: 1, state: 'published' },
   ]);
+  expect(await chunksOfTables()).toEqual(expect.arrayContaining([...kept]));
   await scene.expectWhole();
 };
 
-const changes: [string, { before?: () => void; change: () => unknown; args?: string[]; why: RegExp }][] = [
-  ['--fresh', { change: () => undefined, args: ['--fresh'], why: /everything is to be loaded again/ }],
+interface Chunk {
+  readonly table: string;
+}
+const chunksOfTables = (): Promise<readonly Chunk[]> =>
+  ask(
+    scene.url,
+    `select f.table_name as table, f.path, f.ordinal, c.byte_start, c.committed_at from etl.chunk c
+      join etl.source_file f on f.id = c.file_id order by 2, 4`,
+  );
+/** Chunks but for the place of their file in the list, which a new file moves. */
+const without = (chunks: readonly object[]) =>
+  chunks.map((chunk) => ({ ...chunk, ordinal: expect.anything() }));
+
+/** A file of the run, of which something is loaded or nothing. */
+const fileWith = async (isLoaded: boolean): Promise<string> => {
+  const [found] = await ask(
+    scene.url,
+    `select path from etl.source_file f where table_name = 'observation' and bytes > 1000
+      and ${isLoaded ? '' : 'not '}exists (select from etl.chunk where file_id = f.id) order by path limit 1`,
+  );
+  return (found as { path: string }).path;
+};
+const touch = async (isLoaded: boolean): Promise<void> => {
+  const path = await fileWith(isLoaded);
+  const { atime, mtime } = statSync(path);
+  utimesSync(path, atime, new Date(mtime.getTime() + 1_000));
+};
+
+interface Change {
+  readonly before?: () => void;
+  readonly change: () => unknown;
+  readonly why: readonly RegExp[];
+  /** Tables that are loaded again. */
+  readonly again?: readonly string[];
+}
+const again = (why: string): RegExp => new RegExp(`table observation is loaded again, because ${why}`);
+
+const changes: [string, Change][] = [
   [
-    'a changed definition',
-    {
-      change: () => editPipeline(directory, `using: 'brin'`, `using: 'btree'`),
-      why: /definition changed since then \(table observation\)/,
-    },
+    'an index that is another',
+    { change: () => editPipeline(directory, `using: 'brin'`, `using: 'btree'`), why: [] },
   ],
-  ['a new file', { change: writeEmptyFile, why: /new file, .*000hourly\.txt/ }],
+  ['a new file', { change: writeEmptyFile, why: [/there is a new file, .*000hourly\.txt/] }],
   [
-    'a file that is gone',
+    'a file that is gone, of which nothing is loaded',
     {
       before: writeEmptyFile,
       change: () => rmSync(dataFile(emptyFile)),
-      why: /000hourly\.txt is no longer there/,
+      why: [/000hourly\.txt is no longer there/],
     },
   ],
   [
-    'staging tables that somebody dropped',
+    'a changed file of which nothing is loaded',
+    { change: () => touch(false), why: [/\dhourly\.txt has changed/] },
+  ],
+  [
+    'a changed file of which something is loaded',
+    { change: () => touch(true), why: [again('.*hourly\\.txt has changed')], again: ['observation'] },
+  ],
+  [
+    'a table whose rows are shaped otherwise',
+    {
+      change: () => editPipeline(directory, `'M', 'null'`, `'M', 'null', 'never'`),
+      why: [again('the definition changed since then')],
+      again: ['observation'],
+    },
+  ],
+  [
+    'a staging table that somebody dropped',
     {
       change: () => ask(scene.url, 'drop table etl_staging.noaa__observation'),
-      why: /staging tables are gone/,
+      why: [again('the staging table of observation is gone')],
+      again: ['observation'],
     },
   ],
 ];
 
 describe('after a kill, with', () => {
-  it.each(changes)('%s: a new run, and says why', async (_, { before, change, args = [], why }) => {
-    before?.();
-    await leaveUnfinished();
-    await change();
-    const ended = await scene.run(...args);
-    expect(eventsOf(ended, 'resumed')).toEqual([]);
-    await expectAnew(ended, why);
-  });
+  it.each(changes)(
+    '%s: goes on with what is kept, and says why',
+    async (_, { before, change, why, again = [] }) => {
+      before?.();
+      await leaveUnfinished();
+      const kept = (await chunksOfTables()).filter(({ table }) => !again.includes(table));
+      expect(kept.length).toBeGreaterThan(0);
+      await change();
+      const ended = await scene.run();
+      await expectContinued(ended, without(kept), why);
+    },
+  );
 
-  it('a changed file: refused; with the file put back, continued', async () => {
+  it('--fresh and a changed file: a new run with the file as it is now', async () => {
     await leaveUnfinished();
-    const { atime, mtime } = statSync(dataFile('003hourly.txt'));
-    utimesSync(dataFile('003hourly.txt'), atime, new Date(mtime.getTime() + 1_000));
-    const refused = await scene.run();
-    expectEnd(refused, 1, 'ETL_RESUME_CHANGED');
-    expect(refused.error!.details).toEqual({
-      table: 'observation',
-      file: expect.stringMatching(/003hourly\.txt$/),
-      run: 1,
-    });
-    utimesSync(dataFile('003hourly.txt'), atime, mtime);
-    await resumeAfterKill(scene);
-    await scene.expectWhole();
-  });
-
-  it('a changed file and --fresh: a new run with the file as it is now', async () => {
-    await leaveUnfinished();
-    const { atime, mtime } = statSync(dataFile('003hourly.txt'));
-    utimesSync(dataFile('003hourly.txt'), atime, new Date(mtime.getTime() + 1_000));
+    await touch(true);
     const ended = await scene.run('--fresh');
+    expectEnd(ended, 0);
     expect(eventsOf(ended, 'resumed')).toEqual([]);
-    await expectAnew(ended, /everything is to be loaded again/);
+    const why = 'run 1 was not finished; everything is loaded again, because that was asked for';
+    expect(eventsOf(ended, 'notice').map(({ message }) => message)).toEqual([why]);
+    expect(await ask(scene.url, 'select id::int, state, error from etl.run order by id')).toEqual([
+      { id: 1, state: 'cancelled', error: `its process ended without a word; ${why}` },
+      { id: 2, state: 'published', error: null },
+    ]);
+    await scene.expectWhole();
   });
 });

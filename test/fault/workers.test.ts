@@ -2,7 +2,7 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync } from 'node:fs';
+import { cpSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -198,6 +198,20 @@ describe.each(queues)('three worker processes, queues in $queue', ({ queue }) =>
       expect(await outcome()).toEqual(undisturbed);
     },
   );
+
+  it('all are killed in mid-load and the file changes: the next worker goes on by itself, with the file as it is', async () => {
+    const workers = startWorkers();
+    await enqueue();
+    const { id } = await untilRun((_, copying) => copying === 3);
+    for (const worker of workers) worker.kill('SIGKILL');
+    await Promise.all(workers.map(ended));
+    const now = new Date();
+    utimesSync(join(directory, 'data/noaa/001hourly.txt'), now, now);
+    const worker = etl('worker', '--pipelines', 'pipelines', '--workers', '2');
+    expect(await untilRun(({ state }) => state === 'published')).toMatchObject({ id });
+    expect(await outcome()).toEqual(undisturbed);
+    expect(said.get(worker)!()).toContain('run 1 goes on, but table observation is loaded again, because');
+  });
 
   it('each is killed in turn, and started again', async () => {
     const workers = [...startWorkers()];

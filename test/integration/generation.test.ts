@@ -1,7 +1,7 @@
 // Two coordinators of one run, one after the other: whoever still loads for the first one stops, and harms nothing.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { adoptRun } from '../../src/checkpoint/ledger.ts';
+import { adoptRun } from '../../src/checkpoint/take-over.ts';
 import { cancelRun } from '../../src/checkpoint/run-end.ts';
 import { assertLoading, assertPublishing } from '../../src/checkpoint/epoch.ts';
 import { tryLockPipeline } from '../../src/db/advisory-lock.ts';

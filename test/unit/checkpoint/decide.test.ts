@@ -16,13 +16,14 @@ const file = (path: string, fingerprint = 'same'): NewFile => ({
   dataLine: 1,
 });
 
-const stored = (path: string) => ({ ...file(path), id: 1, runId: 7 });
+const stored = (path: string, isLoaded = true) => ({ ...file(path), id: 1, runId: 7, isLoaded });
+const of = (table: string, known: ReturnType<typeof stored>) => ({ ...known, table });
 
 const latest = (change: Partial<LatestRun> = {}): LatestRun => ({
   id: 7,
   state: 'loading',
   definitionHash: 'h',
-  tableHashes: { t: 'a', u: 'b' },
+  stagedHashes: { t: 'a' },
   epoch: 'e',
   generation: 1,
   errorCode: null,
@@ -33,79 +34,145 @@ const situation = (change: Partial<Situation> = {}): Situation => ({
   latest: latest(),
   before: [stored('a.csv')],
   now: [file('a.csv')],
-  definitionHash: 'h',
-  tableHashes: { t: 'a', u: 'b' },
-  stagingIsThere: true,
+  stagedHashes: { t: 'a' },
+  landings: new Set(['t', 'u']),
   fresh: false,
   ...change,
 });
 
-const cases: readonly { name: string; given: Partial<Situation>; kind: string; why?: string | undefined }[] =
-  [
-    { name: 'the first run of a pipeline', given: { latest: undefined, before: [] }, kind: 'new' },
-    { name: 'after a published run', given: { latest: latest({ state: 'published' }) }, kind: 'new' },
-    { name: 'an interrupted run', given: {}, kind: 'resume' },
-    {
-      name: 'a run that was stopped by a signal',
-      given: { latest: latest({ state: 'cancelled' }) },
-      kind: 'resume',
+interface Case {
+  readonly name: string;
+  readonly given: Partial<Situation>;
+  readonly kind: 'new' | 'resume';
+  readonly why?: string;
+  readonly changes?: readonly object[];
+}
+
+/** A second table, of which everything is loaded and nothing has changed. */
+const besideAnother = (given: Partial<Situation>): Partial<Situation> => ({
+  ...given,
+  latest: latest({ stagedHashes: { t: 'a', u: 'b' } }),
+  stagedHashes: { u: 'b', ...(given.stagedHashes ?? { t: 'a' }) },
+  before: [...(given.before ?? [stored('a.csv')]), of('u', stored('u.csv'))],
+  now: [...(given.now ?? [file('a.csv')]), { ...file('u.csv'), table: 'u' }],
+});
+
+const cases: readonly Case[] = [
+  { name: 'the first run of a pipeline', given: { latest: undefined, before: [] }, kind: 'new' },
+  { name: 'after a published run', given: { latest: latest({ state: 'published' }) }, kind: 'new' },
+  { name: 'an interrupted run', given: {}, kind: 'resume' },
+  {
+    name: 'an interrupted run of which nothing is loaded',
+    given: { before: [stored('a.csv', false)] },
+    kind: 'resume',
+  },
+  { name: 'a run that was stopped', given: { latest: latest({ state: 'cancelled' }) }, kind: 'resume' },
+  { name: 'a run that failed', given: { latest: latest({ state: 'failed' }) }, kind: 'resume' },
+  {
+    name: 'a run that died while publishing',
+    given: { latest: latest({ state: 'publishing' }) },
+    kind: 'resume',
+  },
+  {
+    name: 'another definition that shapes the same rows',
+    given: { latest: latest({ definitionHash: 'other' }) },
+    kind: 'resume',
+  },
+  { name: '--fresh', given: { fresh: true }, kind: 'new', why: 'that was asked for' },
+  {
+    name: 'another definition',
+    given: { stagedHashes: { t: 'changed' } },
+    kind: 'new',
+    why: 'the definition changed since then (table t)',
+  },
+  {
+    name: 'another definition of one of two tables',
+    given: besideAnother({ stagedHashes: { t: 'changed' } }),
+    kind: 'resume',
+    changes: [{ table: 't', isKept: false, why: 'the definition changed since then (table t)' }],
+  },
+  {
+    name: 'a new file',
+    given: { now: [file('a.csv'), file('b.csv')] },
+    kind: 'resume',
+    changes: [{ table: 't', isKept: true, why: 'there is a new file, b.csv' }],
+  },
+  {
+    name: 'a file that is gone, of which something is loaded',
+    given: { now: [] },
+    kind: 'new',
+    why: 'a.csv is no longer there',
+  },
+  {
+    name: 'a file that is gone, of which nothing is loaded',
+    given: { before: [stored('a.csv'), stored('b.csv', false)] },
+    kind: 'resume',
+    changes: [{ table: 't', isKept: true, why: 'b.csv is no longer there' }],
+  },
+  {
+    name: 'staging dropped by hand',
+    given: { landings: new Set() },
+    kind: 'new',
+    why: 'the staging table of t is gone',
+  },
+  {
+    name: 'staging of one of two tables dropped by hand',
+    given: besideAnother({ landings: new Set(['u']) }),
+    kind: 'resume',
+    changes: [{ table: 't', isKept: false, why: 'the staging table of t is gone' }],
+  },
+  {
+    name: 'a run that lost count',
+    given: { latest: latest({ state: 'failed', errorCode: 'ETL_INCOMPLETE' }) },
+    kind: 'new',
+    why: 'its staging tables do not hold what the ledger says',
+  },
+  {
+    name: 'a changed file of an interrupted run',
+    given: { now: [file('a.csv', 'other')] },
+    kind: 'new',
+    why: 'a.csv has changed',
+  },
+  {
+    name: 'a changed file of a failed run',
+    given: { latest: latest({ state: 'failed' }), now: [file('a.csv', 'other')] },
+    kind: 'new',
+    why: 'a.csv has changed',
+  },
+  {
+    name: 'a changed file of one of two tables',
+    given: besideAnother({ now: [file('a.csv', 'other')] }),
+    kind: 'resume',
+    changes: [{ table: 't', isKept: false, why: 'a.csv has changed' }],
+  },
+  {
+    name: 'a changed file of which nothing is loaded',
+    given: {
+      before: [stored('a.csv'), stored('b.csv', false)],
+      now: [file('a.csv'), file('b.csv', 'other')],
     },
-    { name: 'a run that failed', given: { latest: latest({ state: 'failed' }) }, kind: 'resume' },
-    {
-      name: 'a run that died while publishing',
-      given: { latest: latest({ state: 'publishing' }) },
-      kind: 'resume',
+    kind: 'resume',
+    changes: [{ table: 't', isKept: true, why: 'b.csv has changed' }],
+  },
+  {
+    name: 'a table that is gone, and another one of which nothing is left',
+    given: {
+      before: [of('gone', stored('a.csv')), stored('a.csv')],
+      now: [file('a.csv', 'other')],
     },
-    { name: '--fresh', given: { fresh: true }, kind: 'new', why: 'everything is to be loaded again' },
-    {
-      name: 'another definition',
-      given: { definitionHash: 'other', tableHashes: { t: 'changed', u: 'b' } },
-      kind: 'new',
-      why: 'the definition changed since then (table t)',
-    },
-    {
-      name: 'other parameters',
-      given: { definitionHash: 'other' },
-      kind: 'new',
-      why: 'the definition changed since then (its parameters)',
-    },
-    {
-      name: 'a new file',
-      given: { now: [file('a.csv'), file('b.csv')] },
-      kind: 'new',
-      why: 'there is a new file, b.csv',
-    },
-    { name: 'a file that is gone', given: { now: [] }, kind: 'new', why: 'a.csv is no longer there' },
-    {
-      name: 'staging dropped by hand',
-      given: { stagingIsThere: false },
-      kind: 'new',
-      why: 'its staging tables are gone',
-    },
-    {
-      name: 'a run that lost count',
-      given: { latest: latest({ state: 'failed', errorCode: 'ETL_INCOMPLETE' }) },
-      kind: 'new',
-      why: 'its staging tables do not hold what the ledger says',
-    },
-    {
-      name: 'a changed file of an interrupted run',
-      given: { now: [file('a.csv', 'other')] },
-      kind: 'changed file',
-    },
-    {
-      name: 'a mended file of a failed run',
-      given: { latest: latest({ state: 'failed' }), now: [file('a.csv', 'other')] },
-      kind: 'new',
-      why: 'a.csv has changed',
-    },
-  ];
+    kind: 'new',
+    why: 'a.csv has changed',
+  },
+];
 
 describe('decideBeginning', () => {
-  it.each(cases)('$name: $kind', ({ given, kind, why }) => {
+  it.each(cases)('$name: $kind', ({ given, kind, why, changes }) => {
     const beginning = decideBeginning(situation(given));
     expect(beginning.kind).toBe(kind);
     if (why !== undefined)
-      expect(beginning).toMatchObject({ why: `run 7 was not finished; starting anew, because ${why}` });
+      expect(beginning).toMatchObject({
+        why: `run 7 was not finished; everything is loaded again, because ${why}`,
+      });
+    if (kind === 'resume') expect(beginning).toMatchObject({ changes: changes ?? [] });
   });
 });

@@ -1,0 +1,111 @@
+// How an unfinished run changes hands: another process goes on with it, as it was or as definition and files are now.
+
+import type { Client } from '../db/client.ts';
+import type { Query } from '../db/sql.ts';
+import type { SourceFile } from '../model.ts';
+import type { NewRun } from './ledger.ts';
+
+/** Ends unfinished runs that a new one takes the place of: their staging tables are about to be dropped. */
+export const abandonRuns = (pipeline: string, why: string): Query => ({
+  text: `update etl.run
+    set state = 'cancelled', finished_at = coalesce(finished_at, clock_timestamp()),
+      error_code = coalesce(error_code, 'ETL_INTERRUPTED'),
+      error = coalesce(error, 'its process ended without a word; ' || $2)
+    where pipeline = $1 and state not in ('published', 'cancelled', 'failed')`,
+  values: [pipeline, why],
+});
+
+/**
+ * A process goes on with an unfinished run, over the session that holds the pipeline's lock: as its next generation, so that whoever still loads for an earlier one stops.
+ * Waits for their chunks in flight, which hold the run's row. No row comes back when the run was cancelled for its own job:
+ * only somebody who asks anew goes on with it.
+ */
+export const adoptRun = (
+  runId: number,
+  { host, pid, workers, job, queue }: Pick<NewRun, 'host' | 'pid' | 'workers' | 'job' | 'queue'>,
+): Query => ({
+  text: `update etl.run
+    set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
+      queue = $6, session = pg_backend_pid(), finished_at = null, error_code = null, error = null
+    where id = $1 and ($5::text is null or job is distinct from $5 or error_code is distinct from 'ETL_RUN_CANCELLED')
+    returning generation`,
+  values: [runId, host, pid, workers, job, queue],
+});
+
+/**
+ * Shuts out whoever still loads for the run, after waiting for the chunks in flight: what is loaded of it can no longer change.
+ * Only the holder of the pipeline's lock asks.
+ */
+export const fenceRun = (runId: number): Query => ({
+  text: 'update etl.run set generation = generation + 1 where id = $1',
+  values: [runId],
+});
+
+/** The run is one of this definition from now on. */
+export const redefineRun = (
+  runId: number,
+  {
+    definitionHash,
+    tableHashes,
+    stagedHashes,
+  }: Pick<NewRun, 'definitionHash' | 'tableHashes' | 'stagedHashes'>,
+): Query => ({
+  text: 'update etl.run set definition_hash = $2, table_hashes = $3, staged_hashes = $4 where id = $1',
+  values: [runId, definitionHash, JSON.stringify(tableHashes), JSON.stringify(stagedHashes)],
+});
+
+/** Forgets all files of the run but these, with their chunks and rejects. */
+export const forgetOtherFiles = (runId: number, kept: readonly Pick<SourceFile, 'id'>[]): Query => ({
+  text: 'delete from etl.source_file where run_id = $1 and id <> all ($2)',
+  values: [runId, kept.map(({ id }) => id)],
+});
+
+/** Out of the way of new places, of which each is taken once. */
+export const freeOrdinals = (runId: number): Query => ({
+  text: 'update etl.source_file set ordinal = -1 - ordinal where run_id = $1',
+  values: [runId],
+});
+
+export const setOrdinals = (files: readonly Pick<SourceFile, 'id' | 'ordinal'>[]): Query => ({
+  text: `update etl.source_file f set ordinal = n.ordinal
+    from unnest($1::bigint[], $2::integer[]) as n (id, ordinal) where f.id = n.id`,
+  values: [files.map(({ id }) => id), files.map(({ ordinal }) => ordinal)],
+});
+
+/** What a crash took: chunks of the run that its old epoch had. */
+export interface LostChunks {
+  readonly chunks: number;
+  readonly records: number;
+}
+
+/**
+ * Gives a run the epoch of the server after a crash. Everything it had in unlogged staging is gone, so those chunks no
+ * longer count, and their rejects will be found again with them. Chunks of the `kept` tables, which are logged, count on.
+ */
+export const renewEpoch = async (
+  client: Client,
+  runId: number,
+  epoch: string,
+  kept: readonly string[],
+): Promise<LostChunks> => {
+  const { rows } = await client.query(
+    `with counted as (
+        select c.file_id, c.byte_start, c.records, f.table_name = any ($3) as is_kept
+        from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
+        where r.id = $1 and c.epoch = r.epoch
+      ),
+      renewed as (
+        update etl.run set epoch = $2, crashes_seen = crashes_seen + 1 where id = $1 and epoch <> $2 returning id
+      ),
+      carried as (
+        update etl.chunk c set epoch = $2 from counted k, renewed
+        where k.is_kept and c.file_id = k.file_id and c.byte_start = k.byte_start
+      ),
+      forgotten as (
+        delete from etl.reject where run_id in (select id from renewed) and table_name <> all ($3)
+      )
+    select count(*)::int as chunks, coalesce(sum(records), 0)::float8 as records from counted where not is_kept`,
+    [runId, epoch, kept],
+  );
+  return rows[0];
+};

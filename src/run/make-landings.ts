@@ -1,0 +1,40 @@
+// Makes the empty tables that rows are loaded into, and looks which of them are there.
+
+import { createStaging, dropStaging } from '../copy/staging.ts';
+import type { PipelineSpec } from '../declaration.ts';
+import { runQuery, type Client } from '../db/client.ts';
+import { createLanding } from '../publish/build-schema.ts';
+import { dropBuiltTable, ensureBuildSchema } from '../publish/names.ts';
+import type { RunContext } from './context.ts';
+import { landingTable, landsDirectly, namesOf } from './landing.ts';
+import type { PlannedTable } from './plan.ts';
+
+/** Names of the tables whose landing is there. */
+export const landingsThere = async (
+  client: Client,
+  spec: PipelineSpec,
+  planned: readonly PlannedTable[],
+): Promise<ReadonlySet<string>> => {
+  const { rows } = await client.query(
+    'select name from unnest($1::text[], $2::text[]) as t (name, landing) where to_regclass(landing) is not null',
+    [planned.map(({ table }) => table.name), planned.map(({ table }) => landingTable(spec, table))],
+  );
+  return new Set(rows.map(({ name }) => name));
+};
+
+/** Makes them, in place of those of an earlier run. */
+export const makeLandings = async (
+  { client, spec }: RunContext,
+  planned: readonly PlannedTable[],
+): Promise<void> => {
+  if (planned.some(({ table }) => landsDirectly(table))) await runQuery(client, ensureBuildSchema(spec.name));
+  for (const { table, staging } of planned) {
+    await runQuery(client, dropStaging(spec.name, table.name));
+    if (!landsDirectly(table)) await runQuery(client, createStaging(spec.name, table.name, staging));
+    else {
+      const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
+      await runQuery(client, dropBuiltTable(namesOf(spec, table)));
+      await runQuery(client, createLanding(namesOf(spec, table), columns));
+    }
+  }
+};
