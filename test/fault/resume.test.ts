@@ -94,7 +94,7 @@ interface Change {
   /** Tables that are loaded again. */
   readonly again?: readonly string[];
 }
-const again = (why: string): RegExp => new RegExp(`table observation is loaded again, because ${why}`);
+const lostBecause = (why: string): RegExp => new RegExp(`table observation is loaded again, because ${why}`);
 
 const changes: [string, Change][] = [
   [
@@ -116,13 +116,13 @@ const changes: [string, Change][] = [
   ],
   [
     'a changed file of which something is loaded',
-    { change: () => touch(true), why: [again('.*hourly\\.txt has changed')], again: ['observation'] },
+    { change: () => touch(true), why: [lostBecause('.*hourly\\.txt has changed')], again: ['observation'] },
   ],
   [
     'a table whose rows are shaped otherwise',
     {
       change: () => editPipeline(directory, `'M', 'null'`, `'M', 'null', 'never'`),
-      why: [again('the definition changed since then')],
+      why: [lostBecause('the definition changed since then')],
       again: ['observation'],
     },
   ],
@@ -130,7 +130,7 @@ const changes: [string, Change][] = [
     'a staging table that somebody dropped',
     {
       change: () => ask(scene.url, 'drop table etl_staging.noaa__observation'),
-      why: [again('the staging table of observation is gone')],
+      why: [lostBecause('the staging table of observation is gone')],
       again: ['observation'],
     },
   ],
