@@ -29,6 +29,12 @@ export const serverErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_POOLER: {
+    message: 'the connection to {server} goes through a pooler that gives a session to several clients',
+    hint: 'Connect to the server itself, or to a pooler in session mode (PgBouncer: pool_mode = session; Supabase: port 5432; Neon: the host without -pooler): locks and settings of a run belong to its session.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_PERMISSION: {
     message: 'user {user} may not {action}: {problem}',
     hint: 'Grant it, or connect as another user.',

@@ -13,7 +13,7 @@ import { quoteName, type Query } from './sql.ts';
 import { tlsHint } from './tls.ts';
 import { watchClient } from './watchdog.ts';
 
-export type Client = pg.Client;
+export type Client = PgClient;
 
 const networkProblems: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -29,10 +29,13 @@ const networkProblems: Readonly<Record<string, string>> = {
   '53300': 'the server has no connection slot left',
 };
 
+const noSession =
+  'it took us in and began no session in time; a pooler may have no connection to the server left';
+
 const connectHint = 'Check host and port in DATABASE_URL (or PGHOST, PGPORT), and that the server runs.';
 
 /** Turns what node-postgres throws while connecting into one of our errors, by code. */
-const connectError = (thrown: unknown, address: ServerAddress, client: pg.Client): EtlError => {
+const connectError = (thrown: unknown, address: ServerAddress, client: Client): EtlError => {
   const { label } = address;
   const cause = withPermission(address, thrown);
   if (cause instanceof EtlError) return cause;
@@ -48,7 +51,7 @@ const connectError = (thrown: unknown, address: ServerAddress, client: pg.Client
   const hint = tlsHint(cause);
   if (hint !== undefined)
     return new EtlError('ETL_CONNECT_TLS', { ...details, problem: messageOf(cause), hint }, { cause });
-  const known = networkProblems[code];
+  const known = code === 'ETIMEDOUT' && client.isLoggedIn ? noSession : networkProblems[code];
   const problem = known === undefined ? messageOf(cause) : `${known} (${code})`;
   return new EtlError('ETL_CONNECT', { ...details, problem, hint: connectHint }, { cause });
 };

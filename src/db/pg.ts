@@ -31,6 +31,11 @@ interface Connecting {
   on(event: 'parameterStatus', listener: (status: ParameterStatus) => void): this;
 }
 
+/** Of BackendKeyData, by which a session can be cancelled: a server process, or what a pooler calls one. */
+interface BackendKey {
+  readonly processID: number | null;
+}
+
 /** What the server says of itself before the session begins. PostgreSQL, "Message Formats", ParameterStatus. */
 interface ParameterStatus {
   readonly parameterName: string;
@@ -46,12 +51,15 @@ interface ParameterStatus {
  */
 export class PgClient extends loadPg().Client {
   readonly #start: SessionStart;
+  readonly #timeoutMs: number;
   #serverVersion = '';
+  #serverPid: number | undefined;
 
   constructor(given: pg.ClientConfig, start: SessionStart) {
     const { config, isOptional } = settleTls(given, process.env);
     super({ ...config, application_name: start.name });
     this.#start = start;
+    this.#timeoutMs = config.connectionTimeoutMillis ?? 0;
     this.password ??= passwordFromFile as never;
     const connection = this.connection as pg.Connection & Connecting;
     connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) => {
@@ -67,10 +75,42 @@ export class PgClient extends loadPg().Client {
     };
   }
 
+  /** The server process of this session; undefined until the session has begun. */
+  get serverPid(): number | undefined {
+    return this.#serverPid;
+  }
+
+  /** Whether the server was asked who we are: then it has answered, or a pooler in its place. */
+  get isLoggedIn(): boolean {
+    return (this as unknown as BackendKey).processID !== null;
+  }
+
+  /** Whether a pooler stands before the server: it names a server process of its own when a session begins. */
+  get isPooled(): boolean {
+    return this.#serverPid !== undefined && this.#serverPid !== (this as unknown as BackendKey).processID;
+  }
+
+  /**
+   * The driver bounds how long it waits for being logged in. A pooler does that itself, and may have no connection to the server
+   * left (test/integration/pgbouncer.test.ts).
+   */
+  async #begin(): Promise<void> {
+    const late = (): void => void this.connection.stream.destroy(new Error('the session was never begun'));
+    const timer = this.#timeoutMs > 0 ? setTimeout(late, this.#timeoutMs) : undefined;
+    try {
+      const text = startStatement(this.#start, this.#serverVersion);
+      // One result a statement: the types know of one.
+      const results = (await this.query(text)) as unknown as readonly pg.QueryResult[];
+      this.#serverPid = results.at(-1)!.rows[0].pid;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   async #open(): Promise<this> {
     await super.connect();
     try {
-      await this.query(startStatement(this.#start, this.#serverVersion));
+      await this.#begin();
     } catch (error) {
       void this.end().catch(() => undefined);
       throw error;

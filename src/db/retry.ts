@@ -21,6 +21,7 @@ export const retryByCode: Readonly<Record<string, Retry>> = {
   '08001': 'server', // sqlclient_unable_to_establish_sqlconnection
   '08003': 'server', // connection_does_not_exist
   '08006': 'server', // connection_failure
+  '08P01': 'server', // protocol_violation: what PgBouncer says when it has lost the server, or has no connection to it left
   '57P01': 'server', // admin_shutdown: pg_terminate_backend, fast stop
   '57P02': 'server', // crash_shutdown: another backend crashed, all are ended
   '57P03': 'server', // cannot_connect_now: starting up, shutting down, in recovery

@@ -1,4 +1,5 @@
-// The statement that every session of ours begins with: search path, name and settings, in one round trip.
+// The statement that every session of ours begins with: search path, name and settings, in one round trip; it gives the number of
+// the server process.
 
 import { quoteNames, quoteText } from './sql.ts';
 
@@ -60,5 +61,6 @@ export const startStatement = ({ name, schemas }: SessionStart, serverVersion: s
     `set search_path = ${quoteNames(['pg_catalog', ...schemas, 'pg_temp'])}`,
     `set application_name = ${quoteText(name)}`,
     ...settings.filter(({ since = 0 }) => major >= since).map(setOne),
+    'select pg_backend_pid() as pid',
   ].join('; ');
 };

@@ -18,16 +18,11 @@ type Verdict = 'working' | 'waiting' | 'dead';
 /** What the server says of a session: 'ClientRead' and 'ClientWrite' mean that it waits for us. */
 const selectSession = `select state, wait_event_type, wait_event from pg_stat_activity where pid = $1`;
 
-/** The number of the server process behind a connection. */
-export const serverPid = (client: pg.Client): number =>
-  (client as unknown as { processID: number }).processID;
-
 /** Asks over a connection of its own, bounded in time; what a session waits for in vain is ended. */
-const probe = async (
-  client: pg.Client,
-  { config }: ServerAddress,
-  endFrozen: EndFrozen,
-): Promise<Verdict> => {
+const probe = async (client: PgClient, { config }: ServerAddress, endFrozen: EndFrozen): Promise<Verdict> => {
+  const { serverPid, isPooled } = client;
+  // A session that has not begun is bounded in time where it begins.
+  if (serverPid === undefined) return 'working';
   const bounded = { ...config, connectionTimeoutMillis: probeTimeoutMs, query_timeout: probeTimeoutMs };
   const asker = new PgClient(bounded, { name: 'sluice watchdog', schemas: [] });
   asker.on('error', () => undefined);
@@ -35,17 +30,19 @@ const probe = async (
     await asker.connect();
     // Sessions belong to the role that logged in; a role that was set since then (`alter role … set role`) may not see them.
     await asker.query('set role none');
-    const { rows } = await asker.query(selectSession, [serverPid(client)]);
+    const { rows } = await asker.query(selectSession, [serverPid]);
     const session = rows[0];
     // We wait for an answer, and the server has nothing to do: the question or the answer went nowhere.
     if (session === undefined || session.state?.startsWith('idle')) return 'dead';
     // What it shows is hidden from us: then a slow query must not pass for a dead one.
     if (session.state === null) return 'working';
-    if (session.wait_event_type === 'Lock') await endFrozen(asker, serverPid(client)).catch(() => undefined);
+    if (session.wait_event_type === 'Lock') await endFrozen(asker, serverPid).catch(() => undefined);
     return session.state === 'active' && session.wait_event_type !== 'Client' ? 'working' : 'waiting';
   } catch (error) {
     // A refusal (no slot left, say) is an answer, too: the server lives, and we know no more than before.
-    return isSqlState(codeOf(error)) ? 'working' : 'dead';
+    if (isSqlState(codeOf(error))) return 'working';
+    // So does a pooler that has let us in, and has no connection to the server left for this question.
+    return isPooled && asker.isLoggedIn ? 'working' : 'dead';
   } finally {
     void asker.end().catch(() => undefined);
   }
@@ -61,7 +58,7 @@ const isIdle = (client: pg.Client): boolean =>
   (client as unknown as { readyForQuery: boolean }).readyForQuery && socketOf(client).writableLength === 0;
 
 /** Watches a connection until it ends. The timer does not keep the process alive. */
-export const watchClient = (client: pg.Client, address: ServerAddress): void => {
+export const watchClient = (client: PgClient, address: ServerAddress): void => {
   let seen = '';
   let seenAt = performance.now();
   let isAsking = false;

@@ -62,6 +62,14 @@ const judgeServer = ({ access: { version, versionNumber, isStandby, encoding } }
     : refuse('encoding', encoding, `create database … template template0 encoding 'UTF8', and load there`),
 ];
 
+const judgePooling = ({ pooling }: ServerFacts): Finding[] => {
+  if (pooling === 'direct') return [];
+  if (pooling === 'session') return [ok('pooler', 'in session mode')];
+  const advice =
+    'connect to the server itself, or to a pooler in session mode (PgBouncer: pool_mode = session): others lose the locks of a run';
+  return [refuse('pooler', 'gives a session to several clients', advice)];
+};
+
 const judgeUser = ({ access, isSuperuser }: ServerFacts): Finding => {
   const { user, database, isReadOnly, isStandby, missing } = access;
   const value = `${user}${isSuperuser ? ', superuser' : ''}`;
@@ -163,6 +171,7 @@ const judgeUptime = ({ startedAt, checkpointerStartedAt }: ServerFacts): Finding
 /** Judges the facts for a run with so many workers. Pure. */
 export const findingsOf = (facts: ServerFacts, workers: number): readonly Finding[] => [
   ...judgeServer(facts),
+  ...judgePooling(facts),
   judgeUser(facts),
   ...judgeConnections(facts, workers),
   ...judgeSettings(facts),

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../checkpoint/ledger.ts';
 import { withClient, type Client } from '../db/client.ts';
+import { refuseSharedSessions } from '../db/pooler.ts';
 import { EtlError } from '../errors.ts';
 import { queuePollMs } from '../limits.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
@@ -53,6 +54,7 @@ export const loadForWorker = async (
 ): Promise<void> => {
   const job = await prepareJob(pipeline, options, hooks);
   await withClient(job.address, async (client) => {
+    await refuseSharedSessions(client, job.address);
     const context = await createContext(job, client, []);
     const run = await loadingRun(context, await findRun(context, job));
     const chunks = await loadedChunks(client, run.runId);

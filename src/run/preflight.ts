@@ -3,6 +3,7 @@
 import type { PipelineSpec } from '../declaration.ts';
 import type { ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
+import { refuseSharedSessions } from '../db/pooler.ts';
 import { EtlError } from '../errors.ts';
 import { serverVersionMin } from '../limits.ts';
 import { throwProblems } from '../pipeline/problems.ts';
@@ -111,14 +112,16 @@ const checkTypes = async (client: Client, { name: pipeline, tables }: PipelineSp
 };
 
 /**
- * Looks before the run does anything. Errors: ETL_SERVER_VERSION, ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY,
+ * Looks before the run does anything. Errors: ETL_POOLER, ETL_SERVER_VERSION, ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY,
  * ETL_PERMISSION naming everything that is missing, ETL_DEFINITION naming types that the server does not have.
  */
 export const preflight = async (
   client: Client,
-  { label }: ServerAddress,
+  address: ServerAddress,
   spec: PipelineSpec,
 ): Promise<void> => {
+  await refuseSharedSessions(client, address);
+  const { label } = address;
   const { version, versionNumber, isStandby, isReadOnly, user, database, encoding, missing } =
     await readAccess(client, spec);
   if (versionNumber < serverVersionMin) throw new EtlError('ETL_SERVER_VERSION', { server: label, version });

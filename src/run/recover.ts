@@ -56,7 +56,8 @@ const overdue = ({ address, waitMs, workers, wasReached }: RecoverOptions, cause
     return new EtlError('ETL_CONNECTIONS', details, { cause });
   }
   if (!wasReached()) return cause;
-  const problem = `it did not come back within ${seconds} s`;
+  const why = asServerError(address, cause).details['problem'] ?? codeOf(cause);
+  const problem = `it did not come back within ${seconds} s (${why})`;
   return new EtlError('ETL_SERVER_LOST', { server, problem }, { cause });
 };
 

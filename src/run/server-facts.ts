@@ -3,6 +3,7 @@
 import { statfs } from 'node:fs/promises';
 import type { ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
+import { poolingOf, type Pooling } from '../db/pooler.ts';
 import { schemaVersions } from '../db/migrate.ts';
 import { readAccess, type Access } from './preflight.ts';
 
@@ -43,6 +44,7 @@ export interface Bookkeeping {
 }
 
 export interface ServerFacts {
+  readonly pooling: Pooling;
   readonly access: Access;
   readonly isSuperuser: boolean;
   readonly settings: Readonly<Record<string, SettingValue>>;
@@ -144,6 +146,7 @@ export const readServerFacts = async (client: Client, address: ServerAddress): P
   const access = await readAccess(client);
   const settings = await client.query(selectSettings, [settingNames]);
   return {
+    pooling: await poolingOf(client, address),
     access,
     ...(await client.query(selectServer)).rows[0],
     settings: Object.fromEntries(settings.rows.map(({ name, text, number }) => [name, { text, number }])),

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { resolveServer, type ServerAddress } from '../db/address.ts';
 import { withClient, type Client } from '../db/client.ts';
+import { refuseSharedSessions } from '../db/pooler.ts';
 import { migrate } from '../db/migrate.ts';
 import { silentLogger } from '../logger.ts';
 import type { QueueBackend } from '../queue/backend.ts';
@@ -47,6 +48,7 @@ export const openFound = async (
   queues: readonly string[],
 ): Promise<Place> => {
   const namespace = await withClient(address, async (client) => {
+    await refuseSharedSessions(client, address);
     await migrate(client);
     if (queues.length > 0) await rememberQueues(client, queues);
     return backend.namespaceOf(client);

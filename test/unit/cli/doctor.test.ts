@@ -17,6 +17,7 @@ const startedAt = new Date('2026-03-01T09:05:00Z');
 
 /** A server on which there is nothing to find. */
 const fit: ServerFacts = {
+  pooling: 'direct',
   access: {
     version: '17.2',
     versionNumber: 170_002,
@@ -77,6 +78,21 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
+  {
+    title: 'a pooler in session mode',
+    facts: { pooling: 'session' },
+    name: 'pooler',
+    value: 'in session mode',
+    verdict: 'ok',
+  },
+  {
+    title: 'a pooler in another mode',
+    facts: { pooling: 'shared' },
+    name: 'pooler',
+    value: 'gives a session to several clients',
+    verdict: 'problem',
+    advice: 'pool_mode = session',
+  },
   {
     title: 'a server that is too old',
     facts: access({ version: '13.20', versionNumber: 130_020 }),
