@@ -38,6 +38,8 @@ export class EtlError extends Error {
   readonly hint: string;
   readonly retry: RetryClass;
   readonly exit: number;
+  /** Number of the run that it ended; undefined when it came before there was one. */
+  run: number | undefined;
 
   constructor(code: ErrorCode, details: ErrorDetails = {}, options?: ErrorOptions) {
     const entry = catalogue[code];

@@ -23,7 +23,7 @@ const wants = (name: string, args: readonly string[], io: Io): boolean =>
 const report = (thrown: unknown, args: readonly string[], io: Io): number => {
   const error = asEtlError(thrown);
   const debug = wants('debug', args, io);
-  if (wants('json', args, io)) io.stdout.write(`${errorJson(error, debug)}\n`);
+  if (wants('json', args, io)) io.stdout.write(`${errorJson(error, io.clock(), debug)}\n`);
   const lines = errorLines(error, paintFor(io.stderr, io.env), debug);
   io.stderr.write(lines.map((line) => `${line}\n`).join(''));
   return exitOf(error);

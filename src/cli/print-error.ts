@@ -53,12 +53,14 @@ export const errorLines = (thrown: unknown, paint: Paint, debug: boolean): strin
   ];
 };
 
-/** The line that a program reads. */
-export const errorJson = (thrown: unknown, debug: boolean): string => {
+/** The line that a program reads; `nowMs` is the time since 1970. */
+export const errorJson = (thrown: unknown, nowMs: number, debug: boolean): string => {
   const error = asEtlError(thrown);
-  const { code, message, hint, details } = error;
+  const { code, message, hint, details, run } = error;
   return JSON.stringify({
     type: 'error',
+    time: new Date(nowMs).toISOString(),
+    run,
     code,
     message,
     hint,

@@ -18,8 +18,14 @@ const stateStyles: Readonly<Record<string, Style>> = {
   cancelled: 'yellow',
 };
 
-const stateText = ({ state, processGone }: RunShown, paint: Paint): string =>
-  processGone ? paint('yellow', `${state} (process gone)`) : paint(stateStyles[state] ?? 'cyan', state);
+/** Cancelled is what somebody has cancelled. A run that was interrupted is continued by the next one of its pipeline. */
+const stateName = ({ state, errorCode }: RunSummary): string =>
+  state === 'cancelled' && errorCode === 'ETL_INTERRUPTED' ? 'stopped' : state;
+
+const stateText = (run: RunShown, paint: Paint): string =>
+  run.processGone
+    ? paint('yellow', `${run.state} (process gone)`)
+    : paint(stateStyles[run.state] ?? 'cyan', stateName(run));
 
 const right = (count: number): Alignment[] => Array.from({ length: count }, () => 'right');
 const left = (count: number): Alignment[] => Array.from({ length: count }, () => 'left');

@@ -26,20 +26,26 @@ const rowsCells = ({ rowsBefore, rows }: TableResult): string[] => [
   formatCount(rows),
 ];
 
-const countCells = (counts: TableResult): string[] => [
+/** Records of a table that were in staging before this process began: they say nothing about its pace. */
+export type LoadedBefore = ReadonlyMap<string, number>;
+
+const recordsRead = ({ table, records }: TableResult, before: LoadedBefore): number =>
+  records - (before.get(table) ?? 0);
+
+const countCells = (counts: TableResult, before: LoadedBefore): string[] => [
   formatCount(counts.files),
   formatBytes(counts.bytes),
   formatCount(counts.records),
   formatCount(counts.rejected),
   formatCount(counts.filtered),
   counts.seconds.toFixed(1),
-  formatRate(counts.records, counts.seconds),
+  formatRate(recordsRead(counts, before), counts.seconds),
   ...rowsCells(counts),
 ];
 
-const tableCells = (result: TableResult): string[] => {
+const tableCells = (result: TableResult, before: LoadedBefore): string[] => {
   const name = visibleText(`${result.schema}.${result.table}`);
-  if (result.kind === 'source') return [name, ...countCells(result)];
+  if (result.kind === 'source') return [name, ...countCells(result, before)];
   return [name, '–', '–', '–', '–', '–', result.seconds.toFixed(1), '–', ...rowsCells(result)];
 };
 
@@ -49,7 +55,7 @@ const sumOf = (
 ) => tables.reduce((sum, table) => sum + (table[key] ?? 0), 0);
 
 /** Seconds are those of the run: tables are worked on side by side, so theirs do not add up. */
-const totalCells = ({ tables, seconds }: RunResult): string[] => [
+const totalCells = ({ tables, seconds }: RunResult, before: LoadedBefore): string[] => [
   'total',
   formatCount(sumOf(tables, 'files')),
   formatBytes(sumOf(tables, 'bytes')),
@@ -57,7 +63,10 @@ const totalCells = ({ tables, seconds }: RunResult): string[] => [
   formatCount(sumOf(tables, 'rejected')),
   formatCount(sumOf(tables, 'filtered')),
   seconds.toFixed(1),
-  formatRate(sumOf(tables, 'records'), seconds),
+  formatRate(
+    tables.reduce((sum, table) => sum + recordsRead(table, before), 0),
+    seconds,
+  ),
   tables.every(({ rowsBefore }) => rowsBefore === null) ? '–' : formatCount(sumOf(tables, 'rowsBefore')),
   formatCount(sumOf(tables, 'rows')),
 ];
@@ -65,9 +74,10 @@ const totalCells = ({ tables, seconds }: RunResult): string[] => [
 const describeSteps = (steps: readonly StepTime[]): string =>
   steps.map(({ step, seconds }) => `${step} ${formatSeconds(seconds)}`).join(' · ');
 
-const tableLines = (result: RunResult, paint: Paint): string[] => {
-  const total = result.tables.length > 1 ? [totalCells(result)] : [];
-  const [title = '', ...lines] = alignRows([titles, ...result.tables.map(tableCells), ...total], alignments);
+const tableLines = (result: RunResult, before: LoadedBefore, paint: Paint): string[] => {
+  const total = result.tables.length > 1 ? [totalCells(result, before)] : [];
+  const cells = result.tables.map((table) => tableCells(table, before));
+  const [title = '', ...lines] = alignRows([titles, ...cells, ...total], alignments);
   const last = total.length > 0 ? lines.pop() : undefined;
   return [paint('dim', title), ...lines, ...(last === undefined ? [] : [paint('bold', last)])];
 };
@@ -95,11 +105,11 @@ const notes = ({ runId, tables }: RunResult, paint: Paint): string[] => {
 const blank = (lines: readonly string[]): string[] => (lines.length > 0 ? ['', ...lines] : []);
 
 /** The summary of a run that published. */
-export const publishedLines = (result: RunResult, paint: Paint): string[] => [
+export const publishedLines = (result: RunResult, before: LoadedBefore, paint: Paint): string[] => [
   `${paint('green', 'Published')} ${paint('bold', visibleText(result.pipeline))} ` +
     `in ${formatSeconds(result.seconds)}, run ${result.runId} ${paint('dim', `(${describeSteps(result.steps)})`)}`,
   '',
-  ...tableLines(result, paint),
+  ...tableLines(result, before, paint),
   ...blank(notes(result, paint)),
 ];
 

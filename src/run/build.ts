@@ -22,6 +22,7 @@ import type { BuildWhat } from '../model.ts';
 import { tableOrder } from '../pipeline/table-order.ts';
 import { sideBySide } from './build-side-by-side.ts';
 import { secondsSince, type RunContext } from './context.ts';
+import { rounded } from './rounded.ts';
 import { directTables, landsDirectly, namesOf } from './landing.ts';
 
 /** Rows of a typed table, from staging, unless they were loaded straight into it. */
@@ -116,15 +117,8 @@ const buildOne = async (
   });
   const indexes = table.indexes.map(({ name }) => name);
   const { primaryKey, comment } = table;
-  return {
-    ...names,
-    primaryKey,
-    comment,
-    rows,
-    rowsBefore: null,
-    indexes,
-    seconds: loadSeconds + secondsSince(start),
-  };
+  const seconds = rounded(loadSeconds + secondsSince(start));
+  return { ...names, primaryKey, comment, rows, rowsBefore: null, indexes, seconds };
 };
 
 const fill = async (context: RunContext, table: TableSpec, sql: SqlText | undefined): Promise<number> => {

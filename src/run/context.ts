@@ -10,6 +10,7 @@ import type { RunTrace } from '../trace/run-trace.ts';
 import type { Tracer } from '../trace/tracer.ts';
 import type { PipelineFile } from './definition.ts';
 import type { Profiler } from './profile.ts';
+import { rounded } from './rounded.ts';
 
 export interface RunContext {
   readonly spec: PipelineSpec;
@@ -43,7 +44,7 @@ export interface RunContext {
 }
 
 /** Seconds since a moment of `performance.now()`, to the millisecond. */
-export const secondsSince = (start: number): number => Math.round(performance.now() - start) / 1000;
+export const secondsSince = (start: number): number => rounded((performance.now() - start) / 1000);
 
 /** Throws when the run is asked to stop, at once or after the chunks in flight. */
 export const stopIfAsked = ({ signal, drain }: Pick<RunContext, 'signal' | 'drain'>): void => {
@@ -55,7 +56,7 @@ export const stopIfAsked = ({ signal, drain }: Pick<RunContext, 'signal' | 'drai
 const addStepTime = (steps: StepTime[], name: RunStep, seconds: number): void => {
   const index = steps.findIndex(({ step: known }) => known === name);
   if (index === -1) steps.push({ step: name, seconds });
-  else steps[index] = { step: name, seconds: steps[index]!.seconds + seconds };
+  else steps[index] = { step: name, seconds: rounded(steps[index]!.seconds + seconds) };
 };
 
 /** Runs one step, announced and timed. */

@@ -81,7 +81,7 @@ const filesWithTotals = (where: string): string => `
 const runColumns = `
   r.id::float8 as id, r.pipeline, r.state, r.host, r.pid, r.workers,
   r.started_at as "startedAt", r.finished_at as "finishedAt",
-  extract(epoch from r.finished_at - r.started_at)::float8 as seconds,
+  round(extract(epoch from r.finished_at - r.started_at), 3)::float8 as seconds,
   count(f.id)::float8 as files,
   coalesce(sum(f.bytes), 0)::float8 as bytes,
   coalesce(sum(f.records), 0) as records,
@@ -128,7 +128,8 @@ export const selectTables = (runId: number): Query => ({
       coalesce(l.files, 0) as files, coalesce(l.bytes, 0) as bytes, coalesce(l.bytes_read, 0) as "bytesRead",
       coalesce(l.records, 0) as records, coalesce(l.copied, 0) as copied,
       coalesce(l.rejected, 0) as rejected, coalesce(l.filtered, 0) as filtered,
-      p.rows_before::float8 as "rowsBefore", p.rows::float8 as rows, p.strategy, p.seconds
+      p.rows_before::float8 as "rowsBefore", p.rows::float8 as rows, p.strategy,
+      round(p.seconds::numeric, 3)::float8 as seconds
     from loaded l
     full join published p on p.table_name = l.table_name
     order by l.first_file nulls last, p.published_at, 1`,

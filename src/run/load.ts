@@ -166,6 +166,7 @@ export const loadMissing = async (
   if (missing.length === 0) {
     // A process that was killed behind its last commit left the job of that commit.
     if (chunks.length > 0) await forgetJobs(context, run.runId);
+    followTables(context, run, chunks);
     return new Map();
   }
   // A run that stopped for its rejects, and whose files are as they were, need not keep more of them.

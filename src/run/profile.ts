@@ -7,6 +7,7 @@ import { profileIntervalMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import type { LoadTimes, RunEvent, RunProfile, RunStep } from '../model.ts';
 import type { Times } from './chunk-source.ts';
+import { rounded } from './rounded.ts';
 
 type BuildTime = RunProfile['build'][number];
 
@@ -55,7 +56,7 @@ const sharesOf = (looks: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): Run
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
     return [...counts]
       .toSorted(([, one], [, other]) => other - one)
-      .map(([doing, count]) => ({ step, doing, share: count / total }));
+      .map(([doing, count]) => ({ step, doing, share: rounded(count / total) }));
   });
 
 /** Begins to profile; the server is looked at from the first step that it works in. */
@@ -86,7 +87,13 @@ export const startProfiler = (address: ServerAddress, logger: Logger): Profiler 
       load.set(table, sum);
     },
     result: () => ({
-      load: [...load].map(([table, times]) => ({ table, ...times })),
+      load: [...load].map(([table, { read, decode, copy, ledger }]) => ({
+        table,
+        read: rounded(read),
+        decode: rounded(decode),
+        copy: rounded(copy),
+        ledger: rounded(ledger),
+      })),
       build,
       server: sharesOf(looks),
     }),

@@ -36,6 +36,15 @@ export const followTable = (
     toldAt = performance.now();
     emit({ type: 'progress', table, bytes, bytesTotal, ...counts });
   };
+  const tellWhenLoaded = (): void => {
+    if (bytes < bytesTotal || isLoaded) return;
+    isLoaded = true;
+    tell();
+    emit({ type: 'loaded', table, seconds });
+  };
+  // Where this process begins: without it nobody could tell its pace from what an earlier one did.
+  tell();
+  tellWhenLoaded();
   return {
     add: (moreBytes, more) => {
       startedAt ??= performance.now();
@@ -45,10 +54,7 @@ export const followTable = (
     },
     segmentDone: () => {
       seconds = startedAt === undefined ? 0 : secondsSince(startedAt);
-      if (bytes < bytesTotal || isLoaded) return;
-      isLoaded = true;
-      tell();
-      emit({ type: 'loaded', table, seconds });
+      tellWhenLoaded();
     },
     counts: () => counts,
     seconds: () => seconds,

@@ -257,6 +257,7 @@ const runJob = async (prepared: Job): Promise<RunResult> => {
     return result;
   } catch (thrown) {
     const error = endOf(job, thrown);
+    error.run = memory.run?.runId;
     await recordEnd(job, memory.run?.runId, error);
     trace?.end(error);
     throw error;

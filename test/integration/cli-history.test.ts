@@ -30,7 +30,11 @@ const history = `
     ('${epoch}', '{}', 'noaa', 'failed', 'h', '${hostname()}', 1, 2, '2026-03-02 09:05:00Z', '2026-03-02 09:05:01Z',
       'ETL_REJECT_LIMIT', 'table observation: 2 of 10 records rejected'),
     ('${epoch}', '{}', 'noaa', 'loading', 'h', '${hostname()}', ${deadPid}, 2, '2026-03-03 09:05:00Z', null, null, null),
-    ('${epoch}', '{}', 'other', 'loading', 'h', 'elsewhere', ${deadPid}, 1, '2026-03-04 09:05:00Z', null, null, null);
+    ('${epoch}', '{}', 'other', 'loading', 'h', 'elsewhere', ${deadPid}, 1, '2026-03-04 09:05:00Z', null, null, null),
+    ('${epoch}', '{}', 'shop', 'cancelled', 'h', 'elsewhere', 1, 1, '2026-03-05 09:05:00Z', '2026-03-05 09:05:02.4610004Z',
+      'ETL_INTERRUPTED', 'stopped by SIGINT'),
+    ('${epoch}', '{}', 'shop', 'cancelled', 'h', 'elsewhere', 1, 1, '2026-03-06 09:05:00Z', '2026-03-06 09:05:01Z',
+      'ETL_RUN_CANCELLED', 'run 6 was cancelled');
   insert into etl.source_file (run_id, table_name, ordinal, path, name, bytes, fingerprint, header, data_byte, data_line)
   values
     (1, 'station', 0, '/data/station.txt', 'data/station.txt', 1000, 'f', '{a}', 2, 2),
@@ -89,6 +93,8 @@ describe('etl status', () => {
     const lines = squeezed(out).map((line) => line.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, 'WHEN'));
     expect(lines).toEqual([
       'run pipeline state started seconds records rejected error',
+      '6 shop cancelled WHEN 1.0 0 0 ETL_RUN_CANCELLED',
+      '5 shop stopped WHEN 2.5 0 0 ETL_INTERRUPTED',
       '4 other loading WHEN – 0 0',
       '3 noaa loading (process gone) WHEN – 0 0',
       '2 noaa failed WHEN 1.0 10 2 ETL_REJECT_LIMIT',
@@ -122,7 +128,8 @@ describe('etl status', () => {
 
   it('--json gives numbers as numbers', async () => {
     const runs = JSON.parse((await etl(database.url, 'status', '--json')).out);
-    expect(runs[3]).toMatchObject({
+    expect(runs[1]).toMatchObject({ state: 'cancelled', seconds: 2.461 });
+    expect(runs[5]).toMatchObject({
       id: 1,
       pipeline: 'noaa',
       seconds: 4.5,

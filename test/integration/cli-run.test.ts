@@ -131,6 +131,10 @@ describe('etl run', () => {
       .map((line) => JSON.parse(line));
     expect(events.map(({ type }) => type)).toContain('planned');
     expect(events.at(-1)).toMatchObject({ type: 'finished', result: { runId: 3, outcome: 'published' } });
+    const isIso = (time: string): boolean => new Date(time).toISOString() === time;
+    expect(events.every(({ time }) => isIso(time))).toBe(true);
+    const begun = events.findIndex(({ type }) => type === 'started');
+    expect(events.map(({ run }) => run)).toEqual(events.map((_, index) => (index < begun ? undefined : 3)));
   });
 
   it('--quiet prints nothing', async () =>
@@ -184,5 +188,15 @@ describe('etl run', () => {
       const shares = server.filter((look: { step: string }) => look.step === step);
       expect(shares.reduce((sum: number, { share }: { share: number }) => sum + share, 0)).toBeCloseTo(1);
     }
+  });
+
+  it('--json has the time and the run in the line of an error, too', async () => {
+    const { out } = await etl('run', pipelineFile, '--param', 'limit=0', '--full-refresh', '--json');
+    expect(JSON.parse(out.trimEnd().split('\n').at(-1)!)).toMatchObject({
+      type: 'error',
+      code: 'ETL_REJECT_LIMIT',
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      run: expect.any(Number),
+    });
   });
 });

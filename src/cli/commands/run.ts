@@ -27,7 +27,7 @@ import { displayLogger, openDisplay, progressModes } from '../progress/display.t
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { profileLines } from '../profile-text.ts';
 import { planLines } from '../plan-text.ts';
-import { embeddedLines, publishedLines, unchangedLines } from '../summary.ts';
+import { embeddedLines, publishedLines, unchangedLines, type LoadedBefore } from '../summary.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
@@ -99,12 +99,15 @@ const publishedAt = async (server: ServerAddress, runId: number): Promise<Date |
   return withClient(server, async (client) => (await findRun(client, runId)).run.finishedAt);
 };
 
-const printSummary = async (result: RunResult, server: ServerAddress, io: Io): Promise<void> => {
+const printSummary = async (
+  { result, server, before }: { result: RunResult; server: ServerAddress; before: LoadedBefore },
+  io: Io,
+): Promise<void> => {
   const paint = paintFor(io.stdout, io.env);
   const lines =
     result.outcome === 'unchanged'
       ? unchangedLines(result, await publishedAt(server, result.runId))
-      : publishedLines(result, paint);
+      : publishedLines(result, before, paint);
   const profile = result.profile ? ['', ...profileLines(result.profile, result.steps, paint)] : [];
   const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];
   io.stdout.write([...lines, ...profile, ...embedded].map((line) => `${line}\n`).join(''));
@@ -121,6 +124,7 @@ const runShown = async (
   const { pipeline, directory, file: pipelineFile } = loaded;
   const { workers, chunkBytes, waitMs, params, fresh, fullRefresh, allowShrink, keepStaging } = flags;
   const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
+  const before = new Map<string, number>();
   const sayStopping = (signal: string, isSecond: boolean): void =>
     display.note(
       isSecond
@@ -150,10 +154,14 @@ const runShown = async (
         profile: flags.profile,
         signal,
         drain,
-        onEvent: display.event,
+        onEvent: (event) => {
+          if (event.type === 'progress')
+            before.set(event.table, Math.min(before.get(event.table) ?? Infinity, event.records));
+          display.event(event);
+        },
         logger: displayLogger(display, flags),
       });
-      return { result, server };
+      return { result, server, before };
     });
   } finally {
     display.close();
@@ -179,10 +187,8 @@ const runFile = async (file: string, command: Command, io: Io): Promise<void> =>
   // A wrong parameter is told before a server is started for it.
   const { bindPipeline } = await import('../../pipeline/bind.ts');
   bindPipeline(loaded.pipeline, { params: flags.params, directory: loaded.directory });
-  const { result, server } = await withTracing(command, io, (tracing) =>
-    runShown(loaded, flags, command, io, tracing),
-  );
-  if (!flags.quiet && !flags.json) await printSummary(result, server, io);
+  const shown = await withTracing(command, io, (tracing) => runShown(loaded, flags, command, io, tracing));
+  if (!flags.quiet && !flags.json) await printSummary(shown, io);
 };
 
 export const runCommand: CliCommand = {

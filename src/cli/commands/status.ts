@@ -14,8 +14,9 @@ import { askServer, databaseUrlFlag } from '../server.ts';
 import { runLines, runsLines } from '../status-text.ts';
 
 const examples = `
-States: planned, loading, loaded, publishing; then published, failed or cancelled. "(process gone)" stands behind
-the state of a run whose process was killed: the next run of its pipeline goes on with what is loaded.
+States: planned, loading, loaded, publishing; then published, failed, stopped or cancelled. "(process gone)" follows
+the state of a run whose process was killed: the next run of its pipeline goes on with what is loaded, as it does after
+one that was stopped by a signal. In JSON, and in etl.run, a stopped run is "cancelled" with the error ETL_INTERRUPTED.
 
 Examples:
   $ etl status

@@ -6,7 +6,14 @@ import { formatBytes, formatLeft, formatRate, formatSeconds } from '../amounts.t
 import { formatCount, plural } from '../../wording.ts';
 import { alignRows, clip, textWidth, visibleText, type Alignment } from '../layout.ts';
 import type { Paint } from '../paint.ts';
-import { loadSeconds, secondsLeft, shareRead, type Progress, type TableProgress } from './state.ts';
+import {
+  loadSeconds,
+  recordsRead,
+  secondsLeft,
+  shareRead,
+  type Progress,
+  type TableProgress,
+} from './state.ts';
 
 export interface Look {
   readonly paint: Paint;
@@ -18,8 +25,10 @@ export interface Look {
 }
 
 const indent = '  ';
-// Blanks beside the bar, and the last column, which stays free.
-const gap = 3;
+// Blanks beside the bar.
+const gap = 2;
+// Enough of a name to tell tables apart.
+const nameCellsMin = 12;
 const barCellsStep = 8;
 
 const stepNames: Readonly<Record<RunStep, string>> = {
@@ -45,9 +54,21 @@ const phaseText = (table: TableProgress, nowMs: number): string => {
   return left === undefined ? '' : `${formatLeft(left)} left`;
 };
 
-const cellsOf = (table: TableProgress, nowMs: number, look: Look, barCells: number): string[] => {
+/** What a narrow window gives up, in this order: cells of the bar, the bytes, the ends of names. */
+interface Room {
+  readonly barCells: number;
+  readonly hasBytes: boolean;
+  readonly nameCells: number;
+}
+
+const cellsOf = (
+  table: TableProgress,
+  nowMs: number,
+  look: Look,
+  { barCells, hasBytes, nameCells }: Room,
+): string[] => {
   const { paint } = look;
-  const name = clip(visibleText(table.table), 30);
+  const name = clip(visibleText(table.table), nameCells);
   const phase = paint('dim', phaseText(table, nowMs));
   if (table.kind === 'derived') return [name, '', '', '', '', '', '', phase];
   const share = shareRead(table);
@@ -56,10 +77,9 @@ const cellsOf = (table: TableProgress, nowMs: number, look: Look, barCells: numb
     name,
     bar(share, barCells, look),
     `${Math.floor(share * 100)}%`,
-    // The first thing that a narrow window gives up, after the bar.
-    look.columns < 80 ? '' : `${formatBytes(bytes)} of ${formatBytes(bytesTotal)}`,
+    !hasBytes ? '' : `${formatBytes(bytes)} of ${formatBytes(bytesTotal)}`,
     plural(records, 'record'),
-    `${formatRate(records, loadSeconds(table, nowMs))}/s`,
+    `${formatRate(recordsRead(table), loadSeconds(table, nowMs))}/s`,
     rejected > 0 ? paint('yellow', `${formatCount(rejected)} rejected`) : '0 rejected',
     phase,
   ];
@@ -78,14 +98,22 @@ const alignments: readonly Alignment[] = [
 
 /** The bar takes what room the text leaves, in steps, so that it does not twitch when a number grows. */
 const alignTables = (tables: readonly TableProgress[], nowMs: number, look: Look): string[] => {
-  const linesWith = (barCells: number): string[] =>
+  const linesWith = (room: Room): string[] =>
     alignRows(
-      tables.map((table) => cellsOf(table, nowMs, look, barCells)),
+      tables.map((table) => cellsOf(table, nowMs, look, room)),
       alignments,
     );
-  const room = look.columns - indent.length - gap - Math.max(0, ...linesWith(0).map(textWidth));
-  const step = Math.floor(Math.min(room, barCellsMax) / barCellsStep) * barCellsStep;
-  return linesWith(Math.max(0, step)).map((line) => indent + line);
+  const left = (room: Room): number =>
+    look.columns - indent.length - 1 - Math.max(0, ...linesWith(room).map(textWidth));
+  const whole: Room = { barCells: 0, hasBytes: true, nameCells: Infinity };
+  const hasBytes = left(whole) >= 0;
+  const missing = hasBytes ? 0 : Math.max(0, -left({ ...whole, hasBytes }));
+  const longest = Math.max(0, ...tables.map(({ table }) => textWidth(visibleText(table))));
+  const nameCells = missing === 0 ? Infinity : Math.max(nameCellsMin, longest - missing);
+  const room: Room = { barCells: 0, hasBytes, nameCells };
+  const barRoom = Math.min(left(room) - gap, barCellsMax);
+  const barCells = Math.max(0, Math.floor(barRoom / barCellsStep) * barCellsStep);
+  return linesWith({ ...room, barCells }).map((line) => indent + line);
 };
 
 const headline = (progress: Progress, nowMs: number, { paint, pipeline }: Look): string => {

@@ -11,20 +11,22 @@ import { applyEvent, emptyProgress } from './state.ts';
 
 const hideCursor = '\u001b[?25l';
 const showCursor = '\u001b[?25h';
-const eraseBelow = '\u001b[0J';
+const eraseLineAndGoDown = '\u001b[2K\u001b[1B';
 
 /**
  * A block of lines at the bottom of the terminal that can be drawn again.
  *
  * A window made narrower wraps what was drawn, so the way back up is reckoned from the width it has now. The block
- * never fills the window: lines that have scrolled away could not be reached.
+ * never fills the window: lines that have scrolled away could not be reached. It is erased line by line: tmux takes
+ * "erase below" at the top of its window for "clear", and moves what was there into its scrollback
+ * (test/integration/terminal.test.ts).
  */
 const openBlock = ({ stderr }: Io) => {
   let drawn: readonly string[] = [];
-  const wayUp = (): string => {
-    const { columns } = windowOf(stderr);
+  const erased = (columns: number): string => {
     const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(textWidth(line) / columns)), 0);
-    return rows === 0 ? '' : `\u001b[${rows}A\r`;
+    const wayUp = `\u001b[${rows}A\r`;
+    return rows === 0 ? '' : wayUp + eraseLineAndGoDown.repeat(rows) + wayUp;
   };
   return {
     /** Replaces the block; `above` stays on the screen before it. */
@@ -33,7 +35,7 @@ const openBlock = ({ stderr }: Io) => {
       const { columns, rows } = windowOf(stderr);
       const shown = lines.slice(0, Math.max(1, rows - 1)).map((line) => clip(line, Math.max(1, columns - 1)));
       // One write a frame, so that nobody sees half of it.
-      stderr.write(`${wayUp()}${eraseBelow}${above}${shown.map((line) => `${line}\n`).join('')}`);
+      stderr.write(`${erased(columns)}${above}${shown.map((line) => `${line}\n`).join('')}`);
       drawn = shown;
     },
   };

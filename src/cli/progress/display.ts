@@ -29,11 +29,25 @@ const isOn = (value: string | undefined): boolean => Boolean(value) && value !==
 const suitsBars = ({ stderr, env }: Io): boolean =>
   Boolean(stderr.isTTY) && !isOn(env['CI']) && env['TERM'] !== 'dumb';
 
-/** Every event as one line of JSON. */
-const openJson = (io: Io): ProgressDisplay => ({
-  ...silent,
-  event: (event) => void io.stdout.write(`${JSON.stringify(event)}\n`),
-});
+/** The run that an event names. */
+const runOf = (event: RunEvent): number | undefined => {
+  if (event.type === 'finished') return event.result.runId;
+  return 'runId' in event ? event.runId : undefined;
+};
+
+/** Every event as one line of JSON, with the time and, once there is one, the run. */
+const openJson = (io: Io): ProgressDisplay => {
+  let run: number | undefined;
+  return {
+    ...silent,
+    event(event) {
+      run = runOf(event) ?? run;
+      const { type, ...fields } = event;
+      const line = { type, time: new Date(io.clock()).toISOString(), run, ...fields };
+      io.stdout.write(`${JSON.stringify(line)}\n`);
+    },
+  };
+};
 
 const openOnStderr = (options: DisplayOptions, io: Io): ProgressDisplay => {
   const auto = options.json ? 'none' : suitsBars(io) ? 'bar' : 'log';

@@ -8,7 +8,7 @@ import type { Io } from '../io.ts';
 import { visibleLines } from '../layout.ts';
 import type { ProgressDisplay } from './contract.ts';
 import { noticeOf } from './notice.ts';
-import { applyEvent, emptyProgress, loadSeconds, secondsLeft, shareRead } from './state.ts';
+import { applyEvent, emptyProgress, loadSeconds, recordsRead, secondsLeft, shareRead } from './state.ts';
 import type { Progress, TableProgress } from './state.ts';
 
 const describePlan = ({ table, kind, files, bytesTotal }: TableProgress): string =>
@@ -19,7 +19,7 @@ const describeLoading = (table: TableProgress, nowMs: number): string => {
   return [
     `${table.table}: ${Math.floor(shareRead(table) * 100)}% of ${formatBytes(table.bytesTotal)}`,
     plural(table.records, 'record'),
-    `${formatRate(table.records, loadSeconds(table, nowMs))} records/s`,
+    `${formatRate(recordsRead(table), loadSeconds(table, nowMs))} records/s`,
     `${formatCount(table.rejected)} rejected`,
     ...(left === undefined ? [] : [`${formatLeft(left)} left`]),
   ].join(', ');

@@ -15,6 +15,8 @@ export interface TableProgress {
   records: number;
   rejected: number;
   filtered: number;
+  /** What was in staging when this process began with the table: it says nothing about the pace. */
+  before: { readonly bytes: number; readonly records: number } | undefined;
   phase: TablePhase;
   /** What is being built. */
   building: string;
@@ -52,6 +54,7 @@ const plannedTable = (planned: Extract<RunEvent, { type: 'planned' }>['tables'][
   records: 0,
   rejected: 0,
   filtered: 0,
+  before: undefined,
   phase: 'waiting',
   building: '',
   startedMs: undefined,
@@ -67,7 +70,9 @@ const applyCounts = (
   nowMs: number,
 ): void => {
   table.startedMs ??= nowMs;
-  if (table.phase === 'waiting') table.phase = 'loading';
+  // What a crash of the server took is loaded by this process, too.
+  if (table.before === undefined || bytes < table.before.bytes) table.before = { bytes, records };
+  if (table.phase === 'waiting' && bytes > table.before.bytes) table.phase = 'loading';
   Object.assign(table, { bytes, bytesTotal, records, rejected, filtered });
 };
 
@@ -95,6 +100,9 @@ export const applyEvent = (progress: Progress, event: RunEvent, nowMs: number): 
 export const loadSeconds = (table: TableProgress, nowMs: number): number =>
   table.seconds ?? (table.startedMs === undefined ? 0 : (nowMs - table.startedMs) / 1000);
 
+/** Records that this process has read. */
+export const recordsRead = ({ records, before }: TableProgress): number => records - (before?.records ?? 0);
+
 /** Share of the bytes that are read, 0 to 1. */
 export const shareRead = ({ bytes, bytesTotal, phase }: TableProgress): number => {
   if (phase !== 'waiting' && phase !== 'loading') return 1;
@@ -103,8 +111,9 @@ export const shareRead = ({ bytes, bytesTotal, phase }: TableProgress): number =
 
 /** Seconds to go at the pace so far; undefined while there is too little to tell. */
 export const secondsLeft = (table: TableProgress, nowMs: number): number | undefined => {
-  const share = shareRead(table);
+  const read = table.bytes - (table.before?.bytes ?? 0);
+  const left = Math.max(0, table.bytesTotal - table.bytes);
   const seconds = loadSeconds(table, nowMs);
-  if (table.phase !== 'loading' || share <= 0.005 || seconds < 0.5) return undefined;
-  return (seconds * (1 - share)) / share;
+  if (table.phase !== 'loading' || read <= 0.005 * (read + left) || seconds < 0.5) return undefined;
+  return (seconds * left) / read;
 };

@@ -65,8 +65,9 @@ describe('errorLines', () => {
 
 describe('errorJson', () => {
   it('has code, message, hint and details', () =>
-    expect(JSON.parse(errorJson(copyError, false))).toMatchObject({
+    expect(JSON.parse(errorJson(copyError, 1_700_000_000_000, false))).toMatchObject({
       type: 'error',
+      time: '2023-11-14T22:13:20.000Z',
       code: 'ETL_PUBLISH_REFUSED',
       hint: 'Production is unchanged. Look.',
       details: { table: 't' },

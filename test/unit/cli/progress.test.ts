@@ -26,6 +26,26 @@ const events = {
     ],
   },
   load: { type: 'step', step: 'load' },
+  begin: {
+    type: 'progress',
+    table: 'observation',
+    bytes: 0,
+    bytesTotal: 100_000_000,
+    records: 0,
+    copied: 0,
+    rejected: 0,
+    filtered: 0,
+  },
+  resumed: {
+    type: 'progress',
+    table: 'observation',
+    bytes: 40_000_000,
+    bytesTotal: 100_000_000,
+    records: 300_000,
+    copied: 300_000,
+    rejected: 0,
+    filtered: 0,
+  },
   half: {
     type: 'progress',
     table: 'observation',
@@ -66,10 +86,11 @@ const screenOf = (text: string): string[] => {
   const lines = [''];
   let row = 0;
   // oxlint-disable-next-line no-control-regex -- escape sequences are what it obeys
-  for (const part of text.split(/(\u001b\[\d*A|\u001b\[0J|\u001b\[\?25[hl]|\r|\n)/)) {
+  for (const part of text.split(/(\u001b\[\d*A|\u001b\[2K|\u001b\[1B|\u001b\[\?25[hl]|\r|\n)/)) {
     const up = /\[(\d+)A/.exec(part)?.[1];
     if (up !== undefined) row -= Number(up);
-    else if (part.endsWith('[0J')) lines.splice(row, Infinity, '');
+    else if (part.endsWith('[2K')) lines[row] = '';
+    else if (part.endsWith('[1B')) row += 1;
     else if (part === '\n') {
       row += 1;
       lines[row] ??= '';
@@ -91,13 +112,38 @@ describe('bars', () => {
   };
 
   it('show each table with bar, bytes, records, rate, rejects and time left', () => {
-    const { screen } = draw(['started', 'planned', 'load', 'half']);
+    const { screen } = draw(['started', 'planned', 'load', 'begin', 'half']);
     expect(screen.map((line) => line.replace(/ {2,}/g, '  ').trim())).toEqual([
-      'noaa run 3: loading on me@localhost:5432/db, 4.0 s',
+      'noaa run 3: loading on me@localhost:5432/db, 5.0 s',
       'station  ------------------------  0%  0 B of 1.0 kB  0 records  –/s  0 rejected  waiting',
-      'observation  ============------------  50%  50.0 MB of 100 MB  400,000 records  400,000/s  3 rejected  1 s left',
+      'observation  ============------------  50%  50.0 MB of 100 MB  400,000 records  200,000/s  3 rejected  2 s left',
       'daily  waiting',
     ]);
+  });
+
+  it('reckon pace and time left from what this process has loaded', () => {
+    // 100,000 records and 10 MB in two seconds; 50 MB are left.
+    const { screen } = draw(['started', 'planned', 'load', 'resumed', 'half']);
+    expect(screen[2]).toMatch(/50% .* 400,000 records {2}50,000\/s {2}3 rejected {2}10 s left$/);
+  });
+
+  it('cut nothing while there is room', () => {
+    const table = 'a_table_whose_name_is_longer_than_thirty_characters';
+    const io = fakeIo({
+      stderr: { ...terminal, columns: 160 },
+      env: { TERM: 'xterm', LANG: 'C', NO_COLOR: '1' },
+    });
+    const display = open(io);
+    display.event({ type: 'planned', tables: [{ table, kind: 'source', files: 1, bytes: 1_000 }] });
+    display.close();
+    expect(io.stderr.text).toContain(`${table}  ----`);
+    expect(io.stderr.text).toContain('0 B of 1.0 kB');
+    io.stderr.text = '';
+    io.stderr.columns = 79;
+    const narrow = open(io);
+    narrow.event({ ...events.planned, tables: events.planned.tables.slice(0, 1) });
+    narrow.close();
+    expect(io.stderr.text).toContain('0 B of 1.0 kB');
   });
 
   it('leave nothing behind when the run has finished', () =>
@@ -123,7 +169,7 @@ describe('bars', () => {
   });
 
   it('fit a window of three rows, showing the table that moves', () => {
-    const { screen } = draw(['started', 'planned', 'load', 'half'], { ...terminal, rows: 4 });
+    const { screen } = draw(['started', 'planned', 'load', 'begin', 'half'], { ...terminal, rows: 4 });
     expect(screen).toEqual([
       expect.stringContaining('noaa run 3'),
       expect.stringContaining('observation'),
@@ -140,7 +186,7 @@ describe('bars', () => {
     tell(io, display, ['half']);
     display.close();
     // Headline 1 row; each table line of more than 60 cells wraps to 2.
-    expect(io.stderr.text).toMatch(/^\u001b\[7A\r\u001b\[0J/);
+    expect(io.stderr.text).toMatch(/^\u001b\[7A\r(\u001b\[2K\u001b\[1B){7}\u001b\[7A\r[^\u001b]/);
   });
 
   it('are not drawn more often than ten times a second', () => {
@@ -174,6 +220,7 @@ describe('lines', () => {
       'started',
       'planned',
       'load',
+      'begin',
       'half',
       'loaded',
       'build',
@@ -188,11 +235,11 @@ describe('lines', () => {
       '[   2.0 s] observation: 6 files, 100 MB',
       '[   2.0 s] daily: derived',
       '[   3.0 s] load started',
-      '[   5.0 s] observation: loaded 400,000 records, 3 rejected, 0 filtered, 8.0 s',
-      '[   6.0 s] load done, 3.0 s',
-      '[   6.0 s] build started',
-      '[   8.0 s] the server says\\x1b[2J hello',
-      '[   9.0 s] build done, 3.0 s',
+      '[   6.0 s] observation: loaded 400,000 records, 3 rejected, 0 filtered, 8.0 s',
+      '[   7.0 s] load done, 4.0 s',
+      '[   7.0 s] build started',
+      '[   9.0 s] the server says\\x1b[2J hello',
+      '[  10.0 s] build done, 3.0 s',
       '',
     ]);
   });
@@ -241,7 +288,14 @@ describe('choosing', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(told).toEqual([events.started, events.half, events.notice, events.finished]);
+    expect(told).toEqual(
+      [events.started, events.half, events.notice, events.finished].map((event, index) => ({
+        ...event,
+        time: `2023-11-14T22:13:2${index + 1}.000Z`,
+        run: 3,
+      })),
+    );
+    expect(io.stdout.text).not.toMatch(/\d\.\d{4}/);
     expect(io.stderr.text).toBe('');
   });
 

@@ -54,7 +54,7 @@ const result: RunResult = {
 };
 
 it('a published run: tables, total, steps, rejects, and what was replaced in place', () =>
-  expect(publishedLines(result, plain)).toEqual([
+  expect(publishedLines(result, new Map(), plain)).toEqual([
     'Published noaa in 6.0 s, run 3 (plan 0.1 s · load 4.3 s · build 1.6 s · publish 0.0 s)',
     '',
     'table             files   bytes    records  rejected  filtered  seconds  records/s  rows before       rows',
@@ -66,8 +66,15 @@ it('a published run: tables, total, steps, rejects, and what was replaced in pla
     'Rows were replaced in place, because other objects depend on the table: daily.',
   ]));
 
+it('the rate is that of this process, whatever an earlier one had loaded', () =>
+  expect(
+    publishedLines(result, new Map([['observation', 5_900_000]]), plain)
+      .slice(3, 6)
+      .map((line) => line.split(/ {2,}/).at(-3)),
+  ).toEqual(['23,810', '–', '16,556']));
+
 it('a single table needs no total', () =>
-  expect(publishedLines({ ...result, tables: [table({ rejected: 0 })] }, plain)).toHaveLength(4));
+  expect(publishedLines({ ...result, tables: [table({ rejected: 0 })] }, new Map(), plain)).toHaveLength(4));
 
 it('nothing to do names the run and when it was published', () =>
   expect(unchangedLines({ ...result, outcome: 'unchanged' }, new Date(2026, 2, 1, 9, 5, 0))).toEqual([
