@@ -179,6 +179,8 @@ export type TableSpec = SourceTableSpec | DerivedTableSpec;
 export interface PipelineSpec {
   readonly name: string;
   readonly schema: string;
+  /** Schemas in which SQL of the author's finds names without one, after the pipeline's own. */
+  readonly searchPath: readonly string[];
   readonly tables: readonly TableSpec[];
   readonly params: Readonly<Record<string, unknown>>;
   /** The same for the ledger, without the values of those that are declared secret. */

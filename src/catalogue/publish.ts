@@ -7,7 +7,7 @@ const { failed, usage, guard } = exitCodes;
 export const publishErrors = {
   ETL_TRANSFORM: {
     message: 'table {table}: {file}{where}: {sqlstate} {problem}',
-    hint: 'Mend the SQL, which is one SELECT that changes nothing; nothing was published.',
+    hint: 'Correct the SQL, which is one SELECT that changes nothing; nothing was published. {hint}',
     retry: 'never',
     exit: failed,
   },

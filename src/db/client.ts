@@ -9,7 +9,7 @@ import { advisoryKeys } from './advisory-keys.ts';
 import { PgClient } from './pg.ts';
 import { retryOf } from './retry.ts';
 import { withPermission } from './server-error.ts';
-import { quoteName, type Query } from './sql.ts';
+import { quoteName, searchPath, type Query } from './sql.ts';
 import { tlsHint } from './tls.ts';
 import { watchClient } from './watchdog.ts';
 
@@ -202,4 +202,20 @@ export const withTransaction = async <T>(client: Client, work: () => Promise<T>)
     if (!lost.has(client)) await client.query('rollback').catch(() => undefined);
     throw error;
   }
+};
+
+/**
+ * Runs `work` with these schemas on the search path: for statements that hold SQL of a pipeline's author, or that fire
+ * triggers. Inside the caller's transaction, whose rollback also restores the path. Statements of ours that run in `work`
+ * must name the schema of each function and operator whose arguments pg_catalog does not match exactly.
+ */
+export const withPath = async <T>(
+  client: Client,
+  schemas: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> => {
+  await client.query(`set local search_path = ${searchPath(schemas)}`);
+  const result = await work();
+  await client.query(`set local search_path = ${searchPath([])}`);
+  return result;
 };

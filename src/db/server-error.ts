@@ -12,6 +12,12 @@ export const isRefusal = (thrown: unknown): boolean => {
   );
 };
 
+/** What to do about a function, an operator (42883), a type (42704) or a table (42P01) that author's SQL does not find. */
+export const unknownNameHint = (thrown: unknown): string =>
+  ['42883', '42704', '42P01'].includes(codeOf(thrown) ?? '')
+    ? 'Is it in another schema? Write the schema before its name, or add the schema to searchPath of the pipeline.'
+    : '';
+
 /** A missing privilege as ETL_PERMISSION, whatever was asked for; anything else as it is. */
 export const withPermission = ({ label, config }: ServerAddress, thrown: unknown): unknown => {
   if (thrown instanceof EtlError || codeOf(thrown) !== '42501') return thrown;

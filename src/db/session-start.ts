@@ -1,7 +1,7 @@
 // The statement that every session of ours begins with: search path, name and settings, in one round trip; it gives the number of
 // the server process.
 
-import { quoteNames, quoteText } from './sql.ts';
+import { quoteText, searchPath } from './sql.ts';
 
 export interface SessionStart {
   /** What the session is called on the server. */
@@ -58,7 +58,7 @@ const setOne = ({ name, value, systems }: Setting): string =>
 export const startStatement = ({ name, schemas }: SessionStart, serverVersion: string): string => {
   const major = Number.parseInt(serverVersion, 10);
   return [
-    `set search_path = ${quoteNames(['pg_catalog', ...schemas, 'pg_temp'])}`,
+    `set search_path = ${searchPath(schemas)}`,
     `set application_name = ${quoteText(name)}`,
     ...settings.filter(({ since = 0 }) => major >= since).map(setOne),
     'select pg_backend_pid() as pid',

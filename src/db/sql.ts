@@ -14,6 +14,13 @@ export const quoteName = (...parts: readonly string[]): string =>
 export const quoteNames = (names: readonly string[]): string =>
   names.map((name) => quoteName(name)).join(', ');
 
+/**
+ * The value of a search_path: pg_catalog goes first, so that nobody's object takes the place of the server's, and the
+ * session's temporary objects last.
+ */
+export const searchPath = (schemas: readonly string[]): string =>
+  quoteNames(['pg_catalog', ...schemas, 'pg_temp']);
+
 /** Quotes a text where the grammar takes no parameter (`comment on … is`). */
 export const quoteText = (text: string): string => {
   const quoted = `'${text.replaceAll("'", "''")}'`;

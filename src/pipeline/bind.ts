@@ -27,6 +27,7 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
   return Object.freeze({
     name: pipeline.name,
     schema: pipeline.schema,
+    searchPath: pipeline.searchPath,
     tables,
     params: values,
     shownParams: withoutSecrets(pipeline, values),

@@ -22,6 +22,7 @@ export interface Pipeline<Declared extends Tables = any, Params = any> {
   readonly [paramTypes]?: Params;
   readonly name: string;
   readonly schema: string;
+  readonly searchPath: readonly string[];
   readonly params: z.ZodObject | undefined;
   /** As written: an object, or a function of the parameters that gives it. */
   readonly tables: unknown;
@@ -40,6 +41,11 @@ interface Named {
   readonly name: string;
   /** Schema of the production tables; it is created when it does not exist. */
   readonly schema: string;
+  /**
+   * Schemas in which SQL files, types and `where` of an index find names without a schema, after the new tables and
+   * `schema`: ['public'] for extensions that are there. Whoever may create objects in them can change what that SQL does.
+   */
+  readonly searchPath?: readonly string[];
 }
 
 type TablesInput<Declared> = { readonly [Name in keyof Declared]: Table<Declared[Name]> };
@@ -63,7 +69,7 @@ export function definePipeline<Declared extends Tables>(
 ): Pipeline<Declared, Record<string, never>>;
 export function definePipeline(definition: unknown): Pipeline {
   const problems: Problems = [];
-  const { name, schema, params, tables } = readDefinition(definition, problems);
+  const { name, schema, searchPath, params, tables } = readDefinition(definition, problems);
   if (typeof tables === 'object') tableSpecs(tables, name, problems);
   throwProblems(name, problems);
   const pipeline: Pipeline = {
@@ -71,6 +77,7 @@ export function definePipeline(definition: unknown): Pipeline {
     [pipelineBrand]: true,
     name,
     schema,
+    searchPath: Object.freeze(searchPath),
     params,
     tables: freezeDeep(tables),
   };
@@ -81,6 +88,7 @@ const definitionSchema = strict(
   {
     name: z.string(mustBe('a name')),
     schema: z.string(mustBe('a name')),
+    searchPath: z.array(z.string(mustBe('a name')), mustBe('a list of schemas')).default([]),
     params: z
       .custom<z.ZodObject>((value) => value instanceof z.core.$ZodObject, mustBe('a z.object({ … })'))
       .optional(),
@@ -107,6 +115,7 @@ const readDefinition = (definition: unknown, problems: Problems): z.output<typeo
   ) ?? {
     name: typeof given.name === 'string' ? given.name : '(without a name)',
     schema: '',
+    searchPath: [],
     params: undefined,
     tables: given.tables as object,
   };
@@ -117,6 +126,10 @@ const readDefinition = (definition: unknown, problems: Problems): z.output<typeo
     const text = given[key];
     const what = typeof text === 'string' ? problem(text) : undefined;
     if (what !== undefined) addProblem(problems, '', `${key} ${what}`);
+  }
+  for (const schema of read.searchPath) {
+    const what = schemaNameProblem(schema);
+    if (what !== undefined) addProblem(problems, '', `searchPath ${what}`);
   }
   if (given.params === undefined && typeof read.tables === 'function') {
     addProblem(problems, '', 'tables is a function, but there is no params; declare params: z.object({ … })');

@@ -42,9 +42,9 @@ export const stagedHashes = ({ tables, params }: PipelineSpec): Readonly<Record<
  * @param sqlTexts content of the SQL file of each table that has one, by table name.
  */
 export const definitionHash = (spec: PipelineSpec, sqlTexts: ReadonlyMap<string, string>): string => {
-  const { name, schema, params, tables } = spec;
+  const { name, schema, searchPath, params, tables } = spec;
   const order = tables.map((table) => table.name);
-  return sha256({ name, schema, params, order, tables: tableHashes(spec, sqlTexts) });
+  return sha256({ name, schema, searchPath, params, order, tables: tableHashes(spec, sqlTexts) });
 };
 
 /** JSON with sorted keys that also writes what JSON cannot: functions, patterns, big numbers, Zod schemas. */

@@ -2,8 +2,8 @@
 
 import type { IndexSpec } from '../declaration.ts';
 import { runQuery, type Client } from '../db/client.ts';
-import { quoteName, quoteNames, type Query } from '../db/sql.ts';
-import { isRefusal } from '../db/server-error.ts';
+import { quoteName, quoteNames, searchPath, type Query } from '../db/sql.ts';
+import { isRefusal, unknownNameHint } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
 
@@ -34,14 +34,17 @@ export const addPrimaryKey = (names: TableNames, columns: readonly string[]): Qu
     add constraint ${quoteName(`${names.table}_pkey`)} primary key (${quoteNames(columns)})`,
 });
 
-export const createIndex = (names: TableNames, index: IndexSpec): Query => ({
-  text: [
+/** Several statements are one transaction, or part of the one that is open: the path of a `where` ends with them. */
+export const createIndex = (names: TableNames, index: IndexSpec): Query => {
+  const parts = [
     `create ${index.unique ? 'unique ' : ''}index ${quoteName(index.name)}`,
     `on ${builtName(names)} using ${index.using} (${quoteNames(index.columns)})`,
     index.include.length === 0 ? '' : `include (${quoteNames(index.include)})`,
-    index.where === undefined ? '' : `where ${index.where}`,
-  ].join('\n'),
-});
+  ];
+  if (index.where === undefined) return { text: parts.join('\n') };
+  const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
+  return { text: `${path(names.path)};\n${parts.join('\n')}\nwhere ${index.where}\n;${path([])}` };
+};
 
 /** Indexes that somebody made on the production table, as DDL for the new one. Ours are named in published_table. */
 const selectOwnIndexes = (names: TableNames, declared: readonly string[]): Query => ({
@@ -109,5 +112,9 @@ export const buildError = ({ table }: TableNames, what: string, cause: unknown):
       { cause },
     );
   const problem = `${what}: ${messageOf(cause)}`;
-  return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate, problem, hint: detail ?? '' }, { cause });
+  return new EtlError(
+    'ETL_PUBLISH_REFUSED',
+    { table, sqlstate, problem, hint: detail ?? unknownNameHint(cause) },
+    { cause },
+  );
 };

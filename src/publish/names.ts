@@ -25,6 +25,8 @@ export interface TableNames {
   readonly schema: string;
   readonly table: string;
   readonly buildSchema: string;
+  /** Schemas in which SQL of the author's, and functions that it calls, find names without one. */
+  readonly path: readonly string[];
 }
 
 /** What the declaration says of it, whatever it is made from. */

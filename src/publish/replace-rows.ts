@@ -1,6 +1,6 @@
 // Replaces the rows of a production table in place: something depends on the table, so it has to stay the same table.
 
-import type { Client } from '../db/client.ts';
+import { withPath, type Client } from '../db/client.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
@@ -24,9 +24,11 @@ const checkRows = async (client: Client, table: BuiltTable, production: Producti
   throw new EtlError('ETL_INCOMPLETE', { table: table.table, problem });
 };
 
-/** True when both rows, by their aliases, have the same values in these columns. */
-const haveSame = (columns: readonly string[], a: string, b: string): string =>
-  columns.map((column) => `${a}.${quoteName(column)} = ${b}.${quoteName(column)}`).join(' and ');
+/** True when both rows, by their aliases, have the same values in the columns of an index, as the index sees it. */
+const haveSame = ({ columns, equals }: TableIndex, a: string, b: string): string =>
+  columns
+    .map((column, at) => `${a}.${quoteName(column)} ${equals[at]!} ${b}.${quoteName(column)}`)
+    .join(' and ');
 
 /**
  * Unique indexes in which a new row has the value that another row, one that stays, has had: it may be there still when
@@ -36,6 +38,7 @@ const tradedIndexes = async (
   client: Client,
   table: BuiltTable,
   production: ProductionTable,
+  key: TableIndex,
 ): Promise<readonly TableIndex[]> => {
   const { primaryKey } = table;
   const traded: TableIndex[] = [];
@@ -45,9 +48,9 @@ const tradedIndexes = async (
     // A value that holds the key belongs to one row.
     if (primaryKey.every((column) => columns.includes(column))) continue;
     const { rows } = await client.query(
-      `select exists (select from ${builtName(table)} n join ${rowsOf(table, production)} o on ${haveSame(columns, 'n', 'o')}
-        where not (${haveSame(primaryKey, 'n', 'o')})
-          and exists (select from ${builtName(table)} k where ${haveSame(primaryKey, 'k', 'o')})) as traded`,
+      `select exists (select from ${builtName(table)} n join ${rowsOf(table, production)} o on ${haveSame(index, 'n', 'o')}
+        where not (${haveSame(key, 'n', 'o')})
+          and exists (select from ${builtName(table)} k where ${haveSame(key, 'k', 'o')})) as traded`,
     );
     if (rows[0].traded) traded.push(index);
   }
@@ -79,7 +82,8 @@ const replaceByKey = async (
   if (primaryKey.length === 0) throw new EtlError('ETL_PUBLISH_NO_KEY', { table: table.table, dependents });
   // As it stands by now: indexes that the declaration changed are gone.
   const now = (await productionTable(client, table))!;
-  const traded = await tradedIndexes(client, table, now);
+  const key = now.indexes.find(({ isPrimary }) => isPrimary)!;
+  const traded = await tradedIndexes(client, table, now, key);
   for (const index of traded) if (index.constraint !== null) refuseConstraint(table, production, index);
   await doKeySteps(
     client,
@@ -89,16 +93,18 @@ const replaceByKey = async (
   const [target, built] = [productionName(table), builtName(table)];
   const others = columns.filter((column) => !primaryKey.includes(column));
   const list = quoteNames(columns);
-  await client.query(
-    `delete from ${rowsOf(table, production)} o where not exists (select from ${built} n where ${haveSame(primaryKey, 'n', 'o')})`,
-  );
   const update =
     others.length === 0
       ? 'nothing'
       : `update set ${others.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(', ')}`;
-  await client.query(
-    `insert into ${target} (${list}) overriding system value select ${list} from ${built} on conflict (${quoteNames(primaryKey)}) do ${update}`,
-  );
+  await withPath(client, table.path, async () => {
+    await client.query(
+      `delete from ${rowsOf(table, production)} o where not exists (select from ${built} n where ${haveSame(key, 'n', 'o')})`,
+    );
+    await client.query(
+      `insert into ${target} (${list}) overriding system value select ${list} from ${built} on conflict (${quoteNames(primaryKey)}) do ${update}`,
+    );
+  });
   return traded.flatMap((index) => makeIndex(table, index, index));
 };
 
@@ -133,10 +139,10 @@ export const replaceRows = async (
     left.push(...(await replaceByKey(client, table, production, names)));
   } else {
     // The key goes behind the rows: a table that is replicated loses none without it.
-    await client.query(`delete from ${rowsOf(table, production)}`);
+    await withPath(client, table.path, () => client.query(`delete from ${rowsOf(table, production)}`));
     await doKeySteps(client, table, changes.drop);
-    await client.query(
-      `insert into ${target} (${list}) overriding system value select ${list} from ${built}`,
+    await withPath(client, table.path, () =>
+      client.query(`insert into ${target} (${list}) overriding system value select ${list} from ${built}`),
     );
     left.push(...changes.key);
   }

@@ -16,6 +16,8 @@ export interface TableIndex {
   readonly ddl: string;
   /** Columns of its key, without expressions. */
   readonly columns: readonly string[];
+  /** By which values of each are the same, with its schema: `operator(public.=)` of a citext. */
+  readonly equals: readonly string[];
   readonly hasExpressions: boolean;
   readonly isPrimary: boolean;
   readonly isUnique: boolean;
@@ -46,6 +48,17 @@ const selectColumns = (table: string): Query => ({
 export const columnsOf = async (client: Client, table: string): Promise<readonly TableColumn[]> =>
   (await runQuery(client, selectColumns(table))).rows;
 
+/** The operator by which a B-tree says that two values are the same. PostgreSQL, "Operator Classes and Operator Families". */
+const equality = (opclass: string): string => `coalesce(
+    (select format('operator(%I.%s)', n.nspname, o.oprname)
+      from pg_opclass c
+      join pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
+      join pg_amop a on a.amopfamily = c.opcfamily and a.amopstrategy = 3
+        and a.amoplefttype = c.opcintype and a.amoprighttype = c.opcintype
+      join pg_operator o on o.oid = a.amopopr
+      join pg_namespace n on n.oid = o.oprnamespace
+      where c.oid = ${opclass}), 'operator(pg_catalog.=)')`;
+
 // An index of a partitioned table is written ON ONLY, though made without ONLY it is one of all partitions.
 const selectIndexes = (table: string, names: TableNames): Query => ({
   text: `select x.relname as name, i.indisprimary as "isPrimary", i.indisunique as "isUnique",
@@ -54,6 +67,8 @@ const selectIndexes = (table: string, names: TableNames): Query => ({
       array(select a.attname::text from unnest(i.indkey) with ordinality as u (attnum, place)
         join pg_attribute a on a.attrelid = i.indrelid and a.attnum = u.attnum
         where u.place <= i.indnkeyatts order by u.place) as columns,
+      array(select ${equality('u.opclass')} from unnest(i.indclass) with ordinality as u (opclass, place)
+        order by u.place) as equals,
       replace(replace(pg_get_indexdef(x.oid), format(' ON ONLY %I.%I USING ', n.nspname, t.relname), $2),
         format(' ON %I.%I USING ', n.nspname, t.relname), $2) as ddl,
       exists (select from etl.published_table p

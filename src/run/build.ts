@@ -3,8 +3,8 @@
 import type { SourceTableSpec, TableSpec } from '../declaration.ts';
 import { stagingTable } from '../copy/staging.ts';
 import { awaitBuildsEnd } from '../db/advisory-lock.ts';
-import { runQuery, withTransaction, type Client } from '../db/client.ts';
-import { quoteName, quoteNames } from '../db/sql.ts';
+import { runQuery, withPath, withTransaction, type Client } from '../db/client.ts';
+import { quoteName } from '../db/sql.ts';
 import {
   analyze,
   buildError,
@@ -46,25 +46,19 @@ const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promi
   const { client, spec } = context;
   const names = namesOf(context.spec, table);
   const [before, behind] = aroundSql(names);
-  const alias = quoteName(`${table.name}_staging`);
+  const view = quoteName(names.buildSchema, `${table.name}_staging`);
   return withTransaction(client, async () => {
+    // First on the search path, where nobody else can create anything.
     if (table.kind === 'source')
-      await client.query(
-        `create temporary view ${alias} as select * from ${stagingTable(spec.name, table.name)}`,
-      );
-    await client.query(`set local search_path = ${quoteNames([names.buildSchema, spec.schema, 'public'])}`);
-    try {
+      await client.query(`create view ${view} as select * from ${stagingTable(spec.name, table.name)}`);
+    const filled = await withPath(client, [names.buildSchema, ...names.path], () =>
       // The extended protocol takes one statement only: a second one in the file is refused by the server.
-      const filled = await client.query({ text: before + sql.text + behind, queryMode: 'extended' } as {
-        text: string;
-      });
-      return filled.rowCount ?? 0;
-    } catch (cause) {
+      client.query({ text: before + sql.text + behind, queryMode: 'extended' } as { text: string }),
+    ).catch((cause: unknown) => {
       throw transformError(sql, before.length, cause);
-    } finally {
-      if (table.kind === 'source')
-        await client.query(`drop view if exists pg_temp.${alias}`).catch(() => undefined);
-    }
+    });
+    if (table.kind === 'source') await client.query(`drop view ${view}`);
+    return filled.rowCount ?? 0;
   });
 };
 

@@ -4,10 +4,17 @@ import { stagingTable } from '../copy/staging.ts';
 import type { PipelineSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
 import { buildSchema, builtName, type TableNames } from '../publish/names.ts';
 
+/** Where SQL of the pipeline's author finds names without a schema. */
+export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly string[] => [
+  schema,
+  ...searchPath,
+];
+
 export const namesOf = (spec: PipelineSpec, { name }: TableSpec): TableNames => ({
   schema: spec.schema,
   table: name,
   buildSchema: buildSchema(spec.name),
+  path: authorsPath(spec),
 });
 
 /** True when rows are loaded straight into the new table, which is logged: a crash takes nothing of it. */

@@ -2,11 +2,11 @@
 
 import { createStaging, dropStaging } from '../copy/staging.ts';
 import type { PipelineSpec } from '../declaration.ts';
-import { runQuery, type Client } from '../db/client.ts';
+import { runQuery, withPath, type Client } from '../db/client.ts';
 import { createLanding } from '../publish/build-schema.ts';
 import { dropBuiltTable, ensureBuildSchema } from '../publish/names.ts';
 import type { RunContext } from './context.ts';
-import { landingTable, landsDirectly, namesOf } from './landing.ts';
+import { authorsPath, landingTable, landsDirectly, namesOf } from './landing.ts';
 import type { PlannedTable } from './plan.ts';
 
 /** Names of the tables whose landing is there. */
@@ -22,19 +22,20 @@ export const landingsThere = async (
   return new Set(rows.map(({ name }) => name));
 };
 
-/** Makes them, in place of those of an earlier run. */
-export const makeLandings = async (
-  { client, spec }: RunContext,
-  planned: readonly PlannedTable[],
-): Promise<void> => {
+const makeLanding = async ({ client, spec }: RunContext, { table, staging }: PlannedTable): Promise<void> => {
+  await runQuery(client, dropStaging(spec.name, table.name));
+  if (!landsDirectly(table))
+    return void (await runQuery(client, createStaging(spec.name, table.name, staging)));
+  const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
+  await runQuery(client, dropBuiltTable(namesOf(spec, table)));
+  await runQuery(client, createLanding(namesOf(spec, table), columns));
+};
+
+/** Makes them, in place of those of an earlier run, inside the caller's transaction. */
+export const makeLandings = async (context: RunContext, planned: readonly PlannedTable[]): Promise<void> => {
+  const { client, spec } = context;
   if (planned.some(({ table }) => landsDirectly(table))) await runQuery(client, ensureBuildSchema(spec.name));
-  for (const { table, staging } of planned) {
-    await runQuery(client, dropStaging(spec.name, table.name));
-    if (!landsDirectly(table)) await runQuery(client, createStaging(spec.name, table.name, staging));
-    else {
-      const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
-      await runQuery(client, dropBuiltTable(namesOf(spec, table)));
-      await runQuery(client, createLanding(namesOf(spec, table), columns));
-    }
-  }
+  await withPath(client, authorsPath(spec), async () => {
+    for (const one of planned) await makeLanding(context, one);
+  });
 };

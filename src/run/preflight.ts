@@ -2,12 +2,13 @@
 
 import type { PipelineSpec } from '../declaration.ts';
 import type { ServerAddress } from '../db/address.ts';
-import type { Client } from '../db/client.ts';
+import { withPath, withTransaction, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/pooler.ts';
 import { EtlError } from '../errors.ts';
 import { serverVersionMin } from '../limits.ts';
 import { throwProblems } from '../pipeline/problems.ts';
 import { buildSchema } from '../publish/names.ts';
+import { authorsPath } from './landing.ts';
 
 /** What a session may do, in one row. */
 export interface Access {
@@ -89,24 +90,28 @@ export const readAccess = async (client: Client, target?: Target): Promise<Acces
   return (await client.query(selectAccess, values)).rows[0];
 };
 
+const selectUnknownTypes =
+  'select name from pg_catalog.unnest($1::pg_catalog.text[]) as name where pg_catalog.to_regtype(name) is null';
+
 /** Types that only the server knows, asked by name. Errors: ETL_DEFINITION. */
-const checkTypes = async (client: Client, { name: pipeline, tables }: PipelineSpec): Promise<void> => {
+const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => {
+  const { name: pipeline, tables } = spec;
   const columns = tables.flatMap((table) =>
     (table.kind === 'source' ? table.columns : []).flatMap(({ name, options: { sqlType } }) =>
       sqlType === undefined ? [] : [{ table: table.name, name, sqlType }],
     ),
   );
   if (columns.length === 0) return;
-  const { rows } = await client.query(
-    'select name from unnest($1::text[]) as name where to_regtype(name) is null',
-    [columns.map(({ sqlType }) => sqlType)],
+  const names = columns.map(({ sqlType }) => sqlType);
+  const { rows } = await withTransaction(client, () =>
+    withPath(client, authorsPath(spec), () => client.query(selectUnknownTypes, [names])),
   );
   const unknown = new Set(rows.map(({ name }) => name));
   const problems = columns
     .filter(({ sqlType }) => unknown.has(sqlType))
     .map(
       ({ table, name, sqlType }) =>
-        `table ${table}, column ${name}: the server has no type \`${sqlType}\`; create it, or name its schema`,
+        `table ${table}, column ${name}: the server has no type \`${sqlType}\`; create it, name its schema, or add that to searchPath`,
     );
   throwProblems(pipeline, problems);
 };

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assertPublishing } from '../checkpoint/epoch.ts';
 import { fileTotals, finishRun } from '../checkpoint/ledger.ts';
 import { whyStopped } from '../checkpoint/run-end.ts';
-import { ensureSchema, runQuery, withTransaction, type Client } from '../db/client.ts';
+import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
-import { isRefusal } from '../db/server-error.ts';
+import { isRefusal, unknownNameHint } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { publishWaitMs, swapLockTimeoutMs } from '../limits.ts';
 import { doKeySteps, type KeyStep } from '../publish/keys.ts';
@@ -72,12 +72,15 @@ const publishEach = async (client: Client, plans: readonly PublishPlan[]): Promi
 
 /** Makes keys and indexes of tables whose rows were replaced, when all of them are in. */
 const finishInPlace = async (client: Client, unfinished: Unfinished): Promise<void> => {
-  if (unfinished.every(({ steps }) => steps.length === 0)) return;
+  if (unfinished.length === 0) return;
   // The server makes no index of a table for which a deferred foreign key has yet to be checked. Proved by
   // test/integration/publish-keys.test.ts, "while its foreign keys are deferred".
-  await client.query('set constraints all immediate').catch((cause: unknown) => {
-    throw publishError((cause as { table?: string }).table ?? '', cause);
-  });
+  const { path } = unfinished[0]!.plan.table;
+  await withPath(client, path, () => client.query('set constraints all immediate')).catch(
+    (cause: unknown) => {
+      throw publishError((cause as { table?: string }).table ?? '', cause);
+    },
+  );
   for (const { plan, steps } of unfinished) await doKeySteps(client, plan.table, steps);
 };
 
@@ -105,7 +108,12 @@ const publishAll = (context: RunContext, runId: number, plans: readonly PublishP
 const publishError = (table: string, cause: unknown): unknown => {
   if (isPassing(cause) || !isRefusal(cause)) return cause;
   const { detail, hint } = cause as { detail?: string; hint?: string };
-  const details = { table, sqlstate: codeOf(cause), problem: messageOf(cause), hint: detail ?? hint };
+  const details = {
+    table,
+    sqlstate: codeOf(cause),
+    problem: messageOf(cause),
+    hint: detail ?? (unknownNameHint(cause) || hint),
+  };
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };
 

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
-import { isRefusal } from '../db/server-error.ts';
+import { isRefusal, unknownNameHint } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import type { SqlFile } from '../declaration.ts';
 
@@ -49,6 +49,7 @@ export const transformError = (sql: SqlText, prefixLength: number, cause: unknow
     where,
     sqlstate: codeOf(cause),
     problem: messageOf(cause),
+    hint: unknownNameHint(cause),
   };
   return new EtlError('ETL_TRANSFORM', details, { cause });
 };

@@ -137,6 +137,12 @@ holds<Equal<Row<typeof yearly, 'station'>, { wban: string }>>();
 holds<Equal<Row<typeof yearly, 'daily'>, Record<string, unknown>>>();
 bindPipeline(yearly, { params: { year: '2011' }, directory: '/' });
 
+// Schemas in which SQL finds names.
+const searching = { name: 'searching', schema: 'noaa', tables: {} };
+definePipeline({ ...searching, searchPath: ['public', 'extensions'] });
+// @ts-expect-error a list, also of one
+definePipeline({ ...searching, searchPath: 'public' });
+
 // Columns made by a program.
 const many = definePipeline({
   name: 'many',

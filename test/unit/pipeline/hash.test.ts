@@ -11,6 +11,7 @@ interface Variant {
   readonly made?: AnyColumn;
   readonly more?: object;
   readonly schema?: string;
+  readonly searchPath?: readonly string[];
   readonly sqlText?: string;
   readonly directory?: string;
   readonly year?: number;
@@ -20,6 +21,7 @@ const hashOf = ({
   made = column.text('A'),
   more = {},
   schema = 's',
+  searchPath = [],
   sqlText = 'select 1',
   directory = '/d',
   year = 1,
@@ -27,6 +29,7 @@ const hashOf = ({
   const pipeline = definePipeline({
     name: 'p',
     schema,
+    searchPath,
     params: z.object({ year: z.number() }),
     tables: () => ({
       t: { source: csv('a.csv'), columns: { a: made }, ...more },
@@ -50,6 +53,7 @@ describe('definitionHash', () => {
 
   const other: readonly (Variant & { name: string })[] = [
     { name: 'another column type', made: column.smallint('A') },
+    { name: 'another search path', searchPath: ['public'] },
     { name: 'an option', made: column.numeric('A', { scale: 2, precision: 4 }) },
     { name: 'a check', made: column.text('A').check((a) => a !== '', 'empty') },
     { name: 'the body of a check', made: column.text('A').check((a) => a !== 'x', 'empty') },

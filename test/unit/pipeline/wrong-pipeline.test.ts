@@ -43,6 +43,19 @@ const pipelineCases: readonly Case[] = [
     problems: ['schema `etl_build_7` belongs to sluice itself; choose another schema'],
   },
   {
+    name: 'a search path that is no list of schemas',
+    definition: { ...(good as object), searchPath: 'public' },
+    problems: [`searchPath must be a list of schemas, not 'public'`],
+  },
+  {
+    name: 'a search path with temporary objects, and one with those of sluice itself',
+    definition: { ...(good as object), searchPath: ['public', 'pg_temp', 'etl'] },
+    problems: [
+      'searchPath `pg_temp` belongs to PostgreSQL; choose another schema',
+      'searchPath `etl` belongs to sluice itself; choose another schema',
+    ],
+  },
+  {
     name: 'a schema of the server',
     definition: { ...(good as object), schema: 'pg_catalog' },
     problems: ['schema `pg_catalog` belongs to PostgreSQL; choose another schema'],
