@@ -26,6 +26,7 @@ const pipeline = (derived: Readonly<Record<string, string>>): Pipeline =>
   definePipeline({
     name: 'pairs',
     schema: 'pairs',
+    searchPath: ['public'],
     tables: {
       city: {
         source: csv(source),
