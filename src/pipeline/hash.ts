@@ -22,15 +22,21 @@ export const tableHashes = (
 
 /**
  * A hash of each table with files: of what shapes its staged rows, and nothing else. Parameters count, because functions
- * may hold them. What is built from the rows (keys, indexes, SQL, publication) and what judges them (limits, guard) does not.
+ * may hold them, and schemas where the server looks types up. What is built from the rows (keys, indexes, SQL, publication) and what judges them (limits, guard) does not.
  */
-export const stagedHashes = ({ tables, params }: PipelineSpec): Readonly<Record<string, string>> =>
+export const stagedHashes = ({
+  tables,
+  params,
+  schema,
+  searchPath,
+}: PipelineSpec): Readonly<Record<string, string>> =>
   Object.fromEntries(
     tables.flatMap((table) => {
       if (table.kind !== 'source') return [];
       const { name, source, staging, columns, filter } = table;
       const { kind, dialect } = source;
-      return [[name, sha256({ params, kind, dialect, staging, columns, filter })]];
+      const typesFrom = columns.some(({ type }) => type === 'of') ? [schema, ...searchPath] : [];
+      return [[name, sha256({ params, kind, dialect, staging, columns, filter, typesFrom })]];
     }),
   );
 
