@@ -71,6 +71,13 @@ export const serverErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_QUEUE_SHARED: {
+    message:
+      'the jobs under the prefix {prefix} on {queue} are those of another database, which is a copy of this one or its original',
+    hint: 'Give the copy a prefix of its own: --redis-prefix, or ETL_REDIS_PREFIX. If this database has taken the place of the other, or Redis was restored from far back, delete the key {key}.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_QUEUE_LOST: {
     message: 'the jobs on {queue} were lost: {problem}',
     hint: 'Run again when it is back: only what is missing is loaded.',

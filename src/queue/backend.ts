@@ -25,6 +25,8 @@ export interface QueueBackend {
   readonly prepare: () => Promise<void>;
   /** What names this database among those that share the server; asked over a connection to it. */
   readonly namespaceOf: (client: Client) => Promise<string>;
+  /** Makes sure that the jobs are not those of a copy of this database, or of its original. Errors: ETL_QUEUE_SHARED, those of `prepare`. */
+  readonly claim: (client: Client, namespace: string) => Promise<void>;
   /** Opens a queue of a database. */
   readonly connect: (namespace: string, patience: Patience) => QueueLink;
   /** What to throw for an error of BullMQ: its statements are right, so it is about the connection, or a refusal. */

@@ -71,6 +71,8 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
       if (!(await isCurrent(client))) await loadBullMq().runMigrations(client, queueSchema);
     }),
   namespaceOf: () => Promise.resolve(''),
+  // A copy of the database has a copy of its queue.
+  claim: () => Promise.resolve(),
   // The database has its own schema for queues, and BullMQ's pool connects anew by itself.
   connect: () => {
     const sockets = createSocketSet();

@@ -2,7 +2,7 @@
 
 import { EtlError } from '../errors.ts';
 
-/** What a caller may say; the command line reads it from REDIS_URL, REDIS_SENTINEL, REDIS_SENTINEL_PASSWORD, REDIS_CLUSTER. */
+/** What a caller may say; the command line reads it from REDIS_URL, REDIS_SENTINEL, REDIS_SENTINEL_PASSWORD, REDIS_CLUSTER, ETL_REDIS_PREFIX. */
 export interface RedisOptions {
   /** `redis://[user:password@]host[:port][,host[:port]…][/database]`; rediss:// for TLS. */
   readonly url: string;
@@ -11,6 +11,8 @@ export interface RedisOptions {
   readonly sentinelPassword?: string | undefined;
   /** The hosts are nodes of a Cluster. */
   readonly cluster?: boolean | undefined;
+  /** What the keys of this database begin with, instead of a number that a copy of the database shares. */
+  readonly prefix?: string | undefined;
   /** For rediss://, options of `tls.connect`: a certificate authority of one's own, for instance. */
   readonly tls?: object | undefined;
 }
@@ -24,6 +26,7 @@ export interface RedisAddress {
   readonly sentinel: string | undefined;
   readonly sentinelPassword: string | undefined;
   readonly cluster: boolean;
+  readonly prefix: string | undefined;
   /** Without user and password. */
   readonly label: string;
 }
@@ -42,6 +45,17 @@ const refuse = (problem: string): never => {
 const readHost = (text: string, defaultPort: number): RedisAddress['hosts'][number] => {
   const { host, port } = hostPattern.exec(text)?.groups ?? refuse('names a host that is none');
   return { host: host!.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
+};
+
+/** Braces would move the keys into other slots of a Cluster. */
+const prefixPattern = /^[\w.-]{1,63}$/;
+
+const checkPrefix = (prefix: string | undefined): string | undefined => {
+  if (!prefix || prefixPattern.test(prefix)) return prefix || undefined;
+  throw new EtlError('ETL_USAGE', {
+    problem: `the Redis prefix '${prefix}' is not one`,
+    hint: 'It has 1 to 63 letters, digits, underscores, hyphens and dots.',
+  });
 };
 
 const decoded = (text: string | undefined): string | undefined => {
@@ -72,6 +86,7 @@ export const readRedisAddress = (options: RedisOptions): RedisAddress => {
     sentinel: sentinel || undefined,
     sentinelPassword,
     cluster,
+    prefix: checkPrefix(options.prefix),
     label: `Redis at ${hosts}${database ? `/${database}` : ''}${what}`,
   };
 };
@@ -88,5 +103,6 @@ export const redisOfEnvironment = (
         sentinel: env['REDIS_SENTINEL'],
         sentinelPassword: env['REDIS_SENTINEL_PASSWORD'],
         cluster: truths.has((env['REDIS_CLUSTER'] ?? '').toLowerCase()),
+        prefix: env['ETL_REDIS_PREFIX'],
       }
     : undefined;

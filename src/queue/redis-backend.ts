@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import type * as IoRedis from 'ioredis';
 import { databaseIdentity } from '../db/identity.ts';
-import { EtlError, messageOf } from '../errors.ts';
+import { codeOf, EtlError, isSqlState, messageOf } from '../errors.ts';
 import {
   connectTimeoutMs,
   queueQueryTimeoutMs,
@@ -13,6 +13,7 @@ import {
 } from '../limits.ts';
 import type { Patience, QueueBackend, QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
+import { claimQueue, type MarkStore } from './queue-owner.ts';
 import type { RedisAddress } from './redis-address.ts';
 
 type RedisClient = IoRedis.Redis | IoRedis.Cluster;
@@ -86,14 +87,15 @@ const refusalOf = (label: string, error: unknown): EtlError | undefined => {
     : new EtlError('ETL_QUEUE_REFUSED', { queue: label, problem: error.message }, { cause: error });
 };
 
-/** Waits for a first answer. A Cluster that is refused says so for each of its nodes. */
-const ping = async (address: RedisAddress): Promise<void> => {
+/** Opens a connection for the length of `use`. A Cluster that is refused says so for each of its nodes. */
+const withRedis = async <T>(address: RedisAddress, use: (client: RedisClient) => Promise<T>): Promise<T> => {
   const client = openRedis(address, 'gives up');
   let last: unknown;
   client.on('error', (error: Error & { lastNodeError?: Error }) => (last = error.lastNodeError ?? error));
   try {
-    await client.ping();
+    return await use(client);
   } catch (error) {
+    if (error instanceof EtlError || isSqlState(codeOf(error))) throw error;
     const cause = isRefusal(error) ? error : (last ?? error);
     const { label } = address;
     throw (
@@ -103,6 +105,24 @@ const ping = async (address: RedisAddress): Promise<void> => {
   } finally {
     client.disconnect();
   }
+};
+
+/** What all keys of a database begin with: one hash slot, as a Cluster needs it. */
+const keyPrefix = (namespace: string): string => `{etl-${namespace}}`;
+
+const swapScript = `
+  if (redis.call('get', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+  redis.call('set', KEYS[1], ARGV[2])
+  return 1`;
+
+const markStore = (redis: RedisClient, { label }: RedisAddress, namespace: string): MarkStore => {
+  const key = `${keyPrefix(namespace)}:owner`;
+  return {
+    label,
+    key,
+    read: () => redis.get(key),
+    swap: async (before, next) => (await redis.eval(swapScript, 1, key, before ?? '', next)) === 1,
+  };
 };
 
 /** A client, and those that BullMQ duplicates from it, ended together. */
@@ -120,8 +140,7 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
     return client;
   };
   return {
-    // One hash slot for all keys of a database, as a Cluster needs it.
-    options: { connection: track(openRedis(address, patience)), prefix: `{etl-${namespace}}` },
+    options: { connection: track(openRedis(address, patience)), prefix: keyPrefix(namespace) },
     factory: loadBullMq().createRedisBackend,
     destroy: () => {
       isOver = true;
@@ -132,8 +151,12 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
 
 export const redisBackend = (address: RedisAddress): QueueBackend => ({
   label: address.label,
-  prepare: () => ping(address),
-  namespaceOf: databaseIdentity,
+  // Waits for a first answer.
+  prepare: () => withRedis(address, async (redis) => void (await redis.ping())),
+  namespaceOf: (client) =>
+    address.prefix === undefined ? databaseIdentity(client) : Promise.resolve(address.prefix),
+  claim: (client, namespace) =>
+    withRedis(address, (redis) => claimQueue(client, markStore(redis, address, namespace), namespace)),
   connect: (namespace, patience) => link(address, namespace, patience),
   errorOf: (error) =>
     error instanceof EtlError

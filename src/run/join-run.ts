@@ -58,6 +58,7 @@ export const loadForWorker = async (
     const context = await createContext(job, client, []);
     const run = await loadingRun(context, await findRun(context, job));
     const chunks = await loadedChunks(client, run.runId);
+    await context.queue.backend.claim(client, context.queue.namespace);
     await withSegmentWork(context, run, chunks, async (serving) => {
       const service = await serveQueue(serving);
       try {

@@ -3,12 +3,13 @@
 
 import { missingSegments } from '../checkpoint/resume.ts';
 import { loadedChunks, type LoadedChunkRow } from '../checkpoint/ledger.ts';
-import { whenLost } from '../db/client.ts';
+import { whenLost, type Client } from '../db/client.ts';
 import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import { helpedShare } from '../limits.ts';
 import type { Counts, SourceFile } from '../model.ts';
 import { readSegmentJob } from '../pipeline/job-payload.ts';
+import type { QueuePlace } from '../queue/job-queue.ts';
 import { removeQueue, workOff, type ServeOptions } from '../queue/load-queue.ts';
 import { stopIfHopeless } from '../reject/store.ts';
 import { traceSegment } from '../trace/run-trace.ts';
@@ -133,9 +134,15 @@ export const withSegmentWork = <T>(
   );
 };
 
+/** Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, ETL_QUEUE_SHARED; the driver's own. */
+const prepareQueue = async (client: Client, { backend, namespace }: QueuePlace): Promise<void> => {
+  await backend.prepare();
+  await backend.claim(client, namespace);
+};
+
 /** Removes the jobs of a run whose work is done, or that nobody will continue. */
-export const forgetJobs = async ({ queue }: RunContext, runId: number): Promise<void> => {
-  await queue.backend.prepare();
+export const forgetJobs = async ({ client, queue }: RunContext, runId: number): Promise<void> => {
+  await prepareQueue(client, queue);
   await removeQueue({ queue, runId });
 };
 
@@ -177,7 +184,7 @@ export const loadMissing = async (
   const tables = run.planned.map(({ table }) => table);
   return withSegmentWork(context, run, chunks, async (options, seconds) => {
     // Meanwhile the loading threads start.
-    await queue.backend.prepare();
+    await prepareQueue(context.client, queue);
     await workOff(options, divide({ missing, files: run.files, tables, workers, chunkBytes }));
     await expectLoaded(context, run);
     return seconds();

@@ -32,9 +32,16 @@ export interface Shared {
   readonly hooksOf: (pipeline: string) => RunHooks;
 }
 
-/** A job that was delivered before may have a run: published by now, or to be gone on with. Errors: ETL_RUN_CANCELLED. */
+/**
+ * A job that was delivered before may have a run: published by now, or to be gone on with. Errors: ETL_RUN_CANCELLED,
+ * ETL_QUEUE_SHARED when it is the job of another database.
+ */
 const earlierRun = async ({ place }: Shared, job: string): ReturnType<typeof runOfJob> => {
-  const run = await withClient(place.address, (client) => runOfJob(client, job));
+  const { backend, namespace } = place.queue;
+  const run = await withClient(place.address, async (client) => {
+    await backend.claim(client, namespace);
+    return runOfJob(client, job);
+  });
   if (run?.errorCode === 'ETL_RUN_CANCELLED') throw new EtlError('ETL_RUN_CANCELLED', { run: run.id });
   return run;
 };
@@ -126,6 +133,10 @@ export const coordinate = async (
     }
     if (error.code === 'ETL_RUN_LOCKED') {
       logger.info({ ...fields, error: error.message }, 'the run waits');
+      return { laterMs: runLockedRetryMs };
+    }
+    if (error.code === 'ETL_QUEUE_SHARED') {
+      logger.error({ ...fields, error: error.message, hint: error.hint }, 'the job is handed back');
       return { laterMs: runLockedRetryMs };
     }
     await tellSchedule(shared, job, error.code);

@@ -49,6 +49,7 @@ const restoreLostJobs = async (
   { queue }: Place,
   queues: readonly string[],
 ): Promise<readonly string[]> => {
+  await queue.backend.claim(client, queue.namespace);
   const begun = await client.query<RunRow & { readonly job: string; readonly queue: string }>(
     selectUnfinished,
     [queues],

@@ -51,9 +51,11 @@ export const openFound = async (
     await refuseSharedSessions(client, address);
     await migrate(client);
     if (queues.length > 0) await rememberQueues(client, queues);
-    return backend.namespaceOf(client);
+    const name = await backend.namespaceOf(client);
+    await backend.prepare();
+    await backend.claim(client, name);
+    return name;
   });
-  await backend.prepare();
   return { address, queue: { backend, namespace, logger: logger ?? silentLogger } };
 };
 

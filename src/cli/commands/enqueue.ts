@@ -16,6 +16,7 @@ import {
   paramFlag,
 } from '../flags.ts';
 import type { Io } from '../io.ts';
+import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
 
@@ -41,6 +42,7 @@ const put = async (file: string, command: Command, io: Io): Promise<void> => {
   const { enqueue } = await import('../../worker/enqueue.ts');
   const options = {
     connection: (await openServer(command, io)).config,
+    ...(await readRedis(command, io)),
     directory,
     params,
     fresh: readSwitch(command, 'fresh', io),
@@ -68,6 +70,7 @@ export const enqueueCommand: CliCommand = {
       .description('Puts a run of a pipeline on the queue, for a worker to do.')
       .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
       .addOption(databaseUrlFlag())
+      .addOption(redisPrefixFlag())
       .addOption(paramFlag())
       .addOption(flag('--at <time>', 'not before this moment, as ISO 8601 writes it; default: at once'))
       .addOption(flag('--priority <n>', '1 comes first; runs without one go before all that have one'))

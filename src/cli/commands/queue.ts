@@ -13,6 +13,7 @@ import {
   readSwitch,
 } from '../flags.ts';
 import type { Io } from '../io.ts';
+import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
 
@@ -29,7 +30,8 @@ const showQueue = async (command: Command, io: Io): Promise<void> => {
   const { queueState } = await import('../../worker/enqueue.ts');
   const queue = readFlag(command, 'queue', parseString, io);
   const { config: connection } = await openServer(command, io);
-  const state = await queueState({ connection, ...(queue !== undefined && { queue }) });
+  const redis = await readRedis(command, io);
+  const state = await queueState({ connection, ...redis, ...(queue !== undefined && { queue }) });
   const { queues } = state;
   const text =
     queues.length === 1
@@ -40,7 +42,8 @@ const showQueue = async (command: Command, io: Io): Promise<void> => {
 
 const cancelOne = async (run: number, command: Command, io: Io): Promise<void> => {
   const { cancel } = await import('../../worker/enqueue.ts');
-  await cancel(run, { connection: (await openServer(command, io)).config });
+  const redis = await readRedis(command, io);
+  await cancel(run, { connection: (await openServer(command, io)).config, ...redis });
   print(
     command,
     io,
@@ -53,7 +56,7 @@ const retryOne = async (run: number, command: Command, io: Io): Promise<void> =>
   const { retry } = await import('../../worker/enqueue.ts');
   const allowShrink = readFlag(command, 'allowShrink', parseNames, io) ?? [];
   const { config: connection } = await openServer(command, io);
-  const options = { connection, allowShrink };
+  const options = { connection, allowShrink, ...(await readRedis(command, io)) };
   const added = await withTracing(command, io, (tracing) => retry(run, { ...options, ...tracing }));
   print(
     command,
@@ -66,6 +69,7 @@ const retryOne = async (run: number, command: Command, io: Io): Promise<void> =>
 const withCommonFlags = (command: Command): Command =>
   command
     .addOption(databaseUrlFlag())
+    .addOption(redisPrefixFlag())
     .addOption(flag('--json', 'print JSON'))
     .addOption(flag('--debug', 'show traces and causes of errors'));
 

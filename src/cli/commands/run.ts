@@ -24,6 +24,7 @@ import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { paintFor } from '../paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
+import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { profileLines } from '../profile-text.ts';
 import { planLines } from '../plan-text.ts';
@@ -123,6 +124,7 @@ const runShown = async (
 ) => {
   const { pipeline, directory, file: pipelineFile } = loaded;
   const { workers, chunkBytes, waitMs, params, fresh, fullRefresh, allowShrink, keepStaging } = flags;
+  const redis = await readRedis(command, io);
   const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
   const before = new Map<string, number>();
   const sayStopping = (signal: string, isSecond: boolean): void =>
@@ -138,6 +140,7 @@ const runShown = async (
       drain.throwIfAborted();
       const result = await runPipeline(pipeline, {
         ...tracing,
+        ...redis,
         // The embedded server is found again by the run, who then starts it again when it is killed.
         ...(server.embedded === undefined && { connection: server.config }),
         pipelineFile,
@@ -200,6 +203,7 @@ export const runCommand: CliCommand = {
       .description('Loads the files of a pipeline and publishes its tables, all at once or not at all.')
       .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
       .addOption(databaseUrlFlag())
+      .addOption(redisPrefixFlag())
       .addOption(flag('--workers <n>', 'loads that run side by side; default: the number of cores'))
       .addOption(paramFlag())
       .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))

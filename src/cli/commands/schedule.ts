@@ -10,6 +10,7 @@ import type { CliCommand } from '../command.ts';
 import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, paramFlag } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../layout.ts';
+import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
 
@@ -115,7 +116,7 @@ const changeOne = async (
 
 const runNow = async (name: string, command: Command, io: Io): Promise<void> => {
   const { schedule } = await import('../../worker/schedule/schedule.ts');
-  const place = await placeOf(command, io);
+  const place = { ...(await placeOf(command, io)), ...(await readRedis(command, io)) };
   const added = await withTracing(command, io, (tracing) => schedule.runNow(name, { ...place, ...tracing }));
   const { job, isNew } = added;
   const text = isNew ? `Enqueued ${name} as ${job}` : `A run of ${name} waits or is active already: ${job}`;
@@ -161,6 +162,7 @@ export const scheduleCommand: CliCommand = {
         .action((name: string, _, command: Command) => changeOne(change, name, command, io));
     add('run-now', 'Enqueues a run of a schedule now, unless one of its runs waits or is active.')
       .argument('<name>', 'name of a schedule')
+      .addOption(redisPrefixFlag())
       .addOption(tracingFlag())
       .action((name: string, _, command: Command) => runNow(name, command, io));
   },

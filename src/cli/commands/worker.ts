@@ -8,6 +8,7 @@ import type { CliCommand } from '../command.ts';
 import { flag, parseChoice, parseCount, parseDuration, parseString, readFlag } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
+import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
 
@@ -50,6 +51,7 @@ const readOptions = (command: Command, io: Io) => {
 
 const work = async (command: Command, io: Io): Promise<void> => {
   const options = readOptions(command, io);
+  const redis = await readRedis(command, io);
   const deadlineMs = readFlag(command, 'stopDeadline', parseDuration, io);
   const level = readFlag(command, 'logLevel', parseChoice(logLevels), io) ?? 'info';
   const { pino } = await import('pino');
@@ -60,7 +62,14 @@ const work = async (command: Command, io: Io): Promise<void> => {
     withInterrupt(sayStopping, async ({ drain, abort }) => {
       const { config: connection } = await openServer(command, io);
       const { createWorker } = await import('../../worker/worker.ts');
-      const worker = await createWorker({ ...options, ...tracing, connection, logger, signal: drain });
+      const worker = await createWorker({
+        ...options,
+        ...redis,
+        ...tracing,
+        connection,
+        logger,
+        signal: drain,
+      });
       abort.addEventListener('abort', worker.abort);
       if (!drain.aborted) await once(drain, 'abort');
       await worker.close(deadlineMs === undefined ? {} : { deadlineMs });
@@ -78,6 +87,7 @@ export const workerCommand: CliCommand = {
       .description('Runs what is enqueued and helps other workers, until it is asked to stop.')
       .addOption(flag('--pipelines <folder>', 'folder of pipeline files; nothing outside of it is run'))
       .addOption(databaseUrlFlag())
+      .addOption(redisPrefixFlag())
       .addOption(flag('--queues <names>', 'queues to serve, joined by commas; default: default'))
       .addOption(flag('--workers <n>', 'loads that run side by side; default: the number of cores'))
       .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))

@@ -1,0 +1,25 @@
+// The prefix of this database's keys in a Redis, as every command has it that uses the queue.
+
+import type { Command, Option } from 'commander';
+import { EtlError } from '../errors.ts';
+import type { RedisOptions } from '../queue/redis-address.ts';
+import { flag, parseString, readFlag } from './flags.ts';
+import type { Io } from './io.ts';
+
+export const redisPrefixFlag = (): Option =>
+  flag('--redis-prefix <text>', 'what keys in Redis begin with; default: a number of the database');
+
+/** Redis as the environment names it, with the prefix, when there is one. Errors: ETL_USAGE. */
+export const readRedis = async (command: Command, io: Io): Promise<{ readonly redis?: RedisOptions }> => {
+  const prefix = readFlag(command, 'redisPrefix', parseString, io);
+  if (prefix === undefined) return {};
+  const { redisOfEnvironment } = await import('../queue/redis-address.ts');
+  const named = redisOfEnvironment(io.env);
+  if (named !== undefined) return { redis: { ...named, prefix } };
+  // A variable may be meant for other commands.
+  if (command.getOptionValueSource('redisPrefix') !== 'cli') return {};
+  throw new EtlError('ETL_USAGE', {
+    problem: '--redis-prefix: REDIS_URL names no Redis',
+    hint: 'Name it in REDIS_URL; without it the queue is in PostgreSQL, and needs no prefix.',
+  });
+};
