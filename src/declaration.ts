@@ -1,5 +1,8 @@
 // What a pipeline declares, as plain frozen data: written by pipeline/, read by every stage.
 
+/** lf: LF, with any carriage returns before it · crlf: CRLF alone · cr: CR, also with an LF after it. */
+export type LineEnd = 'lf' | 'crlf' | 'cr';
+
 /** How a CSV file is written. Characters, not bytes; validated in pipeline/csv.ts. */
 export interface Dialect {
   readonly delimiter: string;
@@ -9,8 +12,12 @@ export interface Dialect {
   readonly escape: string | null;
   /** true: the first record names the fields · a list: these are the names and every record is data. */
   readonly header: true | readonly string[];
-  /** Remove blanks and tabs around every field before anything else looks at it. */
-  readonly trim: boolean;
+  /** lenient: quotes within unquoted fields, and text after a closing quote, are data · strict: they reject the record. */
+  readonly quotes: 'strict' | 'lenient';
+  /** auto: as the file's first line ends, and another line end outside of quotes rejects its record. */
+  readonly lineEnd: 'auto' | LineEnd;
+  /** Remove blanks and tabs around every field before anything else looks at it; outside: but keep those within quotes. */
+  readonly trim: boolean | 'outside';
   /** Field texts that mean "no value", after trimming. */
   readonly nulls: readonly string[];
   /** Lines before the header that are not CSV. */

@@ -1,5 +1,7 @@
 // The glossary as types: the words of ARCHITECTURE.md that more than one folder uses.
 
+import type { LineEnd } from './declaration.ts';
+
 /** Where something stands in a source file. */
 export interface Position {
   /** Offset of the record's first byte in the file, from 0. */
@@ -28,6 +30,8 @@ export interface SourceFile {
   /** First byte and line after BOM, skipped lines and header. */
   readonly dataByte: number;
   readonly dataLine: number;
+  /** How its lines end, as its dialect or its first line says. */
+  readonly lineEnd: LineEnd;
 }
 
 /** A byte range of one file. It begins at a record and ends at one, or at the file's end. A queue job is one, or some small ones. */
@@ -56,6 +60,8 @@ export interface Fault {
 /** A record that could not be loaded, with its first fault and everything needed to find and fix it. */
 export interface Reject extends Fault {
   readonly position: Position;
+  /** Line on which the record ends. */
+  readonly lastLine: number;
   /** The record's other faults: how many, and those that are kept. */
   readonly others?: { readonly count: number; readonly kept: readonly Fault[] };
   /** The record's bytes as text, cut at `rejectRawBytesMax`; invalid bytes as \xNN. */
@@ -77,6 +83,7 @@ export const rejectCodes = {
   invalid_utf8: 'the record holds bytes that are not UTF-8',
   nul_byte: 'the record holds a NUL byte, which PostgreSQL text cannot store',
   quote: 'a quote stands where the dialect does not allow one, or is never closed',
+  line_end: 'outside of quotes stands a carriage return or line feed that is no line end of the file',
   record_too_long: 'the record is longer than the bound, nearly always an unclosed quote',
   not_null: 'the field is missing (a null token) and the column is not nullable',
   type: 'the field is not a value of the column type',

@@ -8,6 +8,10 @@ export const formatCount = (count: number): string =>
 export const plural = (count: number, noun: string): string =>
   `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
+/** Where a record is: `a.csv:35`, or `a.csv:35-37` when it has several lines. */
+export const linesOf = (file: string, line: number, lastLine: number): string =>
+  lastLine > line ? `${file}:${line}-${lastLine}` : `${file}:${line}`;
+
 // Control characters that JSON leaves alone would still garble a terminal or a log line.
 const unprintable = /[\u007f-\u009f\u2028\u2029]/g;
 

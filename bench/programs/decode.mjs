@@ -60,8 +60,8 @@ const decodeCompiled = async () => {
   const line = await readHeader();
   const header = line.trim().split(',');
   const [table] = bindPipeline(twenty, { directory: '.' }).tables;
-  const decode = createCompiledDecoder(table, header, file);
-  const split = createSplitter(table.source.dialect, header.length);
+  const decode = createCompiledDecoder(table, header, file, 'lf');
+  const split = createSplitter(table.source.dialect, header.length, 'lf');
   const start = { byte: line.length + 1, line: 2, record: 1 };
   let rows = 0;
   for await (const block of recordBlocks(

@@ -47,6 +47,12 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_HEADER_REPEATED: {
+    message: 'table {table}: {file}:{line}: the first record repeats the names given with `header`',
+    hint: 'It is the header of the file; skip it: csv(…, { header: […], skipLines: {skip} }).',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_HEADER_INVALID: {
     message: 'table {table}: {file}:{line}: the header cannot be read: {problem}',
     hint: '{hint}',

@@ -48,19 +48,22 @@ export const insertRun = (run: NewRun): Query => ({
 
 export const insertFiles = (runId: number, files: readonly NewFile[]): Query => ({
   text: `insert into etl.source_file
-      (run_id, table_name, ordinal, path, name, bytes, fingerprint, header, data_byte, data_line)
-    select $1, f.table_name, f.ordinal, f.path, f.name, f.bytes, f.fingerprint, f.header, f.data_byte, f.data_line
+      (run_id, table_name, ordinal, path, name, bytes, fingerprint, header, data_byte, data_line,
+        line_end)
+    select $1, f.table_name, f.ordinal, f.path, f.name, f.bytes, f.fingerprint, f.header, f.data_byte, f.data_line,
+      f.line_end
     from jsonb_to_recordset($2::jsonb) as f (table_name text, ordinal integer, path text, name text,
-      bytes bigint, fingerprint text, header text[], data_byte bigint, data_line bigint)
+      bytes bigint, fingerprint text, header text[], data_byte bigint, data_line bigint, line_end text)
     returning id, table_name, ordinal`,
   values: [
     runId,
     JSON.stringify(
-      files.map(({ table, dataByte, dataLine, ...file }) => ({
+      files.map(({ table, dataByte, dataLine, lineEnd, ...file }) => ({
         ...file,
         table_name: table,
         data_byte: dataByte,
         data_line: dataLine,
+        line_end: lineEnd,
       })),
     ),
   ],
@@ -116,7 +119,8 @@ export const runFiles = async (client: Client, runId: number): Promise<readonly 
   (
     await client.query(
       `select id::float8 as id, run_id::float8 as "runId", table_name as "table", ordinal, path, name,
-          bytes::float8 as bytes, fingerprint, header, data_byte::float8 as "dataByte", data_line::float8 as "dataLine"
+          bytes::float8 as bytes, fingerprint, header, data_byte::float8 as "dataByte", data_line::float8 as "dataLine",
+          line_end as "lineEnd"
         from etl.source_file where run_id = $1 order by id`,
       [runId],
     )

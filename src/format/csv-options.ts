@@ -2,91 +2,140 @@
 
 import type { Options } from 'csv-parse/sync';
 import type { Dialect } from '../declaration.ts';
-import { grammarOf, skipQuoted, startsWith, type Grammar } from './splitter.ts';
+import { isBlankByte, skipQuoted, type Grammar } from './grammar.ts';
 
 /**
- * `record_delimiter` is given because csv-parse otherwise takes the first line's newline for the whole file. It does not
- * trim: its white space is all of Unicode's, ours is blanks and tabs. Ragged records are ours to judge.
+ * csv-parse sees records as the splitter found them, with one kind of line end after each: neither comments nor blank
+ * lines. It does not trim: its white space is all of Unicode's, ours is blanks and tabs. Ragged records are ours to judge.
  */
-export const csvOptions = (dialect: Dialect, skipEmptyLines: boolean): Options => ({
+export const csvOptions = (dialect: Dialect, { lineEnd }: Grammar): Options => ({
   columns: false,
   bom: false,
   // As bytes: the decoder also parses bytes as latin1, in which a delimiter beyond ASCII would be another one.
   delimiter: Buffer.from(dialect.delimiter),
   quote: dialect.quote,
   escape: dialect.escape ?? dialect.quote,
-  record_delimiter: ['\r\n', '\n', '\r'],
+  record_delimiter: newlines[lineEnd],
   relax_column_count: true,
-  skip_empty_lines: skipEmptyLines,
-  comment: dialect.comment,
-  comment_no_infix: true,
+  skip_empty_lines: false,
 });
 
-const LF = 10;
-const CR = 13;
-const SPACE = 32;
-const TAB = 9;
+const newlines = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 
 /** Whether a quote may stand in the bytes; where none does, the fields are what is between delimiters. */
-export const hasQuote = (bytes: Buffer, { quote }: Dialect): boolean =>
-  quote !== null && bytes.includes(quote);
+export const hasQuote = (bytes: Buffer, { quote }: Grammar): boolean => quote !== -1 && bytes.includes(quote);
 
 /**
- * The bytes as csv-parse has to see them. With `trim`, blanks around quotes are left out. An escape that means itself
- * is doubled: csv-parse drops an escape before any character, while in the dialect, as for COPY, it escapes only a quote
- * or an escape.
+ * Makes the function that gives records as csv-parse has to see them: alone, or several with line ends between.
+ *
+ * Blanks that are trimmed outside of quotes are left out. An escape that means itself is doubled: csv-parse drops an
+ * escape before any character, while in the dialect, as for COPY, it escapes only a quote or an escape. What only lenient
+ * reading takes is quoted as it should have been. Undefined: csv-parse reads the records as they are.
  */
-export const csvBytes = (bytes: Buffer, dialect: Dialect): Buffer => {
-  const { quote, escape, trim } = dialect;
-  if (!hasQuote(bytes, dialect)) return bytes;
-  const hasEscape = escape !== null && escape !== quote && bytes.includes(escape);
-  return trim || hasEscape ? rewriteQuoted(bytes, grammarOf(dialect, 2)) : bytes;
+export const csvRewriter = (
+  { trim, quotes, escape, quote }: Dialect,
+  grammar: Grammar,
+): ((record: Buffer) => Buffer) | undefined => {
+  const isPlain = trim === false && quotes === 'strict' && (escape === null || escape === quote);
+  return isPlain ? undefined : (record) => rewriteRecord(record, grammar, trim === 'outside');
 };
 
-const rewriteQuoted = (bytes: Buffer, grammar: Grammar): Buffer => {
-  const { delimiter, quote, trim } = grammar;
+/** Records with a line end after each. */
+export const joinRecords = (records: readonly Buffer[], { lineEnd }: Grammar): Buffer => {
+  const newline = Buffer.from(newlines[lineEnd]);
+  return Buffer.concat(records.flatMap((record) => [record, newline]));
+};
+
+/** A field: its bytes as csv-parse has to see them, and where the record goes on. */
+interface RewrittenField {
+  readonly parts: readonly Buffer[];
+  readonly end: number;
+}
+
+const rewriteRecord = (record: Buffer, grammar: Grammar, trimsPlain: boolean): Buffer => {
+  const { delimiter } = grammar;
+  const parts: Buffer[] = [];
+  for (let at = 0; ; at += delimiter.length) {
+    const field = rewriteField(record, at, grammar, trimsPlain);
+    parts.push(...field.parts);
+    at = field.end;
+    if (at === record.length) return Buffer.concat(parts);
+    parts.push(delimiter);
+  }
+};
+
+const rewriteField = (
+  record: Buffer,
+  from: number,
+  grammar: Grammar,
+  trimsPlain: boolean,
+): RewrittenField => {
+  const { quote, trim, isLenient } = grammar;
+  const endFrom = (at: number): number => {
+    const found = record.indexOf(grammar.delimiter, at);
+    return found === -1 ? record.length : found;
+  };
+  let open = from;
+  while (trim && open < record.length && open < endFrom(from) && isBlankByte(record[open])) open += 1;
+  const after = record[open] === quote ? skipQuoted(record, open, grammar) : -1;
+  if (after === -1) {
+    const end = endFrom(from);
+    const raw = record.subarray(from, end);
+    const field = trimsPlain ? withoutBlanks(raw) : raw;
+    if (isLenient && field.includes(quote)) return { parts: quoteAgain([], field, grammar), end };
+    return { parts: [field], end };
+  }
+  const end = endFrom(after);
+  const content = doubleLoneEscapes(record.subarray(open + 1, after - 1), grammar);
+  const tail = record.subarray(after, end);
+  const mark = Buffer.of(quote);
+  if (trim && withoutBlanks(tail).length === 0) return { parts: [mark, ...content, mark], end };
+  if (isLenient) {
+    const text = trimsPlain ? tail.subarray(0, textEnd(tail)) : tail;
+    return { parts: quoteAgain(content, text, grammar), end };
+  }
+  return { parts: [mark, ...content, mark, tail], end };
+};
+
+const textEnd = (field: Buffer): number => {
+  let end = field.length;
+  while (end > 0 && isBlankByte(field[end - 1])) end -= 1;
+  return end;
+};
+
+const withoutBlanks = (field: Buffer): Buffer => {
+  const end = textEnd(field);
+  let start = 0;
+  while (start < end && isBlankByte(field[start])) start += 1;
+  return field.subarray(start, end);
+};
+
+/** A quoted field of content that is escaped, and of text that is not. */
+const quoteAgain = (
+  content: readonly Buffer[],
+  text: Buffer,
+  { quote, escape }: Grammar,
+): readonly Buffer[] => {
+  const mark = Buffer.of(quote);
+  const escaped: number[] = [];
+  for (const byte of text) {
+    if (byte === quote || byte === escape) escaped.push(escape);
+    escaped.push(byte);
+  }
+  return [mark, ...content, Buffer.from(escaped), mark];
+};
+
+/** The content of a quoted field in which every escape that means itself is doubled. */
+const doubleLoneEscapes = (content: Buffer, { quote, escape }: Grammar): readonly Buffer[] => {
   const parts: Buffer[] = [];
   let kept = 0;
-  const goOnAt = (next: number, from: number): void => {
-    parts.push(bytes.subarray(kept, from));
-    kept = next;
-  };
-  /** First byte of the field, or -1 when it holds more than blanks. */
-  let fieldStart = 0;
-  let afterQuoted = false;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === quote && fieldStart !== -1) {
-      goOnAt(at, fieldStart);
-      const after = skipQuoted(bytes, at, grammar);
-      if (after === -1) break;
-      for (const escape of loneEscapes(bytes, at + 1, after, grammar)) goOnAt(escape, escape + 1);
-      at = after - 1;
-      fieldStart = -1;
-      afterQuoted = true;
-    } else if (byte === LF || byte === CR) {
-      fieldStart = at + 1;
-      afterQuoted = false;
-    } else if (byte === delimiter[0] && startsWith(bytes, at, delimiter)) {
-      at += delimiter.length - 1;
-      fieldStart = at + 1;
-      afterQuoted = false;
-    } else if (!trim || (byte !== SPACE && byte !== TAB)) {
-      fieldStart = -1;
-      afterQuoted = false;
-    } else if (afterQuoted) goOnAt(at + 1, at);
+  for (let at = 0; escape !== quote && at < content.length; at += 1) {
+    if (content[at] !== escape) continue;
+    if (content[at + 1] === quote || content[at + 1] === escape) at += 1;
+    else {
+      parts.push(content.subarray(kept, at), Buffer.of(escape));
+      kept = at;
+    }
   }
-  return Buffer.concat([...parts, bytes.subarray(kept)]);
-};
-
-/** Escapes within a quoted field that have neither quote nor escape behind them. */
-const loneEscapes = (bytes: Buffer, from: number, to: number, { quote, escape }: Grammar): number[] => {
-  const found: number[] = [];
-  if (escape === quote) return found;
-  for (let at = from; at < to; at += 1) {
-    if (bytes[at] !== escape) continue;
-    if (bytes[at + 1] === quote || bytes[at + 1] === escape) at += 1;
-    else found.push(at);
-  }
-  return found;
+  return [...parts, content.subarray(kept)];
 };

@@ -90,7 +90,7 @@ export const createFieldReader = (
   dialect: Dialect,
 ): FieldReader => {
   const indexes = column.headers.map((name) => header.indexOf(name));
-  const text = sourceText(indexes, dialect.trim, new Set([...dialect.nulls, ...column.nulls]));
+  const text = sourceText(indexes, dialect.trim === true, new Set([...dialect.nulls, ...column.nulls]));
   const { reader } = columnTypes[column.type];
   const read = withChecks(
     column,

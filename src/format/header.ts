@@ -1,23 +1,27 @@
-// Reads the header of a file: byte order mark, skipped lines, names; and finds the declared columns in it.
+// Reads the header of a file: byte order mark, skipped lines, names, line ends; and finds the declared columns in it.
 
 import { isUtf8 } from 'node:buffer';
-import type { ColumnSpec, Dialect, FilterSpec } from '../declaration.ts';
+import type { ColumnSpec, Dialect, FilterSpec, LineEnd } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
-import { headerBytesMax } from '../limits.ts';
+import { headerBytesMax, recordBytesMax } from '../limits.ts';
 import { nearest } from '../nearest.ts';
 import { inQuotes, onOneLine, plural } from '../wording.ts';
 import { rejectCodes } from '../model.ts';
 import { otherContent } from './content.ts';
-import { countNewlines, createSplitter, lineEnd } from './splitter.ts';
 import { parse } from './csv-parse.ts';
-import { csvBytes, csvOptions } from './csv-options.ts';
+import { csvOptions, csvRewriter } from './csv-options.ts';
+import { countLines, findLineEnd, grammarOf, startsWith } from './grammar.ts';
+import { createSplitter, type RecordSpans, type Splitter } from './splitter.ts';
 
 export interface FileHeader {
   /** Field names in file order, without blanks around them. */
   readonly names: readonly string[];
+  /** Line on which the names stand, or the data begins when the dialect gives them. */
+  readonly line: number;
   /** First byte and line of the data. */
   readonly dataByte: number;
   readonly dataLine: number;
+  readonly lineEnd: LineEnd;
 }
 
 /** Where an error in a header is reported. */
@@ -26,59 +30,191 @@ export interface HeaderPlace {
   readonly file: string;
 }
 
-type Invalid = (problem: string, hint?: string) => EtlError;
+/** Reads so many bytes of a file from a byte on; fewer at its end. */
+export type ReadBytes = (from: number, bytes: number) => Promise<Buffer>;
+
+/** A file while its header is looked for. */
+interface HeadReader {
+  readonly read: ReadBytes;
+  readonly splitter: Splitter;
+  /** Where its next line begins. */
+  byte: number;
+  line: number;
+  readonly invalid: (problem: string, hint?: string) => EtlError;
+}
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-const skipMark = (head: Buffer): number =>
-  head.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0;
+const nothing: Buffer = Buffer.alloc(0);
+const endless = `its first lines do not end within ${headerBytesMax} bytes`;
 
-/** Offset after the lines that are not CSV. */
-const skipLines = (head: Buffer, from: number, lines: number): number => {
-  let at = from;
-  for (let line = 0; line < lines; line += 1) {
-    at = lineEnd(head, at, true)!.next;
+/** Reads as `read` does, a small file or the same bytes again from memory. */
+const createPageReader = (read: ReadBytes): ReadBytes => {
+  let page = { from: -1, bytes: nothing, isLast: false };
+  return async (from, bytes) => {
+    const isHeld = from === page.from && bytes <= page.bytes.length;
+    if (!isHeld && !(page.isLast && from >= page.from)) {
+      const found = await read(from, bytes);
+      page = { from, bytes: found, isLast: found.length < bytes };
+    }
+    return page.bytes.subarray(from - page.from, from - page.from + bytes);
+  };
+};
+
+const moveOn = (reader: HeadReader, bytes: Buffer, taken: number): void => {
+  reader.byte += taken;
+  reader.line += countLines(bytes, 0, taken, reader.splitter.newline);
+};
+
+/** Passes the lines that are not CSV. */
+const passLines = async (reader: HeadReader, count: number): Promise<void> => {
+  for (let left = count; left > 0;) {
+    const bytes = await reader.read(reader.byte, headerBytesMax);
+    const isLast = bytes.length < headerBytesMax;
+    let at = 0;
+    for (; left > 0 && at < bytes.length; left -= 1) {
+      const line = reader.splitter.firstLine(bytes.subarray(at), isLast);
+      if (line === undefined) break;
+      at += line.next;
+    }
+    if (at === 0 && !isLast) throw reader.invalid(endless);
+    moveOn(reader, bytes, at);
+    if (isLast) return;
   }
-  return at;
+};
+
+/** Passes a comment of any length. */
+const passComment = async (reader: HeadReader): Promise<void> => {
+  for (;;) {
+    const bytes = await reader.read(reader.byte, headerBytesMax);
+    const isLast = bytes.length < headerBytesMax;
+    const line = reader.splitter.firstLine(bytes, isLast);
+    // The last byte may be half a line end.
+    moveOn(reader, bytes, line?.next ?? bytes.length - 1);
+    if (line !== undefined) return;
+  }
+};
+
+/** The first record that is there, passing comments and blank lines before it; undefined when there is none. */
+const findRecord = async (
+  reader: HeadReader,
+): Promise<{ readonly bytes: Buffer; readonly spans: RecordSpans } | undefined> => {
+  const { read, splitter, invalid } = reader;
+  for (;;) {
+    const bytes = await read(reader.byte, headerBytesMax);
+    const isLast = bytes.length < headerBytesMax;
+    const spans = splitter.split(bytes, isLast);
+    if (spans.starts.length > 0) return { bytes, spans };
+    if (isLast) return undefined;
+    reader.byte += spans.consumed;
+    reader.line += spans.newlines;
+    if (spans.consumed > 0) continue;
+    if (!splitter.isComment(bytes)) throw invalid(endless);
+    await passComment(reader);
+  }
+};
+
+/** How the lines of a file end that leaves it to be found. */
+const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Promise<LineEnd> => {
+  if (dialect.lineEnd !== 'auto') return dialect.lineEnd;
+  const grammar = grammarOf(dialect, 2, 'lf');
+  let [from, size] = [start, headerBytesMax];
+  for (let isRaw = dialect.skipLines > 0; ;) {
+    const bytes = await read(from, size);
+    const isLast = bytes.length < size;
+    isRaw ||= grammar.comment !== undefined && startsWith(bytes, 0, grammar.comment);
+    const found = findLineEnd(bytes, isLast, grammar, isRaw);
+    const isHopeless = isLast || (!isRaw && size > headerBytesMax);
+    if (found !== undefined || isHopeless) return found ?? 'lf';
+    // A comment may be of any length, a record is no longer than this.
+    if (isRaw) from += bytes.length - 1;
+    else size = recordBytesMax + 2;
+  }
 };
 
 /**
- * Reads the header from the first bytes of a file (`head`; `isWhole`: they are the whole file).
+ * Reads the header of a file.
  *
- * With names given by the dialect, the file has none and data begins at once.
- * Errors: ETL_SOURCE_FORMAT, ETL_SOURCE_EMPTY, ETL_HEADER_INVALID.
+ * With names given by the dialect, the file has none and data begins at once. Lines before it are read on to their ends;
+ * only a comment may be longer than `headerBytesMax`.
+ * Errors: ETL_SOURCE_FORMAT, ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
  */
-export const readHeader = (
-  head: Buffer,
-  isWhole: boolean,
+export const readHeader = async (
+  readFile: ReadBytes,
   dialect: Dialect,
   place: HeaderPlace,
-): FileHeader => {
+): Promise<FileHeader> => {
+  const read = createPageReader(readFile);
+  const head = await read(0, headerBytesMax);
   const other = otherContent(head);
   if (other !== undefined)
     throw new EtlError('ETL_SOURCE_FORMAT', { ...place, problem: other.problem, hint: other.hint });
-  const start = skipLines(head, skipMark(head), dialect.skipLines);
-  const firstLine = dialect.skipLines + 1;
-  const invalid: Invalid = (problem, hint = 'Check delimiter, quote and skipLines of the source.') =>
-    new EtlError('ETL_HEADER_INVALID', { ...place, line: firstLine, problem, hint });
-  if (start === head.length && !isWhole)
-    throw invalid(`its ${dialect.skipLines} skipped lines are longer than ${headerBytesMax} bytes`);
-  if (dialect.header !== true) return { names: dialect.header, dataByte: start, dataLine: firstLine };
-  const rest = head.subarray(start);
-  const spans = createSplitter(dialect, 2)(rest, isWhole);
-  const [from, to] = [spans.starts[0], spans.ends[0]];
-  if (from === undefined || to === undefined) {
-    if (isWhole) throw new EtlError('ETL_SOURCE_EMPTY', { ...place });
-    throw invalid(`no line ends within its first ${headerBytesMax} bytes`);
-  }
-  if (spans.faults.has(0)) throw invalid(rejectCodes.quote);
-  const names = parseNames(rest.subarray(from, to), dialect, invalid);
+  const start = startsWith(head, 0, byteOrderMark) ? byteOrderMark.length : 0;
+  const lineEnd = await lineEndOf(read, start, dialect);
+  const splitter = createSplitter(dialect, 2, lineEnd);
+  const reader: HeadReader = {
+    read,
+    splitter,
+    byte: start,
+    line: 1,
+    invalid: (problem, hint = 'Check delimiter, quote and skipLines of the source.') =>
+      new EtlError('ETL_HEADER_INVALID', { ...place, line: reader.line, problem, hint }),
+  };
+  await passLines(reader, dialect.skipLines);
+  if (dialect.header !== true) return await givenHeader(reader, dialect, dialect.header, lineEnd, place);
+  const found = await findRecord(reader);
+  if (found === undefined) throw new EtlError('ETL_SOURCE_EMPTY', { ...place });
+  const { bytes, spans } = found;
+  const [from, to] = [spans.starts[0]!, spans.ends[0]!];
+  const fault = spans.faults.get(0) ?? undefined;
+  const line = (reader.line += spans.lines[0]!);
+  if (fault !== undefined) throw reader.invalid(rejectCodes[fault]);
+  const names = parseNames(bytes.subarray(from, to), dialect, lineEnd, reader.invalid);
   // A blank line after the header is data: in a file of one field it is a record.
-  const after = lineEnd(rest, to, true)!.next;
-  return { names, dataByte: start + after, dataLine: firstLine + countNewlines(rest, 0, after) };
+  const after = to + splitter.firstLine(bytes.subarray(to), true)!.next;
+  const dataLine = line + countLines(bytes, from, after, splitter.newline);
+  return { names, line, dataByte: reader.byte + after, dataLine, lineEnd };
 };
 
-const parseNames = (line: Buffer, dialect: Dialect, invalid: Invalid): string[] => {
+/** The names that the dialect gives, unless the file's first record repeats them. */
+const givenHeader = async (
+  reader: HeadReader,
+  dialect: Dialect,
+  names: readonly string[],
+  lineEnd: LineEnd,
+  place: HeaderPlace,
+): Promise<FileHeader> => {
+  const { byte: dataByte, line } = reader;
+  const found = await firstFields(reader, dialect, lineEnd);
+  if (names.length > 1 && found?.length === names.length && found.every((name) => names.includes(name)))
+    throw new EtlError('ETL_HEADER_REPEATED', { ...place, line: reader.line, skip: reader.line });
+  return { names, line, dataByte, dataLine: line, lineEnd };
+};
+
+/** Fields of the first record, where it has any: what is wrong with it is for the load to say. */
+const firstFields = async (
+  reader: HeadReader,
+  dialect: Dialect,
+  lineEnd: LineEnd,
+): Promise<readonly string[] | undefined> => {
+  try {
+    const found = await findRecord(reader);
+    if (found === undefined || found.spans.faults.get(0) != null) return undefined;
+    const { bytes, spans } = found;
+    reader.line += spans.lines[0]!;
+    return parseNames(bytes.subarray(spans.starts[0], spans.ends[0]), dialect, lineEnd, reader.invalid);
+  } catch (error) {
+    if (error instanceof EtlError) return undefined;
+    throw error;
+  }
+};
+
+const parseNames = (
+  line: Buffer,
+  dialect: Dialect,
+  lineEnd: LineEnd,
+  invalid: HeadReader['invalid'],
+): string[] => {
   if (line.includes(0))
     throw invalid(
       'it has a NUL byte: the file is binary, or in UTF-16',
@@ -87,7 +223,9 @@ const parseNames = (line: Buffer, dialect: Dialect, invalid: Invalid): string[] 
   if (!isUtf8(line))
     throw invalid('it is not UTF-8 text', 'Convert the file first, such as with iconv -f latin1 -t utf-8.');
   try {
-    const [names = []] = parse(csvBytes(line, dialect), csvOptions(dialect, true));
+    const grammar = grammarOf(dialect, 2, lineEnd);
+    const rewrite = csvRewriter(dialect, grammar);
+    const [names = []] = parse(rewrite === undefined ? line : rewrite(line), csvOptions(dialect, grammar));
     return names.map((name) => name.trim());
   } catch (cause) {
     throw invalid(messageOf(cause));

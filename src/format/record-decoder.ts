@@ -1,16 +1,17 @@
 // The record decoder: the record judge makes texts of records, which come out as COPY's text format.
 
-import type { SourceTableSpec } from '../declaration.ts';
+import type { LineEnd, SourceTableSpec } from '../declaration.ts';
 import type { Reject } from '../model.ts';
 import { createRowBytes, reserve } from './compiled/row-bytes.ts';
 import type { Decoder, RowEncoder } from './decoder.ts';
-import { createRecordJudge, filtered, rejectOf, type Faulty } from './record-judge.ts';
+import { createRecordJudge, filtered, rejectOf } from './record-judge.ts';
+import type { Faulty } from './record-parser.ts';
 
 /** A unit of a text, two bytes in memory, is at most so many bytes of UTF-8. */
 const bytesPerUnitMax = 3;
 
 /**
- * Makes the record decoder of a table for files with this header.
+ * Makes the record decoder of a table for files with this header and these line ends.
  *
  * Errors: ETL_USER_FUNCTION when a function of the pipeline throws. Everything wrong with the data is a reject.
  */
@@ -18,9 +19,10 @@ export const createRecordDecoder = (
   table: SourceTableSpec,
   header: readonly string[],
   file: string,
+  lineEnd: LineEnd,
   encodeRow: RowEncoder,
 ): Decoder => {
-  const { judgeBlock } = createRecordJudge(table, header, file);
+  const { judgeBlock } = createRecordJudge(table, header, file, lineEnd);
   const out = createRowBytes(0);
   /** Each row at once: texts that wait for the end of their block outlive the cheap part of the garbage collection. */
   const put = (row: string): void => {

@@ -38,16 +38,26 @@ export const sliceBlock = (block: RecordBlock, from: number, to: number): Record
       faults: faultsBetween(spans.faults, from, to),
       consumed: lastByte - firstByte,
       newlines: (isLast ? spans.newlines : spans.lines[to]!) - firstLine,
+      newline: spans.newline,
       plain: spans.plain && to - from > 0,
     },
   };
 };
 
-/** A block in pieces of at most so many records; nearly always it is one. */
-export function* piecesOf(block: RecordBlock, recordsMax: number): Generator<RecordBlock, void> {
-  const records = block.spans.starts.length;
-  if (records <= recordsMax) yield block;
-  else
-    for (let from = 0; from < records; from += recordsMax)
-      yield sliceBlock(block, from, Math.min(from + recordsMax, records));
+/** A block in pieces of at most so many records, and bytes if a record has no more; nearly always it is one. */
+export function* piecesOf(
+  block: RecordBlock,
+  recordsMax: number,
+  bytesMax: number,
+): Generator<RecordBlock, void> {
+  const { starts, ends } = block.spans;
+  const records = starts.length;
+  if (records <= 1 || (records <= recordsMax && block.bytes.length <= bytesMax)) {
+    yield block;
+    return;
+  }
+  for (let from = 0, to = 1; from < records; from = to, to += 1) {
+    while (to < records && to - from < recordsMax && ends[to]! - starts[from]! <= bytesMax) to += 1;
+    yield sliceBlock(block, from, to);
+  }
 }

@@ -3,8 +3,8 @@
 import type { SourceTableSpec } from '../declaration.ts';
 import { rejectCodes, type Reject } from '../model.ts';
 import type { Decoder } from './decoder.ts';
-import { rawText } from './raw-text.ts';
 import type { RecordBlock } from './record-blocks.ts';
+import { placeOf } from './record-judge.ts';
 
 const newline = Buffer.from('\n');
 const endOfData = Buffer.from('\\.');
@@ -55,21 +55,16 @@ const decodeOneByOne = (
   block: RecordBlock,
   replacement: (record: Buffer) => Replacement,
 ): ReturnType<Decoder> => {
-  const { bytes, spans, position } = block;
+  const { bytes, spans } = block;
   const parts: Buffer[] = [];
   const rejects: Reject[] = [];
   for (const [index, start] of spans.starts.entries()) {
     const record = bytes.subarray(start, spans.ends[index]);
-    const fault = spans.faults.get(index);
+    const fault = spans.faults.get(index) ?? undefined;
     const replaced = fault === undefined ? replacement(record) : { code: fault, reason: rejectCodes[fault] };
     if (replaced === undefined || Buffer.isBuffer(replaced)) parts.push(replaced ?? record, newline);
     else {
-      const at = {
-        byte: position.byte + start,
-        line: position.line + spans.lines[index]!,
-        record: position.record + index,
-      };
-      rejects.push({ position: at, column: null, ...replaced, raw: rawText(record) });
+      rejects.push({ column: null, ...replaced, ...placeOf(block, index) });
     }
   }
   const records = spans.starts.length;

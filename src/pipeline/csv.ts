@@ -24,8 +24,8 @@ export interface CsvSource {
  * Reads a table from CSV files.
  *
  * @param paths path or glob, or several, relative to the working directory.
- * @param options delimiter ',' · quote '"' · escape = quote · header true · nulls [''] · trim false ·
- *   skipLines 0 · comment null · ragged 'reject'.
+ * @param options delimiter ',' · quote '"' · escape = quote · quotes 'strict' · lineEnd 'auto' · header true · nulls [''] ·
+ *   trim false · skipLines 0 · comment null · ragged 'reject'.
  */
 export const csv = (paths: string | readonly string[], options: CsvOptions = {}): CsvSource =>
   freezeDeep({ kind: 'csv', paths, options });
@@ -52,9 +52,10 @@ const delimiter = z
   );
 const headerMust = mustBe('true, or the list of all field names');
 const names = z.array(z.string(mustBe('a field name'))).min(1, headerMust);
-const flag = z.boolean(mustBe('true or false'));
 const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 const ragged = ['reject', 'pad'] as const;
+const quotings = ['strict', 'lenient'] as const;
+const lineEnds = ['auto', 'lf', 'crlf', 'cr'] as const;
 
 const optionsSchema = strict({
   delimiter: delimiter.optional(),
@@ -62,7 +63,9 @@ const optionsSchema = strict({
   escape: character.nullable().optional(),
   header: z.union([z.literal(true), names], headerMust).optional(),
   nulls: texts.optional(),
-  trim: flag.optional(),
+  quotes: z.enum(quotings, mustBeOneOf(quotings)).optional(),
+  lineEnd: z.enum(lineEnds, mustBeOneOf(lineEnds)).optional(),
+  trim: z.union([z.boolean(), z.literal('outside')], mustBe("true, false or 'outside'")).optional(),
   skipLines: z.int(mustBe('a number of lines')).min(0, mustBe('a number of lines')).optional(),
   comment: delimiter.nullable().optional(),
   ragged: z.enum(ragged, mustBeOneOf(ragged)).optional(),
@@ -92,6 +95,8 @@ const dialectOf = (options: z.output<typeof optionsSchema>): Dialect => {
     escape: options.escape === undefined ? quote : options.escape,
     header: options.header ?? true,
     nulls: options.nulls ?? [''],
+    quotes: options.quotes ?? 'strict',
+    lineEnd: options.lineEnd ?? 'auto',
     trim: options.trim ?? false,
     skipLines: options.skipLines ?? 0,
     comment: options.comment ?? null,
@@ -105,6 +110,8 @@ const dialectProblems = (dialect: Dialect): string[] => {
   const problems: string[] = [];
   if (quote !== null && between.includes(quote)) problems.push('delimiter and quote must differ');
   if (quote === null && escape !== null) problems.push('escape has no meaning without a quote; leave it out');
+  if (quote === null && dialect.quotes === 'lenient')
+    problems.push("quotes: 'lenient' has no meaning without a quote; leave it out");
   if (escape !== null && escape !== quote && between.includes(escape))
     problems.push('delimiter and escape must differ: within quotes, an escape would begin in a delimiter');
   if (comment !== null && (comment.startsWith(between) || between.startsWith(comment)))
@@ -126,13 +133,14 @@ const isBlank = (text: string): boolean => /^[ \t]/.test(text);
 
 /** What trimming takes away, and the dialect or its null tokens need. */
 const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[] => {
-  if (!trim) return [];
+  if (trim === false) return [];
   const problems: string[] = [];
   if (quote !== null && isBlank(quote)) problems.push('quote cannot be a blank with trim');
   if (escape !== null && escape !== quote && isBlank(escape))
     problems.push('escape cannot be a blank with trim');
   if (comment !== null && isBlank(comment)) problems.push('comment cannot begin with a blank with trim');
-  for (const token of nulls)
+  // With 'outside', a quoted field may have blanks around it.
+  for (const token of trim === true ? nulls : [])
     if (trimBlanks(token) !== token)
       problems.push(
         `nulls has ${inQuotes(token)}, which no trimmed field is; leave out the blanks around it`,
@@ -141,11 +149,14 @@ const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[
 };
 
 /** Options that a file taken over verbatim cannot obey, because COPY itself reads the fields. */
-export const verbatimProblems = ({ delimiter: between, trim, nulls, ragged: short }: Dialect): string[] => {
+export const verbatimProblems = (dialect: Dialect): string[] => {
+  const { delimiter: between, quotes, lineEnd, trim, nulls, ragged: short } = dialect;
   const instead =
     "has no effect with staging: 'text', because the server reads the bytes untouched; remove it";
   return [
-    ...(trim ? [`trim ${instead}, and trim in the SQL`] : []),
+    ...(quotes === 'lenient' ? [`quotes: 'lenient' ${instead}, or declare typed columns`] : []),
+    ...(lineEnd === 'auto' ? [] : [`lineEnd ${instead}, or declare typed columns`]),
+    ...(trim !== false ? [`trim ${instead}, and trim in the SQL`] : []),
     ...(nulls.length === 1 && nulls[0] === '' ? [] : [`nulls ${instead}, and use nullif in the SQL`]),
     ...(short === 'pad' ? [`ragged: 'pad' ${instead}, or declare typed columns`] : []),
     ...(Buffer.byteLength(between) === 1

@@ -6,7 +6,7 @@ import { storable, storableJson, type Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import { rejectsCollectedMax, rejectsPerInsertMax } from '../limits.ts';
 import type { Counts, Reject } from '../model.ts';
-import { plural } from '../wording.ts';
+import { linesOf, plural } from '../wording.ts';
 
 /** Where rejects come from. */
 export interface RejectSource {
@@ -17,9 +17,9 @@ export interface RejectSource {
 
 const insertRejects = ({ runId, table, fileId }: RejectSource, rejects: readonly Reject[]): Query => ({
   text: `insert into etl.reject (run_id, table_name, file_id, byte, line, record, column_name, code, reason, raw,
-      fault_count, more_faults)
+      last_line, fault_count, more_faults)
     select $1, $2, $3, r.* from unnest($4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
-      $10::text[], $11::integer[], $12::jsonb[]) as r`,
+      $10::text[], $11::bigint[], $12::integer[], $13::jsonb[]) as r`,
   values: [
     runId,
     table,
@@ -31,6 +31,7 @@ const insertRejects = ({ runId, table, fileId }: RejectSource, rejects: readonly
     rejects.map(({ code }) => code),
     rejects.map(({ reason }) => storable(reason)),
     rejects.map(({ raw }) => raw),
+    rejects.map(({ lastLine }) => lastLine),
     rejects.map(({ others }) => 1 + (others?.count ?? 0)),
     rejects.map(({ others }) => storableJson(others?.kept ?? [])),
   ],
@@ -55,6 +56,7 @@ export interface FaultKind {
   /** Where the first is, with its reason and its record. */
   readonly file: string;
   readonly line: number;
+  readonly lastLine: number;
   readonly reason: string;
   readonly raw: string;
 }
@@ -88,7 +90,8 @@ const selectFaultKinds = (runId: number, table: string | null, limit: number): Q
       limit $3
     )
     select k.kinds::float8 as kinds, json_build_object('table', k.table_name, 'column', k.column_name, 'code', k.code,
-      'count', k.faults, 'file', s.name, 'line', r.line, 'reason', f.reason, 'raw', r.raw) as kind
+      'count', k.faults, 'file', s.name, 'line', r.line,
+      'lastLine', coalesce(r.last_line, r.line), 'reason', f.reason, 'raw', r.raw) as kind
     from kind k
     join etl.reject r on r.id = k.first[3]
     join etl.source_file s on s.id = r.file_id
@@ -115,8 +118,8 @@ export const faultKinds = async (
 
 /** Kinds of faults as lines of an error message. */
 export const kindLines = ({ kinds, total }: FaultKinds): string => {
-  const lines = kinds.map(({ file, line, column, reason, code, count }) => {
-    const where = `${file}:${line}${column === null ? '' : ` ${column}`}`;
+  const lines = kinds.map(({ file, line, lastLine, column, reason, code, count }) => {
+    const where = `${linesOf(file, line, lastLine)}${column === null ? '' : ` ${column}`}`;
     return `${where}: ${reason} (${code}, ${plural(count, 'record')})`;
   });
   if (total > kinds.length) lines.push(`and ${total - kinds.length} more kinds of faults`);

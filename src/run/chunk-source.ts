@@ -11,6 +11,9 @@ import { readRange } from '../source/read-file.ts';
 import { addCounts, noCounts } from './counts.ts';
 import type { CopyFrame } from './table-load.ts';
 
+/** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
+const readBytesMin = 64 * 1024;
+
 /** One file on its way into staging, over one connection. */
 export interface FileLoad {
   readonly client: Client;
@@ -60,9 +63,9 @@ export async function* chunkBlocks(
   tally: ChunkTally,
 ): AsyncGenerator<RecordBlock, void> {
   const { file, byteEnd, chunkBytes, rejectsMax, split } = load;
-  const reads = readRange(file, from.byte, byteEnd, Math.min(readBytes, chunkBytes));
+  const reads = readRange(file, from.byte, byteEnd, Math.max(readBytesMin, Math.min(readBytes, chunkBytes)));
   for await (const whole of recordBlocks(reads, from, split))
-    for (const block of piecesOf(whole, rejectsPerChunkMax)) {
+    for (const block of piecesOf(whole, rejectsPerChunkMax, chunkBytes)) {
       load.signal.throwIfAborted();
       yield block;
       // A chunk is about `chunkBytes`: it ends where the next block would lead further away from that.

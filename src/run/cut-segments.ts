@@ -60,7 +60,8 @@ async function* piecesOf(
   const { dialect } = tables.find(({ name }) => name === file.table)!.source;
   const reads = readRange(file, gap.start.byte, gap.byteEnd);
   let start = gap.start;
-  for await (const cut of segmentCuts(reads, start, createSplitter(dialect, file.header.length), bytes)) {
+  const splitter = createSplitter(dialect, file.header.length, file.lineEnd);
+  for await (const cut of segmentCuts(reads, start, splitter, bytes)) {
     yield { fileId: file.id, start, byteEnd: cut.byte };
     start = cut;
   }

@@ -28,6 +28,7 @@ export interface RejectRow extends Fault {
   readonly table: string;
   readonly file: string;
   readonly line: number;
+  readonly lastLine: number;
   readonly byte: number;
   readonly record: number;
   readonly faults: number;
@@ -86,6 +87,7 @@ const selectPage = (
   limit: number,
 ): Query => ({
   text: `select r.id::float8 as id, r.run_id::float8 as run, r.table_name as table, f.name as file, r.line::float8 as line,
+      coalesce(r.last_line, r.line)::float8 as "lastLine",
       r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason,
       r.fault_count as faults, r.more_faults as more, r.raw
     from etl.reject r

@@ -6,8 +6,8 @@ import { copyIn } from '../copy/copy-in.ts';
 import { mayBeDataRefusal } from '../db/retry.ts';
 import { codeOf, messageOf } from '../errors.ts';
 import type { Position, Reject } from '../model.ts';
-import { rawText } from '../format/raw-text.ts';
 import type { RecordBlock } from '../format/record-blocks.ts';
+import { placeOf } from '../format/record-judge.ts';
 import { sliceBlock } from '../format/record-slice.ts';
 import { onOneLine } from '../wording.ts';
 import { addToTally, chunkBlocks, takeBlock, type ChunkTally, type FileLoad } from './chunk-source.ts';
@@ -40,11 +40,10 @@ const columnIn = (error: unknown): string | null => {
 };
 
 const rejectOf = (block: RecordBlock, error: unknown): Reject => ({
-  position: block.position,
   column: columnIn(error),
   code: 'server',
   reason: `${codeOf(error)} ${onOneLine(messageOf(error))}`,
-  raw: rawText(block.bytes.subarray(block.spans.starts[0], block.spans.ends[0])),
+  ...placeOf(block, 0),
 });
 
 /** Copies the rows of the records, halving where the server refuses, until the chunk has all the rejects that it may. */

@@ -2,14 +2,14 @@
 
 import type { PipelineSpec, SourceTableSpec } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
-import { headerBytesMax, identifierBytesMax } from '../limits.ts';
+import { identifierBytesMax } from '../limits.ts';
 import type { NewFile } from '../checkpoint/ledger.ts';
 import type { StagingColumn } from '../copy/staging.ts';
 import { columnTypes } from '../format/column-types/registry.ts';
 import { checkHeader, neededHeaders, readHeader } from '../format/header.ts';
 import { withFilesAtOnce } from '../source/at-once.ts';
 import { listFiles, type ListedFile } from '../source/list-files.ts';
-import { fileStateAndHead } from '../source/read-file.ts';
+import { lookInto } from '../source/read-file.ts';
 
 /** A table that is loaded from files: what is read, and what staging looks like. */
 export interface PlannedTable {
@@ -22,20 +22,17 @@ const planFile = async (table: SourceTableSpec, listed: ListedFile, ordinal: num
   const { name, path } = listed;
   const place = { table: table.name, file: name };
   try {
-    const { state, head } = await fileStateAndHead(path, headerBytesMax);
-    if (state.bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', place);
-    const { names, dataByte, dataLine } = readHeader(
-      head,
-      head.length === state.bytes,
-      table.source.dialect,
-      place,
-    );
-    const at = { ...place, line: table.source.dialect.skipLines + 1, skip: dataLine - 1 };
+    const { state, found } = await lookInto(path, async (read, { bytes }) => {
+      if (bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', place);
+      return await readHeader(read, table.source.dialect, place);
+    });
+    const { names, line, dataByte, dataLine, lineEnd } = found;
+    const at = { ...place, line, skip: dataLine - 1 };
     if (table.staging === 'text') {
       const columns = textColumns(names);
       checkHeader(columns, columns, at);
     } else checkHeader(names, neededHeaders(table.columns, table.filter), at);
-    return { ...state, path, name, table: table.name, ordinal, header: names, dataByte, dataLine };
+    return { ...state, path, name, table: table.name, ordinal, header: names, dataByte, dataLine, lineEnd };
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
     throw new EtlError('ETL_SOURCE_UNREADABLE', { ...place, problem: messageOf(cause) }, { cause });

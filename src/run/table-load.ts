@@ -51,7 +51,10 @@ export const createTableLoad = (
   staging: readonly StagingColumn[],
 ): TableLoad => {
   const { dialect } = table.source;
-  const common = { table, splitterFor: (file: SourceFile) => createSplitter(dialect, file.header.length) };
+  const common = {
+    table,
+    splitterFor: (file: SourceFile) => createSplitter(dialect, file.header.length, file.lineEnd),
+  };
   const { decoder } = chooseDecoder(table);
   if (decoder === 'verbatim')
     return {
@@ -65,12 +68,12 @@ export const createTableLoad = (
       ...common,
       frame: binaryFrame,
       copyStatement: copyBinary(target, staging),
-      decoderFor: (file) => createCompiledDecoder(table, file.header, file.name),
+      decoderFor: (file) => createCompiledDecoder(table, file.header, file.name, file.lineEnd),
     };
   return {
     ...common,
     frame: noFrame,
     copyStatement: copyText(target, staging),
-    decoderFor: (file) => createRecordDecoder(table, file.header, file.name, encodeTextRow),
+    decoderFor: (file) => createRecordDecoder(table, file.header, file.name, file.lineEnd, encodeTextRow),
   };
 };

@@ -47,15 +47,16 @@ const stateOf = async (handle: FileHandle): Promise<FileState> => {
 /** Size and fingerprint of a file, in constant time. Throws Node's own errors. */
 export const fileState = (path: string): Promise<FileState> => withFile(path, stateOf);
 
-/** The same with the first bytes of the file, fewer when it is shorter. */
-export const fileStateAndHead = (
+/** Size and fingerprint, and what `look` finds in the file, which it reads by bytes: fewer at the file's end. */
+export const lookInto = <T>(
   path: string,
-  headBytes: number,
-): Promise<{ readonly state: FileState; readonly head: Buffer }> =>
+  look: (read: (from: number, bytes: number) => Promise<Buffer>, state: FileState) => Promise<T>,
+): Promise<{ readonly state: FileState; readonly found: T }> =>
   withFile(path, async (handle) => {
     const state = await stateOf(handle);
-    const head = await readFully(handle, Buffer.alloc(Math.min(headBytes, state.bytes)), 0);
-    return { state, head };
+    const read = (from: number, bytes: number): Promise<Buffer> =>
+      readFully(handle, Buffer.alloc(Math.max(0, Math.min(bytes, state.bytes - from))), from);
+    return { state, found: await look(read, state) };
   });
 
 /** A file, by its path and as people know it. */

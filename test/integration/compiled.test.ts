@@ -54,10 +54,10 @@ const compare = async (v: unknown, file: Buffer, options: object = {}): Promise<
     { columns: { id: column.integer('id'), v } },
   );
   const header = ['id', 'v'];
-  const split = createSplitter(table.source.dialect, 2);
+  const split = createSplitter(table.source.dialect, 2, 'lf');
   const blocks = await blocksOf(cutAt(file, file.length >> 1), split);
-  const compiled = decodeBlocks(blocks, createCompiledDecoder(table, header, 'f'));
-  const record = decodeBlocks(blocks, createRecordDecoder(table, header, 'f', encodeTextRow));
+  const compiled = decodeBlocks(blocks, createCompiledDecoder(table, header, 'f', 'lf'));
+  const record = decodeBlocks(blocks, createRecordDecoder(table, header, 'f', 'lf', encodeTextRow));
   expect(compiled.flatMap(({ rejects }) => rejects)).toEqual(record.flatMap(({ rejects }) => rejects));
   expect(compiled.map(({ counts }) => counts)).toEqual(record.map(({ counts }) => counts));
   const { type, options: columnOptions } = table.columns[1]!;

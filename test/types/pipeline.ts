@@ -182,6 +182,13 @@ column.text('A').zod(z.string().transform(Number));
 when((fields) => fields.Other !== null, ['State']);
 // @ts-expect-error misspelt option
 csv('a.csv', { delimeter: ',' });
+csv('a.csv', { quotes: 'lenient', lineEnd: 'crlf', trim: 'outside' });
+// @ts-expect-error the kinds of line ends are known
+csv('a.csv', { lineEnd: '\n' });
+// @ts-expect-error trim is true, false or 'outside'
+csv('a.csv', { trim: 'inside' });
+// @ts-expect-error quotes are read strictly or leniently
+csv('a.csv', { quotes: 'relaxed' });
 // @ts-expect-error no such access method
 index('a', { using: 'btre' });
 

@@ -5,7 +5,7 @@ import { EtlError } from '../../errors.ts';
 import type { Fault } from '../../model.ts';
 import type { FaultKind, FaultKinds } from '../../reject/store.ts';
 import type { RejectedRun, RejectRow } from '../../run/list-rejects.ts';
-import { formatCount, plural } from '../../wording.ts';
+import { formatCount, linesOf, plural } from '../../wording.ts';
 import { formatDate } from '../amounts.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseCount, parseRunId, parseString, readFlag, readSwitch } from '../flags.ts';
@@ -52,7 +52,7 @@ const headLine = ({ runId, pipeline, state, startedAt, total }: RejectedRun): st
 
 const kindsText = ({ kinds, total }: FaultKinds, io: Io, paint: Paint): string[] => [
   ...kinds.flatMap((kind) => [
-    `${faultText(`${kind.file}:${kind.line}`, kind, paint)} (${plural(kind.count, 'record')})`,
+    `${faultText(linesOf(kind.file, kind.line, kind.lastLine), kind, paint)} (${plural(kind.count, 'record')})`,
     rawLine(kind.raw, io, paint),
   ]),
   ...(total > kinds.length ? [`and ${formatCount(total - kinds.length)} more kinds of faults`] : []),
@@ -60,7 +60,7 @@ const kindsText = ({ kinds, total }: FaultKinds, io: Io, paint: Paint): string[]
 ];
 
 const rejectText = (reject: RejectRow, io: Io, paint: Paint): string => {
-  const place = `${reject.file}:${reject.line}`;
+  const place = linesOf(reject.file, reject.line, reject.lastLine);
   const unseen = reject.faults - 1 - reject.more.length;
   const lines = [reject, ...reject.more].map((fault) => faultText(place, fault, paint));
   if (unseen > 0) lines.push(`${visibleText(place)}: and ${plural(unseen, 'more fault')}`);

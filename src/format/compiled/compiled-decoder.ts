@@ -5,12 +5,13 @@
 // over which a function of the pipeline throws: the judge calls it again, and says where.
 // Proved by test/unit/format/compiled-oracle.test.ts and test/integration/compiled.test.ts.
 
-import type { SourceTableSpec } from '../../declaration.ts';
+import type { LineEnd, SourceTableSpec } from '../../declaration.ts';
 import type { Reject } from '../../model.ts';
 import type { Decoder } from '../decoder.ts';
 import { createRecordFilter } from '../record-filter.ts';
 import { neededHeaders } from '../header.ts';
-import { createRecordJudge, filtered, rejectOf, type Faulty, type Judgement } from '../record-judge.ts';
+import { createRecordJudge, filtered, rejectOf, type Judgement } from '../record-judge.ts';
+import type { Faulty } from '../record-parser.ts';
 import { createRowBytes, putInt16, putNull, reserve, type RowBytes } from './row-bytes.ts';
 import { createRowPlan } from './row-plan.ts';
 import { beginRows, encodeWindow, fieldText, type RowTable } from './row-routine.ts';
@@ -69,19 +70,20 @@ const createRowTable = (table: SourceTableSpec, header: readonly string[]): RowT
 };
 
 /**
- * Makes the compiled decoder of a table without `compiledObstacle`, for files with this header.
+ * Makes the compiled decoder of a table without `compiledObstacle`, for files with this header and these line ends.
  * Everything wrong with the data is a reject, as with the record decoder.
  */
 export const createCompiledDecoder = (
   table: SourceTableSpec,
   header: readonly string[],
   file: string,
+  lineEnd: LineEnd,
 ): Decoder => {
   const { quote: quoteText, escape } = table.source.dialect;
   const quote = quoteText?.charCodeAt(0) ?? -1;
   /** What is escaped by anything but doubling is understood by csv-parse only. */
   const isForeign = quoteText !== null && escape !== quoteText;
-  const judge = createRecordJudge(table, header, file);
+  const judge = createRecordJudge(table, header, file, lineEnd);
   const rowTable = createRowTable(table, header);
   const encodeRow = createRowEncoder(table);
   const out = createRowBytes(0);

@@ -38,6 +38,8 @@ export const state = {
   delimiter: 64,
   /** -1: the block holds none. */
   quote: 68,
+  /** 0 or 1, like `trim`, which also looks within quotes. */
+  trimOutside: 72,
 };
 
 /** What the host says of a record. */

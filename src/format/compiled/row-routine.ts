@@ -1,5 +1,6 @@
 // The row routine as the decoder uses it: whole windows of records in, rows out, and where it stopped.
 
+import type { Dialect } from '../../declaration.ts';
 import type { RecordBlock } from '../record-blocks.ts';
 import { groupBytes } from '../simd/byte-bits.ts';
 import { pageBytes } from '../simd/wasm-module.ts';
@@ -13,7 +14,7 @@ import { fieldShare, type RowPlan } from './row-plan.ts';
 export interface RowTable {
   readonly plan: RowPlan;
   readonly delimiter: number;
-  readonly trim: boolean;
+  readonly trim: Dialect['trim'];
   /** Delimiters of a record. */
   readonly between: number;
   readonly columns: number;
@@ -108,7 +109,8 @@ export const beginRows = (table: RowTable, quote: number): void => {
     setState(state.columnsEnd, plan.columnsEnd);
     // The routine stores the lower byte first.
     setState(state.rowHead, ((table.columns & 0xff) << 8) | (table.columns >> 8));
-    setState(state.trim, Number(table.trim));
+    setState(state.trim, Number(table.trim === true));
+    setState(state.trimOutside, Number(table.trim === 'outside'));
     setState(state.filter, Number(table.isWanted !== undefined));
     setState(state.delimiter, table.delimiter);
   }

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { RecordBlock } from '../record-blocks.ts';
-import { recordBytes } from '../record-judge.ts';
+import { recordBytes } from '../record-parser.ts';
 import { windowBytes } from './row-memory.ts';
 
 /** Records [from, to) are for the routine; when `to` is `from`, that record is for the judge. */

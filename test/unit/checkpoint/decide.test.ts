@@ -14,6 +14,7 @@ const file = (path: string, fingerprint = 'same'): NewFile => ({
   header: ['a'],
   dataByte: 0,
   dataLine: 1,
+  lineEnd: 'lf',
 });
 
 const stored = (path: string, isLoaded = true) => ({ ...file(path), id: 1, runId: 7, isLoaded });

@@ -18,6 +18,7 @@ const file = (id: number, bytes: number): SourceFile => ({
   header: ['a'],
   dataByte: 10,
   dataLine: 2,
+  lineEnd: 'lf',
 });
 
 /** A chunk of records of ten bytes each, one a line. */

@@ -90,7 +90,7 @@ const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder): unknown[] =
 /** The record decoder, whose rows are written in binary. */
 const binaryRecordDecoder = (table: SourceTableSpec, names: readonly string[]): Decoder => {
   const out = createRowBytes(1024);
-  const decode = createRecordDecoder(table, names, 'f', (row) => {
+  const decode = createRecordDecoder(table, names, 'f', 'lf', (row) => {
     reserve(out, 2);
     putInt16(out, row.length);
     for (const [index, value] of row.entries())
@@ -112,6 +112,9 @@ const dialects = [
   { ragged: 'pad' as const },
   { nulls: ['q,r', 'a"b', ' 5 '], delimiter: ',' },
   { escape: '\\', trim: true, nulls: [''] },
+  { trim: 'outside' as const, nulls: ['', ' 5 ', 'M'] },
+  { quotes: 'lenient' as const, trim: true, nulls: [''] },
+  { quotes: 'lenient' as const, lineEnd: 'lf' as const },
   { comment: 'a', nulls: [''] },
 ];
 
@@ -124,14 +127,14 @@ describe('compiled and record decoder', () => {
   )('$options with $filter.length filters', async ({ options, filter }) => {
     const table = tableOf(options, { columns, filter });
     expect(compiledObstacle(table)).toBeUndefined();
-    const split = createSplitter(table.source.dialect, header.length);
+    const split = createSplitter(table.source.dialect, header.length, 'lf');
     await fc.assert(
       fc.asyncProperty(files, fc.nat(300), async (file, place) => {
         // Of a short file every cut, of a longer one this one.
         const places = file.length > 40 ? [Math.min(place, file.length)] : file.keys();
         for (const cut of places) {
           const blocks = await blocksOf(cutAt(file, cut), split);
-          expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f'))).toEqual(
+          expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'))).toEqual(
             outcomeOf(blocks, binaryRecordDecoder(table, header)),
           );
         }
@@ -157,11 +160,11 @@ describe('compiled and record decoder of columns with functions', () => {
   it.each(dialects)('%j', async (options) => {
     const filter = when(({ d }) => d !== 'x', ['d']);
     const table = tableOf(options, { columns: mapped, filter });
-    const split = createSplitter(table.source.dialect, header.length);
+    const split = createSplitter(table.source.dialect, header.length, 'lf');
     await fc.assert(
       fc.asyncProperty(files, async (file) => {
         const blocks = await blocksOf([file], split);
-        expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f'))).toEqual(
+        expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'))).toEqual(
           outcomeOf(blocks, binaryRecordDecoder(table, header)),
         );
       }),
@@ -186,9 +189,12 @@ describe('compiled and record decoder of columns with functions', () => {
       { length: 9_000 },
       (_, n) => `${n % 4_000 === 3_999 ? 'B' : 'A'},2011-01-01T00:00:${10 + (n % 50)}Z\n`,
     );
-    const blocks = await blocksOf([Buffer.from(records.join(''))], createSplitter(table.source.dialect, 2));
+    const blocks = await blocksOf(
+      [Buffer.from(records.join(''))],
+      createSplitter(table.source.dialect, 2, 'lf'),
+    );
     const expected = outcomeOf(blocks, binaryRecordDecoder(table, names));
-    expect(outcomeOf(blocks, createCompiledDecoder(table, names, 'f'))).toEqual(expected);
+    expect(outcomeOf(blocks, createCompiledDecoder(table, names, 'f', 'lf'))).toEqual(expected);
   });
 
   it.each([
@@ -196,8 +202,8 @@ describe('compiled and record decoder of columns with functions', () => {
     { name: 'a column', filter: [], columns: { a: column.text('a').map(() => fail()) } },
   ])('$name that throws is told with the record’s line', async ({ filter, columns: declared }) => {
     const table = tableOf({}, { columns: declared, filter });
-    const blocks = await blocksOf([Buffer.from('1,2,3,4\n')], createSplitter(table.source.dialect, 4));
-    const decode = createCompiledDecoder(table, header, 'file.csv');
+    const blocks = await blocksOf([Buffer.from('1,2,3,4\n')], createSplitter(table.source.dialect, 4, 'lf'));
+    const decode = createCompiledDecoder(table, header, 'file.csv', 'lf');
     expect(() => decode(blocks[0]!)).toThrow(/file\.csv:1: .*it broke/);
   });
 });
@@ -205,15 +211,15 @@ describe('compiled and record decoder of columns with functions', () => {
 it('more blank lines of one field than the memory holds are decoded', async () => {
   const table = tableOf({ nulls: ['-'] }, { columns: { a: column.text('a'), b: column.text('a') } });
   const file = Buffer.from('\n'.repeat(200_000));
-  const blocks = await blocksOf([file], createSplitter(table.source.dialect, 1));
-  const { counts } = createCompiledDecoder(table, ['a'], 'f')(blocks[0]!);
+  const blocks = await blocksOf([file], createSplitter(table.source.dialect, 1, 'lf'));
+  const { counts } = createCompiledDecoder(table, ['a'], 'f', 'lf')(blocks[0]!);
   expect(counts).toEqual({ records: 200_000, copied: 200_000, rejected: 0, filtered: 0 });
 });
 
 describe('compiled and record decoder of a file of one field', () => {
   it.each(dialects)('%j', async (options) => {
     const table = tableOf(options, { columns: { a: column.text('a').nullable() } });
-    const split = createSplitter(table.source.dialect, 1);
+    const split = createSplitter(table.source.dialect, 1, 'lf');
     const oneField = fc
       .array(
         fields.filter((field) => !field.includes(',')),
@@ -223,7 +229,7 @@ describe('compiled and record decoder of a file of one field', () => {
     await fc.assert(
       fc.asyncProperty(oneField, fc.nat(40), async (file, place) => {
         const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
-        expect(outcomeOf(blocks, createCompiledDecoder(table, ['a'], 'f'))).toEqual(
+        expect(outcomeOf(blocks, createCompiledDecoder(table, ['a'], 'f', 'lf'))).toEqual(
           outcomeOf(blocks, binaryRecordDecoder(table, ['a'])),
         );
       }),
@@ -263,8 +269,11 @@ describe('compiled and record decoder of a long file', () => {
       Buffer.from('9,,,\xff\n', 'latin1'),
       Buffer.from('8,,,\n'),
     ]);
-    const blocks = await blocksOf(cutAt(bytes, bytes.length >> 1), createSplitter(table.source.dialect, 4));
-    expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f'))).toEqual(
+    const blocks = await blocksOf(
+      cutAt(bytes, bytes.length >> 1),
+      createSplitter(table.source.dialect, 4, 'lf'),
+    );
+    expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'))).toEqual(
       outcomeOf(blocks, binaryRecordDecoder(table, header)),
     );
   });

@@ -2,6 +2,7 @@
 
 import { createRecordDecoder } from '../../../src/format/record-decoder.ts';
 import { createSplitter } from '../../../src/format/splitter.ts';
+import type { LineEnd } from '../../../src/declaration.ts';
 import type { Counts, Reject } from '../../../src/model.ts';
 import { column } from '../../../src/pipeline/column.ts';
 import type { CsvOptions } from '../../../src/pipeline/csv.ts';
@@ -12,6 +13,8 @@ export interface Declared {
   readonly columns?: object;
   readonly filter?: unknown;
   readonly header?: readonly string[];
+  /** How the lines of the file are found to end. */
+  readonly lineEnd?: LineEnd;
 }
 
 export const texts = { a: column.text('a').nullable(), b: column.text('b').nullable() };
@@ -25,11 +28,11 @@ interface Decoded {
 
 /** Decodes a file that begins at byte 100, line 2; rows come out as lists. */
 export const decode = async (input: string | Buffer, declared: Declared = {}): Promise<Decoded> => {
-  const { options = {}, columns = texts, filter, header = ['a', 'b'] } = declared;
+  const { options = {}, columns = texts, filter, header = ['a', 'b'], lineEnd = 'lf' } = declared;
   const table = tableOf(options, { columns, ...(filter === undefined ? {} : { filter }) });
   const toLine = (values: readonly (string | null)[]): string => `${JSON.stringify(values)}\n`;
-  const decoder = createRecordDecoder(table, header, 'a.csv', toLine);
-  const split = createSplitter(table.source.dialect, header.length);
+  const decoder = createRecordDecoder(table, header, 'a.csv', lineEnd, toLine);
+  const split = createSplitter(table.source.dialect, header.length, lineEnd);
   const blocks = await blocksOf([Buffer.from(input as string)], split, start);
   const decoded = decodeBlocks(blocks, decoder);
   const sum = (key: keyof Counts): number => decoded.reduce((total, { counts }) => total + counts[key], 0);

@@ -6,12 +6,22 @@ export const dialects: fc.Arbitrary<CsvOptions> = fc
     delimiter: fc.constantFrom(',', ';', '\t', '|', '||', '§', '::'),
     quote: fc.constantFrom('"', "'", null),
     hasBackslash: fc.boolean(),
-    trim: fc.boolean(),
+    trim: fc.constantFrom(false, false, true, 'outside' as const),
+    quotes: fc.constantFrom('strict' as const, 'lenient' as const),
+    lineEnd: fc.constantFrom(
+      'auto' as const,
+      'auto' as const,
+      'auto' as const,
+      'lf' as const,
+      'crlf' as const,
+      'cr' as const,
+    ),
     comment: fc.constantFrom(null, null, '#', '//'),
   })
-  .map(({ hasBackslash, ...options }) =>
-    hasBackslash && options.quote !== null ? { ...options, escape: '\\' } : options,
-  );
+  .map(({ hasBackslash, ...options }) => {
+    if (options.quote === null) return { ...options, quotes: 'strict' as const };
+    return hasBackslash ? { ...options, escape: '\\' } : options;
+  });
 
 /** Pieces of text that a hostile writer would put next to each other. */
 const hostileBits = [

@@ -2,6 +2,7 @@
 
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { LineEnd } from '../../../src/declaration.ts';
 import { EtlError } from '../../../src/errors.ts';
 import { checkHeader, neededHeaders, readHeader } from '../../../src/format/header.ts';
 import { headerBytesMax } from '../../../src/limits.ts';
@@ -12,12 +13,24 @@ import { tableOf } from './reading.ts';
 
 const place = { table: 't', file: 'a.csv' };
 
-const read = (input: string | Buffer, options: CsvOptions = {}, isWhole = true) =>
-  readHeader(Buffer.from(input as string), isWhole, tableOf(options).source.dialect, place);
+const read = (input: string | Buffer, options: CsvOptions = {}) => {
+  const file = Buffer.from(input as string);
+  const readBytes = async (from: number, bytes: number) => file.subarray(from, from + bytes);
+  return readHeader(readBytes, tableOf(options).source.dialect, place);
+};
 
 const thrownBy = (action: () => unknown): EtlError => {
   try {
     action();
+  } catch (error) {
+    return error as EtlError;
+  }
+  throw new Error('nothing was thrown');
+};
+
+const failureOf = async (promise: Promise<unknown>): Promise<EtlError> => {
+  try {
+    await promise;
   } catch (error) {
     return error as EtlError;
   }
@@ -31,13 +44,66 @@ interface Case {
   /** What follows the header, to its end. */
   readonly data: string;
   readonly line?: number;
+  readonly lineEnd?: LineEnd;
   readonly options?: CsvOptions;
 }
 
 const cases: readonly Case[] = [
   { name: 'LF', input: 'a,b\n1,2\n', names: ['a', 'b'], data: '1,2\n' },
   { name: 'CRLF', input: 'a,b\r\n1,2\r\n', names: ['a', 'b'], data: '1,2\r\n' },
-  { name: 'CR', input: 'a,b\r1,2\r', names: ['a', 'b'], data: '1,2\r' },
+  { name: 'CR', input: 'a,b\r1,2\r', names: ['a', 'b'], data: '1,2\r', lineEnd: 'cr' },
+  { name: 'CR, then CRLF', input: 'a,b\r1,2\r\n', names: ['a', 'b'], data: '1,2\r\n', lineEnd: 'cr' },
+  { name: 'CR twice before LF', input: 'a,b\r\r\n1,2\r\r\n', names: ['a', 'b'], data: '1,2\r\r\n' },
+  { name: 'CR within quotes', input: '"a\r",b\n1,2\n', names: ['a', 'b'], data: '1,2\n' },
+  {
+    name: 'LF within quotes',
+    input: '"a\n",b\r1,2\r',
+    names: ['a', 'b'],
+    data: '1,2\r',
+    lineEnd: 'cr',
+  },
+  {
+    name: 'CRLF as said',
+    input: 'a,b\nc\r\n1,2\r\n',
+    names: ['a', 'b\nc'],
+    data: '1,2\r\n',
+    line: 3,
+    lineEnd: 'crlf',
+    options: { lineEnd: 'crlf' },
+  },
+  {
+    name: 'CR in a quoted field of a file without a header',
+    input: '"1\r",2\n',
+    names: ['a', 'b'],
+    data: '"1\r",2\n',
+    line: 1,
+    options: { header: ['a', 'b'] },
+  },
+  {
+    name: 'a comment of any length, with a quote, and blank lines without number before it',
+    input: `#"${'x'.repeat(3 * headerBytesMax)}\r${'\r'.repeat(2 * headerBytesMax)}a,b\r1,2\r`,
+    names: ['a', 'b'],
+    data: '1,2\r',
+    line: 3 + 2 * headerBytesMax,
+    lineEnd: 'cr',
+    options: { comment: '#' },
+  },
+  {
+    name: 'thousands of skipped lines before it',
+    input: `${'made "today\n'.repeat(40_000)}a,b\n1,2\n`,
+    names: ['a', 'b'],
+    data: '1,2\n',
+    line: 40_002,
+    options: { skipLines: 40_000 },
+  },
+  {
+    name: 'given names of one field that is its name',
+    input: 'a\nb\n',
+    names: ['a'],
+    data: 'a\nb\n',
+    line: 1,
+    options: { header: ['a'] },
+  },
   { name: 'CRLF before a body with LF', input: 'a,b\r\n1,2\n3,4\n', names: ['a', 'b'], data: '1,2\n3,4\n' },
   {
     name: 'LF before a body with CRLF',
@@ -93,6 +159,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'skipped lines with CR',
+    lineEnd: 'cr',
     input: 'x\ry\r\na,b\r1,2\r',
     names: ['a', 'b'],
     data: '1,2\r',
@@ -148,11 +215,12 @@ const cases: readonly Case[] = [
 ];
 
 describe('readHeader', () => {
-  it.each(cases)('$name', ({ input, names, data, line = 2, options }) => {
-    const header = read(input, options);
+  it.each(cases)('$name', async ({ input, names, data, line = 2, lineEnd = 'lf', options }) => {
+    const header = await read(input, options);
     expect(header.names).toEqual(names);
     expect(Buffer.from(input).toString('utf8', header.dataByte)).toBe(data);
     expect(header.dataLine).toBe(line);
+    expect(header.lineEnd).toBe(lineEnd);
   });
 
   const broken: readonly {
@@ -161,7 +229,6 @@ describe('readHeader', () => {
     code: string;
     says?: string;
     options?: CsvOptions;
-    isWhole?: boolean;
   }[] = [
     { name: 'no bytes', input: '', code: 'ETL_SOURCE_EMPTY' },
     { name: 'a byte order mark only', input: '\ufeff', code: 'ETL_SOURCE_EMPTY' },
@@ -171,6 +238,27 @@ describe('readHeader', () => {
       input: 'x\ny',
       code: 'ETL_SOURCE_EMPTY',
       options: { skipLines: 5 },
+    },
+    {
+      name: 'a first record that repeats given names, one of which was twice',
+      input: '#x\n"a",b,a\n1,2,3\n',
+      code: 'ETL_HEADER_REPEATED',
+      says: 'a.csv:2: the first record repeats the names',
+      options: { header: ['a', 'b', 'a_2'], comment: '#' },
+    },
+    {
+      name: 'a skipped line that does not end',
+      input: `x\n${'x'.repeat(headerBytesMax + 1)}`,
+      code: 'ETL_HEADER_INVALID',
+      says: 'a.csv:2: ',
+      options: { skipLines: 2 },
+    },
+    {
+      name: 'a line end of another kind',
+      input: 'x\na\rb,c\n1,2\n',
+      code: 'ETL_HEADER_INVALID',
+      says: 'no line end of the file',
+      options: { skipLines: 1 },
     },
     { name: 'a quote that is never closed', input: '"a,b\n1,2\n', code: 'ETL_HEADER_INVALID', says: 'quote' },
     { name: 'a stray quote', input: 'a"b,c\n', code: 'ETL_HEADER_INVALID', says: 'quote' },
@@ -183,14 +271,13 @@ describe('readHeader', () => {
     },
     {
       name: 'a first line that does not end',
-      input: 'x'.repeat(headerBytesMax),
-      isWhole: false,
+      input: 'x'.repeat(headerBytesMax + 1),
       code: 'ETL_HEADER_INVALID',
       says: String(headerBytesMax),
     },
   ];
-  it.each(broken)('refuses $name: $code', ({ input, code, says = '', options, isWhole }) => {
-    const error = thrownBy(() => read(input, options, isWhole));
+  it.each(broken)('refuses $name: $code', async ({ input, code, says = '', options }) => {
+    const error = await failureOf(read(input, options));
     expect(error).toBeInstanceOf(EtlError);
     expect(error).toMatchObject({ code, details: place });
     expect(error.message).toContain(says);
@@ -226,9 +313,9 @@ describe('a file that is no text in UTF-8 is told by its first bytes', () => {
       hint: iconv('utf-32'),
     },
   ];
-  it.each(contents)('$name, with a header and without', ({ input, says, hint }) => {
+  it.each(contents)('$name, with a header and without', async ({ input, says, hint }) => {
     for (const options of [{}, { header: ['a', 'b'] }, { skipLines: 1 }]) {
-      const error = thrownBy(() => read(input, options));
+      const error = await failureOf(read(input, options));
       expect(error).toMatchObject({ code: 'ETL_SOURCE_FORMAT', details: place, exit: 1 });
       expect(error.message).toContain(`table t: a.csv is `);
       expect(error.message).toContain(says);

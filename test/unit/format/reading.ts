@@ -1,6 +1,6 @@
 // What the tests of the reading path share: declared tables, and bytes cut into pieces on their way to the splitter.
 
-import type { SourceTableSpec } from '../../../src/declaration.ts';
+import type { LineEnd, SourceTableSpec } from '../../../src/declaration.ts';
 import type { DecodedBlock, Decoder } from '../../../src/format/decoder.ts';
 import { positionAfter, recordBlocks, type RecordBlock } from '../../../src/format/record-blocks.ts';
 import { createSplitter, type Splitter } from '../../../src/format/splitter.ts';
@@ -20,8 +20,8 @@ export const tableOf = (
   return bindPipeline(pipeline, { directory: '/' }).tables[0] as SourceTableSpec;
 };
 
-export const splitterOf = (options: CsvOptions, fields = 2): Splitter =>
-  createSplitter(tableOf(options).source.dialect, fields);
+export const splitterOf = (options: CsvOptions, fields = 2, lineEnd: LineEnd = 'lf'): Splitter =>
+  createSplitter(tableOf(options).source.dialect, fields, lineEnd);
 
 export const startOfFile: Position = { byte: 0, line: 1, record: 1 };
 
@@ -43,7 +43,7 @@ export const blocksOf = async (
 /** One record as the splitter sees it: position in the file, bytes as text, fault. */
 interface SplitRecord extends Position {
   readonly text: string;
-  readonly fault?: string;
+  readonly fault?: string | null;
 }
 
 interface SplitFile {

@@ -1,7 +1,10 @@
 // Blocks of records: positions without a gap, bounded memory, and what a record over the bound costs.
 
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { positionAfter } from '../../../src/format/record-blocks.ts';
+import type { LineEnd } from '../../../src/declaration.ts';
+import { positionAfter, type RecordBlock } from '../../../src/format/record-blocks.ts';
+import type { Splitter } from '../../../src/format/splitter.ts';
 import { readBytes, recordBytesMax, rejectRawBytesMax } from '../../../src/limits.ts';
 import { blocksOf, cutAt, splitPieces, splitterOf, startOfFile } from './reading.ts';
 
@@ -17,8 +20,8 @@ const inReads = (bytes: Buffer, size: number): Buffer[] =>
 
 const shortText = (text: string): string => (text.length > 20 ? `${text.slice(0, 4)}…` : text);
 
-const outlined = async (pieces: readonly Buffer[]) => {
-  const { records, end } = await splitPieces(pieces, split);
+const outlined = async (pieces: readonly Buffer[], lineEnd: LineEnd = 'lf') => {
+  const { records, end } = await splitPieces(pieces, splitterOf({}, 2, lineEnd));
   return { end, records: records.map((record) => ({ ...record, text: shortText(record.text) })) };
 };
 
@@ -52,6 +55,7 @@ interface LongCase {
   readonly name: string;
   readonly before?: string;
   readonly long: string;
+  readonly lineEnd?: LineEnd;
   readonly after: string;
   readonly fault: string | undefined;
   /** Lines and bytes of the long record, its newline included. */
@@ -95,6 +99,7 @@ const longCases: readonly LongCase[] = [
   },
   {
     name: 'and with CR, after which the file goes on',
+    lineEnd: 'cr',
     long: filler(bound + 1),
     after: '\rc,d\r',
     fault: 'record_too_long',
@@ -144,6 +149,48 @@ const longCases: readonly LongCase[] = [
   },
 ];
 
+describe('a comment over the bound', () => {
+  const commented = splitterOf({ comment: '#' });
+
+  it.each([
+    { name: 'LF', newline: '\n' },
+    { name: 'CRLF', newline: '\r\n' },
+  ])('is passed, however it is read, before a line with $name', async ({ newline }) => {
+    const comment = `#${filler(2 * bound)}${newline}`;
+    const bytes = Buffer.from(`a,b\n${comment}c,d\n${comment}`);
+    for (const pieces of [[bytes], inReads(bytes, readBytes), cutAt(bytes, 4 + comment.length - 1)]) {
+      const { records, end } = await splitPieces(pieces, commented);
+      expect(records.map(({ text, line, byte }) => [text, line, byte])).toEqual([
+        ['a,b', 1, 0],
+        ['c,d', 3, 4 + comment.length],
+      ]);
+      expect(end).toEqual({ byte: bytes.length, line: 5, record: 3 });
+    }
+  });
+
+  it('that nothing ends is passed as well', async () => {
+    const bytes = Buffer.from(`a,b\n#${filler(2 * bound)}`);
+    const { records, end } = await splitPieces(inReads(bytes, readBytes), commented);
+    expect(records).toHaveLength(1);
+    expect(end).toEqual({ byte: bytes.length, line: 2, record: 2 });
+  });
+});
+
+it('a record that comes in small reads is looked at a few times only', async () => {
+  let seen = 0;
+  const counting: Splitter = {
+    ...split,
+    split: (block, atEnd) => {
+      seen += block.length;
+      return split.split(block, atEnd);
+    },
+  };
+  const bytes = Buffer.from(`"a\n${'line\n'.repeat(60_000)}",b\nc,d\n`);
+  const blocks = await blocksOf(inReads(bytes, 7), counting);
+  expect(blocks.reduce((sum, { spans }) => sum + spans.starts.length, 0)).toBe(2);
+  expect(seen).toBeLessThan(5 * bytes.length);
+});
+
 describe('a record over the bound', () => {
   const endOf = ({ before = '', long, after }: LongCase): Buffer => Buffer.from(before + long + after);
 
@@ -171,7 +218,7 @@ describe('a record over the bound', () => {
       cutAt(bytes, newline),
       cutAt(bytes, newline - 1),
     ]) {
-      const { records, end } = await outlined(pieces);
+      const { records, end } = await outlined(pieces, row.lineEnd);
       expect(records.slice(-2)).toEqual([expected, next]);
       expect(end).toEqual({ byte: bytes.length, line: next.line + 1, record: next.record + 1 });
     }
@@ -181,7 +228,7 @@ describe('a record over the bound', () => {
     for (const [ending, line] of [
       ['', 1],
       ['\n', 2],
-      ['\r', 2],
+      ['\r', 1],
       ['\r\n', 2],
     ] as const) {
       const bytes = Buffer.from(filler(2 * bound) + ending);
@@ -250,15 +297,40 @@ describe('a record over the bound', () => {
     }
   });
 
+  const chains = [
+    { name: 'that each close a quote and open another', line: 'c","d\n' },
+    { name: 'in which every quote is regular from the line’s beginning', line: 'a,",b","c\n' },
+    { name: 'of a long one after many short ones', line: 'c","d\n', last: `${filler(bound - 100)}"\n` },
+    { name: 'that are broken far behind', line: 'c","d\n', last: 'e"f\n' },
+  ];
+  it.each(chains)('lines $name cost a line each, in time', async ({ line, last = '' }) => {
+    const bytes = Buffer.from(`${line.repeat((1.1 * bound) / line.length)}${last}i,j\n`);
+    const outcome = async (size: number) => {
+      const blocks = await blocksOf(inReads(bytes, size), split);
+      const offset = ({ position, spans }: RecordBlock) => [...spans.starts].map((at) => position.byte + at);
+      const faults = blocks.map(({ spans }) => spans.faults.size).reduce((sum, count) => sum + count);
+      return { starts: blocks.flatMap(offset), faults, end: positionAfter(blocks.at(-1)!) };
+    };
+    const whole = await outcome(bytes.length);
+    expect(whole.end.byte).toBe(bytes.length);
+    expect(whole.starts.at(-1)).toBe(bytes.length - 4);
+    expect(whole.faults).toBeGreaterThan(0.9 * whole.starts.length);
+    // Hundreds of thousands of records: vitest's own comparison takes seconds.
+    expect(isDeepStrictEqual(await outcome(700_001), whole)).toBe(true);
+  });
+
   it('of many reads holds one read and one record in memory', async () => {
     const read = Buffer.from(`${filler(1023)}\n`.repeat(64));
     let largest = 0;
     let records = 0;
-    const measuring: typeof split = (block, atEnd) => {
-      largest = Math.max(largest, block.length);
-      const spans = split(block, atEnd);
-      records += spans.starts.length;
-      return spans;
+    const measuring: Splitter = {
+      ...split,
+      split: (block, atEnd) => {
+        largest = Math.max(largest, block.length);
+        const spans = split.split(block, atEnd);
+        records += spans.starts.length;
+        return spans;
+      },
     };
     const open = Buffer.from('"');
     await blocksOf([open, ...Array.from({ length: 128 }, () => read)], measuring);

@@ -38,11 +38,10 @@ const rejectCases: readonly RejectCase[] = [
   },
   { name: 'a line of blanks', bad: '   ', code: 'field_count', reason: 'has 1 field,' },
   {
-    name: 'a line of blanks, trimmed',
-    bad: ' \t',
-    options: { trim: true },
-    code: 'field_count',
-    reason: 'has 1 field,',
+    name: 'a carriage return that is no line end',
+    bad: '1,x\ry',
+    code: 'line_end',
+    reason: 'no line end of the file',
   },
   {
     name: 'bytes that are not UTF-8',
@@ -124,7 +123,8 @@ const rejectCases: readonly RejectCase[] = [
     bad: '1,"x" "y"',
     options: { trim: true },
     code: 'quote',
-    reason: 'quote',
+    column: 'b',
+    reason: 'text follows the closing quote of field 2 (b)',
   },
   { name: 'a value of another type', bad: '1,x', columns: typed, code: 'type', column: 'b', reason: '' },
   { name: 'a value out of range', bad: '1,40000', columns: typed, code: 'range', column: 'b', reason: '' },
@@ -210,6 +210,7 @@ describe('rejects', () => {
     expect(rejects).toEqual([
       {
         position: { byte: 100 + good.length, line: 3, record: 2 },
+        lastLine: 3,
         column: row.column ?? null,
         code: row.code,
         reason: expect.stringContaining(row.reason),
@@ -262,6 +263,14 @@ describe('rejects', () => {
     expect(rejects.map(({ raw, position }) => [raw, position.line])).toEqual([
       ['"u\r\nv",1,2', 4],
       ['1,\\x00', 7],
+    ]);
+  });
+
+  it('name all lines of their record', async () => {
+    const { rejects } = await decode('1,"x\ny"\n1,"x\ny\n",z\n5","6 7"8\n');
+    expect(rejects.map(({ position, lastLine, code }) => [position.line, lastLine, code])).toEqual([
+      [4, 6, 'field_count'],
+      [7, 7, 'quote'],
     ]);
   });
 

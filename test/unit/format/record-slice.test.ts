@@ -30,18 +30,22 @@ const endOf = ({ position, fileBytes, spans }: RecordBlock) => ({
 describe('piecesOf', () => {
   it('is the block itself when it has no more records than a piece may have', async () => {
     const block = (await blockOf('1,a\n2,b\n'))!;
-    expect([...piecesOf(block, 2)]).toEqual([block]);
+    expect([...piecesOf(block, 2, 100)]).toEqual([block]);
   });
 
   it('gives the records of the block with their places and faults, and ends where it ends', async () => {
     const lines = fc.constantFrom('1,a\n', '\n', '# no record\r\n', '2,"b\nc"\n', '3,"d"e\r\n', '"4,f\r');
+    const counts = fc.integer({ min: 1, max: 5 });
     await fc.assert(
-      fc.asyncProperty(fc.array(lines), fc.integer({ min: 1, max: 5 }), async (content, recordsMax) => {
+      fc.asyncProperty(fc.array(lines), counts, counts, async (content, recordsMax, bytesMax) => {
         const block = await blockOf(content.join(''));
         if (block === undefined) return;
-        const pieces = [...piecesOf(block, recordsMax)];
+        const pieces = [...piecesOf(block, recordsMax, bytesMax)];
         expect(pieces.flatMap(recordsOf)).toEqual(recordsOf(block));
         expect(Math.max(...pieces.map(({ spans }) => spans.starts.length))).toBeLessThanOrEqual(recordsMax);
+        for (const { spans } of pieces)
+          if (spans.starts.length > 1)
+            expect(spans.ends.at(-1)! - spans.starts[0]!).toBeLessThanOrEqual(bytesMax);
         expect(endOf(pieces.at(-1)!)).toEqual(endOf(block));
         for (const [index, next] of pieces.slice(1).entries())
           expect(endOf(pieces[index]!)).toEqual({ byte: next.position.byte, line: next.position.line });

@@ -4,7 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { csvBytes, csvOptions } from '../../../src/format/csv-options.ts';
+import { csvOptions, csvRewriter, joinRecords } from '../../../src/format/csv-options.ts';
+import { grammarOf } from '../../../src/format/grammar.ts';
 import { createSplitter, type RecordSpans } from '../../../src/format/splitter.ts';
 import type { CsvOptions } from '../../../src/pipeline/csv.ts';
 import { dialects, hostile, longTexts, tidyTexts } from './generated-csv.ts';
@@ -42,6 +43,8 @@ const fieldBits = [
   '#',
   'x',
 ];
+/** How the lines of a file are found to end. */
+const found = fc.constantFrom('lf' as const, 'lf' as const, 'cr' as const);
 const field = fc.array(fc.constantFrom(...fieldBits), { maxLength: 6 }).map((bits) => bits.join(''));
 const rows = fc.array(fc.array(field, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 6 });
 
@@ -60,10 +63,10 @@ const dialectsOfBoth: readonly CsvOptions[] = [{}, slowly, { trim: true }, { tri
 
 describe('records of generated files', () => {
   it('are the same in two and three pieces as in one, well-formed or not', async () => {
-    const input = fc.tuple(dialects, hostile, fc.constantFrom(1, 2), fc.nat(40), fc.nat(40));
-    const property = fc.asyncProperty(input, async ([options, text, fields, first, second]) => {
+    const input = fc.tuple(dialects, hostile, fc.constantFrom(1, 2), fc.nat(40), fc.nat(40), found);
+    const property = fc.asyncProperty(input, async ([options, text, fields, first, second, lineEnd]) => {
       const bytes = Buffer.from(text);
-      const split = createSplitter(tableOf({ ...options }).source.dialect, fields);
+      const split = createSplitter(tableOf({ ...options }).source.dialect, fields, lineEnd);
       const whole = await splitPieces([bytes], split);
       const places = [first, second].map((place) => Math.min(place, bytes.length)).sort((a, b) => a - b);
       expect(await splitPieces(cutAt(bytes, ...places), split)).toEqual(whole);
@@ -77,19 +80,21 @@ describe('records of generated files', () => {
   it('are those that csv-parse reads, where the file is well-formed', async () => {
     const input = fc.tuple(dialects, rows, newlines, fc.boolean());
     const property = fc.asyncProperty(input, async ([options, values, newline, isEnded]) => {
-      const { dialect } = tableOf(options).source;
+      const { dialect } = tableOf({ ...options, lineEnd: 'auto' }).source;
+      const grammar = grammarOf(dialect, 2, newline === '\r' ? 'cr' : 'lf');
+      const rewrite = csvRewriter(dialect, grammar) ?? ((record: Buffer) => record);
+      const csv = csvOptions(dialect, grammar);
       const lines = values.map((fields) =>
         fields.map((text) => write(text, options)).join(options.delimiter),
       );
       const bytes = Buffer.from(lines.join(newline) + (isEnded ? newline : ''));
-      const { records } = await splitPieces([bytes], createSplitter(dialect, 2));
+      const { records } = await splitPieces([bytes], createSplitter(dialect, 2, grammar.lineEnd));
       expect(records.map(({ text }) => text)).toEqual(lines);
       expect(records.every(({ fault }) => fault === undefined)).toBe(true);
-      const alone = records.map(
-        ({ text }) => parse(csvBytes(Buffer.from(text), dialect), csvOptions(dialect, true))[0],
-      );
-      expect(alone).toEqual(parse(csvBytes(bytes, dialect), csvOptions(dialect, true)));
-      if (options.quote !== null && options.trim === false) expect(alone).toEqual(values);
+      const written = records.map(({ text }) => rewrite(Buffer.from(text)));
+      const alone = written.map((record) => parse(record, csv)[0]);
+      expect(alone).toEqual(parse(joinRecords(written, grammar), csv));
+      if (options.quote !== null && options.trim !== true) expect(alone).toEqual(values);
     });
     await fc.assert(property, { numRuns: 400 });
   });
@@ -104,7 +109,7 @@ describe('records of generated files', () => {
     const property = fc.property(input, fc.boolean(), ([options, text, fields, times], atEnd) => {
       const bytes = Buffer.from(text.repeat(times)).subarray(0, 140_000);
       const splitterFor = (more: CsvOptions) =>
-        createSplitter(tableOf({ ...options, ...more }).source.dialect, fields);
+        createSplitter(tableOf({ ...options, ...more }).source.dialect, fields, 'lf').split;
       const [fast, slow] = [{ comment: null }, slowly].map((more) => splitterFor(more)(bytes, atEnd));
       expectSame(fast!, slow!);
     });
@@ -128,11 +133,13 @@ describe('records of generated files', () => {
       '""',
       ' "a"',
     ];
-    const splitters = dialectsOfBoth.map((options) => createSplitter(tableOf(options).source.dialect, 2));
+    const splitters = dialectsOfBoth.map((options) =>
+      createSplitter(tableOf(options).source.dialect, 2, 'lf'),
+    );
     for (const bit of bits)
       for (let before = 0; before <= 140; before += 1) {
         const bytes = Buffer.from(`${'x'.repeat(before)},${bit}${'y'.repeat(140)}\nz,z\n`);
-        const [fast, slow, fastTrim, slowTrim] = splitters.map((split) => split(bytes, true));
+        const [fast, slow, fastTrim, slowTrim] = splitters.map(({ split }) => split(bytes, true));
         expect([fast, fastTrim], `${JSON.stringify(bit)} behind ${before}`).toEqual([slow, slowTrim]);
       }
   });

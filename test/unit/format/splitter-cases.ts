@@ -1,5 +1,6 @@
 // What the splitter has to find: one row an input.
 
+import type { LineEnd } from '../../../src/declaration.ts';
 import type { CsvOptions } from '../../../src/pipeline/csv.ts';
 
 export interface SplitCase {
@@ -10,32 +11,87 @@ export interface SplitCase {
   /** Line after the last byte. */
   readonly endLine: number;
   readonly options?: CsvOptions;
+  /** How the lines of the file are found to end; LF without it. */
+  readonly lineEnd?: LineEnd;
   readonly fields?: number;
 }
 
 export const splitCases: readonly SplitCase[] = [
   { name: 'LF ends a record', input: 'a,b\nc,d\n', records: ['a,b@0:1', 'c,d@4:2'], endLine: 3 },
   { name: 'CRLF ends a record', input: 'a,b\r\nc,d\r\n', records: ['a,b@0:1', 'c,d@5:2'], endLine: 3 },
-  { name: 'CR ends a record', input: 'a,b\rc,d\r', records: ['a,b@0:1', 'c,d@4:2'], endLine: 3 },
   {
-    name: 'newlines may be mixed',
-    input: 'a,b\r\nc,d\ne,f\rg,h',
-    records: ['a,b@0:1', 'c,d@5:2', 'e,f@9:3', 'g,h@13:4'],
+    name: 'CR ends a record of a file with CR',
+    input: 'a,b\rc,d\r',
+    lineEnd: 'cr',
+    records: ['a,b@0:1', 'c,d@4:2'],
+    endLine: 3,
+  },
+  {
+    name: 'LF and CRLF may be mixed',
+    input: 'a,b\r\nc,d\ne,f\r\ng,h',
+    records: ['a,b@0:1', 'c,d@5:2', 'e,f@9:3', 'g,h@14:4'],
     endLine: 4,
+  },
+  {
+    name: 'CR and CRLF may be mixed in a file with CR',
+    input: 'a,b\r\nc,d\re,f\r\n\rg,h',
+    lineEnd: 'cr',
+    records: ['a,b@0:1', 'c,d@5:2', 'e,f@9:3', 'g,h@15:5'],
+    endLine: 5,
+  },
+  {
+    name: 'line ends that were translated twice',
+    input: 'a,b\r\r\n"c\r\nd",e\r\r\r\n\r\r\nf,g\r\r\n',
+    records: ['a,b@0:1', '"c\r\nd",e@6:2', 'f,g@21:5'],
+    endLine: 6,
+  },
+  {
+    name: 'a CR in a file with LF is no line end',
+    input: 'a,b\nc\rd,e\n\rf,g\nh,i\n',
+    records: ['a,b@0:1', 'c\rd,e@4:2!line_end', '\rf,g@10:3!line_end', 'h,i@15:4'],
+    endLine: 5,
+  },
+  {
+    name: 'an LF in a file with CR is no line end',
+    input: 'a,b\rc\nd,e\rf,g\r',
+    lineEnd: 'cr',
+    records: ['a,b@0:1', 'c\nd,e@4:2!line_end', 'f,g@10:3'],
+    endLine: 4,
+  },
+  {
+    name: 'a CR is data where LF is said to end lines',
+    input: 'a,b\nc\rd,e\r\nf\r,g\n',
+    options: { lineEnd: 'lf' },
+    records: ['a,b@0:1', 'c\rd,e@4:2', 'f\r,g@11:3'],
+    endLine: 4,
+  },
+  {
+    name: 'LF and CR are data where CRLF is said to end lines',
+    input: 'a,b\nc\r\n\r\r\n\n\r\n\r\nd,"e\n\r\n"\r\n',
+    options: { lineEnd: 'crlf' },
+    records: ['a,b\nc@0:1', '\r@7:3', '\n@10:4', 'd,"e\n\r\n"@15:7'],
+    endLine: 10,
+  },
+  {
+    name: 'an LF is data where CR is said to end lines',
+    input: 'a,b\rc\nd,e\r\nf,g',
+    options: { lineEnd: 'cr' },
+    records: ['a,b@0:1', 'c\nd,e@4:2', 'f,g@11:3'],
+    endLine: 3,
   },
   { name: 'the last newline may be missing', input: 'a,b\nc,d', records: ['a,b@0:1', 'c,d@4:2'], endLine: 2 },
   {
-    name: 'a CR that ends the file is a newline',
+    name: 'a CR that ends the file is half a line end',
     input: 'a,b\nc,d\r',
     records: ['a,b@0:1', 'c,d@4:2'],
-    endLine: 3,
+    endLine: 2,
   },
   { name: 'no bytes hold no record', input: '', records: [], endLine: 1 },
   {
     name: 'blank lines are no records of several fields',
-    input: '\na,b\n\n\r\n\rc,d\n\n',
-    records: ['a,b@1:2', 'c,d@9:6'],
-    endLine: 8,
+    input: '\na,b\n\n\r\nc,d\n\n',
+    records: ['a,b@1:2', 'c,d@8:5'],
+    endLine: 7,
   },
   {
     name: 'blank lines are records of one field',
@@ -58,11 +114,26 @@ export const splitCases: readonly SplitCase[] = [
     endLine: 4,
   },
   {
-    name: 'a line of blanks is a record, also with trim',
-    input: ' \nc,d\n',
+    name: 'a line of blanks is a blank line with trim',
+    input: ' \nc,d\r\n \t\r\n\te,f\n  ',
     options: { trim: true },
-    records: [' @0:1', 'c,d@2:2'],
+    records: ['c,d@2:2', '\te,f@11:4'],
+    endLine: 5,
+  },
+  {
+    name: 'a line of blanks is a record of one field, also with trim',
+    input: ' \nc\n',
+    options: { trim: 'outside' },
+    fields: 1,
+    records: [' @0:1', 'c@2:2'],
     endLine: 3,
+  },
+  {
+    name: 'a line of blanks that are delimiters is a record',
+    input: '\t\n \n\t \n',
+    options: { trim: true, delimiter: '\t' },
+    records: ['\t@0:1', '\t @4:3'],
+    endLine: 4,
   },
   {
     name: 'comment lines are no records',
@@ -113,14 +184,15 @@ export const splitCases: readonly SplitCase[] = [
     endLine: 4,
   },
   {
-    name: 'quoted CRLF and CR count one line each',
+    name: 'quoted line ends count as lines where they are of the kind that the file has',
     input: '"a\r\nb\rc",d\ne,f\n',
-    records: ['"a\r\nb\rc",d@0:1', 'e,f@11:4'],
-    endLine: 5,
+    records: ['"a\r\nb\rc",d@0:1', 'e,f@11:3'],
+    endLine: 4,
   },
   {
-    name: 'a quoted CR before the closing quote counts',
-    input: '"a\r"\r\nb,c\n',
+    name: 'a quoted CR before the closing quote counts in a file with CR',
+    input: '"a\r"\r\nb,c\r',
+    lineEnd: 'cr',
     records: ['"a\r"@0:1', 'b,c@6:3'],
     endLine: 4,
   },

@@ -7,15 +7,15 @@ import { faultCases } from './splitter-fault-cases.ts';
 
 const cases = [...splitCases, ...faultCases];
 
-const split = (pieces: readonly Buffer[], { options = {}, fields = 2 }: SplitCase) =>
-  splitPieces(pieces, splitterOf(options, fields));
+const split = (pieces: readonly Buffer[], { options = {}, fields = 2, lineEnd }: SplitCase) =>
+  splitPieces(pieces, splitterOf(options, fields, lineEnd));
 
 describe('splitter', () => {
   it.each(cases)('$name', async (row) => {
     const bytes = Buffer.from(row.input);
     const { records, end } = await split([bytes], row);
     const shown = records.map(
-      ({ text, byte, line, fault }) => `${text}@${byte}:${line}${fault ? `!${fault}` : ''}`,
+      ({ text, byte, line, fault }) => `${text}@${byte}:${line}${fault === undefined ? '' : `!${fault}`}`,
     );
     expect(shown).toEqual(row.records);
     expect(records.map(({ record }) => record)).toEqual(records.map((_, index) => index + 1));
@@ -40,7 +40,7 @@ describe('splitter', () => {
       { input: '"a",b\n"c\nd","e""f"\n', plain: true },
       { input: '"a"b,c\n', plain: false },
     ];
-    const plain = rows.map(({ input }) => splitterOf({})(Buffer.from(input), true).plain);
+    const plain = rows.map(({ input }) => splitterOf({}).split(Buffer.from(input), true).plain);
     expect(plain).toEqual(rows.map((row) => row.plain));
   });
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { csvOptions } from '../../../src/format/csv-options.ts';
+import { grammarOf } from '../../../src/format/grammar.ts';
 import { column } from '../../../src/pipeline/column.ts';
 import { decode } from './decoding.ts';
 import { tableOf } from './reading.ts';
@@ -39,8 +40,20 @@ describe('texts without a quote', () => {
       const { delimiter } = tableOf(options, { columns }).source.dialect;
       const text = records.map((fields) => fields.join(delimiter) + end).join('');
       const { dialect: whole } = tableOf(options, { columns }).source;
-      const expected = parse(text, csvOptions(whole, true)).filter(({ length }) => length === header.length);
-      const { rows: found } = await decode(text, { options, columns, header });
+      const oracle = {
+        ...csvOptions(whole, grammarOf(whole, 3, 'lf')),
+        record_delimiter: end,
+        skip_empty_lines: true,
+        comment: whole.comment,
+        comment_no_infix: true,
+      };
+      const expected = parse(text, oracle).filter(({ length }) => length === header.length);
+      const { rows: found } = await decode(text, {
+        options,
+        columns,
+        header,
+        lineEnd: end === '\r' ? 'cr' : 'lf',
+      });
       expect(found).toEqual(expected);
       seen += found.length;
     });

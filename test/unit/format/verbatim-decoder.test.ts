@@ -25,7 +25,13 @@ const cases: readonly Case[] = [
   { name: 'a missing last newline is written', input: 'a,b', sent: 'a,b\n' },
   { name: 'blank lines are left out', input: '\na,b\n\r\n\nc,d\n', sent: 'a,b\nc,d\n' },
   { name: 'blank lines of one field are kept', input: '\na\n\n', fields: 1 },
-  { name: 'newlines become LF', input: 'a,b\r\nc,d\re,f\n', sent: 'a,b\nc,d\ne,f\n' },
+  { name: 'newlines become LF', input: 'a,b\r\nc,d\r\r\ne,f\n', sent: 'a,b\nc,d\ne,f\n' },
+  {
+    name: 'a CR, which COPY would take for the end of every line, is rejected',
+    input: 'a\r,b\nc,d\n',
+    sent: 'c,d\n',
+    rejects: ['line_end@0:1'],
+  },
   { name: 'quoted newlines stay', input: '"a\r\nb\r",c\r\n', sent: '"a\r\nb\r",c\n' },
   { name: 'comments are left out', input: '#x\na,b\n', options: { comment: '#' }, sent: 'a,b\n' },
   { name: 'a lone \\. of one field is quoted', input: 'a\n\\.\nb\n', fields: 1, sent: 'a\n"\\."\nb\n' },
@@ -76,7 +82,7 @@ describe('verbatim decoder', () => {
     const table = tableOf(options);
     const decode = createVerbatimDecoder(table, fields, noQuote);
     const bytes = Buffer.from(input as string);
-    const decoded = (await blocksOf([bytes], createSplitter(table.source.dialect, fields))).map(decode);
+    const decoded = (await blocksOf([bytes], createSplitter(table.source.dialect, fields, 'lf'))).map(decode);
     const copied = Buffer.concat(decoded.map(({ copyBytes }) => copyBytes));
     expect(copied.toString('latin1')).toBe(
       (sent === undefined ? bytes : Buffer.from(sent)).toString('latin1'),

@@ -48,6 +48,8 @@ describe('defaults', () => {
           escape: '"',
           header: true,
           nulls: [''],
+          quotes: 'strict',
+          lineEnd: 'auto',
           trim: false,
           skipLines: 0,
           comment: null,

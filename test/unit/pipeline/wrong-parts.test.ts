@@ -66,6 +66,18 @@ const csvCases: readonly Case[] = [
       options: { delimiter: ';', escape: ';' },
       problem: 'delimiter and escape must differ: within quotes, an escape would begin in a delimiter',
     },
+    {
+      options: { quote: null, quotes: 'lenient' },
+      problem: "quotes: 'lenient' has no meaning without a quote; leave it out",
+    },
+    {
+      options: { trim: 'inside' },
+      problem: "trim must be true, false or 'outside', not 'inside'",
+    },
+    {
+      options: { lineEnd: '\n' },
+      problem: "lineEnd does not know '\\n'; known values: 'auto', 'lf', 'crlf', 'cr'",
+    },
     { options: { trim: true, quote: ' ' }, problem: 'quote cannot be a blank with trim' },
     { options: { trim: true, escape: '\t' }, problem: 'escape cannot be a blank with trim' },
     { options: { trim: true, comment: ' #' }, problem: 'comment cannot begin with a blank with trim' },

@@ -1,0 +1,192 @@
+// Fields of the records that the splitter found, or why a record has none.
+//
+// Where no quote stands, the fields are what is between delimiters. Otherwise csv-parse reads many records at once; only
+// when it refuses them, or counts other records than the splitter, is each record parsed by itself to find the one at fault.
+
+import { isAscii, isUtf8 } from 'node:buffer';
+import type { Options } from 'csv-parse/sync';
+import type { LineEnd, SourceTableSpec } from '../declaration.ts';
+import { rejectCodes, type Fault, type RejectCode } from '../model.ts';
+import { onOneLine } from '../wording.ts';
+import { csvOptions, csvRewriter, hasQuote, joinRecords } from './csv-options.ts';
+import { CsvError, parse } from './csv-parse.ts';
+import { trimBlanks } from './field-reader.ts';
+import { grammarOf, type Grammar } from './grammar.ts';
+import { isStorable } from './raw-text.ts';
+import type { RecordBlock } from './record-blocks.ts';
+
+/** A record with faults, one at least. */
+export interface Faulty {
+  readonly faults: readonly Fault[];
+  /** What its fields hold where that is text: their columns may have faults, too. */
+  readonly fields?: readonly (string | undefined)[];
+}
+
+export type ParsedRecord = readonly string[] | Faulty;
+
+export const isFaulty = (record: ParsedRecord): record is Faulty => !Array.isArray(record);
+
+export const faultOf = (
+  code: RejectCode,
+  reason: string = rejectCodes[code],
+  column: string | null = null,
+): Faulty => ({
+  faults: [{ column, code, reason }],
+});
+
+export const recordBytes = ({ bytes, spans }: RecordBlock, index: number): Buffer =>
+  bytes.subarray(spans.starts[index], spans.ends[index]);
+
+/** What the records of a file are parsed with. */
+interface Parsing {
+  readonly table: SourceTableSpec;
+  readonly header: readonly string[];
+  readonly grammar: Grammar;
+  readonly options: Options;
+  readonly rewrite: ReturnType<typeof csvRewriter>;
+}
+
+/** Column whose value is made of the field, if one is declared. */
+const columnOfField = (table: SourceTableSpec, header: readonly string[], field: number): string | null =>
+  table.columns.find(({ headers }) => headers.includes(header[field] ?? ''))?.name ?? null;
+
+/** A field as people count it, with its name in the header: `field 2 (price)`. */
+const fieldName = (header: readonly string[], field: number): string =>
+  `field ${field + 1}${header[field] === undefined ? '' : ` (${onOneLine(header[field])})`}`;
+
+/** Fields that cannot be stored as text, each a fault. `fields` are bytes read as latin1. */
+const badBytes = (fields: readonly string[], table: SourceTableSpec, header: readonly string[]): Faulty => {
+  const faults: Fault[] = [];
+  const texts = fields.map((field, index) => {
+    const bytes = Buffer.from(field, 'latin1');
+    if (isStorable(bytes)) return bytes.toString();
+    const code = isUtf8(bytes) ? 'nul_byte' : 'invalid_utf8';
+    const reason = `${rejectCodes[code]}, in ${fieldName(header, index)}`;
+    faults.push({ column: columnOfField(table, header, index), code, reason });
+    return undefined;
+  });
+  return { faults, fields: texts };
+};
+
+/** What csv-parse found, in our words: it counts fields from 0. */
+const quoteReasons: Readonly<Record<string, (field: string) => string>> = {
+  INVALID_OPENING_QUOTE: (field) => `a quote stands within ${field}, which does not begin with one`,
+  CSV_INVALID_CLOSING_QUOTE: (field) => `text follows the closing quote of ${field}`,
+  CSV_QUOTE_NOT_CLOSED: (field) => `the quote that begins ${field} is never closed`,
+};
+
+const quoteFault = (
+  { code, column: field }: InstanceType<typeof CsvError>,
+  table: SourceTableSpec,
+  header: readonly string[],
+): Faulty => {
+  const wording = quoteReasons[code];
+  if (wording === undefined || typeof field !== 'number') return faultOf('quote');
+  return faultOf('quote', wording(fieldName(header, field)), columnOfField(table, header, field));
+};
+
+/** Fields of a text without a quote. */
+const splitFields = (text: string, { delimiter, trim }: SourceTableSpec['source']['dialect']): string[] => {
+  const fields = text.split(delimiter);
+  return trim === 'outside' ? fields.map(trimBlanks) : fields;
+};
+
+/** Parses one record by itself; every way in which it is not a record of the dialect becomes a fault. */
+const parseAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
+  const { table, header, grammar, options, rewrite } = parsing;
+  if (bytes.length === 0) return [''];
+  try {
+    const isFine = isStorable(bytes);
+    if (isFine && !hasQuote(bytes, grammar)) return splitFields(bytes.toString(), table.source.dialect);
+    const csv = rewrite === undefined ? bytes : rewrite(bytes);
+    if (isFine) return parse(csv, options)[0] ?? [''];
+    const [fields = []] = parse(csv, { ...options, encoding: 'latin1' });
+    const bad = badBytes(fields, table, header);
+    // Bytes between fields, which are none of a field.
+    return bad.faults.length > 0 ? bad : faultOf(isUtf8(bytes) ? 'nul_byte' : 'invalid_utf8');
+  } catch (error) {
+    if (error instanceof CsvError) return quoteFault(error, table, header);
+    throw error;
+  }
+};
+
+/** Fields of records [from, to) of a block that are text without a quote. */
+const splitRecords = (
+  { bytes, spans: { starts, ends } }: RecordBlock,
+  from: number,
+  to: number,
+  { table }: Parsing,
+): readonly ParsedRecord[] => {
+  const encoding = isAscii(bytes.subarray(starts[from], ends[to - 1])) ? 'latin1' : 'utf8';
+  const { dialect } = table.source;
+  return Array.from({ length: to - from }, (_, index) =>
+    splitFields(bytes.toString(encoding, starts[from + index], ends[from + index]), dialect),
+  );
+};
+
+/** The bytes of records [from, to) of a block as csv-parse has to see them. */
+const csvBytes = (block: RecordBlock, from: number, to: number, { grammar, rewrite }: Parsing): Buffer => {
+  const { spans, bytes } = block;
+  if (rewrite === undefined && spans.plain)
+    return bytes.subarray(spans.starts[from], spans.starts[to] ?? bytes.length);
+  const records = Array.from({ length: to - from }, (_, index) => recordBytes(block, from + index));
+  return joinRecords(rewrite === undefined ? records : records.map(rewrite), grammar);
+};
+
+/** Fields of records [from, to) of the block, in order, or the record's fault. */
+const parseRecords = (
+  block: RecordBlock,
+  from: number,
+  to: number,
+  parsing: Parsing,
+): readonly ParsedRecord[] => {
+  const { starts, ends, faults } = block.spans;
+  const bytes = block.bytes.subarray(starts[from], ends[to - 1]);
+  const hasFault = [...faults].some(([index, code]) => index >= from && index < to && code !== null);
+  if (!hasFault && isStorable(bytes)) {
+    if (!hasQuote(bytes, parsing.grammar)) return splitRecords(block, from, to, parsing);
+    try {
+      const records = parse(csvBytes(block, from, to, parsing), parsing.options);
+      if (records.length === to - from) return records;
+    } catch (error) {
+      if (!(error instanceof CsvError)) throw error;
+    }
+  }
+  return Array.from({ length: to - from }, (_, index) => parseRecord(block, from + index, parsing));
+};
+
+/** One record of a block by itself. */
+const parseRecord = (block: RecordBlock, index: number, parsing: Parsing): ParsedRecord => {
+  const code = block.spans.faults.get(index) ?? undefined;
+  if (code === 'record_too_long') return faultOf(code);
+  const record = parseAlone(recordBytes(block, index), parsing);
+  // A fault of the splitter stands, whatever csv-parse makes of the record; it usually says more about it.
+  return code === undefined || isFaulty(record) ? record : faultOf(code);
+};
+
+export interface RecordParser {
+  /** Records [from, to) of a block, in order. */
+  readonly parseRecords: (block: RecordBlock, from: number, to: number) => readonly ParsedRecord[];
+  readonly parseRecord: (block: RecordBlock, index: number) => ParsedRecord;
+}
+
+/** Makes the parser of a table for files with this header and these line ends. */
+export const createRecordParser = (
+  table: SourceTableSpec,
+  header: readonly string[],
+  lineEnd: LineEnd,
+): RecordParser => {
+  const { dialect } = table.source;
+  const grammar = grammarOf(dialect, header.length, lineEnd);
+  const parsing = {
+    table,
+    header,
+    grammar,
+    options: csvOptions(dialect, grammar),
+    rewrite: csvRewriter(dialect, grammar),
+  };
+  return {
+    parseRecords: (block, from, to) => parseRecords(block, from, to, parsing),
+    parseRecord: (block, index) => parseRecord(block, index, parsing),
+  };
+};
