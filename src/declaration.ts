@@ -32,6 +32,8 @@ export interface SourceSpec {
   readonly kind: 'csv';
   /** Paths or globs, relative to the working directory. */
   readonly paths: readonly string[];
+  /** Parameters may lead to files outside of what the paths name. */
+  readonly anywhere: boolean;
   readonly dialect: Dialect;
 }
 

@@ -11,6 +11,12 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SOURCE_OUTSIDE: {
+    message: 'table {table}: a parameter leads to {file}, outside of {base}',
+    hint: 'Give one that stays below it, or let parameters lead anywhere: csv(…, { anywhere: true }).',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SOURCE_UNREADABLE: {
     message: 'table {table}: cannot read {file}: {problem}',
     hint: 'Check that it exists and that this user may read it: a glob names what it leads into, too, and a link what it leads to.',

@@ -11,6 +11,8 @@ import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problem
 export interface CsvOptions extends Partial<Dialect> {
   /** Files must be UTF-8. */
   readonly encoding?: 'utf-8';
+  /** Parameters may lead to files outside of the working directory, or of the directory that a path names before them. */
+  readonly anywhere?: boolean;
 }
 
 /** A source as it was written; definePipeline checks it, so that problems name their table. */
@@ -25,7 +27,7 @@ export interface CsvSource {
  *
  * @param paths path or glob, or several, relative to the working directory.
  * @param options delimiter ',' · quote '"' · escape = quote · quotes 'strict' · lineEnd 'auto' · header true · nulls [''] ·
- *   trim false · skipLines 0 · comment null · ragged 'reject'.
+ *   trim false · skipLines 0 · comment null · ragged 'reject' · anywhere false.
  */
 export const csv = (paths: string | readonly string[], options: CsvOptions = {}): CsvSource =>
   freezeDeep({ kind: 'csv', paths, options });
@@ -68,6 +70,7 @@ const optionsSchema = strict({
   trim: z.union([z.boolean(), z.literal('outside')], mustBe("true, false or 'outside'")).optional(),
   skipLines: z.int(mustBe('a number of lines')).min(0, mustBe('a number of lines')).optional(),
   comment: delimiter.nullable().optional(),
+  anywhere: z.boolean(mustBe('true or false')).optional(),
   ragged: z.enum(ragged, mustBeOneOf(ragged)).optional(),
   encoding: z
     .literal('utf-8', {
@@ -84,7 +87,7 @@ export const csvSource = (source: CsvSource, where: string, problems: Problems):
   if (paths === undefined || options === undefined) return undefined;
   const dialect = dialectOf(options);
   for (const what of dialectProblems(dialect)) problems.push(`${place}: ${what}`);
-  return { kind: 'csv', paths, dialect };
+  return { kind: 'csv', paths, anywhere: options.anywhere ?? false, dialect };
 };
 
 const dialectOf = (options: z.output<typeof optionsSchema>): Dialect => {

@@ -8,6 +8,7 @@ import type { StagingColumn } from '../copy/staging.ts';
 import { columnTypes } from '../format/column-types/registry.ts';
 import { checkHeader, neededHeaders, readHeader } from '../format/header.ts';
 import { withFilesAtOnce } from '../source/at-once.ts';
+import { textsOf } from '../source/confine.ts';
 import { listFiles, type ListedFile } from '../source/list-files.ts';
 import { lookInto } from '../source/read-file.ts';
 
@@ -64,8 +65,13 @@ export const stagingColumns = (
   return textColumns(header).map((name) => ({ name, type: 'text' }));
 };
 
-const planTable = async (table: SourceTableSpec, workingDirectory: string): Promise<PlannedTable> => {
-  const listed = await listFiles(table.name, table.source.paths, workingDirectory);
+const planTable = async (
+  table: SourceTableSpec,
+  workingDirectory: string,
+  params: PipelineSpec['params'],
+): Promise<PlannedTable> => {
+  const { paths, anywhere } = table.source;
+  const listed = await listFiles(table.name, paths, workingDirectory, anywhere ? [] : textsOf(params));
   const files = await withFilesAtOnce(listed, (file, ordinal) => planFile(table, file, ordinal));
   return { table, files, staging: stagingColumns(table, files) };
 };
@@ -77,6 +83,6 @@ export const planSources = async (
 ): Promise<readonly PlannedTable[]> => {
   const sources = spec.tables.filter((table) => table.kind === 'source');
   const planned: PlannedTable[] = [];
-  for (const table of sources) planned.push(await planTable(table, workingDirectory));
+  for (const table of sources) planned.push(await planTable(table, workingDirectory, spec.params));
   return planned;
 };

@@ -5,6 +5,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import { isDynamicPattern } from 'tinyglobby';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { withFilesAtOnce } from './at-once.ts';
+import { confinementOf, isBelow } from './confine.ts';
 import { crawl } from './crawl.ts';
 
 /** A file that a source names. */
@@ -91,15 +92,17 @@ const exclusionIn = async (
 
 /**
  * Lists the files of a source: patterns in declared order, files of one glob by name, each file once, however many links
- * lead to it; without those that an exclusion names, wherever in the list it stands.
+ * lead to it; without those that an exclusion names, wherever in the list it stands. `texts` are those of parameters, which
+ * must not lead out of what the patterns name.
  *
  * Errors: ETL_SOURCE_NOT_FOUND when a path or glob matches nothing; ETL_SOURCE_UNREADABLE, also for a directory or a broken
- * link that a glob leads to.
+ * link that a glob leads to; ETL_SOURCE_OUTSIDE.
  */
 export const listFiles = async (
   table: string,
   patterns: readonly string[],
   workingDirectory: string,
+  texts: readonly string[] = [],
 ): Promise<readonly ListedFile[]> => {
   const failedAt = createUnreadable(table, workingDirectory);
   const paths = new Set<string>();
@@ -110,7 +113,15 @@ export const listFiles = async (
       for (const path of await expand(exclusion, workingDirectory, failedAt)) excluded.add(path);
       continue;
     }
+    const base = confinementOf(pattern, texts, workingDirectory);
+    const confine = (path: string): void => {
+      if (base !== undefined && !isBelow(base, path))
+        throw new EtlError('ETL_SOURCE_OUTSIDE', { table, file: pattern, base });
+    };
+    // Before anybody looks: whether a file is there is not to be learned either.
+    confine(resolve(workingDirectory, pattern));
     const found = await expand(pattern, workingDirectory, failedAt);
+    found.forEach(confine);
     if (found.length === 0)
       throw new EtlError('ETL_SOURCE_NOT_FOUND', { table, glob: pattern, directory: workingDirectory });
     for (const path of found) paths.add(path);

@@ -57,7 +57,7 @@ describe('text staging', () => {
   })[] = [
     {
       name: 'mixed newlines',
-      content: 'a,b\r\n1,2\n3,4\r5,6\r\n"7\r\n8",9',
+      content: 'a,b\r\n1,2\n3,4\r\r\n5,6\r\n"7\r\n8",9',
       rows: [
         ['1', '2'],
         ['3', '4'],
