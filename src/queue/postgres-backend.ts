@@ -3,6 +3,7 @@
 import type * as BullMq from 'bullmq';
 import type { ServerAddress } from '../db/address.ts';
 import { GuardedClient, withClient, type Client } from '../db/client.ts';
+import { retryOf } from '../db/retry.ts';
 import { withPermission } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { queuePoolConnections, queueQueryTimeoutMs } from '../limits.ts';
@@ -82,13 +83,11 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
       destroy: sockets.destroy,
     };
   },
-  // An error without a code is the driver's: the connection ended, or gave no answer.
-  errorOf: (error) =>
-    error instanceof EtlError || codeOf(error) !== undefined
-      ? withPermission(address, error)
-      : new EtlError(
-          'ETL_SERVER_LOST',
-          { server: address.label, problem: messageOf(error) },
-          { cause: error },
-        ),
+  // An error without a code is the driver's: the connection ended, or gave no answer. ECONNRESET and the like mean the same.
+  errorOf: (error) => {
+    const isLost = codeOf(error) === undefined || retryOf(error) === 'server';
+    if (error instanceof EtlError || !isLost) return withPermission(address, error);
+    const details = { server: address.label, problem: messageOf(error) };
+    return new EtlError('ETL_SERVER_LOST', details, { cause: error });
+  },
 });

@@ -35,6 +35,17 @@ it('a session that is ended while BullMQ says goodbye to it is not an error that
   destroy();
 });
 
+it.each([
+  { code: undefined, is: 'ETL_SERVER_LOST' },
+  { code: 'ECONNRESET', is: 'ETL_SERVER_LOST' },
+  { code: '57P01', is: 'ETL_SERVER_LOST' },
+  { code: '42501', is: 'ETL_PERMISSION' },
+  { code: '22023', is: '22023' },
+])('an error of the queue with code $code is $is', ({ code, is }) => {
+  const error = Object.assign(new Error('read failed'), { code });
+  expect(postgresBackend(addressFromUrl(database.url)).errorOf(error)).toMatchObject({ code: is });
+});
+
 it('a guarded connection tells its loss to those who listen, and to nobody else', () => {
   const client = new GuardedClient({}, { name: 'guarded', schemas: [] });
   const loss = new Error('ended');
