@@ -151,6 +151,14 @@ export interface Guard {
   readonly shrinkMaxPercent: number;
 }
 
+/** A column of a table that SQL makes, as its `row` declares it. */
+export interface MadeColumn {
+  readonly name: string;
+  /** What its values are in JavaScript. */
+  readonly value: 'string' | 'number' | 'bigint' | 'boolean' | 'any';
+  readonly nullable: boolean;
+}
+
 interface TableCommon {
   readonly name: string;
   readonly primaryKey: readonly string[];
@@ -158,6 +166,8 @@ interface TableCommon {
   readonly publish: 'replace';
   readonly comment: string | undefined;
   readonly guard: Guard;
+  /** What its SQL must give, if the table has some and it is declared. */
+  readonly row?: readonly MadeColumn[] | undefined;
 }
 
 /** A table that is loaded from files. */

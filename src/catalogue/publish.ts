@@ -11,6 +11,13 @@ export const publishErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_ROW_DIFFERS: {
+    message:
+      'table {table}: its SQL gives other columns than `row` declares: {problem}; nothing was published',
+    hint: 'Change the SQL, by a cast such as `count(*)::integer`, or the row.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_TRANSFORM_FILE: {
     message: 'table {table}: cannot read SQL file {file}: {problem}',
     hint: 'The path is relative to the pipeline file.',

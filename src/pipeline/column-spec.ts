@@ -55,10 +55,7 @@ const modifiersSchema = z.object({
     }),
   ),
   schema: z
-    .custom<ColumnSchema>(
-      (value) => typeof (value as Partial<ColumnSchema> | null)?.safeParse === 'function',
-      mustBe('a Zod schema'),
-    )
+    .custom<ColumnSchema>((value) => value instanceof z.core.$ZodType, mustBe('a schema of Zod 4'))
     .optional(),
 });
 

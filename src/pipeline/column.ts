@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import type { ColumnOptions } from '../declaration.ts';
 import { freezeDeep } from './freeze.ts';
+import type { ZodSchema } from './schema-types.ts';
 
 /** A header name, or several whose fields are glued together without a separator. */
 export type Headers = string | readonly string[];
@@ -46,12 +47,12 @@ export interface ColumnState {
 }
 
 /** A Zod schema that fits a column: it reads the column's value and gives one that the column can store. */
-export type SchemaFor<Schema extends z.ZodType, Value> = [Value] extends [z.input<Schema>]
+export type SchemaFor<Schema extends ZodSchema, Value> = [Value] extends [z.input<Schema>]
   ? StoresAs<Schema, Value>
   : [z.input<Schema>] extends [Value]
     ? StoresAs<Schema, Value>
     : { readonly 'the schema must read': Value };
-type StoresAs<Schema extends z.ZodType, Value> = [z.output<Schema>] extends [Value]
+type StoresAs<Schema extends ZodSchema, Value> = [z.output<Schema>] extends [Value]
   ? unknown
   : { readonly 'the schema must give': Value };
 
@@ -72,7 +73,7 @@ export interface Column<Value, Nullable extends boolean = boolean> {
   /** Changes the field's text before the type reads it; null means "no value". */
   map(change: (text: string) => string | null): Column<Value, Nullable>;
   /** Rejects records whose value the schema refuses, and stores what the schema gives. */
-  zod<Schema extends z.ZodType>(
+  zod<Schema extends ZodSchema>(
     schema: Schema & SchemaFor<Schema, Value>,
   ): Column<z.output<Schema> & Value, Nullable>;
 }

@@ -5,7 +5,9 @@ import type { TableSpec } from '../declaration.ts';
 import { messageOf } from '../errors.ts';
 import { freezeDeep } from './freeze.ts';
 import { pipelineNameProblem, schemaNameProblem } from './names.ts';
+import { zodObject } from './made-row.ts';
 import { addProblem, mustBe, parsePart, strict, throwProblems, type Problems } from './problems.ts';
+import type { ZodObjectOf } from './schema-types.ts';
 import type { RowOf, Table, Tables } from './table.ts';
 import { tableSpecs } from './table-spec.ts';
 
@@ -28,7 +30,7 @@ export interface Pipeline<Declared extends Tables = any, Params = any> {
   readonly tables: unknown;
 }
 
-/** The type of one row: `Row<typeof noaa, 'observation'>`. Tables that SQL makes have unknown columns. */
+/** The type of one row: `Row<typeof noaa, 'observation'>`. Of a table that SQL makes it is what its `row` declares. */
 export type Row<P extends Pipeline, Name extends TableName<P>> = RowOf<TablesOf<P>[Name]>;
 
 export type TablesOf<P> = P extends { readonly [tableTypes]?: infer Declared }
@@ -48,7 +50,20 @@ interface Named {
   readonly searchPath?: readonly string[];
 }
 
-type TablesInput<Declared> = { readonly [Name in keyof Declared]: Table<Declared[Name]> };
+type TablesInput<Declared> = {
+  readonly [Name in keyof Declared]: Table<Declared[Name], keyof Declared & string>;
+};
+
+/**
+ * One signature and no overloads, and the object only without `params`: so the compiler points at the very name that is wrong,
+ * and not at the call. Proved by test/types/pipeline.ts.
+ */
+interface Definition<Params extends ZodObjectOf, Declared extends Tables> extends Named {
+  readonly params?: Params;
+  readonly tables:
+    | ((params: z.output<Params>) => TablesInput<Declared> & ([Params] extends [never] ? never : unknown))
+    | ([Params] extends [never] ? TablesInput<Declared> : never);
+}
 
 /**
  * Declares a pipeline: which files become which tables.
@@ -58,16 +73,9 @@ type TablesInput<Declared> = { readonly [Name in keyof Declared]: Table<Declared
  * @returns the frozen pipeline: the default export of a pipeline file, and what runPipeline takes.
  * @throws EtlError ETL_DEFINITION with every problem, naming table and column · ETL_DEFINITION_CYCLE
  */
-export function definePipeline<Params extends z.ZodObject, Declared extends Tables>(
-  definition: Named & {
-    readonly params: Params;
-    readonly tables: (params: z.output<Params>) => TablesInput<Declared>;
-  },
-): Pipeline<Declared, z.output<Params>>;
-export function definePipeline<Declared extends Tables>(
-  definition: Named & { readonly params?: undefined; readonly tables: TablesInput<Declared> },
-): Pipeline<Declared, Record<string, never>>;
-export function definePipeline(definition: unknown): Pipeline {
+export const definePipeline = <Declared extends Tables, Params extends ZodObjectOf = never>(
+  definition: Definition<Params, Declared>,
+): Pipeline<Declared, [Params] extends [never] ? Record<string, never> : z.output<Params>> => {
   const problems: Problems = [];
   const { name, schema, searchPath, params, tables } = readDefinition(definition, problems);
   if (typeof tables === 'object') tableSpecs(tables, name, problems);
@@ -82,16 +90,14 @@ export function definePipeline(definition: unknown): Pipeline {
     tables: freezeDeep(tables),
   };
   return Object.freeze(pipeline);
-}
+};
 
 const definitionSchema = strict(
   {
     name: z.string(mustBe('a name')),
     schema: z.string(mustBe('a name')),
     searchPath: z.array(z.string(mustBe('a name')), mustBe('a list of schemas')).default([]),
-    params: z
-      .custom<z.ZodObject>((value) => value instanceof z.core.$ZodObject, mustBe('a z.object({ … })'))
-      .optional(),
+    params: zodObject.optional(),
     tables: z.custom<object>(
       (value) => (typeof value === 'object' && value !== null) || typeof value === 'function',
       mustBe('an object of tables, or with params a function that gives it'),
@@ -148,7 +154,8 @@ export const tablesWith = (
   return freezeDeep(specs);
 };
 
-const callTables = (pipeline: Pipeline, params: Readonly<Record<string, unknown>>): unknown => {
+/** The tables as they are written, with these parameters. */
+export const callTables = (pipeline: Pipeline, params: Readonly<Record<string, unknown>>): unknown => {
   if (typeof pipeline.tables !== 'function') return pipeline.tables;
   try {
     return (pipeline.tables as (given: unknown) => unknown)(params);

@@ -8,28 +8,30 @@ import { freezeDeep } from './freeze.ts';
 import { nameProblem } from './names.ts';
 import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
 
-export interface IndexOptions {
+export interface IndexOptions<Name extends string = string> {
   /** Access method; 'btree' by default. */
   readonly using?: IndexSpec['using'];
   readonly unique?: boolean;
   /** SQL condition of a partial index. */
   readonly where?: string;
   /** Columns stored beside the key (btree, gist, spgist). */
-  readonly include?: readonly string[];
+  readonly include?: readonly Name[];
   /** Made from table and columns by default. */
   readonly name?: string;
 }
 
 /** An index as it was written; definePipeline checks it, so that problems name their table. */
-export interface IndexDefinition {
+export interface IndexDefinition<Name extends string = string> {
   readonly kind: 'index';
-  readonly columns: unknown;
-  readonly options: unknown;
+  readonly columns: Name | readonly Name[];
+  readonly options: IndexOptions<Name>;
 }
 
 /** An index over one column or several, built when the rows are in: `index('day', { using: 'brin' })`. */
-export const index = (columns: string | readonly string[], options: IndexOptions = {}): IndexDefinition =>
-  freezeDeep({ kind: 'index', columns, options });
+export const index = <const Name extends string>(
+  columns: Name | readonly Name[],
+  options: IndexOptions<Name> = {},
+): IndexDefinition<Name> => freezeDeep({ kind: 'index', columns, options });
 
 const methods = ['btree', 'brin', 'hash', 'gin', 'gist', 'spgist'] as const;
 const name = z.string(mustBe('a column name')).min(1, mustBe('a column name'));

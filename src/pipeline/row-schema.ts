@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ColumnSpec } from '../declaration.ts';
 import { bindPipeline } from './bind.ts';
-import type { Pipeline, Row, TableName } from './define-pipeline.ts';
+import { callTables, type Pipeline, type Row, type TableName } from './define-pipeline.ts';
 import { EtlError } from '../errors.ts';
 import { didYouMean } from './suggestion.ts';
 
@@ -13,8 +13,8 @@ export type RowSchema<Values> = z.ZodObject<{
 
 /**
  * A Zod object of one row, with the JavaScript values that checks see: numeric and dates are strings, bigint is
- * bigint. What `.zod(schema)` declared reads the value again. Tables that SQL makes give a loose object: any
- * column, any value.
+ * bigint. What `.zod(schema)` declared reads the value again. A table that SQL makes gives its `row`, and without one a
+ * loose object: any column, any value.
  *
  * @param params of a pipeline that has some.
  * @throws EtlError ETL_USAGE when the pipeline has no such table · ETL_PARAM
@@ -24,7 +24,7 @@ export const rowSchema = <P extends Pipeline, Name extends TableName<P>>(
   table: Name,
   params: Readonly<Record<string, unknown>> = {},
 ): RowSchema<Row<P, Name>> => {
-  const { tables } = bindPipeline(pipeline, { params, directory: '' });
+  const { tables, params: values } = bindPipeline(pipeline, { params, directory: '' });
   const spec = tables.find(({ name }) => name === table);
   if (spec === undefined) {
     const known = tables.map(({ name }) => name);
@@ -35,10 +35,16 @@ export const rowSchema = <P extends Pipeline, Name extends TableName<P>>(
   }
   const schema =
     spec.kind === 'derived' || spec.staging === 'text'
-      ? z.looseObject({})
+      ? (declaredRow(pipeline, values, table) ?? z.looseObject({}))
       : z.object(Object.fromEntries(spec.columns.map((column) => [column.name, columnSchema(column)])));
   return schema as unknown as RowSchema<Row<P, Name>>;
 };
+
+/** As it is written: a bound table has it as data only. */
+const declaredRow = (pipeline: Pipeline, params: object, table: string): z.ZodObject | undefined =>
+  (
+    callTables(pipeline, params as Readonly<Record<string, unknown>>) as Record<string, { row?: z.ZodObject }>
+  )[table]?.row;
 
 /** real and double hold NaN and the infinities too. */
 const float = z.union([z.number(), z.nan(), z.literal(Infinity), z.literal(-Infinity)]);

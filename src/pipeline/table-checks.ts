@@ -11,6 +11,7 @@ interface StagingInput {
   readonly staging: 'typed' | 'text' | 'none';
   readonly columns?: object | undefined;
   readonly transform?: unknown;
+  readonly row?: unknown;
   readonly filter: readonly FilterSpec[];
 }
 
@@ -26,6 +27,7 @@ export const checkStaging = (where: string, table: StagingInput, problems: Probl
     if (table.transform !== undefined) {
       add("transform needs staging: 'text'; or derive another table with from: ['…'] and the transform");
     }
+    if (table.row !== undefined) add('row is for tables that SQL makes; the columns say it here, remove row');
     return;
   }
   if (table.transform === undefined)

@@ -15,6 +15,7 @@ import { columnSpec } from './column-spec.ts';
 import { csvSource, csvSourceSchema, verbatimProblems } from './csv.ts';
 import { filterSchema } from './filter.ts';
 import { indexSpec } from './index-definition.ts';
+import { madeColumns, zodObject } from './made-row.ts';
 import { tableNameProblem } from './names.ts';
 import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
 import { sqlFileSchema } from './sql-file.ts';
@@ -85,6 +86,7 @@ const sourceTableSchema = strict({
   columns: z.record(z.string(), z.unknown(), mustBe('an object of columns')).optional(),
   staging: z.enum(stagings, mustBeOneOf(stagings)).default('typed'),
   transform: sqlFileSchema.optional(),
+  row: zodObject.optional(),
   filter: filterSchema,
   rejectLimit: rejectLimitSchema,
 });
@@ -93,6 +95,7 @@ const derivedTableSchema = strict({
   ...commonShape,
   from: nameList.min(1, mustBe('a list of tables of this pipeline')),
   transform: sqlFileSchema,
+  row: zodObject.optional(),
 });
 
 const tablesSchema = z
@@ -147,13 +150,16 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   const source = csvSource(table.source, where, problems);
   checkStaging(where, table, problems);
   const indexes = readIndexes(name, table.indexes, problems);
-  const known = table.staging !== 'text' && table.columns ? Object.keys(table.columns) : undefined;
+  const row = table.row && madeColumns(table.row);
+  const declared = table.staging === 'text' ? table.row?.shape : table.columns;
+  const known = declared && Object.keys(declared);
   checkKey(where, table.primaryKey, known, columns, problems);
   checkIndexColumns(where, indexes, known, problems);
   if (source === undefined) return undefined;
   const { transform, comment } = table;
+  const { row: _, ...keys } = table;
   const spec: SourceTableSpec = {
-    ...table,
+    ...keys,
     name,
     kind: 'source',
     source,
@@ -161,6 +167,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
     indexes,
     transform,
     comment,
+    ...(row && { row }),
   };
   checkHeaders(where, spec, problems);
   if (table.staging === 'text')
@@ -187,9 +194,12 @@ const derivedTable = (
     }
   }
   const indexes = readIndexes(name, table.indexes, problems);
-  checkKey(where, table.primaryKey, undefined, [], problems);
-  checkIndexColumns(where, indexes, undefined, problems);
-  return { ...table, name, kind: 'derived', indexes, comment: table.comment };
+  const { row: written, ...keys } = table;
+  const row = written && madeColumns(written);
+  const known = row?.map((column) => column.name);
+  checkKey(where, table.primaryKey, known, [], problems);
+  checkIndexColumns(where, indexes, known, problems);
+  return { ...keys, name, kind: 'derived', indexes, comment: table.comment, ...(row && { row }) };
 };
 
 const readColumns = (table: string, written: unknown, problems: Problems): ColumnSpec[] =>

@@ -21,6 +21,7 @@ import { transformError, type SqlText } from '../transform/sql-file.ts';
 import type { BuildWhat } from '../model.ts';
 import { tableOrder } from '../pipeline/table-order.ts';
 import { sideBySide } from './build-side-by-side.ts';
+import { checkRow } from './check-row.ts';
 import { secondsSince, type RunContext } from './context.ts';
 import { rounded } from './rounded.ts';
 import { directTables, landsDirectly, namesOf } from './landing.ts';
@@ -116,7 +117,11 @@ const buildOne = async (
 };
 
 const fill = async (context: RunContext, table: TableSpec, sql: SqlText | undefined): Promise<number> => {
-  if (sql !== undefined) return fillFromSql(context, table, sql);
+  if (sql !== undefined) {
+    const rows = await fillFromSql(context, table, sql);
+    await checkRow(context.client, table, namesOf(context.spec, table));
+    return rows;
+  }
   try {
     return await fillTyped(context, table as SourceTableSpec);
   } catch (cause) {
@@ -145,7 +150,7 @@ export const dropBuilt = async ({ client, spec }: RunContext): Promise<void> => 
  * depend on each other. Takes no lock on production that readers feel: test/integration/build-side-by-side.test.ts, "that
  * read production all the time".
  *
- * Errors: ETL_TRANSFORM, ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
+ * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
  */
 export const buildTables = async (
   context: RunContext,

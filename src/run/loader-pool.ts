@@ -19,7 +19,14 @@ const threadSetup = (loader: LoaderSetup, file: PipelineFile | undefined): Threa
       table: { ...table, columns: [], filter: [] },
     })),
   };
-  const setups = [{ loader, file: undefined }, ...(file ? [{ loader: withoutFunctions, file }] : [])];
+  // A copy of a Zod schema has no methods: they are found by its prototype, so that copying it throws no error.
+  const hasSchema = loader.tables.some(({ table }) =>
+    table.columns.some(({ schema }) => schema !== undefined),
+  );
+  const setups = [
+    ...(hasSchema ? [] : [{ loader, file: undefined }]),
+    ...(file ? [{ loader: withoutFunctions, file }] : []),
+  ];
   return setups.find(isCloneable);
 };
 

@@ -1,6 +1,7 @@
 // What a SQL file may hold: one query, in any of its forms, that changes nothing.
 
 import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { column, csv, definePipeline, runPipeline, sqlFile } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
@@ -10,7 +11,7 @@ const database = useDatabase();
 const files = useFiles();
 files.write('city.csv', 'id,name\n1,Ulm\n2,Trier\n');
 
-const run = (sql: string) => {
+const run = (sql: string, row?: z.ZodObject) => {
   files.write('made.sql', sql);
   const pipeline = definePipeline({
     name: 'sql',
@@ -20,7 +21,7 @@ const run = (sql: string) => {
         source: csv('city.csv'),
         columns: { id: column.integer('id'), name: column.text('name') },
       },
-      made: { from: ['city'], transform: sqlFile('made.sql') },
+      made: { from: ['city'], transform: sqlFile('made.sql'), row },
     },
   });
   const { directory } = files;
@@ -74,6 +75,54 @@ describe('refused, and nothing is changed', () => {
     const failure = await failureOf(run(sql));
     expect(failure).toMatchObject({ code: 'ETL_TRANSFORM', details: { table: 'made', where } });
     expect((await database.query('select a from public.kept')).rows).toEqual([{ a: 7 }]);
+    expect((await database.query(`select to_regclass('sql.made') as made`)).rows).toEqual([{ made: null }]);
+  });
+});
+
+describe('a declared row', () => {
+  const everything = `select 1::smallint as small, count(*) as big, 1.5::numeric(4,2) as exact, 1.5::real as half, true as yes,
+    null::date as day, array[1] as list, '{}'::jsonb as doc, 'a'::varchar(3) as word from city`;
+  const row = z.object({
+    word: z.enum(['a', 'b']),
+    small: z.int(),
+    big: z.bigint(),
+    exact: z.string(),
+    half: z.number().default(0),
+    yes: z.boolean(),
+    day: z.iso.date().nullable(),
+    list: z.array(z.int()),
+    doc: z.record(z.string(), z.unknown()),
+  });
+
+  it('that is what the SQL gives is published, and what may not be null is not null', async () => {
+    await run(everything, row);
+    const { rows } = await database.query(
+      `select array_agg(attname order by attnum) as names from pg_attribute
+        where attrelid = 'sql.made'::regclass and attnum > 0 and not attnotnull`,
+    );
+    expect(rows[0]).toEqual({ names: '{day}' });
+  });
+
+  it.each([
+    [
+      'names that one of the two lacks',
+      row.omit({ small: true }).extend({ smal: z.int() }),
+      'ETL_ROW_DIFFERS',
+      'row has smal, the SQL has not; the SQL gives small (smallint), row does not',
+    ],
+    [
+      'other values',
+      row.extend({ big: z.int(), exact: z.number().nullable(), day: z.boolean().nullable() }),
+      'ETL_ROW_DIFFERS',
+      'big is bigint, whose JavaScript value is a bigint, and row says number; ' +
+        'exact is numeric(4,2), whose JavaScript value is a string, and row says number; ' +
+        'day is date, whose JavaScript value is a string, and row says boolean',
+    ],
+    ['a null that it does not know', row.extend({ day: z.string() }), 'ETL_PUBLISH_NULL', undefined],
+  ])('is refused with %s', async (_, wrong, code, problem) => {
+    await database.query('drop table if exists sql.made');
+    const failure = await failureOf(run(everything, wrong));
+    expect({ code: failure.code, problem: failure.details.problem }).toEqual({ code, problem });
     expect((await database.query(`select to_regclass('sql.made') as made`)).rows).toEqual([{ made: null }]);
   });
 });

@@ -79,6 +79,18 @@ const noaa = definePipeline({
       comment: 'One row a day.',
       guard: { rowsMin: 1_000, shrinkMax: '20%' },
     },
+    monthly: {
+      from: ['daily', 'raw'],
+      transform: sqlFile('noaa/monthly.sql'),
+      row: z.object({
+        month: z.string(),
+        days: z.int(),
+        warmest: z.number().nullable(),
+        records: z.bigint(),
+      }),
+      primaryKey: ['month'],
+      indexes: [index(['days', 'month'], { include: ['warmest'] })],
+    },
   },
 });
 
@@ -107,6 +119,9 @@ holds<
 >();
 holds<Equal<Row<typeof noaa, 'daily'>, Record<string, unknown>>>();
 holds<Equal<Row<typeof noaa, 'raw'>, Record<string, unknown>>>();
+holds<
+  Equal<Row<typeof noaa, 'monthly'>, { month: string; days: number; warmest: number | null; records: bigint }>
+>();
 // @ts-expect-error there is no such table
 export type Missing = Row<typeof noaa, 'stations'>;
 
@@ -193,9 +208,78 @@ csv('a.csv', { quotes: 'relaxed' });
 index('a', { using: 'btre' });
 
 const source = csv('a.csv');
-const columns = { a: column.text('A') };
-// @ts-expect-error the key is no column
-definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, primaryKey: ['b'] } } });
+const columns = { a: column.text('A'), c: column.text('C') };
+const transform = sqlFile('a.sql');
+// The compiler points at the line of the name that is wrong, and not at the call.
+definePipeline({
+  name: 'a',
+  schema: 'a',
+  tables: {
+    typed: {
+      source,
+      columns,
+      primaryKey: [
+        'a',
+        // @ts-expect-error the key is no column
+        'b',
+      ],
+      indexes: [
+        index('c'),
+        // @ts-expect-error the index has no column
+        index('b'),
+        // @ts-expect-error one of its columns is none
+        index(['a', 'b']),
+        // @ts-expect-error what it includes is no column
+        index('a', { include: ['b'] }),
+      ],
+    },
+    derived: {
+      from: [
+        'typed',
+        // @ts-expect-error no table of this pipeline
+        'tiped',
+      ],
+      transform,
+      row: z.object({ day: z.string() }),
+      primaryKey: [
+        // @ts-expect-error the key is not in the row
+        'dy',
+      ],
+    },
+    text: {
+      source,
+      staging: 'text',
+      transform,
+      row: z.object({ day: z.string() }),
+      // @ts-expect-error the index is not of the row
+      indexes: [index('dy')],
+    },
+  },
+});
+definePipeline({
+  name: 'a',
+  schema: 'a',
+  params: z.object({ year: z.string() }),
+  tables: ({ year }) => ({
+    typed: {
+      source: csv(year),
+      columns,
+      primaryKey: [
+        // @ts-expect-error the key is no column
+        'b',
+      ],
+    },
+    derived: {
+      from: [
+        // @ts-expect-error no table of this pipeline
+        'tiped',
+      ],
+      transform,
+    },
+  }),
+});
+// @ts-expect-error columns are the row of a typed table
+definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, row: z.object({}) } } });
 // @ts-expect-error misspelt key
 definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, primarykey: ['a'] } } });
 // @ts-expect-error not there yet

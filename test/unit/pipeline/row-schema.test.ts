@@ -83,6 +83,31 @@ describe('rowSchema', () => {
     },
   });
 
+  it('of a table that SQL makes it is the row that is declared, also with parameters', () => {
+    const declared = definePipeline({
+      name: 'p',
+      schema: 's',
+      params: z.object({ file: z.string() }),
+      tables: ({ file }) => ({
+        raw: {
+          source: csv(file),
+          staging: 'text',
+          transform: sqlFile('a.sql'),
+          row: z.object({ a: z.int() }),
+        },
+        daily: {
+          from: ['raw'],
+          transform: sqlFile('b.sql'),
+          row: z.object({ day: z.string(), n: z.bigint() }),
+        },
+      }),
+    });
+    const schema = rowSchema(declared, 'daily', { file: 'a.csv' });
+    expect(schema.parse({ day: 'x', n: 1n })).toEqual({ day: 'x', n: 1n });
+    expect(schema.safeParse({ day: 'x', n: 1 }).success).toBe(false);
+    expect(rowSchema(declared, 'raw', { file: 'a.csv' }).safeParse({ a: 'x' }).success).toBe(false);
+  });
+
   it.each(['raw', 'daily'] as const)('%s, which SQL makes, may hold anything', (table) =>
     expect(rowSchema(pipeline, table).parse({ x: 1, y: null })).toEqual({ x: 1, y: null }),
   );

@@ -203,7 +203,7 @@ const columnCases: readonly Case[] = [
   {
     name: 'a schema that is none',
     definition: withColumn((column.smallint('Wind') as never as { zod(v: unknown): unknown }).zod({})),
-    problems: ['table obs, column wind: schema must be a Zod schema, not an object'],
+    problems: ['table obs, column wind: schema must be a schema of Zod 4, not an object'],
   },
   {
     name: 'a map that is no function',

@@ -78,7 +78,7 @@ const pipelineCases: readonly Case[] = [
   {
     name: 'params that are no Zod object',
     definition: { ...(good as object), params: { year: z.string() } },
-    problems: ['params must be a z.object({ … }), not an object'],
+    problems: ['params must be a z.object({ … }) of Zod 4, not an object'],
   },
   {
     name: 'problems everywhere come at once',

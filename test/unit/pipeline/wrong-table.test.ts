@@ -1,7 +1,8 @@
 // Every mistake in a table: what it says, exactly.
 
 import { describe, expect, it } from 'vitest';
-import { csv, present } from '../../../src/pipeline/authoring.ts';
+import { z } from 'zod';
+import { csv, index, present } from '../../../src/pipeline/authoring.ts';
 import { columns, problemsOf, source, sql, withTable, type Case } from './wrong-definitions.ts';
 
 const tableCases: readonly Case[] = [
@@ -14,7 +15,7 @@ const tableCases: readonly Case[] = [
     name: 'a key that is nothing like a known one',
     definition: withTable({ from: ['obs2'], transform: sql, zzz: 1 }),
     problems: [
-      'table obs: unknown key `zzz`; known: primaryKey, indexes, publish, comment, guard, from, transform',
+      'table obs: unknown key `zzz`; known: primaryKey, indexes, publish, comment, guard, from, transform, row',
     ],
   },
   {
@@ -208,6 +209,42 @@ const tableCases: readonly Case[] = [
     name: 'from nothing',
     definition: withTable({ from: [], transform: sql }),
     problems: ['table obs: from must be a list of tables of this pipeline, not an empty list'],
+  },
+  {
+    name: 'names that are not in the row, and a row that is none, such as one of Zod 3',
+    definition: {
+      name: 'noaa',
+      schema: 'noaa',
+      tables: {
+        observation: { source, columns },
+        daily: {
+          from: ['observation'],
+          transform: sql,
+          row: z.object({ day: z.string() }),
+          primaryKey: ['dy'],
+          indexes: [index('wban')],
+        },
+        yearly: { from: ['daily'], transform: sql, row: { _def: {}, safeParse: () => undefined } },
+        text: {
+          source,
+          staging: 'text',
+          transform: sql,
+          row: z.object({ a: z.string() }),
+          primaryKey: ['b'],
+        },
+      },
+    },
+    problems: [
+      'table daily, primaryKey: `dy` is no column of the table; did you mean `day`?',
+      'table daily, index daily_wban_idx: `wban` is no column of the table; known: day',
+      'table yearly: row must be a z.object({ … }) of Zod 4, not an object',
+      'table text, primaryKey: `b` is no column of the table; known: a',
+    ],
+  },
+  {
+    name: 'a row beside columns',
+    definition: withTable({ source, columns, row: z.object({}) }),
+    problems: ['table obs: row is for tables that SQL makes; the columns say it here, remove row'],
   },
   {
     name: 'derived without SQL',
