@@ -32,7 +32,9 @@ const isCurrent = async (client: Client): Promise<boolean> => {
 const queueClient = ({ config: { options } }: ServerAddress) =>
   class QueueClient extends GuardedClient {
     constructor(config: ServerAddress['config']) {
-      super({ ...config, options }, { name: 'sluice queue', schemas: [queueSchema] });
+      // The pool hides the password from copies (test/integration/library-examples.test.ts, "connection.ts").
+      const { password } = config;
+      super({ ...config, password, options }, { name: 'sluice queue', schemas: [queueSchema] });
     }
   };
 
