@@ -32,7 +32,7 @@ const isCurrent = async (client: Client): Promise<boolean> => {
 const queueClient = ({ config: { options } }: ServerAddress) =>
   class QueueClient extends GuardedClient {
     constructor(config: ServerAddress['config']) {
-      // The pool hides the password from copies (test/integration/library-examples.test.ts, "connection.ts").
+      // The pool hides the password from copies of its options.
       const { password } = config;
       super({ ...config, password, options }, { name: 'sluice queue', schemas: [queueSchema] });
     }

@@ -32,6 +32,8 @@ export interface FaultProxy {
   readonly setMode: (mode: Mode) => void;
   /** From now on, connections that exist forward nothing in either direction, and stay open. */
   readonly silenceAll: () => void;
+  /** Ends every connection, without a word to either side. */
+  readonly cutAll: () => void;
   /** Ends the silent ones at last, as a server's keepalive does. */
   readonly endSilent: () => void;
   readonly close: () => Promise<void>;
@@ -163,6 +165,9 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
     setMode: (next) => (mode = next),
     silenceAll: () => {
       for (const connection of connections) connection.isSilent = true;
+    },
+    cutAll: () => {
+      for (const connection of connections) drop(connection);
     },
     endSilent: () => {
       for (const connection of connections) if (connection.isSilent) drop(connection);

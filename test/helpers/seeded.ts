@@ -1,4 +1,4 @@
-// Numbers by chance that a seed gives again.
+// Numbers by chance that a seed gives again, and numbers that the environment gives.
 
 export interface Chance {
   /** A whole number from `least` to `most`. */
@@ -17,4 +17,11 @@ export const createChance = (seed: number): Chance => {
   };
   const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
   return { between, pick: (values) => values[between(0, values.length - 1)]! };
+};
+
+/** A variable that is a whole number from 1. */
+export const readCount = (name: string, otherwise: number): number => {
+  const given = process.env[name] ?? String(otherwise);
+  if (!/^[1-9]\d*$/.test(given)) throw new Error(`${name} is a number from 1, not ${given}`);
+  return Number(given);
 };

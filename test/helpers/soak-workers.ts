@@ -1,4 +1,4 @@
-// The worker processes of a soak: killed, paused and asked to stop at moments that a seed chooses, and replaced by new ones.
+// The worker processes of a soak or a chaos test: killed, paused and asked to stop at moments that a seed chooses, and replaced by new ones.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,8 +6,6 @@ import { closeSync, mkdirSync, openSync, readFileSync, readdirSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from './seeded.ts';
-
-const workerCount = 3;
 
 /** Between two disturbances. */
 const calmMs = [1_500, 6_000] as const;
@@ -34,6 +32,8 @@ export interface Fleet {
   readonly counts: Readonly<Record<'SIGKILL' | 'SIGTERM' | 'SIGSTOP', number>>;
   /** What ended otherwise than it was told to. */
   readonly surprises: readonly string[];
+  /** Ends the disturbances; resolves when no worker is paused any more. */
+  readonly calm: () => Promise<void>;
   /** Ends the disturbances, then the workers, as an orchestrator does. */
   readonly stop: () => Promise<void>;
   /** Kills what a soak that failed has left. */
@@ -47,6 +47,9 @@ export interface FleetOptions {
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
   readonly chance: Chance;
+  readonly count: number;
+  /** Is called with each disturbance. */
+  readonly note?: (what: string) => void;
 }
 
 const args = ['worker', '--pipelines', 'pipelines', '--workers', '1'];
@@ -60,8 +63,12 @@ const parseLine = (line: string): Readonly<Record<string, unknown>>[] => {
   }
 };
 
-/** Starts three workers, and begins to disturb them. */
-export const startFleet = ({ program, directory, env, chance }: FleetOptions): Fleet => {
+/** Ends by itself are noted, and a new worker takes the place a second later, as with a supervisor. */
+const restartMs = 1_000;
+
+/** Starts workers, and begins to disturb them. */
+export const startFleet = (options: FleetOptions): Fleet => {
+  const { program, directory, env, chance, count, note = () => undefined } = options;
   const logs = join(directory, 'logs');
   mkdirSync(logs);
   const counts = { SIGKILL: 0, SIGTERM: 0, SIGSTOP: 0 };
@@ -71,6 +78,7 @@ export const startFleet = ({ program, directory, env, chance }: FleetOptions): F
   const pauses = new Set<Promise<void>>();
   let spared: SoakWorker | undefined;
   let started = 0;
+  let isLeaving = false;
 
   const start = (): void => {
     started += 1;
@@ -84,27 +92,33 @@ export const startFleet = ({ program, directory, env, chance }: FleetOptions): F
     for (const file of [out!, err!]) closeSync(file);
     const number = started;
     const read = (stream: string): string => readFileSync(join(logs, `${number}.${stream}`), 'utf8');
-    workers.add({ child, pid: child.pid!, isPaused: false, read });
+    const worker = { child, pid: child.pid!, isPaused: false, read };
+    workers.add(worker);
+    child.once('exit', (code, signal) => {
+      // One that was told to end is no longer among the workers.
+      if (!workers.delete(worker)) return;
+      note(`worker ${worker.pid} ended by itself with ${code ?? signal}`);
+      surprises.push(`worker ${worker.pid} ended by itself with ${code ?? signal}: ${worker.read('err')}`);
+      setTimeout(() => isLeaving || start(), restartMs);
+    });
   };
 
   const end = async (worker: SoakWorker, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
     const { child, pid } = worker;
     const wanted = signal === 'SIGKILL' ? signal : 0;
-    const exited = child.exitCode ?? child.signalCode;
-    if (exited === null) {
-      const ending = once(child, 'exit');
-      child.kill(signal);
-      await ending;
-    }
-    workers.delete(worker);
+    if (!workers.delete(worker)) return;
+    const ending = once(child, 'exit');
+    child.kill(signal);
+    await ending;
     const how = child.exitCode ?? child.signalCode;
-    if (exited !== null || how !== wanted)
+    if (how !== wanted)
       surprises.push(`worker ${pid} ended with ${how}, not ${wanted}: ${worker.read('err')}`);
   };
   const pause = async (worker: SoakWorker): Promise<void> => {
     worker.isPaused = true;
     worker.child.kill('SIGSTOP');
     await sleep(chance.between(...pauseMs), undefined, { signal: over.signal }).catch(() => undefined);
+    note(`worker ${worker.pid} SIGCONT`);
     worker.child.kill('SIGCONT');
     worker.isPaused = false;
   };
@@ -116,6 +130,7 @@ export const startFleet = ({ program, directory, env, chance }: FleetOptions): F
     // that its first connection has timed out, and ends as it must.
     if (signal !== 'SIGKILL' && !worker.read('out').includes('worker ready')) return;
     counts[signal] += 1;
+    note(`worker ${worker.pid} ${signal}`);
     if (signal === 'SIGSTOP') {
       const pausing = pause(worker).finally(() => pauses.delete(pausing));
       pauses.add(pausing);
@@ -130,18 +145,23 @@ export const startFleet = ({ program, directory, env, chance }: FleetOptions): F
       if (!over.signal.aborted) await disturb();
     }
   })();
-  const leave = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+  const calm = async (): Promise<void> => {
     over.abort();
     await disturbing;
     await Promise.all(pauses);
+  };
+  const leave = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    isLeaving = true;
+    await calm();
     await Promise.all([...workers].map((worker) => end(worker, signal)));
   };
-  for (let place = 0; place < workerCount; place += 1) start();
+  for (let place = 0; place < count; place += 1) start();
   return {
     workers: () => [...workers],
     spare: () => (spared = [...workers].findLast(({ isPaused }) => !isPaused) ?? [...workers].at(-1)!),
     counts,
     surprises,
+    calm,
     stop: () => leave('SIGTERM'),
     kill: () => leave('SIGKILL'),
     logged: () =>

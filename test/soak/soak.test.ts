@@ -10,7 +10,7 @@ import { finishedRunJobsKept } from '../../src/limits.ts';
 import { queueState, schedule } from '../../src/index.ts';
 import { useFiles } from '../helpers/files.ts';
 import { startRedis, type RedisServer } from '../helpers/redis-server.ts';
-import { createChance } from '../helpers/seeded.ts';
+import { createChance, readCount } from '../helpers/seeded.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { accountsOf, auditSql, endedSql, isPassing, isRight, jobsSql } from '../helpers/soak-audit.ts';
 import type { Account, JobRow } from '../helpers/soak-audit.ts';
@@ -18,12 +18,6 @@ import { createChanges, type Changes } from '../helpers/soak-changes.ts';
 import { writePipelines, type SoakPipeline } from '../helpers/soak-pipelines.ts';
 import { countRowsSql, growthOf, sampleProcess, type Growth, type Sample } from '../helpers/soak-samples.ts';
 import { startFleet, type Fleet, type SoakWorker } from '../helpers/soak-workers.ts';
-
-const readCount = (name: string, otherwise: number): number => {
-  const given = process.env[name] ?? String(otherwise);
-  if (!/^[1-9]\d*$/.test(given)) throw new Error(`${name} is a number from 1, not ${given}`);
-  return Number(given);
-};
 
 const runsWanted = readCount('SOAK_RUNS', 500);
 const seed = readCount('SOAK_SEED', 1 + (Date.now() % 1_000_000));
@@ -155,7 +149,7 @@ beforeAll(async () => {
   await database.query(auditSql);
   const first = await setSchedules();
   const program = inject('soakProgram');
-  fleet = startFleet({ program, directory, env: environment(), chance: createChance(seed + 2) });
+  fleet = startFleet({ program, directory, env: environment(), chance: createChance(seed + 2), count: 3 });
   await goOnUntil(() => ended() >= runsWanted / 2);
   spared = fleet.spare();
   await goOnUntil(() => ended() >= runsWanted);
