@@ -10,7 +10,7 @@ import { withTransaction, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { whyStopped } from './run-end.ts';
 
-const readEpoch = async (client: Client): Promise<string | undefined> =>
+export const readEpoch = async (client: Client): Promise<string | undefined> =>
   (await client.query('select epoch from etl.canary')).rows[0]?.epoch;
 
 /** The epoch of this moment; a new one is written when the canary is gone. */

@@ -12,7 +12,7 @@ export interface StagingColumn {
   readonly type: string;
 }
 
-/** Name of a table's staging table within `stagingSchema`. Pipeline names hold no `__`, so two never meet. */
+/** Name of a table's staging table within `stagingSchema`. A pipeline's name holds no `__` and does not end in `_`, so two never meet. */
 export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
 
 /** The quoted name, with its schema. */
@@ -31,6 +31,18 @@ export const createStaging = (pipeline: string, table: string, columns: readonly
 
 export const dropStaging = (pipeline: string, table: string): Query => ({
   text: `drop table if exists ${stagingTable(pipeline, table)}`,
+});
+
+/**
+ * Tables of a pipeline that have a staging table, by name. It is the pipeline's when its runs had a table of that name: nothing is
+ * made of the name alone.
+ */
+export const selectStaging = (pipeline: string): Query => ({
+  text: `select substr(c.relname, length($2::text) + 1) as "table"
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = $3 and c.relkind = 'r' and starts_with(c.relname, $2::text)
+      and exists (select from etl.run r where r.pipeline = $1 and r.table_hashes ? substr(c.relname, length($2::text) + 1))`,
+  values: [pipeline, stagingName(pipeline, ''), stagingSchema],
 });
 
 /** COPY of rows in text format, into a table by its quoted name. */

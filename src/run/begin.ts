@@ -1,17 +1,9 @@
 // Begins a run: finds that there is nothing to do, continues the newest unfinished run, or writes a new one.
 
 import { hostname } from 'node:os';
-import { decideBeginning, type Beginning, type KnownFile } from '../checkpoint/decide.ts';
-import {
-  insertFiles,
-  insertRun,
-  latestRun,
-  loadedChunks,
-  runFiles,
-  type LatestRun,
-} from '../checkpoint/ledger.ts';
+import { insertFiles, insertRun, latestRun, loadedChunks, runFiles } from '../checkpoint/ledger.ts';
 import { whyStopped } from '../checkpoint/run-end.ts';
-import { abandonRuns, fenceRun, renewEpoch } from '../checkpoint/take-over.ts';
+import { abandonRuns, renewEpoch } from '../checkpoint/take-over.ts';
 import { awaitBuildsEnd } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
@@ -19,9 +11,10 @@ import type { RunEvent } from '../model.ts';
 import { dropBuildSchema } from '../publish/names.ts';
 import type { RunContext } from './context.ts';
 import type { DefinitionHashes } from './definition.ts';
-import { directTables } from './landing.ts';
+import { directTables, sourceNames } from './landing.ts';
 import { forgetJobs, type LoadingRun } from './load.ts';
-import { landingsThere, makeLandings } from './make-landings.ts';
+import { dropStaleStaging, makeLandings } from './make-landings.ts';
+import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
 import type { PlannedTable } from './plan.ts';
 import { adopt, adoptChanged, type RunNumber } from './take-over.ts';
 
@@ -59,6 +52,7 @@ const insertNewRun = (
       ),
     );
     if (directTables(spec).length > 0) await runQuery(client, dropBuildSchema(spec.name));
+    await dropStaleStaging(context, sourceNames(spec));
     await makeLandings(context, planned);
     return { runId, generation };
   });
@@ -97,72 +91,6 @@ const announcePlan = ({ emit, spec, address, workers }: RunContext, { runId, pla
     bytes: filesOf(name).reduce((sum, { bytes }) => sum + bytes, 0),
   }));
   emit({ type: 'planned', tables });
-};
-
-/** What a run begins as, and the newest run before it. */
-export interface Outset {
-  readonly latest: LatestRun | undefined;
-  readonly beginning: Beginning;
-  /** Definition and files are those of the run before, which is continued. */
-  readonly isAsItWas: boolean;
-}
-
-/** Files of an unfinished run, and of which of them something is in staging that counts. */
-const knownFiles = async (
-  { client, spec, epoch }: RunContext,
-  run: LatestRun,
-): Promise<readonly KnownFile[]> => {
-  const loaded = new Set((await loadedChunks(client, run.id)).map(({ fileId }) => fileId));
-  const direct = directTables(spec);
-  // A crash has emptied what is unlogged.
-  return (await runFiles(client, run.id)).map((file) => ({
-    ...file,
-    isLoaded: loaded.has(file.id) && (run.epoch === epoch || direct.includes(file.table)),
-  }));
-};
-
-/** Looks at the newest run of the pipeline; `fresh`: it is not to be continued. */
-export const findOutset = async (
-  context: RunContext,
-  hashes: DefinitionHashes,
-  planned: readonly PlannedTable[],
-  fresh: boolean,
-): Promise<Outset> => {
-  const { client, spec } = context;
-  const latest = await latestRun(client, spec.name);
-  const decide = async (): Promise<Beginning> =>
-    decideBeginning({
-      latest,
-      before: isUnfinished(latest) ? await knownFiles(context, latest) : [],
-      now: planned.flatMap(({ files }) => files),
-      stagedHashes: hashes.staged,
-      landings: isUnfinished(latest) ? await landingsThere(client, spec, planned) : new Set(),
-      fresh,
-    });
-  let beginning = await decide();
-  if (beginning.kind === 'resume' && beginning.changes.length > 0) {
-    // A chunk in flight may be the first of a file that has changed.
-    await runQuery(client, fenceRun(beginning.runId));
-    beginning = await decide();
-  }
-  const isAsItWas =
-    beginning.kind === 'resume' &&
-    beginning.changes.length === 0 &&
-    latest?.definitionHash === hashes.definition;
-  return { latest, beginning, isAsItWas };
-};
-
-const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
-  run !== undefined && run.state !== 'published';
-
-/** Why a run is not simply continued, a line each. */
-const reasonsOf = (beginning: Beginning): readonly string[] => {
-  if (beginning.kind === 'new') return beginning.why === undefined ? [] : [beginning.why];
-  return beginning.changes.map(({ table, isKept, why }) =>
-    isKept
-      ? `run ${beginning.runId} goes on with the files of table ${table} as they are now: ${why}`
-      : `run ${beginning.runId} goes on, but table ${table} is loaded again, because ${why}`,
-  );
 };
 
 /**

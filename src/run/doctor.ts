@@ -4,6 +4,7 @@ import type { ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
 import { queueConnectionsMax, serverStartSpreadMs, serverVersionMin, stagingTablesShown } from '../limits.ts';
 import { readServerFacts, type Bookkeeping, type ServerFacts } from './server-facts.ts';
+import { plural } from '../wording.ts';
 import { settingRules } from './setting-rules.ts';
 
 /** advice: works, and could be better · problem: `etl run` would refuse or fail. */
@@ -127,6 +128,13 @@ const judgeStaging = ({ staging }: ServerFacts): Finding => {
   return ok(name, `${count}, ${settingBytes(bytes)}: ${[...shown, ...more].join(', ')}`);
 };
 
+const judgeStale = ({ stale }: Bookkeeping): Finding[] => {
+  if (stale.length === 0) return [];
+  const tables = stale.map((name) => `etl_staging.${name}`).join(', ');
+  const advice = `drop table ${tables}; no unfinished run can go on with them: their pipeline or table was renamed, or --keep-staging left them`;
+  return [advise('stale staging', plural(stale.length, 'table'), advice)];
+};
+
 const judgeCrashes = ({ crashes }: Bookkeeping): Finding[] => {
   if (crashes === undefined) return [ok('crash epoch', 'unknown: a standby does not show it')];
   const { epoch, lost, crashesSeen, lastSeenBy } = crashes;
@@ -178,6 +186,7 @@ export const findingsOf = (facts: ServerFacts, workers: number): readonly Findin
   ...judgeDisk(facts),
   ...judgeBookkeeping(facts),
   judgeStaging(facts),
+  ...(facts.bookkeeping === undefined ? [] : judgeStale(facts.bookkeeping)),
   judgeUptime(facts),
 ];
 

@@ -1,11 +1,18 @@
-// What a run would do with each table, without a server and without doing it.
+// What a run would do with each table, and whether it would do anything, without doing it.
 
 import { resolve } from 'node:path';
-import type { SourceTableSpec, TableSpec } from '../declaration.ts';
+import { readEpoch } from '../checkpoint/epoch.ts';
+import type { Client } from '../db/client.ts';
+import { schemaVersions } from '../db/migrate.ts';
+import type { Guard, PipelineSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
+import { EtlError } from '../errors.ts';
+import type { RunEvent } from '../model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { readDefinition } from './definition.ts';
+import { readDefinition, type Definition } from './definition.ts';
 import type { RunOptions } from './options.ts';
+import { lookAtOutset, reasonsOf } from './outset.ts';
 import { planSources, type PlannedTable } from './plan.ts';
+import { formatCount } from '../wording.ts';
 import { chooseDecoder } from './table-load.ts';
 
 /** One table as a run would make it. */
@@ -50,14 +57,79 @@ const indexStep = ({ primaryKey, indexes }: TableSpec): string => {
   return [...key, ...others].join(', ') || 'none';
 };
 
-/** Explains every table of a pipeline, in declared order. Reads the first bytes of each file. */
+const guardText = ({ rowsMin, shrinkMaxPercent }: Guard): string => {
+  const least = rowsMin > 0 ? [`at least ${formatCount(rowsMin)} rows`] : [];
+  const loss = shrinkMaxPercent < 100 ? [`at most ${shrinkMaxPercent}% fewer than before`] : [];
+  return [...least, ...loss].join(', ') || 'whatever it holds';
+};
+
+/** What a run would begin as: nothing to do, go on with a run, or load everything; unknown when the server cannot say. */
+export interface OutsetPlan {
+  readonly does: 'nothing' | 'continue' | 'load' | 'unknown';
+  /** The run whose tables stand, or that would be continued. */
+  readonly run: number | null;
+  readonly why: readonly string[];
+}
+
+/** The judgement of a run, of whatever the server knows now. Changes nothing there. Errors: those of the server. */
+const outsetOf = async (
+  client: Client,
+  { spec, hashes }: Definition,
+  planned: readonly PlannedTable[],
+  anew: boolean,
+): Promise<OutsetPlan> => {
+  const { found, known } = await schemaVersions(client);
+  if (found === 0) return { does: 'load', run: null, why: ['no run has used this database'] };
+  if (found !== known)
+    return {
+      does: 'unknown',
+      run: null,
+      why: [`the bookkeeping has version ${found}, this sluice ${known}`],
+    };
+  const why: string[] = [];
+  const emit = (event: RunEvent): void => void (event.type === 'notice' && why.push(event.message));
+  const epoch = (await readEpoch(client)) ?? '';
+  const asked = { anew, resume: false };
+  const { beginning, standing } = await lookAtOutset({ client, spec, epoch, emit }, hashes, planned, asked);
+  if (standing !== undefined) return { does: 'nothing', run: standing, why };
+  why.push(...reasonsOf(beginning));
+  return beginning.kind === 'resume'
+    ? { does: 'continue', run: beginning.runId, why }
+    : { does: 'load', run: null, why };
+};
+
+export interface Explanation {
+  readonly tables: readonly TablePlan[];
+  readonly outset: OutsetPlan;
+}
+
+/** Runs `ask` on the server, if there is one that can be asked. */
+type AskServer = (ask: (client: Client) => Promise<OutsetPlan>) => Promise<OutsetPlan | undefined>;
+
+/**
+ * Explains every table of a pipeline, in declared order, and what the run would begin as. Reads the first bytes of each file.
+ * Errors: those of the definition, its files and the server, unless that cannot be reached.
+ */
 export const explainRun = async (
   pipeline: Pipeline,
-  { params = {}, directory = '.', workingDirectory = '.' }: RunOptions,
-): Promise<readonly TablePlan[]> => {
-  const { spec } = await readDefinition(pipeline, { params, directory: resolve(directory) });
+  { params = {}, directory = '.', workingDirectory = '.', fresh = false, fullRefresh = false }: RunOptions,
+  askServer: AskServer,
+): Promise<Explanation> => {
+  const definition = await readDefinition(pipeline, { params, directory: resolve(directory) });
+  const { spec } = definition;
   const planned = await planSources(spec, resolve(workingDirectory));
-  return spec.tables.map((table) => {
+  const outset = await askServer((client) =>
+    outsetOf(client, definition, planned, fresh || fullRefresh),
+  ).catch((error: unknown): OutsetPlan => {
+    if (!(error instanceof EtlError) || error.code !== 'ETL_CONNECT') throw error;
+    return { does: 'unknown', run: null, why: [error.message] };
+  });
+  const tables = tablePlans(spec, planned);
+  return { tables, outset: outset ?? { does: 'load', run: null, why: ['there is no server yet'] } };
+};
+
+const tablePlans = (spec: PipelineSpec, planned: readonly PlannedTable[]): readonly TablePlan[] =>
+  spec.tables.map((table) => {
     const { name, kind, publish } = table;
     const source = planned.find((one) => one.table === table);
     const steps =
@@ -66,8 +138,7 @@ export const explainRun = async (
         : [{ step: 'rows', text: `${table.transform.path}, from ${table.from.join(', ')}` }];
     const last = [
       { step: 'indexes', text: indexStep(table) },
-      { step: 'publish', text: publish },
+      { step: 'publish', text: `${publish}, ${guardText(table.guard)}` },
     ];
     return { table: name, schema: spec.schema, kind, steps: [...steps, ...last] };
   });
-};

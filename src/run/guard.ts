@@ -6,6 +6,7 @@ import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import { swapLockTimeoutMs } from '../limits.ts';
 import { productionName, type BuiltTable, type TableNames } from '../publish/names.ts';
+import { formatCount } from '../wording.ts';
 import type { RunContext } from './context.ts';
 
 /** What is known of a table in production without reading it; `published` is null unless a run made this very table. */
@@ -44,15 +45,13 @@ const rowsBefore = async (client: Client, guard: Guard, built: BuiltTable): Prom
   return countRows(client, built);
 };
 
-const shown = (count: number): string => count.toLocaleString('en-US');
-
 const refusalOf = ({ rowsMin, shrinkMaxPercent }: Guard, built: BuiltTable): string => {
   const { schema, table, rows, rowsBefore: before } = built;
   const limit =
     rows < rowsMin
-      ? `at least ${shown(rowsMin)}`
-      : `at most ${shrinkMaxPercent}% fewer than the ${shown(before!)} that are there`;
-  return `\n  ${schema}.${table}: ${shown(rows)} rows, its guard asks for ${limit}`;
+      ? `at least ${formatCount(rowsMin)}`
+      : `at most ${shrinkMaxPercent}% fewer than the ${formatCount(before!)} that are there`;
+  return `\n  ${schema}.${table}: ${formatCount(rows)} rows, its guard asks for ${limit}`;
 };
 
 /**

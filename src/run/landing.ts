@@ -24,6 +24,10 @@ export const landsDirectly = ({ staging }: SourceTableSpec): boolean => staging 
 export const landingTable = (spec: PipelineSpec, table: SourceTableSpec): string =>
   landsDirectly(table) ? builtName(namesOf(spec, table)) : stagingTable(spec.name, table.name);
 
+/** Names of the tables that are loaded from files. */
+export const sourceNames = ({ tables }: PipelineSpec): readonly string[] =>
+  tables.filter(({ kind }) => kind === 'source').map(({ name }) => name);
+
 /** Names of the tables of a pipeline that keep their rows through a crash of the server. */
 export const directTables = ({ tables }: PipelineSpec): readonly string[] =>
   tables.filter((table) => table.kind === 'source' && landsDirectly(table)).map(({ name }) => name);

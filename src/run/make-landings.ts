@@ -1,6 +1,6 @@
 // Makes the empty tables that rows are loaded into, and looks which of them are there.
 
-import { createStaging, dropStaging } from '../copy/staging.ts';
+import { createStaging, dropStaging, selectStaging } from '../copy/staging.ts';
 import type { PipelineSpec } from '../declaration.ts';
 import { runQuery, withPath, type Client } from '../db/client.ts';
 import { createLanding } from '../publish/build-schema.ts';
@@ -20,6 +20,19 @@ export const landingsThere = async (
     [planned.map(({ table }) => table.name), planned.map(({ table }) => landingTable(spec, table))],
   );
   return new Set(rows.map(({ name }) => name));
+};
+
+/**
+ * Drops the staging tables of the pipeline, but for those of the tables named: also of tables that it no longer has. Only the
+ * holder of its lock may.
+ */
+export const dropStaleStaging = async (
+  { client, spec }: Pick<RunContext, 'client' | 'spec'>,
+  kept: readonly string[],
+): Promise<void> => {
+  const { rows } = await runQuery(client, selectStaging(spec.name));
+  for (const { table } of rows as readonly { readonly table: string }[])
+    if (!kept.includes(table)) await runQuery(client, dropStaging(spec.name, table));
 };
 
 const makeLanding = async ({ client, spec }: RunContext, { table, staging }: PlannedTable): Promise<void> => {

@@ -90,7 +90,7 @@ const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable
  * that is because a table was emptied since: test/integration/publish-protects.test.ts, "is loaded again".
  */
 export const standingRun = async (
-  { client, spec, emit }: RunContext,
+  { client, spec, emit }: Pick<RunContext, 'client' | 'spec' | 'emit'>,
   definitionHash: string,
   planned: readonly PlannedTable[],
 ): Promise<number | undefined> => {

@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { advanceRun, latestRun, runStanding } from '../checkpoint/ledger.ts';
 import { endRun, runOfJob, whyStopped } from '../checkpoint/run-end.ts';
-import { dropStaging } from '../copy/staging.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/migrate.ts';
 import { retryOf } from '../db/retry.ts';
@@ -17,18 +16,21 @@ import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { dropBuildSchema } from '../publish/names.ts';
 import { traceRun } from '../trace/run-trace.ts';
 import type { SqlText } from '../transform/sql-file.ts';
-import { beginRun, continueRun, findOutset } from './begin.ts';
+import { beginRun, continueRun } from './begin.ts';
 import { buildTables, dropBuilt } from './build.ts';
 import { checkRejects } from './completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
 import { createContext, prepareJob, workersOf, type Job } from './job.ts';
+import { sourceNames } from './landing.ts';
 import { loadMissing, type LoadingRun } from './load.ts';
+import { dropStaleStaging } from './make-landings.ts';
 import type { RunHooks, RunOptions } from './options.ts';
+import { findOutset } from './outset.ts';
 import { planSources, type PlannedTable } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { checkTargets, publishTables } from './publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
-import { standingRun, tableResults } from './results.ts';
+import { tableResults } from './results.ts';
 import { takeLock } from './take-lock.ts';
 
 /** What is known of the run across lost connections. */
@@ -46,11 +48,11 @@ interface Memory {
 }
 
 /** Drops what only the run needed. Production is published by now: a failure here must not say otherwise. */
-const tidyUp = async ({ address, client, spec, keepStaging, logger }: RunContext): Promise<void> => {
+const tidyUp = async (context: RunContext): Promise<void> => {
+  const { address, client, spec, keepStaging, logger } = context;
   try {
     await runQuery(client, dropBuildSchema(spec.name));
-    const sources = keepStaging ? [] : spec.tables.filter(({ kind }) => kind === 'source');
-    for (const { name } of sources) await runQuery(client, dropStaging(spec.name, name));
+    await dropStaleStaging(context, keepStaging ? sourceNames(spec) : []);
   } catch (error) {
     // A server that went away is waited for, as anywhere else.
     if (retryOf(lossOf(client, address, error)) === 'server') throw error;
@@ -182,16 +184,13 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   );
   if (memory.run === undefined) {
     const anew = (options.fullRefresh ?? false) || (options.fresh ?? false);
-    const outset = await findOutset(context, hashes, memory.planned, anew);
-    // An unfinished run was asked for, though its files may be those that are published: a refresh that was stopped.
-    const goesOn = outset.isAsItWas || (hooks.resume === true && outset.latest?.state !== 'published');
-    const standing =
-      anew || goesOn ? undefined : await standingRun(context, hashes.definition, memory.planned);
-    if (standing !== undefined) {
+    const asked = { anew, resume: hooks.resume ?? false };
+    const outset = await findOutset(context, hashes, memory.planned, asked);
+    if (outset.standing !== undefined) {
       if (back !== undefined) context.emit(back);
       // A process that was killed right after it published left its staging tables.
       await tidyUp(context);
-      return finish(context, standing, 'unchanged', memory.start);
+      return finish(context, outset.standing, 'unchanged', memory.start);
     }
     memory.run = await beginRun(context, hashes, memory.planned, outset, back);
   } else memory.run = await continueRun(context, memory.run);

@@ -41,6 +41,8 @@ export interface Bookkeeping {
   readonly found: number;
   readonly known: number;
   readonly crashes: CrashHistory | undefined;
+  /** Names of staging tables that no unfinished run can go on with. */
+  readonly stale: readonly string[];
 }
 
 export interface ServerFacts {
@@ -112,6 +114,18 @@ const selectStaging = `
   where n.nspname = 'etl_staging' and c.relpersistence = 'u' and c.relkind = 'r'
   order by 2 desc, 1`;
 
+/** Staging tables that the newest run of no pipeline can go on with. */
+const selectStale = `
+  with newest as (
+    select distinct on (pipeline) pipeline, state, table_hashes from etl.run order by pipeline, id desc
+  )
+  select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = 'etl_staging' and c.relkind = 'r' and not exists (
+    select from newest
+    where state <> 'published' and starts_with(c.relname, pipeline || '__')
+      and table_hashes ? substr(c.relname, length(pipeline) + 3))
+  order by 1`;
+
 const selectCrashes = `
   with newest as (
     select distinct on (pipeline) id, pipeline, state, epoch from etl.run order by pipeline, id desc
@@ -132,7 +146,8 @@ const readBookkeeping = async (client: Client, { isStandby }: Access): Promise<B
   if (!(await client.query(selectIsReadable)).rows[0].readable) return undefined;
   // A standby refuses to read unlogged tables (test/integration/standby.test.ts).
   const crashes = isStandby ? undefined : (await client.query(selectCrashes)).rows[0];
-  return { ...(await schemaVersions(client)), crashes };
+  const stale = (await client.query(selectStale)).rows.map(({ name }) => name);
+  return { ...(await schemaVersions(client)), crashes, stale };
 };
 
 const freeBytesOf = async ({ embedded }: ServerAddress): Promise<number | undefined> => {

@@ -15,9 +15,9 @@ import { awaitBuildsEnd } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import type { RunContext } from './context.ts';
 import type { DefinitionHashes } from './definition.ts';
-import { landsDirectly } from './landing.ts';
+import { landsDirectly, sourceNames } from './landing.ts';
 import type { LoadingRun } from './load.ts';
-import { makeLandings } from './make-landings.ts';
+import { dropStaleStaging, makeLandings } from './make-landings.ts';
 import type { PlannedTable } from './plan.ts';
 
 /** A run, and which of its coordinators this process is. */
@@ -76,6 +76,8 @@ export const adoptChanged = async (
   if (empty.some(({ table }) => landsDirectly(table))) await awaitBuildsEnd(client, spec.name);
   return withTransaction(client, async () => {
     const number = await adopt(context, runId);
+    // Before the run forgets which tables it had.
+    await dropStaleStaging(context, sourceNames(spec));
     const { definition: definitionHash, tables: tableHashes, staged: stagedHashes } = hashes;
     await runQuery(client, redefineRun(runId, { definitionHash, tableHashes, stagedHashes }));
     await replaceFiles(context, runId, planned, lost);

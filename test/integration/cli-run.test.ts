@@ -58,6 +58,9 @@ describe('etl run', () => {
     expect(out).toMatch(/^geo\.city\n {2}files +1, \d+ bytes: data\/cities\.csv\n/);
     expect(out).toMatch(/^ {2}decoder +compiled, because its dialect and types are those that it knows$/m);
     expect(out).toMatch(/^geo\.total \(derived\)\n {2}rows +cities\.sql, from city$/m);
+    expect(out).toMatch(
+      /Everything is loaded\.\n {2}no run has used this database\nDry run: nothing was done\.\n$/,
+    );
     const { rows } = await database.query(`select to_regnamespace('etl') as found`);
     expect(rows).toEqual([{ found: null }]);
   });

@@ -25,7 +25,7 @@ import type { Io } from '../io.ts';
 import { paintFor } from '../paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
-import { databaseUrlFlag, openServer } from '../server.ts';
+import { askServer, databaseUrlFlag, openServer } from '../server.ts';
 import { profileLines } from '../profile-text.ts';
 import { planLines } from '../plan-text.ts';
 import { embeddedLines, publishedLines, unchangedLines, type LoadedBefore } from '../summary.ts';
@@ -42,7 +42,7 @@ Examples:
   $ etl run pipelines/noaa.ts --workers 4 --database-url postgres://me@db.example.com/weather
   $ etl run pipelines/noaa.ts --param year=2011 --param month=3
   $ etl run pipelines/noaa.ts --full-refresh         load everything again
-  $ etl run pipelines/noaa.ts --explain              which decoder each table gets, and why
+  $ etl run pipelines/noaa.ts --explain              what it would load, with which decoder, and why
   $ etl run pipelines/noaa.ts --fresh                abandon an unfinished run, begin anew
   $ etl run pipelines/noaa.ts --allow-shrink station publish it, though many rows are gone
   $ etl run pipelines/noaa.ts --wait 30m             outlast a long recovery of the server
@@ -172,13 +172,22 @@ const runShown = async (
 };
 
 /** Says what a run would do, and does nothing. */
-const explain = async (loaded: LoadedPipeline, { params, json }: RunFlags, io: Io): Promise<void> => {
+const explain = async (
+  loaded: LoadedPipeline,
+  { params, json, fresh, fullRefresh }: RunFlags,
+  command: Command,
+  io: Io,
+): Promise<void> => {
   const { pipeline, directory } = loaded;
   const { explainRun } = await import('../../run/explain.ts');
-  const plans = await explainRun(pipeline, { params, directory, workingDirectory: io.workingDirectory });
+  const options = { params, directory, workingDirectory: io.workingDirectory, fresh, fullRefresh };
+  const plan = await explainRun(pipeline, options, (ask) => askServer(command, io, ask));
   const lines = json
-    ? plans.map((plan) => JSON.stringify({ type: 'table', ...plan }))
-    : planLines(plans, paintFor(io.stdout, io.env));
+    ? [
+        ...plan.tables.map((table) => JSON.stringify({ type: 'table', ...table })),
+        JSON.stringify({ type: 'outset', ...plan.outset }),
+      ]
+    : planLines(plan, paintFor(io.stdout, io.env));
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
 };
 
@@ -186,7 +195,7 @@ const runFile = async (file: string, command: Command, io: Io): Promise<void> =>
   const flags = readFlags(command, io);
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
   const loaded = await loadPipelineFile(file);
-  if (flags.explain) return explain(loaded, flags, io);
+  if (flags.explain) return explain(loaded, flags, command, io);
   // A wrong parameter is told before a server is started for it.
   const { bindPipeline } = await import('../../pipeline/bind.ts');
   bindPipeline(loaded.pipeline, { params: flags.params, directory: loaded.directory });

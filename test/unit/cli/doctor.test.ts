@@ -45,7 +45,12 @@ const fit: ServerFacts = {
   startedAt,
   checkpointerStartedAt: new Date(startedAt.getTime() + 20),
   staging: [],
-  bookkeeping: { found: 1, known: 1, crashes: { epoch, lost: [], crashesSeen: 0, lastSeenBy: null } },
+  bookkeeping: {
+    found: 1,
+    known: 1,
+    crashes: { epoch, lost: [], crashesSeen: 0, lastSeenBy: null },
+    stale: [],
+  },
 };
 
 const access = (part: Partial<ServerFacts['access']>): Partial<ServerFacts> => ({
@@ -59,6 +64,7 @@ const crashes = (part: object): Partial<ServerFacts> => ({
     found: 1,
     known: 1,
     crashes: { epoch, lost: [], crashesSeen: 0, lastSeenBy: null, ...part },
+    stale: [],
   },
 });
 const staged = (count: number) =>
@@ -293,7 +299,7 @@ const rows: readonly Row[] = [
   },
   {
     title: 'an epoch on a standby',
-    facts: { bookkeeping: { found: 1, known: 1, crashes: undefined } },
+    facts: { bookkeeping: { found: 1, known: 1, crashes: undefined, stale: [] } },
     name: 'crash epoch',
     value: 'unknown: a standby does not show it',
     verdict: 'ok',

@@ -22,6 +22,11 @@ describe('whatever is made of a name', () => {
     );
   });
 
+  it('is its own: no two pipelines share a staging table', () => {
+    expect(stagingName('a_', 'b')).toBe(stagingName('a', '_b'));
+    expect(pipelineNameProblem('a_')).toContain('ends in _');
+  });
+
   it('has room: a staging table, whatever the pipeline is called', () => {
     for (const pipeline of ['p', longest(pipelineNameProblem)]) {
       const table = longest((name) => tableNameProblem(name, pipeline));

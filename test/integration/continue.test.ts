@@ -1,0 +1,174 @@
+// A run that failed is continued after its definition was mended: what is loaded is not loaded again, and nothing is left over.
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { column, csv, definePipeline, index, runPipeline, sqlFile, type Pipeline } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
+
+const files = useFiles();
+const database = useDatabase();
+const rowsOf = async (sql: string) => (await database.query(sql)).rows;
+const chunks = () => rowsOf('select file_id, byte_start, committed_at from etl.chunk order by 1, 2');
+const staging = async () =>
+  (
+    await rowsOf(`select relname from pg_class where relnamespace = 'etl_staging'::regnamespace order by 1`)
+  ).map(({ relname }) => relname);
+
+const columns = { id: column.integer('id'), word: column.text('word').nullable() };
+const source = (name: string) => csv(`${files.directory}/${name}.csv`);
+const t = { source: source('t'), columns };
+const u = { source: source('u'), columns };
+const sums = { from: ['t'], transform: sqlFile('sums.sql') };
+const pipeline = (tables: object = { t, u, sums }, name = 'goes_on'): Pipeline =>
+  definePipeline({ name, schema: 'goes_on', tables } as never);
+
+const run = (given: Pipeline = pipeline(), options: object = {}) =>
+  runPipeline(given, { databaseUrl: database.url, directory: files.directory, workers: 1, ...options });
+
+beforeEach(async () => {
+  await database.query(
+    'drop schema if exists goes_on, etl_staging cascade; drop schema if exists etl cascade',
+  );
+  files.write('t.csv', 'id,word\n1,a\n2,b\n2,c\n');
+  files.write('u.csv', 'id,word\n1,a\n');
+  files.write('sums.sql', 'select count(*) as n from t');
+});
+
+interface Mistake {
+  readonly name: string;
+  readonly code: string;
+  readonly wrong: () => Pipeline;
+  readonly mended: () => Pipeline;
+}
+const direct = (primaryKey: readonly string[]) =>
+  pipeline({ t: { ...t, staging: 'none', primaryKey }, u, sums });
+const mistakes: readonly Mistake[] = [
+  {
+    name: 'a wrong word in the SQL of a derived table',
+    code: 'ETL_TRANSFORM',
+    wrong: () => (files.write('sums.sql', 'selekt 1'), pipeline()),
+    mended: () => (files.write('sums.sql', 'select count(*) as n from t'), pipeline()),
+  },
+  {
+    name: 'a primary key that is none',
+    code: 'ETL_DUPLICATE_KEY',
+    wrong: () => pipeline({ t: { ...t, primaryKey: ['id'] }, u, sums }),
+    mended: () => pipeline({ t: { ...t, indexes: [index('id')], comment: 'mended' }, u, sums }),
+  },
+  {
+    name: 'the same of rows that are loaded straight into the new table',
+    code: 'ETL_DUPLICATE_KEY',
+    wrong: () => direct(['id']),
+    mended: () => direct([]),
+  },
+  {
+    name: 'a limit that is too low',
+    code: 'ETL_REJECT_LIMIT',
+    wrong: () => (files.write('u.csv', 'id,word\n1,a\nx,b\n'), pipeline()),
+    mended: () => pipeline({ t, u: { ...u, rejectLimit: 1 }, sums }),
+  },
+  {
+    name: 'a guard that asks for too much',
+    code: 'ETL_GUARD',
+    wrong: () => pipeline({ t: { ...t, guard: { rowsMin: 10 } }, u, sums }),
+    mended: () => pipeline({ t: { ...t, guard: { rowsMin: 3 } }, u, sums }),
+  },
+  {
+    name: 'a derived table that goes',
+    code: 'ETL_TRANSFORM',
+    wrong: () => (files.write('sums.sql', 'selekt 1'), pipeline()),
+    mended: () => pipeline({ t, u }),
+  },
+];
+
+describe('after', () => {
+  it.each(mistakes)('$name, the mended run loads nothing again', async ({ code, wrong, mended }) => {
+    expect(await failureOf(run(wrong()))).toMatchObject({ code });
+    const loaded = await chunks();
+    expect(loaded.length).toBe(2);
+    const { runId, tables } = await run(mended());
+    expect(runId).toBe(1);
+    expect(tables.find(({ table }) => table === 't')).toMatchObject({ rows: 3 });
+    expect(await chunks()).toEqual(loaded);
+    expect((await run(mended())).outcome).toBe('unchanged');
+    expect(await staging()).toEqual([]);
+  });
+
+  it('a mistake in the columns of one table, the others are not loaded again', async () => {
+    files.write('sums.sql', 'selekt 1');
+    await failureOf(run());
+    const loaded = await chunks();
+    files.write('sums.sql', 'select count(*) as n from t');
+    const { tables } = await run(pipeline({ t, u: { ...u, columns: { id: columns.id } }, sums }));
+    expect(tables.map(({ rows }) => rows)).toEqual([3, 1, 1]);
+    expect(await chunks()).toEqual([
+      loaded[0],
+      expect.not.objectContaining({ file_id: loaded[1]!['file_id'] }),
+    ]);
+  });
+});
+
+describe('staging of tables that the pipeline no longer has', () => {
+  it('is dropped by its next run; that of other pipelines is not, whatever they are called', async () => {
+    files.write('sums.sql', 'selekt 1');
+    const other = pipeline({ t, u, sums }, 'goes_on_too');
+    for (const one of [pipeline(), other]) await failureOf(run(one));
+    await database.query('create table etl_staging.goes_on__mine (id integer)');
+    const all = ['goes_on__mine', 'goes_on__t', 'goes_on__u', 'goes_on_too__t', 'goes_on_too__u'];
+    expect(await staging()).toEqual(all);
+    await failureOf(run(pipeline({ renamed: t, u, sums: { ...sums, from: ['u'] } })));
+    expect(await staging()).toEqual([
+      'goes_on__mine',
+      'goes_on__renamed',
+      'goes_on__u',
+      'goes_on_too__t',
+      'goes_on_too__u',
+    ]);
+    // What is the user's, and what an unfinished run goes on with, are told apart.
+    const io = fakeIo({ env: { DATABASE_URL: database.url } });
+    await main(['doctor', '--json'], io);
+    expect(io.stdout.text).toContain('"name":"stale staging","value":"1 table"');
+    expect(io.stdout.text).toContain('drop table etl_staging.goes_on__mine;');
+    await run(pipeline({ u }));
+    expect(await staging()).toEqual(['goes_on__mine', 'goes_on_too__t', 'goes_on_too__u']);
+  });
+});
+
+describe('etl run --explain', () => {
+  const authoring = new URL('../../src/index.ts', import.meta.url).href;
+  const file = files.write(
+    'explained.ts',
+    `import { column, csv, definePipeline, sqlFile } from '${authoring}';
+    export default definePipeline({ name: 'explained', schema: 'goes_on', tables: {
+      t: { source: csv('${files.directory}/t.csv'), columns: { id: column.integer('id') } },
+      sums: { from: ['t'], transform: sqlFile('sums.sql') } } });`,
+  );
+  const etl = async (...args: string[]) => {
+    const io = fakeIo({ env: { DATABASE_URL: database.url } });
+    const exit = await main(['run', file, ...args], io);
+    return { exit, last: io.stdout.text.trimEnd().split('\n').slice(-3) };
+  };
+
+  it('says what the run would say: that it goes on, loads, or has nothing to do', async () => {
+    files.write('sums.sql', 'selekt 1');
+    await etl('--quiet');
+    expect((await etl('--explain')).last[1]).toBe('Run 1 is not finished: what is missing of it is loaded.');
+    files.write('t.csv', 'id,word\n1,a\n');
+    expect((await etl('--explain')).last.slice(0, 2)).toEqual([
+      'Everything is loaded.',
+      expect.stringMatching(/everything is loaded again, because .*t\.csv has changed/),
+    ]);
+    files.write('sums.sql', 'select count(*) as n from t');
+    await etl('--quiet');
+    expect((await etl('--explain')).last[1]).toContain(
+      'Nothing to do: files and definition are those of run 2',
+    );
+    const [, , outset] = (await etl('--explain', '--json')).last;
+    expect(JSON.parse(outset!)).toEqual({ type: 'outset', does: 'nothing', run: 2, why: [] });
+    expect((await etl('--explain', '--full-refresh')).last[1]).toBe('Everything is loaded.');
+    expect(await rowsOf('select count(*)::int as runs from etl.run')).toEqual([{ runs: 2 }]);
+  });
+});
