@@ -103,6 +103,20 @@ export type RejectCode = keyof typeof rejectCodes;
  */
 export type RunState = 'planned' | 'loading' | 'loaded' | 'publishing' | 'published' | 'failed' | 'cancelled';
 
+/** A run that failed before it began. */
+export interface RunFailure {
+  /** null when the job could not be read. */
+  readonly pipeline: string | null;
+  /** null when it was on no queue: a run of `etl run` or of the library. */
+  readonly job: string | null;
+  readonly queue: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly errorCode: string;
+  readonly error: string;
+  readonly failedAt: Date;
+}
+
 /** How long one step of a run took. Steps are sequential and add up to the run. */
 export interface StepTime {
   readonly step: RunStep;

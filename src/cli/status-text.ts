@@ -1,6 +1,7 @@
 // Runs as people read them: the list of `etl status`, and the page of one run.
 
 import { catalogue, type ErrorCode } from '../errors.ts';
+import type { RunFailure } from '../model.ts';
 import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../run/history.ts';
 import { formatBytes, formatDate, formatSeconds } from './amounts.ts';
 import { formatCount, plural } from '../wording.ts';
@@ -57,6 +58,21 @@ export const runsLines = (runs: readonly RunShown[], paint: Paint): string[] => 
   ]);
   const titles = ['run', 'pipeline', 'state', 'started', 'seconds', 'records', 'rejected', 'error'];
   return titled(titles, rows, ['right', ...left(3), ...right(3), 'left'], paint);
+};
+
+/** What failed before there was a run, with the reason: it has no page of its own. */
+export const failureLines = (failures: readonly RunFailure[], paint: Paint): string[] => {
+  if (failures.length === 0) return [];
+  const lines = failures.flatMap(({ failedAt, pipeline, job, host, errorCode, error }) => {
+    const [first = '', ...rest] = visibleLines(error);
+    const from = job === null ? '' : `, job ${visibleText(job)}`;
+    return [
+      `${formatDate(failedAt)} ${visibleText(pipeline ?? 'unknown')} on ${visibleText(host)}${from}`,
+      paint('red', `  ${errorCode}: ${first}`),
+      ...rest.map((line) => `  ${line}`),
+    ];
+  });
+  return ['', 'Failed before there was a run, newest first:', ...lines];
 };
 
 const countCells = (counts: TableSummary | FileSummary): string[] =>

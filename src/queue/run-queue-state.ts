@@ -1,5 +1,7 @@
 // What the queue of runs says of itself. Types alone, for they are the library's.
 
+import type { RunFailure } from '../model.ts';
+
 export interface AddedRun {
   readonly job: string;
   /** False when a job with the same key waits or runs already: `job` is that one. */
@@ -17,6 +19,12 @@ export interface QueueDepth {
 }
 
 /** How queues of runs stand together, and each. */
-export interface RunQueueState extends QueueDepth {
+export interface RunQueueDepths extends QueueDepth {
   readonly queues: readonly (QueueDepth & { readonly queue: string })[];
+}
+
+/** The same, and what failed there before it began. */
+export interface RunQueueState extends RunQueueDepths {
+  /** Newest first; such runs are not in etl.run. */
+  readonly failures: readonly RunFailure[];
 }

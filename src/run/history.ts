@@ -114,7 +114,7 @@ export const selectRun = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Tables of a run: those with files, and those it published. */
+/** Tables of a run: those with files, and those it published. A schema of before 0010 has no `rows_before`. */
 export const selectTables = (runId: number): Query => ({
   text: `with loaded as (
       select f.table_name, min(f.id) as first_file, count(*)::float8 as files, sum(f.bytes)::float8 as bytes,
@@ -128,7 +128,7 @@ export const selectTables = (runId: number): Query => ({
       coalesce(l.files, 0) as files, coalesce(l.bytes, 0) as bytes, coalesce(l.bytes_read, 0) as "bytesRead",
       coalesce(l.records, 0) as records, coalesce(l.copied, 0) as copied,
       coalesce(l.rejected, 0) as rejected, coalesce(l.filtered, 0) as filtered,
-      p.rows_before::float8 as "rowsBefore", p.rows::float8 as rows, p.strategy,
+      (to_jsonb(p) ->> 'rows_before')::float8 as "rowsBefore", p.rows::float8 as rows, p.strategy,
       round(p.seconds::numeric, 3)::float8 as seconds
     from loaded l
     full join published p on p.table_name = l.table_name

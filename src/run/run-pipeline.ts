@@ -11,7 +11,8 @@ import { asServerError } from '../db/server-error.ts';
 import { setDurableCommits } from '../db/session-settings.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { waitMsDefault } from '../limits.ts';
-import type { RunEvent, RunResult, StepTime } from '../model.ts';
+import { silentLogger } from '../logger.ts';
+import { defaultQueue, type RunEvent, type RunResult, type StepTime } from '../model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { dropBuildSchema } from '../publish/names.ts';
 import { traceRun } from '../trace/run-trace.ts';
@@ -28,6 +29,7 @@ import type { RunHooks, RunOptions } from './options.ts';
 import { findOutset } from './outset.ts';
 import { planSources, type PlannedTable } from './plan.ts';
 import { preflight } from './preflight.ts';
+import { recordFailure } from './record-failure.ts';
 import { checkTargets, publishTables } from './publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
 import { tableResults } from './results.ts';
@@ -128,10 +130,9 @@ const endOf = ({ address, options }: Job, thrown: unknown): EtlError => {
 };
 
 /** Writes why a run ended into the ledger, over a connection of its own: the run's may be gone. */
-const recordEnd = async (job: Job, runId: number | undefined, error: EtlError): Promise<void> => {
+const recordEnd = async (job: Job, runId: number, error: EtlError): Promise<void> => {
   // A server that is gone cannot be told; a run that somebody else took over is not ours to end.
   if (
-    runId === undefined ||
     retryOf(error) === 'server' ||
     ['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)
   )
@@ -256,8 +257,13 @@ const runJob = async (prepared: Job): Promise<RunResult> => {
     return result;
   } catch (thrown) {
     const error = endOf(job, thrown);
-    error.run = memory.run?.runId;
-    await recordEnd(job, memory.run?.runId, error);
+    const runId = memory.run?.runId;
+    error.run = runId;
+    if (runId !== undefined) await recordEnd(job, runId, error);
+    else if (hooks.job === undefined) {
+      const failed = { pipeline: spec.name, job: null, queue: defaultQueue };
+      await recordFailure(address, failed, error, options.logger ?? silentLogger);
+    }
     trace?.end(error);
     throw error;
   } finally {

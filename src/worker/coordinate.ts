@@ -9,6 +9,7 @@ import type { RunEvent, TraceContext } from '../model.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { bullNameOf } from '../queue/run-queue.ts';
 import type { RunOutcome, RunWork } from '../queue/serve-runs.ts';
+import { recordFailure } from '../run/record-failure.ts';
 import type { RunHooks, RunOptions } from '../run/options.ts';
 import { runForWorker } from '../run/run-pipeline.ts';
 import { traceDelivery } from '../trace/job-trace.ts';
@@ -53,6 +54,7 @@ const runRequest = async (
   request: RunRequest,
   queue: string,
   parent: TraceContext | undefined,
+  onBegun: () => void,
 ): Promise<'published' | 'unchanged'> => {
   const { catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
   const { pipeline: name, options } = request;
@@ -65,7 +67,10 @@ const runRequest = async (
   const definedBy = isFirst ? request.definedBy : undefined;
   const onEvent = (event: RunEvent): void => {
     metrics.hear(name, event);
-    if (event.type === 'started') logger.info({ run: event.runId, pipeline: name, job }, 'run started');
+    if (event.type === 'started') {
+      onBegun();
+      logger.info({ run: event.runId, pipeline: name, job }, 'run started');
+    }
     if (event.type === 'notice') logger.info({ pipeline: name, job }, event.message);
     if (event.type === 'waiting') logger.warn({ pipeline: name, job }, event.problem);
   };
@@ -109,8 +114,10 @@ export const coordinate = async (
   shared: Shared,
   ...[job, data, queue]: Parameters<RunWork>
 ): Promise<RunOutcome> => {
-  const { logger, metrics, drain, common } = shared;
+  const { place, logger, metrics, drain, common } = shared;
   let pipeline: string | undefined;
+  let hasBegun = false;
+  const onBegun = (): void => void (hasBegun = true);
   try {
     const request = readRunRequest(data, job);
     pipeline = request.pipeline;
@@ -121,7 +128,9 @@ export const coordinate = async (
       pipeline,
       parent: request.trace,
     };
-    const outcome = await traceDelivery(delivery, (trace) => runRequest(shared, job, request, queue, trace));
+    const outcome = await traceDelivery(delivery, (trace) =>
+      runRequest(shared, job, request, queue, trace, onBegun),
+    );
     await tellSchedule(shared, job, outcome);
     return 'done';
   } catch (thrown) {
@@ -139,6 +148,9 @@ export const coordinate = async (
       logger.error({ ...fields, error: error.message, hint: error.hint }, 'the job is handed back');
       return { laterMs: runLockedRetryMs };
     }
+    // What a run failed of stands in its own row; so does that somebody cancelled it.
+    if (!hasBegun && error.code !== 'ETL_RUN_CANCELLED')
+      await recordFailure(place.address, { pipeline: pipeline ?? null, job, queue }, error, logger);
     await tellSchedule(shared, job, error.code);
     metrics.runEnded(pipeline ?? 'unknown', error.code);
     logger.error({ ...fields, error: error.message, hint: error.hint }, 'run failed');

@@ -1,6 +1,7 @@
 // Asks for runs that workers do: anew, or of a run that stopped.
 
 import { resolve } from 'node:path';
+import { failuresShown, listFailures } from '../checkpoint/failure.ts';
 import { cancelRun } from '../checkpoint/run-end.ts';
 import { runQuery, withClient } from '../db/client.ts';
 import type { PipelineSpec } from '../declaration.ts';
@@ -16,7 +17,7 @@ import { traceSending } from '../trace/job-trace.ts';
 import { requestOfRun } from './lost-jobs.ts';
 import type { PlaceOptions } from './options.ts';
 import { openPlace, type Place } from './place.ts';
-import { checkQueue, knownQueues, stateOfQueues } from './queues.ts';
+import { checkQueue, depthOfQueues, knownQueues } from './queues.ts';
 
 export interface EnqueueOptions extends PlaceOptions {
   /** Values for the pipeline's `params`. */
@@ -155,5 +156,9 @@ export interface QueueStateOptions extends PlaceOptions {
 export const queueState = async (options: QueueStateOptions = {}): Promise<RunQueueState> => {
   const named = options.queue === undefined ? undefined : [checkQueue(options.queue)];
   const { address, queue } = await openPlace(options);
-  return stateOfQueues(queue, named ?? (await withClient(address, knownQueues)));
+  const { queues, failures } = await withClient(address, async (client) => ({
+    queues: named ?? (await knownQueues(client)),
+    failures: await listFailures(client, failuresShown, named?.[0]),
+  }));
+  return { ...(await depthOfQueues(queue, queues)), failures };
 };

@@ -3,7 +3,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { chunkSecondsBuckets } from '../limits.ts';
 import type { LoadTimes, RunEvent } from '../model.ts';
-import type { RunQueueState } from '../queue/run-queue-state.ts';
+import type { RunQueueDepths } from '../queue/run-queue-state.ts';
 import { createAsker } from './scrape.ts';
 
 export interface WorkerMetrics {
@@ -16,7 +16,7 @@ export interface WorkerMetrics {
 
 /** Makes the metrics in a registry: the host's, or one of their own. `readQueue` is asked at every scrape until the signal. */
 export const createMetrics = (
-  readQueue: () => Promise<RunQueueState>,
+  readQueue: () => Promise<RunQueueDepths>,
   over: AbortSignal,
   registry = new Registry(),
 ): WorkerMetrics => {

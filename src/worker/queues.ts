@@ -5,7 +5,7 @@ import { EtlError } from '../errors.ts';
 import { nameProblem } from '../pipeline/names.ts';
 import { defaultQueue } from '../model.ts';
 import { runQueueDepth } from '../queue/run-queue.ts';
-import type { RunQueueState } from '../queue/run-queue-state.ts';
+import type { RunQueueDepths } from '../queue/run-queue-state.ts';
 import type { QueuePlace } from '../queue/job-queue.ts';
 
 /** Errors: ETL_USAGE. */
@@ -32,8 +32,11 @@ export const knownQueues = async (client: Client): Promise<readonly string[]> =>
   (await runQuery(client, { text: 'select name from etl.queue order by name' })).rows.map(({ name }) => name);
 
 /** How queues stand, each and all together. */
-export const stateOfQueues = async (place: QueuePlace, queues: readonly string[]): Promise<RunQueueState> => {
-  const each: RunQueueState['queues'][number][] = [];
+export const depthOfQueues = async (
+  place: QueuePlace,
+  queues: readonly string[],
+): Promise<RunQueueDepths> => {
+  const each: RunQueueDepths['queues'][number][] = [];
   for (const queue of queues) each.push({ queue, ...(await runQueueDepth(place, queue)) });
   const sum = (key: 'waiting' | 'delayed' | 'active' | 'failed'): number =>
     each.reduce((total, one) => total + one[key], 0);

@@ -20,7 +20,7 @@ import { lookForLostJobs } from './lost-jobs.ts';
 import { createMetrics } from './metrics.ts';
 import type { HealthOptions, PlaceOptions } from './options.ts';
 import { findPlace, openFound, type Place } from './place.ts';
-import { checkQueues, stateOfQueues } from './queues.ts';
+import { checkQueues, depthOfQueues } from './queues.ts';
 import { lookForSlots } from './schedule/make-due.ts';
 import { createScheduleMetrics } from './schedule/metrics.ts';
 import { comingSlots } from './schedule/list.ts';
@@ -98,7 +98,7 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
   const catalog = await loadCatalog(pipelines);
   const place = await reachPlace(options, queues, logger);
   const [drain, abort] = [new AbortController(), new AbortController()];
-  const metrics = createMetrics(() => stateOfQueues(place.queue, queues), drain.signal, registry);
+  const metrics = createMetrics(() => depthOfQueues(place.queue, queues), drain.signal, registry);
   const common: RunOptions = {
     connection: place.address.config,
     logger,

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { runsListed } from '../../limits.ts';
+import type { RunFailure } from '../../model.ts';
 import { isRunning } from '../../running.ts';
 import type { RunDetails, RunSummary } from '../../run/history.ts';
 import type { CliCommand } from '../command.ts';
@@ -11,12 +12,13 @@ import { widthOf, type Io } from '../io.ts';
 import { clip } from '../layout.ts';
 import { paintFor } from '../paint.ts';
 import { askServer, databaseUrlFlag } from '../server.ts';
-import { runLines, runsLines } from '../status-text.ts';
+import { failureLines, runLines, runsLines, type RunShown } from '../status-text.ts';
 
 const examples = `
 States: planned, loading, loaded, publishing; then published, failed, stopped or cancelled. "(process gone)" follows
 the state of a run whose process was killed: the next run of its pipeline goes on with what is loaded, as it does after
 one that was stopped by a signal. In JSON, and in etl.run, a stopped run is "cancelled" with the error ETL_INTERRUPTED.
+What failed before there was a run, such as one whose source file is missing, has no number and is listed below the runs.
 
 Examples:
   $ etl status
@@ -31,17 +33,36 @@ const isGone = ({ state, host, pid }: RunSummary): boolean =>
 
 const withLiveness = <R extends RunSummary>(run: R) => ({ ...run, processGone: isGone(run) });
 
-const ask = async (
-  command: Command,
-  io: Io,
-  runId: number | undefined,
-): Promise<RunDetails | RunSummary[]> => {
+interface Listed {
+  readonly runs: readonly RunShown[];
+  readonly failures: readonly RunFailure[];
+}
+
+/** Newest first; what failed before there was a run has no number. */
+const inOneList = ({ runs, failures }: Listed): readonly object[] => {
+  const others = failures.map(({ failedAt, ...failure }) => ({
+    id: null,
+    state: 'failed',
+    startedAt: failedAt,
+    finishedAt: failedAt,
+    ...failure,
+  }));
+  return [...runs, ...others].toSorted((one, other) => other.startedAt.getTime() - one.startedAt.getTime());
+};
+
+const ask = async (command: Command, io: Io, runId: number | undefined): Promise<RunDetails | Listed> => {
   const { findRun, listRuns } = await import('../../run/history.ts');
-  const found = await askServer(command, io, (client): Promise<RunDetails | RunSummary[]> =>
-    runId === undefined ? listRuns(client, runsListed) : findRun(client, runId),
+  const { failuresShown, listFailures } = await import('../../checkpoint/failure.ts');
+  const found = await askServer(command, io, async (client): Promise<RunDetails | Listed> =>
+    runId !== undefined
+      ? findRun(client, runId)
+      : {
+          runs: (await listRuns(client, runsListed)).map(withLiveness),
+          failures: await listFailures(client, failuresShown),
+        },
   );
   if (found !== undefined) return found;
-  if (runId === undefined) return [];
+  if (runId === undefined) return { runs: [], failures: [] };
   const { EtlError } = await import('../../errors.ts');
   throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
 };
@@ -49,13 +70,17 @@ const ask = async (
 const printStatus = async (run: string | undefined, command: Command, io: Io): Promise<void> => {
   const json = readSwitch(command, 'json', io);
   const found = await ask(command, io, parseRunId(run));
-  const shown = Array.isArray(found) ? found.map(withLiveness) : { ...found, run: withLiveness(found.run) };
+  const shown = 'runs' in found ? found : { ...found, run: withLiveness(found.run) };
   if (json) {
-    io.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
+    const data = 'runs' in shown ? inOneList(shown) : shown;
+    io.stdout.write(`${JSON.stringify(data, null, 2)}\n`);
     return;
   }
   const paint = paintFor(io.stdout, io.env);
-  const lines = Array.isArray(shown) ? runsLines(shown, paint) : runLines(shown, paint);
+  const lines =
+    'runs' in shown
+      ? [...runsLines(shown.runs, paint), ...failureLines(shown.failures, paint)]
+      : runLines(shown, paint);
   io.stdout.write(lines.map((line) => `${clip(line, widthOf(io.stdout))}\n`).join(''));
 };
 

@@ -5,6 +5,8 @@
 // A worker that dies between any two of these leaves a row that the next look of another one goes on with: a job that is on
 // the queue already is not taken twice (test/integration/schedules.test.ts, "a worker died before or after").
 
+import { hostname } from 'node:os';
+import { keepFailure } from '../../checkpoint/failure.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { asEtlError } from '../../errors.ts';
@@ -41,22 +43,26 @@ const forEachRow = async (
   selects: readonly ((except: readonly string[]) => Query)[],
   deal: (row: store.ScheduleRow) => Promise<() => void>,
 ): Promise<void> => {
-  const seen: string[] = [];
+  const seen: store.ScheduleRow[] = [];
   for (;;) {
     const before = seen.length;
     try {
       const tell = await withTransaction(client, async () => {
         let row: store.ScheduleRow | undefined;
-        for (const select of selects) row ??= (await runQuery(client, select(seen))).rows[0];
+        const names = seen.map(({ name }) => name);
+        for (const select of selects) row ??= (await runQuery(client, select(names))).rows[0];
         if (row === undefined) return undefined;
-        seen.push(row.name);
+        seen.push(row);
         return deal(row);
       });
       tell?.();
     } catch (thrown) {
       if (seen.length === before) throw thrown;
+      const { name, pipeline, job, queue } = seen.at(-1)!;
       const { code, message: error } = asEtlError(thrown);
-      logger.warn({ schedule: seen.at(-1), code, error }, 'a schedule cannot be served');
+      logger.warn({ schedule: name, code, error }, 'a schedule cannot be served');
+      const host = hostname();
+      await keepFailure(client, { pipeline, job, queue, host, pid: process.pid, errorCode: code, error });
     }
     if (seen.length === before) return;
   }

@@ -1,0 +1,66 @@
+// What failed before there was a run: kept in etl.failure, so that nobody has to find it in the log of a machine.
+
+import { runQuery, withTransaction, type Client } from '../db/client.ts';
+import { storable, type Query } from '../db/sql.ts';
+import type { RunFailure } from '../model.ts';
+
+/** Failures that are listed: a bad night of a schedule fits, and so does a window. */
+export const failuresShown = 10;
+
+/** Failures that are kept: weeks of them, unless something fails all the time. */
+const failuresKept = 1_000;
+
+/** The same failure again is not kept within this: a job is tried ten times, and a schedule is looked at every two seconds. */
+const sameFailureMinutes = 10;
+
+type NewFailure = Omit<RunFailure, 'failedAt'>;
+
+const insertFailure = (failure: NewFailure): Query => ({
+  text: `insert into etl.failure (pipeline, job, queue, host, pid, error_code, error)
+    select $1, $2, $3, $4, $5, $6, $7
+    where not exists (
+      select from etl.failure where pipeline is not distinct from $1 and job is not distinct from $2 and queue = $3
+        and error_code = $6 and error = $7 and failed_at > clock_timestamp() - $8 * interval '1 minute')`,
+  values: [
+    failure.pipeline && storable(failure.pipeline),
+    failure.job && storable(failure.job),
+    failure.queue,
+    failure.host,
+    failure.pid,
+    failure.errorCode,
+    storable(failure.error),
+    sameFailureMinutes,
+  ],
+});
+
+const forgetOld: Query = {
+  text: `delete from etl.failure where id <= (select max(id) from etl.failure) - $1`,
+  values: [failuresKept],
+};
+
+const isThere = async (client: Client): Promise<boolean> =>
+  (await client.query(`select to_regclass('etl.failure') is not null as "isThere"`)).rows[0].isThere;
+
+/** Keeps it, unless the database has no place for it: a server that was refused is not written to. */
+export const keepFailure = async (client: Client, failure: NewFailure): Promise<void> => {
+  if (!(await isThere(client))) return;
+  await withTransaction(client, async () => {
+    await runQuery(client, insertFailure(failure));
+    await runQuery(client, forgetOld);
+  });
+};
+
+/** The newest failures, newest first, of a queue or of all; none in a database that is older than they. */
+export const listFailures = async (
+  client: Client,
+  limit: number,
+  queue: string | null = null,
+): Promise<readonly RunFailure[]> => {
+  if (!(await isThere(client))) return [];
+  const { rows } = await client.query(
+    `select pipeline, job, queue, host, pid, error_code as "errorCode", error, failed_at as "failedAt"
+      from etl.failure where $2::text is null or queue = $2 order by id desc limit $1`,
+    [limit, queue],
+  );
+  return rows;
+};
