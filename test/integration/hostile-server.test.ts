@@ -108,5 +108,8 @@ describe('an admin on a server with an intruder', () => {
       (text) => !/: set search_path = "pg_catalog", ("etl_queue", )?"pg_temp"; /.test(text),
     );
     expect(unsafe).toEqual([]);
+    expect(lines.filter((line) => /^\d+\|sluice[^|]*\|[^|]*\|(?:ERROR|FATAL|WARNING):/.test(line))).toEqual(
+      [],
+    );
   });
 });

@@ -1,0 +1,40 @@
+// Every major version that is promised: sessions get what it has, in one statement, and its log has nothing to complain of.
+
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { addressFromUrl } from '../../src/db/address.ts';
+import { withClient } from '../../src/db/client.ts';
+import { runPipeline } from '../../src/index.ts';
+import noaa from '../../pipelines/noaa.ts';
+import { withMajorServer } from '../helpers/major-server.ts';
+
+it.each([
+  { version: 14, programs: '14.23.0-beta.17' },
+  { version: 15, programs: '15.18.0-beta.17' },
+  { version: 16, programs: '16.14.0-beta.17' },
+  { version: 17, programs: '17.10.0-beta.17' },
+])(
+  'PostgreSQL $version takes what a session begins with, and a run leaves no error in its log',
+  async ({ version, programs }) => {
+    const settings = { log_statement: 'all', log_line_prefix: '%p|%a|', timezone: 'UTC' };
+    await withMajorServer(programs, settings, async ({ url, log }) => {
+      const shown = await withClient(addressFromUrl(url), (client) =>
+        client.query(`select current_setting('search_path') as path, current_setting('client_connection_check_interval') as check,
+          current_setting('transaction_timeout', true) as transaction, current_setting('server_version') as version`),
+      );
+      expect(shown.rows).toEqual([
+        {
+          path: 'pg_catalog, pg_temp',
+          check: process.platform === 'linux' ? '2s' : expect.any(String),
+          transaction: version < 17 ? null : '0',
+          version: expect.stringMatching(new RegExp(`^${version}\\.`)),
+        },
+      ]);
+      // What it begins with, and the question above.
+      expect((await log()).match(/\|sluice\|LOG: +statement/g)).toHaveLength(2);
+      const place = { databaseUrl: url, redis: false as const, directory: resolve('pipelines') };
+      expect(await runPipeline(noaa, { ...place, workers: 1 })).toMatchObject({ outcome: 'published' });
+      expect((await log()).match(/^\d+\|sluice.*(?:ERROR|FATAL|WARNING): .*$/gm)).toBeNull();
+    });
+  },
+);
