@@ -41,6 +41,7 @@ describe('defaults', () => {
       name: 't',
       source: {
         kind: 'csv',
+        anywhere: false,
         paths: ['a.csv'],
         dialect: {
           delimiter: ',',

@@ -28,6 +28,13 @@ const textLines = (files: readonly SourceFile[], pattern: RegExp): readonly stri
   );
 
 describe('src/', () => {
+  it('has migrations with the numbers from 1, each once', () => {
+    const numbers = filesBelow('src/db/migrations', '.sql').map(({ path }) =>
+      Number(/(\d{4})_/.exec(path)![1]),
+    );
+    expect(numbers).toEqual(numbers.map((_, place) => place + 1));
+  });
+
   it(`has no file of more than ${fileLinesMax} lines`, () => {
     expect(sources.filter((file) => lineCount(file) > fileLinesMax).map(({ path }) => path)).toEqual([]);
   });
