@@ -214,6 +214,7 @@ describe('etl rejects list', () => {
       code: 'type',
       count: 1,
       line: 7,
+      lastLine: 7,
     });
     expect(listed.rejects[1]).toEqual({
       id: 1,
@@ -221,6 +222,7 @@ describe('etl rejects list', () => {
       table: 'observation',
       file: 'data/2.txt',
       line: 7,
+      lastLine: 7,
       byte: 400,
       record: 6,
       column: 'temperature',

@@ -43,6 +43,7 @@ describe('defaults', () => {
         kind: 'csv',
         anywhere: false,
         paths: ['a.csv'],
+        anywhere: false,
         dialect: {
           delimiter: ',',
           quote: '"',
