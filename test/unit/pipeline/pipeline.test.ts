@@ -41,7 +41,6 @@ describe('defaults', () => {
       name: 't',
       source: {
         kind: 'csv',
-        anywhere: false,
         paths: ['a.csv'],
         anywhere: false,
         dialect: {
