@@ -23,6 +23,12 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SOURCE_IRREGULAR: {
+    message: 'table {table}: {file} is {what}, not a regular file',
+    hint: '{hint}',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SOURCE_FORMAT: {
     message: 'table {table}: {file} {problem}',
     hint: '{hint}',

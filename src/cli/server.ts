@@ -1,15 +1,28 @@
 // The server that a command works on, and whether there can be anything on it.
 
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/address.ts';
 import { flag, parseString, readFlag } from './flags.ts';
 import type { Io } from './io.ts';
 
-/** Where the embedded server of a working directory lives. */
-export const etlDirectoryOf = ({ workingDirectory }: Io): string => join(workingDirectory, '.etl');
+/** Where the embedded server of a working directory lives: that of its project, if there is one. */
+export const etlDirectoryOf = async ({ workingDirectory }: Io): Promise<string> => {
+  const { findEtlDirectory } = await import('../db/embedded/find-directory.ts');
+  return findEtlDirectory(workingDirectory);
+};
+
+/** Says which embedded server is meant, when it is not that of the working directory itself. */
+export const sayElsewhere = (
+  etlDirectory: string,
+  io: Io,
+  say = (text: string): void => void io.stderr.write(`${text}\n`),
+): void => {
+  if (etlDirectory !== join(io.workingDirectory, '.etl'))
+    say(`Using the embedded PostgreSQL of ${dirname(etlDirectory)} (its .etl/ is the nearest).`);
+};
 
 /** The flag that every command with a server has. */
 export const databaseUrlFlag = () =>
@@ -18,20 +31,29 @@ export const databaseUrlFlag = () =>
     'server to work on; default: DATABASE_URL, then PG*, then the embedded server',
   );
 
+/** A server, and whether this command has set it up: an embedded one that was not there. */
+export interface OpenedServer extends ServerAddress {
+  readonly isNew: boolean;
+}
+
 /**
  * Server of a command that will write: starts the embedded one if need be, and says so first, because the first
- * start takes seconds.
+ * start takes seconds, and the directory may be the wrong one.
  */
 export const openServer = async (
   command: Command,
   io: Io,
-  say: (text: string) => void = () => undefined,
-): Promise<ServerAddress> => {
+  say = (text: string): void => void io.stderr.write(`${text}\n`),
+): Promise<OpenedServer> => {
   const { namesServer, resolveServer } = await import('../db/address.ts');
   const databaseUrl = readFlag(command, 'databaseUrl', parseString, io);
-  if (databaseUrl === undefined && !namesServer(io.env) && !existsSync(etlDirectoryOf(io)))
-    say('No DATABASE_URL and no PG* is set: setting up an embedded PostgreSQL in .etl/ …');
-  return resolveServer({ databaseUrl, env: io.env, etlDirectory: etlDirectoryOf(io) });
+  if (databaseUrl !== undefined || namesServer(io.env))
+    return { ...(await resolveServer({ databaseUrl, env: io.env, etlDirectory: '' })), isNew: false };
+  const etlDirectory = await etlDirectoryOf(io);
+  const isNew = !existsSync(etlDirectory);
+  if (isNew) say(`No DATABASE_URL and no PG* is set: setting up an embedded PostgreSQL in ${etlDirectory} …`);
+  else sayElsewhere(etlDirectory, io, say);
+  return { ...(await resolveServer({ env: io.env, etlDirectory })), isNew };
 };
 
 /**
@@ -45,7 +67,16 @@ export const askServer = async <T>(
 ): Promise<T | undefined> => {
   const { namesServer } = await import('../db/address.ts');
   const named = readFlag(command, 'databaseUrl', parseString, io) !== undefined || namesServer(io.env);
-  if (!named && !existsSync(etlDirectoryOf(io))) return undefined;
+  if (!named && !existsSync(await etlDirectoryOf(io))) return undefined;
   const { withClient } = await import('../db/client.ts');
   return withClient(await openServer(command, io), ask);
+};
+
+/** What a command that failed says of a server that it has set up: nobody might look for it there. */
+export const sayNewServer = (server: OpenedServer | undefined, io: Io): void => {
+  if (!server?.isNew || server.embedded === undefined) return;
+  io.stderr.write(
+    `note: the embedded PostgreSQL that was set up for this run stays up, in ${server.embedded.etlDirectory};\n` +
+      '  `npx etl db stop` stops it, another run there uses it again\n',
+  );
 };

@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { currentEpoch } from '../checkpoint/epoch.ts';
+import { findEtlDirectory } from '../db/embedded/find-directory.ts';
 import { resolveServer, type ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
 import { runSessionName } from '../db/session-names.ts';
@@ -56,7 +57,7 @@ export const prepareJob = async (
     options.allowShrink,
   );
   const { databaseUrl, connection } = options;
-  const etlDirectory = resolve('.etl');
+  const etlDirectory = findEtlDirectory(process.cwd());
   const address = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
   // So that they are known as ours after a connection was lost.
   const named = { ...address, sessionName: runSessionName(definition.spec.name) };

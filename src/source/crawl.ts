@@ -23,14 +23,15 @@ const entryLike = (name: string, what: 'isFile' | 'isDirectory'): Dirent => {
 
 /**
  * An entry as the crawler is to see it. What a broken link led to may have been a file or a directory: it is taken for both,
- * and whoever opens what the pattern matches of it is told by the system what is wrong. Pipes and devices are no files, behind
- * a link neither.
+ * and whoever opens what the pattern matches of it is told by the system what is wrong. Pipes, sockets and devices pass for
+ * files, so that one that the pattern matches is refused by name and not passed over.
  */
 const seenAs = async (directory: string, entry: Dirent): Promise<readonly Dirent[]> => {
-  if (!entry.isSymbolicLink()) return [entry];
+  const isIrregular = !entry.isFile() && !entry.isDirectory();
+  if (!entry.isSymbolicLink()) return isIrregular ? [entryLike(entry.name, 'isFile')] : [entry];
   try {
     const target = await stat(join(directory, entry.name));
-    return target.isFile() || target.isDirectory() ? [entry] : [];
+    return target.isFile() || target.isDirectory() ? [entry] : [entryLike(entry.name, 'isFile')];
   } catch {
     return [entryLike(entry.name, 'isFile'), entryLike(entry.name, 'isDirectory')];
   }

@@ -1,5 +1,6 @@
 // Turns the paths and globs of a source into the list of its files, in a fixed order.
 
+import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { isDynamicPattern } from 'tinyglobby';
@@ -7,6 +8,7 @@ import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { withFilesAtOnce } from './at-once.ts';
 import { confinementOf, isBelow } from './confine.ts';
 import { crawl } from './crawl.ts';
+import { irregularKind } from './read-file.ts';
 
 /** A file that a source names. */
 export interface ListedFile {
@@ -16,7 +18,7 @@ export interface ListedFile {
 }
 
 const displayName = (path: string, workingDirectory: string): string => {
-  const name = relative(workingDirectory, path);
+  const name = relative(workingDirectory, path) || '.';
   return name.startsWith('..') || isAbsolute(name) ? path : name;
 };
 
@@ -30,13 +32,13 @@ const createUnreadable =
 
 type FailedAt = ReturnType<typeof createUnreadable>;
 
-/** True for a file, false for what is not there; a glob character in the name of a real file is no glob. */
-const isFile = async (path: string, failedAt: FailedAt): Promise<boolean> => {
+/** What a path leads to; undefined when nothing is there. */
+const lookAt = async (path: string, failedAt: FailedAt): Promise<Stats | undefined> => {
   try {
-    return (await stat(path)).isFile();
+    return await stat(path);
   } catch (cause) {
     // A long list in braces is longer than any name may be.
-    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(cause) ?? '')) return false;
+    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(cause) ?? '')) return undefined;
     throw failedAt(path, cause);
   }
 };
@@ -47,8 +49,10 @@ const expand = async (
   failedAt: FailedAt,
 ): Promise<readonly string[]> => {
   const path = resolve(workingDirectory, pattern);
-  if (await isFile(path, failedAt)) return [path];
-  if (!isDynamicPattern(pattern)) return [];
+  const there = await lookAt(path, failedAt);
+  // A glob character in the name of a real file is no glob.
+  if (there?.isFile()) return [path];
+  if (!isDynamicPattern(pattern)) return there === undefined ? [] : [path];
   const { found, unreadable } = await crawl(pattern, workingDirectory);
   const [first] = unreadable.toSorted((one, other) => (one.path < other.path ? -1 : 1));
   if (first !== undefined) throw failedAt(resolve(first.path), first.cause);
@@ -80,13 +84,24 @@ const withoutLinksToOthers = async (
   return paths.filter((path) => kept.has(path));
 };
 
+/** Throws ETL_SOURCE_IRREGULAR for what is no file; only looks: opening a pipe would wait for its writer. */
+const refuseIrregular = async (table: string, path: string, file: string): Promise<void> => {
+  const what = irregularKind(await stat(path));
+  if (what === undefined) return;
+  const hint =
+    what === 'a directory'
+      ? `Name its files: csv('${file}/*.csv').`
+      : 'Files are read at several places and again after a failure, which only a regular file allows: write it to one first.';
+  throw new EtlError('ETL_SOURCE_IRREGULAR', { table, file, what, hint });
+};
+
 /** What a pattern such as `!tmp-*.csv` leaves out; undefined for any other, and for the name of a file that begins so. */
 const exclusionIn = async (
   pattern: string,
   workingDirectory: string,
   failedAt: FailedAt,
 ): Promise<string | undefined> =>
-  /^!(?!\()/.test(pattern) && !(await isFile(resolve(workingDirectory, pattern), failedAt))
+  /^!(?!\()/.test(pattern) && (await lookAt(resolve(workingDirectory, pattern), failedAt))?.isFile() !== true
     ? pattern.slice(1)
     : undefined;
 
@@ -96,7 +111,8 @@ const exclusionIn = async (
  * must not lead out of what the patterns name.
  *
  * Errors: ETL_SOURCE_NOT_FOUND when a path or glob matches nothing; ETL_SOURCE_UNREADABLE, also for a directory or a broken
- * link that a glob leads to; ETL_SOURCE_OUTSIDE.
+ * link that a glob leads to; ETL_SOURCE_OUTSIDE; ETL_SOURCE_IRREGULAR for a directory that is named, and for a pipe, socket or
+ * device.
  */
 export const listFiles = async (
   table: string,
@@ -134,5 +150,6 @@ export const listFiles = async (
       directory: workingDirectory,
     });
   const own = await withoutLinksToOthers(wanted, workingDirectory, failedAt);
+  await withFilesAtOnce(own, (path) => refuseIrregular(table, path, displayName(path, workingDirectory)));
   return own.map((path) => ({ path, name: displayName(path, workingDirectory) }));
 };

@@ -1,6 +1,7 @@
 // Reads local files: their fingerprint, their first bytes, and byte ranges as a stream of blocks.
 
 import { createHash } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { fingerprintSampleBytes, readBytes } from '../limits.ts';
@@ -22,8 +23,27 @@ const readFully = async (handle: FileHandle, buffer: Buffer, from: number): Prom
   return buffer.subarray(0, filled);
 };
 
+/** What a path leads to, when it is no regular file. */
+export const irregularKind = (stats: Stats): string | undefined => {
+  if (stats.isFile()) return undefined;
+  if (stats.isDirectory()) return 'a directory';
+  if (stats.isFIFO()) return 'a named pipe';
+  return stats.isSocket() ? 'a socket' : 'a device';
+};
+
+/** Opens a regular file. Another one may have taken its place since it was listed, and a pipe must not be waited for. */
+const openRegular = async (path: string): Promise<FileHandle> => {
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const kind = irregularKind(await handle.stat());
+  if (kind === undefined) return handle;
+  await handle.close();
+  throw Object.assign(new Error(`it is ${kind}, not a regular file`), {
+    code: kind === 'a directory' ? 'EISDIR' : 'EINVAL',
+  });
+};
+
 const withFile = async <T>(path: string, use: (handle: FileHandle) => Promise<T>): Promise<T> => {
-  const handle = await open(path, 'r');
+  const handle = await openRegular(path);
   try {
     return await use(handle);
   } finally {
@@ -90,7 +110,7 @@ export async function* readRange(
   const fail = (cause: unknown): never => {
     throw unreadable(file, cause);
   };
-  const handle = await open(file.path, 'r').catch(fail);
+  const handle = await openRegular(file.path).catch(fail);
   const memory: Buffer[] = [];
   let from = start;
   let turn = 0;

@@ -1,7 +1,7 @@
 // Where workers and whoever gives them work meet: the bookkeeping of a database, and its queue.
 
-import { resolve } from 'node:path';
 import { resolveServer, type ServerAddress } from '../db/address.ts';
+import { findEtlDirectory } from '../db/embedded/find-directory.ts';
 import { withClient, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/pooler.ts';
 import { migrate } from '../db/migrate.ts';
@@ -18,7 +18,7 @@ export interface Place {
 }
 
 const findServer = ({ databaseUrl, connection }: PlaceOptions): Promise<ServerAddress> =>
-  resolveServer({ databaseUrl, connection, env: process.env, etlDirectory: resolve('.etl') });
+  resolveServer({ databaseUrl, connection, env: process.env, etlDirectory: findEtlDirectory(process.cwd()) });
 
 /** The bookkeeping alone, for what must not fail because a queue is away. */
 export const withBookkeeping = async <T>(

@@ -6,7 +6,7 @@ import type { CliCommand } from '../command.ts';
 import { flag, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { alignRows } from '../layout.ts';
-import { etlDirectoryOf } from '../server.ts';
+import { etlDirectoryOf, sayElsewhere } from '../server.ts';
 
 const examples = `
 The embedded server is used when neither --database-url nor DATABASE_URL nor PG* names another.
@@ -26,10 +26,17 @@ const warnOfOther = async (io: Io): Promise<void> => {
     );
 };
 
+/** The directory of the server, said when it is another project directory's than the working one. */
+const locate = async (io: Io): Promise<string> => {
+  const etlDirectory = await etlDirectoryOf(io);
+  sayElsewhere(etlDirectory, io);
+  return etlDirectory;
+};
+
 const printUrl = async (io: Io): Promise<void> => {
   await warnOfOther(io);
   const { startEmbedded } = await import('../../db/embedded/server.ts');
-  io.stdout.write(`${(await startEmbedded(etlDirectoryOf(io))).url}\n`);
+  io.stdout.write(`${(await startEmbedded(await locate(io))).url}\n`);
 };
 
 /** The address holds a password, which `etl db url` alone shows. */
@@ -52,7 +59,7 @@ const describeServer = ({ pid, url, directory, logFile }: EmbeddedServer): strin
 
 const printStatus = async (command: Command, io: Io): Promise<void> => {
   const { findEmbedded } = await import('../../db/embedded/server.ts');
-  const server = await findEmbedded(etlDirectoryOf(io));
+  const server = await findEmbedded(await locate(io));
   if (readSwitch(command, 'json', io)) {
     const { pid, directory, logFile } = server ?? {};
     const address = server && withoutPassword(server.url);
@@ -67,7 +74,7 @@ const printStatus = async (command: Command, io: Io): Promise<void> => {
 
 const stop = async (io: Io): Promise<void> => {
   const { stopEmbedded } = await import('../../db/embedded/server.ts');
-  io.stdout.write((await stopEmbedded(etlDirectoryOf(io))) ? 'stopped\n' : 'not running\n');
+  io.stdout.write((await stopEmbedded(await locate(io))) ? 'stopped\n' : 'not running\n');
 };
 
 export const dbCommand: CliCommand = {
@@ -76,7 +83,9 @@ export const dbCommand: CliCommand = {
     const db = program
       .command('db')
       .summary('address, state and end of the embedded server')
-      .description('Manages the embedded PostgreSQL that lives in .etl/ of the working directory.')
+      .description(
+        'Manages the embedded PostgreSQL that lives in .etl/ of the working directory, or of the nearest one above.',
+      )
       .usage('<command> [options]')
       .addHelpText('after', examples);
     const add = (name: string, description: string): Command =>

@@ -25,7 +25,7 @@ import type { Io } from '../io.ts';
 import { paintFor } from '../paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
-import { askServer, databaseUrlFlag, openServer } from '../server.ts';
+import { askServer, databaseUrlFlag, openServer, sayNewServer, type OpenedServer } from '../server.ts';
 import { profileLines } from '../profile-text.ts';
 import { planLines } from '../plan-text.ts';
 import { embeddedLines, publishedLines, unchangedLines, type LoadedBefore } from '../summary.ts';
@@ -114,6 +114,11 @@ const printSummary = async (
   io.stdout.write([...lines, ...profile, ...embedded].map((line) => `${line}\n`).join(''));
 };
 
+const stoppingText = (signal: string, isSecond: boolean): string =>
+  isSecond
+    ? `${signal}: stopping at once`
+    : `${signal}: stopping after the chunks in flight; once more stops at once`;
+
 /** Everything that a signal may stop: it ends with the summary's ingredients, or an error. */
 const runShown = async (
   loaded: LoadedPipeline,
@@ -127,15 +132,13 @@ const runShown = async (
   const redis = await readRedis(command, io);
   const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
   const before = new Map<string, number>();
+  let opened: OpenedServer | undefined;
   const sayStopping = (signal: string, isSecond: boolean): void =>
-    display.note(
-      isSecond
-        ? `${signal}: stopping at once`
-        : `${signal}: stopping after the chunks in flight; once more stops at once`,
-    );
+    display.note(stoppingText(signal, isSecond));
   try {
     return await withInterrupt(sayStopping, async ({ abort: signal, drain }) => {
       const server = await openServer(command, io, display.note);
+      opened = server;
       const { runPipeline } = await import('../../run/run-pipeline.ts');
       drain.throwIfAborted();
       const result = await runPipeline(pipeline, {
@@ -166,6 +169,10 @@ const runShown = async (
       });
       return { result, server, before };
     });
+  } catch (error) {
+    display.close();
+    sayNewServer(opened, io);
+    throw error;
   } finally {
     display.close();
   }

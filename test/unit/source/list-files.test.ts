@@ -1,12 +1,16 @@
 // Paths and globs of a source as a list of files, on a real directory.
 
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EtlError } from '../../../src/errors.ts';
 import { listFiles } from '../../../src/source/list-files.ts';
+import { fileState } from '../../../src/source/read-file.ts';
 import { runTypeScript } from '../../helpers/run-typescript.ts';
 
 const files = [
@@ -110,7 +114,7 @@ describe('listFiles', () => {
     ]);
   });
 
-  const missing = ['none.csv', 'none*.csv', 'folder.csv', 'folder.c*', 'a.csv/b.csv', 'none/*.csv', ''];
+  const missing = ['none.csv', 'none*.csv', 'folder.c*', 'a.csv/b.csv', 'none/*.csv'];
   it.each(missing)('%o: ETL_SOURCE_NOT_FOUND, also beside what is there', async (pattern) => {
     const error: unknown = await namesOf('a.csv', pattern).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(EtlError);
@@ -194,8 +198,8 @@ describe('links', () => {
       found: ['d/a.csv'],
     },
     {
-      name: 'to what is no file are no file',
-      entries: ['d/a.csv', 'd/null.csv -> /dev/null'],
+      name: 'to what is no file are no matter, where the pattern does not match them',
+      entries: ['d/a.csv', 'd/null -> /dev/null'],
       patterns: ['d/*.csv'],
       found: ['d/a.csv'],
     },
@@ -256,4 +260,44 @@ it('a directory that this user may not read, and that a glob leads into: ETL_SOU
     await chmod(join(place, 'd/closed'), 0o755);
     await rm(place, { recursive: true });
   }
+});
+
+describe('what is no regular file', () => {
+  let irregular: string;
+  const socket = createServer();
+  beforeAll(async () => {
+    irregular = await mkdtemp(join(tmpdir(), 'sluice-irregular-'));
+    execFileSync('mkfifo', [join(irregular, 'pipe.csv')]);
+    await mkdir(join(irregular, 'data'));
+    await symlink('/dev/null', join(irregular, 'device.csv'));
+    socket.listen(join(irregular, 'socket.csv'));
+    await once(socket, 'listening');
+  });
+  afterAll(async () => {
+    socket.close();
+    await rm(irregular, { recursive: true, force: true });
+  });
+
+  it.each([
+    { pattern: 'data', what: 'a directory', hint: "csv('data/*.csv')" },
+    { pattern: '', what: 'a directory', hint: "csv('./*.csv')" },
+    { pattern: 'pipe.csv', what: 'a named pipe', hint: 'write it to one first' },
+    { pattern: 'pip*.csv', what: 'a named pipe', hint: 'write it to one first' },
+    { pattern: 'socket.csv', what: 'a socket', hint: 'write it to one first' },
+    { pattern: 'dev*.csv', what: 'a device', hint: 'write it to one first' },
+  ])('$pattern is $what, and nobody waits for it', async ({ pattern, what, hint }) => {
+    const error = await listFiles('t', [pattern], irregular).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'ETL_SOURCE_IRREGULAR', details: { what } });
+    expect((error as EtlError).hint).toContain(hint);
+  });
+
+  it('one that takes the place of a listed file is not waited for', () =>
+    expect(fileState(join(irregular, 'pipe.csv'))).rejects.toThrow('it is a named pipe, not a regular file'));
+
+  it('one that is excluded, or that no pattern matches, is nobody’s business', async () => {
+    await writeFile(join(irregular, 'real.csv'), 'a');
+    const found = await listFiles('t', ['*.csv', '!pipe.csv', '!socket.csv', '!device.csv'], irregular);
+    expect(found.map(({ name }) => name)).toEqual(['real.csv']);
+    expect(await listFiles('t', ['real*'], irregular)).toHaveLength(1);
+  });
 });
