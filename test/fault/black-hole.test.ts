@@ -44,7 +44,7 @@ it.each(cases)(
       return 'forward';
     });
     expectEnd(ended, 0);
-    expect(eventsOf(ended, 'recovered')).toEqual([
+    expect(eventsOf(ended, 'recovered')).toMatchObject([
       { type: 'recovered', crashed: false, chunks: 0, records: 0 },
     ]);
     expectCalm(ended);

@@ -51,7 +51,7 @@ describe('the server crashes and comes back', () => {
     expectEnd(ended, 0);
     const isKnown = eventsOf(ended, 'resumed').length > 0;
     const recovered = { type: 'recovered', crashed: true, chunks: lost.length, records: recordsOf(lost) };
-    expect(eventsOf(ended, 'recovered')).toEqual(isKnown ? [recovered] : []);
+    expect(eventsOf(ended, 'recovered')).toMatchObject(isKnown ? [recovered] : []);
     await expectReplaced(scene(), lost);
     await scene().expectWhole();
   });

@@ -35,7 +35,7 @@ export const expectCalm = ({ said }: Ended): void => {
 export const expectRecovered = (ended: Ended, crashed: boolean, lost: readonly ChunkRow[]): void => {
   expectEnd(ended, 0);
   expect(eventsOf(ended, 'waiting')).toHaveLength(1);
-  expect(eventsOf(ended, 'recovered')).toEqual([
+  expect(eventsOf(ended, 'recovered')).toMatchObject([
     { type: 'recovered', crashed, chunks: lost.length, records: recordsOf(lost) },
   ]);
   expectCalm(ended);
