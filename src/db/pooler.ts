@@ -21,7 +21,8 @@ const roundsMs = [200, 400, 800, 1_600, 3_200];
 
 /** Runs statements in one message, so that they reach one server process; returns which. */
 const processOf = async (client: Client, ...statements: readonly string[]): Promise<number> => {
-  const text = ['select pg_backend_pid() as pid', ...statements].join('; ');
+  // With its schema: "reset all" below takes the safe search path, too.
+  const text = ['select pg_catalog.pg_backend_pid() as pid', ...statements].join('; ');
   // One result a statement: the types know of one.
   const results = (await client.query(text)) as unknown as readonly pg.QueryResult[];
   return results[0]!.rows[0].pid;
