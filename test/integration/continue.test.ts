@@ -1,4 +1,4 @@
-// A run that failed is continued after its definition was mended: what is loaded is not loaded again, and nothing is left over.
+// A run that failed is continued after its definition was fixed: what is loaded is not loaded again, and nothing is left over.
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
@@ -41,7 +41,7 @@ interface Mistake {
   readonly name: string;
   readonly code: string;
   readonly wrong: () => Pipeline;
-  readonly mended: () => Pipeline;
+  readonly fixed: () => Pipeline;
 }
 const direct = (primaryKey: readonly string[]) =>
   pipeline({ t: { ...t, staging: 'none', primaryKey }, u, sums });
@@ -50,50 +50,50 @@ const mistakes: readonly Mistake[] = [
     name: 'a wrong word in the SQL of a derived table',
     code: 'ETL_TRANSFORM',
     wrong: () => (files.write('sums.sql', 'selekt 1'), pipeline()),
-    mended: () => (files.write('sums.sql', 'select count(*) as n from t'), pipeline()),
+    fixed: () => (files.write('sums.sql', 'select count(*) as n from t'), pipeline()),
   },
   {
     name: 'a primary key that is none',
     code: 'ETL_DUPLICATE_KEY',
     wrong: () => pipeline({ t: { ...t, primaryKey: ['id'] }, u, sums }),
-    mended: () => pipeline({ t: { ...t, indexes: [index('id')], comment: 'mended' }, u, sums }),
+    fixed: () => pipeline({ t: { ...t, indexes: [index('id')], comment: 'fixed' }, u, sums }),
   },
   {
     name: 'the same of rows that are loaded straight into the new table',
     code: 'ETL_DUPLICATE_KEY',
     wrong: () => direct(['id']),
-    mended: () => direct([]),
+    fixed: () => direct([]),
   },
   {
     name: 'a limit that is too low',
     code: 'ETL_REJECT_LIMIT',
     wrong: () => (files.write('u.csv', 'id,word\n1,a\nx,b\n'), pipeline()),
-    mended: () => pipeline({ t, u: { ...u, rejectLimit: 1 }, sums }),
+    fixed: () => pipeline({ t, u: { ...u, rejectLimit: 1 }, sums }),
   },
   {
     name: 'a guard that asks for too much',
     code: 'ETL_GUARD',
     wrong: () => pipeline({ t: { ...t, guard: { rowsMin: 10 } }, u, sums }),
-    mended: () => pipeline({ t: { ...t, guard: { rowsMin: 3 } }, u, sums }),
+    fixed: () => pipeline({ t: { ...t, guard: { rowsMin: 3 } }, u, sums }),
   },
   {
     name: 'a derived table that goes',
     code: 'ETL_TRANSFORM',
     wrong: () => (files.write('sums.sql', 'selekt 1'), pipeline()),
-    mended: () => pipeline({ t, u }),
+    fixed: () => pipeline({ t, u }),
   },
 ];
 
 describe('after', () => {
-  it.each(mistakes)('$name, the mended run loads nothing again', async ({ code, wrong, mended }) => {
+  it.each(mistakes)('$name, the fixed run loads nothing again', async ({ code, wrong, fixed }) => {
     expect(await failureOf(run(wrong()))).toMatchObject({ code });
     const loaded = await chunks();
     expect(loaded.length).toBe(2);
-    const { runId, tables } = await run(mended());
+    const { runId, tables } = await run(fixed());
     expect(runId).toBe(1);
     expect(tables.find(({ table }) => table === 't')).toMatchObject({ rows: 3 });
     expect(await chunks()).toEqual(loaded);
-    expect((await run(mended())).outcome).toBe('unchanged');
+    expect((await run(fixed())).outcome).toBe('unchanged');
     expect(await staging()).toEqual([]);
   });
 
