@@ -54,6 +54,7 @@ const sourceText = (pipeline: string, [table, options]: readonly [string, string
       primaryKey: ['id'],
       filter: present('id'),
       rejectLimit: 10_000,
+      guard: { shrinkMax: '60%' },
       ${options}
     },`;
 
