@@ -106,7 +106,10 @@ const buildOne = async (
       emit({ type: 'notice', message: `${table.name}: kept indexes made by hand: ${own.join(', ')}` });
     await making(context, table, 'statistics', async () => {
       await inheritStatistics(client, names);
+      // It calls the functions of indexes on expressions.
       await runQuery(client, analyze(names));
+    }).catch((cause: unknown) => {
+      throw buildError(names, 'statistics', cause);
     });
     return filled;
   });

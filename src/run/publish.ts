@@ -78,7 +78,9 @@ const finishInPlace = async (client: Client, unfinished: Unfinished): Promise<vo
   const { path } = unfinished[0]!.plan.table;
   await withPath(client, path, () => client.query('set constraints all immediate')).catch(
     (cause: unknown) => {
-      throw publishError((cause as { table?: string }).table ?? '', cause);
+      // What a trigger raises names no table: it is one of those whose rows were replaced.
+      const replaced = unfinished.map(({ plan }) => plan.table.table).join(', ');
+      throw publishError((cause as { table?: string }).table ?? replaced, cause);
     },
   );
   for (const { plan, steps } of unfinished) await doKeySteps(client, plan.table, steps);

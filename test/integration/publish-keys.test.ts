@@ -253,6 +253,19 @@ describe('a table that foreign keys refer to', () => {
     ]);
   });
 
+  it('is named when a deferred trigger of its raises an exception', async () => {
+    await run();
+    await query(`create function gen.refuse() returns trigger language plpgsql as $$
+      begin raise exception 'not on a Sunday'; end $$`);
+    await query(`create constraint trigger refuse after insert on gen.t deferrable initially deferred
+      for each row execute function gen.refuse()`);
+    setRows('3,c,z', '4,d,w');
+    expect(await failureOf(run())).toMatchObject({
+      code: 'ETL_PUBLISH_REFUSED',
+      details: { table: 't', sqlstate: 'P0001', problem: 'not on a Sunday' },
+    });
+  });
+
   it('with keys that change on both sides of a deferred foreign key, are published together', async () => {
     const children = files.write('child.csv', 'n,t\n1,1\n2,2\n');
     const both = (change: object) =>
