@@ -79,8 +79,11 @@ const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Gra
 
 /** Takes the blank lines out of the records from place `from` on, where blanks are trimmed. */
 const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: Grammar): void => {
+  const { starts, length } = list;
   let kept = from;
-  for (let index = from; index < list.length; index += 1) {
+  // Nearly always there is none.
+  while (kept < length && !isBlankByte(block[starts[kept]!])) kept += 1;
+  for (let index = kept; index < length; index += 1) {
     const [start, end] = [list.starts[index]!, list.ends[index]!];
     if (isBlankByte(block[start]) && isBlankLine(block, start, end, grammar)) continue;
     list.starts[kept] = start;

@@ -88,6 +88,7 @@ export const placeFields = (undoubled: (start: Code, end: Code, quote: Code) => 
     innerTo: 'i32',
   });
   const takeOffQuotes = sequence(
+    when(flag(state.trimOutside), trimBlanks(v.from, v.to)),
     v.innerFrom.set(v.from.get),
     v.innerTo.set(v.to.get),
     when(flag(state.trim), trimBlanks(v.innerFrom, v.innerTo)),
@@ -112,7 +113,6 @@ export const placeFields = (undoubled: (start: Code, end: Code, quote: Code) => 
       ),
       v.to.set(v.end.get),
       when(i32.ne(v.place.get, v.last.get), v.to.set(i32.load(i32.add(v.first.get, v.place.get)))),
-      when(flag(state.trimOutside), trimBlanks(v.from, v.to)),
       when(i32.ne(v.quote.get, i32.const(-1)), takeOffQuotes),
       i32.store(v.slot.get, slot.start, v.from.get),
       i32.store(v.slot.get, slot.end, v.to.get),

@@ -2,6 +2,7 @@
 
 import type { Dialect } from '../../declaration.ts';
 import type { RecordBlock } from '../record-blocks.ts';
+import { trimBlanks } from '../field-reader.ts';
 import { groupBytes } from '../simd/byte-bits.ts';
 import { pageBytes } from '../simd/wasm-module.ts';
 import { createRowBytes, putBytes, reserve, type RowBytes } from './row-bytes.ts';
@@ -78,11 +79,16 @@ const putByText = ({ plan, encodeByText }: RowTable, index: number, out: number)
   return out + byText.at;
 };
 
-/** A field of the current record as text, without quotes, blanks not yet taken off. */
+/** A field of the current record as text, without quotes; with `trim: true`, blanks are not yet taken off. */
 export const fieldText = (index: number): string => {
   const at = (planAt + slot.bytes * index) >> 2;
-  return views.bytes.toString('utf8', views.words[at + (slot.start >> 2)], views.words[at + (slot.end >> 2)]);
+  const [start, end] = [views.words[at + (slot.start >> 2)], views.words[at + (slot.end >> 2)]];
+  const text = views.bytes.toString('utf8', start, end);
+  return isTrimmedWhole() ? trimBlanks(text) : text;
 };
+
+/** True when blanks are trimmed outside of quotes, and the block has none: the routine then trims column by column. */
+const isTrimmedWhole = (): boolean => current!.trim === 'outside' && stateAt(state.quote) === -1;
 
 const setState = (address: number, value: number): void => {
   views.words[address >> 2] = value;
@@ -109,12 +115,13 @@ export const beginRows = (table: RowTable, quote: number): void => {
     setState(state.columnsEnd, plan.columnsEnd);
     // The routine stores the lower byte first.
     setState(state.rowHead, ((table.columns & 0xff) << 8) | (table.columns >> 8));
-    setState(state.trim, Number(table.trim === true));
-    setState(state.trimOutside, Number(table.trim === 'outside'));
     setState(state.filter, Number(table.isWanted !== undefined));
     setState(state.delimiter, table.delimiter);
   }
   setState(state.quote, quote);
+  // Without quotes, all of a field is outside of them.
+  setState(state.trim, Number(table.trim === true || isTrimmedWhole()));
+  setState(state.trimOutside, Number(table.trim === 'outside'));
 };
 
 /** Puts records [from, to), which are at most `windowBytes` without a fault, into the memory; returns the text's end. */
