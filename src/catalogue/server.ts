@@ -41,6 +41,12 @@ export const serverErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_UNTRUSTED: {
+    message: 'user {user} does not trust what is in the database: {problems}',
+    hint: '{hint}',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SCHEMA_NEWER: {
     message: 'the bookkeeping schema etl is at version {found}, this sluice knows {known}',
     hint: 'A newer sluice has used this database. Upgrade this one.',

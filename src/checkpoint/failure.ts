@@ -2,6 +2,7 @@
 
 import { runQuery, withTransaction, type Client } from '../db/client.ts';
 import { storable, type Query } from '../db/sql.ts';
+import { isTrusted, readTrust } from '../db/trust.ts';
 import type { RunFailure } from '../model.ts';
 
 /** Failures that are listed: a bad night of a schedule fits, and so does a window. */
@@ -43,7 +44,8 @@ const isThere = async (client: Client): Promise<boolean> =>
 
 /** Keeps it, unless the database has no place for it: a server that was refused is not written to. */
 export const keepFailure = async (client: Client, failure: NewFailure): Promise<void> => {
-  if (!(await isThere(client))) return;
+  // The failure may be that the place for it is a stranger's.
+  if (!isTrusted(await readTrust(client)) || !(await isThere(client))) return;
   await withTransaction(client, async () => {
     await runQuery(client, insertFailure(failure));
     await runQuery(client, forgetOld);

@@ -69,7 +69,12 @@ export const askServer = async <T>(
   const named = readFlag(command, 'databaseUrl', parseString, io) !== undefined || namesServer(io.env);
   if (!named && !existsSync(await etlDirectoryOf(io))) return undefined;
   const { withClient } = await import('../db/client.ts');
-  return withClient(await openServer(command, io), ask);
+  const { readOnlyPlainTables, readTrust, refuseStrange } = await import('../db/trust.ts');
+  return withClient(await openServer(command, io), async (client) => {
+    await readOnlyPlainTables(client);
+    refuseStrange(await readTrust(client));
+    return ask(client);
+  });
 };
 
 /** What a command that failed says of a server that it has set up: nobody might look for it there. */

@@ -2,8 +2,9 @@
 
 import type * as BullMq from 'bullmq';
 import type { ServerAddress } from '../db/address.ts';
-import { GuardedClient, withClient, type Client } from '../db/client.ts';
+import { ensureSchema, GuardedClient, withClient, withTransaction, type Client } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
+import { readTrust, refuseUntrusted } from '../db/trust.ts';
 import { withPermission } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { queuePoolConnections, queueQueryTimeoutMs } from '../limits.ts';
@@ -22,6 +23,13 @@ const isCurrent = async (client: Client): Promise<boolean> => {
   if (!there.rows[0].there) return false;
   const found = await client.query(`select max(version) as version from ${queueSchema}.migration`);
   return found.rows[0].version >= LATEST_SCHEMA_VERSION;
+};
+
+/** Makes the schema before it is looked at: from then on nobody else can. Errors: ETL_UNTRUSTED. */
+const prepareSchema = async (client: Client): Promise<void> => {
+  await withTransaction(client, () => ensureSchema(client, queueSchema));
+  refuseUntrusted(await readTrust(client));
+  if (!(await isCurrent(client))) await loadBullMq().runMigrations(client, queueSchema);
 };
 
 /**
@@ -68,11 +76,7 @@ const backendOver =
 
 export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   label: address.label,
-  // One read when there is nothing to do.
-  prepare: () =>
-    withClient(address, async (client) => {
-      if (!(await isCurrent(client))) await loadBullMq().runMigrations(client, queueSchema);
-    }),
+  prepare: () => withClient(address, prepareSchema),
   namespaceOf: () => Promise.resolve(''),
   // A copy of the database has a copy of its queue.
   claim: () => Promise.resolve(),

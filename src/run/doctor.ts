@@ -2,6 +2,7 @@
 
 import type { ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
+import { foreignHint, listed, strangeHint } from '../db/trust.ts';
 import { queueConnectionsMax, serverStartSpreadMs, serverVersionMin, stagingTablesShown } from '../limits.ts';
 import { readServerFacts, type Bookkeeping, type ServerFacts } from './server-facts.ts';
 import { plural } from '../wording.ts';
@@ -148,9 +149,19 @@ const judgeCrashes = ({ crashes }: Bookkeeping): Finding[] => {
   ];
 };
 
-const judgeBookkeeping = ({ bookkeeping, access }: ServerFacts): Finding[] => {
+const judgeTrust = ({ trust: { foreign, strange } }: ServerFacts): Finding[] => [
+  foreign.length === 0
+    ? ok('owners', 'roles that this user trusts')
+    : refuse('owners', listed(foreign), `a run of this user would be refused. ${foreignHint}`),
+  ...(strange.length === 0
+    ? []
+    : [refuse('made by others', listed(strange), `a run would be refused. ${strangeHint}`)]),
+];
+
+const judgeBookkeeping = ({ bookkeeping, access, trust }: ServerFacts): Finding[] => {
   const name = 'bookkeeping schema';
   if (bookkeeping === undefined) {
+    if (trust.strange.length > 0) return [ok(name, 'not read')];
     const isClosed = access.missing.some((problem) => problem.includes(' schema etl'));
     return [ok(name, isClosed ? 'cannot be read by this user' : 'none yet: the first run makes it')];
   }
@@ -184,6 +195,7 @@ export const findingsOf = (facts: ServerFacts, workers: number): readonly Findin
   ...judgeConnections(facts, workers),
   ...judgeSettings(facts),
   ...judgeDisk(facts),
+  ...judgeTrust(facts),
   ...judgeBookkeeping(facts),
   judgeStaging(facts),
   ...(facts.bookkeeping === undefined ? [] : judgeStale(facts.bookkeeping)),

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { readEpoch } from '../checkpoint/epoch.ts';
 import type { Client } from '../db/client.ts';
 import { schemaVersions } from '../db/migrate.ts';
+import { readTrust, refuseUntrusted } from '../db/trust.ts';
 import type { Guard, PipelineSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import type { RunEvent } from '../model.ts';
@@ -12,6 +13,7 @@ import { readDefinition, type Definition } from './definition.ts';
 import type { RunOptions } from './options.ts';
 import { lookAtOutset, reasonsOf } from './outset.ts';
 import { planSources, type PlannedTable } from './plan.ts';
+import { placesOf } from './preflight.ts';
 import { formatCount } from '../wording.ts';
 import { chooseDecoder } from './table-load.ts';
 
@@ -78,7 +80,9 @@ const outsetOf = async (
   planned: readonly PlannedTable[],
   anew: boolean,
 ): Promise<OutsetPlan> => {
-  const { found, known } = await schemaVersions(client);
+  const trust = await readTrust(client, placesOf(spec.name));
+  refuseUntrusted(trust);
+  const { found, known } = await schemaVersions(client, trust);
   if (found === 0) return { does: 'load', run: null, why: ['no run has used this database'] };
   if (found !== known)
     return {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../checkpoint/ledger.ts';
 import { withClient, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/pooler.ts';
+import { readTrust, refuseUntrusted } from '../db/trust.ts';
 import { EtlError } from '../errors.ts';
 import { queuePollMs } from '../limits.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
@@ -12,6 +13,7 @@ import { createContext, prepareJob, type Job } from './job.ts';
 import { withSegmentWork, type LoadingRun } from './load.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { stagingColumns } from './plan.ts';
+import { placesOf } from './preflight.ts';
 import type { RunContext } from './context.ts';
 
 /** The run that is being loaded now. Errors: ETL_JOIN_REFUSED. */
@@ -55,6 +57,7 @@ export const loadForWorker = async (
   const job = await prepareJob(pipeline, options, hooks);
   await withClient(job.address, async (client) => {
     await refuseSharedSessions(client, job.address);
+    refuseUntrusted(await readTrust(client, placesOf(pipeline.name)));
     const context = await createContext(job, client, []);
     const run = await loadingRun(context, await findRun(context, job));
     const chunks = await loadedChunks(client, run.runId);

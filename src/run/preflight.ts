@@ -1,9 +1,11 @@
 // What can be known to fail is refused before any work: a standby, a read-only user, another encoding, a missing privilege.
 
 import type { PipelineSpec } from '../declaration.ts';
+import { stagingName } from '../copy/staging.ts';
 import type { ServerAddress } from '../db/address.ts';
 import { withPath, withTransaction, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/pooler.ts';
+import { readTrust, refuseUntrusted, type PipelinePlaces, type Trust } from '../db/trust.ts';
 import { EtlError } from '../errors.ts';
 import { serverVersionMin } from '../limits.ts';
 import { throwProblems } from '../pipeline/problems.ts';
@@ -116,15 +118,22 @@ const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => 
   throwProblems(pipeline, problems);
 };
 
+/** What a pipeline has of its own in the database, beside production. */
+export const placesOf = (pipeline: string): PipelinePlaces => ({
+  build: buildSchema(pipeline),
+  staging: stagingName(pipeline, ''),
+});
+
 /**
- * Looks before the run does anything. Errors: ETL_POOLER, ETL_SERVER_VERSION, ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY,
- * ETL_PERMISSION naming everything that is missing, ETL_DEFINITION naming types that the server does not have.
+ * Looks before the run does anything. Returns what it found in our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION,
+ * ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED, ETL_PERMISSION naming everything that is missing,
+ * ETL_DEFINITION naming types that the server does not have.
  */
 export const preflight = async (
   client: Client,
   address: ServerAddress,
   spec: PipelineSpec,
-): Promise<void> => {
+): Promise<Trust> => {
   await refuseSharedSessions(client, address);
   const { label } = address;
   const { version, versionNumber, isStandby, isReadOnly, user, database, encoding, missing } =
@@ -134,7 +143,10 @@ export const preflight = async (
   if (encoding !== 'UTF8') throw new EtlError('ETL_SERVER_ENCODING', { server: label, database, encoding });
   if (isStandby) throw new EtlError('ETL_STANDBY', { server: label });
   if (isReadOnly) throw new EtlError('ETL_READ_ONLY', { server: label, user });
+  const trust = await readTrust(client, placesOf(spec.name));
+  refuseUntrusted(trust);
   const problem = 'the privilege is missing';
   if (missing.length > 0) throw new EtlError('ETL_PERMISSION', { user, action: missing.join('; '), problem });
   await checkTypes(client, spec);
+  return trust;
 };

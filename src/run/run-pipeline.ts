@@ -166,9 +166,9 @@ const publishedBefore = async ({ client, job }: RunContext, { run }: Memory): Pr
 /** One attempt on one connection. What earlier attempts did is in the ledger. */
 const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolean): Promise<RunResult> => {
   const { spec, sqlTexts, hashes, options, hooks } = job;
-  await preflight(client, job.address, spec);
+  const trust = await preflight(client, job.address, spec);
   await setDurableCommits(client);
-  await migrate(client);
+  await migrate(client, trust);
   const context = await createContext(job, client, memory.steps);
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;

@@ -5,6 +5,7 @@ import type { ServerAddress } from '../db/address.ts';
 import type { Client } from '../db/client.ts';
 import { poolingOf, type Pooling } from '../db/pooler.ts';
 import { schemaVersions } from '../db/migrate.ts';
+import { otherShape, readOnlyPlainTables, readTrust, type Trust } from '../db/trust.ts';
 import { readAccess, type Access } from './preflight.ts';
 
 /** A setting as the server shows it, and as a number: bytes, seconds, or what it counts; null for a word. */
@@ -60,7 +61,9 @@ export interface ServerFacts {
   /** Start of the checkpointer, which every crash starts anew; null: this user may not see it. */
   readonly checkpointerStartedAt: Date | null;
   readonly staging: readonly StagingTable[];
-  /** undefined: not there yet, or closed to this user, which is then among `access.missing`. */
+  /** What in our schemas is not ours. */
+  readonly trust: Pick<Trust, 'foreign' | 'strange'>;
+  /** undefined: not there yet, or closed to this user, which is then among `access.missing`, or not safe to read. */
   readonly bookkeeping: Bookkeeping | undefined;
 }
 
@@ -142,12 +145,18 @@ const selectIsReadable = `
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = 'etl' and c.relname in ('migration', 'run', 'canary')`;
 
-const readBookkeeping = async (client: Client, { isStandby }: Access): Promise<Bookkeeping | undefined> => {
+const readBookkeeping = async (
+  client: Client,
+  { isStandby }: Access,
+  trust: Trust,
+): Promise<Bookkeeping | undefined> => {
+  // What is no plain table may run code of whoever made it.
+  if (trust.strange.length > 0) return undefined;
   if (!(await client.query(selectIsReadable)).rows[0].readable) return undefined;
   // A standby refuses to read unlogged tables (test/integration/standby.test.ts).
   const crashes = isStandby ? undefined : (await client.query(selectCrashes)).rows[0];
   const stale = (await client.query(selectStale)).rows.map(({ name }) => name);
-  return { ...(await schemaVersions(client)), crashes, stale };
+  return { ...(await schemaVersions(client, trust)), crashes, stale };
 };
 
 const freeBytesOf = async ({ embedded }: ServerAddress): Promise<number | undefined> => {
@@ -158,7 +167,11 @@ const freeBytesOf = async ({ embedded }: ServerAddress): Promise<number | undefi
 
 /** Asks the server. Reads only, and needs no privilege beyond `connect`: what a user may not see is left out. */
 export const readServerFacts = async (client: Client, address: ServerAddress): Promise<ServerFacts> => {
+  await readOnlyPlainTables(client);
   const access = await readAccess(client);
+  const trust = await readTrust(client);
+  const bookkeeping = await readBookkeeping(client, access, trust);
+  const isCurrent = bookkeeping !== undefined && bookkeeping.found === bookkeeping.known;
   const settings = await client.query(selectSettings, [settingNames]);
   return {
     pooling: await poolingOf(client, address),
@@ -168,6 +181,7 @@ export const readServerFacts = async (client: Client, address: ServerAddress): P
     connectionLimits: (await client.query(selectConnectionLimits)).rows,
     freeBytes: await freeBytesOf(address),
     staging: (await client.query(selectStaging)).rows,
-    bookkeeping: await readBookkeeping(client, access),
+    trust: { ...trust, strange: [...trust.strange, ...(isCurrent ? otherShape(trust) : [])] },
+    bookkeeping,
   };
 };

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { readTrust } from '../../src/db/trust.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
 import { failureOf } from '../helpers/failure.ts';
@@ -20,6 +21,22 @@ const start = async (): Promise<string> => {
     return currentEpoch(client);
   });
 };
+
+it('what the migrations make is what src/db/bookkeeping-shape.ts says; after a new migration run this file with -u', async () => {
+  const { shape } = await withClient(addressFromUrl(database.url), async (client) => {
+    await migrate(client);
+    return readTrust(client);
+  });
+  await expect(`// What the migrations make of the schema etl, as \`shape\` of trust.ts reads it: columns, constraints, unique indexes.
+// Written by test/integration/bookkeeping.test.ts.
+
+export const bookkeepingShape: readonly string[] = \`
+${shape.join('\n')}
+\`
+  .trim()
+  .split('\\n');
+`).toMatchFileSnapshot('../../src/db/bookkeeping-shape.ts');
+});
 
 describe('migrate', () => {
   it('twenty at once: all succeed, every migration is applied once, all see one epoch', async () => {
@@ -46,6 +63,38 @@ describe('migrate', () => {
       exit: 1,
     });
     await database.query('delete from etl.migration where version = 999');
+  });
+});
+
+describe('the shape of the bookkeeping', () => {
+  it.each([
+    {
+      what: 'a column',
+      sql: 'alter table etl.run add note text',
+      says: 'no migration made etl.run: note text',
+    },
+    {
+      what: 'a default',
+      sql: 'alter table etl.queue alter name set default session_user',
+      says: 'no migration made etl.queue: name text not null default SESSION_USER',
+    },
+    {
+      what: 'an index',
+      sql: 'create index on etl.run ((host || pipeline))',
+      says: 'no migration made etl.run: CREATE INDEX run_expr_idx',
+    },
+    {
+      what: 'a missing constraint',
+      sql: 'alter table etl.run drop constraint run_state_check',
+      says: 'etl.run: CHECK ((state = ANY',
+    },
+  ])('$what that is not of the migrations is refused', async ({ sql, says }) => {
+    await withClient(addressFromUrl(database.url), async (client) => {
+      await client.query(`begin; ${sql}`);
+      const error = await failureOf(migrate(client));
+      expect(error).toMatchObject({ code: 'ETL_UNTRUSTED' });
+      expect(error.message).toContain(says);
+    });
   });
 });
 

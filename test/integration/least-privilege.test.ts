@@ -151,14 +151,23 @@ describe('the reader', () => {
   });
 });
 
+it.each([
+  { who: 'the reader', role: reader },
+  { who: 'a stranger', role: stranger },
+])('$who may not use the queue, whose owner was not granted to it', async ({ role }) => {
+  const io = fakeIo({ env: { DATABASE_URL: urlOf(role) } });
+  expect({ exit: await main(['queue'], io), err: io.stderr.text }).toEqual({
+    exit: 1,
+    err: expect.stringMatching(/^error ETL_UNTRUSTED: .* schema etl belongs to loader_/),
+  });
+});
+
 describe('commands that only read name the privilege that is missing', () => {
   it.each([
     { role: stranger, who: 'a stranger', args: ['status'] },
     { role: stranger, who: 'a stranger', args: ['rejects', 'list'] },
-    { role: stranger, who: 'a stranger', args: ['queue'] },
     { role: stranger, who: 'a stranger', args: ['schedule', 'list'] },
     { role: outsider, who: 'an outsider', args: ['status'] },
-    { role: reader, who: 'the reader', args: ['queue'] },
   ])('$args for $who', async ({ role, args }) => {
     const io = fakeIo({ env: { DATABASE_URL: urlOf(role) } });
     const exit = await main(args, io);

@@ -45,6 +45,7 @@ const fit: ServerFacts = {
   startedAt,
   checkpointerStartedAt: new Date(startedAt.getTime() + 20),
   staging: [],
+  trust: { foreign: [], strange: [] },
   bookkeeping: {
     found: 1,
     known: 1,
@@ -281,6 +282,22 @@ const rows: readonly Row[] = [
     value: 'version 2',
     verdict: 'problem',
     advice: 'upgrade sluice',
+  },
+  {
+    title: 'bookkeeping that a stranger made',
+    facts: { trust: { foreign: ['schema etl belongs to mallory'], strange: [] } },
+    name: 'owners',
+    value: 'schema etl belongs to mallory',
+    verdict: 'problem',
+    advice: 'a run of this user would be refused',
+  },
+  {
+    title: 'bookkeeping in which a view is in place of a table',
+    facts: { trust: { foreign: [], strange: ['etl.run is no plain table'] } },
+    name: 'made by others',
+    value: 'etl.run is no plain table',
+    verdict: 'problem',
+    advice: 'a run would be refused',
   },
   {
     title: 'an epoch',

@@ -1,0 +1,139 @@
+// What the migrations make of the schema etl, as `shape` of trust.ts reads it: columns, constraints, unique indexes.
+// Written by test/integration/bookkeeping.test.ts.
+
+export const bookkeepingShape: readonly string[] = `
+canary: CHECK (only_row)
+canary: PRIMARY KEY (only_row)
+canary: epoch uuid not null
+canary: only_row boolean not null default true
+chunk: FOREIGN KEY {1} REFERENCES etl.source_file {1} ON DELETE c
+chunk: PRIMARY KEY (file_id, byte_start)
+chunk: byte_end bigint not null
+chunk: byte_start bigint not null
+chunk: committed_at timestamp with time zone not null default clock_timestamp()
+chunk: copied bigint not null
+chunk: epoch uuid not null
+chunk: file_id bigint not null
+chunk: filtered bigint not null
+chunk: first_line bigint not null
+chunk: first_record bigint not null
+chunk: lines bigint not null
+chunk: records bigint not null
+chunk: rejected bigint not null
+failure: PRIMARY KEY (id)
+failure: error text not null
+failure: error_code text not null
+failure: failed_at timestamp with time zone not null default clock_timestamp()
+failure: host text not null
+failure: id bigint not null identity a
+failure: job text
+failure: pid integer not null
+failure: pipeline text
+failure: queue text not null
+migration: PRIMARY KEY (version)
+migration: applied_at timestamp with time zone not null default clock_timestamp()
+migration: file text not null
+migration: version integer not null
+published_table: CHECK ((strategy = ANY (ARRAY['swap'::text, 'in place'::text])))
+published_table: FOREIGN KEY {1} REFERENCES etl.run {1} ON DELETE c
+published_table: PRIMARY KEY (run_id, table_name)
+published_table: columns text[]
+published_table: indexes text[] not null
+published_table: not_null text[]
+published_table: primary_key text[]
+published_table: published_at timestamp with time zone not null default clock_timestamp()
+published_table: rows bigint not null
+published_table: rows_before bigint
+published_table: run_id bigint not null
+published_table: schema_name text not null
+published_table: seconds double precision not null
+published_table: strategy text not null
+published_table: table_name text not null
+published_table: table_oid oid not null
+queue: PRIMARY KEY (name)
+queue: name text not null
+queue_owner: PRIMARY KEY (prefix, mark)
+queue_owner: at timestamp with time zone not null default clock_timestamp()
+queue_owner: mark text not null
+queue_owner: prefix text not null
+reject: FOREIGN KEY {2} REFERENCES etl.run {1} ON DELETE c
+reject: FOREIGN KEY {4} REFERENCES etl.source_file {1} ON DELETE c
+reject: PRIMARY KEY (id)
+reject: byte bigint not null
+reject: code text not null
+reject: column_name text
+reject: fault_count integer not null default 1
+reject: file_id bigint not null
+reject: id bigint not null identity a
+reject: last_line bigint
+reject: line bigint not null
+reject: member text
+reject: more_faults jsonb not null default '[]'::jsonb
+reject: raw text not null
+reject: reason text not null
+reject: record bigint not null
+reject: run_id bigint not null
+reject: table_name text not null
+run: CHECK ((state = ANY (ARRAY['planned'::text, 'loading'::text, 'loaded'::text, 'publishing'::text, 'published'::text, 'failed'::text, 'cancelled'::text])))
+run: CREATE INDEX run_job ON etl.run USING btree (job) WHERE (job IS NOT NULL)
+run: PRIMARY KEY (id)
+run: crashes_seen integer not null default 0
+run: definition_hash text not null
+run: epoch uuid not null
+run: error text
+run: error_code text
+run: finished_at timestamp with time zone
+run: generation integer not null default 1
+run: host text not null
+run: id bigint not null identity a
+run: job text
+run: loaded_at timestamp with time zone
+run: params jsonb not null default '{}'::jsonb
+run: pid integer not null
+run: pinned_params jsonb not null default '{}'::jsonb
+run: pipeline text not null
+run: queue text not null default 'default'::text
+run: session integer
+run: staged_hashes jsonb not null default '{}'::jsonb
+run: started_at timestamp with time zone not null default clock_timestamp()
+run: state text not null default 'planned'::text
+run: table_hashes jsonb not null
+run: workers integer not null
+schedule: CHECK ((last_outcome = ANY (ARRAY['enqueued'::text, 'skipped'::text, 'missed'::text])))
+schedule: CREATE INDEX schedule_job ON etl.schedule USING btree (job) WHERE (job IS NOT NULL)
+schedule: PRIMARY KEY (name)
+schedule: catch_up boolean not null
+schedule: cron text not null
+schedule: definition_hash text not null
+schedule: job text
+schedule: job_queue text
+schedule: job_state text
+schedule: last_outcome text
+schedule: last_slot timestamp with time zone
+schedule: name text not null
+schedule: next_slot timestamp with time zone not null
+schedule: params jsonb not null default '{}'::jsonb
+schedule: paused boolean not null default false
+schedule: pinned_params jsonb not null default '{}'::jsonb
+schedule: pipeline text not null
+schedule: priority integer
+schedule: queue text not null default 'default'::text
+schedule: time_zone text not null
+source_file: FOREIGN KEY {2} REFERENCES etl.run {1} ON DELETE c
+source_file: PRIMARY KEY (id)
+source_file: UNIQUE (run_id, table_name, ordinal)
+source_file: bytes bigint not null
+source_file: data_byte bigint not null
+source_file: data_line bigint not null
+source_file: fingerprint text not null
+source_file: header text[] not null
+source_file: id bigint not null identity a
+source_file: line_end text not null default 'lf'::text
+source_file: name text not null
+source_file: ordinal integer not null
+source_file: path text not null
+source_file: run_id bigint not null
+source_file: table_name text not null
+`
+  .trim()
+  .split('\n');
