@@ -47,11 +47,6 @@ export const rejectRawBytesMax = 4 * KiB;
  *  then the run stops. A worker stops by itself with so many, or one more than the limit: it may not have heard of the others. */
 export const rejectsCollectedMax = 1_000;
 
-/** Wait for one lock inside the final swap: longer would queue readers behind us. How long it is tried again, before the run
- *  stops with a clear error. */
-export const swapLockTimeoutMs = 2_000;
-export const publishWaitMs = 60_000;
-
 /** First and last bytes of a source file that go into its fingerprint beside size and modification time. */
 export const fingerprintSampleBytes = 64 * KiB;
 

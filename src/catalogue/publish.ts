@@ -68,6 +68,12 @@ export const publishErrors = {
     retry: 'run',
     exit: failed,
   },
+  ETL_PUBLISH_MEMORY: {
+    message: 'the server has no memory left to publish {tables} tables at once: {problem}',
+    hint: 'Production is unchanged. If the problem is shared memory, raise max_locks_per_transaction, which is {locks}, and restart the server.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_INTERNAL: {
     message: 'unexpected failure: {problem}',
     hint: 'Run with --debug for the trace, and report it.',

@@ -189,13 +189,20 @@ export const ensureSchema = async (client: Client, schema: string): Promise<void
   if (!(await isThere())) await client.query(`create schema ${quoteName(schema)}`);
 };
 
-/** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
-export const withTransaction = async <T>(client: Client, work: () => Promise<T>): Promise<T> => {
+/**
+ * Runs `work` in one transaction: committed when it returns, rolled back when it throws. `commit` may do more in the message
+ * that commits.
+ */
+export const withTransaction = async <T>(
+  client: Client,
+  work: () => Promise<T>,
+  commit: (result: T) => Promise<unknown> = () => client.query('commit'),
+): Promise<T> => {
   // The isolation that locks rely on: what is asked after a lock was granted must see what its last holder did.
   await client.query('begin isolation level read committed');
   try {
     const result = await work();
-    await client.query('commit');
+    await commit(result);
     return result;
   } catch (error) {
     // A lost connection cannot roll back, and need not: the server does.

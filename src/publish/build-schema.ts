@@ -37,6 +37,20 @@ const selectIndexes = (schema: string, table: string): Query => ({
   values: [quoteName(schema, table)],
 });
 
+/** Tables dropped in one statement: each takes some of the server's locks, of which it has some thousands. */
+const tablesPerDrop = 100;
+
+/** Drops the build schema and what is in it: what an attempt built, or the tables whose places it has taken. */
+export const dropBuildSchema = async (client: Client, pipeline: string): Promise<void> => {
+  const schema = buildSchema(pipeline);
+  const tables: readonly { name: string }[] = (await runQuery(client, selectTables(schema))).rows;
+  for (let first = 0; first < tables.length; first += tablesPerDrop) {
+    const names = tables.slice(first, first + tablesPerDrop).map(({ name }) => quoteName(schema, name));
+    await client.query(`drop table ${names.join(', ')} cascade`);
+  }
+  await client.query(`drop schema if exists ${quoteName(schema)} cascade`);
+};
+
 /** Drops what an earlier attempt built, but not the tables that rows were loaded into: of those, keys and indexes. */
 export const clearBuildSchema = async (
   client: Client,

@@ -24,32 +24,33 @@ export const selectCatalogues = `
   to_regclass('pg_catalog.pg_dist_schema') is not null as "citusSchemas"`;
 
 const selectHypertable = `
-  select 'TimescaleDB', 'hypertable' from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    join _timescaledb_catalog.hypertable h on h.schema_name = n.nspname and h.table_name = c.relname
-    where c.oid = $1`;
+  select t.oid, 'TimescaleDB', 'hypertable' from target t
+    join _timescaledb_catalog.hypertable h on h.schema_name = t.schema and h.table_name = t.name`;
 
 /** A table of a distributed schema is an exception: whatever comes into that schema becomes one. */
 const selectCitusTable = (citusSchemas: boolean): string => `
-  select 'Citus', 'table' from pg_catalog.pg_dist_partition where logicalrelid = $1::oid
-    ${
-      citusSchemas
-        ? 'and (select relnamespace from pg_class where oid = $1) not in (select schemaid from pg_catalog.pg_dist_schema)'
-        : ''
-    }`;
+  select t.oid, 'Citus', 'table' from target t join pg_catalog.pg_dist_partition d on d.logicalrelid::oid = t.oid
+    ${citusSchemas ? 'where t.namespace not in (select schemaid from pg_catalog.pg_dist_schema)' : ''}`;
 
 /**
- * Rows of kind and name for the table with the oid $1: members of an extension and what goes with one, a way of storing rows that
- * new tables do not have, security labels, a partitioning that has no partitions yet, and what the extensions say themselves.
+ * Rows of oid, kind and name for the tables in `target` (oid, schema, name, namespace): members of an extension and what goes
+ * with one, a way of storing rows that new tables do not have, security labels, a partitioning that has no partitions yet, and
+ * what the extensions say themselves.
  */
 export const selectClaims = ({ hypertables, citusTables, citusSchemas }: Catalogues): string =>
   [
-    `select 'extension', e.extname::text from pg_depend d join pg_extension e on e.oid = d.refobjid
-      where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_extension'::regclass
-        and d.objid in (select $1 union all select indexrelid from pg_index where indrelid = $1)`,
-    `select 'access method', a.amname::text from pg_class c join pg_am a on a.oid = c.relam
-      where c.oid = $1 and a.amname <> current_setting('default_table_access_method')`,
-    `select 'security label', provider from pg_seclabel where classoid = 'pg_class'::regclass and objoid = $1`,
-    `select 'partitioning', pg_get_partkeydef(oid) from pg_class where oid = $1 and relkind = 'p'`,
+    `select t.oid, 'extension', e.extname::text
+      from (select oid, oid as part from target
+          union all select t.oid, i.indexrelid from target t join pg_index i on i.indrelid = t.oid) t
+        join pg_depend d on d.classid = 'pg_class'::regclass and d.objid = t.part
+        join pg_extension e on e.oid = d.refobjid
+      where d.refclassid = 'pg_extension'::regclass`,
+    `select t.oid, 'access method', a.amname::text
+      from target t join pg_class c on c.oid = t.oid join pg_am a on a.oid = c.relam
+      where a.amname <> current_setting('default_table_access_method')`,
+    `select t.oid, 'security label', provider
+      from target t join pg_seclabel on classoid = 'pg_class'::regclass and objoid = t.oid`,
+    `select t.oid, 'partitioning', pg_get_partkeydef(t.oid) from target t where t.relkind = 'p'`,
     ...(hypertables ? [selectHypertable] : []),
     ...(citusTables ? [selectCitusTable(citusSchemas)] : []),
   ].join(' union all ');

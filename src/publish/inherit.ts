@@ -1,75 +1,88 @@
-// What the new table takes over from the old one: grants, comments, defaults, settings; and its owner.
+// What new tables take over from the old ones: grants, comments, defaults, settings.
 
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteText, type Query } from '../db/sql.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
 
+/** A built table, the table whose place it takes, and the comment that is declared. */
+export interface Heir {
+  readonly name: string;
+  readonly oldOid: number;
+  readonly comment: string | undefined;
+}
+
+/** Who may do what with the old tables, and with those of their columns that there still are. */
+const grantees = `
+      select h.place, 1 as step, h.name, null::name as attname, a.*
+        from heir h join pg_class c on c.oid = h.old, aclexplode(c.relacl) a
+      union all
+      select h.place, 2, h.name, t.attname, a.*
+        from heir h join pg_attribute t on t.attrelid = h.old, aclexplode(t.attacl) a
+        where t.attnum > 0 and not t.attisdropped
+          and exists (select from pg_attribute n where n.attrelid = h.oid and n.attname = t.attname)`;
+
 /**
- * Statements that give the built table what the table with this oid has, written by the server itself.
+ * Statements that give built tables what the tables with these oids have, written by the server itself.
  * What belongs to columns and indexes follows their names; a default only fits the type that it was made for.
  */
-const selectStatements = (oid: number, names: TableNames, comment: string | undefined): Query => ({
+const selectStatements = (heirs: readonly Heir[]): Query => ({
   text: `
-    with target as (select $2::text as name, ($2::text)::regclass as oid),
-    grantees as (
-      select 1 as place, null::name as attname, a.* from pg_class c, aclexplode(c.relacl) a where c.oid = $1
-      union all
-      select 2, t.attname, a.* from pg_attribute t, aclexplode(t.attacl) a
-        where t.attrelid = $1 and t.attnum > 0 and not t.attisdropped
-          and exists (select from pg_attribute n, target where n.attrelid = target.oid and n.attname = t.attname)
-    )
+    with heir as materialized (
+      select h.place, h.name, h.name::regclass as oid, h.old, coalesce(h.comment, obj_description(h.old, 'pg_class')) as comment
+        from unnest($1::text[], $2::oid[], $3::text[]) with ordinality as h (name, old, comment, place)
+    ),
+    grantees as (${grantees})
     select statement from (
-      select place, format('grant %s%s on table %s to %s%s', privilege_type,
-          case when attname is null then '' else format(' (%I)', attname) end, target.name,
+      select place, step, format('grant %s%s on table %s to %s%s', privilege_type,
+          case when attname is null then '' else format(' (%I)', attname) end, name,
           case when grantee = 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,
           case when is_grantable then ' with grant option' else '' end) as statement
-        from grantees, target
+        from grantees
       union all
-      select 3, format('comment on table %s is %L', target.name, coalesce($3, obj_description($1, 'pg_class')))
-        from target where coalesce($3, obj_description($1, 'pg_class')) is not null
+      select place, 3, format('comment on table %s is %L', name, comment) from heir where comment is not null
       union all
-      select 4, format('comment on column %s.%I is %L', target.name, n.attname, col_description($1, o.attnum))
-        from target, pg_attribute o join pg_attribute n on n.attname = o.attname
-        where o.attrelid = $1 and n.attrelid = target.oid and o.attnum > 0 and not o.attisdropped
-          and col_description($1, o.attnum) is not null
+      select h.place, 4, format('comment on column %s.%I is %L', h.name, n.attname, col_description(h.old, o.attnum))
+        from heir h join pg_attribute o on o.attrelid = h.old
+          join pg_attribute n on n.attrelid = h.oid and n.attname = o.attname
+        where o.attnum > 0 and not o.attisdropped and col_description(h.old, o.attnum) is not null
       union all
-      select 5, format('alter table %s set (%s)', target.name, array_to_string(c.reloptions, ', '))
-        from target, pg_class c where c.oid = $1 and c.reloptions is not null
+      select h.place, 5, format('alter table %s set (%s)', h.name, array_to_string(c.reloptions, ', '))
+        from heir h join pg_class c on c.oid = h.old where c.reloptions is not null
       union all
-      select 6, format('alter table %s set (toast.%s)', target.name, array_to_string(t.reloptions, ', toast.'))
-        from target, pg_class c join pg_class t on t.oid = c.reltoastrelid where c.oid = $1 and t.reloptions is not null
+      select h.place, 6, format('alter table %s set (toast.%s)', h.name, array_to_string(t.reloptions, ', toast.'))
+        from heir h join pg_class c on c.oid = h.old join pg_class t on t.oid = c.reltoastrelid
+        where t.reloptions is not null
       union all
-      select 7, format('alter table %s alter column %I set default %s',
-          target.name, n.attname, pg_get_expr(d.adbin, d.adrelid))
-        from target, pg_attrdef d join pg_attribute o on o.attrelid = d.adrelid and o.attnum = d.adnum
-          join pg_attribute n on n.attname = o.attname and n.atttypid = o.atttypid
-        where d.adrelid = $1 and n.attrelid = target.oid and o.attgenerated = ''
+      select h.place, 7, format('alter table %s alter column %I set default %s',
+          h.name, n.attname, pg_get_expr(d.adbin, d.adrelid))
+        from heir h join pg_attrdef d on d.adrelid = h.old
+          join pg_attribute o on o.attrelid = d.adrelid and o.attnum = d.adnum
+          join pg_attribute n on n.attrelid = h.oid and n.attname = o.attname and n.atttypid = o.atttypid
+        where o.attgenerated = ''
       union all
-      select 8, format('alter table %s replica identity %s', target.name,
+      select h.place, 8, format('alter table %s replica identity %s', h.name,
           case c.relreplident when 'f' then 'full' else 'nothing' end)
-        from target, pg_class c where c.oid = $1 and c.relreplident in ('f', 'n')
+        from heir h join pg_class c on c.oid = h.old where c.relreplident in ('f', 'n')
       union all
-      select 9, format('alter table %s %s %I', target.name, what.verb, n.relname)
-        from target, pg_index i join pg_class o on o.oid = i.indexrelid
+      select h.place, 9, format('alter table %s %s %I', h.name, what.verb, n.relname)
+        from heir h join pg_index i on i.indrelid = h.old join pg_class o on o.oid = i.indexrelid
           cross join lateral (values ('cluster on', i.indisclustered), ('replica identity using index', i.indisreplident))
             as what (verb, wanted)
-          join pg_class n on n.relname = o.relname
-          join pg_index j on j.indexrelid = n.oid
-        where i.indrelid = $1 and j.indrelid = target.oid and what.wanted
+          join pg_index j on j.indrelid = h.oid join pg_class n on n.oid = j.indexrelid and n.relname = o.relname
+        where what.wanted
     ) statements
-    order by place`,
-  values: [oid, builtName(names), comment ?? null],
+    order by place, step`,
+  values: [
+    heirs.map(({ name }) => name),
+    heirs.map(({ oldOid }) => oldOid),
+    heirs.map(({ comment }) => comment ?? null),
+  ],
 });
 
-/** Gives the built table what the table with this oid has; a declared comment goes before an old one. */
-export const inherit = async (
-  client: Client,
-  oid: number,
-  names: TableNames,
-  comment: string | undefined,
-): Promise<void> => {
-  const { rows } = await runQuery(client, selectStatements(oid, names, comment));
-  for (const { statement } of rows) await client.query(statement);
+/** Gives built tables what the old ones have; a declared comment goes before an old one. */
+export const inherit = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
+  const { rows } = await runQuery(client, selectStatements(heirs));
+  if (rows.length > 0) await client.query(rows.map(({ statement }) => statement).join(';\n'));
 };
 
 const selectStatistics = (names: TableNames): Query => ({
@@ -89,15 +102,6 @@ export const inheritStatistics = async (client: Client, names: TableNames): Prom
   const { rows } = await runQuery(client, selectStatistics(names));
   for (const { statement } of rows) await client.query(statement);
 };
-
-/** The owner of a table when it is not the current user; undefined when it is. */
-export const foreignOwner = async (client: Client, oid: number): Promise<string | undefined> =>
-  (
-    await client.query(
-      `select pg_get_userbyid(relowner) as owner from pg_class where oid = $1 and pg_get_userbyid(relowner) <> current_user`,
-      [oid],
-    )
-  ).rows[0]?.owner;
 
 /** Sets a declared comment on a table that stays. */
 export const setComment = (table: string, comment: string): Query => ({

@@ -21,6 +21,8 @@ export interface KeyChanges {
   readonly drop: readonly KeyStep[];
   readonly key: readonly KeyStep[];
   readonly make: readonly KeyStep[];
+  /** Whether the server locks readers out for a step of them. */
+  readonly blocksReaders: boolean;
 }
 
 const listed = (columns: readonly string[]): string => `(${columns.join(', ')})`;
@@ -85,14 +87,15 @@ const indexChanges = (
   table: BuiltTable,
   built: TableState,
   production: ProductionTable,
-): Omit<KeyChanges, 'key'> => {
+): Pick<KeyChanges, 'texts' | 'drop' | 'make'> => {
   const before = (name: string) => production.indexes.find((index) => index.name === name);
   const changed = built.indexes.filter((index) => {
     const old = before(index.name);
     return table.indexes.includes(index.name) && !(old?.isValid === true && old.ddl === index.ddl);
   });
   const gone = production.indexes.filter(
-    ({ name, isOurs, constraint }) => isOurs && constraint === null && !table.indexes.includes(name),
+    ({ name, constraint }) =>
+      production.ours.includes(name) && constraint === null && !table.indexes.includes(name),
   );
   const replaced = changed.flatMap(({ name }) => before(name) ?? []);
   return {
@@ -110,7 +113,7 @@ const nullChanges = (
   table: BuiltTable,
   built: TableState,
   production: ProductionTable,
-): Omit<KeyChanges, 'key'> => {
+): Pick<KeyChanges, 'texts' | 'drop' | 'make'> => {
   const isRequired = ({ columns }: TableState, wanted: string): boolean =>
     columns.some(({ name, notNull }) => name === wanted && notNull);
   const names = built.columns.map(({ name }) => name);
@@ -138,10 +141,12 @@ export const keyChanges = (table: BuiltTable, built: TableState, production: Pro
   const key = primaryKeyChanges(table, production);
   const indexes = indexChanges(table, built, production);
   const nulls = nullChanges(table, built, production);
+  // A column of a primary key allows no nulls: the key goes first.
+  const drop = [...key.drop, ...indexes.drop, ...nulls.drop];
   return {
     texts: [...key.texts, ...indexes.texts, ...nulls.texts],
-    // A column of a primary key allows no nulls: the key goes first.
-    drop: [...key.drop, ...indexes.drop, ...nulls.drop],
+    blocksReaders: drop.length + key.key.length + nulls.make.length > 0,
+    drop,
     key: key.key,
     make: [...nulls.make, ...indexes.make],
   };

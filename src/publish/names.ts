@@ -8,10 +8,6 @@ import { quoteName, type Query } from '../db/sql.ts';
  */
 export const buildSchema = (pipeline: string): string => `etl_build_${pipeline}`;
 
-export const dropBuildSchema = (pipeline: string): Query => ({
-  text: `drop schema if exists ${quoteName(buildSchema(pipeline))} cascade`,
-});
-
 export const createBuildSchema = (pipeline: string): Query => ({
   text: `create schema ${quoteName(buildSchema(pipeline))}`,
 });

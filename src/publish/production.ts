@@ -1,11 +1,10 @@
-// A production table as it stands, what hangs on it, and what of it is ours.
+// Production tables as they stand, what hangs on them, and what of them is ours.
 
-import { runQuery, type Client } from '../db/client.ts';
-import type { Query } from '../db/sql.ts';
+import type { Client } from '../db/client.ts';
 import { selectDependents, type Dependent } from './dependents.ts';
-import { selectCatalogues } from './extensions.ts';
+import { selectCatalogues, type Catalogues } from './extensions.ts';
 import type { DeclaredTable, TableNames } from './names.ts';
-import { productionState, type TableState } from './table-state.ts';
+import { columnList, indexList, wantedTables, type TableState } from './table-state.ts';
 
 /** What the newest run that published a table recorded of it; null: it ran before that was recorded. */
 export interface PublishedShape {
@@ -18,45 +17,100 @@ export interface ProductionTable extends TableState {
   readonly oid: number;
   /** relkind: r an ordinary table, p a partitioned one; anything else is no table of ours. */
   readonly kind: string;
+  /** When it is not the current user. */
+  readonly owner: string | null;
   readonly dependents: readonly Dependent[];
+  /** Of what can change under the lock that keeps columns and indexes as they are: what hangs on it, who may do what. */
+  readonly fingerprint: string;
   /** True when a foreign key of another table points here, so that rows must be replaced by key. */
   readonly isReferenced: boolean;
   /** Undefined: no run published this very table. */
   readonly published: PublishedShape | undefined;
+  /** Indexes that some run recorded that it made. */
+  readonly ours: readonly string[];
 }
 
 /** Raised inside the transaction when a table, or what hangs on it, changed since we looked; publishing starts over. */
 export class ProductionChanged extends Error {}
 
-const selectPublished = (oid: number, { schema, table }: TableNames): Query => ({
-  text: `select columns, not_null as "notNull", primary_key as "primaryKey" from etl.published_table
-    where table_oid = $1 and schema_name = $2 and table_name = $3 order by run_id desc limit 1`,
-  values: [oid, schema, table],
-});
+/** Rows of place, name and fingerprint of those of these tables that are there, and of what goes into it. */
+export const selectHanging = (tables: readonly TableNames[], has: Catalogues): string => `
+  with target as materialized (
+    select w.place, w.schema, w.name, c.oid, c.relkind, c.relowner, c.relacl, c.relnamespace as namespace
+      from ${wantedTables(tables)}
+        join pg_namespace n on n.nspname = w.schema join pg_class c on c.relnamespace = n.oid and c.relname = w.name
+  ),
+  dependent (oid, kind, name) as (${selectDependents(has)}),
+  hanging as (
+    select oid, json_agg(json_build_object('kind', kind, 'name', name) order by kind, name) as dependents
+      from dependent group by oid
+  ),
+  state as (
+    select f.place::int, f.schema, f.name, f.oid, f.relkind as kind,
+        nullif(pg_get_userbyid(f.relowner), current_user) as owner,
+        f.relacl::text as access,
+        array(select a.attacl::text from pg_attribute a where a.attrelid = f.oid and a.attnum > 0 order by a.attnum)
+          as column_access,
+        coalesce(h.dependents, '[]') as dependents
+      from target f left join hanging h on h.oid = f.oid
+  )
+  select s.*, encode(sha256(convert_to(row(oid, kind, owner, access, column_access, dependents)::text,
+      'UTF8')), 'hex') as fingerprint
+    from state s`;
+
+/** The same with columns and indexes, and what the ledger knows of the tables. */
+const selectProduction = (tables: readonly TableNames[], has: Catalogues): string => `
+  select s.*, p.published, coalesce(i.ours, '{}') as ours, ${columnList('s.oid')} as columns,
+      ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes
+    from (${selectHanging(tables, has)}) s
+      left join (
+        select distinct on (schema_name, table_name, table_oid) schema_name, table_name, table_oid,
+            json_build_object('columns', columns, 'notNull', not_null, 'primaryKey', primary_key) as published
+          from etl.published_table order by schema_name, table_name, table_oid, run_id desc
+      ) p on p.schema_name = s.schema and p.table_name = s.name and p.table_oid = s.oid
+      left join (
+        select schema_name, table_name, array_agg(distinct index) as ours
+          from etl.published_table, unnest(indexes) as index group by schema_name, table_name
+      ) i on i.schema_name = s.schema and i.table_name = s.name
+    order by s.place`;
 
 /** A primary key that somebody made on a table of ours that is declared without one. */
 const isOwnKey = (columns: readonly string[], published: PublishedShape | undefined): boolean =>
   columns.length > 0 && (published === undefined || published.primaryKey?.length === 0);
 
-/** Looks the production table up; undefined when there is none. */
-export const productionTable = async (
-  client: Client,
-  table: DeclaredTable,
-): Promise<ProductionTable | undefined> => {
-  const found = await client.query(
-    `select c.oid, c.relkind as kind, ${selectCatalogues}
-      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname = $1 and c.relname = $2`,
-    [table.schema, table.table],
-  );
-  if (found.rows.length === 0) return undefined;
-  const { oid, kind, ...catalogues } = found.rows[0];
-  const dependents: Dependent[] = (await runQuery(client, selectDependents(oid, catalogues))).rows;
-  const published: PublishedShape | undefined = (await runQuery(client, selectPublished(oid, table))).rows[0];
-  const state = await productionState(client, table);
-  const key = state.indexes.find(({ isPrimary }) => isPrimary);
-  if (table.primaryKey.length === 0 && isOwnKey(key?.columns ?? [], published))
-    dependents.push({ kind: 'primary key', name: key!.name });
+type Found = Omit<ProductionTable, 'isReferenced' | 'published'> & {
+  readonly place: number;
+  readonly published: PublishedShape | null;
+};
+
+const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
+  const { oid, kind, owner, columns, indexes, fingerprint, ours } = found;
+  const published = found.published ?? undefined;
+  const key = indexes.find(({ isPrimary }) => isPrimary);
+  const isKeyOwn = table.primaryKey.length === 0 && isOwnKey(key?.columns ?? [], published);
+  const dependents = [...found.dependents, ...(isKeyOwn ? [{ kind: 'primary key', name: key!.name }] : [])];
   const isReferenced = dependents.some((dependent) => dependent.kind === 'foreign key');
-  return { ...state, oid, kind, dependents, isReferenced, published };
+  return { oid, kind, owner, columns, indexes, dependents, fingerprint, isReferenced, published, ours };
+};
+
+/** Whether it is the same table, with the same on it. */
+export const isSame = (a: ProductionTable | undefined, b: ProductionTable | undefined): boolean =>
+  JSON.stringify(a) === JSON.stringify(b);
+
+/** Which catalogues there are to ask. */
+export const readCatalogues = async (client: Client): Promise<Catalogues> =>
+  (await client.query(`select ${selectCatalogues}`)).rows[0];
+
+/** Looks production tables up, all in one question; undefined where there is none. */
+export const productionTables = async (
+  client: Client,
+  tables: readonly DeclaredTable[],
+): Promise<readonly (ProductionTable | undefined)[]> => {
+  if (tables.length === 0) return [];
+  const { rows } = await client.query<Found>(selectProduction(tables, await readCatalogues(client)));
+  const found = new Map(rows.map((row) => [row.place, row]));
+  return tables.map((table, index) => {
+    const row = found.get(index + 1);
+    return row && asProduction(table, row);
+  });
 };

@@ -1,46 +1,16 @@
-// The last step for one table, inside the publishing transaction: swap it in, or replace its rows in place.
+// How the tables of a run are published: swapped, or replaced in place; refused, announced and recorded.
 
 import type { Client } from '../db/client.ts';
-import { quoteName, type Query } from '../db/sql.ts';
-import { codeOf, EtlError, messageOf } from '../errors.ts';
+import type { Query } from '../db/sql.ts';
 import { dependentsText } from './dependents.ts';
-import { foreignOwner, inherit } from './inherit.ts';
-import { keyChanges, type KeyStep } from './keys.ts';
-import { builtName, productionName, type BuiltTable, type DeclaredTable } from './names.ts';
-import { ProductionChanged, productionTable, type ProductionTable } from './production.ts';
-import { replaceRows } from './replace-rows.ts';
+import { keyChanges } from './keys.ts';
+import { productionName, type BuiltTable, type DeclaredTable } from './names.ts';
+import { ProductionChanged, isSame, productionTables, type ProductionTable } from './production.ts';
 import { refuseShape } from './shape.ts';
-import { builtState, columnsOf, type TableState } from './table-state.ts';
+import { movedName } from './swap.ts';
+import { builtStates, columnsOf, type TableState } from './table-state.ts';
 
 export type Strategy = 'swap' | 'in place';
-
-/** The statement, whose failure with this SQLSTATE means that somebody was faster. */
-const unlessChanged = async (client: Client, sql: string, sqlstate: string): Promise<void> => {
-  await client.query(sql).catch((cause: unknown) => {
-    throw codeOf(cause) === sqlstate ? new ProductionChanged() : cause;
-  });
-};
-
-/** Puts the built table in the old one's place; a first publication takes over the schema's default privileges. */
-const swap = async (
-  client: Client,
-  table: BuiltTable,
-  production: ProductionTable | undefined,
-): Promise<void> => {
-  const target = productionName(table);
-  // An empty table made in the production schema has the privileges that new tables there are to have.
-  if (production === undefined) await unlessChanged(client, `create table ${target} ()`, '42P07');
-  await unlessChanged(client, `lock table ${target} in access exclusive mode`, '42P01');
-  const old = (await productionTable(client, table))!;
-  if (production !== undefined && JSON.stringify(old) !== JSON.stringify(production))
-    throw new ProductionChanged();
-  const owner = await foreignOwner(client, old.oid);
-  await inherit(client, old.oid, table, table.comment);
-  await client.query(`drop table ${target}`);
-  await client.query(`alter table ${builtName(table)} set schema ${quoteName(table.schema)}`);
-  // Last, and in production: an owner that is not us may not create in the build schema.
-  if (owner !== undefined) await client.query(`alter table ${target} owner to ${quoteName(owner)}`);
-};
 
 /** How a table will be published, and on what that depends. */
 export interface PublishPlan {
@@ -48,20 +18,56 @@ export interface PublishPlan {
   readonly builtAs: TableState;
   readonly strategy: Strategy;
   readonly production: ProductionTable | undefined;
+  /** Its keys or indexes have to change, so that readers wait while its rows are replaced. */
+  readonly blocksReaders: boolean;
 }
 
-/** Refuses before any row is loaded what would be refused in the end; `like` names a table with the declared columns. */
-export const checkTarget = async (client: Client, table: DeclaredTable, like: string): Promise<void> => {
-  const production = await productionTable(client, table);
-  if (production !== undefined) refuseShape(table, await columnsOf(client, like), production);
+/** A table that is to be published, and the quoted name of one with the declared columns. */
+export interface Target {
+  readonly table: DeclaredTable;
+  readonly like: string;
+}
+
+/** Refuses before any row is loaded what would be refused in the end. */
+export const checkTargets = async (client: Client, targets: readonly Target[]): Promise<void> => {
+  const columns = await columnsOf(
+    client,
+    targets.map(({ like }) => like),
+  );
+  const found = await productionTables(
+    client,
+    targets.map(({ table }) => table),
+  );
+  for (const [index, { table }] of targets.entries()) {
+    const production = found[index];
+    if (production !== undefined) refuseShape(table, columns[index]!, production);
+  }
 };
 
-export const planPublish = async (client: Client, table: BuiltTable): Promise<PublishPlan> => {
-  const production = await productionTable(client, table);
-  const builtAs = await builtState(client, table);
-  if (production !== undefined) refuseShape(table, builtAs.columns, production);
-  const strategy = (production?.dependents.length ?? 0) > 0 ? 'in place' : 'swap';
-  return { table, builtAs, strategy, production };
+/** Plans all tables, in as many questions as one takes. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED. */
+export const planPublish = async (
+  client: Client,
+  tables: readonly BuiltTable[],
+): Promise<readonly PublishPlan[]> => {
+  const found = await productionTables(client, tables);
+  const built = await builtStates(client, tables);
+  return tables.map((table, index) => {
+    const [production, builtAs] = [found[index], built[index]!];
+    if (production !== undefined) refuseShape(table, builtAs.columns, production);
+    const strategy = (production?.dependents.length ?? 0) > 0 ? 'in place' : 'swap';
+    const blocksReaders = strategy === 'in place' && keyChanges(table, builtAs, production!).blocksReaders;
+    return { table, builtAs, strategy, production, blocksReaders };
+  });
+};
+
+/** Throws when a table is not what it was when it was planned. Called under a lock that keeps it so, up to what hangs on it. */
+export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
+  const now = await productionTables(
+    client,
+    plans.map(({ table }) => table),
+  );
+  for (const [index, { production }] of plans.entries())
+    if (!isSame(now[index], production)) throw new ProductionChanged();
 };
 
 /** What an in-place publication costs, for the user; undefined for a swap. */
@@ -78,51 +84,30 @@ export const planNotice = ({ table, builtAs, strategy, production }: PublishPlan
   );
 };
 
-/** A statement that this kind of table does not take, with what makes it one: Citus refuses some by 0A000. */
-const unsupported = (
-  { schema, table }: BuiltTable,
-  { dependents }: ProductionTable,
-  cause: unknown,
-): unknown => {
-  if (codeOf(cause) !== '0A000') return cause;
-  const problem = `rows of ${schema}.${table} cannot be replaced in place: ${messageOf(cause)}`;
-  const hint = `It has to stay the same table because of ${dependentsText(dependents)}. Rename it, run, and make the new table what the old one was.`;
-  return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
-};
-
-/**
- * Publishes one table inside the caller's transaction. Returns what is left to do there when the rows of all tables are in.
- * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_INCOMPLETE.
- */
-export const publishTable = async (
-  client: Client,
-  { table, builtAs, strategy, production }: PublishPlan,
-): Promise<readonly KeyStep[]> => {
-  if (strategy === 'in place')
-    return replaceRows(client, table, builtAs, production!).catch((cause: unknown) => {
-      throw unsupported(table, production!, cause);
-    });
-  await swap(client, table, production);
-  return [];
-};
-
-export const insertPublished = (runId: number, { table, builtAs, strategy }: PublishPlan): Query => ({
+/** Records what was published; a swapped table is still where it was moved to. */
+export const insertPublished = (runId: number, plans: readonly PublishPlan[]): Query => ({
   text: `insert into etl.published_table
-      (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key,
-        rows_before)
-    values ($1, $2, $3, $4::text::regclass, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before)
+    select $1, p.schema_name, p.table_name, p.found::regclass, p.strategy, p.rows, p.seconds, p.indexes, p.columns, p.not_null,
+        p.primary_key, p.rows_before
+      from jsonb_to_recordset($2::jsonb) as p (schema_name text, table_name text, found text, strategy text, rows bigint,
+        seconds float8, indexes text[], columns text[], not_null text[], primary_key text[], rows_before bigint)`,
   values: [
     runId,
-    table.schema,
-    table.table,
-    productionName(table),
-    strategy,
-    table.rows,
-    table.seconds,
-    table.indexes,
-    builtAs.columns.map(({ name }) => name),
-    builtAs.columns.filter(({ notNull }) => notNull).map(({ name }) => name),
-    table.primaryKey,
-    table.rowsBefore,
+    JSON.stringify(
+      plans.map(({ table, builtAs, strategy }) => ({
+        schema_name: table.schema,
+        table_name: table.table,
+        found: strategy === 'swap' ? movedName(runId, table) : productionName(table),
+        strategy,
+        rows: table.rows,
+        seconds: table.seconds,
+        indexes: table.indexes,
+        columns: builtAs.columns.map(({ name }) => name),
+        not_null: builtAs.columns.filter(({ notNull }) => notNull).map(({ name }) => name),
+        primary_key: table.primaryKey,
+        rows_before: table.rowsBefore,
+      })),
+    ),
   ],
 });

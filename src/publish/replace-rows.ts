@@ -2,14 +2,14 @@
 
 import { withPath, type Client } from '../db/client.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
-import { EtlError } from '../errors.ts';
+import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
 import { dependentsText } from './dependents.ts';
 import { keepsRowsElsewhere } from './extensions.ts';
 import { setComment } from './inherit.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyStep } from './keys.ts';
 import { builtName, productionName, type BuiltTable } from './names.ts';
-import { ProductionChanged, productionTable, type ProductionTable } from './production.ts';
+import { productionTables, type ProductionTable } from './production.ts';
 import type { TableIndex, TableState } from './table-state.ts';
 
 /** The table's own rows: a table that inherits from it is somebody else's; partitions are its own. */
@@ -81,9 +81,9 @@ const replaceByKey = async (
   const dependents = dependentsText(production.dependents);
   if (primaryKey.length === 0) throw new EtlError('ETL_PUBLISH_NO_KEY', { table: table.table, dependents });
   // As it stands by now: indexes that the declaration changed are gone.
-  const now = (await productionTable(client, table))!;
-  const key = now.indexes.find(({ isPrimary }) => isPrimary)!;
-  const traded = await tradedIndexes(client, table, now, key);
+  const [now] = await productionTables(client, [table]);
+  const key = now!.indexes.find(({ isPrimary }) => isPrimary)!;
+  const traded = await tradedIndexes(client, table, now!, key);
   for (const index of traded) if (index.constraint !== null) refuseConstraint(table, production, index);
   await doKeySteps(
     client,
@@ -108,9 +108,21 @@ const replaceByKey = async (
   return traded.flatMap((index) => makeIndex(table, index, index));
 };
 
+/** A statement that this kind of table does not take, with what makes it one: Citus refuses some by 0A000. */
+export const unsupported = (
+  { schema, table }: BuiltTable,
+  { dependents }: ProductionTable,
+  cause: unknown,
+): unknown => {
+  if (codeOf(cause) !== '0A000') return cause;
+  const problem = `rows of ${schema}.${table} cannot be replaced in place: ${messageOf(cause)}`;
+  const hint = `It has to stay the same table because of ${dependentsText(dependents)}. Rename it, run, and make the new table what the old one was.`;
+  return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
+};
+
 /**
- * Replaces the rows of a table that other objects depend on. Readers see the old rows until the commit, or wait when its keys
- * or indexes have to change; writers wait. Returns the keys and indexes that are left to make, when the rows of all tables
+ * Replaces the rows of a table that other objects depend on, under a lock of the caller. Readers see the old rows until the
+ * commit, or wait when its keys or indexes have to change; writers wait. Returns the keys and indexes that are left to make, when the rows of all tables
  * are in: a foreign key that is deferred may look at several of them.
  *
  * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_INCOMPLETE.
@@ -123,11 +135,6 @@ export const replaceRows = async (
 ): Promise<readonly KeyStep[]> => {
   const [target, built] = [productionName(table), builtName(table)];
   const changes = keyChanges(table, builtAs, production);
-  const lock = changes.drop.length + changes.key.length > 0 ? 'access exclusive' : 'share row exclusive';
-  await client.query(`lock table ${target} in ${lock} mode`);
-  // Under the lock nothing new can hang on the table; what came between the plan and the lock makes a new plan.
-  const now = await productionTable(client, table);
-  if (JSON.stringify(now) !== JSON.stringify(production)) throw new ProductionChanged();
   // A policy that hides rows from us is an error, not rows that stay.
   await client.query('set local row_security = off');
   const names = builtAs.columns.map(({ name }) => name);
@@ -147,6 +154,8 @@ export const replaceRows = async (
     left.push(...changes.key);
   }
   await checkRows(client, table, production);
+  // Its name and those of its indexes are free for what comes there.
+  await client.query(`drop table ${built}`);
   if (table.comment !== undefined) await client.query(setComment(target, table.comment).text);
   return [...left, ...changes.make];
 };

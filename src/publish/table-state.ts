@@ -1,8 +1,8 @@
-// Columns and indexes of a table, new or in production, as the server describes them.
+// Columns and indexes of tables, new or in production, as the server describes them.
 
-import { runQuery, type Client } from '../db/client.ts';
-import type { Query } from '../db/sql.ts';
-import { builtName, productionName, type TableNames } from './names.ts';
+import type { Client } from '../db/client.ts';
+import { quoteText } from '../db/sql.ts';
+import type { TableNames } from './names.ts';
 
 export interface TableColumn {
   readonly name: string;
@@ -29,8 +29,6 @@ export interface TableIndex {
   readonly isClustered: boolean;
   /** The key or constraint that it belongs to. */
   readonly constraint: string | null;
-  /** Some run recorded that it made it. */
-  readonly isOurs: boolean;
 }
 
 export interface TableState {
@@ -38,15 +36,21 @@ export interface TableState {
   readonly indexes: readonly TableIndex[];
 }
 
-const selectColumns = (table: string): Query => ({
-  text: `select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as "notNull"
-    from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum`,
-  values: [table],
-});
+const quoteTexts = (texts: readonly string[]): string => `array[${texts.map(quoteText).join(', ')}]::text[]`;
 
-/** Columns of the table with this quoted name. */
-export const columnsOf = async (client: Client, table: string): Promise<readonly TableColumn[]> =>
-  (await runQuery(client, selectColumns(table))).rows;
+/**
+ * The tables themselves, as rows of place, schema and name. As literals: the same question is asked once more inside a `do`,
+ * which takes no parameters (swap.ts).
+ */
+export const wantedTables = (tables: readonly TableNames[]): string =>
+  `unnest(${quoteTexts(tables.map(({ schema }) => schema))}, ${quoteTexts(tables.map(({ table }) => table))})
+    with ordinality as w (schema, name, place)`;
+
+/** Columns of the table with this oid, as a list. */
+export const columnList = (oid: string): string => `
+  coalesce((select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod), 'notNull', attnotnull)
+      order by attnum)
+    from pg_attribute where attrelid = ${oid} and attnum > 0 and not attisdropped), '[]')`;
 
 /** The operator by which a B-tree says that two values are the same. PostgreSQL, "Operator Classes and Operator Families". */
 const equality = (opclass: string): string => `coalesce(
@@ -59,38 +63,58 @@ const equality = (opclass: string): string => `coalesce(
       join pg_namespace n on n.oid = o.oprnamespace
       where c.oid = ${opclass}), 'operator(pg_catalog.=)')`;
 
-// An index of a partitioned table is written ON ONLY, though made without ONLY it is one of all partitions.
-const selectIndexes = (table: string, names: TableNames): Query => ({
-  text: `select x.relname as name, i.indisprimary as "isPrimary", i.indisunique as "isUnique",
-      i.indisvalid as "isValid", i.indimmediate as "isImmediate", i.indisreplident as "isReplicaIdentity",
-      i.indisclustered as "isClustered", i.indexprs is not null as "hasExpressions", k.conname as constraint,
-      array(select a.attname::text from unnest(i.indkey) with ordinality as u (attnum, place)
+/**
+ * Indexes of the table with this oid, as a list, that belong to `production`. An index of a partitioned table is written
+ * ON ONLY, though made without ONLY it is one of all partitions.
+ */
+export const indexList = (oid: string, production: string): string => `
+  coalesce((select json_agg(json_build_object('name', x.relname, 'isPrimary', i.indisprimary, 'isUnique', i.indisunique,
+      'isValid', i.indisvalid, 'isImmediate', i.indimmediate, 'isReplicaIdentity', i.indisreplident,
+      'isClustered', i.indisclustered, 'hasExpressions', i.indexprs is not null, 'constraint', k.conname,
+      'columns', array(select a.attname::text from unnest(i.indkey) with ordinality as u (attnum, place)
         join pg_attribute a on a.attrelid = i.indrelid and a.attnum = u.attnum
-        where u.place <= i.indnkeyatts order by u.place) as columns,
-      array(select ${equality('u.opclass')} from unnest(i.indclass) with ordinality as u (opclass, place)
-        order by u.place) as equals,
-      replace(replace(pg_get_indexdef(x.oid), format(' ON ONLY %I.%I USING ', n.nspname, t.relname), $2),
-        format(' ON %I.%I USING ', n.nspname, t.relname), $2) as ddl,
-      exists (select from etl.published_table p
-        where p.schema_name = $3 and p.table_name = $4 and x.relname = any (p.indexes)) as "isOurs"
+        where u.place <= i.indnkeyatts order by u.place),
+      'equals', array(select ${equality('u.opclass')} from unnest(i.indclass) with ordinality as u (opclass, place)
+        order by u.place),
+      'ddl', replace(replace(pg_get_indexdef(x.oid), format(' ON ONLY %I.%I USING ', n.nspname, t.relname), made.on_production),
+        format(' ON %I.%I USING ', n.nspname, t.relname), made.on_production)) order by x.relname)
     from pg_index i
     join pg_class x on x.oid = i.indexrelid
     join pg_class t on t.oid = i.indrelid
     join pg_namespace n on n.oid = t.relnamespace
+    cross join (select ' ON ' || ${production} || ' USING ') as made (on_production)
     left join pg_constraint k
       on k.conindid = i.indexrelid and k.conrelid = i.indrelid and k.contype in ('p', 'u', 'x')
-    where i.indrelid = $1::regclass
-    order by x.relname`,
-  values: [table, ` ON ${productionName(names)} USING `, names.schema, names.table],
-});
+    where i.indrelid = ${oid}), '[]')`;
 
-const stateOf = async (client: Client, table: string, names: TableNames): Promise<TableState> => ({
-  columns: await columnsOf(client, table),
-  indexes: (await runQuery(client, selectIndexes(table, names))).rows,
-});
+/** Columns of the tables with these quoted names. */
+export const columnsOf = async (
+  client: Client,
+  names: readonly string[],
+): Promise<readonly (readonly TableColumn[])[]> => {
+  const { rows } = await client.query(
+    `select ${columnList('n.name::regclass')} as columns from unnest($1::text[]) with ordinality as n (name, place)
+      order by n.place`,
+    [names],
+  );
+  return rows.map(({ columns }) => columns);
+};
 
-export const builtState = (client: Client, names: TableNames): Promise<TableState> =>
-  stateOf(client, builtName(names), names);
-
-export const productionState = (client: Client, names: TableNames): Promise<TableState> =>
-  stateOf(client, productionName(names), names);
+/** The tables that were built, with their indexes as they will be in production. */
+export const builtStates = async (
+  client: Client,
+  tables: readonly TableNames[],
+): Promise<readonly TableState[]> => {
+  const { rows } = await client.query(
+    `select ${columnList('c.oid')} as columns, ${indexList('c.oid', "format('%I.%I', b.schema, b.name)")} as indexes
+      from unnest($1::text[], $2::text[], $3::text[]) with ordinality as b (schema, name, build_schema, place)
+        join pg_namespace n on n.nspname = b.build_schema join pg_class c on c.relnamespace = n.oid and c.relname = b.name
+      order by b.place`,
+    [
+      tables.map(({ schema }) => schema),
+      tables.map(({ table }) => table),
+      tables.map(({ buildSchema }) => buildSchema),
+    ],
+  );
+  return rows;
+};

@@ -8,7 +8,7 @@ import { awaitBuildsEnd } from '../db/advisory-lock.ts';
 import { runQuery, withTransaction } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import type { RunEvent } from '../model.ts';
-import { dropBuildSchema } from '../publish/names.ts';
+import { dropBuildSchema } from '../publish/build-schema.ts';
 import type { RunContext } from './context.ts';
 import type { DefinitionHashes } from './definition.ts';
 import { directTables, sourceNames } from './landing.ts';
@@ -51,7 +51,7 @@ const insertNewRun = (
         planned.flatMap(({ files }) => files),
       ),
     );
-    if (directTables(spec).length > 0) await runQuery(client, dropBuildSchema(spec.name));
+    if (directTables(spec).length > 0) await dropBuildSchema(client, spec.name);
     await dropStaleStaging(context, sourceNames(spec));
     await makeLandings(context, planned);
     return { runId, generation };

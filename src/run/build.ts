@@ -13,9 +13,9 @@ import {
   createFromStaging,
   setNotNull,
 } from '../publish/build-table.ts';
-import { clearBuildSchema, countRows } from '../publish/build-schema.ts';
+import { clearBuildSchema, countRows, dropBuildSchema } from '../publish/build-schema.ts';
 import { inheritStatistics } from '../publish/inherit.ts';
-import { createBuildSchema, dropBuildSchema } from '../publish/names.ts';
+import { createBuildSchema } from '../publish/names.ts';
 import type { BuiltTable } from '../publish/names.ts';
 import { transformError, type SqlText } from '../transform/sql-file.ts';
 import type { BuildWhat } from '../model.ts';
@@ -136,7 +136,7 @@ const fill = async (context: RunContext, table: TableSpec, sql: SqlText | undefi
 const emptyBuildSchema = async ({ client, spec }: RunContext): Promise<void> => {
   const loaded = directTables(spec);
   if (loaded.length > 0) return clearBuildSchema(client, spec.name, loaded);
-  await runQuery(client, dropBuildSchema(spec.name));
+  await dropBuildSchema(client, spec.name);
   await runQuery(client, createBuildSchema(spec.name));
 };
 
@@ -145,7 +145,7 @@ export const dropBuilt = async ({ client, spec }: RunContext): Promise<void> => 
   await awaitBuildsEnd(client, spec.name);
   const loaded = directTables(spec);
   if (loaded.length > 0) await clearBuildSchema(client, spec.name, loaded);
-  else await runQuery(client, dropBuildSchema(spec.name));
+  else await dropBuildSchema(client, spec.name);
 };
 
 /**

@@ -52,7 +52,8 @@ const differences = (
 export const checkRow = async (client: Client, table: TableSpec, names: TableNames): Promise<void> => {
   const { row } = table;
   if (row === undefined) return;
-  const problems = differences(row, await columnsOf(client, builtName(names)));
+  const [columns] = await columnsOf(client, [builtName(names)]);
+  const problems = differences(row, columns!);
   if (problems.length > 0)
     throw new EtlError('ETL_ROW_DIFFERS', { table: table.name, problem: problems.join('; ') });
   const required = row.filter(({ nullable }) => !nullable).map(({ name }) => name);

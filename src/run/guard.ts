@@ -4,7 +4,6 @@ import type { Guard } from '../declaration.ts';
 import { runQuery, withTransaction, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
-import { swapLockTimeoutMs } from '../limits.ts';
 import { productionName, type BuiltTable, type TableNames } from '../publish/names.ts';
 import { formatCount } from '../wording.ts';
 import type { RunContext } from './context.ts';
@@ -24,10 +23,13 @@ const selectKnown = ({ schema, table }: TableNames): Query => ({
   values: [schema, table],
 });
 
+/** A count waits so long for somebody who locks a table against readers; publishing then tries again. */
+const countLockMs = 2_000;
+
 /** As readers see it. Takes no lock that a reader feels, and waits for none for long. */
 const countRows = (client: Client, table: TableNames): Promise<number> =>
   withTransaction(client, async () => {
-    await client.query(`set local lock_timeout = ${swapLockTimeoutMs}`);
+    await client.query(`set local lock_timeout = ${countLockMs}`);
     return (await client.query(`select count(*)::float8 as rows from ${productionName(table)}`)).rows[0].rows;
   });
 

@@ -8,104 +8,74 @@ import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '
 import { retryOf } from '../db/retry.ts';
 import { isRefusal, unknownNameHint } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
-import { publishWaitMs, swapLockTimeoutMs } from '../limits.ts';
 import { doKeySteps, type KeyStep } from '../publish/keys.ts';
-import { productionName, type BuiltTable } from '../publish/names.ts';
-import { ProductionChanged } from '../publish/production.ts';
 import {
-  checkTarget,
+  TablesLocked,
+  createLocksmith,
+  holdersOf,
+  lockQuietly,
+  lockTables,
+  type Holder,
+  type Locksmith,
+} from '../publish/locks.ts';
+import { productionName, type BuiltTable } from '../publish/names.ts';
+import { ProductionChanged, readCatalogues } from '../publish/production.ts';
+import {
+  checkPlanned,
+  checkTargets as checkAll,
   insertPublished,
   planNotice,
   planPublish,
-  publishTable,
   type PublishPlan,
 } from '../publish/publish-table.ts';
+import { replaceRows, unsupported } from '../publish/replace-rows.ts';
+import { prepareSwaps, swapMessage } from '../publish/swap.ts';
 import { checkComplete, checkSources } from './completeness.ts';
 import { stopIfAsked, type RunContext } from './context.ts';
 import { checkGuards } from './guard.ts';
 import { landingTable, namesOf } from './landing.ts';
 import type { PlannedTable } from './plan.ts';
 
+/** How long publishing is tried again, before the run stops with a clear error. */
+const publishWaitMs = 60_000;
+
+/** A transaction keeps what it has done while it tries to get locks: not for long, because writers may wait for that, and not at
+ *  all when readers do. */
+const triesMs = 10_000;
+const triesWithReadersMs = 1_000;
+
+/** The server ends a session whose client does nothing for this long while it publishes: it is frozen, and others wait for its
+ *  locks. We pause for a second at most. Proved by test/fault/publish-frozen.test.ts. */
+const frozenMs = 5_000;
+
+/** Somebody is named who is in the way when he has been for this long. */
+const patienceMs = 1_000;
+
 /** What another attempt at the same transaction may not meet: a lock, a deadlock, a new view. */
 const isPassing = (error: unknown): boolean =>
-  error instanceof ProductionChanged || retryOf(error) === 'chunk';
+  error instanceof ProductionChanged || error instanceof TablesLocked || retryOf(error) === 'chunk';
+
+/** Nobody is in the way: the plan is not true any more. */
+const isChange = (error: unknown): boolean => error instanceof ProductionChanged || codeOf(error) === '40001';
 
 /**
  * Looks at what is in production before anything is loaded. What SQL makes of a table is not known yet, and judged when it
  * is built. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
  */
-export const checkTargets = async (
-  { client, spec }: RunContext,
-  planned: readonly PlannedTable[],
-): Promise<void> => {
-  for (const { table } of planned)
-    if (table.transform === undefined)
-      await checkTarget(
-        client,
-        { ...namesOf(spec, table), primaryKey: table.primaryKey },
-        landingTable(spec, table),
-      );
-};
-
-const planAll = async (
-  context: RunContext,
-  built: readonly BuiltTable[],
-): Promise<readonly PublishPlan[]> => {
-  const plans: PublishPlan[] = [];
-  for (const table of built) plans.push(await planPublish(context.client, table));
-  return plans;
-};
-
-/** Keys and indexes that a table still lacks. */
-type Unfinished = readonly { readonly plan: PublishPlan; readonly steps: readonly KeyStep[] }[];
-
-const publishEach = async (client: Client, plans: readonly PublishPlan[]): Promise<Unfinished> => {
-  const unfinished = [];
-  for (const plan of plans) {
-    const steps = await publishTable(client, plan).catch((cause: unknown) => {
-      throw publishError(plan.table.table, cause);
-    });
-    unfinished.push({ plan, steps });
-  }
-  return unfinished;
-};
-
-/** Makes keys and indexes of tables whose rows were replaced, when all of them are in. */
-const finishInPlace = async (client: Client, unfinished: Unfinished): Promise<void> => {
-  if (unfinished.length === 0) return;
-  // The server makes no index of a table for which a deferred foreign key has yet to be checked. Proved by
-  // test/integration/publish-keys.test.ts, "while its foreign keys are deferred".
-  const { path } = unfinished[0]!.plan.table;
-  await withPath(client, path, () => client.query('set constraints all immediate')).catch(
-    (cause: unknown) => {
-      // What a trigger raises names no table: it is one of those whose rows were replaced.
-      const replaced = unfinished.map(({ plan }) => plan.table.table).join(', ');
-      throw publishError((cause as { table?: string }).table ?? replaced, cause);
-    },
+export const checkTargets = ({ client, spec }: RunContext, planned: readonly PlannedTable[]): Promise<void> =>
+  checkAll(
+    client,
+    planned.flatMap(({ table }) =>
+      table.transform === undefined
+        ? [
+            {
+              table: { ...namesOf(spec, table), primaryKey: table.primaryKey },
+              like: landingTable(spec, table),
+            },
+          ]
+        : [],
+    ),
   );
-  for (const { plan, steps } of unfinished) await doKeySteps(client, plan.table, steps);
-};
-
-const publishAll = (context: RunContext, runId: number, plans: readonly PublishPlan[]): Promise<void> =>
-  withTransaction(context.client, async () => {
-    const { client, spec } = context;
-    await client.query(`set local lock_timeout = ${swapLockTimeoutMs}`);
-    await assertPublishing(client, spec.name, context.epoch);
-    await checkComplete(
-      context,
-      runId,
-      plans.map(({ table }) => table),
-    );
-    await ensureSchema(client, spec.schema);
-    const inPlace = plans.filter(({ strategy }) => strategy === 'in place');
-    const swaps = plans.filter(({ strategy }) => strategy === 'swap');
-    // In-place fills take long and lock readers out of little; swaps lock them out and take a moment: they go last.
-    await finishInPlace(client, await publishEach(client, inPlace));
-    await publishEach(client, swaps);
-    for (const plan of plans) await runQuery(client, insertPublished(runId, plan));
-    const finished = await runQuery(client, finishRun(runId));
-    if (finished.rowCount === 0) throw await whyStopped(client, runId);
-  });
 
 const publishError = (table: string, cause: unknown): unknown => {
   if (isPassing(cause) || !isRefusal(cause)) return cause;
@@ -119,61 +89,201 @@ const publishError = (table: string, cause: unknown): unknown => {
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };
 
-/** Who keeps us from a table, as far as it can be seen. */
-interface Lock {
-  readonly table: string;
-  readonly pids: string;
-}
-
-const lockOn = async ({ client }: RunContext, built: readonly BuiltTable[]): Promise<Lock | undefined> => {
-  const { rows } = await client.query(
-    `select relation::regclass::text as table, string_agg(distinct pid::text, ', ') as pids from pg_locks
-      where relation = any (select to_regclass(name) from unnest($1::text[]) as name) and granted and pid <> pg_backend_pid()
-      group by relation order by relation limit 1`,
-    [built.map(productionName)],
-  );
-  return rows[0];
+/** Of a statement about several tables: the server says which one, or we name them all. What a trigger raises names none. */
+const refusedOf = (plans: readonly PublishPlan[], cause: unknown): unknown => {
+  const { table = plans.map((plan) => plan.table.table).join(', ') } = cause as { table?: string };
+  return publishError(table, cause);
 };
 
-const lockedError = (built: readonly BuiltTable[], lock: Lock | undefined, cause: unknown): EtlError => {
-  const { table, pids } = lock ?? { table: built.map(({ table: name }) => name).join(', '), pids: 'unknown' };
+/** Keys and indexes that a table still lacks. */
+interface Unfinished {
+  readonly plan: PublishPlan;
+  readonly steps: readonly KeyStep[];
+}
+
+const replaceEach = async (client: Client, plans: readonly PublishPlan[]): Promise<readonly Unfinished[]> => {
+  const unfinished = [];
+  for (const plan of plans) {
+    const { table, builtAs, production } = plan;
+    const steps = await replaceRows(client, table, builtAs, production!).catch((cause: unknown) => {
+      throw publishError(table.table, unsupported(table, production!, cause));
+    });
+    unfinished.push({ plan, steps });
+  }
+  return unfinished;
+};
+
+/**
+ * Replaces rows in place, those of tables first whose readers do not wait for it; then makes keys and indexes, when the rows of
+ * all tables are in.
+ */
+const replaceInPlace = async (
+  client: Client,
+  plans: readonly PublishPlan[],
+  { untilTaken }: Locksmith,
+): Promise<void> => {
+  const [quiet, loud] = [
+    plans.filter((plan) => !plan.blocksReaders),
+    plans.filter((plan) => plan.blocksReaders),
+  ];
+  const unfinished = [...(await replaceEach(client, quiet))];
+  if (loud.length > 0) {
+    await untilTaken(namesOfPlans(loud), triesMs, (names, queueMs) =>
+      client.query(lockTables(names, 'access exclusive', queueMs)),
+    );
+    unfinished.push(...(await replaceEach(client, loud)));
+  }
+  // The server makes no index of a table for which a deferred foreign key has yet to be checked, and what is left for the commit
+  // is done while readers wait. Proved by test/integration/publish-keys.test.ts, "while its foreign keys are deferred".
+  if (plans.length > 0)
+    await withPath(client, plans[0]!.table.path, () => client.query('set constraints all immediate')).catch(
+      (cause: unknown) => {
+        throw refusedOf(plans, cause);
+      },
+    );
+  for (const { plan, steps } of unfinished) await doKeySteps(client, plan.table, steps);
+};
+
+const namesOfPlans = (plans: readonly PublishPlan[]): readonly string[] =>
+  plans.flatMap(({ table, production }) => (production === undefined ? [] : [productionName(table)]));
+
+const everything = (built: readonly BuiltTable[]): TablesLocked['wanted'] => ({
+  names: built.map(productionName),
+  mode: 'access exclusive',
+});
+
+/** Everything up to the locks that readers feel. */
+const prepare = async (
+  context: RunContext,
+  runId: number,
+  plans: readonly PublishPlan[],
+  locksmith: Locksmith,
+): Promise<void> => {
+  const { client, spec } = context;
+  const [inPlace, swaps] = byStrategy(plans);
+  await client.query(`set local idle_in_transaction_session_timeout = ${frozenMs}`);
+  await assertPublishing(client, spec.name, context.epoch);
+  await checkComplete(
+    context,
+    runId,
+    plans.map(({ table }) => table),
+  );
+  await ensureSchema(client, spec.schema);
+  await lockQuietly(client, namesOfPlans(inPlace), namesOfPlans(swaps));
+  await checkPlanned(client, plans);
+  await replaceInPlace(client, inPlace, locksmith);
+  if (swaps.length > 0)
+    await prepareSwaps(client, runId, swaps).catch((cause: unknown) => {
+      throw refusedOf(swaps, cause);
+    });
+  await runQuery(client, insertPublished(runId, plans));
+};
+
+const byStrategy = (plans: readonly PublishPlan[]): [PublishPlan[], PublishPlan[]] => [
+  plans.filter(({ strategy }) => strategy === 'in place'),
+  plans.filter(({ strategy }) => strategy === 'swap'),
+];
+
+/** The swaps and the commit. A run that somebody has cancelled meanwhile is not published. */
+const commitSwaps = async (
+  { client }: RunContext,
+  runId: number,
+  plans: readonly PublishPlan[],
+  { untilTaken }: Locksmith,
+): Promise<void> => {
+  const [, swaps] = byStrategy(plans);
+  const has = await readCatalogues(client);
+  const boundMs = plans.some(({ blocksReaders }) => blocksReaders) ? triesWithReadersMs : triesMs;
+  await untilTaken(namesOfPlans(swaps), boundMs, async (names, queueMs) => {
+    const finished = await runQuery(client, finishRun(runId));
+    if (finished.rowCount === 0) throw await whyStopped(client, runId);
+    const message = swaps.length === 0 ? 'commit' : swapMessage(runId, swaps, { names, queueMs, has });
+    await client.query(message);
+  }).catch((cause: unknown) => {
+    throw refusedOf(swaps, cause);
+  });
+};
+
+const lockedError = (built: readonly BuiltTable[], holder: Holder | undefined, cause: unknown): EtlError => {
+  const table = holder?.table ?? built.map(({ table: name }) => name).join(', ');
+  const pids = holder?.pid ?? 'unknown';
   return new EtlError('ETL_PUBLISH_LOCKED', { table, seconds: publishWaitMs / 1_000, pids }, { cause });
+};
+
+/** The server's memory for locks is the one that many tables exhaust: each needs some at once. */
+const memoryError = async ({ client }: RunContext, tables: number, cause: unknown): Promise<unknown> => {
+  if (codeOf(cause) !== '53200') return cause;
+  const { locks } = (await client.query(`select current_setting('max_locks_per_transaction') as locks`))
+    .rows[0];
+  return new EtlError('ETL_PUBLISH_MEMORY', { tables, problem: messageOf(cause), locks }, { cause });
+};
+
+/** Says everything once. */
+const createTeller = ({ emit }: RunContext): ((messages: readonly (string | undefined)[]) => void) => {
+  const told = new Set<string>();
+  return (messages) => {
+    for (const message of messages)
+      if (message !== undefined && !told.has(message)) {
+        told.add(message);
+        emit({ type: 'notice', message });
+      }
+  };
+};
+
+/** Says who is in the way, of each table once: who holds it may change with every look. */
+const createHolderTeller = (context: RunContext): ((holders: readonly Holder[]) => void) => {
+  const told = new Set<string>();
+  return (holders) => {
+    const [first] = holders;
+    if (first === undefined || told.has(first.table)) return;
+    told.add(first.table);
+    const pids = [...new Set(holders.filter(({ table }) => table === first.table).map(({ pid }) => pid))];
+    const message = `publishing waits for ${first.table}, which is locked by process ${pids.join(', ')}`;
+    context.emit({ type: 'notice', message });
+  };
 };
 
 /**
  * Publishes the built tables together; production changes in one step or not at all.
  *
- * The swap asks for its locks with a short timeout and tries again, so that readers never queue behind it for long.
- * Errors: ETL_SOURCE_CHANGED, ETL_GUARD, ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED,
- * ETL_PUBLISH_LOCKED.
+ * Locks that readers feel are asked for with a short bound, all in one statement, and again after a pause, so that readers never
+ * queue behind us for long. Errors: ETL_SOURCE_CHANGED, ETL_GUARD, ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY,
+ * ETL_PUBLISH_REFUSED, ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY.
  */
 export const publishTables = async (
   context: RunContext,
   runId: number,
   built: readonly BuiltTable[],
 ): Promise<void> => {
-  await checkSources(await fileTotals(context.client, runId));
-  const told = new Set<string>();
-  const tell = (message: string | undefined): void => {
-    if (message === undefined || told.has(message)) return;
-    told.add(message);
-    context.emit({ type: 'notice', message });
-  };
+  const { client } = context;
+  await checkSources(await fileTotals(client, runId));
+  const tell = createTeller(context);
+  const tellHolders = createHolderTeller(context);
+  const locksmith = createLocksmith(client, (holders, waitedMs) => {
+    stopIfAsked(context);
+    if (waitedMs > patienceMs) tellHolders(holders);
+  });
   let measured: readonly BuiltTable[] | undefined;
   const deadline = performance.now() + publishWaitMs;
   for (let attempt = 1; ; attempt += 1) {
     stopIfAsked(context);
     try {
       measured ??= await checkGuards(context, built);
-      const plans = await planAll(context, measured);
-      for (const plan of plans) tell(planNotice(plan));
-      return await publishAll(context, runId, plans);
+      const plans = await planPublish(client, measured);
+      tell(plans.map(planNotice));
+      await withTransaction(
+        client,
+        () => prepare(context, runId, plans, locksmith),
+        () => commitSwaps(context, runId, plans, locksmith),
+      );
+      return;
     } catch (error) {
-      if (!isPassing(error)) throw error;
-      const lock = await lockOn(context, built);
-      if (performance.now() > deadline) throw lockedError(built, lock, error);
-      tell(lock && `publishing waits for ${lock.table}, which is locked by process ${lock.pids}`);
-      // Readers that queued behind our lock get their turn before we ask again.
+      if (!isPassing(error)) throw await memoryError(context, built.length, error);
+      const wanted = error instanceof TablesLocked ? error.wanted : everything(built);
+      const holders = await holdersOf(client, wanted.names, wanted.mode);
+      if (performance.now() > deadline) throw lockedError(built, holders[0], error);
+      if (!isChange(error)) tellHolders(holders);
+      // Whoever queued behind our locks gets his turn before we ask again.
       await sleep(Math.min(100 * attempt, 1_000));
     }
   }

@@ -14,7 +14,7 @@ import { waitMsDefault } from '../limits.ts';
 import { silentLogger } from '../logger.ts';
 import { defaultQueue, type RunEvent, type RunResult, type StepTime } from '../model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { dropBuildSchema } from '../publish/names.ts';
+import { dropBuildSchema } from '../publish/build-schema.ts';
 import { traceRun } from '../trace/run-trace.ts';
 import type { SqlText } from '../transform/sql-file.ts';
 import { beginRun, continueRun } from './begin.ts';
@@ -53,7 +53,7 @@ interface Memory {
 const tidyUp = async (context: RunContext): Promise<void> => {
   const { address, client, spec, keepStaging, logger } = context;
   try {
-    await runQuery(client, dropBuildSchema(spec.name));
+    await dropBuildSchema(client, spec.name);
     await dropStaleStaging(context, keepStaging ? sourceNames(spec) : []);
   } catch (error) {
     // A server that went away is waited for, as anywhere else.

@@ -12,7 +12,7 @@ const sql =
 const commitAfter =
   (pattern: RegExp) =>
   (effect: Effect): boolean =>
-    effect.sql === 'commit' && pattern.test(effect.previous);
+    /(?:^|; )commit$/.test(effect.sql) && pattern.test(effect.previous);
 
 const isClaim = sql(/^insert into etl\.chunk/);
 const isChunkCommit = commitAfter(/^update etl\.chunk/);
@@ -82,8 +82,8 @@ export const buildPoints: readonly Point[] = [
 
 /** Points of the publishing transaction, before its commit. */
 const publishPoints: readonly Point[] = [
-  before('publishing begins', sql(/^set local lock_timeout/)),
-  before('a built table takes its place', sql(/^alter table .* set schema/), 2),
+  before('publishing begins', sql(/^set local idle_in_transaction_session_timeout/)),
+  before('the built tables make room for the old ones', sql(/^alter schema .* rename/)),
   before('the publication is committed', isPublishCommit),
 ];
 

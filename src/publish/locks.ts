@@ -1,0 +1,177 @@
+// Takes locks on production tables: all of them or none, and no reader waits for us longer than a moment.
+//
+// `lock table a, b` takes one lock after the other, and each table that it has reached is closed to readers while it waits for
+// the next. So the time is bounded for the statement, not for a lock; tables that somebody holds come first, so that it waits
+// with empty hands; and nobody is made to wait behind us for a transaction that has lasted longer than we would.
+// Proved by test/integration/publish-locks.test.ts and test/fault/publish-locked.test.ts.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../db/client.ts';
+import { codeOf } from '../errors.ts';
+
+export type LockMode = 'access exclusive' | 'share row exclusive' | 'share update exclusive';
+
+/** Somebody who holds a table, as far as it can be seen. */
+export interface Holder {
+  readonly name: string;
+  /** As people write it. */
+  readonly table: string;
+  readonly pid: string;
+  readonly transaction: string;
+}
+
+/** Quoted names of tables, and the lock that was asked for. */
+interface Wanted {
+  readonly names: readonly string[];
+  readonly mode: LockMode;
+}
+
+/** The locks were not to be had in time. */
+export class TablesLocked extends Error {
+  readonly wanted: Wanted;
+
+  constructor(wanted: Wanted, options: ErrorOptions) {
+    super('tables are locked', options);
+    this.wanted = wanted;
+  }
+}
+
+/** How long readers may queue behind us: at first, and at most. With the swap it is below the two seconds of failures.md. */
+const queueMsMin = 50;
+const queueMsMax = 1_600;
+
+/** We queue for this part of the time that we have waited: transactions that overlap get through it, long ones do not. */
+const queuedShare = 1 / 3;
+
+/** After a try readers get twice its time, but not more than this; holders are looked at so often. */
+const pauseMsMax = 1_000;
+const lookMs = 100;
+
+/** Writers may queue behind us for this long; nobody but vacuum and DDL behind the weakest lock, which is asked for longer
+ *  than `deadlock_timeout`, after which the server cancels an autovacuum that is in the way. */
+const writersWaitMs = 2_000;
+const vacuumWaitMs = 5_000;
+
+const strongModes = [
+  'ShareUpdateExclusiveLock',
+  'ShareLock',
+  'ShareRowExclusiveLock',
+  'ExclusiveLock',
+  'AccessExclusiveLock',
+];
+
+/** What each mode waits for. PostgreSQL, "Explicit Locking", Conflicting Lock Modes. */
+const conflicts: Readonly<Record<LockMode, readonly string[]>> = {
+  'share update exclusive': strongModes,
+  'share row exclusive': ['RowExclusiveLock', ...strongModes],
+  'access exclusive': ['AccessShareLock', 'RowShareLock', 'RowExclusiveLock', ...strongModes],
+};
+
+/** Who has what of these tables, by quoted names, that a lock in this mode waits for. */
+export const holdersOf = async (
+  client: Client,
+  names: readonly string[],
+  mode: LockMode,
+): Promise<readonly Holder[]> =>
+  (
+    await client.query(
+      `select n.name, l.relation::regclass::text as table, l.virtualtransaction as transaction,
+          coalesce(l.pid::text, 'none (a prepared transaction)') as pid
+        from unnest($1::text[]) with ordinality as n (name, place) join pg_locks l on l.relation = to_regclass(n.name)
+        where l.locktype = 'relation' and l.granted and l.mode = any ($2) and l.pid is distinct from pg_backend_pid()
+          and l.database = (select oid from pg_database where datname = current_database())
+        order by n.place, l.pid`,
+      [names, conflicts[mode]],
+    )
+  ).rows;
+
+/** Lock, deadlock or statement timeout: another try may meet nobody. */
+const isLocked = (error: unknown): boolean => ['55P03', '57014', '40P01'].includes(codeOf(error) ?? '');
+
+/** Statements that take all these locks within a time, or fail. */
+export const lockTables = (names: readonly string[], mode: LockMode, ms: number): string =>
+  names.length === 0
+    ? ''
+    : `set local statement_timeout = ${Math.ceil(ms)}; lock table ${names.join(', ')} in ${mode} mode; set local statement_timeout = 0;`;
+
+/**
+ * Takes locks that readers do not feel, and that keep what hangs on the tables from changing but for views, functions and
+ * grants: `written` are closed to writers, too. Errors: TablesLocked.
+ */
+export const lockQuietly = async (
+  client: Client,
+  written: readonly string[],
+  swapped: readonly string[],
+): Promise<void> => {
+  const take = async (names: readonly string[], mode: LockMode, ms: number): Promise<void> => {
+    if (names.length === 0) return;
+    await client.query(lockTables(names, mode, ms)).catch((cause: unknown) => {
+      throw isLocked(cause) ? new TablesLocked({ names, mode }, { cause }) : cause;
+    });
+  };
+  await take(swapped, 'share update exclusive', vacuumWaitMs);
+  await take(written, 'share row exclusive', writersWaitMs);
+};
+
+/** Takes locks that readers feel. */
+export interface Locksmith {
+  /**
+   * Calls `take` with the tables in the order in which they are to be locked, and the time for that, until it does not fail for
+   * the locks. Inside a transaction, which keeps what it has done so far. Errors: TablesLocked after `boundMs`.
+   */
+  readonly untilTaken: (
+    names: readonly string[],
+    boundMs: number,
+    take: (names: readonly string[], queueMs: number) => Promise<unknown>,
+  ) => Promise<void>;
+}
+
+/** One for a publication: it remembers for how long whom has been holding tables. `onWait` may throw to stop. */
+export const createLocksmith = (
+  client: Client,
+  onWait: (holders: readonly Holder[], waitedMs: number) => void,
+): Locksmith => {
+  const start = performance.now();
+  const seen = new Map<string, number>();
+
+  /** For how long the oldest of these transactions has been seen. */
+  const oldestMs = (holders: readonly Holder[]): number => {
+    const now = performance.now();
+    for (const { transaction } of holders) if (!seen.has(transaction)) seen.set(transaction, now);
+    for (const known of seen.keys())
+      if (!holders.some(({ transaction }) => transaction === known)) seen.delete(known);
+    return Math.max(0, ...holders.map(({ transaction }) => now - seen.get(transaction)!));
+  };
+
+  const untilTaken: Locksmith['untilTaken'] = async (names, boundMs, take) => {
+    const deadline = performance.now() + boundMs;
+    let cause: unknown;
+    for (;;) {
+      const waitedMs = performance.now() - start;
+      const queueMs = Math.min(Math.max(queueMsMin, waitedMs * queuedShare), queueMsMax);
+      const holders = await holdersOf(client, names, 'access exclusive');
+      const isWorthIt = oldestMs(holders) <= queueMs;
+      if (isWorthIt) {
+        const held = new Set(holders.map(({ name }) => name));
+        const ordered = [
+          ...names.filter((name) => held.has(name)),
+          ...names.filter((name) => !held.has(name)),
+        ];
+        await client.query('savepoint unlocked');
+        try {
+          await take(ordered, queueMs);
+          return;
+        } catch (error) {
+          if (!isLocked(error)) throw error;
+          cause = error;
+        }
+        await client.query('rollback to savepoint unlocked');
+      }
+      if (performance.now() > deadline)
+        throw new TablesLocked({ names, mode: 'access exclusive' }, { cause });
+      onWait(holders, waitedMs);
+      await sleep(isWorthIt ? Math.min(2 * queueMs, pauseMsMax) : lookMs);
+    }
+  };
+  return { untilTaken };
+};

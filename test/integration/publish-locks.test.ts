@@ -1,0 +1,233 @@
+// What publishing asks of readers: its locks are taken together, late, and never while somebody else is waited for.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+import { lockTables } from '../../src/publish/locks.ts';
+import { failureOf } from '../helpers/failure.ts';
+import type { Effect } from '../helpers/fault-messages.ts';
+import { openProxy, type FaultProxy, type Point } from '../helpers/fault-proxy.ts';
+import { useFiles } from '../helpers/files.ts';
+import { makeServerDirectory, openOwnServer, withPg } from '../helpers/own-server.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const files = useFiles();
+const database = useDatabase();
+const source = files.write('t.csv', 'id\n1\n2\n');
+const query = (sql: string) => database.query(sql);
+const rowsOf = async (sql: string) => (await query(sql)).rows;
+
+let proxy: FaultProxy;
+beforeAll(async () => {
+  proxy = await openProxy(Number(new URL(database.url).port));
+});
+afterAll(() => proxy.close());
+beforeEach(async () => {
+  await query('drop schema if exists shown cascade');
+});
+
+const tableNames = (count: number): string[] => Array.from({ length: count }, (_, place) => `t${place}`);
+
+const run = (tables: readonly string[], options: object = {}) => {
+  const url = new URL(database.url);
+  url.port = String(proxy.port);
+  const table = { source: csv(source), columns: { id: column.integer('id') }, primaryKey: ['id'] as const };
+  return runPipeline(
+    definePipeline({
+      name: 'shown',
+      schema: 'shown',
+      tables: Object.fromEntries(tables.map((name) => [name, table])),
+    }),
+    { databaseUrl: url.href, directory: files.directory, fullRefresh: true, workers: 1, ...options },
+  );
+};
+
+const isSwap = ({ sql }: Effect): boolean => sql.includes('in access exclusive mode');
+const beforeSwap: Point = { name: 'before the swap', when: 'before', nth: 1, matches: isSwap };
+
+/** What the publishing transaction says, statement by statement, while a run goes on. */
+const publishingStatements = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
+  const said: string[] = [];
+  const matches = ({ sql, previous }: Effect): boolean => {
+    const last = said.at(-1);
+    if (
+      last === undefined
+        ? sql.startsWith('set local idle_in_transaction')
+        : previous === last && !last.endsWith('commit')
+    )
+      said.push(sql);
+    return false;
+  };
+  proxy.arm({ name: 'listener', when: 'before', nth: 1, matches }, () => 'forward');
+  await work();
+  proxy.disarm();
+  return said;
+};
+
+it('locks, looks, swaps and commits in one message, and says as much for twenty tables as for one', async () => {
+  const counts: number[] = [];
+  for (const count of [1, 20]) {
+    const tables = tableNames(count);
+    await run(tables);
+    const oids = await rowsOf(
+      `select oid from pg_class where relnamespace = 'shown'::regnamespace and relkind = 'r'`,
+    );
+    const said = await publishingStatements(() => run(tables));
+    const locking = said.filter((sql) => sql.includes('in access exclusive mode'));
+    expect(locking).toEqual([said.at(-1)]);
+    expect(locking[0]).toMatch(/^set local statement_timeout = \d+; lock table /);
+    expect(
+      locking[0]!
+        .match(/lock table (.*?) in access/)![1]!
+        .split(', ')
+        .toSorted(),
+    ).toEqual(tables.map((name) => `"shown"."${name}"`).toSorted());
+    expect(locking[0]).toMatch(/; commit$/);
+    expect(
+      await rowsOf(`select oid from pg_class where oid = any ('{${oids.map(({ oid }) => oid).join(',')}}')`),
+    ).toEqual([]);
+    counts.push(said.length);
+  }
+  expect(counts[1]).toBe(counts[0]);
+});
+
+it('locks four hundred tables within one bound, and holds none when one of them is not free', async () => {
+  const names = tableNames(400).map((name) => `shown.${name}`);
+  await query(`create schema shown; ${names.map((name) => `create table ${name} ()`).join(';')}`);
+  await withPg(database.url, async (reader) => {
+    await reader.query('begin; lock table shown.t399 in access share mode');
+    await query('begin; savepoint before');
+    await expect(query(lockTables(names, 'access exclusive', 50))).rejects.toMatchObject({ code: '57014' });
+    await query('rollback to savepoint before');
+    expect(
+      await rowsOf(`select mode from pg_locks where pid = pg_backend_pid() and mode like 'AccessEx%'`),
+    ).toEqual([]);
+    await reader.query('rollback');
+    await query(lockTables(names, 'access exclusive', 10_000));
+    expect(
+      await rowsOf(
+        `select count(*)::int as n from pg_locks where pid = pg_backend_pid() and mode like 'AccessEx%'`,
+      ),
+    ).toEqual([{ n: 400 }]);
+    await query('rollback');
+  });
+});
+
+it('a table that a reader holds keeps no reader from it, nor from the other tables', async () => {
+  const tables = tableNames(3);
+  await run(tables);
+  const seen = new Set<string>();
+  await withPg(database.url, async (reader) => {
+    // The last one: in the order of the declaration, the others would be locked by then.
+    await reader.query('begin; select from shown.t2');
+    let isTold = false;
+    const running = run(tables, {
+      onEvent: (event: { type: string }) => (isTold ||= event.type === 'notice'),
+    });
+    let looksAfter = 0;
+    while (looksAfter < 30) {
+      const held =
+        await rowsOf(`select relation::regclass::text || case when granted then ' held' else ' wanted' end as lock
+        from pg_locks where mode = 'AccessExclusiveLock' and locktype = 'relation'
+          and relation in (select oid from pg_class where relnamespace = 'shown'::regnamespace)`);
+      // A first try asks for the table, for a moment, before anybody knows how long its reader stays.
+      for (const { lock } of held) if (isTold || lock !== 'shown.t2 wanted') seen.add(lock);
+      if (isTold) looksAfter += 1;
+      await sleep(20);
+    }
+    await reader.query('rollback');
+    expect(await running).toMatchObject({ outcome: 'published' });
+  });
+  expect([...seen]).toEqual([]);
+});
+
+it('readers whose transactions overlap all the time do not keep it waiting for ever', async () => {
+  const tables = tableNames(3);
+  await run(tables);
+  let isReading = true;
+  const read = (delay: number) =>
+    withPg(database.url, async (reader) => {
+      await sleep(delay);
+      while (isReading) {
+        await reader.query('begin; select from shown.t0; select from shown.t1; select from shown.t2');
+        await sleep(200);
+        await reader.query('commit');
+      }
+    });
+  const reading = Promise.all([0, 70, 140].map(read));
+  expect(await run(tables)).toMatchObject({ outcome: 'published' });
+  isReading = false;
+  await reading;
+});
+
+describe('what changes between the plan and the swap', () => {
+  const strikeWith = async (tables: readonly string[], sql: string) => {
+    proxy.arm(beforeSwap, async () => {
+      await withPg(database.url, (somebody) => somebody.query(sql));
+      return 'forward' as const;
+    });
+    return run(tables);
+  };
+
+  it('a view and a grant: the plan is made again, and both are there', async () => {
+    const tables = tableNames(2);
+    await run(tables);
+    const result = await strikeWith(
+      tables,
+      'create view shown.seen as select id from shown.t0; grant select on shown.t1 to public',
+    );
+    expect(result.tables.map(({ strategy }) => strategy)).toEqual(['in place', 'swap']);
+    expect(await rowsOf('select count(*)::int as n from shown.seen')).toEqual([{ n: 2 }]);
+    expect(
+      await rowsOf(`select relacl::text like '%{=r/%' or relacl::text like '%,=r/%' as kept
+      from pg_class where oid = 'shown.t1'::regclass`),
+    ).toEqual([{ kept: true }]);
+  });
+
+  it('a column: the table is not taken away', async () => {
+    await run(tableNames(1));
+    const matches = ({ sql }: Effect): boolean => sql.includes('in share update exclusive mode');
+    proxy.arm({ ...beforeSwap, matches }, async () => {
+      await query('alter table shown.t0 add precious text');
+      return 'forward' as const;
+    });
+    expect(await failureOf(run(tableNames(1)))).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
+    expect(await rowsOf('select precious from shown.t0 limit 1')).toEqual([{ precious: null }]);
+  });
+
+  it('a table that somebody makes in the place of a new one is not taken away', async () => {
+    await run(tableNames(1));
+    const struck = strikeWith(tableNames(2), 'create table shown.t1 (precious text)');
+    expect(await failureOf(struck)).toMatchObject({ code: 'ETL_PUBLISH_SHAPE', details: { table: 't1' } });
+    expect(await rowsOf('select * from shown.t1')).toEqual([]);
+    expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl\\_build%'`)).toEqual([]);
+  });
+});
+
+it('a server that has no memory left for locks: the error names the setting, and the tables are what they were', async () => {
+  const own = await openOwnServer(await makeServerDirectory(), { max_connections: '30' });
+  const ownProxy = await openProxy(Number(new URL(own.server.url).port));
+  try {
+    const url = new URL(own.server.url);
+    url.port = String(ownProxy.port);
+    await run(tableNames(2), { databaseUrl: url.href });
+    await withPg(own.server.url, async (hoarder) => {
+      ownProxy.arm(beforeSwap, async () => {
+        await expect(
+          hoarder.query('select pg_advisory_lock(n) from generate_series(1, 1000000) n'),
+        ).rejects.toMatchObject({ code: '53200' });
+        return 'forward' as const;
+      });
+      expect(await failureOf(run(tableNames(2), { databaseUrl: url.href }))).toMatchObject({
+        code: 'ETL_PUBLISH_MEMORY',
+        details: { tables: 2, locks: '64' },
+      });
+    });
+    expect(await run(tableNames(2), { databaseUrl: url.href, fullRefresh: false })).toMatchObject({
+      outcome: 'published',
+    });
+  } finally {
+    await ownProxy.close();
+    await own.remove();
+  }
+});
