@@ -89,7 +89,7 @@ describe('loadChunk', () => {
     'a chunk ends at its reject number %i, whoever refused it, and nothing is lost',
     async (rejectsMax) => {
       const content = 'id,value\n\nx,8\n2,8\n3,7\n\ny,"8\n"z,8\n4,8\n5,7\n6,9\n7,8\n\n';
-      const columns = { id: column.integer('id'), value: column.of('even', 'value') };
+      const columns = { id: column.integer('id'), value: column.of('public.even', 'value') };
       await withChunkFile(database.url, { content, columns, rejectsMax }, async (prepared) => {
         const chunks = await loadAll(prepared);
         const rejects = await rejectsOf(prepared);
@@ -97,22 +97,23 @@ describe('loadChunk', () => {
           [3, 1, 'type'],
           [5, 3, 'server'],
           [7, 4, 'quote'],
-          [10, 6, 'server'],
-          [11, 7, 'server'],
+          [8, 5, 'quote'],
+          [10, 7, 'server'],
+          [11, 8, 'server'],
         ]);
         expect(await stagingRows(prepared)).toEqual([
           [2, 8],
           [4, 8],
           [7, 8],
         ]);
-        expect(chunks).toBe(Math.floor(5 / rejectsMax) + 1);
+        expect(chunks).toBe(Math.floor(6 / rejectsMax) + 1);
         const { rows } = await prepared.client.query(
           'select max(rejected)::int as most from etl.chunk where file_id = $1',
           [prepared.file.id],
         );
-        expect(rows).toEqual([{ most: Math.min(5, rejectsMax) }]);
+        expect(rows).toEqual([{ most: Math.min(6, rejectsMax) }]);
         const bytes = prepared.file.bytes - prepared.file.dataByte;
-        expect(prepared.told()).toEqual({ bytes, records: 8, copied: 3, rejected: 5, filtered: 0 });
+        expect(prepared.told()).toEqual({ bytes, records: 9, copied: 3, rejected: 6, filtered: 0 });
       });
     },
   );
@@ -148,7 +149,7 @@ describe('loadChunk', () => {
     try {
       await ask(server.server.url, 'create domain even as integer check (value % 2 = 0)');
       const records = Array.from({ length: 3_000 }, (_, at) => `${at},${at % 2}`);
-      const columns = { id: column.integer('id'), value: column.of('even', 'value') };
+      const columns = { id: column.integer('id'), value: column.of('public.even', 'value') };
       const file = { content: `id,value\n${records.join('\n')}\n`, columns };
       await withChunkFile(server.server.url, file, async (prepared) => {
         await loadAll(prepared);
@@ -229,7 +230,7 @@ describe('a chunk that the server refuses', () => {
     },
     {
       name: 'a domain with a check',
-      columns: { id: column.integer('id'), value: column.of('even', 'value') },
+      columns: { id: column.integer('id'), value: column.of('public.even', 'value') },
       content: numbered(300, (line) => (line === 2 || line === 301 ? '7' : '8')),
       bad: [2, 301],
       reason: '23514',
@@ -315,7 +316,7 @@ describe('a chunk that the server refuses', () => {
 
   it('bad records of ours and of the server stand in the order of the file', async () => {
     const content = 'id,value\nx,8\n2,7\n3,8\ny,7\n4,9\n';
-    const columns = { id: column.integer('id'), value: column.of('even', 'value') };
+    const columns = { id: column.integer('id'), value: column.of('public.even', 'value') };
     await withChunkFile(database.url, { content, columns }, async (prepared) => {
       await loadAll(prepared);
       expect((await rejectsOf(prepared)).map(({ line, code }) => `${line} ${code}`)).toEqual([

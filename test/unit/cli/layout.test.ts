@@ -12,6 +12,7 @@ describe('textWidth', () => {
     { name: 'Chinese characters take two', text: '气象', width: 4 },
     { name: 'combining accents take none', text: 'e\u0301', width: 1 },
     { name: 'emoji take two', text: '🚀', width: 2 },
+    { name: 'an emoji that is joined from several takes two', text: '👩‍👩‍👧', width: 2 },
   ])('$name', ({ text, width }) => expect(textWidth(text)).toBe(width));
 });
 
@@ -21,6 +22,7 @@ describe('clip', () => {
     { name: 'what does not is cut', text: 'abcd', width: 3, wanted: 'ab…' },
     { name: 'colours are closed behind the cut', text: `${red('abc')} d`, width: 3, wanted: red('ab…') },
     { name: 'a wide character is not halved', text: '气象台', width: 4, wanted: '气…' },
+    { name: 'nor is a joined emoji', text: '👩‍👩‍👧👩‍👩‍👧', width: 3, wanted: '👩‍👩‍👧…' },
     { name: 'without bound nothing is cut', text: 'abcd', width: Number.POSITIVE_INFINITY, wanted: 'abcd' },
   ])('$name', ({ text, width, wanted }) => expect(clip(text, width)).toBe(wanted));
 });
