@@ -45,7 +45,8 @@ export const effectPoint = (n: number): Point => ({
 const planPoints: readonly Point[] = [
   before('the lock is taken', sql(/pg_try_advisory_lock/)),
   before('the run is written', sql(/^insert into etl\.run/)),
-  after('the run is committed', commitAfter(/^create (?:unlogged )?table/)),
+  // Staging tables are made under the path of the author's types, which is taken back last.
+  after('the run is committed', commitAfter(/^set local search_path/)),
 ];
 
 /** Chunks of the small files; fault-setup.ts refuses to begin when they are fewer. */

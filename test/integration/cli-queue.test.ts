@@ -44,7 +44,7 @@ describe('enqueued runs', () => {
       failed: 0,
       oldestAt: expect.stringMatching(/^\d{4}-/),
     };
-    expect(counted).toEqual({ ...depth, queues: [{ queue: 'default', ...depth }] });
+    expect(counted).toEqual({ ...depth, queues: [{ queue: 'default', ...depth }], failures: [] });
   });
 
   it('go to the queue that is named, which has a line of its own from then on', async () => {

@@ -13,19 +13,19 @@ const database = useDatabase();
 describe('copyIn', () => {
   it('bytes that end in an error: nothing is kept, and the connection is usable', async () => {
     await withClient(addressFromUrl(database.url), async (client) => {
-      await client.query('create table kept (a text)');
+      await client.query('create table public.kept (a text)');
       async function* failing(): AsyncGenerator<Buffer, void> {
         yield Buffer.from('a\n'.repeat(100_000));
         throw new RangeError('it broke');
       }
-      const copying = withTransaction(client, () => copyIn(client, 'copy kept from stdin', failing()));
+      const copying = withTransaction(client, () => copyIn(client, 'copy public.kept from stdin', failing()));
       await expect(copying).rejects.toThrow(RangeError);
-      expect((await client.query('select 1 from kept')).rows).toEqual([]);
+      expect((await client.query('select 1 from public.kept')).rows).toEqual([]);
       async function* fine(): AsyncGenerator<Buffer, void> {
         yield Buffer.from('a\nb');
         yield Buffer.from('\n');
       }
-      expect(await copyIn(client, 'copy kept from stdin', fine())).toBe(2);
+      expect(await copyIn(client, 'copy public.kept from stdin', fine())).toBe(2);
     });
   });
 
@@ -33,15 +33,15 @@ describe('copyIn', () => {
     const sizes = [1, 7_000, 9_000, 200_000, 3, 1, 9_362, 100_000, 2, 50_000, 5];
     const memory = Buffer.alloc(7 * Math.max(...sizes));
     await withClient(addressFromUrl(database.url), async (client) => {
-      await client.query('create table reused (n integer)');
+      await client.query('create table public.reused (n integer)');
       async function* reusing(): AsyncGenerator<Buffer, void> {
         for (const [piece, rows] of sizes.entries()) {
           const lines = `${100_000 + piece}\n`.repeat(rows);
           yield memory.subarray(0, memory.write(lines, 'latin1'));
         }
       }
-      await copyIn(client, 'copy reused from stdin', reusing());
-      const { rows } = await client.query('select count(*)::int from reused group by n order by n');
+      await copyIn(client, 'copy public.reused from stdin', reusing());
+      const { rows } = await client.query('select count(*)::int from public.reused group by n order by n');
       expect(rows.map(({ count }) => count)).toEqual(sizes);
     });
   });
