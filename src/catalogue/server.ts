@@ -97,8 +97,8 @@ export const serverErrors = {
     exit: failed,
   },
   ETL_LOCK_LOST: {
-    message: 'the session of this run no longer holds the lock of pipeline {pipeline}',
-    hint: 'Find what released it: a function that runs `discard all` or `pg_advisory_unlock_all()`, or a pooler that is not in session mode.',
+    message: 'the session that coordinates this run no longer holds the lock of pipeline {pipeline}',
+    hint: 'If the coordinating process has ended, run the pipeline again: that continues the run. Otherwise find what released the lock: a function that runs `discard all` or `pg_advisory_unlock_all()`, or a pooler that is not in session mode.',
     retry: 'run',
     exit: failed,
   },

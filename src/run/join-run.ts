@@ -78,8 +78,8 @@ export const loadForWorker = async (
  * Loads segments of the run of this pipeline that is being loaded now, beside its coordinator, until loading is over.
  * The sources must be reachable under the same paths. Killed at any moment, its work is delivered to the others.
  *
- * Errors: ETL_JOIN_REFUSED when there is no such run; ETL_RUN_SUPERSEDED when the run was taken over by another
- * coordinator, and may be joined again; those of loading.
+ * Errors: ETL_JOIN_REFUSED when there is no such run; ETL_LOCK_LOST when its coordinator is gone; ETL_RUN_SUPERSEDED when the
+ * run was taken over by another coordinator, and may be joined again; those of loading.
  */
 export const joinRun = (pipeline: Pipeline, options: RunOptions = {}): Promise<void> =>
   loadForWorker(pipeline, options, {});

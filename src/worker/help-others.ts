@@ -59,6 +59,9 @@ interface Rest {
 /** What a run that this worker could not help is remembered by. */
 const keysOf = ({ id, generation }: LoadingRow): readonly string[] => [`${id}`, `${id} ${generation}`];
 
+/** Nothing can be done for this coordinator, which may be gone; the next one has another generation. */
+const coordinatorCodes = new Set(['ETL_JOIN_REFUSED', 'ETL_RUN_SUPERSEDED', 'ETL_LOCK_LOST']);
+
 /**
  * Helps with one run until it is loaded, or this worker is wanted elsewhere. Gives the key of what it must not help again:
  * the run under this coordinator, or, when something is wrong here, the run; undefined when it may be asked again.
@@ -79,7 +82,7 @@ const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promis
     const { code, message, retry } = asEtlError(error);
     logger.warn({ run, pipeline: name, code, error: message }, 'stopped helping a run');
     const [ofRun, ofCoordinator] = keysOf(row);
-    if (code === 'ETL_JOIN_REFUSED' || code === 'ETL_RUN_SUPERSEDED') return ofCoordinator;
+    if (coordinatorCodes.has(code)) return ofCoordinator;
     return retry === 'never' ? ofRun : undefined;
   }
 };

@@ -2,7 +2,7 @@
 //
 //   node join-process.mjs <pipeline-file>     with DATABASE_URL; serves one segment at a time
 //
-// Its exit code is 75 when another coordinator has taken the run over.
+// Its exit code is 75 when its coordinator is gone, or another one has taken the run over.
 
 import { joinRun, loadPipelineFile } from '../../dist/index.js';
 
@@ -15,6 +15,6 @@ try {
     databaseUrl: process.env.DATABASE_URL,
   });
 } catch (error) {
-  if (error.code !== 'ETL_RUN_SUPERSEDED') throw error;
+  if (!['ETL_LOCK_LOST', 'ETL_RUN_SUPERSEDED'].includes(error.code)) throw error;
   process.exitCode = 75;
 }

@@ -113,7 +113,7 @@ it('the coordinator is killed: the joined process ends, and the next run loads o
   expect(after.rows).toEqual(expect.arrayContaining(before.rows));
 });
 
-it('the joined process outlives its coordinator: it stops when a successor cuts the files anew, and nothing is doubled', async () => {
+it('the joined process outlives its coordinator: it stops, a successor cuts the files in other places, and nothing is doubled', async () => {
   const coordinator = startRun(database.url);
   await until('loading', `select state = 'loading' as yes from etl.run order by id desc limit 1`);
   const joined = startJoin();
