@@ -5,10 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 import { closingLine } from './test/helpers/closing-line.ts';
+import { compiledThreads } from './test/helpers/compiled-threads.ts';
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
 export default defineConfig({
+  plugins: [compiledThreads()],
   resolve: { alias: { sluice: path('./src/index.ts') } },
   test: {
     include: ['test/unit/**/*.test.ts', 'test/integration/**/*.test.ts'],
