@@ -19,9 +19,9 @@ const bookkeepingTables = [...new Set(bookkeepingShape.map(tableOf))];
 /** Problems that an error names; there are as many as a stranger likes. */
 const problemsShown = 5;
 
-/** What a pipeline has of its own: its build schema, and how the names of its staging tables begin. */
+/** What pipelines have of their own: build schemas, and how the names of their staging tables begin. */
 export interface PipelinePlaces {
-  readonly build: string;
+  readonly builds: readonly string[];
   readonly staging: string;
 }
 
@@ -163,9 +163,16 @@ const selectTrust = `
 
 /** What is in our schemas, and in those of a pipeline. Reads catalogues only. */
 export const readTrust = async (client: Client, places?: PipelinePlaces): Promise<Trust> => {
-  const schemas = places === undefined ? ownSchemas : [...ownSchemas, places.build];
+  const schemas = places === undefined ? ownSchemas : [...ownSchemas, ...places.builds];
   // No name begins with a slash: without a pipeline no staging table is looked at.
-  return (await client.query(selectTrust, [schemas, places?.staging ?? '/', bookkeepingTables])).rows[0];
+  const trust: Trust = (await client.query(selectTrust, [schemas, places?.staging ?? '/', bookkeepingTables]))
+    .rows[0];
+  // The first migration makes all of them at once, so one without its record is of another program.
+  const others = trust.isThere ? [] : new Set(trust.shape.map(tableOf));
+  return {
+    ...trust,
+    strange: [...trust.strange, ...Array.from(others, (table) => `etl.${table} was made by no migration`)],
+  };
 };
 
 /** Problems for people: the first few, and how many more. */

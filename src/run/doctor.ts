@@ -149,10 +149,19 @@ const judgeCrashes = ({ crashes }: Bookkeeping): Finding[] => {
   ];
 };
 
-const judgeTrust = ({ trust: { foreign, strange } }: ServerFacts): Finding[] => [
+const judgeTrust = ({ trust: { foreign, strange, foreignOfPipelines } }: ServerFacts): Finding[] => [
   foreign.length === 0
     ? ok('owners', 'roles that this user trusts')
     : refuse('owners', listed(foreign), `a run of this user would be refused. ${foreignHint}`),
+  ...(foreignOfPipelines.length === 0
+    ? []
+    : [
+        advise(
+          'owners of pipelines',
+          listed(foreignOfPipelines),
+          `a run of these pipelines by this user would be refused. ${foreignHint}`,
+        ),
+      ]),
   ...(strange.length === 0
     ? []
     : [refuse('made by others', listed(strange), `a run would be refused. ${strangeHint}`)]),

@@ -93,14 +93,14 @@ const runColumns = `
 /** Is there a bookkeeping schema at all? */
 export const selectHasHistory = (): Query => ({ text: `select to_regclass('etl.run') is not null as there` });
 
-/** The newest runs, newest first. */
+/** Runs under way, then those that ended last: a run that is continued after weeks is news. */
 export const selectRuns = (limit: number): Query => ({
-  text: `with newest as (select * from etl.run order by id desc limit $1)
+  text: `with newest as (select * from etl.run order by finished_at desc nulls first, id desc limit $1)
     select ${runColumns}
     from newest r
     left join (${filesWithTotals('f.run_id in (select id from newest)')}) f on f.run_id = r.id
     group by r.id, r.pipeline, r.state, r.host, r.pid, r.workers, r.started_at, r.finished_at, r.error_code, r.error
-    order by r.id desc`,
+    order by r.finished_at desc nulls first, r.id desc`,
   values: [limit],
 });
 
@@ -153,7 +153,7 @@ export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> 
 export const hasHistory = async (client: Client): Promise<boolean> =>
   Boolean((await rowsOf<{ there: boolean }>(client, selectHasHistory()))[0]?.there);
 
-/** The newest runs; none when nothing ever ran on this database. */
+/** Runs under way and those that ended last; none when nothing ever ran on this database. */
 export const listRuns = async (client: Client, limit: number): Promise<RunSummary[]> =>
   (await hasHistory(client)) ? rowsOf<RunSummary>(client, selectRuns(limit)) : [];
 

@@ -43,12 +43,12 @@ export interface RejectChoice {
   readonly table: string | null;
 }
 
-/** The newest run that rejected anything. */
+/** The run that ended last, or is under way, of those that rejected anything. */
 const selectNewest = ({ pipeline, table }: RejectChoice): Query => ({
-  text: `select max(j.run_id)::float8 as id
-    from etl.reject j
-    join etl.run r on r.id = j.run_id
-    where ($1::text is null or r.pipeline = $1) and ($2::text is null or j.table_name = $2)`,
+  text: `select r.id::float8 as id from etl.run r
+    where ($1::text is null or r.pipeline = $1)
+      and exists (select from etl.reject j where j.run_id = r.id and ($2::text is null or j.table_name = $2))
+    order by r.finished_at desc nulls first, r.id desc limit 1`,
   values: [pipeline, table],
 });
 

@@ -95,6 +95,22 @@ export const readAccess = async (client: Client, target?: Target): Promise<Acces
 const selectUnknownTypes =
   'select name from pg_catalog.unnest($1::pg_catalog.text[]) as name where pg_catalog.to_regtype(name) is null';
 
+/** Errors: ETL_DEFINITION naming schemas of `searchPath` that the server does not have. */
+const checkSearchPath = async (
+  client: Client,
+  { name: pipeline, searchPath }: PipelineSpec,
+): Promise<void> => {
+  if (searchPath.length === 0) return;
+  const { rows } = await client.query(
+    'select name from unnest($1::text[]) as name where not exists (select from pg_namespace where nspname = name)',
+    [searchPath],
+  );
+  throwProblems(
+    pipeline,
+    rows.map(({ name }) => `searchPath: the server has no schema \`${name}\`; create it, or leave it out`),
+  );
+};
+
 /** Types that only the server knows, asked by name. Errors: ETL_DEFINITION. */
 const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => {
   const { name: pipeline, tables } = spec;
@@ -120,14 +136,14 @@ const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => 
 
 /** What a pipeline has of its own in the database, beside production. */
 export const placesOf = (pipeline: string): PipelinePlaces => ({
-  build: buildSchema(pipeline),
+  builds: [buildSchema(pipeline)],
   staging: stagingName(pipeline, ''),
 });
 
 /**
  * Looks before the run does anything. Returns what it found in our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION,
  * ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED, ETL_PERMISSION naming everything that is missing,
- * ETL_DEFINITION naming types that the server does not have.
+ * ETL_DEFINITION naming schemas and types that the server does not have.
  */
 export const preflight = async (
   client: Client,
@@ -147,6 +163,7 @@ export const preflight = async (
   refuseUntrusted(trust);
   const problem = 'the privilege is missing';
   if (missing.length > 0) throw new EtlError('ETL_PERMISSION', { user, action: missing.join('; '), problem });
+  await checkSearchPath(client, spec);
   await checkTypes(client, spec);
   return trust;
 };

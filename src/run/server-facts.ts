@@ -6,6 +6,7 @@ import type { Client } from '../db/client.ts';
 import { poolingOf, type Pooling } from '../db/pooler.ts';
 import { schemaVersions } from '../db/migrate.ts';
 import { otherShape, readOnlyPlainTables, readTrust, type Trust } from '../db/trust.ts';
+import { buildSchema } from '../publish/names.ts';
 import { readAccess, type Access } from './preflight.ts';
 
 /** A setting as the server shows it, and as a number: bytes, seconds, or what it counts; null for a word. */
@@ -62,7 +63,10 @@ export interface ServerFacts {
   readonly checkpointerStartedAt: Date | null;
   readonly staging: readonly StagingTable[];
   /** What in our schemas is not ours. */
-  readonly trust: Pick<Trust, 'foreign' | 'strange'>;
+  readonly trust: Pick<Trust, 'foreign' | 'strange'> & {
+    /** The same in what single pipelines have: their build schemas and staging tables. */
+    readonly foreignOfPipelines: readonly string[];
+  };
   /** undefined: not there yet, or closed to this user, which is then among `access.missing`, or not safe to read. */
   readonly bookkeeping: Bookkeeping | undefined;
 }
@@ -165,6 +169,16 @@ const freeBytesOf = async ({ embedded }: ServerAddress): Promise<number | undefi
   return bavail === undefined ? undefined : bavail * bsize;
 };
 
+const selectBuildSchemas = `
+  select coalesce(array_agg(nspname::text), '{}') as builds from pg_namespace where starts_with(nspname, $1)`;
+
+/** What belongs to roles that are not trusted, and keeps single pipelines from running. */
+const readForeignOfPipelines = async (client: Client, { foreign }: Trust): Promise<readonly string[]> => {
+  const { builds } = (await client.query(selectBuildSchemas, [buildSchema('')])).rows[0];
+  const everywhere = await readTrust(client, { builds, staging: '' });
+  return everywhere.foreign.filter((problem) => !foreign.includes(problem));
+};
+
 /** Asks the server. Reads only, and needs no privilege beyond `connect`: what a user may not see is left out. */
 export const readServerFacts = async (client: Client, address: ServerAddress): Promise<ServerFacts> => {
   await readOnlyPlainTables(client);
@@ -181,7 +195,11 @@ export const readServerFacts = async (client: Client, address: ServerAddress): P
     connectionLimits: (await client.query(selectConnectionLimits)).rows,
     freeBytes: await freeBytesOf(address),
     staging: (await client.query(selectStaging)).rows,
-    trust: { ...trust, strange: [...trust.strange, ...(isCurrent ? otherShape(trust) : [])] },
+    trust: {
+      ...trust,
+      strange: [...trust.strange, ...(isCurrent ? otherShape(trust) : [])],
+      foreignOfPipelines: await readForeignOfPipelines(client, trust),
+    },
     bookkeeping,
   };
 };

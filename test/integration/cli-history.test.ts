@@ -27,7 +27,7 @@ const history = `
   insert into etl.run (epoch, table_hashes, pipeline, state, definition_hash, host, pid, workers, started_at, finished_at, error_code, error)
   values
     ('${epoch}', '{}', 'noaa', 'published', 'h', '${hostname()}', 1, 2, '2026-03-01 09:05:00Z', '2026-03-01 09:05:04.5Z', null, null),
-    ('${epoch}', '{}', 'noaa', 'failed', 'h', '${hostname()}', 1, 2, '2026-03-02 09:05:00Z', '2026-03-02 09:05:01Z',
+    ('${epoch}', '{}', 'noaa', 'failed', 'h', '${hostname()}', 1, 2, '2026-03-02 09:05:00Z', '2026-03-05 12:00:00Z',
       'ETL_REJECT_LIMIT', 'table observation: 2 of 10 records rejected'),
     ('${epoch}', '{}', 'noaa', 'loading', 'h', '${hostname()}', ${deadPid}, 2, '2026-03-03 09:05:00Z', null, null, null),
     ('${epoch}', '{}', 'other', 'loading', 'h', 'elsewhere', ${deadPid}, 1, '2026-03-04 09:05:00Z', null, null, null),
@@ -87,17 +87,18 @@ describe('a database that sluice has never seen', () => {
 });
 
 describe('etl status', () => {
-  it('lists runs, newest first, and knows whose process is gone', async () => {
+  it('lists runs under way first, then by their end, and knows whose process is gone', async () => {
     const { exit, out } = await etl(database.url, 'status');
     expect(exit).toBe(0);
     const lines = squeezed(out).map((line) => line.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, 'WHEN'));
     expect(lines).toEqual([
       'run pipeline state started seconds records rejected error',
-      '6 shop cancelled WHEN 1.0 0 0 ETL_RUN_CANCELLED',
-      '5 shop stopped WHEN 2.5 0 0 ETL_INTERRUPTED',
       '4 other loading WHEN – 0 0',
       '3 noaa loading (process gone) WHEN – 0 0',
-      '2 noaa failed WHEN 1.0 10 2 ETL_REJECT_LIMIT',
+      '6 shop cancelled WHEN 1.0 0 0 ETL_RUN_CANCELLED',
+      // Continued after days: it is what failed last.
+      '2 noaa failed WHEN 269700.0 10 2 ETL_REJECT_LIMIT',
+      '5 shop stopped WHEN 2.5 0 0 ETL_INTERRUPTED',
       '1 noaa published WHEN 4.5 19,020 0',
     ]);
   });
@@ -128,7 +129,7 @@ describe('etl status', () => {
 
   it('--json gives numbers as numbers', async () => {
     const runs = JSON.parse((await etl(database.url, 'status', '--json')).out);
-    expect(runs[1]).toMatchObject({ state: 'cancelled', seconds: 2.461 });
+    expect(runs[4]).toMatchObject({ state: 'cancelled', seconds: 2.461 });
     expect(runs[5]).toMatchObject({
       id: 1,
       pipeline: 'noaa',

@@ -315,6 +315,35 @@ describe('as superuser', () => {
   });
 });
 
+describe('what is found before there is any bookkeeping', () => {
+  it('tables of another program in a schema etl: every command names them, and none touches them', async () => {
+    const { addRole, asAdmin, etl } = database;
+    const admin = await addRole('admin', 'superuser');
+    await asAdmin(`create schema etl; create table etl.run (id serial primary key, note text);
+      insert into etl.run (note) values ('mine'); alter table etl.run owner to ${admin.role}; alter schema etl owner to ${admin.role}`);
+    for (const args of [...reading, ['run', pipelineFile], ['enqueue', pipelineFile], ['queue']]) {
+      const { exit, err } = await etl(args, admin.url);
+      expect([exit, err], args.join(' ')).toEqual([
+        1,
+        expect.stringContaining('etl.run was made by no migration'),
+      ]);
+    }
+    expect((await etl(['doctor'], admin.url)).out).toContain('etl.run was made by no migration');
+  });
+
+  it('a build schema and staging of a stranger: doctor names what keeps single pipelines from running', async () => {
+    const { addRole, asAdmin, asStranger, etl, stranger } = database;
+    const admin = await addRole('admin', 'superuser');
+    await makeAs(admin.url);
+    await asAdmin(`grant create, usage on schema etl_staging to ${stranger}`);
+    await asStranger(`create schema etl_build_fresh; create table etl_staging.depot__parcel ()`);
+    const { out } = await etl(['doctor'], admin.url);
+    expect(out).toMatch(
+      /owners of pipelines +schema etl_build_fresh belongs to .*etl_staging\.depot__parcel belongs to/,
+    );
+  });
+});
+
 describe('a role that is trusted', () => {
   const published = { exit: 0 };
 

@@ -153,6 +153,17 @@ it('types that the server does not have are named with their columns', async () 
     'table t, column c: the server has no type `nowhere.mood`; create it, name its schema, or add that to searchPath',
   ]);
   expect(await etlSchemas(url)).toEqual([]);
+  const misspelt = definePipeline({
+    name: 'types',
+    schema: 'types',
+    searchPath: ['public', 'publik'],
+    tables: { t: { source: csv('small.csv'), columns: { id: column.of('mood', 'id') } } },
+  });
+  const refused = await failureOf(runPipeline(misspelt, { databaseUrl: url, workingDirectory: directory }));
+  expect(refused).toMatchObject({ code: 'ETL_DEFINITION', exit: 2 });
+  expect(refused.details['problems']).toBe(
+    '\n  searchPath: the server has no schema `publik`; create it, or leave it out',
+  );
 });
 
 describe('bookkeeping of another role', () => {

@@ -21,7 +21,7 @@ const kindsShown = 100;
 const rejectsInJson = 50;
 
 const examples = `
-Without a run: the newest that rejected anything. Faults of one column and code that differ only in values are shown once,
+Without a run: the one that ended last of those with rejects. Faults of one column and code that differ only in values are shown once,
 with their number, the first place and its record. --limit and --all list the records themselves, with every fault; JSON
 holds both, and the first ${rejectsInJson} records. The codes are explained in docs/reference/errors.md.
 

@@ -38,7 +38,7 @@ interface Listed {
   readonly failures: readonly RunFailure[];
 }
 
-/** Newest first; what failed before there was a run has no number. */
+/** Under way first, then what ended last; what failed before there was a run has no number. */
 const inOneList = ({ runs, failures }: Listed): readonly object[] => {
   const others = failures.map(({ failedAt, ...failure }) => ({
     id: null,
@@ -47,7 +47,8 @@ const inOneList = ({ runs, failures }: Listed): readonly object[] => {
     finishedAt: failedAt,
     ...failure,
   }));
-  return [...runs, ...others].toSorted((one, other) => other.startedAt.getTime() - one.startedAt.getTime());
+  const endOf = ({ finishedAt }: { finishedAt: Date | null }): number => finishedAt?.getTime() ?? Infinity;
+  return [...runs, ...others].toSorted((one, other) => (endOf(one) < endOf(other) ? 1 : -1));
 };
 
 const ask = async (command: Command, io: Io, runId: number | undefined): Promise<RunDetails | Listed> => {
@@ -90,7 +91,9 @@ export const statusCommand: CliCommand = {
     program
       .command('status')
       .summary('the newest runs, or all about one')
-      .description('Lists the newest runs, or shows one with its tables, files, rejects and error.')
+      .description(
+        'Lists runs under way and those that ended last, or shows one with its tables, files, rejects and error.',
+      )
       .argument('[run]', 'number of a run')
       .addOption(databaseUrlFlag())
       .addOption(flag('--json', 'print JSON'))

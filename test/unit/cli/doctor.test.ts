@@ -45,7 +45,7 @@ const fit: ServerFacts = {
   startedAt,
   checkpointerStartedAt: new Date(startedAt.getTime() + 20),
   staging: [],
-  trust: { foreign: [], strange: [] },
+  trust: { foreign: [], strange: [], foreignOfPipelines: [] },
   bookkeeping: {
     found: 1,
     known: 1,
@@ -285,7 +285,7 @@ const rows: readonly Row[] = [
   },
   {
     title: 'bookkeeping that a stranger made',
-    facts: { trust: { foreign: ['schema etl belongs to mallory'], strange: [] } },
+    facts: { trust: { foreign: ['schema etl belongs to mallory'], strange: [], foreignOfPipelines: [] } },
     name: 'owners',
     value: 'schema etl belongs to mallory',
     verdict: 'problem',
@@ -293,7 +293,7 @@ const rows: readonly Row[] = [
   },
   {
     title: 'bookkeeping in which a view is in place of a table',
-    facts: { trust: { foreign: [], strange: ['etl.run is no plain table'] } },
+    facts: { trust: { foreign: [], strange: ['etl.run is no plain table'], foreignOfPipelines: [] } },
     name: 'made by others',
     value: 'etl.run is no plain table',
     verdict: 'problem',
