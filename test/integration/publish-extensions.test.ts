@@ -30,6 +30,8 @@ const run = () =>
   runPipeline(pipeline, {
     databaseUrl: database.url,
     directory: files.directory,
+    // A thread more would cost more than it loads.
+    workers: 1,
     fullRefresh: true,
     onEvent: (event) => event.type === 'notice' && notices.push(event.message),
   });

@@ -37,6 +37,8 @@ const run = (change?: object, options: object = {}) =>
   runPipeline(table(change), {
     databaseUrl: database.url,
     directory: files.directory,
+    // A thread more would cost more than it loads.
+    workers: 1,
     onEvent: (event) => event.type === 'notice' && notices.push(event.message),
     ...options,
   });

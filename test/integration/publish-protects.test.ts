@@ -31,6 +31,8 @@ const run = (pipeline: Pipeline = table(), options: object = {}) =>
   runPipeline(pipeline, {
     databaseUrl: database.url,
     directory: files.directory,
+    // A thread more would cost more than it loads.
+    workers: 1,
     fullRefresh: true,
     ...options,
   });

@@ -39,6 +39,8 @@ const run = (pipeline: Pipeline = cities(), options: object = {}) =>
   runPipeline(pipeline, {
     databaseUrl: database.url,
     directory: files.directory,
+    // A thread more would cost more than it loads.
+    workers: 1,
     fullRefresh: true,
     ...options,
   });
