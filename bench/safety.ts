@@ -12,6 +12,7 @@ import { advanceRun, insertFiles, insertRun } from '../src/checkpoint/ledger.ts'
 import { copyIn } from '../src/copy/copy-in.ts';
 import { createStaging, stagingTable } from '../src/copy/staging.ts';
 import { addressFromUrl } from '../src/db/address.ts';
+import { tryLockPipeline } from '../src/db/advisory-lock.ts';
 import { runQuery, withClient, withTransaction, type Client } from '../src/db/client.ts';
 import { startEmbedded, stopEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
@@ -126,6 +127,7 @@ try {
   const server = await startEmbedded(etlDirectory);
   await withClient(addressFromUrl(server.url), async (client) => {
     await migrate(client);
+    await tryLockPipeline(client, 'safety');
     const seconds: Record<'safe' | 'bare', number[]> = { safe: [], bare: [] };
     for (let round = 0; round < rounds; round += 1) {
       seconds.bare.push(await timed(client, directory, barely));
