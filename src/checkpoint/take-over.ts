@@ -16,8 +16,8 @@ export const abandonRuns = (pipeline: string, why: string): Query => ({
 });
 
 /**
- * A process goes on with an unfinished run, over the session that holds the pipeline's lock: as its next generation, so that whoever still loads for an earlier one stops.
- * Waits for their chunks in flight, which hold the run's row. No row comes back when the run was cancelled for its own job:
+ * A process goes on with an unfinished run, over the session that holds the pipeline's lock: as its next generation, so that
+ * whoever still loads for an earlier one stops. Waits for their chunks in flight, which hold the run's row. No row comes back when the run was cancelled for its own job:
  * only somebody who asks anew goes on with it.
  */
 export const adoptRun = (

@@ -3,24 +3,31 @@
 import { lockSpace } from './advisory-keys.ts';
 import type { Client } from './client.ts';
 
+/** SQL: the key of a pipeline's lock, whose name and our lock space are SQL themselves. */
+const pipelineKey = (pipeline: string, space: string | number): string =>
+  `hashtextextended('sluice pipeline ' || ${pipeline}, ${space})`;
+
+/** SQL: whether a row l of pg_locks is that lock, granted. */
+const isPipelineLock = (pipeline: string, space: string | number): string => `
+  l.locktype = 'advisory' and l.granted and l.objsubid = 1
+    and l.database = (select oid from pg_database where datname = current_database())
+    and ((l.classid::bigint << 32) | l.objid::bigint) = ${pipelineKey(pipeline, space)}`;
+
 /**
  * Takes the session lock "this pipeline is being run"; false when another session holds it.
  * It dies with the connection, so a killed process never leaves it behind.
  */
 export const tryLockPipeline = async (client: Client, pipeline: string): Promise<boolean> => {
-  const result = await client.query(
-    `select pg_try_advisory_lock(hashtextextended('sluice pipeline ' || $1, $2)) as locked`,
-    [pipeline, lockSpace],
-  );
+  const result = await client.query(`select pg_try_advisory_lock(${pipelineKey('$1', '$2')}) as locked`, [
+    pipeline,
+    lockSpace,
+  ]);
   return result.rows[0].locked;
 };
 
 /** SQL: whether the session of the server process `pid` holds the lock of `pipeline`; both are SQL themselves. */
-export const holdsPipelineLock = (pipeline: string, pid: string): string => `exists (
-    select from pg_locks l
-    where l.locktype = 'advisory' and l.granted and l.objsubid = 1 and l.pid = ${pid}
-      and l.database = (select oid from pg_database where datname = current_database())
-      and ((l.classid::bigint << 32) | l.objid::bigint) = hashtextextended('sluice pipeline ' || ${pipeline}, ${lockSpace}))`;
+export const holdsPipelineLock = (pipeline: string, pid: string): string =>
+  `exists (select from pg_locks l where l.pid = ${pid} and ${isPipelineLock(pipeline, lockSpace)})`;
 
 const buildKey = `hashtextextended('sluice build ' || $1, $2)`;
 
@@ -43,6 +50,4 @@ export const lockHolder = `
   select a.pid as session, coalesce(host(a.client_addr), 'the server itself') as host, 'server process ' || a.pid as pid,
     to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS TZ') as started
   from pg_locks l join pg_stat_activity a on a.pid = l.pid
-  where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-    and l.database = (select oid from pg_database where datname = current_database())
-    and ((l.classid::bigint << 32) | l.objid::bigint) = hashtextextended('sluice pipeline ' || $1, $2)`;
+  where ${isPipelineLock('$1', '$2')}`;
