@@ -8,14 +8,6 @@ import { quoteName, type Query } from '../db/sql.ts';
  */
 export const buildSchema = (pipeline: string): string => `etl_build_${pipeline}`;
 
-export const createBuildSchema = (pipeline: string): Query => ({
-  text: `create schema ${quoteName(buildSchema(pipeline))}`,
-});
-
-export const ensureBuildSchema = (pipeline: string): Query => ({
-  text: `create schema if not exists ${quoteName(buildSchema(pipeline))}`,
-});
-
 /** A table of the pipeline: in production, and aside while it is built. */
 export interface TableNames {
   readonly schema: string;

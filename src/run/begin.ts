@@ -16,6 +16,7 @@ import { forgetJobs, type LoadingRun } from './load.ts';
 import { dropStaleStaging, makeLandings } from './make-landings.ts';
 import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
 import type { PlannedTable } from './plan.ts';
+import { refuseStrangers } from './preflight.ts';
 import { adopt, adoptChanged, type RunNumber } from './take-over.ts';
 
 /** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */
@@ -74,6 +75,12 @@ const renewIfCrashed = async (
   return { type: 'recovered', crashed, ...lost };
 };
 
+/** Adopts a run whose tables are there, which a stranger may have made after preflight. Errors: ETL_UNTRUSTED. */
+const adoptAsItWas = async (context: RunContext, runId: number): Promise<RunNumber> => {
+  await refuseStrangers(context.client, context.spec.name);
+  return adopt(context, runId);
+};
+
 /** Says where a continued run stands. */
 const announceResume = async ({ client, emit }: RunContext, runId: number): Promise<void> => {
   const chunks = await loadedChunks(client, runId);
@@ -112,7 +119,7 @@ export const beginRun = async (
   const number = await (beginning.kind === 'new'
     ? insertNewRun(context, hashes, planned, beginning.why ?? 'a new run took its place')
     : isAsItWas
-      ? adopt(context, beginning.runId)
+      ? adoptAsItWas(context, beginning.runId)
       : adoptChanged(context, hashes, planned, beginning.runId, beginning.changes));
   const { runId } = number;
   if (isNew && isUnfinished(latest)) await forgetJobs(context, latest.id);
@@ -135,7 +142,7 @@ export const continueRun = async (context: RunContext, run: LoadingRun): Promise
     throw await whyStopped(context.client, run.runId);
   if (latest?.id !== run.runId)
     throw new EtlError('ETL_RUN_TAKEN', { run: run.runId, other: `run ${latest?.id ?? 'unknown'}` });
-  const number = await adopt(context, run.runId);
+  const number = await adoptAsItWas(context, run.runId);
   context.emit(await renewIfCrashed(context, run.runId, run.epoch));
   return { ...run, ...number, epoch: context.epoch };
 };

@@ -3,7 +3,7 @@
 import type { SourceTableSpec, TableSpec } from '../declaration.ts';
 import { stagingTable } from '../copy/staging.ts';
 import { awaitBuildsEnd } from '../db/advisory-lock.ts';
-import { runQuery, withPath, withTransaction, type Client } from '../db/client.ts';
+import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '../db/client.ts';
 import { quoteName } from '../db/sql.ts';
 import {
   analyze,
@@ -15,8 +15,7 @@ import {
 } from '../publish/build-table.ts';
 import { clearBuildSchema, countRows, dropBuildSchema } from '../publish/build-schema.ts';
 import { inheritStatistics } from '../publish/inherit.ts';
-import { createBuildSchema } from '../publish/names.ts';
-import type { BuiltTable } from '../publish/names.ts';
+import { buildSchema, type BuiltTable } from '../publish/names.ts';
 import { transformError, type SqlText } from '../transform/sql-file.ts';
 import type { BuildWhat } from '../model.ts';
 import { tableOrder } from '../pipeline/table-order.ts';
@@ -25,6 +24,7 @@ import { checkRow } from './check-row.ts';
 import { secondsSince, type RunContext } from './context.ts';
 import { rounded } from './rounded.ts';
 import { directTables, landsDirectly, namesOf } from './landing.ts';
+import { refuseStrangers } from './preflight.ts';
 
 /** Rows of a typed table, from staging, unless they were loaded straight into it. */
 const fillTyped = async (context: RunContext, table: SourceTableSpec): Promise<number> => {
@@ -137,7 +137,10 @@ const emptyBuildSchema = async ({ client, spec }: RunContext): Promise<void> => 
   const loaded = directTables(spec);
   if (loaded.length > 0) return clearBuildSchema(client, spec.name, loaded);
   await dropBuildSchema(client, spec.name);
-  await runQuery(client, createBuildSchema(spec.name));
+  await withTransaction(client, async () => {
+    await ensureSchema(client, buildSchema(spec.name));
+    await refuseStrangers(client, spec.name);
+  });
 };
 
 /** Drops what a run has built that will not publish it. Rows that were loaded there stay: the run goes on with them. */

@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import { readEpoch } from '../checkpoint/epoch.ts';
 import type { Client } from '../db/client.ts';
 import { schemaVersions } from '../db/migrate.ts';
-import { readTrust, refuseUntrusted } from '../db/trust.ts';
 import type { Guard, PipelineSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import type { RunEvent } from '../model.ts';
@@ -13,7 +12,7 @@ import { readDefinition, type Definition } from './definition.ts';
 import type { RunOptions } from './options.ts';
 import { lookAtOutset, reasonsOf } from './outset.ts';
 import { planSources, type PlannedTable } from './plan.ts';
-import { placesOf } from './preflight.ts';
+import { refuseStrangers } from './preflight.ts';
 import { formatCount } from '../wording.ts';
 import { chooseDecoder } from './table-load.ts';
 
@@ -80,8 +79,7 @@ const outsetOf = async (
   planned: readonly PlannedTable[],
   anew: boolean,
 ): Promise<OutsetPlan> => {
-  const trust = await readTrust(client, placesOf(spec.name));
-  refuseUntrusted(trust);
+  const trust = await refuseStrangers(client, spec.name);
   const { found, known } = await schemaVersions(client, trust);
   if (found === 0) return { does: 'load', run: null, why: ['no run has used this database'] };
   if (found !== known)

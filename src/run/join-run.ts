@@ -4,16 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../checkpoint/ledger.ts';
 import { withClient, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/pooler.ts';
-import { readTrust, refuseUntrusted } from '../db/trust.ts';
 import { EtlError } from '../errors.ts';
 import { queuePollMs } from '../limits.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { serveQueue } from '../queue/load-queue.ts';
 import { createContext, prepareJob, type Job } from './job.ts';
 import { withSegmentWork, type LoadingRun } from './load.ts';
+import { landingsThere } from './make-landings.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { stagingColumns } from './plan.ts';
-import { placesOf } from './preflight.ts';
+import { refuseStrangers } from './preflight.ts';
 import type { RunContext } from './context.ts';
 
 /** The run that is being loaded now. Errors: ETL_JOIN_REFUSED. */
@@ -41,6 +41,20 @@ const loadingRun = async (
   return { runId: id, epoch, generation, files, planned };
 };
 
+/**
+ * Looks at the tables that are loaded into, which may have been made after the first look. All of them must be there: one that is
+ * made later is not looked at. Errors: ETL_UNTRUSTED, ETL_JOIN_REFUSED.
+ */
+const refuseStrangersTables = async (
+  { client, spec }: RunContext,
+  { planned }: LoadingRun,
+): Promise<void> => {
+  const there = await landingsThere(client, spec, planned);
+  await refuseStrangers(client, spec.name);
+  if (planned.some(({ table }) => !there.has(table.name)))
+    throw new EtlError('ETL_JOIN_REFUSED', { pipeline: spec.name, problem: 'its tables are gone' });
+};
+
 /** Whether there is still something to load for this coordinator. Errors: ETL_RUN_SUPERSEDED. */
 const isLoading = async (client: Client, { runId, generation }: LoadingRun): Promise<boolean> => {
   const standing = await runStanding(client, runId);
@@ -57,9 +71,10 @@ export const loadForWorker = async (
   const job = await prepareJob(pipeline, options, hooks);
   await withClient(job.address, async (client) => {
     await refuseSharedSessions(client, job.address);
-    refuseUntrusted(await readTrust(client, placesOf(pipeline.name)));
+    await refuseStrangers(client, pipeline.name);
     const context = await createContext(job, client, []);
     const run = await loadingRun(context, await findRun(context, job));
+    await refuseStrangersTables(context, run);
     const chunks = await loadedChunks(client, run.runId);
     await context.queue.backend.claim(client, context.queue.namespace);
     await withSegmentWork(context, run, chunks, async (serving) => {

@@ -2,12 +2,13 @@
 
 import { createStaging, dropStaging, selectStaging } from '../copy/staging.ts';
 import type { PipelineSpec } from '../declaration.ts';
-import { runQuery, withPath, type Client } from '../db/client.ts';
+import { ensureSchema, runQuery, withPath, type Client } from '../db/client.ts';
 import { createLanding } from '../publish/build-schema.ts';
-import { dropBuiltTable, ensureBuildSchema } from '../publish/names.ts';
+import { buildSchema, dropBuiltTable } from '../publish/names.ts';
 import type { RunContext } from './context.ts';
 import { authorsPath, landingTable, landsDirectly, namesOf } from './landing.ts';
 import type { PlannedTable } from './plan.ts';
+import { refuseStrangers } from './preflight.ts';
 
 /** Names of the tables whose landing is there. */
 export const landingsThere = async (
@@ -44,11 +45,15 @@ const makeLanding = async ({ client, spec }: RunContext, { table, staging }: Pla
   await runQuery(client, createLanding(namesOf(spec, table), columns));
 };
 
-/** Makes them, in place of those of an earlier run, inside the caller's transaction. */
+/**
+ * Makes them, in place of those of an earlier run, inside the caller's transaction. Preflight may have found nothing where a
+ * stranger's schema is now, so what was made is looked at before the first row comes. Errors: ETL_UNTRUSTED.
+ */
 export const makeLandings = async (context: RunContext, planned: readonly PlannedTable[]): Promise<void> => {
   const { client, spec } = context;
-  if (planned.some(({ table }) => landsDirectly(table))) await runQuery(client, ensureBuildSchema(spec.name));
+  if (planned.some(({ table }) => landsDirectly(table))) await ensureSchema(client, buildSchema(spec.name));
   await withPath(client, authorsPath(spec), async () => {
     for (const one of planned) await makeLanding(context, one);
   });
+  await refuseStrangers(client, spec.name);
 };

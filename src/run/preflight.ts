@@ -135,10 +135,17 @@ const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => 
 };
 
 /** What a pipeline has of its own in the database, beside production. */
-export const placesOf = (pipeline: string): PipelinePlaces => ({
+const placesOf = (pipeline: string): PipelinePlaces => ({
   builds: [buildSchema(pipeline)],
   staging: stagingName(pipeline, ''),
 });
+
+/** Looks at our schemas and at what the pipeline has of its own there. Errors: ETL_UNTRUSTED. */
+export const refuseStrangers = async (client: Client, pipeline: string): Promise<Trust> => {
+  const trust = await readTrust(client, placesOf(pipeline));
+  refuseUntrusted(trust);
+  return trust;
+};
 
 /**
  * Looks before the run does anything. Returns what it found in our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION,
@@ -159,8 +166,7 @@ export const preflight = async (
   if (encoding !== 'UTF8') throw new EtlError('ETL_SERVER_ENCODING', { server: label, database, encoding });
   if (isStandby) throw new EtlError('ETL_STANDBY', { server: label });
   if (isReadOnly) throw new EtlError('ETL_READ_ONLY', { server: label, user });
-  const trust = await readTrust(client, placesOf(spec.name));
-  refuseUntrusted(trust);
+  const trust = await refuseStrangers(client, spec.name);
   const problem = 'the privilege is missing';
   if (missing.length > 0) throw new EtlError('ETL_PERMISSION', { user, action: missing.join('; '), problem });
   await checkSearchPath(client, spec);

@@ -1,15 +1,26 @@
 // Bookkeeping that a stranger made beforehand: nothing of it is run, whatever a superuser asks for, and the error names it.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { csv, column, definePipeline, joinRun } from '../../src/index.ts';
+import {
+  csv,
+  column,
+  definePipeline,
+  joinRun,
+  runPipeline,
+  sqlFile,
+  type RunEvent,
+  type RunOptions,
+} from '../../src/index.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
 import { readTrust } from '../../src/db/trust.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { createHostileDatabase, type HostileDatabase } from '../helpers/hostile-database.ts';
+import { withPg } from '../helpers/own-server.ts';
 
 const files = useFiles();
 files.write('t.csv', 'id\n1\n');
@@ -312,6 +323,84 @@ describe('as superuser', () => {
     });
     expect(error).toMatchObject({ code: 'ETL_UNTRUSTED' });
     expect(await wasRun()).toBe(false);
+  });
+});
+
+/** Tables that a run loads into, made by the stranger after preflight has looked: at the lock that the run then waits for. */
+describe('what is made between the look and the use', () => {
+  const stagingTable = `create table etl_staging.hostile__t (id integer);
+    create trigger spy before insert on etl_staging.hostile__t for each row execute function spy.note_row()`;
+
+  /** Starts and does `plant` when the session waits for the epoch, which is read after preflight. */
+  const plantMeanwhile = async <T>(plant: string, start: () => Promise<T>): Promise<T> =>
+    withPg(database.url, async (client) => {
+      await client.query('begin; lock etl.canary in access exclusive mode');
+      let isOver = false;
+      const started = start().finally(() => (isOver = true));
+      const waits = `select from pg_locks where relation = 'etl.canary'::regclass and not granted`;
+      while (!isOver && (await client.query(waits)).rows.length === 0) await sleep(10);
+      expect(isOver).toBe(false);
+      await database.asStranger(plant);
+      await client.query('commit');
+      return started;
+    });
+
+  const run = (what: typeof pipeline, options?: RunOptions) =>
+    failureOf(
+      runPipeline(what, { databaseUrl: database.url, directory: files.directory, workers: 1, ...options }),
+    );
+
+  /** A run that was stopped; from now on others may make tables in staging. */
+  const stopAt = async (what: typeof pipeline, moment: RunEvent['type']): Promise<void> => {
+    const stop = new AbortController();
+    const onEvent = ({ type }: RunEvent): void => void (type === moment && stop.abort());
+    expect(await run(what, { signal: stop.signal, onEvent })).toMatchObject({ code: 'ETL_INTERRUPTED' });
+    await database.asAdmin(`grant usage, create on schema etl_staging to ${database.stranger}`);
+  };
+
+  it('a staging table that was gone when the run looked is not loaded into', async () => {
+    await stopAt(pipeline, 'planned');
+    await database.asAdmin('drop table etl_staging.hostile__t');
+    expect(await plantMeanwhile(stagingTable, () => run(pipeline))).toMatchObject({
+      code: 'ETL_UNTRUSTED',
+      message: expect.stringContaining('table etl_staging.hostile__t belongs to mallory_'),
+    });
+    expect(await database.wasRun()).toBe(false);
+  });
+
+  it('a build schema is not on the path of SQL files', async () => {
+    files.write('noted.sql', `select id, shown('x') as note from t`);
+    const twin = (staging: 'none' | 'typed') => {
+      const own = { source: csv(`${files.directory}/t.csv`), columns: { id: column.integer('id') } };
+      return definePipeline({
+        name: 'hostile',
+        schema: 'gen',
+        tables: { t: { ...own, staging }, u: own, noted: { from: ['t'], transform: sqlFile('noted.sql') } },
+      });
+    };
+    await stopAt(twin('typed'), 'building');
+    await database.asAdmin(`create schema gen; drop schema if exists etl_build_hostile cascade;
+      create function gen.shown(text) returns text language sql as 'select $1'`);
+    const schema = `create schema etl_build_hostile; grant all on schema etl_build_hostile to public;
+      create function etl_build_hostile.shown(text) returns text language sql as $$ select spy.note('sql') $$`;
+    expect(await plantMeanwhile(schema, () => run(twin('none')))).toMatchObject({
+      code: 'ETL_UNTRUSTED',
+      message: expect.stringContaining('schema etl_build_hostile belongs to mallory_'),
+    });
+    expect(await database.wasRun()).toBe(false);
+  });
+
+  it('nor does somebody who joins load into what was not there when he looked', async () => {
+    await stopAt(pipeline, 'planned');
+    await database.asAdmin(`drop table etl_staging.hostile__t; update etl.run set state = 'loading'`);
+    const join = () =>
+      failureOf(joinRun(pipeline, { databaseUrl: database.url, directory: files.directory }));
+    expect(await join()).toMatchObject({
+      code: 'ETL_JOIN_REFUSED',
+      message: expect.stringContaining('gone'),
+    });
+    expect(await plantMeanwhile(stagingTable, join)).toMatchObject({ code: 'ETL_UNTRUSTED' });
+    expect(await database.wasRun()).toBe(false);
   });
 });
 
