@@ -9,7 +9,7 @@ import { EtlError } from '../errors.ts';
 import type { RunEvent } from '../model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { readDefinition, type Definition } from './definition.ts';
-import type { RunOptions } from './options.ts';
+import { refuseUnknownTables, type RunOptions } from './options.ts';
 import { lookAtOutset, reasonsOf } from './outset.ts';
 import { planSources, type PlannedTable } from './plan.ts';
 import { refuseStrangers } from './preflight.ts';
@@ -58,10 +58,11 @@ const indexStep = ({ primaryKey, indexes }: TableSpec): string => {
   return [...key, ...others].join(', ') || 'none';
 };
 
-const guardText = ({ rowsMin, shrinkMaxPercent }: Guard): string => {
+const guardText = ({ rowsMin, shrinkMaxPercent }: Guard, mayShrink: boolean): string => {
   const least = rowsMin > 0 ? [`at least ${formatCount(rowsMin)} rows`] : [];
   const loss = shrinkMaxPercent < 100 ? [`at most ${shrinkMaxPercent}% fewer than before`] : [];
-  return [...least, ...loss].join(', ') || 'whatever it holds';
+  const asked = [...least, ...loss].join(', ');
+  return asked === '' ? 'whatever it holds' : asked + (mayShrink ? '; fewer are allowed this time' : '');
 };
 
 /** What a run would begin as: nothing to do, go on with a run, or load everything; unknown when the server cannot say. */
@@ -114,11 +115,17 @@ type AskServer = (ask: (client: Client) => Promise<OutsetPlan>) => Promise<Outse
  */
 export const explainRun = async (
   pipeline: Pipeline,
-  { params = {}, directory = '.', workingDirectory = '.', fresh = false, fullRefresh = false }: RunOptions,
+  options: RunOptions,
   askServer: AskServer,
 ): Promise<Explanation> => {
+  const { params = {}, directory = '.', workingDirectory = '.' } = options;
+  const { fresh = false, fullRefresh = false, allowShrink = [] } = options;
   const definition = await readDefinition(pipeline, { params, directory: resolve(directory) });
   const { spec } = definition;
+  refuseUnknownTables(
+    spec.tables.map(({ name }) => name),
+    allowShrink,
+  );
   const planned = await planSources(spec, resolve(workingDirectory));
   const outset = await askServer((client) =>
     outsetOf(client, definition, planned, fresh || fullRefresh),
@@ -126,11 +133,15 @@ export const explainRun = async (
     if (!(error instanceof EtlError) || error.code !== 'ETL_CONNECT') throw error;
     return { does: 'unknown', run: null, why: [error.message] };
   });
-  const tables = tablePlans(spec, planned);
+  const tables = tablePlans(spec, planned, allowShrink);
   return { tables, outset: outset ?? { does: 'load', run: null, why: ['there is no server yet'] } };
 };
 
-const tablePlans = (spec: PipelineSpec, planned: readonly PlannedTable[]): readonly TablePlan[] =>
+const tablePlans = (
+  spec: PipelineSpec,
+  planned: readonly PlannedTable[],
+  allowShrink: readonly string[],
+): readonly TablePlan[] =>
   spec.tables.map((table) => {
     const { name, kind, publish } = table;
     const source = planned.find((one) => one.table === table);
@@ -140,7 +151,7 @@ const tablePlans = (spec: PipelineSpec, planned: readonly PlannedTable[]): reado
         : [{ step: 'rows', text: `${table.transform.path}, from ${table.from.join(', ')}` }];
     const last = [
       { step: 'indexes', text: indexStep(table) },
-      { step: 'publish', text: `${publish}, ${guardText(table.guard)}` },
+      { step: 'publish', text: `${publish}, ${guardText(table.guard, allowShrink.includes(name))}` },
     ];
     return { table: name, schema: spec.schema, kind, steps: [...steps, ...last] };
   });

@@ -65,6 +65,19 @@ describe('etl run', () => {
     expect(rows).toEqual([{ found: null }]);
   });
 
+  it('--explain says which tables may shrink', async () => {
+    const { out } = await etl('run', pipelineFile, '--explain', '--allow-shrink', 'total');
+    expect(out.match(/^ {2}publish .*/gm)?.map((line) => line.slice(11).trim())).toEqual([
+      'replace, at most 50% fewer than before',
+      'replace, at most 50% fewer than before; fewer are allowed this time',
+    ]);
+    const unknown = await etl('run', pipelineFile, '--explain', '--allow-shrink', 'totl');
+    expect(unknown).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('is no table of the pipeline; did you mean'),
+    });
+  });
+
   it('--explain --json gives one object a table', async () => {
     const other = join(workingDirectory, 'other.ts');
     writeFileSync(

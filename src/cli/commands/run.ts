@@ -181,13 +181,14 @@ const runShown = async (
 /** Says what a run would do, and does nothing. */
 const explain = async (
   loaded: LoadedPipeline,
-  { params, json, fresh, fullRefresh }: RunFlags,
+  { params, json, fresh, fullRefresh, allowShrink }: RunFlags,
   command: Command,
   io: Io,
 ): Promise<void> => {
   const { pipeline, directory } = loaded;
   const { explainRun } = await import('../../run/explain.ts');
-  const options = { params, directory, workingDirectory: io.workingDirectory, fresh, fullRefresh };
+  const { workingDirectory } = io;
+  const options = { params, directory, workingDirectory, fresh, fullRefresh, allowShrink };
   const plan = await explainRun(pipeline, options, (ask) => askServer(command, io, ask));
   const lines = json
     ? [
