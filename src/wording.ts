@@ -8,6 +8,12 @@ export const formatCount = (count: number): string =>
 export const plural = (count: number, noun: string): string =>
   `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
+/** The texts, or the first ones and 'and 3 more'. */
+export const firstOf = (texts: readonly string[], max: number): readonly string[] => {
+  const more = texts.length - max;
+  return more > 0 ? [...texts.slice(0, max), `and ${formatCount(more)} more`] : texts;
+};
+
 /** Where a record is: `a.csv:35`, or `a.csv:35-37` when it has several lines. */
 export const linesOf = (file: string, line: number, lastLine: number): string =>
   lastLine > line ? `${file}:${line}-${lastLine}` : `${file}:${line}`;

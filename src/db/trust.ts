@@ -6,6 +6,7 @@
 // Proved by test/integration/hostile-bookkeeping.test.ts; for users: docs/operations/security.md.
 
 import { EtlError } from '../errors.ts';
+import { firstOf } from '../wording.ts';
 import { bookkeepingShape } from './bookkeeping-shape.ts';
 import type { Client } from './client.ts';
 
@@ -176,10 +177,7 @@ export const readTrust = async (client: Client, places?: PipelinePlaces): Promis
 };
 
 /** Problems for people: the first few, and how many more. */
-export const listed = (problems: readonly string[]): string => {
-  const more = problems.length - problemsShown;
-  return [...problems.slice(0, problemsShown), ...(more > 0 ? [`${more} more`] : [])].join('; ');
-};
+export const listed = (problems: readonly string[]): string => firstOf(problems, problemsShown).join('; ');
 
 /** What to do about things of others. */
 export const foreignHint =

@@ -5,7 +5,7 @@ import type { ColumnSpec, Dialect, FilterSpec, LineEnd } from '../declaration.ts
 import { EtlError, messageOf } from '../errors.ts';
 import { headerBytesMax, recordBytesMax } from '../limits.ts';
 import { nearest } from '../nearest.ts';
-import { inQuotes, onOneLine, plural } from '../wording.ts';
+import { firstOf, inQuotes, onOneLine, plural } from '../wording.ts';
 import { rejectCodes } from '../model.ts';
 import { otherContent } from './content.ts';
 import { parse } from './csv-parse.ts';
@@ -248,7 +248,7 @@ const inCode = (character: string): string => (character === '\t' ? String.raw`'
 
 /** What a header has instead of what is missing. A single field that holds another delimiter is all of them. */
 const foundHint = (names: readonly string[], missing: string, skip: number): string => {
-  const shown = `${names.slice(0, 8).map(onOneLine).join(', ')}${names.length > 8 ? ', …' : ''}`;
+  const shown = firstOf(names, 8).map(onOneLine).join(', ');
   const found = `It has ${plural(names.length, 'field')}: ${shown}.`;
   const excel = /^sep=(.?)$/i.exec(names[0]!);
   if (excel !== null) {

@@ -5,7 +5,7 @@ import type { Client } from '../db/client.ts';
 import { foreignHint, listed, strangeHint } from '../db/trust.ts';
 import { queueConnectionsMax, serverStartSpreadMs, serverVersionMin, stagingTablesShown } from '../limits.ts';
 import { readServerFacts, type Bookkeeping, type ServerFacts } from './server-facts.ts';
-import { plural } from '../wording.ts';
+import { firstOf, plural } from '../wording.ts';
 import { settingRules } from './setting-rules.ts';
 
 /** advice: works, and could be better · problem: `etl run` would refuse or fail. */
@@ -120,13 +120,13 @@ const judgeDisk = ({ databaseBytes, freeBytes }: ServerFacts): Finding[] => {
 const judgeStaging = ({ staging }: ServerFacts): Finding => {
   const name = 'unlogged staging';
   if (staging.length === 0) return ok(name, 'none');
-  const shown = staging
-    .slice(0, stagingTablesShown)
-    .map((table) => `${table.name} ${settingBytes(table.bytes)}`);
-  const more = staging.length > shown.length ? [`${staging.length - shown.length} more`] : [];
+  const shown = firstOf(
+    staging.map((table) => `${table.name} ${settingBytes(table.bytes)}`),
+    stagingTablesShown,
+  );
   const bytes = staging.reduce((sum, table) => sum + table.bytes, 0);
   const count = `${staging.length} ${staging.length === 1 ? 'table' : 'tables'}`;
-  return ok(name, `${count}, ${settingBytes(bytes)}: ${[...shown, ...more].join(', ')}`);
+  return ok(name, `${count}, ${settingBytes(bytes)}: ${shown.join(', ')}`);
 };
 
 const judgeStale = ({ stale }: Bookkeeping): Finding[] => {

@@ -6,6 +6,7 @@ import { EtlError } from '../errors.ts';
 import { tablesSuggestedMax } from '../limits.ts';
 import type { Fault, RunState } from '../model.ts';
 import { nearest } from '../nearest.ts';
+import { firstOf } from '../wording.ts';
 import { findRun, hasHistory, rowsOf } from './history.ts';
 
 /** Rejects read at once: with their raw text, 8 MiB at most. */
@@ -111,7 +112,7 @@ const refuseUnknown = async (
   const near = nearest(name, known);
   const hint =
     near === undefined
-      ? `There are ${known.slice(0, tablesSuggestedMax).join(', ')}.`
+      ? `There are ${firstOf(known, tablesSuggestedMax).join(', ')}.`
       : `Did you mean ${near}?`;
   throw new EtlError('ETL_USAGE', { problem: `${problem} ${name}`, hint });
 };

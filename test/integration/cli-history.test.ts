@@ -40,6 +40,9 @@ const history = `
     (1, 'station', 0, '/data/station.txt', 'data/station.txt', 1000, 'f', '{a}', 2, 2),
     (1, 'observation', 0, '/data/1.txt', 'data/1.txt', 3000000, 'f', '{a}', 2, 2),
     (2, 'observation', 0, '/data/2.txt', 'data/2.txt', 5000, 'f', '{a}', 2, 2);
+  insert into etl.source_file (run_id, table_name, ordinal, path, name, bytes, fingerprint, header, data_byte, data_line)
+    select 6, format('branch_%s', to_char(n, 'FM00')), 0, '/data/branch.txt', 'data/branch.txt', 10, 'f', '{a}', 2, 2
+      from generate_series(1, 12) as n;
   insert into etl.chunk (file_id, byte_start, byte_end, first_line, first_record, lines, records, copied, rejected, filtered, epoch)
   values
     (1, 2, 1000, 2, 1, 20, 20, 20, 0, 0, '${epoch}'),
@@ -196,6 +199,10 @@ describe('etl rejects list', () => {
     {
       args: ['2', '--table', 'weather'],
       says: 'error ETL_USAGE: run 2 has no table weather\n  There are observation.\n',
+    },
+    {
+      args: ['6', '--table', 'weather'],
+      says: `error ETL_USAGE: run 6 has no table weather\n  There are ${Array.from({ length: 10 }, (_, n) => `branch_${String(n + 1).padStart(2, '0')}`).join(', ')}, and 2 more.\n`,
     },
   ])('a table that there is not is a usage error: $args', async ({ args, says }) =>
     expect(await etl(database.url, 'rejects', 'list', ...args)).toEqual({ exit: 2, out: '', err: says }),

@@ -339,7 +339,7 @@ const rows: readonly Row[] = [
     title: 'many staging tables',
     facts: { staging: staged(7) },
     name: 'unlogged staging',
-    value: '7 tables, 7MB: noaa__t0 1MB, noaa__t1 1MB, noaa__t2 1MB, noaa__t3 1MB, noaa__t4 1MB, 2 more',
+    value: '7 tables, 7MB: noaa__t0 1MB, noaa__t1 1MB, noaa__t2 1MB, noaa__t3 1MB, noaa__t4 1MB, and 2 more',
     verdict: 'ok',
   },
   {
