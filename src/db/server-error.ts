@@ -18,6 +18,20 @@ export const unknownNameHint = (thrown: unknown): string =>
     ? 'Is it in another schema? Write the schema before its name, or add the schema to searchPath of the pipeline.'
     : '';
 
+/**
+ * What the server says about a refusal beside its message: details or advice, and where it arose, from the innermost function to
+ * the outermost. An exception that a trigger raises names neither trigger nor table, so its function is all there is.
+ */
+export const hintOf = (thrown: unknown): string => {
+  const { detail, hint, where } = thrown as { detail?: string; hint?: string; where?: string };
+  const advice = detail ?? (unknownNameHint(thrown) || hint);
+  const lines = where?.split('\n') ?? [];
+  const context = lines.length > 2 ? [lines[0], '…', lines.at(-1)] : lines;
+  return [advice, context.length > 0 && `The server says where: ${context.join('; ')}.`]
+    .filter(Boolean)
+    .join(' ');
+};
+
 /** A missing privilege as ETL_PERMISSION, whatever was asked for; anything else as it is. */
 export const withPermission = ({ label, config }: ServerAddress, thrown: unknown): unknown => {
   if (thrown instanceof EtlError || codeOf(thrown) !== '42501') return thrown;

@@ -3,7 +3,7 @@
 import type { IndexSpec } from '../declaration.ts';
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteName, quoteNames, searchPath, type Query } from '../db/sql.ts';
-import { isRefusal, unknownNameHint } from '../db/server-error.ts';
+import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
 
@@ -112,9 +112,5 @@ export const buildError = ({ table }: TableNames, what: string, cause: unknown):
       { cause },
     );
   const problem = `${what}: ${messageOf(cause)}`;
-  return new EtlError(
-    'ETL_PUBLISH_REFUSED',
-    { table, sqlstate, problem, hint: detail ?? unknownNameHint(cause) },
-    { cause },
-  );
+  return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate, problem, hint: hintOf(cause) }, { cause });
 };

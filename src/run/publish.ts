@@ -6,7 +6,7 @@ import { fileTotals, finishRun } from '../checkpoint/ledger.ts';
 import { whyStopped } from '../checkpoint/run-end.ts';
 import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
-import { isRefusal, unknownNameHint } from '../db/server-error.ts';
+import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { doKeySteps, type KeyStep } from '../publish/keys.ts';
 import {
@@ -79,12 +79,11 @@ export const checkTargets = ({ client, spec }: RunContext, planned: readonly Pla
 
 const publishError = (table: string, cause: unknown): unknown => {
   if (isPassing(cause) || !isRefusal(cause)) return cause;
-  const { detail, hint } = cause as { detail?: string; hint?: string };
   const details = {
     table,
     sqlstate: codeOf(cause),
     problem: messageOf(cause),
-    hint: detail ?? (unknownNameHint(cause) || hint),
+    hint: hintOf(cause),
   };
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };

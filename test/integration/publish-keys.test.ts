@@ -255,16 +255,22 @@ describe('a table that foreign keys refer to', () => {
     ]);
   });
 
-  it('is named when a deferred trigger of its raises an exception', async () => {
+  it('is named when a deferred trigger of its raises an exception, and so is the function', async () => {
     await run();
-    await query(`create function gen.refuse() returns trigger language plpgsql as $$
-      begin raise exception 'not on a Sunday'; end $$`);
+    await query(`create function gen.no() returns void language plpgsql as $$
+      begin raise exception 'not on a Sunday' using hint = 'Wait a day.'; end $$;
+      create function gen.refuse() returns trigger language plpgsql as $$ begin perform gen.no(); return new; end $$`);
     await query(`create constraint trigger refuse after insert on gen.t deferrable initially deferred
       for each row execute function gen.refuse()`);
     setRows('3,c,z', '4,d,w');
     expect(await failureOf(run())).toMatchObject({
       code: 'ETL_PUBLISH_REFUSED',
-      details: { table: 't', sqlstate: 'P0001', problem: 'not on a Sunday' },
+      details: {
+        table: 't',
+        sqlstate: 'P0001',
+        problem: 'not on a Sunday',
+        hint: 'Wait a day. The server says where: PL/pgSQL function no() line 2 at RAISE; …; PL/pgSQL function refuse() line 1 at PERFORM.',
+      },
     });
   });
 
