@@ -33,7 +33,7 @@ const selectCitusTable = (citusSchemas: boolean): string => `
     ${citusSchemas ? 'where t.namespace not in (select schemaid from pg_catalog.pg_dist_schema)' : ''}`;
 
 /**
- * Rows of oid, kind and name for the tables in `target` (oid, schema, name, namespace): members of an extension and what goes
+ * Rows of oid, kind and name for the tables in `target` (production.ts): members of an extension and what goes
  * with one, a way of storing rows that new tables do not have, security labels, a partitioning that has no partitions yet, and
  * what the extensions say themselves.
  */
@@ -46,7 +46,7 @@ export const selectClaims = ({ hypertables, citusTables, citusSchemas }: Catalog
         join pg_extension e on e.oid = d.refobjid
       where d.refclassid = 'pg_extension'::regclass`,
     `select t.oid, 'access method', a.amname::text
-      from target t join pg_class c on c.oid = t.oid join pg_am a on a.oid = c.relam
+      from target t join pg_am a on a.oid = t.relam
       where a.amname <> current_setting('default_table_access_method')`,
     `select t.oid, 'security label', provider
       from target t join pg_seclabel on classoid = 'pg_class'::regclass and objoid = t.oid`,

@@ -1,7 +1,7 @@
 // Production tables as they stand, what hangs on them, and what of them is ours.
 
 import type { Client } from '../db/client.ts';
-import { selectDependents, type Dependent } from './dependents.ts';
+import { selectDependents, selectNeeds, type Dependent } from './dependents.ts';
 import { selectCatalogues, type Catalogues } from './extensions.ts';
 import type { DeclaredTable, TableNames } from './names.ts';
 import { columnList, indexList, wantedTables, type TableState } from './table-state.ts';
@@ -33,36 +33,49 @@ export interface ProductionTable extends TableState {
 /** Raised inside the transaction when a table, or what hangs on it, changed since we looked; publishing starts over. */
 export class ProductionChanged extends Error {}
 
-/** Rows of place, name and fingerprint of those of these tables that are there, and of what goes into it. */
-export const selectHanging = (tables: readonly TableNames[], has: Catalogues): string => `
+/**
+ * The tables that are there, what needs them, and a fingerprint of each: of what others may change while we hold the lock that
+ * keeps columns and indexes as they are, and no more, because it is asked for once more while readers wait.
+ */
+const selectTargets = (tables: readonly TableNames[], has: Catalogues): string => `
   with target as materialized (
-    select w.place, w.schema, w.name, c.oid, c.relkind, c.relowner, c.relacl, c.relnamespace as namespace
+    select w.place, w.schema, w.name, c.relnamespace as namespace, c.oid, c.relkind, c.relowner, c.relacl, c.relam, c.reltype,
+        c.relrowsecurity
       from ${wantedTables(tables)}
         join pg_namespace n on n.nspname = w.schema join pg_class c on c.relnamespace = n.oid and c.relname = w.name
   ),
+  ${selectNeeds},
+  need as (
+    -- Others than indexes, constraints and the like, which come and go under that lock only.
+    select oid, json_agg(row(classid, objid) order by classid, objid) as list from needs where deptype = 'n' group by oid
+  ),
+  column_access as (
+    select a.attrelid as oid, json_agg(row(a.attnum, a.attacl::text) order by a.attnum) as list
+      from target t join pg_attribute a on a.attrelid = t.oid where a.attacl is not null group by a.attrelid
+  ),
+  mark as (
+    select t.place::int, encode(sha256(convert_to(row(t.oid, t.relkind, t.relowner, t.relacl::text, a.list::text, d.list::text,
+          ${has.schemaPublications ? 'array(select pnpubid from pg_publication_namespace where pnnspid = t.namespace)' : 'null'}
+        )::text, 'UTF8')), 'hex') as fingerprint
+      from target t left join column_access a on a.oid = t.oid left join need d on d.oid = t.oid
+  )`;
+
+/** Rows of place and fingerprint of those of these tables that are there. */
+export const selectFingerprints = (tables: readonly TableNames[], has: Catalogues): string =>
+  `${selectTargets(tables, has)} select place, fingerprint from mark`;
+
+/** All that publishing has to know of them, and what the ledger knows. */
+const selectProduction = (tables: readonly TableNames[], has: Catalogues): string => `
+  ${selectTargets(tables, has)},
   dependent (oid, kind, name) as (${selectDependents(has)}),
   hanging as (
     select oid, json_agg(json_build_object('kind', kind, 'name', name) order by kind, name) as dependents
       from dependent group by oid
-  ),
-  state as (
-    select f.place::int, f.schema, f.name, f.oid, f.relkind as kind,
-        nullif(pg_get_userbyid(f.relowner), current_user) as owner,
-        f.relacl::text as access,
-        array(select a.attacl::text from pg_attribute a where a.attrelid = f.oid and a.attnum > 0 order by a.attnum)
-          as column_access,
-        coalesce(h.dependents, '[]') as dependents
-      from target f left join hanging h on h.oid = f.oid
   )
-  select s.*, encode(sha256(convert_to(row(oid, kind, owner, access, column_access, dependents)::text,
-      'UTF8')), 'hex') as fingerprint
-    from state s`;
-
-/** The same with columns and indexes, and what the ledger knows of the tables. */
-const selectProduction = (tables: readonly TableNames[], has: Catalogues): string => `
-  select s.*, p.published, coalesce(i.ours, '{}') as ours, ${columnList('s.oid')} as columns,
-      ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes
-    from (${selectHanging(tables, has)}) s
+  select m.*, s.oid, s.relkind as kind, nullif(pg_get_userbyid(s.relowner), current_user) as owner,
+      coalesce(h.dependents, '[]') as dependents, p.published, coalesce(i.ours, '{}') as ours,
+      ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes
+    from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid
       left join (
         select distinct on (schema_name, table_name, table_oid) schema_name, table_name, table_oid,
             json_build_object('columns', columns, 'notNull', not_null, 'primaryKey', primary_key) as published

@@ -12,7 +12,7 @@ import type { Catalogues } from './extensions.ts';
 import { inherit } from './inherit.ts';
 import { lockTables } from './locks.ts';
 import { builtName, productionName, type BuiltTable } from './names.ts';
-import { ProductionChanged, selectHanging, type ProductionTable } from './production.ts';
+import { ProductionChanged, selectFingerprints, type ProductionTable } from './production.ts';
 
 /** A built table, and the one whose place it takes; undefined when it is the first. */
 export interface Swap {
@@ -70,12 +70,12 @@ export const prepareSwaps = async (client: Client, runId: number, swaps: readonl
 /** Raises 40001, "the same transaction again", unless the tables are those of the plan. */
 const checkUnchanged = (swaps: readonly Swap[], has: Catalogues): string => {
   const expected = swaps.flatMap(({ production }) => production?.fingerprint ?? []);
-  const state = selectHanging(
+  const found = selectFingerprints(
     swaps.map(({ table }) => table),
     has,
   );
   const body = `begin
-    if array(select fingerprint from (${state}) found order by place) <> ${quoteText(`{${expected.join(',')}}`)}::text[] then
+    if array(select fingerprint from (${found}) found order by place) <> ${quoteText(`{${expected.join(',')}}`)}::text[] then
       raise exception using errcode = '40001', message = 'a table that is to be replaced has changed';
     end if;
   end`;
