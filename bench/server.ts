@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { endPrograms } from './measure.ts';
-import { startEmbedded, stopEmbedded } from '../src/db/embedded/server.ts';
+import { startEmbedded, stopEmbedded } from '../src/embedded/server.ts';
 
 export interface BenchServer {
   readonly url: string;

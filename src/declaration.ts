@@ -3,7 +3,7 @@
 /** lf: LF, with any carriage returns before it · crlf: CRLF alone · cr: CR, also with an LF after it. */
 export type LineEnd = 'lf' | 'crlf' | 'cr';
 
-/** How a CSV file is written. Characters, not bytes; validated in pipeline/csv.ts. */
+/** How a CSV file is written. Characters, not bytes; validated in pipeline/declare/csv.ts. */
 export interface Dialect {
   readonly delimiter: string;
   /** null: quotes are data. */
@@ -57,7 +57,7 @@ export type ColumnTypeName =
   | 'jsonb'
   | 'of';
 
-/** What a column says beyond its type's name; each type reads its own keys. Validated in pipeline/column-spec.ts. */
+/** What a column says beyond its type's name; each type reads its own keys. Validated in pipeline/check/column-spec.ts. */
 export interface ColumnOptions {
   /** varchar: characters. */
   readonly length?: number;

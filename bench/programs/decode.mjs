@@ -7,8 +7,8 @@ import { open } from 'node:fs/promises';
 import { parse } from 'csv-parse';
 import { bindPipeline } from '../../dist/pipeline/bind.js';
 import { createCompiledDecoder } from '../../dist/format/compiled/compiled-decoder.js';
-import { recordBlocks } from '../../dist/format/record-blocks.js';
-import { createSplitter } from '../../dist/format/splitter.js';
+import { recordBlocks } from '../../dist/format/split/record-blocks.js';
+import { createSplitter } from '../../dist/format/split/splitter.js';
 import { column, csv, definePipeline } from '../../dist/index.js';
 import { readRange } from '../../dist/source/read-file.js';
 

@@ -4,8 +4,8 @@
 // row in staging; after a clean restart both are there. One look at one row tells, in constant time, also when the
 // staging tables are empty. A chunk in the ledger counts only under the epoch of its run.
 
-import { advisoryKeys } from '../db/advisory-keys.ts';
-import { holdsPipelineLock } from '../db/advisory-lock.ts';
+import { advisoryKeys } from '../db/session/advisory-keys.ts';
+import { holdsPipelineLock } from '../db/session/advisory-lock.ts';
 import { withTransaction, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { whyStopped } from './run-end.ts';

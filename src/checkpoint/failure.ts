@@ -2,7 +2,7 @@
 
 import { runQuery, withTransaction, type Client } from '../db/client.ts';
 import { storable, type Query } from '../db/sql.ts';
-import { isTrusted, readTrust } from '../db/trust.ts';
+import { isTrusted, readTrust } from '../db/bookkeeping/trust.ts';
 import type { RunFailure } from '../model.ts';
 
 /** Failures that are listed: a bad night of a schedule fits, and so does a window. */

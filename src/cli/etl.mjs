@@ -34,7 +34,9 @@ const build = () => {
     fail('sluice does not compile', 'The compiler has said why above.');
   }
   mkdirSync(join(aside, 'db'), { recursive: true });
-  cpSync(join(root, 'src/db/migrations'), join(aside, 'db/migrations'), { recursive: true });
+  cpSync(join(root, 'src/db/bookkeeping/migrations'), join(aside, 'db/bookkeeping/migrations'), {
+    recursive: true,
+  });
   return aside;
 };
 

@@ -6,8 +6,8 @@ import { commands } from './commands/table.ts';
 import { addDotEnv } from './environment.ts';
 import { parseBoolean } from './flags.ts';
 import { processIo, type Io } from './io.ts';
-import { paintFor } from './paint.ts';
-import { errorJson, errorLines, exitOf } from './print-error.ts';
+import { paintFor } from './text/paint.ts';
+import { errorJson, errorLines, exitOf } from './text/print-error.ts';
 import { createProgram } from './program.ts';
 import { usageError } from './usage-error.ts';
 

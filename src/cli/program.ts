@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { helpWidthMax } from '../limits.ts';
 import type { CliCommand } from './command.ts';
 import type { Io } from './io.ts';
-import { paintFor } from './paint.ts';
+import { paintFor } from './text/paint.ts';
 
 const description =
   'Bulk-loads CSV files into PostgreSQL: typed, checked, published all at once or not at all.';

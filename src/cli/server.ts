@@ -4,13 +4,13 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Client } from '../db/client.ts';
-import type { ServerAddress } from '../db/address.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
 import { flag, parseString, readFlag } from './flags.ts';
 import type { Io } from './io.ts';
 
 /** Where the embedded server of a working directory lives: that of its project, if there is one. */
 export const etlDirectoryOf = async ({ workingDirectory }: Io): Promise<string> => {
-  const { findEtlDirectory } = await import('../db/embedded/find-directory.ts');
+  const { findEtlDirectory } = await import('../embedded/find-directory.ts');
   return findEtlDirectory(workingDirectory);
 };
 
@@ -45,7 +45,7 @@ export const openServer = async (
   io: Io,
   say = (text: string): void => void io.stderr.write(`${text}\n`),
 ): Promise<OpenedServer> => {
-  const { namesServer, resolveServer } = await import('../db/address.ts');
+  const { namesServer, resolveServer } = await import('../db/connect/address.ts');
   const databaseUrl = readFlag(command, 'databaseUrl', parseString, io);
   if (databaseUrl !== undefined || namesServer(io.env))
     return { ...(await resolveServer({ databaseUrl, env: io.env, etlDirectory: '' })), isNew: false };
@@ -65,11 +65,11 @@ export const askServer = async <T>(
   io: Io,
   ask: (client: Client) => Promise<T>,
 ): Promise<T | undefined> => {
-  const { namesServer } = await import('../db/address.ts');
+  const { namesServer } = await import('../db/connect/address.ts');
   const named = readFlag(command, 'databaseUrl', parseString, io) !== undefined || namesServer(io.env);
   if (!named && !existsSync(await etlDirectoryOf(io))) return undefined;
   const { withClient } = await import('../db/client.ts');
-  const { readOnlyPlainTables, readTrust, refuseStrange } = await import('../db/trust.ts');
+  const { readOnlyPlainTables, readTrust, refuseStrange } = await import('../db/bookkeeping/trust.ts');
   return withClient(await openServer(command, io), async (client) => {
     await readOnlyPlainTables(client);
     refuseStrange(await readTrust(client));

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
 import { closeTimeoutMs } from '../limits.ts';
-import type { ServerAddress } from './address.ts';
-import { advisoryKeys } from './advisory-keys.ts';
-import { PgClient } from './pg.ts';
+import type { ServerAddress } from './connect/address.ts';
+import { advisoryKeys } from './session/advisory-keys.ts';
+import { PgClient } from './connect/pg.ts';
 import { retryOf } from './retry.ts';
 import { withPermission } from './server-error.ts';
 import { quoteName, searchPath, type Query } from './sql.ts';
-import { tlsHint } from './tls.ts';
-import { watchClient } from './watchdog.ts';
+import { tlsHint } from './connect/tls.ts';
+import { watchClient } from './connect/watchdog.ts';
 
 export type Client = PgClient;
 

@@ -1,7 +1,7 @@
 // What the server or the connection to it threw, as one of our errors, by code.
 
 import { EtlError, asEtlError, codeOf, isSqlState, messageOf } from '../errors.ts';
-import type { ServerAddress } from './address.ts';
+import type { ServerAddress } from './connect/address.ts';
 import { retryOf } from './retry.ts';
 
 /** True when the server refused what a statement says: not a lost connection, not a full disk, not an error of ours. */

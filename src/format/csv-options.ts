@@ -2,7 +2,7 @@
 
 import type { Options } from 'csv-parse/sync';
 import type { Dialect } from '../declaration.ts';
-import { isBlankByte, skipQuoted, type Grammar } from './grammar.ts';
+import { isBlankByte, skipQuoted, type Grammar } from './split/grammar.ts';
 
 /**
  * csv-parse sees records as the splitter found them, with one kind of line end after each: neither comments nor blank

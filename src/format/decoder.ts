@@ -1,7 +1,7 @@
 // The contract of decoders: blocks of records in, bytes for COPY out, rejects beside them.
 
 import type { Counts, Reject } from '../model.ts';
-import type { RecordBlock } from './record-blocks.ts';
+import type { RecordBlock } from './split/record-blocks.ts';
 
 /** What became of the records of one block. */
 export interface DecodedBlock {

@@ -10,8 +10,8 @@ import { rejectCodes } from '../model.ts';
 import { otherContent } from './content.ts';
 import { parse } from './csv-parse.ts';
 import { csvOptions, csvRewriter } from './csv-options.ts';
-import { countLines, findLineEnd, grammarOf, startsWith } from './grammar.ts';
-import { createSplitter, type RecordSpans, type Splitter } from './splitter.ts';
+import { countLines, findLineEnd, grammarOf, startsWith } from './split/grammar.ts';
+import { createSplitter, type RecordSpans, type Splitter } from './split/splitter.ts';
 
 export interface FileHeader {
   /** Field names in file order, without blanks around them. */

@@ -6,9 +6,9 @@ import type { Fault, Position, Reject } from '../model.ts';
 import { plural } from '../wording.ts';
 import { isRefusal } from './column-types/contract.ts';
 import { createFieldReader } from './field-reader.ts';
-import { countLines } from './grammar.ts';
+import { countLines } from './split/grammar.ts';
 import { rawText } from './raw-text.ts';
-import type { RecordBlock } from './record-blocks.ts';
+import type { RecordBlock } from './split/record-blocks.ts';
 import { createRecordFilter } from './record-filter.ts';
 import {
   createRecordParser,

@@ -11,9 +11,9 @@ import { onOneLine } from '../wording.ts';
 import { csvOptions, csvRewriter, hasQuote, joinRecords } from './csv-options.ts';
 import { CsvError, parse } from './csv-parse.ts';
 import { trimBlanks } from './field-reader.ts';
-import { grammarOf, type Grammar } from './grammar.ts';
+import { grammarOf, type Grammar } from './split/grammar.ts';
 import { isStorable } from './raw-text.ts';
-import type { RecordBlock } from './record-blocks.ts';
+import type { RecordBlock } from './split/record-blocks.ts';
 
 /** A record with faults, one at least. */
 export interface Faulty {

@@ -3,7 +3,7 @@
 import type { SourceTableSpec } from '../declaration.ts';
 import { rejectCodes, type Reject } from '../model.ts';
 import type { Decoder } from './decoder.ts';
-import type { RecordBlock } from './record-blocks.ts';
+import type { RecordBlock } from './split/record-blocks.ts';
 import { placeOf } from './record-judge.ts';
 
 const newline = Buffer.from('\n');
@@ -14,7 +14,7 @@ type Replacement = Buffer | { readonly code: Reject['code']; readonly reason: st
 
 /**
  * Makes the verbatim decoder. Field count, UTF-8 and NUL are the server's to judge: a record that it refuses is found
- * by halving the chunk (run/load-carefully.ts).
+ * by halving the chunk (run/load/load-carefully.ts).
  *
  * `standInQuote` is the control character that COPY is told to take for the quote when the dialect has none.
  */

@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { PipelineSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
-import { tablesWith, type Pipeline } from './define-pipeline.ts';
-import { freezeDeep } from './freeze.ts';
-import { didYouMean } from './suggestion.ts';
+import { tablesWith, type Pipeline } from './declare/define-pipeline.ts';
+import { freezeDeep } from './check/freeze.ts';
+import { didYouMean } from './check/suggestion.ts';
 
 export interface Binding {
   /** Values by name, as texts (`--param year=2011`) or as values; read by the pipeline's own Zod object. */

@@ -4,8 +4,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
 import { nearest } from '../nearest.ts';
-import * as authoring from './authoring.ts';
-import { isPipeline, type Pipeline } from './define-pipeline.ts';
+import * as authoring from './declare/authoring.ts';
+import { isPipeline, type Pipeline } from './declare/define-pipeline.ts';
 import { placeOf } from './thrown-place.ts';
 
 export interface LoadedPipeline {

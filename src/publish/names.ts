@@ -1,5 +1,6 @@
 // A table of a pipeline: where it is built before anyone sees it, and where it belongs.
 
+import type { PipelineSpec } from '../declaration.ts';
 import { quoteName, type Query } from '../db/sql.ts';
 
 /**
@@ -7,6 +8,12 @@ import { quoteName, type Query } from '../db/sql.ts';
  * `alter table … set schema`, and SQL files find the new tables by search_path.
  */
 export const buildSchema = (pipeline: string): string => `etl_build_${pipeline}`;
+
+/** Where SQL of the pipeline's author finds names without a schema. */
+export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly string[] => [
+  schema,
+  ...searchPath,
+];
 
 /** A table of the pipeline: in production, and aside while it is built. */
 export interface TableNames {

@@ -1,6 +1,6 @@
 // Redis when one is named, else the database itself.
 
-import type { ServerAddress } from '../db/address.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
 import type { QueueBackend } from './backend.ts';
 import { postgresBackend } from './postgres-backend.ts';
 import { readRedisAddress, redisOfEnvironment, type RedisOptions } from './redis-address.ts';

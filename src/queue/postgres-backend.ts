@@ -1,10 +1,10 @@
 // Queues in the database that is loaded into: nothing else to install.
 
 import type * as BullMq from 'bullmq';
-import type { ServerAddress } from '../db/address.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
 import { ensureSchema, GuardedClient, withClient, withTransaction, type Client } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
-import { readTrust, refuseUntrusted } from '../db/trust.ts';
+import { readTrust, refuseUntrusted } from '../db/bookkeeping/trust.ts';
 import { withPermission } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { queuePoolConnections, queueQueryTimeoutMs } from '../limits.ts';

@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module';
 import type * as IoRedis from 'ioredis';
-import { databaseIdentity } from '../db/identity.ts';
+import { databaseIdentity } from '../db/connect/identity.ts';
 import { codeOf, EtlError, isSqlState, messageOf } from '../errors.ts';
 import {
   connectTimeoutMs,

@@ -1,7 +1,7 @@
 // What every step of one run needs: the pipeline, the server, the coordinator's connection, and whom to tell.
 
 import type { PipelineSpec } from '../declaration.ts';
-import type { ServerAddress } from '../db/address.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
 import type { Logger } from '../logger.ts';
 import type { LoadTimes, RunEvent, RunStep, StepTime } from '../model.ts';

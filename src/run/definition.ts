@@ -2,7 +2,7 @@
 
 import type { PipelineSpec } from '../declaration.ts';
 import { bindPipeline, type Binding } from '../pipeline/bind.ts';
-import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import { definitionHash, stagedHashes, tableHashes } from '../pipeline/hash.ts';
 import { readSqlFile, type SqlText } from '../transform/sql-file.ts';
 

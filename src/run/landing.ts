@@ -2,13 +2,7 @@
 
 import { stagingTable } from '../copy/staging.ts';
 import type { PipelineSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
-import { buildSchema, builtName, type TableNames } from '../publish/names.ts';
-
-/** Where SQL of the pipeline's author finds names without a schema. */
-export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly string[] => [
-  schema,
-  ...searchPath,
-];
+import { authorsPath, buildSchema, builtName, type TableNames } from '../publish/names.ts';
 
 export const namesOf = (spec: PipelineSpec, { name }: TableSpec): TableNames => ({
   schema: spec.schema,

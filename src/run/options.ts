@@ -1,11 +1,11 @@
 // What a caller may say about one run, and that it is said right; the defaults are filled in where they are used.
 
-import type { ConnectionOptions } from '../db/connection.ts';
+import type { ConnectionOptions } from '../db/connect/connection.ts';
 import { EtlError } from '../errors.ts';
 import { chunkBytesMax, workersMax } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import type { LoadTimes, RunEvent, TraceContext } from '../model.ts';
-import { didYouMean } from '../pipeline/suggestion.ts';
+import { didYouMean } from '../pipeline/check/suggestion.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
 import type { Tracer } from '../trace/tracer.ts';
 

@@ -1,12 +1,12 @@
 // Where the time of a run goes: the workers' own stopwatches, the steps of building, and what the server is doing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerAddress } from '../db/address.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient } from '../db/client.ts';
 import { profileIntervalMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import type { LoadTimes, RunEvent, RunProfile, RunStep } from '../model.ts';
-import type { Times } from './chunk-source.ts';
+import type { Times } from './load/chunk-source.ts';
 import { rounded } from './rounded.ts';
 
 type BuildTime = RunProfile['build'][number];

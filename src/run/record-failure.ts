@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os';
 import { keepFailure } from '../checkpoint/failure.ts';
-import type { ServerAddress } from '../db/address.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient } from '../db/client.ts';
 import type { EtlError } from '../errors.ts';
 import type { Logger } from '../logger.ts';

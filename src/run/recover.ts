@@ -1,16 +1,16 @@
 // Keeps a run going while the server comes and goes: waits with growing pauses, then lets it begin again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerAddress } from '../db/address.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient } from '../db/client.ts';
-import { reviveEmbedded } from '../db/embedded/server.ts';
+import { reviveEmbedded } from '../embedded/server.ts';
 import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
 import { codeOf, EtlError } from '../errors.ts';
 import { recoveriesMax, waitFirstMs, waitStepMsMax } from '../limits.ts';
 import type { RunEvent } from '../model.ts';
 import type { QueueBackend } from '../queue/backend.ts';
-import { connectionsNeeded } from './doctor.ts';
+import { connectionsNeeded } from '../server/doctor.ts';
 
 export interface RecoverOptions {
   readonly address: ServerAddress;

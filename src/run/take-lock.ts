@@ -3,10 +3,10 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { selectUnfinished } from '../checkpoint/ledger.ts';
-import { lockSpace } from '../db/advisory-keys.ts';
-import { lockHolder, tryLockPipeline } from '../db/advisory-lock.ts';
+import { lockSpace } from '../db/session/advisory-keys.ts';
+import { lockHolder, tryLockPipeline } from '../db/session/advisory-lock.ts';
 import { runQuery, withTransaction, type Client } from '../db/client.ts';
-import { endSessionsNamed, selectLastSign } from '../db/frozen-sessions.ts';
+import { endSessionsNamed, selectLastSign } from '../db/session/frozen-sessions.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import { deadHolderWaitMs, frozenConfirmMs, waitFirstMs } from '../limits.ts';

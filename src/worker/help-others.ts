@@ -6,7 +6,7 @@ import type { Client } from '../db/client.ts';
 import { asEtlError } from '../errors.ts';
 import { helpPollMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
-import { loadForWorker } from '../run/join-run.ts';
+import { loadForWorker } from '../run/load/join-run.ts';
 import type { RunHooks, RunOptions } from '../run/options.ts';
 import type { Catalog } from './catalog.ts';
 import type { Look } from './watch.ts';

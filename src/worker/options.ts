@@ -1,6 +1,6 @@
 // What a caller may say about workers and whoever gives them work. Types alone: a host's compiler follows no dependency here.
 
-import type { ConnectionOptions } from '../db/connection.ts';
+import type { ConnectionOptions } from '../db/connect/connection.ts';
 import type { Logger } from '../logger.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
 import type { Tracer } from '../trace/tracer.ts';

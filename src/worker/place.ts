@@ -1,10 +1,10 @@
 // Where workers and whoever gives them work meet: the bookkeeping of a database, and its queue.
 
-import { resolveServer, type ServerAddress } from '../db/address.ts';
-import { findEtlDirectory } from '../db/embedded/find-directory.ts';
+import { resolveServer, type ServerAddress } from '../db/connect/address.ts';
+import { findEtlDirectory } from '../embedded/find-directory.ts';
 import { withClient, type Client } from '../db/client.ts';
-import { refuseSharedSessions } from '../db/pooler.ts';
-import { migrate } from '../db/migrate.ts';
+import { refuseSharedSessions } from '../db/connect/pooler.ts';
+import { migrate } from '../db/bookkeeping/migrate.ts';
 import { silentLogger } from '../logger.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';

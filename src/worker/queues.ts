@@ -2,7 +2,7 @@
 
 import { runQuery, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
-import { nameProblem } from '../pipeline/names.ts';
+import { nameProblem } from '../pipeline/check/names.ts';
 import { defaultQueue } from '../model.ts';
 import { runQueueDepth } from '../queue/run-queue.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';

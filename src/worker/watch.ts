@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient, type Client } from '../db/client.ts';
-import type { ServerAddress } from '../db/address.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
 import { asEtlError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 

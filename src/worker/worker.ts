@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { withClient } from '../db/client.ts';
-import { watchSessionName } from '../db/session-names.ts';
+import { watchSessionName } from '../db/session/session-names.ts';
 import { queueCloseTimeoutMs, stopDeadlineMsDefault, waitMsDefault } from '../limits.ts';
 import { silentLogger, type Logger } from '../logger.ts';
 import { serveRuns, type RunWork } from '../queue/serve-runs.ts';

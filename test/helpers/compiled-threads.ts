@@ -16,7 +16,9 @@ const compile = async (): Promise<void> => {
   const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', compiled];
   // What does not satisfy the compiler is compiled all the same; npm run check says what it is.
   await new Promise<void>((resolve) => execFile(process.execPath, args, () => resolve()));
-  cpSync(join(root, 'src/db/migrations'), join(compiled, 'db/migrations'), { recursive: true });
+  cpSync(join(root, 'src/db/bookkeeping/migrations'), join(compiled, 'db/bookkeeping/migrations'), {
+    recursive: true,
+  });
 };
 
 /** Compiles this checkout once, when the first test imports what starts threads. While files are watched, threads run them. */
@@ -31,9 +33,9 @@ export const compiledThreads = (): Plugin => {
     },
     // The module finds the thread's own beside itself: it is told that it is the compiled one.
     transform: async (code, id) => {
-      if (isWatching || id !== join(root, 'src/run/thread-loader.ts')) return undefined;
+      if (isWatching || id !== join(root, 'src/run/load/thread-loader.ts')) return undefined;
       await (compiling ??= compile());
-      const itself = pathToFileURL(join(compiled, 'run/thread-loader.js')).href;
+      const itself = pathToFileURL(join(compiled, 'run/load/thread-loader.js')).href;
       return code.replaceAll('import.meta.url', JSON.stringify(itself));
     },
   };

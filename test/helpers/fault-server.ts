@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
-import { identityOf } from '../../src/db/embedded/process.ts';
-import type { EmbeddedServer } from '../../src/db/embedded/server.ts';
+import { identityOf } from '../../src/embedded/process.ts';
+import type { EmbeddedServer } from '../../src/embedded/server.ts';
 import { ask, serverSettings } from './fault-database.ts';
 import { startOwnServer, type OwnServer } from './own-server.ts';
 

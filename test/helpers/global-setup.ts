@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import type { TestProject } from 'vitest/node';
 
-import { startEmbedded, stopEmbedded } from '../../src/db/embedded/server.ts';
+import { startEmbedded, stopEmbedded } from '../../src/embedded/server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -2,7 +2,7 @@
 //
 //   node --import jiti/register hold-job.ts <database-url> <redis-url or ''> <namespace> <run>
 
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { chooseBackend } from '../../src/queue/choose-backend.ts';

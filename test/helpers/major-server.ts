@@ -2,11 +2,11 @@
 
 import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { chooseAccount } from '../../src/db/embedded/account.ts';
-import { prepareBinaries } from '../../src/db/embedded/binaries.ts';
-import { platformName } from '../../src/db/embedded/package.ts';
-import { choosePort } from '../../src/db/embedded/port.ts';
-import { runProgram, spawnServer } from '../../src/db/embedded/programs.ts';
+import { chooseAccount } from '../../src/embedded/account.ts';
+import { prepareBinaries } from '../../src/embedded/binaries.ts';
+import { platformName } from '../../src/embedded/package.ts';
+import { choosePort } from '../../src/embedded/port.ts';
+import { runProgram, spawnServer } from '../../src/embedded/programs.ts';
 import { askUntil, untilGone } from './own-server.ts';
 import { makeDirectory, mustRun } from './package-project.ts';
 

@@ -6,8 +6,8 @@ import { execFile } from 'node:child_process';
 import { appendFile, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { saveCluster } from '../../src/db/embedded/cluster.ts';
-import { choosePort } from '../../src/db/embedded/port.ts';
+import { saveCluster } from '../../src/embedded/cluster.ts';
+import { choosePort } from '../../src/embedded/port.ts';
 import { makeServerDirectory, openOwnServer, withPg, type OwnServer, type Settings } from './own-server.ts';
 
 /** A primary that a standby can follow. */

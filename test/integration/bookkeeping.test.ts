@@ -2,10 +2,10 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { readTrust } from '../../src/db/trust.ts';
+import { migrate } from '../../src/db/bookkeeping/migrate.ts';
+import { readTrust } from '../../src/db/bookkeeping/trust.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
 import { failureOf } from '../helpers/failure.ts';
@@ -22,7 +22,7 @@ const start = async (): Promise<string> => {
   });
 };
 
-it('what the migrations make is what src/db/bookkeeping-shape.ts says; after a new migration run this file with -u', async () => {
+it('what the migrations make is what src/db/bookkeeping/bookkeeping-shape.ts says; after a new migration run this file with -u', async () => {
   const { shape } = await withClient(addressFromUrl(database.url), async (client) => {
     await migrate(client);
     return readTrust(client);
@@ -35,7 +35,7 @@ ${shape.join('\n')}
 \`
   .trim()
   .split('\\n');
-`).toMatchFileSnapshot('../../src/db/bookkeeping-shape.ts');
+`).toMatchFileSnapshot('../../src/db/bookkeeping/bookkeeping-shape.ts');
 });
 
 describe('migrate', () => {
@@ -44,7 +44,7 @@ describe('migrate', () => {
     expect(new Set(epochs).size).toBe(1);
     const { rows } = await database.query('select version, file from etl.migration order by version');
     expect(rows).toEqual(
-      readdirSync('src/db/migrations').map((file, index) => ({ version: index + 1, file })),
+      readdirSync('src/db/bookkeeping/migrations').map((file, index) => ({ version: index + 1, file })),
     );
   });
 
@@ -59,7 +59,7 @@ describe('migrate', () => {
     const error = await failureOf(start());
     expect(error).toMatchObject({
       code: 'ETL_SCHEMA_NEWER',
-      details: { found: 999, known: readdirSync('src/db/migrations').length },
+      details: { found: 999, known: readdirSync('src/db/bookkeeping/migrations').length },
       exit: 1,
     });
     await database.query('delete from etl.migration where version = 999');

@@ -6,21 +6,21 @@ import { join } from 'node:path';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
 import { advanceRun, insertFiles, insertRun } from '../../src/checkpoint/ledger.ts';
 import { createStaging, stagingTable } from '../../src/copy/staging.ts';
-import { addressFromUrl } from '../../src/db/address.ts';
-import { tryLockPipeline } from '../../src/db/advisory-lock.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
+import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { runQuery, withClient, type Client } from '../../src/db/client.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { rejectsPerChunkMax } from '../../src/limits.ts';
 import type { Counts, Position, SourceFile } from '../../src/model.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
-import { csv, type CsvOptions } from '../../src/pipeline/csv.ts';
-import { definePipeline, type Pipeline } from '../../src/pipeline/define-pipeline.ts';
-import { sqlFile } from '../../src/pipeline/sql-file.ts';
-import type { FileLoad } from '../../src/run/chunk-source.ts';
+import { csv, type CsvOptions } from '../../src/pipeline/declare/csv.ts';
+import { definePipeline, type Pipeline } from '../../src/pipeline/declare/define-pipeline.ts';
+import { sqlFile } from '../../src/pipeline/declare/sql-file.ts';
+import type { FileLoad } from '../../src/run/load/chunk-source.ts';
 import { landingTable } from '../../src/run/landing.ts';
-import { loadChunk } from '../../src/run/load-chunk.ts';
-import { planSources } from '../../src/run/plan.ts';
-import { createTableLoad } from '../../src/run/table-load.ts';
+import { loadChunk } from '../../src/run/load/load-chunk.ts';
+import { planSources } from '../../src/run/begin/plan.ts';
+import { createTableLoad } from '../../src/run/load/table-load.ts';
 
 export interface ChunkFile {
   /** A file of the project, or the content of one. */

@@ -51,8 +51,8 @@ describe('etl in a fresh checkout', () => {
   });
 
   it('the migrations are beside the code that reads them', () =>
-    expect(readdirSync(join(checkout, 'dist/db/migrations'))).toEqual(
-      readdirSync(join(root, 'src/db/migrations')),
+    expect(readdirSync(join(checkout, 'dist/db/bookkeeping/migrations'))).toEqual(
+      readdirSync(join(root, 'src/db/bookkeeping/migrations')),
     ));
 
   it('the next one is silent', async () =>

@@ -3,9 +3,9 @@
 import { hostname } from 'node:os';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 

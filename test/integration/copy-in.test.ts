@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { copyIn } from '../../src/copy/copy-in.ts';
 import { encodeTextRow } from '../../src/copy/encode-text.ts';
 import { copyText, stagingTable } from '../../src/copy/staging.ts';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient, withTransaction } from '../../src/db/client.ts';
 import { useDatabase } from '../helpers/server.ts';
 

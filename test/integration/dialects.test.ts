@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
-import type { CsvOptions } from '../../src/pipeline/csv.ts';
+import type { CsvOptions } from '../../src/pipeline/declare/csv.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';

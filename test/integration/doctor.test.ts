@@ -3,12 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
-import { connectionsNeeded, type Finding } from '../../src/run/doctor.ts';
-import { readServerFacts, settingNames, type ServerFacts } from '../../src/run/server-facts.ts';
-import { settingRules } from '../../src/run/setting-rules.ts';
+import { connectionsNeeded, type Finding } from '../../src/server/doctor.ts';
+import { readServerFacts, settingNames, type ServerFacts } from '../../src/server/facts.ts';
+import { settingRules } from '../../src/server/setting-rules.ts';
 import { useFiles } from '../helpers/files.ts';
 import { makeServerDirectory, openOwnServer, type OwnServer } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';

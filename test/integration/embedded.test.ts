@@ -24,12 +24,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import {
-  type EmbeddedServer,
-  findEmbedded,
-  startEmbedded,
-  stopEmbedded,
-} from '../../src/db/embedded/server.ts';
+import { type EmbeddedServer, findEmbedded, startEmbedded, stopEmbedded } from '../../src/embedded/server.ts';
 
 const isRoot = process.geteuid?.() === 0;
 const isLinux = process.platform === 'linux';
@@ -72,7 +67,7 @@ const startElsewhere = (directory: string): ChildProcess => {
   const script = `import { createJiti } from 'jiti';
     const { startEmbedded } = await createJiti(process.cwd() + '/x.ts').import(process.argv[1]);
     console.log((await startEmbedded(process.argv[2])).pid);`;
-  const server = join(process.cwd(), 'src/db/embedded/server.ts');
+  const server = join(process.cwd(), 'src/embedded/server.ts');
   return spawn(process.execPath, ['--input-type=module', '-e', script, server, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

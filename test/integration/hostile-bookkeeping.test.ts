@@ -2,9 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import {
   csv,
   column,
@@ -16,7 +16,7 @@ import {
   type RunOptions,
 } from '../../src/index.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
-import { readTrust } from '../../src/db/trust.ts';
+import { readTrust } from '../../src/db/bookkeeping/trust.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { createHostileDatabase, type HostileDatabase } from '../helpers/hostile-database.ts';

@@ -2,11 +2,11 @@
 
 import { truncate } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { recordBytesMax } from '../../src/limits.ts';
-import { column } from '../../src/pipeline/column.ts';
-import { loadChunk, type LoadedChunk } from '../../src/run/load-chunk.ts';
+import { column } from '../../src/pipeline/declare/column.ts';
+import { loadChunk, type LoadedChunk } from '../../src/run/load/load-chunk.ts';
 import { ask, startOwnServer } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { loadAll, rejectsOf, stagingRows, startOf, withChunkFile, type ChunkFile } from './chunk-loading.ts';

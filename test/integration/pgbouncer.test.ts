@@ -3,9 +3,9 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import { poolingOf } from '../../src/db/pooler.ts';
+import { poolingOf } from '../../src/db/connect/pooler.ts';
 import {
   createWorker,
   enqueue,

@@ -3,7 +3,7 @@
 import type { PostgresQueueBackend } from 'bullmq';
 import type pg from 'pg';
 import { expect, it } from 'vitest';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { GuardedClient, withClient } from '../../src/db/client.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
 import { useDatabase } from '../helpers/server.ts';

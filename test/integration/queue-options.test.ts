@@ -4,7 +4,7 @@ import type { PostgresQueueBackend } from 'bullmq';
 import type pg from 'pg';
 import { expect, it } from 'vitest';
 import { withClient } from '../../src/db/client.ts';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';

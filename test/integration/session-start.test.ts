@@ -1,7 +1,7 @@
 // Every session of ours begins with one statement, which makes its search path safe and sets what the server has.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { openProxy, type FaultProxy } from '../helpers/fault-proxy.ts';
 import { useDatabase } from '../helpers/server.ts';

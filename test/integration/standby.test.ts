@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
 import { main } from '../../src/cli/main.ts';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import noaa from '../../pipelines/noaa.ts';
-import { addressFromUrl, resolveServer } from '../../src/db/address.ts';
+import { addressFromUrl, resolveServer } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { runPipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient, withTransaction } from '../../src/db/client.ts';
 import { useFiles } from '../helpers/files.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';

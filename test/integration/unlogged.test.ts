@@ -3,9 +3,9 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { ask, askUntil, startOwnServer, untilGone, type OwnServer } from '../helpers/own-server.ts';
 
 let own: OwnServer;

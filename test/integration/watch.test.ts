@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import type { Client } from '../../src/db/client.ts';
 import { EtlError } from '../../src/errors.ts';
 import type { Logger } from '../../src/logger.ts';

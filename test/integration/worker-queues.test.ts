@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient, withTransaction } from '../../src/db/client.ts';
 import { enqueue, loadPipelineFile, queueState, retry, schedule } from '../../src/index.ts';
 import type { EtlWorker, Pipeline } from '../../src/index.ts';

@@ -9,7 +9,9 @@ const compiled = filesBelow('src', '.ts').flatMap(({ path }) => {
   const base = posix.join('dist', posix.relative('src', path)).replace(/\.ts$/, '');
   return [`${base}.js`, `${base}.d.ts`];
 });
-const migrations = filesBelow('src/db/migrations', '.sql').map(({ path }) => path.replace(/^src/, 'dist'));
+const migrations = filesBelow('src/db/bookkeeping/migrations', '.sql').map(({ path }) =>
+  path.replace(/^src/, 'dist'),
+);
 
 const pages = [
   'README.md',

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { addressFromUrl } from '../../src/db/address.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { runPipeline } from '../../src/index.ts';
 import noaa from '../../pipelines/noaa.ts';

@@ -1,11 +1,11 @@
 // `etl db url|status|stop`: the embedded PostgreSQL of this directory.
 
 import type { Command } from 'commander';
-import type { EmbeddedServer } from '../../db/embedded/server.ts';
+import type { EmbeddedServer } from '../../embedded/server.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { alignRows } from '../layout.ts';
+import { alignRows } from '../text/layout.ts';
 import { etlDirectoryOf, sayElsewhere } from '../server.ts';
 
 const examples = `
@@ -19,7 +19,7 @@ Examples:
 
 /** `etl run` would go elsewhere, which is worth knowing before looking for its tables here. */
 const warnOfOther = async (io: Io): Promise<void> => {
-  const { namesServer } = await import('../../db/address.ts');
+  const { namesServer } = await import('../../db/connect/address.ts');
   if (namesServer(io.env) || io.env['ETL_DATABASE_URL'])
     io.stderr.write(
       'note: the environment names another server (DATABASE_URL or PG*); `etl run` uses that one\n',
@@ -35,7 +35,7 @@ const locate = async (io: Io): Promise<string> => {
 
 const printUrl = async (io: Io): Promise<void> => {
   await warnOfOther(io);
-  const { startEmbedded } = await import('../../db/embedded/server.ts');
+  const { startEmbedded } = await import('../../embedded/server.ts');
   io.stdout.write(`${(await startEmbedded(await locate(io))).url}\n`);
 };
 
@@ -58,7 +58,7 @@ const describeServer = ({ pid, url, directory, logFile }: EmbeddedServer): strin
   );
 
 const printStatus = async (command: Command, io: Io): Promise<void> => {
-  const { findEmbedded } = await import('../../db/embedded/server.ts');
+  const { findEmbedded } = await import('../../embedded/server.ts');
   const server = await findEmbedded(await locate(io));
   if (readSwitch(command, 'json', io)) {
     const { pid, directory, logFile } = server ?? {};
@@ -73,7 +73,7 @@ const printStatus = async (command: Command, io: Io): Promise<void> => {
 };
 
 const stop = async (io: Io): Promise<void> => {
-  const { stopEmbedded } = await import('../../db/embedded/server.ts');
+  const { stopEmbedded } = await import('../../embedded/server.ts');
   io.stdout.write((await stopEmbedded(await locate(io))) ? 'stopped\n' : 'not running\n');
 };
 

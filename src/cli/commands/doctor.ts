@@ -4,13 +4,13 @@ import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { EtlError } from '../../errors.ts';
 import { workersMax } from '../../limits.ts';
-import type { Finding, Verdict } from '../../run/doctor.ts';
+import type { Finding, Verdict } from '../../server/doctor.ts';
 import { plural } from '../../wording.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseCount, readFlag, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { alignRows, visibleText } from '../layout.ts';
-import { paintFor, type Paint, type Style } from '../paint.ts';
+import { alignRows, visibleText } from '../text/layout.ts';
+import { paintFor, type Paint, type Style } from '../text/paint.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 
 const examples = `
@@ -51,7 +51,7 @@ const examine = async (command: Command, io: Io): Promise<void> => {
   const json = readSwitch(command, 'json', io);
   const server = await openServer(command, io, (text) => void io.stderr.write(`${text}\n`));
   const { withClient } = await import('../../db/client.ts');
-  const { examineServer } = await import('../../run/doctor.ts');
+  const { examineServer } = await import('../../server/doctor.ts');
   const findings = await withClient(server, (client) => examineServer(client, server, workers));
   const paint = paintFor(io.stdout, io.env);
   const lines = json

@@ -13,7 +13,7 @@ import {
   readSwitch,
 } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { paintFor } from '../paint.ts';
+import { paintFor } from '../text/paint.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
@@ -38,7 +38,7 @@ const showQueue = async (command: Command, io: Io): Promise<void> => {
     queues.length === 1
       ? depthText(queues[0]!)
       : queues.map((each) => `${each.queue}: ${depthText(each)}`).join('\n');
-  const { failureLines } = await import('../status-text.ts');
+  const { failureLines } = await import('../text/status-text.ts');
   const failed = failureLines(state.failures, paintFor(io.stdout, io.env));
   print(command, io, state, [text, ...failed].join('\n'));
 };

@@ -4,14 +4,14 @@ import type { Command } from 'commander';
 import { EtlError } from '../../errors.ts';
 import type { Fault } from '../../model.ts';
 import type { FaultKind, FaultKinds } from '../../reject/store.ts';
-import type { RejectedRun, RejectRow } from '../../run/list-rejects.ts';
+import type { RejectedRun, RejectRow } from '../../history/list-rejects.ts';
 import { formatCount, linesOf, plural } from '../../wording.ts';
-import { formatDate } from '../amounts.ts';
+import { formatDate } from '../text/amounts.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseCount, parseRunId, parseString, readFlag, readSwitch } from '../flags.ts';
 import { widthOf, written, type Io } from '../io.ts';
-import { clip, visibleText } from '../layout.ts';
-import { paintFor, type Paint } from '../paint.ts';
+import { clip, visibleText } from '../text/layout.ts';
+import { paintFor, type Paint } from '../text/paint.ts';
 import { askServer, databaseUrlFlag } from '../server.ts';
 
 /** Kinds of faults shown at most: a message of a check may differ in more than values. */
@@ -119,7 +119,7 @@ const readWanted = (run: string | undefined, command: Command, io: Io): Wanted =
 const printRejects = async (run: string | undefined, command: Command, io: Io): Promise<void> => {
   const json = readSwitch(command, 'json', io);
   const wanted = readWanted(run, command, io);
-  const { rejectedRun, rejectPages } = await import('../../run/list-rejects.ts');
+  const { rejectedRun, rejectPages } = await import('../../history/list-rejects.ts');
   const { faultKinds } = await import('../../reject/store.ts');
   const isFound = await askServer(command, io, async (client) => {
     const found = await rejectedRun(client, wanted);

@@ -1,7 +1,7 @@
 // `etl run <pipeline-file>`: loads the files of a pipeline and publishes its tables.
 
 import type { Command } from 'commander';
-import type { ServerAddress } from '../../db/address.ts';
+import type { ServerAddress } from '../../db/connect/address.ts';
 import { EtlError } from '../../errors.ts';
 import { chunkBytesMax, workersMax } from '../../limits.ts';
 import type { RunResult } from '../../model.ts';
@@ -22,13 +22,13 @@ import {
 } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
-import { paintFor } from '../paint.ts';
+import { paintFor } from '../text/paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { askServer, databaseUrlFlag, openServer, sayNewServer, type OpenedServer } from '../server.ts';
-import { profileLines } from '../profile-text.ts';
-import { planLines } from '../plan-text.ts';
-import { embeddedLines, publishedLines, unchangedLines, type LoadedBefore } from '../summary.ts';
+import { profileLines } from '../text/profile-text.ts';
+import { planLines } from '../text/plan-text.ts';
+import { embeddedLines, publishedLines, unchangedLines, type LoadedBefore } from '../text/summary.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
@@ -96,7 +96,7 @@ const readFlags = (command: Command, io: Io): RunFlags => {
 /** When the run was published that this one equals. */
 const publishedAt = async (server: ServerAddress, runId: number): Promise<Date | null> => {
   const { withClient } = await import('../../db/client.ts');
-  const { findRun } = await import('../../run/history.ts');
+  const { findRun } = await import('../../history/history.ts');
   return withClient(server, async (client) => (await findRun(client, runId)).run.finishedAt);
 };
 
@@ -186,7 +186,7 @@ const explain = async (
   io: Io,
 ): Promise<void> => {
   const { pipeline, directory } = loaded;
-  const { explainRun } = await import('../../run/explain.ts');
+  const { explainRun } = await import('../../run/begin/explain.ts');
   const { workingDirectory } = io;
   const options = { params, directory, workingDirectory, fresh, fullRefresh, allowShrink };
   const plan = await explainRun(pipeline, options, (ask) => askServer(command, io, ask));

@@ -9,7 +9,7 @@ import type { Schedule } from '../../worker/schedule/contract.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, paramFlag } from '../flags.ts';
 import type { Io } from '../io.ts';
-import { visibleText } from '../layout.ts';
+import { visibleText } from '../text/layout.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';

@@ -5,14 +5,14 @@ import type { Command } from 'commander';
 import { runsListed } from '../../limits.ts';
 import type { RunFailure } from '../../model.ts';
 import { isRunning } from '../../running.ts';
-import type { RunDetails, RunSummary } from '../../run/history.ts';
+import type { RunDetails, RunSummary } from '../../history/history.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseRunId, readSwitch } from '../flags.ts';
 import { widthOf, type Io } from '../io.ts';
-import { clip } from '../layout.ts';
-import { paintFor } from '../paint.ts';
+import { clip } from '../text/layout.ts';
+import { paintFor } from '../text/paint.ts';
 import { askServer, databaseUrlFlag } from '../server.ts';
-import { failureLines, runLines, runsLines, type RunShown } from '../status-text.ts';
+import { failureLines, runLines, runsLines, type RunShown } from '../text/status-text.ts';
 
 const examples = `
 States: planned, loading, loaded, publishing; then published, failed, stopped or cancelled. "(process gone)" follows
@@ -52,7 +52,7 @@ const inOneList = ({ runs, failures }: Listed): readonly object[] => {
 };
 
 const ask = async (command: Command, io: Io, runId: number | undefined): Promise<RunDetails | Listed> => {
-  const { findRun, listRuns } = await import('../../run/history.ts');
+  const { findRun, listRuns } = await import('../../history/history.ts');
   const { failuresShown, listFailures } = await import('../../checkpoint/failure.ts');
   const found = await askServer(command, io, async (client): Promise<RunDetails | Listed> =>
     runId !== undefined

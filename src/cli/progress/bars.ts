@@ -2,8 +2,8 @@
 
 import { progressIntervalMs } from '../../limits.ts';
 import { windowOf, type Io } from '../io.ts';
-import { clip, textWidth, visibleLines } from '../layout.ts';
-import { paintFor } from '../paint.ts';
+import { clip, textWidth, visibleLines } from '../text/layout.ts';
+import { paintFor } from '../text/paint.ts';
 import { barLines } from './bar-lines.ts';
 import type { ProgressDisplay } from './contract.ts';
 import { noticeOf } from './notice.ts';

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../../logger.ts';
 import type { Io } from '../io.ts';
-import { visibleLines } from '../layout.ts';
+import { visibleLines } from '../text/layout.ts';
 import { openBars } from './bars.ts';
 import type { RunEvent } from '../../model.ts';
 import type { ProgressDisplay } from './contract.ts';

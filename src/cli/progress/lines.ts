@@ -2,10 +2,10 @@
 
 import { progressLineIntervalMs } from '../../limits.ts';
 import type { RunEvent, RunStep } from '../../model.ts';
-import { formatBytes, formatLeft, formatRate, formatSeconds } from '../amounts.ts';
+import { formatBytes, formatLeft, formatRate, formatSeconds } from '../text/amounts.ts';
 import { formatCount, plural } from '../../wording.ts';
 import type { Io } from '../io.ts';
-import { visibleLines } from '../layout.ts';
+import { visibleLines } from '../text/layout.ts';
 import type { ProgressDisplay } from './contract.ts';
 import { noticeOf } from './notice.ts';
 import { applyEvent, emptyProgress, loadSeconds, recordsRead, secondsLeft, shareRead } from './state.ts';

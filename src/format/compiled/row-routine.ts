@@ -1,7 +1,7 @@
 // The row routine as the decoder uses it: whole windows of records in, rows out, and where it stopped.
 
 import type { Dialect } from '../../declaration.ts';
-import type { RecordBlock } from '../record-blocks.ts';
+import type { RecordBlock } from '../split/record-blocks.ts';
 import { trimBlanks } from '../field-reader.ts';
 import { groupBytes } from '../simd/byte-bits.ts';
 import { pageBytes } from '../simd/wasm-module.ts';

@@ -1,7 +1,7 @@
 // Which records of a block the row routine may see together.
 
 import { isUtf8 } from 'node:buffer';
-import type { RecordBlock } from '../record-blocks.ts';
+import type { RecordBlock } from '../split/record-blocks.ts';
 import { recordBytes } from '../record-parser.ts';
 import { windowBytes } from './row-memory.ts';
 

@@ -6,7 +6,7 @@ import { EtlError } from '../../errors.ts';
 import { identifierBytesMax } from '../../limits.ts';
 import { silentLogger } from '../../logger.ts';
 import { nearest } from '../../nearest.ts';
-import type { Pipeline } from '../../pipeline/define-pipeline.ts';
+import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import type { AddedRun } from '../../queue/run-queue-state.ts';
 import { requestRun } from '../enqueue.ts';
 import type { PlaceOptions } from '../options.ts';

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { findingLines } from '../../../src/cli/commands/doctor.ts';
-import type { Paint } from '../../../src/cli/paint.ts';
-import { connectionsNeeded, findingsOf, settingBytes, type Finding } from '../../../src/run/doctor.ts';
-import type { ServerFacts, SettingValue } from '../../../src/run/server-facts.ts';
+import type { Paint } from '../../../src/cli/text/paint.ts';
+import { connectionsNeeded, findingsOf, settingBytes, type Finding } from '../../../src/server/doctor.ts';
+import type { ServerFacts, SettingValue } from '../../../src/server/facts.ts';
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;

@@ -8,7 +8,7 @@ import {
   dropStaging,
   stagingTable,
 } from '../../../src/copy/staging.ts';
-import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { tableOf } from '../format/reading.ts';
 
 const columns = [

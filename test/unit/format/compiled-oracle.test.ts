@@ -9,11 +9,11 @@ import { createRowBytes, putInt16, putNull, reserve } from '../../../src/format/
 import { valueEncoders } from '../../../src/format/compiled/value-encoders.ts';
 import type { SourceTableSpec } from '../../../src/declaration.ts';
 import type { Decoder } from '../../../src/format/decoder.ts';
-import type { RecordBlock } from '../../../src/format/record-blocks.ts';
+import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
 import { createRecordDecoder } from '../../../src/format/record-decoder.ts';
-import { createSplitter } from '../../../src/format/splitter.ts';
-import { column } from '../../../src/pipeline/column.ts';
-import { oneOf, present, when } from '../../../src/pipeline/filter.ts';
+import { createSplitter } from '../../../src/format/split/splitter.ts';
+import { column } from '../../../src/pipeline/declare/column.ts';
+import { oneOf, present, when } from '../../../src/pipeline/declare/filter.ts';
 import { blocksOf, cutAt, tableOf, decodeBlocks } from './reading.ts';
 
 const fail = (): never => {

@@ -1,11 +1,11 @@
 // Decodes a file with a declared table: rows, rejects and counts.
 
 import { createRecordDecoder } from '../../../src/format/record-decoder.ts';
-import { createSplitter } from '../../../src/format/splitter.ts';
+import { createSplitter } from '../../../src/format/split/splitter.ts';
 import type { LineEnd } from '../../../src/declaration.ts';
 import type { Counts, Reject } from '../../../src/model.ts';
-import { column } from '../../../src/pipeline/column.ts';
-import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+import { column } from '../../../src/pipeline/declare/column.ts';
+import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { blocksOf, decodeBlocks, tableOf } from './reading.ts';
 
 export interface Declared {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 
 export const dialects: fc.Arbitrary<CsvOptions> = fc
   .record({

@@ -6,9 +6,9 @@ import type { LineEnd } from '../../../src/declaration.ts';
 import { EtlError } from '../../../src/errors.ts';
 import { checkHeader, neededHeaders, readHeader } from '../../../src/format/header.ts';
 import { headerBytesMax } from '../../../src/limits.ts';
-import { column } from '../../../src/pipeline/column.ts';
-import type { CsvOptions } from '../../../src/pipeline/csv.ts';
-import { oneOf, when } from '../../../src/pipeline/filter.ts';
+import { column } from '../../../src/pipeline/declare/column.ts';
+import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
+import { oneOf, when } from '../../../src/pipeline/declare/filter.ts';
 import { tableOf } from './reading.ts';
 
 const place = { table: 't', file: 'a.csv' };

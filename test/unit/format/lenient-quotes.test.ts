@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { decode } from './decoding.ts';
 
 const read = async (input: string, options: CsvOptions) => {

@@ -2,13 +2,13 @@
 
 import type { LineEnd, SourceTableSpec } from '../../../src/declaration.ts';
 import type { DecodedBlock, Decoder } from '../../../src/format/decoder.ts';
-import { positionAfter, recordBlocks, type RecordBlock } from '../../../src/format/record-blocks.ts';
-import { createSplitter, type Splitter } from '../../../src/format/splitter.ts';
+import { positionAfter, recordBlocks, type RecordBlock } from '../../../src/format/split/record-blocks.ts';
+import { createSplitter, type Splitter } from '../../../src/format/split/splitter.ts';
 import type { Position } from '../../../src/model.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
-import { column } from '../../../src/pipeline/column.ts';
-import { csv, type CsvOptions } from '../../../src/pipeline/csv.ts';
-import { definePipeline, type Pipeline } from '../../../src/pipeline/define-pipeline.ts';
+import { column } from '../../../src/pipeline/declare/column.ts';
+import { csv, type CsvOptions } from '../../../src/pipeline/declare/csv.ts';
+import { definePipeline, type Pipeline } from '../../../src/pipeline/declare/define-pipeline.ts';
 
 /** A table declared as a user would; `more` holds its columns, filters and so on. */
 export const tableOf = (

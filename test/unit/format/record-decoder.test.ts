@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { column } from '../../../src/pipeline/column.ts';
+import { column } from '../../../src/pipeline/declare/column.ts';
 import { decode, texts, type Declared } from './decoding.ts';
 
 interface RowCase extends Declared {

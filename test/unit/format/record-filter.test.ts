@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EtlError } from '../../../src/errors.ts';
-import { column } from '../../../src/pipeline/column.ts';
-import { oneOf, present, when } from '../../../src/pipeline/filter.ts';
+import { column } from '../../../src/pipeline/declare/column.ts';
+import { oneOf, present, when } from '../../../src/pipeline/declare/filter.ts';
 import { decode, texts, type Declared } from './decoding.ts';
 
 describe('filters', () => {

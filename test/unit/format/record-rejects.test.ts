@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { recordBytesMax, rejectRawBytesMax } from '../../../src/limits.ts';
 import { faultsKeptMax } from '../../../src/format/record-judge.ts';
-import { column } from '../../../src/pipeline/column.ts';
+import { column } from '../../../src/pipeline/declare/column.ts';
 import { decode, texts, type Declared } from './decoding.ts';
 
 interface RejectCase extends Declared {

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { csvOptions, csvRewriter, joinRecords } from '../../../src/format/csv-options.ts';
-import { grammarOf } from '../../../src/format/grammar.ts';
-import { createSplitter, type RecordSpans } from '../../../src/format/splitter.ts';
-import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+import { grammarOf } from '../../../src/format/split/grammar.ts';
+import { createSplitter, type RecordSpans } from '../../../src/format/split/splitter.ts';
+import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { dialects, hostile, longTexts, tidyTexts } from './generated-csv.ts';
 import { cutAt, splitPieces, tableOf } from './reading.ts';
 

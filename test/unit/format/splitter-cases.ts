@@ -1,7 +1,7 @@
 // What the splitter has to find: one row an input.
 
 import type { LineEnd } from '../../../src/declaration.ts';
-import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 
 export interface SplitCase {
   readonly name: string;

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { csvOptions } from '../../../src/format/csv-options.ts';
-import { grammarOf } from '../../../src/format/grammar.ts';
-import { column } from '../../../src/pipeline/column.ts';
+import { grammarOf } from '../../../src/format/split/grammar.ts';
+import { column } from '../../../src/pipeline/declare/column.ts';
 import { decode } from './decoding.ts';
 import { tableOf } from './reading.ts';
 

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { noQuote } from '../../../src/copy/staging.ts';
-import { createSplitter } from '../../../src/format/splitter.ts';
+import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { createVerbatimDecoder } from '../../../src/format/verbatim-decoder.ts';
-import type { CsvOptions } from '../../../src/pipeline/csv.ts';
+import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { blocksOf, tableOf } from './reading.ts';
 
 interface Case {

@@ -2,9 +2,16 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { column, csv, definePipeline, index, sqlFile, when } from '../../../src/pipeline/authoring.ts';
+import {
+  column,
+  csv,
+  definePipeline,
+  index,
+  sqlFile,
+  when,
+} from '../../../src/pipeline/declare/authoring.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
-import type { AnyColumn } from '../../../src/pipeline/column.ts';
+import type { AnyColumn } from '../../../src/pipeline/declare/column.ts';
 import { definitionHash } from '../../../src/pipeline/hash.ts';
 
 interface Variant {

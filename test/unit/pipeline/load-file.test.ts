@@ -62,14 +62,14 @@ describe('a pipeline file', () => {
        const tables = { t: { source: csv('a.csv'), columns: { a: column.text('A') } } };
        export default definePipeline({ name: 'p', schema: 's', tables });`,
     );
-    const authoring = await import('../../../src/pipeline/authoring.ts');
+    const authoring = await import('../../../src/pipeline/declare/authoring.ts');
     const { pipeline } = await loadPipelineFile(file, { ...authoring, marker: 'mine' });
     expect(pipeline.name).toBe('p');
   });
 
   it('may come from another copy of the library', async () => {
     const file = join(directory, 'copy.ts');
-    const copy = resolve(import.meta.dirname, '../../../src/pipeline/authoring.ts');
+    const copy = resolve(import.meta.dirname, '../../../src/pipeline/declare/authoring.ts');
     await writeFile(
       file,
       `import { column, csv, definePipeline } from ${JSON.stringify(copy)};

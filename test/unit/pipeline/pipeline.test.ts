@@ -12,9 +12,9 @@ import {
   present,
   sqlFile,
   when,
-} from '../../../src/pipeline/authoring.ts';
+} from '../../../src/pipeline/declare/authoring.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
-import type { AnyColumn } from '../../../src/pipeline/column.ts';
+import type { AnyColumn } from '../../../src/pipeline/declare/column.ts';
 
 const source = csv('a.csv');
 const sql = sqlFile('a.sql');

@@ -1,7 +1,7 @@
 // Every mistake in csv(…), index(…) and filters: what it says, exactly.
 
 import { describe, expect, it } from 'vitest';
-import { index, oneOf, present, when } from '../../../src/pipeline/authoring.ts';
+import { index, oneOf, present, when } from '../../../src/pipeline/declare/authoring.ts';
 import {
   columns,
   problemsOf,

@@ -84,14 +84,14 @@ describe('reference pages', () => {
   });
 
   const tableKeys = ['CommonKeys', 'SourceKeys', 'TypedTable', 'TextTable', 'DerivedTable'].flatMap((name) =>
-    keysOf('src/pipeline/table.ts', name),
+    keysOf('src/pipeline/declare/table.ts', name),
   );
   const pipelineKeys = [
     'name',
     'schema',
     'params',
     'tables',
-    ...keysOf('src/pipeline/index-definition.ts', 'IndexOptions'),
+    ...keysOf('src/pipeline/declare/index-definition.ts', 'IndexOptions'),
   ];
   it.each([...new Set([...pipelineKeys, ...tableKeys])])('pipeline.md describes %s', (key) => {
     expect(pipeline).toMatch(new RegExp(`^\\| \`${key}\``, 'm'));
@@ -118,7 +118,7 @@ describe('reference pages', () => {
 
 describe('schema.md', () => {
   const schema = readProjectFile('docs/reference/schema.md');
-  const sql = filesBelow('src/db/migrations', '.sql')
+  const sql = filesBelow('src/db/bookkeeping/migrations', '.sql')
     .map(({ text }) => text)
     .join('\n');
   const constraint = /^(?:primary|unique|check|constraint|foreign|exclude)\b/;

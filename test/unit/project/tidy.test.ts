@@ -1,11 +1,13 @@
 // House rules that a reader feels: small files and functions, a first sentence, no leftovers.
 
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { functionExtents } from './function-lengths.ts';
 import { codeOf, filesBelow, readProjectFile, type SourceFile } from './source-files.ts';
 
 const fileLinesMax = 300;
 const functionLinesMax = 60;
+const folderFilesMax = 20;
 const readmeLinesMax = 150;
 
 const sources = filesBelow('src', '.ts', '.mjs');
@@ -29,7 +31,7 @@ const textLines = (files: readonly SourceFile[], pattern: RegExp): readonly stri
 
 describe('src/', () => {
   it('has migrations with the numbers from 1, each once', () => {
-    const numbers = filesBelow('src/db/migrations', '.sql').map(({ path }) =>
+    const numbers = filesBelow('src/db/bookkeeping/migrations', '.sql').map(({ path }) =>
       Number(/(\d{4})_/.exec(path)![1]),
     );
     expect(numbers).toEqual(numbers.map((_, place) => place + 1));
@@ -37,6 +39,12 @@ describe('src/', () => {
 
   it(`has no file of more than ${fileLinesMax} lines`, () => {
     expect(sources.filter((file) => lineCount(file) > fileLinesMax).map(({ path }) => path)).toEqual([]);
+  });
+
+  it(`has no folder with more than ${folderFilesMax} files of its own`, () => {
+    const files = new Map<string, number>();
+    for (const { path } of sources) files.set(dirname(path), (files.get(dirname(path)) ?? 0) + 1);
+    expect([...files].filter(([, count]) => count > folderFilesMax)).toEqual([]);
   });
 
   it(`has no function of more than ${functionLinesMax} lines`, () => {

@@ -1,0 +1,25 @@
+// What a run would do, as lines: one block a table.
+
+import type { Explanation, OutsetPlan } from '../../run/begin/explain.ts';
+import { alignRows, visibleText } from './layout.ts';
+import type { Paint } from './paint.ts';
+
+const outsetLines = ({ does, run, why }: OutsetPlan): string[] => {
+  const texts = {
+    nothing: `Nothing to do: files and definition are those of run ${run}; --full-refresh loads everything again.`,
+    continue: `Run ${run} is not finished: what is missing of it is loaded.`,
+    load: 'Everything is loaded.',
+    unknown: 'Whether there is anything to do is not known.',
+  };
+  return [texts[does], ...why.map((line) => `  ${visibleText(line)}`), 'Dry run: nothing was done.'];
+};
+
+/** A table's name, and under it its steps in two columns; then what the run would begin as. */
+export const planLines = ({ tables, outset }: Explanation, paint: Paint): string[] => {
+  const blocks = tables.map(({ schema, table, kind, steps }) => {
+    const rows = steps.map(({ step, text }) => [`  ${step}`, visibleText(text)]);
+    const title = `${paint('bold', visibleText(`${schema}.${table}`))}${kind === 'derived' ? ' (derived)' : ''}`;
+    return [title, ...alignRows(rows, ['left', 'left'])];
+  });
+  return [...blocks.flat(), '', ...outsetLines(outset)];
+};

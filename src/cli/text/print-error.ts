@@ -1,0 +1,70 @@
+// How a failure looks: one red line with code, what and where; one line with what to do; the rest with --debug.
+
+import { asEtlError, codeOf, exitCodes, messageOf, type EtlError } from '../../errors.ts';
+import { visibleLines } from './layout.ts';
+import type { Paint } from './paint.ts';
+
+/** The process's exit code for an error. */
+export const exitOf = (error: EtlError): number =>
+  error.code === 'ETL_INTERRUPTED' && error.details['signal'] === 'SIGTERM'
+    ? exitCodes.terminated
+    : error.exit;
+
+// What PostgreSQL says beside its message, where it helps.
+const serverFields = [
+  'detail',
+  'hint',
+  'where',
+  'schema',
+  'table',
+  'column',
+  'constraint',
+  'position',
+] as const;
+
+const describeCause = (cause: unknown, depth: number): string[] => {
+  const fields = cause as Readonly<Record<string, unknown>>;
+  const extra = cause instanceof Error ? serverFields.filter((name) => fields[name] !== undefined) : [];
+  const stack = cause instanceof Error ? (cause.stack ?? '').split('\n').slice(1) : [];
+  const lines = [
+    `caused by: ${[codeOf(cause), messageOf(cause)].filter(Boolean).join(' ')}`,
+    ...extra.map((name) => `    ${name}: ${String(fields[name])}`),
+    ...stack,
+  ];
+  const next = cause instanceof Error ? cause.cause : undefined;
+  // A chain of causes this long is a circle.
+  return next === undefined || depth > 10 ? lines : [...lines, ...describeCause(next, depth + 1)];
+};
+
+const debugLines = (error: EtlError): string[] => [
+  ...(error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')),
+  ...(error.cause === undefined ? [] : describeCause(error.cause, 1)),
+];
+
+/** The lines that a person sees. */
+export const errorLines = (thrown: unknown, paint: Paint, debug: boolean): string[] => {
+  const error = asEtlError(thrown);
+  const [first = '', ...rest] = visibleLines(error.message);
+  return [
+    paint('red', `error ${error.code}: ${first}`),
+    ...rest,
+    ...(error.hint ? visibleLines(error.hint).map((line) => `  ${line}`) : []),
+    ...(debug ? debugLines(error).map((line) => paint('dim', line)) : []),
+  ];
+};
+
+/** The line that a program reads; `nowMs` is the time since 1970. */
+export const errorJson = (thrown: unknown, nowMs: number, debug: boolean): string => {
+  const error = asEtlError(thrown);
+  const { code, message, hint, details, run } = error;
+  return JSON.stringify({
+    type: 'error',
+    time: new Date(nowMs).toISOString(),
+    run,
+    code,
+    message,
+    hint,
+    details,
+    ...(debug && { debug: debugLines(error) }),
+  });
+};

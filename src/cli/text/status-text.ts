@@ -1,0 +1,160 @@
+// Runs as people read them: the list of `etl status`, and the page of one run.
+
+import { catalogue, type ErrorCode } from '../../errors.ts';
+import type { RunFailure } from '../../model.ts';
+import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../../history/history.ts';
+import { formatBytes, formatDate, formatSeconds } from './amounts.ts';
+import { formatCount, plural } from '../../wording.ts';
+import { alignRows, visibleLines, visibleText, type Alignment } from './layout.ts';
+import type { Paint, Style } from './paint.ts';
+
+export interface RunShown extends RunSummary {
+  /** The run says it is at work, but its process has ended. */
+  readonly processGone: boolean;
+}
+
+const stateStyles: Readonly<Record<string, Style>> = {
+  published: 'green',
+  failed: 'red',
+  cancelled: 'yellow',
+};
+
+/** Cancelled is what somebody has cancelled. A run that was interrupted is continued by the next one of its pipeline. */
+const stateName = ({ state, errorCode }: RunSummary): string =>
+  state === 'cancelled' && errorCode === 'ETL_INTERRUPTED' ? 'stopped' : state;
+
+const stateText = (run: RunShown, paint: Paint): string =>
+  run.processGone
+    ? paint('yellow', `${run.state} (process gone)`)
+    : paint(stateStyles[run.state] ?? 'cyan', stateName(run));
+
+const right = (count: number): Alignment[] => Array.from({ length: count }, () => 'right');
+const left = (count: number): Alignment[] => Array.from({ length: count }, () => 'left');
+
+const titled = (
+  titles: readonly string[],
+  rows: string[][],
+  alignments: Alignment[],
+  paint: Paint,
+): string[] => {
+  const [title = '', ...lines] = alignRows([titles, ...rows], alignments);
+  return [paint('dim', title), ...lines];
+};
+
+const optionalSeconds = (seconds: number | null): string => (seconds === null ? '–' : seconds.toFixed(1));
+
+/** One line a run. */
+export const runsLines = (runs: readonly RunShown[], paint: Paint): string[] => {
+  if (runs.length === 0) return ['no runs yet'];
+  const rows = runs.map((run) => [
+    String(run.id),
+    visibleText(run.pipeline),
+    stateText(run, paint),
+    formatDate(run.startedAt),
+    optionalSeconds(run.seconds),
+    formatCount(run.records),
+    formatCount(run.rejected),
+    run.errorCode ?? '',
+  ]);
+  const titles = ['run', 'pipeline', 'state', 'started', 'seconds', 'records', 'rejected', 'error'];
+  return titled(titles, rows, ['right', ...left(3), ...right(3), 'left'], paint);
+};
+
+/** What failed before there was a run, with the reason: it has no page of its own. */
+export const failureLines = (failures: readonly RunFailure[], paint: Paint): string[] => {
+  if (failures.length === 0) return [];
+  const lines = failures.flatMap(({ failedAt, pipeline, job, host, errorCode, error }) => {
+    const [first = '', ...rest] = visibleLines(error);
+    const from = job === null ? '' : `, job ${visibleText(job)}`;
+    return [
+      `${formatDate(failedAt)} ${visibleText(pipeline ?? 'unknown')} on ${visibleText(host)}${from}`,
+      paint('red', `  ${errorCode}: ${first}`),
+      ...rest.map((line) => `  ${line}`),
+    ];
+  });
+  return ['', 'Failed before there was a run, newest first:', ...lines];
+};
+
+const countCells = (counts: TableSummary | FileSummary): string[] =>
+  [counts.records, counts.copied, counts.rejected, counts.filtered].map(formatCount);
+
+const tableRow = (table: TableSummary): string[] => [
+  visibleText(table.schema === null ? table.table : `${table.schema}.${table.table}`),
+  ...(table.files > 0
+    ? [formatCount(table.files), formatBytes(table.bytes), ...countCells(table)]
+    : ['–', '–', '–', '–', '–', '–']),
+  table.rowsBefore === null ? '–' : formatCount(table.rowsBefore),
+  table.rows === null ? 'not published' : formatCount(table.rows),
+  table.strategy ?? '',
+];
+
+const tableLines = (tables: readonly TableSummary[], paint: Paint): string[] =>
+  titled(
+    [
+      'table',
+      'files',
+      'bytes',
+      'records',
+      'copied',
+      'rejected',
+      'filtered',
+      'rows before',
+      'rows',
+      'published by',
+    ],
+    tables.map(tableRow),
+    ['left', ...right(8), 'left'],
+    paint,
+  );
+
+const fileLines = (files: readonly FileSummary[], paint: Paint): string[] =>
+  titled(
+    ['file', 'table', 'bytes', 'records', 'copied', 'rejected', 'filtered'],
+    files.map((file) => [
+      visibleText(file.file),
+      visibleText(file.table),
+      formatBytes(file.bytes),
+      ...countCells(file),
+    ]),
+    ['left', 'left', ...right(5)],
+    paint,
+  );
+
+const isKnown = (code: string): code is ErrorCode => code in catalogue;
+
+/** The hint of the catalogue, when it does not need the values of the error. */
+const hintOf = (code: string | null): string[] => {
+  const hint = code !== null && isKnown(code) ? catalogue[code].hint : '';
+  return hint === '' || hint.includes('{') ? [] : [`  ${hint}`];
+};
+
+const errorLines = ({ errorCode, error }: RunSummary, paint: Paint): string[] => {
+  if (errorCode === null && error === null) return [];
+  const [first = '', ...rest] = visibleLines(error ?? '');
+  return ['', paint('red', `error ${errorCode ?? ''}: ${first}`), ...rest, ...hintOf(errorCode)];
+};
+
+const rejectLines = ({ id, rejected }: RunSummary, paint: Paint): string[] =>
+  rejected > 0 ? ['', paint('yellow', `npx etl rejects list ${id} shows what was rejected and why.`)] : [];
+
+const headLines = (run: RunShown, paint: Paint): string[] => {
+  const finished = run.finishedAt ? `, finished ${formatDate(run.finishedAt)}` : '';
+  const took = run.seconds === null ? '' : `, ${formatSeconds(run.seconds)}`;
+  return [
+    `run ${run.id} of ${paint('bold', visibleText(run.pipeline))}: ${stateText(run, paint)}`,
+    `started ${formatDate(run.startedAt)}${finished}${took}`,
+    `process ${run.pid} on ${visibleText(run.host)}, ${plural(run.workers, 'worker')}`,
+  ];
+};
+
+/** One run: what it did table by table and file by file, and why it failed. */
+export const runLines = (
+  { run, tables, files }: Omit<RunDetails, 'run'> & { run: RunShown },
+  paint: Paint,
+): string[] => [
+  ...headLines(run, paint),
+  ...errorLines(run, paint),
+  ...(tables.length > 0 ? ['', ...tableLines(tables, paint)] : []),
+  ...(files.length > 0 ? ['', ...fileLines(files, paint)] : []),
+  ...rejectLines(run, paint),
+];

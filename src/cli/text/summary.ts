@@ -1,0 +1,127 @@
+// What a run leaves on the screen: pure functions from its result to lines.
+
+import type { RunResult, StepTime, TableResult } from '../../model.ts';
+import { formatBytes, formatDate, formatRate, formatSeconds } from './amounts.ts';
+import { formatCount, plural } from '../../wording.ts';
+import { alignRows, visibleText, type Alignment } from './layout.ts';
+import type { Paint } from './paint.ts';
+
+const titles = [
+  'table',
+  'files',
+  'bytes',
+  'records',
+  'rejected',
+  'filtered',
+  'seconds',
+  'records/s',
+  'rows before',
+  'rows',
+];
+const alignments: readonly Alignment[] = ['left', ...titles.slice(1).map((): Alignment => 'right')];
+
+/** Where there was no table, no rows went. */
+const rowsCells = ({ rowsBefore, rows }: TableResult): string[] => [
+  rowsBefore === null ? '–' : formatCount(rowsBefore),
+  formatCount(rows),
+];
+
+/** Records of a table that were in staging before this process began: they say nothing about its pace. */
+export type LoadedBefore = ReadonlyMap<string, number>;
+
+const recordsRead = ({ table, records }: TableResult, before: LoadedBefore): number =>
+  records - (before.get(table) ?? 0);
+
+const countCells = (counts: TableResult, before: LoadedBefore): string[] => [
+  formatCount(counts.files),
+  formatBytes(counts.bytes),
+  formatCount(counts.records),
+  formatCount(counts.rejected),
+  formatCount(counts.filtered),
+  counts.seconds.toFixed(1),
+  formatRate(recordsRead(counts, before), counts.seconds),
+  ...rowsCells(counts),
+];
+
+const tableCells = (result: TableResult, before: LoadedBefore): string[] => {
+  const name = visibleText(`${result.schema}.${result.table}`);
+  if (result.kind === 'source') return [name, ...countCells(result, before)];
+  return [name, '–', '–', '–', '–', '–', result.seconds.toFixed(1), '–', ...rowsCells(result)];
+};
+
+const sumOf = (
+  tables: readonly TableResult[],
+  key: 'files' | 'bytes' | 'records' | 'rejected' | 'filtered' | 'rowsBefore' | 'rows',
+) => tables.reduce((sum, table) => sum + (table[key] ?? 0), 0);
+
+/** Seconds are those of the run: tables are worked on side by side, so theirs do not add up. */
+const totalCells = ({ tables, seconds }: RunResult, before: LoadedBefore): string[] => [
+  'total',
+  formatCount(sumOf(tables, 'files')),
+  formatBytes(sumOf(tables, 'bytes')),
+  formatCount(sumOf(tables, 'records')),
+  formatCount(sumOf(tables, 'rejected')),
+  formatCount(sumOf(tables, 'filtered')),
+  seconds.toFixed(1),
+  formatRate(
+    tables.reduce((sum, table) => sum + recordsRead(table, before), 0),
+    seconds,
+  ),
+  tables.every(({ rowsBefore }) => rowsBefore === null) ? '–' : formatCount(sumOf(tables, 'rowsBefore')),
+  formatCount(sumOf(tables, 'rows')),
+];
+
+const describeSteps = (steps: readonly StepTime[]): string =>
+  steps.map(({ step, seconds }) => `${step} ${formatSeconds(seconds)}`).join(' · ');
+
+const tableLines = (result: RunResult, before: LoadedBefore, paint: Paint): string[] => {
+  const total = result.tables.length > 1 ? [totalCells(result, before)] : [];
+  const cells = result.tables.map((table) => tableCells(table, before));
+  const [title = '', ...lines] = alignRows([titles, ...cells, ...total], alignments);
+  const last = total.length > 0 ? lines.pop() : undefined;
+  return [paint('dim', title), ...lines, ...(last === undefined ? [] : [paint('bold', last)])];
+};
+
+const notes = ({ runId, tables }: RunResult, paint: Paint): string[] => {
+  const rejected = sumOf(tables, 'rejected');
+  const inPlace = tables
+    .filter(({ strategy }) => strategy === 'in place')
+    .map(({ table }) => visibleText(table));
+  return [
+    ...(rejected > 0
+      ? [
+          paint(
+            'yellow',
+            `${plural(rejected, 'record')} rejected: npx etl rejects list ${runId} shows which and why.`,
+          ),
+        ]
+      : []),
+    ...(inPlace.length > 0
+      ? [`Rows were replaced in place, because other objects depend on the table: ${inPlace.join(', ')}.`]
+      : []),
+  ];
+};
+
+const blank = (lines: readonly string[]): string[] => (lines.length > 0 ? ['', ...lines] : []);
+
+/** The summary of a run that published. */
+export const publishedLines = (result: RunResult, before: LoadedBefore, paint: Paint): string[] => [
+  `${paint('green', 'Published')} ${paint('bold', visibleText(result.pipeline))} ` +
+    `in ${formatSeconds(result.seconds)}, run ${result.runId} ${paint('dim', `(${describeSteps(result.steps)})`)}`,
+  '',
+  ...tableLines(result, before, paint),
+  ...blank(notes(result, paint)),
+];
+
+/** The summary of a run that had nothing to do; `published` is when the run that it equals ended. */
+export const unchangedLines = ({ runId }: RunResult, published: Date | null): string[] => [
+  `Nothing to do: files and definition are those of run ${runId}` +
+    `${published ? `, published ${formatDate(published)}` : ''}; --full-refresh loads everything again.`,
+];
+
+/** How to get at the embedded server, which outlives the run. */
+export const embeddedLines = (paint: Paint): string[] => [
+  'The embedded PostgreSQL stays up:',
+  `  ${paint('cyan', 'psql "$(npx etl db url)"')}   look at the tables`,
+  `  ${paint('cyan', 'npx etl db stop')}            stop it; the data stays`,
+];

@@ -1,0 +1,129 @@
+// node-postgres: the one place that loads it, and where it learns what libpq knows of TLS and password files.
+
+import { createRequire } from 'node:module';
+import { callbackify } from 'node:util';
+import type pg from 'pg';
+import { passwordFromFile } from './password-file.ts';
+import { startStatement, type SessionStart } from '../session/session-start.ts';
+import { answerMissingTls, settleTls } from './tls.ts';
+
+/**
+ * Loads it as CommonJS, which it is; its ES module wraps that, and every thread would read both.
+ *
+ * It finds out whether it runs at Cloudflare by `navigator`, and on a Node that has none (20) by making a Response, for
+ * which Node loads its HTTP client: as long again as all of node-postgres. So while it loads, and only then, there is one.
+ */
+const loadPg = (): typeof pg => {
+  const isMissing = !('navigator' in globalThis);
+  const value = { userAgent: `Node.js/${process.versions.node}` };
+  if (isMissing) Object.defineProperty(globalThis, 'navigator', { value, configurable: true });
+  try {
+    return createRequire(import.meta.url)('pg') as typeof pg;
+  } finally {
+    if (isMissing) Reflect.deleteProperty(globalThis, 'navigator');
+  }
+};
+
+/** What the types leave out. */
+interface Connecting {
+  ssl: boolean;
+  connect(...address: unknown[]): void;
+  on(event: 'parameterStatus', listener: (status: ParameterStatus) => void): this;
+}
+
+/** Of BackendKeyData, by which a session can be cancelled: a server process, or what a pooler calls one. */
+interface BackendKey {
+  readonly processID: number | null;
+}
+
+/** What the server says of itself before the session begins. PostgreSQL, "Message Formats", ParameterStatus. */
+interface ParameterStatus {
+  readonly parameterName: string;
+  readonly parameterValue: string;
+}
+
+/**
+ * Every connection of ours: whoever is given one finds it with a safe search path. Proved by
+ * test/integration/session-start.test.ts.
+ *
+ * What is settled here cannot be settled in the address: that is sent to threads, and functions cannot be. Proved by
+ * test/integration/tls.test.ts and password-file.test.ts. Errors: ETL_USAGE.
+ */
+export class PgClient extends loadPg().Client {
+  readonly #start: SessionStart;
+  readonly #timeoutMs: number;
+  #serverVersion = '';
+  #serverPid: number | undefined;
+
+  constructor(given: pg.ClientConfig, start: SessionStart) {
+    const { config, isOptional } = settleTls(given, process.env);
+    super({ ...config, application_name: start.name });
+    this.#start = start;
+    this.#timeoutMs = config.connectionTimeoutMillis ?? 0;
+    this.password ??= passwordFromFile as never;
+    const connection = this.connection as pg.Connection & Connecting;
+    connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) => {
+      if (parameterName === 'server_version') this.#serverVersion = parameterValue;
+    });
+    // A socket of this machine is never encrypted, and libpq does not look at the mode then.
+    if (this.host.startsWith('/')) this.ssl = connection.ssl = false;
+    if (!this.ssl || config.sslnegotiation === 'direct') return;
+    const connect = connection.connect.bind(connection);
+    connection.connect = (...address) => {
+      connect(...address);
+      answerMissingTls(connection, isOptional);
+    };
+  }
+
+  /** The server process of this session; undefined until the session has begun. */
+  get serverPid(): number | undefined {
+    return this.#serverPid;
+  }
+
+  /** Whether the server was asked who we are: then it has answered, or a pooler in its place. */
+  get isLoggedIn(): boolean {
+    return (this as unknown as BackendKey).processID !== null;
+  }
+
+  /** Whether a pooler stands before the server: it names a server process of its own when a session begins. */
+  get isPooled(): boolean {
+    return this.#serverPid !== undefined && this.#serverPid !== (this as unknown as BackendKey).processID;
+  }
+
+  /**
+   * The driver bounds how long it waits for being logged in. A pooler does that itself, and may have no connection to the server
+   * left (test/integration/pgbouncer.test.ts).
+   */
+  async #begin(): Promise<void> {
+    const late = (): void => void this.connection.stream.destroy(new Error('the session was never begun'));
+    const timer = this.#timeoutMs > 0 ? setTimeout(late, this.#timeoutMs) : undefined;
+    try {
+      const text = startStatement(this.#start, this.#serverVersion);
+      // One result a statement: the types know of one.
+      const results = (await this.query(text)) as unknown as readonly pg.QueryResult[];
+      this.#serverPid = results.at(-1)!.rows[0].pid;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #open(): Promise<this> {
+    await super.connect();
+    try {
+      await this.#begin();
+    } catch (error) {
+      void this.end().catch(() => undefined);
+      throw error;
+    }
+    return this;
+  }
+
+  // Pools call back; everybody else waits.
+  override connect(): Promise<this>;
+  override connect(callback: (error: Error | null, client?: this) => void): void;
+  override connect(callback?: (error: Error | null, client?: this) => void): Promise<this> | undefined {
+    if (callback === undefined) return this.#open();
+    callbackify(() => this.#open())(callback);
+    return undefined;
+  }
+}

@@ -1,0 +1,89 @@
+// Notices a connection that is open on our side only: a peer that vanished, a firewall that forgot us.
+//
+// TCP reports that after a quarter of an hour. So: when bytes are due and none have moved for a while, another connection
+// asks the server what it thinks of this session. Working: fine, however long. Waiting for us, unknown, or no answer: the
+// connection is dead, and is ended. Proved by test/fault/black-hole.test.ts.
+
+import type { Socket } from 'node:net';
+import type pg from 'pg';
+import { codeOf, isSqlState } from '../../errors.ts';
+import type { ServerAddress } from './address.ts';
+import { createEndFrozen, type EndFrozen } from '../session/frozen-sessions.ts';
+import { PgClient } from './pg.ts';
+import { probeTimeoutMs, silenceMs, sourceSilenceMs, watchIntervalMs } from '../../limits.ts';
+
+/** waiting: the server has nothing to do for this session, and waits for bytes from us. */
+type Verdict = 'working' | 'waiting' | 'dead';
+
+/** What the server says of a session: 'ClientRead' and 'ClientWrite' mean that it waits for us. */
+const selectSession = `select state, wait_event_type, wait_event from pg_stat_activity where pid = $1`;
+
+/** Asks over a connection of its own, bounded in time; what a session waits for in vain is ended. */
+const probe = async (client: PgClient, { config }: ServerAddress, endFrozen: EndFrozen): Promise<Verdict> => {
+  const { serverPid, isPooled } = client;
+  // A session that has not begun is bounded in time where it begins.
+  if (serverPid === undefined) return 'working';
+  const bounded = { ...config, connectionTimeoutMillis: probeTimeoutMs, query_timeout: probeTimeoutMs };
+  const asker = new PgClient(bounded, { name: 'sluice watchdog', schemas: [] });
+  asker.on('error', () => undefined);
+  try {
+    await asker.connect();
+    // Sessions belong to the role that logged in; a role that was set since then (`alter role … set role`) may not see them.
+    await asker.query('set role none');
+    const { rows } = await asker.query(selectSession, [serverPid]);
+    const session = rows[0];
+    // We wait for an answer, and the server has nothing to do: the question or the answer went nowhere.
+    if (session === undefined || session.state?.startsWith('idle')) return 'dead';
+    // What it shows is hidden from us: then a slow query must not pass for a dead one.
+    if (session.state === null) return 'working';
+    if (session.wait_event_type === 'Lock') await endFrozen(asker, serverPid).catch(() => undefined);
+    return session.state === 'active' && session.wait_event_type !== 'Client' ? 'working' : 'waiting';
+  } catch (error) {
+    // A refusal (no slot left, say) is an answer, too: the server lives, and we know no more than before.
+    if (isSqlState(codeOf(error))) return 'working';
+    // So does a pooler that has let us in, and has no connection to the server left for this question.
+    return isPooled && asker.isLoggedIn ? 'working' : 'dead';
+  } finally {
+    void asker.end().catch(() => undefined);
+  }
+};
+
+const socketOf = (client: pg.Client): Socket => client.connection.stream as Socket;
+
+/** Bytes that went either way, as one text to compare. */
+const traffic = ({ bytesRead, bytesWritten, writableLength }: Socket): string =>
+  `${bytesRead}/${bytesWritten}/${writableLength}`;
+
+const isIdle = (client: pg.Client): boolean =>
+  (client as unknown as { readyForQuery: boolean }).readyForQuery && socketOf(client).writableLength === 0;
+
+/** Watches a connection until it ends. The timer does not keep the process alive. */
+export const watchClient = (client: PgClient, address: ServerAddress): void => {
+  let seen = '';
+  let seenAt = performance.now();
+  let isAsking = false;
+  const endFrozen = createEndFrozen();
+  const look = async (): Promise<void> => {
+    const socket = socketOf(client);
+    const now = traffic(socket);
+    if (isIdle(client) || now !== seen) {
+      seen = now;
+      seenAt = performance.now();
+      return;
+    }
+    const silentMs = performance.now() - seenAt;
+    if (isAsking || silentMs < silenceMs) return;
+    isAsking = true;
+    const verdict = await probe(client, address, endFrozen);
+    isAsking = false;
+    // Bytes may have moved while we asked: then the question is void.
+    if (traffic(socket) !== seen) return;
+    // With nothing left to send, a server that waits for us may wait for a slow source of ours: that gets more time.
+    const isOver = verdict === 'waiting' && (socket.writableLength > 0 || silentMs >= sourceSilenceMs);
+    if (verdict === 'dead' || isOver) socket.destroy(new Error('the server no longer answers'));
+    else if (verdict === 'working') seenAt = performance.now();
+  };
+  const timer = setInterval(() => void look(), watchIntervalMs);
+  timer.unref();
+  client.once('end', () => clearInterval(timer));
+};

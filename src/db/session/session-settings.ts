@@ -1,0 +1,31 @@
+// What a run's sessions set for themselves on the server, above what every session of ours does (client.ts).
+//
+// Only what any role may set, and never against whoever runs the server: a setting that is better already stays.
+// docs/operations/server.md tells which settings these are, and which are left alone.
+
+import { sortMemoryBytesMax } from '../../limits.ts';
+import type { Client } from '../client.ts';
+
+/**
+ * The coordinator's commits, that of the publication among them, are on this server's disk when they return, even where
+ * commits are usually reported before. Not `on`: a standby that nobody waits for should not be waited for now.
+ */
+export const setDurableCommits = async (client: Client): Promise<void> => {
+  await client.query(`select set_config('synchronous_commit', 'local', false)
+    where current_setting('synchronous_commit') = 'off'`);
+};
+
+/**
+ * Memory for sorting indexes: what the server has for its buffers, divided among the sessions that build side by side.
+ * The parallel workers of one build share what its session has ("Resource Consumption", maintenance_work_mem).
+ */
+export const setSortMemory = async (client: Client, sessions: number): Promise<void> => {
+  await client.query(
+    `select set_config('maintenance_work_mem', wanted.kilobytes || 'kB', false)
+      from pg_settings own, pg_settings buffers,
+        lateral (select least(buffers.setting::bigint * 8192, $1::bigint) / 1024 / $2::int as kilobytes) wanted
+      where own.name = 'maintenance_work_mem' and buffers.name = 'shared_buffers'
+        and wanted.kilobytes > own.setting::bigint`,
+    [sortMemoryBytesMax, sessions],
+  );
+};

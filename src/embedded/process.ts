@@ -1,0 +1,52 @@
+// Tells what the operating system knows about a process: alive, still the same one, where it works.
+
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+import { codeOf } from '../errors.ts';
+import { isRunning } from '../running.ts';
+
+const hasProc = existsSync('/proc/self/stat');
+
+const orUndefined = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES' || code === 'EPERM') return undefined;
+    throw error;
+  }
+};
+
+/**
+ * A text that only this process has, or undefined when it is gone.
+ *
+ * A pid alone may have been given to another process since (in a container nearly always the same few
+ * numbers are), so on Linux the start time is part of it. A zombie is gone: its parent may be busy waiting
+ * for us.
+ */
+export const identityOf = (pid: number): string | undefined => {
+  if (!(pid > 0)) return undefined;
+  if (!hasProc) return isRunning(pid) ? String(pid) : undefined;
+  const stat = orUndefined(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  if (stat === undefined) return undefined;
+  // The second field is the command in parentheses and may hold blanks; the state follows, 19 fields later
+  // the start.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields[0] === 'Z' || fields[0] === 'X' ? undefined : `${pid}:${fields[19]}`;
+};
+
+/** Working directory of a process; undefined where the system does not tell (root in Docker may not ask). */
+export const workingDirectoryOf = (pid: number): string | undefined =>
+  hasProc ? orUndefined(() => readlinkSync(`/proc/${pid}/cwd`)) : undefined;
+
+/** Program and arguments of a process; undefined where the system does not tell. */
+export const commandOf = (pid: number): readonly string[] | undefined =>
+  hasProc ? orUndefined(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')) : undefined;
+
+/** Every process that works in a directory, as far as the system tells. */
+export const processesIn = (directory: string): readonly number[] =>
+  hasProc
+    ? readdirSync('/proc')
+        .map(Number)
+        .filter((pid) => pid > 0 && workingDirectoryOf(pid) === directory)
+    : [];

@@ -1,0 +1,144 @@
+// The bytes of a dialect that say where records and lines end, looked up once.
+
+import type { Dialect, LineEnd } from '../../declaration.ts';
+
+export const LF = 10;
+export const CR = 13;
+export const SPACE = 32;
+export const TAB = 9;
+
+export interface Grammar {
+  readonly delimiter: Buffer;
+  readonly quote: number;
+  readonly escape: number;
+  readonly comment: Buffer | undefined;
+  /** Blanks and tabs may stand around quotes, and a line of nothing else is blank. */
+  readonly trim: boolean;
+  /** Quotes within unquoted fields, and text after a closing quote, are data. */
+  readonly isLenient: boolean;
+  readonly lineEnd: LineEnd;
+  /** The byte that is counted as a line. */
+  readonly newline: number;
+  /** Another line end outside of quotes is data; otherwise it is a fault of its record. */
+  readonly straysAreData: boolean;
+  /** A file of one field may have records without a single byte; in others an empty line is no record. */
+  readonly keepEmpty: boolean;
+}
+
+/** `found`: how the file's lines end, for a dialect that leaves it to the file. */
+export const grammarOf = (dialect: Dialect, fields: number, found: LineEnd): Grammar => {
+  const lineEnd = dialect.lineEnd === 'auto' ? found : dialect.lineEnd;
+  return {
+    delimiter: Buffer.from(dialect.delimiter),
+    quote: dialect.quote === null ? -1 : dialect.quote.charCodeAt(0),
+    escape: dialect.quote === null ? -1 : (dialect.escape ?? dialect.quote).charCodeAt(0),
+    comment: dialect.comment === null ? undefined : Buffer.from(dialect.comment),
+    trim: dialect.trim !== false,
+    isLenient: dialect.quotes === 'lenient',
+    lineEnd,
+    newline: lineEnd === 'cr' ? CR : LF,
+    straysAreData: dialect.lineEnd !== 'auto',
+    keepEmpty: fields === 1,
+  };
+};
+
+export const startsWith = (block: Buffer, at: number, prefix: Buffer): boolean => {
+  for (let index = 0; index < prefix.length; index += 1)
+    if (block[at + index] !== prefix[index]) return false;
+  return true;
+};
+
+export const isBlankByte = (byte: number | undefined): boolean => byte === SPACE || byte === TAB;
+
+/** Lines that end in [from, to), also within quotes. */
+export const countLines = (block: Buffer, from: number, to: number, newline: number): number => {
+  let count = 0;
+  for (let at = from; at < to; at += 1) if (block[at] === newline) count += 1;
+  return count;
+};
+
+/** Where a line ends. `next` is the first byte after its line end. */
+export interface LineSpan {
+  readonly end: number;
+  readonly next: number;
+}
+
+/** The line of [from, end), at whose end there is an LF at `end`: one CR before it is never of the line. */
+export const beforeLineFeed = (block: Buffer, from: number, end: number): LineSpan => ({
+  end: end > from && block[end - 1] === CR ? end - 1 : end,
+  next: end + 1,
+});
+
+/** True when the newline byte at `at` ends a line. */
+export const endsLine = (block: Buffer, from: number, at: number, { lineEnd }: Grammar): boolean =>
+  lineEnd !== 'crlf' || (at > from && block[at - 1] === CR);
+
+/** The line that begins at `from`, quotes or not; undefined when its end is not in the block for sure. */
+export const lineAt = (
+  block: Buffer,
+  from: number,
+  atEnd: boolean,
+  grammar: Grammar,
+): LineSpan | undefined => {
+  const { newline, lineEnd } = grammar;
+  let at = block.indexOf(newline, from);
+  while (at !== -1 && !endsLine(block, from, at, grammar)) at = block.indexOf(newline, at + 1);
+  if (at === -1) return atEnd ? lastLine(block, from, grammar) : undefined;
+  if (lineEnd !== 'cr') return beforeLineFeed(block, from, at);
+  // A carriage return that is the block's last byte may have a line feed after it.
+  if (at + 1 === block.length && !atEnd) return undefined;
+  return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1 };
+};
+
+/** The line without a line end at the end of a file. Half a line end is none of its bytes. */
+export const lastLine = (block: Buffer, from: number, { lineEnd }: Grammar): LineSpan => ({
+  end: lineEnd === 'cr' ? block.length : beforeLineFeed(block, from, block.length).end,
+  next: block.length,
+});
+
+/** Skips a quoted field; returns the byte after its closing quote, or -1 when that is not in the block. */
+export const skipQuoted = (block: Buffer, openQuote: number, { quote, escape }: Grammar): number => {
+  for (let at = openQuote + 1; at < block.length; at += 1) {
+    const byte = block[at];
+    const next = block[at + 1];
+    if (byte === escape && (next === quote || next === escape)) at += 1;
+    else if (byte === quote) return at + 1;
+  }
+  return -1;
+};
+
+/**
+ * How the lines of a file end, by its first line end outside of quotes; undefined when none is in the bytes for sure.
+ * `isRaw`: the first line is no record, and quotes mean nothing in it.
+ */
+export const findLineEnd = (
+  bytes: Buffer,
+  atEnd: boolean,
+  grammar: Grammar,
+  isRaw: boolean,
+): LineEnd | undefined => {
+  const { delimiter, quote, trim } = grammar;
+  let isFieldStart = !isRaw;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]!;
+    if (byte === LF) return 'lf';
+    if (byte === CR) {
+      let after = at + 1;
+      while (bytes[after] === CR) after += 1;
+      if (after === bytes.length && !atEnd) return undefined;
+      return bytes[after] === LF ? 'lf' : 'cr';
+    }
+    if (isRaw) continue;
+    if (isFieldStart && byte === quote) {
+      const after = skipQuoted(bytes, at, grammar);
+      // A quote that is never closed costs its line, and that has an end.
+      if (after === -1) return atEnd ? findLineEnd(bytes, atEnd, grammar, true) : undefined;
+      at = after - 1;
+      isFieldStart = false;
+    } else if (startsWith(bytes, at, delimiter)) {
+      at += delimiter.length - 1;
+      isFieldStart = true;
+    } else if (!trim || !isBlankByte(byte)) isFieldStart = false;
+  }
+  return undefined;
+};

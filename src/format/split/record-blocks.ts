@@ -1,0 +1,177 @@
+// Turns a stream of bytes into blocks of whole records with their positions. Memory: one read and one record.
+
+import type { Position } from '../../model.ts';
+import { recordBytesMax, rejectRawBytesMax } from '../../limits.ts';
+import { countLines, CR, LF } from './grammar.ts';
+import type { RecordSpans, Splitter } from './splitter.ts';
+
+/** Whole records, and where they stand. Blocks follow each other without a gap. */
+export interface RecordBlock {
+  /** Offsets in `spans` count from the first byte. */
+  readonly bytes: Buffer;
+  readonly spans: RecordSpans;
+  /** Of the block's first byte; `record` is the number of its first record. */
+  readonly position: Position;
+  /** Length in the file: `bytes` may hold less of a record that is too long. */
+  readonly fileBytes: number;
+}
+
+/** Position of the first byte after a block. */
+export const positionAfter = ({ position, spans, fileBytes }: RecordBlock): Position => ({
+  byte: position.byte + fileBytes,
+  line: position.line + spans.newlines,
+  record: position.record + spans.starts.length,
+});
+
+const nothing: Buffer = Buffer.alloc(0);
+
+const blockOf = (bytes: Buffer, spans: RecordSpans, position: Position): RecordBlock => ({
+  bytes: bytes.subarray(0, spans.consumed),
+  spans,
+  position,
+  fileBytes: spans.consumed,
+});
+
+/** A comment, or a line that is longer than `recordBytesMax`, while its end is looked for. */
+interface LongLine {
+  /** What a reject shows of it, and a byte more, so that it is seen to be cut; undefined: it is a comment. */
+  readonly head: Buffer | undefined;
+  fileBytes: number;
+  newlines: number;
+}
+
+/** The line as a block of one fault, or of none. It is one block, so that no chunk ends within a line. */
+const longLineBlock = (
+  { head, fileBytes, newlines }: LongLine,
+  newline: number,
+  position: Position,
+): RecordBlock => {
+  const records = head === undefined ? 0 : 1;
+  const bytes = head ?? nothing;
+  return {
+    bytes,
+    spans: {
+      starts: new Int32Array(records),
+      ends: new Int32Array(records).fill(bytes.length),
+      lines: new Int32Array(records),
+      faults: new Map(head === undefined ? [] : [[0, 'record_too_long' as const]]),
+      consumed: fileBytes,
+      newlines,
+      newline,
+      plain: false,
+    },
+    position,
+    fileBytes,
+  };
+};
+
+/** Takes so many bytes of a piece into the line; returns the others. */
+const takeInto = (line: LongLine, piece: Buffer, bytes: number, newline: number): Buffer => {
+  line.fileBytes += bytes;
+  line.newlines += countLines(piece, 0, bytes, newline);
+  return piece.subarray(bytes);
+};
+
+/** Bytes of a piece without a line end that are surely within the line: a carriage return at its end may be half of one. */
+const withinLine = (piece: Buffer): number => (piece.at(-1) === CR ? piece.length - 1 : piece.length);
+
+/**
+ * The bytes of `rest` and the first line of `read`, when they are whole records together. They nearly always are, and
+ * then the read itself need not be copied to follow the rest.
+ */
+const splitJoint = (
+  rest: Buffer,
+  read: Buffer,
+  { split }: Splitter,
+): { readonly bytes: Buffer; readonly spans: RecordSpans } | undefined => {
+  const lineEnds = read.indexOf(LF);
+  if (rest.length === 0 || lineEnds === -1) return undefined;
+  const bytes = Buffer.concat([rest, read.subarray(0, lineEnds + 1)]);
+  const spans = split(bytes, false);
+  return spans.consumed === bytes.length ? { bytes, spans } : undefined;
+};
+
+/**
+ * Reads, and what was left of those before them. While a record does not end, they are gathered until they are twice as
+ * many bytes: a record that comes in many small reads is not looked at again for each of them.
+ */
+interface Gathered {
+  rest: Buffer;
+  /** Copies of reads, because their memory is used again; `rest` is the first of them then. */
+  waiting: Buffer[];
+  waitingBytes: number;
+  /** Bytes that are worth another look. */
+  wanted: number;
+}
+
+/** What is worth a look now that this was read; undefined: wait for more. */
+const gather = (gathered: Gathered, read: Buffer): Buffer | undefined => {
+  const { rest, waiting } = gathered;
+  const isEnough = rest.length + gathered.waitingBytes + read.length >= gathered.wanted;
+  if (isEnough) {
+    const all = rest.length + waiting.length === 0 ? read : Buffer.concat([...waiting, rest, read]);
+    Object.assign(gathered, { rest: nothing, waiting: [], waitingBytes: 0, wanted: 0 });
+    return all;
+  }
+  if (rest.length > 0) waiting.push(Buffer.from(rest));
+  waiting.push(Buffer.from(read));
+  gathered.waitingBytes += rest.length + read.length;
+  gathered.rest = nothing;
+  return undefined;
+};
+
+/**
+ * Yields blocks of whole records from bytes that begin at a record at `start`.
+ *
+ * A line longer than `recordBytesMax` becomes one fault, a comment nothing; reading goes on after its line end
+ * (test/unit/format/split/record-blocks.test.ts, "a line over the bound costs one record").
+ */
+export async function* recordBlocks(
+  reads: AsyncIterable<Buffer>,
+  start: Position,
+  splitter: Splitter,
+): AsyncGenerator<RecordBlock, void> {
+  const { split, firstLine, isComment, newline } = splitter;
+  const gathered: Gathered = { rest: nothing, waiting: [], waitingBytes: 0, wanted: 0 };
+  let position = start;
+  let longLine: LongLine | undefined;
+  for await (let read of reads) {
+    const isUsual = longLine === undefined && gathered.wanted === 0;
+    const joint = isUsual ? splitJoint(gathered.rest, read, splitter) : undefined;
+    if (joint !== undefined) {
+      const block = blockOf(joint.bytes, joint.spans, position);
+      position = positionAfter(block);
+      read = read.subarray(joint.bytes.length - gathered.rest.length);
+      gathered.rest = nothing;
+      yield block;
+    }
+    let bytes = gather(gathered, read);
+    if (bytes === undefined) continue;
+    if (longLine !== undefined) {
+      const line = firstLine(bytes, false);
+      bytes = gathered.rest = takeInto(longLine, bytes, line?.next ?? withinLine(bytes), newline);
+      if (line === undefined) continue;
+      const block = longLineBlock(longLine, newline, position);
+      longLine = undefined;
+      position = positionAfter(block);
+      yield block;
+    }
+    const spans = split(bytes, false);
+    gathered.rest = bytes.subarray(spans.consumed);
+    if (spans.consumed > 0) {
+      const block = blockOf(bytes, spans, position);
+      position = positionAfter(block);
+      yield block;
+    } else if (bytes.length > recordBytesMax + 1) {
+      const head = isComment(bytes) ? undefined : Buffer.from(bytes.subarray(0, rejectRawBytesMax + 1));
+      longLine = { head, fileBytes: 0, newlines: 0 };
+      gathered.rest = takeInto(longLine, bytes, withinLine(bytes), newline);
+    } else gathered.wanted = Math.min(2 * bytes.length, recordBytesMax + 2);
+  }
+  const last = Buffer.concat([...gathered.waiting, gathered.rest]);
+  if (longLine !== undefined) {
+    // What is left is at most the carriage return that ends the line.
+    takeInto(longLine, last, last.length, newline);
+    yield longLineBlock(longLine, newline, position);
+  } else if (last.length > 0) yield blockOf(last, split(last, true), position);
+}

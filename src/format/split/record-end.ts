@@ -1,0 +1,219 @@
+// Where the record ends that begins at a byte, or why none does. Reads quotes byte by byte.
+//
+// A quoted field that is followed by anything but a delimiter or a line end, or is never closed, may have swallowed good
+// lines: the line on which its record begins is a fault, and reading goes on at the next line. So the same bytes may be
+// walked over from many beginnings, and yet each walk is cheap: two walks that cross the same line end within quotes are
+// the same from there on, and one that ends at no record is remembered with the place that it came to.
+
+import { recordBytesMax } from '../../limits.ts';
+import type { RejectCode } from '../../model.ts';
+import {
+  beforeLineFeed,
+  CR,
+  endsLine,
+  isBlankByte,
+  lastLine,
+  LF,
+  lineAt,
+  type Grammar,
+  type LineSpan,
+} from './grammar.ts';
+
+/** `fault` as in RecordSpans. */
+export interface RecordEnd extends LineSpan {
+  readonly fault?: RejectCode | null | undefined;
+}
+
+/** A walk over the bytes of a record, as far as it came. */
+interface Walk {
+  readonly start: number;
+  at: number;
+  isQuoted: boolean;
+  isFieldStart: boolean;
+  isAfterQuoted: boolean;
+  /** Last place at which a quote, or a line end of another kind, is neither structure nor within quotes; -1: none. */
+  strayQuote: number;
+  strayLineEnd: number;
+  /** Text follows a closing quote. */
+  isBroken: boolean;
+  found: LineSpan | undefined;
+}
+
+/** The walk that came furthest of those that found no record: of the bytes of one block. */
+export interface Lost {
+  walk: Walk | undefined;
+}
+
+const beginWalk = (start: number): Walk => ({
+  start,
+  at: start,
+  isQuoted: false,
+  isFieldStart: true,
+  isAfterQuoted: false,
+  strayQuote: -1,
+  strayLineEnd: -1,
+  isBroken: false,
+  found: undefined,
+});
+
+/** Both walks cross the line end at `at` within quotes: from there on, the walk is the other one. */
+const follow = (walk: Walk, other: Walk, at: number): void => {
+  const { isQuoted, isFieldStart, isAfterQuoted, isBroken } = other;
+  Object.assign(walk, { at: other.at, isQuoted, isFieldStart, isAfterQuoted, isBroken });
+  if (other.strayQuote > at) walk.strayQuote = other.strayQuote;
+  if (other.strayLineEnd > at) walk.strayLineEnd = other.strayLineEnd;
+};
+
+/** Walks on within quotes, up to the byte after the closing one. */
+const passQuoted = (block: Buffer, walk: Walk, limit: number, grammar: Grammar, lost: Lost): void => {
+  const { quote, escape, newline } = grammar;
+  const other = lost.walk;
+  let { at } = walk;
+  while (at < limit) {
+    const byte = block[at];
+    if (byte === escape && (block[at + 1] === quote || block[at + 1] === escape)) at += 2;
+    else if (byte === quote) {
+      walk.at = at + 1;
+      walk.isQuoted = false;
+      walk.isAfterQuoted = true;
+      return;
+    } else if (
+      byte === newline &&
+      other !== undefined &&
+      other.start < at &&
+      at < other.at &&
+      endsLine(block, walk.start, at, grammar)
+    ) {
+      follow(walk, other, at);
+      return;
+    } else at += 1;
+  }
+  walk.at = at;
+};
+
+/** Takes a byte of a field that is neither quoted nor structure; false: the record is broken there. */
+const takeText = (walk: Walk, at: number, { isLenient }: Grammar): boolean => {
+  walk.isFieldStart = false;
+  if (!walk.isAfterQuoted) return true;
+  walk.isAfterQuoted = false;
+  walk.strayQuote = at;
+  walk.isBroken = !isLenient;
+  return isLenient;
+};
+
+/** The line that ends at this LF or CR; undefined when it ends none. */
+const lineEnding = (
+  block: Buffer,
+  { start }: Walk,
+  at: number,
+  { lineEnd, newline }: Grammar,
+): LineSpan | undefined => {
+  if (block[at] !== newline) return undefined;
+  if (lineEnd === 'cr') return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1 };
+  const line = beforeLineFeed(block, start, at);
+  return lineEnd === 'lf' || line.end < at ? line : undefined;
+};
+
+/** Bytes of the delimiter that stand at `at`, as far as the block goes. */
+const matched = (block: Buffer, at: number, delimiter: Buffer): number => {
+  let count = 0;
+  while (count < delimiter.length && at + count < block.length && block[at + count] === delimiter[count])
+    count += 1;
+  return count;
+};
+
+/** The next byte from `from` on that may be more than text of an unquoted field; `limit` when there is none. */
+const skipText = (block: Buffer, from: number, limit: number, quote: number, delimiter: number): number => {
+  for (let at = from; at < limit; at += 1) {
+    const byte = block[at];
+    if (byte === delimiter || byte === quote || byte === LF || byte === CR) return at;
+  }
+  return limit;
+};
+
+/** Walks on outside of quotes, up to an opening quote or the record's end. */
+const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, grammar: Grammar): void => {
+  const { delimiter, quote, trim, lineEnd } = grammar;
+  const first = delimiter[0]!;
+  for (let { at } = walk; at < limit; at += 1) {
+    // A carriage return before a line feed is of the line end; what follows it says whether it is one.
+    const isHeld = lineEnd !== 'cr' && at > walk.start && block[at - 1] === CR;
+    if (!isHeld && !walk.isFieldStart && !walk.isAfterQuoted) at = skipText(block, at, limit, quote, first);
+    walk.at = Math.min(at + 1, limit);
+    if (at === limit) return;
+    const byte = block[at]!;
+    const isReturn = byte === CR && lineEnd !== 'cr';
+    const line = byte === LF || byte === CR ? lineEnding(block, walk, at, grammar) : undefined;
+    if (line !== undefined) {
+      walk.found = line;
+      return;
+    }
+    const isStray = (isHeld && !(isReturn && lineEnd === 'lf')) || (byte === LF && !isHeld);
+    if (isStray) {
+      walk.strayLineEnd = at;
+      if (!takeText(walk, at, grammar)) return;
+    }
+    if (isReturn || byte === LF) continue;
+    if (byte === quote && walk.isFieldStart) {
+      walk.isQuoted = true;
+      walk.isFieldStart = false;
+      return;
+    }
+    const count = byte === first ? matched(block, at, delimiter) : 0;
+    if (count === delimiter.length) {
+      at += count - 1;
+      walk.at = at + 1;
+      walk.isFieldStart = true;
+      walk.isAfterQuoted = false;
+    } else if (count > 0 && at + count === block.length && !atEnd) {
+      // Maybe half a delimiter.
+      walk.at = block.length;
+      return;
+    } else if (!(trim && (walk.isFieldStart || walk.isAfterQuoted) && isBlankByte(byte))) {
+      if (!takeText(walk, at, grammar)) return;
+      if (byte === quote) walk.strayQuote = at;
+    }
+  }
+};
+
+/** What is said of a record that has an end. */
+const faultOf = (walk: Walk, { isLenient, straysAreData }: Grammar): RecordEnd['fault'] => {
+  if (walk.strayQuote !== -1 && !isLenient) return 'quote';
+  if (walk.strayLineEnd !== -1 && !straysAreData) return 'line_end';
+  return walk.strayQuote === -1 ? undefined : null;
+};
+
+/**
+ * The record at `start`, with its fault; undefined when more bytes are needed. What is said of a record depends on its
+ * own bytes, never on where the block ends.
+ */
+export const recordAt = (
+  block: Buffer,
+  start: number,
+  atEnd: boolean,
+  grammar: Grammar,
+  lost: Lost,
+): RecordEnd | undefined => {
+  // A carriage return and a newline may follow the last byte of the longest record.
+  const limit = Math.min(block.length, start + recordBytesMax + 2);
+  const walk = beginWalk(start);
+  while (walk.at < limit && walk.found === undefined && !walk.isBroken)
+    if (walk.isQuoted) passQuoted(block, walk, limit, grammar, lost);
+    else passPlain(block, walk, limit, atEnd, grammar);
+  const isWhole = walk.found !== undefined || walk.isBroken;
+  const isAllSeen = limit === block.length;
+  if (!isWhole && isAllSeen && !atEnd && block.length - start <= recordBytesMax + 1) return undefined;
+  if (!isWhole && isAllSeen && atEnd && !walk.isQuoted) walk.found = lastLine(block, start, grammar);
+  if (walk.found !== undefined && walk.found.end - start <= recordBytesMax) {
+    // A carriage return that is the block's last byte may have a line feed after it.
+    const isSure = grammar.lineEnd !== 'cr' || walk.found.next < block.length || atEnd;
+    return isSure || block[block.length - 1] === LF
+      ? { ...walk.found, fault: faultOf(walk, grammar) }
+      : undefined;
+  }
+  // Whoever follows a walk that is too long may end where it did.
+  if (walk.found !== undefined) walk.at -= 1;
+  if (lost.walk === undefined || walk.at >= lost.walk.at) lost.walk = walk;
+  const line = lineAt(block, start, atEnd, grammar);
+  return line && { ...line, fault: line.end - start > recordBytesMax ? 'record_too_long' : 'quote' };
+};

@@ -1,0 +1,26 @@
+// Where a file may be cut into segments that are loaded side by side: the scan that runs ahead of the loaders.
+
+import type { Position } from '../../model.ts';
+import { recordBlocks } from './record-blocks.ts';
+import type { Splitter } from './splitter.ts';
+
+/**
+ * Yields positions at which a file may be cut, each at least `segmentBytes` behind the one before it and behind `start`:
+ * where a record, or a blank line before one, begins. The file's end is none. Memory: as `recordBlocks`.
+ *
+ * A cut is known once a read lies behind it. Segments give the records and the rejects that the whole file gives
+ * (test/unit/format/split/segment-cuts.test.ts).
+ */
+export async function* segmentCuts(
+  reads: AsyncIterable<Buffer>,
+  start: Position,
+  split: Splitter,
+  segmentBytes: number,
+): AsyncGenerator<Position, void> {
+  let from = start;
+  for await (const { position } of recordBlocks(reads, start, split)) {
+    if (position.byte - from.byte < segmentBytes) continue;
+    from = position;
+    yield position;
+  }
+}

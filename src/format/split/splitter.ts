@@ -1,0 +1,165 @@
+// Finds where records begin and end. Pure: bytes in, offsets out; knows quotes, never looks into fields.
+//
+// A block handed in always begins at a record. A quote opens a quoted field only at the field's start, as RFC 4180 §2
+// has it; elsewhere it is data for the purpose of boundaries, so that a stray quote costs one record and not the file.
+
+import type { Dialect, LineEnd } from '../../declaration.ts';
+import type { RejectCode } from '../../model.ts';
+import {
+  countLines,
+  CR,
+  grammarOf,
+  isBlankByte,
+  LF,
+  lineAt,
+  startsWith,
+  type Grammar,
+  type LineSpan,
+} from './grammar.ts';
+import { recordAt, type Lost, type RecordEnd } from './record-end.ts';
+import { addRecord, createRecordList, createRecordPass, type RecordList } from '../simd/record-pass.ts';
+import type { QuoteRule } from '../simd/record-scan.ts';
+
+/** Records of one block, as parallel lists of offsets into it. */
+export interface RecordSpans {
+  /** First byte of each record. */
+  readonly starts: Int32Array;
+  /** Byte after each record's last, without its line end. */
+  readonly ends: Int32Array;
+  /** Line ends in the block before each record's first byte. */
+  readonly lines: Int32Array;
+  /**
+   * Records (by place in the lists) that are rejected as they are: quotes or line ends stand where they may not, or the
+   * record is too long. null: no fault, but quotes as only `quotes: 'lenient'` reads them.
+   */
+  readonly faults: Map<number, RejectCode | null>;
+  /** Bytes that belong to whole records and the blank or comment lines among them. */
+  readonly consumed: number;
+  /** Line ends among the consumed bytes, and the byte that was counted. */
+  readonly newlines: number;
+  readonly newline: number;
+  /** True only when records cover the consumed bytes without fault, gap or other newline: each is followed by one LF. */
+  readonly plain: boolean;
+}
+
+export interface Splitter {
+  /** Splits a block that begins at a record. `atEnd`: no bytes follow, so what is left is the last record. */
+  readonly split: (block: Buffer, atEnd: boolean) => RecordSpans;
+  /** The first line of the block, quotes or not; undefined when its end is not there for sure. */
+  readonly firstLine: (block: Buffer, atEnd: boolean) => LineSpan | undefined;
+  /** True when the block begins with a comment line. */
+  readonly isComment: (block: Buffer) => boolean;
+  /** The byte that is counted as a line. */
+  readonly newline: number;
+}
+
+/** True when the record and its newline are plain: see RecordSpans. */
+const isPlain = (block: Buffer, { end, next, fault }: RecordEnd): boolean =>
+  fault === undefined && next === end + 1 && block[end] === LF;
+
+/** Bytes that the fast pass understands: see simd/record-scan.ts. */
+const ruleOf = ({ delimiter, quote, escape, keepEmpty }: Grammar): QuoteRule => ({
+  quote,
+  delimiter: delimiter.length === 1 && escape === quote ? delimiter[0]! : -1,
+  keepEmpty,
+});
+
+/** A record's end without the carriage returns before its line feed: programs that translate line ends twice write several. */
+const withoutReturns = (block: Buffer, start: number, { end }: RecordEnd, { lineEnd }: Grammar): number => {
+  let last = end;
+  if (lineEnd === 'lf') while (last > start && block[last - 1] === CR) last -= 1;
+  return last;
+};
+
+/** True when a line is blank to somebody who trims: a delimiter of blanks makes fields of them. */
+const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Grammar): boolean => {
+  for (let at = from; at < to; at += 1) if (!isBlankByte(block[at])) return false;
+  return !block.subarray(from, to).includes(delimiter);
+};
+
+/** Takes the blank lines out of the records from place `from` on, where blanks are trimmed. */
+const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: Grammar): void => {
+  const { starts, length } = list;
+  let kept = from;
+  // Nearly always there is none.
+  while (kept < length && !isBlankByte(block[starts[kept]!])) kept += 1;
+  for (let index = kept; index < length; index += 1) {
+    const [start, end] = [list.starts[index]!, list.ends[index]!];
+    if (isBlankByte(block[start]) && isBlankLine(block, start, end, grammar)) continue;
+    list.starts[kept] = start;
+    list.ends[kept] = end;
+    list.lines[kept] = list.lines[index]!;
+    kept += 1;
+  }
+  if (kept < list.length) list.plain = false;
+  list.length = kept;
+};
+
+/** Regular records by the fast pass, the others one after the other; comments and blank lines are left out. */
+const splitBlock = (
+  block: Buffer,
+  atEnd: boolean,
+  grammar: Grammar,
+  rule: QuoteRule,
+  list: RecordList,
+): RecordSpans => {
+  const { comment, keepEmpty, newline, lineEnd } = grammar;
+  const faults: RecordSpans['faults'] = new Map();
+  const lost: Lost = { walk: undefined };
+  const mayBeRegular = comment === undefined && lineEnd === 'lf';
+  const takeRegular = mayBeRegular ? createRecordPass(block, list, rule) : undefined;
+  const dropsBlank = grammar.trim && !keepEmpty;
+  const place = { at: 0, line: 0 };
+  list.length = 0;
+  list.plain = true;
+  while (place.at < block.length) {
+    const before = list.length;
+    takeRegular?.(place);
+    if (dropsBlank) dropBlankLines(block, list, before, grammar);
+    const { at, line } = place;
+    if (at === block.length) break;
+    const isComment = comment !== undefined && startsWith(block, at, comment);
+    const found: RecordEnd | undefined = isComment
+      ? lineAt(block, at, atEnd, grammar)
+      : recordAt(block, at, atEnd, grammar, lost);
+    if (found === undefined) break;
+    const end = withoutReturns(block, at, found, grammar);
+    const isBlank = dropsBlank ? isBlankLine(block, at, end, grammar) : end === at && !keepEmpty;
+    const isRecord = !isComment && !isBlank;
+    if (isRecord && found.fault !== undefined) faults.set(list.length, found.fault);
+    if (isRecord) addRecord(list, at, end, line);
+    if (!isRecord || !isPlain(block, found)) list.plain = false;
+    place.at = found.next;
+    place.line += countLines(block, at, found.next, newline);
+  }
+  return {
+    starts: list.starts.slice(0, list.length),
+    ends: list.ends.slice(0, list.length),
+    lines: list.lines.slice(0, list.length),
+    faults,
+    consumed: place.at,
+    newlines: place.line,
+    newline,
+    plain: list.plain,
+  };
+};
+
+/**
+ * Makes the splitter for a dialect, a number of fields, and how the lines of the file end.
+ *
+ * What it returns covers whole records only; the caller hands the rest in again with more bytes behind it. When a block
+ * of more than `recordBytesMax` + 1 bytes holds no whole record (`consumed` is 0), that line is too long, or a comment:
+ * see record-blocks.ts.
+ */
+export const createSplitter = (dialect: Dialect, fields: number, lineEnd: LineEnd): Splitter => {
+  const grammar = grammarOf(dialect, fields, lineEnd);
+  const { comment, newline } = grammar;
+  const rule = ruleOf(grammar);
+  const list = createRecordList();
+  return {
+    split: (block, atEnd) => splitBlock(block, atEnd, grammar, rule, list),
+    firstLine: (block, atEnd) => lineAt(block, 0, atEnd, grammar),
+    isComment: (block) => comment !== undefined && startsWith(block, 0, comment),
+    newline,
+  };
+};

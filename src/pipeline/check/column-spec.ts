@@ -1,0 +1,217 @@
+// From what column.* wrote to a checked ColumnSpec; every problem names table and column.
+
+import { z } from 'zod';
+import type {
+  ColumnCheck,
+  ColumnOptions,
+  ColumnSchema,
+  ColumnSpec,
+  ColumnTypeName,
+} from '../../declaration.ts';
+import { messageOf } from '../../errors.ts';
+import { isRefusal } from '../../format/column-types/contract.ts';
+import { canonicalReader, columnTypes } from '../../format/column-types/registry.ts';
+import { withChecks } from '../../format/field-reader.ts';
+import { nearest } from '../../nearest.ts';
+import { columnModifierNames, columnTypeNames, stateOf, type ColumnState } from '../declare/column.ts';
+import { columnNameProblem } from './names.ts';
+import { addProblem, functionSchema, mustBe, parsePart, show, strict, type Problems } from './problems.ts';
+import { didYouMean } from './suggestion.ts';
+
+const header = z.string(mustBe('a header name')).min(1, mustBe('a header name'));
+const headerMust = mustBe('a header name, or a list of them to glue together');
+const headersSchema = z.union(
+  [header.transform((one) => [one]), z.array(header).min(1, headerMust)],
+  headerMust,
+);
+const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
+const tokens = z.record(z.string(), z.string(mustBe('a text')), mustBe('an object from text to text'));
+const flag = z.boolean(mustBe('true or false'));
+const whole = z.int(mustBe('a whole number'));
+const text = (what: string) => z.string(mustBe(what)).min(1, mustBe(what));
+
+const sqlType = text('the name of a type');
+
+/** Kinds of the options; what they mean together is for the type to judge. */
+const optionShapes = {
+  length: whole.optional(),
+  precision: whole.optional(),
+  scale: whole.optional(),
+  round: flag.optional(),
+  decimal: z.enum([',', '.'], mustBe("',' or '.'")).optional(),
+  thousands: text('one character').optional(),
+  format: text('a pattern such as YYYY-MM-DD').optional(),
+  zone: text("an offset such as 'UTC' or '+01:00'").optional(),
+  true: texts.optional(),
+  else: flag.optional(),
+  false: texts.optional(),
+  sqlType: sqlType.optional(),
+} satisfies Record<keyof ColumnOptions, z.ZodType>;
+
+const common = { nulls: texts.default([]), tokens: tokens.default({}) };
+
+const modifiersSchema = z.object({
+  nulls: z.array(texts),
+  tokens: z.array(tokens),
+  map: functionSchema<(text: string) => string | null>('a function from text to text').optional(),
+  checks: z.array(
+    z.object({
+      test: functionSchema<ColumnCheck['test']>('a function that gives true or false'),
+      message: text('the reason that a rejected record shows'),
+    }),
+  ),
+  schema: z
+    .custom<ColumnSchema>((value) => value instanceof z.core.$ZodType, mustBe('a schema of Zod 4'))
+    .optional(),
+});
+
+/** Type names of other databases and languages, and what they are called here. */
+const otherNames: Readonly<Record<string, string>> = {
+  string: 'text',
+  char: 'varchar',
+  int: 'integer',
+  int2: 'smallint',
+  int4: 'integer',
+  int8: 'bigint',
+  float: 'double',
+  number: 'numeric',
+  decimal: 'numeric',
+  bool: 'boolean',
+  datetime: 'timestamp',
+  timestampz: 'timestamptz',
+};
+
+/** The checked column, or undefined and the problems. */
+export const columnSpec = (
+  name: string,
+  input: unknown,
+  table: string,
+  problems: Problems,
+): ColumnSpec | undefined => {
+  const where = `table ${table}, column ${name}`;
+  const problem = columnNameProblem(name);
+  if (problem !== undefined) addProblem(problems, where, `the name ${problem}`);
+  const state = stateOf(input);
+  if (state === undefined) {
+    addProblem(
+      problems,
+      where,
+      `${show(input)} is not a column; use column.text('Header') …; known types: ${columnTypeNames.join(', ')}`,
+    );
+    return undefined;
+  }
+  if (!isTypeName(state.type)) {
+    addProblem(problems, where, unknownType(state.type));
+    return undefined;
+  }
+  for (const modifier of state.unknown)
+    addProblem(
+      problems,
+      where,
+      `unknown modifier \`.${modifier}\`${didYouMean(modifier, columnModifierNames)}`,
+    );
+  const headers = parsePart(headersSchema, state.headers, where, problems, 'header');
+  const options = readOptions(state.type, state, where, problems);
+  const modifiers = parsePart(modifiersSchema, state, where, problems);
+  if (headers === undefined || options === undefined || modifiers === undefined) return undefined;
+  const spec: ColumnSpec = {
+    name,
+    type: state.type,
+    options: options.own,
+    headers,
+    nullable: state.nullable,
+    nulls: [...new Set([...options.nulls, ...modifiers.nulls.flat()])],
+    tokens: Object.assign({}, options.tokens, ...modifiers.tokens) as Record<string, string>,
+    default: state.default && defaultText(state.type, options.own, state.default.value, where, problems),
+    map: modifiers.map,
+    checks: modifiers.checks,
+    schema: modifiers.schema,
+  };
+  checkDefault(spec, where, problems);
+  return spec;
+};
+
+/** A default stands where no field was judged, so it is judged here: production holds what the checks allow, and no more. */
+const checkDefault = (spec: ColumnSpec, where: string, problems: Problems): void => {
+  if (spec.default === undefined) return;
+  const judge = withChecks(spec, canonicalReader(columnTypes[spec.type], spec.options));
+  const add = (what: string): void =>
+    addProblem(
+      problems,
+      where,
+      `default ${show(spec.default)} does not pass the column's own check: ${what}`,
+    );
+  try {
+    const judged = judge(spec.default);
+    if (isRefusal(judged)) add(judged.reason);
+  } catch (error) {
+    add(messageOf(error));
+  }
+};
+
+const isTypeName = (type: string): type is ColumnTypeName => Object.hasOwn(columnTypes, type);
+
+const unknownType = (type: string): string => {
+  const meant = nearest(type, [...columnTypeNames, ...Object.keys(otherNames)]);
+  const suggestion = meant === undefined ? ';' : `; did you mean \`${otherNames[meant] ?? meant}\`?`;
+  return `unknown column type \`${type}\`${suggestion} known types: ${columnTypeNames.join(', ')}`;
+};
+
+interface ReadOptions {
+  readonly own: ColumnOptions;
+  readonly nulls: readonly string[];
+  readonly tokens: Readonly<Record<string, string>>;
+}
+
+const readOptions = (
+  type: ColumnTypeName,
+  state: ColumnState,
+  where: string,
+  problems: Problems,
+): ReadOptions | undefined => {
+  const read = parsePart(optionSchemas[type], state.options ?? {}, where, problems) as
+    | (ColumnOptions & { nulls: string[]; tokens: Record<string, string> })
+    | undefined;
+  if (read === undefined) return undefined;
+  const { nulls, tokens: stands, ...rest } = read;
+  const own: ColumnOptions = type === 'of' ? { ...rest, sqlType: state.sqlType as string } : rest;
+  if (type === 'of' && parsePart(sqlType, state.sqlType, where, problems, 'type') === undefined) {
+    return undefined;
+  }
+  const problem = columnTypes[type].optionsProblem?.(own);
+  if (problem !== undefined) {
+    addProblem(problems, where, problem);
+    return undefined;
+  }
+  return { own, nulls, tokens: stands };
+};
+
+/** One strict schema a type. The type name of column.of is an argument of its own, not an option. */
+const optionSchemas = Object.fromEntries(
+  Object.values(columnTypes).map((type) => {
+    const keys = type.optionKeys.filter((key) => key !== 'sqlType');
+    const own = Object.fromEntries(keys.map((key) => [key, optionShapes[key]]));
+    return [type.name, strict({ ...own, ...common }, 'an object of options')];
+  }),
+) as unknown as Record<ColumnTypeName, z.ZodType>;
+
+/** The default as the text that loading uses in place of a missing field. */
+const defaultText = (
+  type: ColumnTypeName,
+  options: ColumnOptions,
+  value: unknown,
+  where: string,
+  problems: Problems,
+): string | undefined => {
+  const { sql, fromValue } = columnTypes[type];
+  const written = fromValue(value);
+  const must = `default must be a value of type ${sql(options)}${type === 'of' ? ', as a text' : ''}`;
+  if (written === undefined) {
+    addProblem(problems, where, `${must}, not ${show(value)}`);
+    return undefined;
+  }
+  const read = canonicalReader(columnTypes[type], options)(written);
+  if (!isRefusal(read)) return read;
+  addProblem(problems, where, `${must}, not ${show(value)}: ${read.reason}`);
+  return undefined;
+};

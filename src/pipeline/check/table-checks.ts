@@ -1,0 +1,120 @@
+// What must hold between the parts of a table: staging, key, indexes, headers, names.
+
+import type { ColumnSpec, FilterSpec, IndexSpec, SourceTableSpec, TableSpec } from '../../declaration.ts';
+import { columnsMax } from '../../limits.ts';
+import { filterHeaders } from '../declare/filter.ts';
+import { nameProblem } from './names.ts';
+import { addProblem, type Problems } from './problems.ts';
+import { didYouMean } from './suggestion.ts';
+
+interface StagingInput {
+  readonly staging: 'typed' | 'text' | 'none';
+  readonly columns?: object | undefined;
+  readonly transform?: unknown;
+  readonly row?: unknown;
+  readonly filter: readonly FilterSpec[];
+}
+
+/** typed, none: columns and no SQL · text: SQL and no columns. */
+export const checkStaging = (where: string, table: StagingInput, problems: Problems): void => {
+  const add = (what: string): void => addProblem(problems, where, what);
+  if (table.staging !== 'text') {
+    const count = table.columns && Object.keys(table.columns).length;
+    if (count === undefined) add("has no columns; declare them, or use staging: 'text' with a transform");
+    else if (count === 0) add('columns is empty; declare at least one');
+    else if (count > columnsMax)
+      add(`has ${count} columns, and PostgreSQL allows ${columnsMax}; leave some out`);
+    if (table.transform !== undefined) {
+      add("transform needs staging: 'text'; or derive another table with from: ['…'] and the transform");
+    }
+    if (table.row !== undefined) add('row is for tables that SQL makes; the columns say it here, remove row');
+    return;
+  }
+  if (table.transform === undefined)
+    add("staging: 'text' needs transform: sqlFile('….sql'), which makes the rows");
+  if (table.columns !== undefined)
+    add("staging: 'text' takes no columns, the SQL makes them; remove columns");
+  if (table.filter.length > 0) add("staging: 'text' takes no filter; put a where clause into the SQL");
+};
+
+/** `known` is undefined where SQL makes the columns. */
+export const checkKey = (
+  where: string,
+  primaryKey: readonly string[],
+  known: readonly string[] | undefined,
+  columns: readonly ColumnSpec[],
+  problems: Problems,
+): void => {
+  checkColumnNames(`${where}, primaryKey`, primaryKey, known, problems);
+  for (const name of new Set(primaryKey)) {
+    if (columns.some((column) => column.name === name && column.nullable)) {
+      addProblem(
+        problems,
+        `${where}, column ${name}`,
+        'is in the primaryKey and cannot be nullable; remove .nullable()',
+      );
+    }
+  }
+};
+
+export const checkIndexColumns = (
+  where: string,
+  indexes: readonly IndexSpec[],
+  known: readonly string[] | undefined,
+  problems: Problems,
+): void => {
+  for (const { name, columns, include } of indexes) {
+    checkColumnNames(`${where}, index ${name}`, [...columns, ...include], known, problems);
+  }
+};
+
+const checkColumnNames = (
+  where: string,
+  names: readonly string[],
+  known: readonly string[] | undefined,
+  problems: Problems,
+): void => {
+  names.forEach((name, place) => {
+    const problem = known === undefined ? nameProblem(name) : undefined;
+    if (problem !== undefined) addProblem(problems, where, `column ${problem}`);
+    if (known?.includes(name) === false) {
+      addProblem(problems, where, `\`${name}\` is no column of the table${didYouMean(name, known)}`);
+    }
+    if (names.indexOf(name) !== place) addProblem(problems, where, `names \`${name}\` twice; remove one`);
+  });
+};
+
+/** When the declaration itself gives the header, we know already which fields there are. */
+export const checkHeaders = (where: string, table: SourceTableSpec, problems: Problems): void => {
+  const given = table.source.dialect.header;
+  if (given === true) return;
+  const check = (place: string, header: string): void => {
+    if (given.includes(header)) return;
+    addProblem(
+      problems,
+      place,
+      `csv(…, { header: […] }) names no field \`${header}\`${didYouMean(header, given)}`,
+    );
+  };
+  for (const column of table.columns) {
+    for (const header of column.headers) check(`${where}, column ${column.name}`, header);
+  }
+  for (const header of table.filter.flatMap(filterHeaders)) check(`${where}, filter`, header);
+};
+
+/** Tables and indexes of one schema share their names. */
+export const checkRelationNames = (tables: readonly TableSpec[], problems: Problems): void => {
+  const taken = new Map<string, string>(tables.map(({ name }) => [name, `table ${name}`]));
+  for (const { name: table, primaryKey } of tables) {
+    if (primaryKey.length > 0) taken.set(`${table}_pkey`, `the primary key of table ${table}`);
+  }
+  for (const table of tables) {
+    for (const index of table.indexes) {
+      const owner = taken.get(index.name);
+      const where = `table ${table.name}, index ${index.name}`;
+      if (owner !== undefined)
+        addProblem(problems, where, `the name is taken by ${owner}; give another with { name: '…' }`);
+      else taken.set(index.name, `an index of table ${table.name}`);
+    }
+  }
+};

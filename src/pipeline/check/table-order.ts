@@ -1,0 +1,66 @@
+// Which table is built before which: sources first, then derived tables after everything they are made from.
+
+import { ok as assert } from 'node:assert';
+import type { TableSpec } from '../../declaration.ts';
+
+/** Tables in an order in which each can be built, in declared order where there is a choice; no cycles. */
+export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] => {
+  const ordered: TableSpec[] = tables.filter((table) => table.kind === 'source');
+  const done = new Set(ordered.map((table) => table.name));
+  while (ordered.length < tables.length) {
+    const next = tables.find(
+      (table) =>
+        table.kind === 'derived' && !done.has(table.name) && table.from.every((name) => done.has(name)),
+    );
+    assert(next !== undefined, 'derived tables form a cycle, or name a table that does not exist');
+    ordered.push(next);
+    done.add(next.name);
+  }
+  return ordered;
+};
+
+/** True when the SQL holds the name as a word: it may read the table. */
+const mentions = (sql: string, name: string): boolean => {
+  const within = '[\\p{L}\\p{N}_$]';
+  return new RegExp(`(?<!${within})${name.replace(/\W/g, '\\$&')}(?!${within})`, 'iu').test(sql);
+};
+
+/**
+ * What must stand before a table can be built. A source table that SQL makes may read the source tables declared before it;
+ * a derived table all of them, and the derived tables before it that its SQL names, whether `from` says so or not: what does
+ * not stand yet would be found in production, as it was.
+ */
+export const prerequisites = (
+  table: TableSpec,
+  tables: readonly TableSpec[],
+  sql: string,
+): readonly string[] => {
+  const sources = tables.filter(({ kind }) => kind === 'source').map(({ name }) => name);
+  if (table.kind === 'source')
+    return table.transform === undefined ? [] : sources.slice(0, sources.indexOf(table.name));
+  const order = tableOrder(tables).map(({ name }) => name);
+  const named = order.slice(sources.length, order.indexOf(table.name)).filter((name) => mentions(sql, name));
+  return [...new Set([...sources, ...table.from, ...named])];
+};
+
+/** A cycle among derived tables such as ['a', 'b', 'a'], or undefined. */
+export const findCycle = (tables: readonly TableSpec[]): readonly string[] | undefined => {
+  const sourcesOf = new Map(tables.map((table) => [table.name, table.kind === 'derived' ? table.from : []]));
+  const clear = new Set<string>();
+  const follow = (name: string, path: readonly string[]): readonly string[] | undefined => {
+    const start = path.indexOf(name);
+    if (start >= 0) return [...path.slice(start), name];
+    if (clear.has(name)) return undefined;
+    for (const source of sourcesOf.get(name) ?? []) {
+      const cycle = follow(source, [...path, name]);
+      if (cycle !== undefined) return cycle;
+    }
+    clear.add(name);
+    return undefined;
+  };
+  for (const table of tables) {
+    const cycle = follow(table.name, []);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+};

@@ -1,0 +1,211 @@
+// From the tables as written to checked TableSpecs; every problem names its table.
+
+import { z } from 'zod';
+import type {
+  ColumnSpec,
+  DerivedTableSpec,
+  Guard,
+  IndexSpec,
+  RejectLimit,
+  SourceTableSpec,
+  TableSpec,
+} from '../../declaration.ts';
+import { EtlError } from '../../errors.ts';
+import { columnSpec } from './column-spec.ts';
+import { csvSource, csvSourceSchema, verbatimProblems } from '../declare/csv.ts';
+import { filterSchema } from '../declare/filter.ts';
+import { indexSpec } from '../declare/index-definition.ts';
+import { madeColumns, zodObject } from '../declare/made-row.ts';
+import { tableNameProblem } from './names.ts';
+import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
+import { sqlFileSchema } from '../declare/sql-file.ts';
+import { didYouMean } from './suggestion.ts';
+import {
+  checkHeaders,
+  checkIndexColumns,
+  checkKey,
+  checkRelationNames,
+  checkStaging,
+} from './table-checks.ts';
+import { findCycle } from './table-order.ts';
+
+const nameList = z.array(z.string(mustBe('a name')), mustBe('a list of names'));
+const publishes = ['replace'] as const;
+const stagings = ['typed', 'text', 'none'] as const;
+const limitText = "a number of records, or a share such as '0.1%'";
+
+const percentOf = (share: string): number => Number(share.slice(0, -1));
+
+const shareSchema = (what: string) =>
+  z
+    .string(mustBe(what))
+    .regex(/^\d+(\.\d+)?%$/, mustBe(what))
+    .refine((share) => percentOf(share) <= 100, mustBe(what));
+
+/** A file that came empty or was cut off shows in half of the rows; what loses more on purpose says so. */
+const shrinkMaxDefault = '50%';
+
+const guardSchema = z.preprocess(
+  (value = {}) => (value === false ? { shrinkMax: '100%' } : value),
+  strict(
+    {
+      rowsMin: z.int(mustBe('a number of rows')).min(0, mustBe('a number of rows')).default(0),
+      shrinkMax: shareSchema("a share such as '20%'").default(shrinkMaxDefault),
+    },
+    "false, or an object such as { rowsMin: 1000, shrinkMax: '20%' }",
+  ).transform(({ rowsMin, shrinkMax }): Guard => ({ rowsMin, shrinkMaxPercent: percentOf(shrinkMax) })),
+);
+
+const commonShape = {
+  primaryKey: nameList.default([]),
+  indexes: z.array(z.unknown(), mustBe("a list of index('column')")).default([]),
+  publish: z.enum(publishes, mustBeOneOf(publishes)).default('replace'),
+  comment: z.string(mustBe('a text')).optional(),
+  guard: guardSchema,
+};
+
+const rejectLimitSchema = z
+  .union(
+    [
+      z
+        .int()
+        .min(0)
+        .transform((records): RejectLimit => ({ kind: 'count', records })),
+      shareSchema(limitText).transform((share): RejectLimit => ({
+        kind: 'percent',
+        percent: percentOf(share),
+      })),
+    ],
+    mustBe(limitText),
+  )
+  .default({ kind: 'count', records: 0 });
+
+const sourceTableSchema = strict({
+  ...commonShape,
+  source: csvSourceSchema,
+  columns: z.record(z.string(), z.unknown(), mustBe('an object of columns')).optional(),
+  staging: z.enum(stagings, mustBeOneOf(stagings)).default('typed'),
+  transform: sqlFileSchema.optional(),
+  row: zodObject.optional(),
+  filter: filterSchema,
+  rejectLimit: rejectLimitSchema,
+});
+
+const derivedTableSchema = strict({
+  ...commonShape,
+  from: nameList.min(1, mustBe('a list of tables of this pipeline')),
+  transform: sqlFileSchema,
+  row: zodObject.optional(),
+});
+
+const tablesSchema = z
+  .record(z.string(), z.unknown(), mustBe('an object of tables'))
+  .refine((tables) => Object.keys(tables).length > 0, 'must hold at least one table');
+
+/** The checked tables, in declared order; problems are added. Throws ETL_DEFINITION_CYCLE if there are none. */
+export const tableSpecs = (input: unknown, pipeline: string, problems: Problems): readonly TableSpec[] => {
+  const tables = parsePart(tablesSchema, input, '', problems, 'tables');
+  if (tables === undefined) return [];
+  const specs = Object.entries(tables).flatMap(([name, table]) => {
+    const problem = tableNameProblem(name, pipeline);
+    if (problem !== undefined) addProblem(problems, `table ${name}`, problem);
+    return tableSpec(name, table, Object.keys(tables), problems) ?? [];
+  });
+  checkRelationNames(specs, problems);
+  const cycle = problems.length === 0 ? findCycle(specs) : undefined;
+  if (cycle !== undefined)
+    throw new EtlError('ETL_DEFINITION_CYCLE', { pipeline, cycle: cycle.join(' -> ') });
+  return specs;
+};
+
+const tableSpec = (
+  name: string,
+  input: unknown,
+  tables: readonly string[],
+  problems: Problems,
+): TableSpec | undefined => {
+  const where = `table ${name}`;
+  const { source, from } = (input ?? {}) as { source?: unknown; from?: unknown };
+  if ((source === undefined) === (from === undefined)) {
+    const both = source === undefined ? 'has neither source nor from' : 'has both source and from';
+    addProblem(
+      problems,
+      where,
+      `${both}; give source: csv(…) to load files, or from: ['table'] to derive it with SQL`,
+    );
+    return undefined;
+  }
+  return source === undefined
+    ? derivedTable(name, input, tables, problems)
+    : sourceTable(name, input, problems);
+};
+
+const sourceTable = (name: string, input: unknown, problems: Problems): SourceTableSpec | undefined => {
+  const where = `table ${name}`;
+  const table = parsePart(sourceTableSchema, input, where, problems);
+  const written = (input as { columns?: unknown }).columns;
+  // Columns are read even when something else is wrong, so that all problems come at once.
+  const columns = readColumns(name, table === undefined ? written : table.columns, problems);
+  if (table === undefined) return undefined;
+  const source = csvSource(table.source, where, problems);
+  checkStaging(where, table, problems);
+  const indexes = readIndexes(name, table.indexes, problems);
+  const row = table.row && madeColumns(table.row);
+  const declared = table.staging === 'text' ? table.row?.shape : table.columns;
+  const known = declared && Object.keys(declared);
+  checkKey(where, table.primaryKey, known, columns, problems);
+  checkIndexColumns(where, indexes, known, problems);
+  if (source === undefined) return undefined;
+  const { transform, comment } = table;
+  const { row: _, ...keys } = table;
+  const spec: SourceTableSpec = {
+    ...keys,
+    name,
+    kind: 'source',
+    source,
+    columns,
+    indexes,
+    transform,
+    comment,
+    ...(row && { row }),
+  };
+  checkHeaders(where, spec, problems);
+  if (table.staging === 'text')
+    for (const what of verbatimProblems(source.dialect)) addProblem(problems, `${where}, csv`, what);
+  return spec;
+};
+
+const derivedTable = (
+  name: string,
+  input: unknown,
+  tables: readonly string[],
+  problems: Problems,
+): DerivedTableSpec | undefined => {
+  const where = `table ${name}`;
+  const table = parsePart(derivedTableSchema, input, where, problems);
+  if (table === undefined) return undefined;
+  for (const source of table.from) {
+    if (!tables.includes(source)) {
+      addProblem(
+        problems,
+        where,
+        `from names \`${source}\`, which is no table of this pipeline${didYouMean(source, tables)}`,
+      );
+    }
+  }
+  const indexes = readIndexes(name, table.indexes, problems);
+  const { row: written, ...keys } = table;
+  const row = written && madeColumns(written);
+  const known = row?.map((column) => column.name);
+  checkKey(where, table.primaryKey, known, [], problems);
+  checkIndexColumns(where, indexes, known, problems);
+  return { ...keys, name, kind: 'derived', indexes, comment: table.comment, ...(row && { row }) };
+};
+
+const readColumns = (table: string, written: unknown, problems: Problems): ColumnSpec[] =>
+  typeof written === 'object' && written !== null && !Array.isArray(written)
+    ? Object.entries(written).flatMap(([name, column]) => columnSpec(name, column, table, problems) ?? [])
+    : [];
+
+const readIndexes = (table: string, written: readonly unknown[], problems: Problems): IndexSpec[] =>
+  written.flatMap((index, place) => indexSpec(index, place + 1, table, problems) ?? []);

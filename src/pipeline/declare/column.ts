@@ -1,0 +1,184 @@
+// column.*: what a user writes for one column. Builders are frozen and typed; nothing is checked here.
+
+import type { z } from 'zod';
+import type { ColumnOptions } from '../../declaration.ts';
+import { freezeDeep } from '../check/freeze.ts';
+import type { ZodSchema } from './schema-types.ts';
+
+/** A header name, or several whose fields are glued together without a separator. */
+export type Headers = string | readonly string[];
+
+/** What the columns of every type can say, also as modifiers. */
+export interface CommonOptions {
+  /** Field texts that mean "no value" in this column, beside those of csv(…, { nulls }). */
+  readonly nulls?: readonly string[];
+  /** Field texts that stand for another text: { T: '0' }. */
+  readonly tokens?: Readonly<Record<string, string>>;
+}
+
+type Options<Key extends keyof ColumnOptions = never> = CommonOptions & Pick<ColumnOptions, Key>;
+export type IntegerOptions = Options<'thousands'>;
+export type FloatOptions = Options<'decimal' | 'thousands'>;
+export type NumericOptions = Options<'precision' | 'scale' | 'round' | 'decimal' | 'thousands'>;
+export type BooleanOptions = Options<'true' | 'false' | 'else'>;
+export type DateOptions = Options<'format'>;
+export type TimestamptzOptions = Options<'format' | 'zone'>;
+export type VarcharOptions = CommonOptions & { readonly length: number };
+
+/** Where the raw declaration stands; registered, so that two copies of sluice understand each other. */
+export const columnState: unique symbol = Symbol.for('sluice.column') as never;
+declare const valueTypes: unique symbol;
+
+/** A column as it was written, not yet checked: plain JavaScript may have put anything here. */
+export interface ColumnState {
+  readonly type: string;
+  readonly headers: unknown;
+  readonly options: unknown;
+  readonly sqlType: unknown;
+  readonly nullable: boolean;
+  readonly nulls: readonly unknown[];
+  readonly tokens: readonly unknown[];
+  readonly default: { readonly value: unknown } | undefined;
+  readonly map: unknown;
+  readonly checks: readonly { readonly test: unknown; readonly message: unknown }[];
+  readonly schema: unknown;
+  /** Modifiers that there are not. */
+  readonly unknown: readonly string[];
+}
+
+/** A Zod schema that fits a column: it reads the column's value and gives one that the column can store. */
+export type SchemaFor<Schema extends ZodSchema, Value> = [Value] extends [z.input<Schema>]
+  ? StoresAs<Schema, Value>
+  : [z.input<Schema>] extends [Value]
+    ? StoresAs<Schema, Value>
+    : { readonly 'the schema must read': Value };
+type StoresAs<Schema extends ZodSchema, Value> = [z.output<Schema>] extends [Value]
+  ? unknown
+  : { readonly 'the schema must give': Value };
+
+/** One column; `Value` is its JavaScript value in checks, schemas and rows. Modifiers give a new column. */
+export interface Column<Value, Nullable extends boolean = boolean> {
+  readonly [columnState]: ColumnState;
+  readonly [valueTypes]?: { readonly value: Value; readonly nullable: Nullable };
+  /** A null token becomes null instead of rejecting the record. */
+  nullable(): Column<Value, true>;
+  /** More field texts that mean "no value". */
+  nulls(texts: readonly string[]): Column<Value, Nullable>;
+  /** Field texts that stand for another text: `.tokens({ T: '0' })`. */
+  tokens(texts: Readonly<Record<string, string>>): Column<Value, Nullable>;
+  /** The value of a missing field; the record is then not rejected. */
+  default(value: Value): Column<Value, Nullable>;
+  /** Rejects records whose value fails the test; `message` becomes the reason. Nulls are not tested. */
+  check(test: (value: Value) => boolean, message: string): Column<Value, Nullable>;
+  /** Changes the field's text before the type reads it; null means "no value". */
+  map(change: (text: string) => string | null): Column<Value, Nullable>;
+  /** Rejects records whose value the schema refuses, and stores what the schema gives. */
+  zod<Schema extends ZodSchema>(
+    schema: Schema & SchemaFor<Schema, Value>,
+  ): Column<z.output<Schema> & Value, Nullable>;
+}
+
+export type AnyColumn = Column<any>;
+
+/** Asked for by whatever inspects or awaits an object; not misspelt. */
+const notMisspelt = new Set<PropertyKey>(['then', 'toJSON']);
+
+/** What an object has under a name, or what stands in for a name that is misspelt. */
+const readOr = (known: object, name: PropertyKey, misspelt: (name: string) => unknown): unknown =>
+  typeof name !== 'string' || notMisspelt.has(name) || name in known
+    ? Reflect.get(known, name)
+    : misspelt(name);
+
+/** As with types, a modifier that there is not makes a column, which definePipeline refuses with a suggestion. */
+const build = (state: ColumnState): AnyColumn => {
+  freezeDeep(state);
+  const change = (changed: Partial<ColumnState>): AnyColumn => build({ ...state, ...changed });
+  const builder: AnyColumn = {
+    [columnState]: state,
+    nullable: () => change({ nullable: true }) as Column<any, true>,
+    nulls: (texts) => change({ nulls: [...state.nulls, texts] }),
+    tokens: (texts) => change({ tokens: [...state.tokens, texts] }),
+    default: (value) => change({ default: { value } }),
+    check: (test, message) => change({ checks: [...state.checks, { test, message }] }),
+    map: (map) => change({ map }),
+    zod: (schema) => change({ schema }),
+  };
+  return new Proxy(Object.freeze(builder), {
+    get: (known, name) =>
+      readOr(known, name, (misspelt) => () => change({ unknown: [...state.unknown, misspelt] })),
+  });
+};
+
+const start = (type: string, headers: unknown, options: unknown, sqlType?: unknown): Column<any, false> =>
+  build({
+    type,
+    headers,
+    options,
+    sqlType,
+    nullable: false,
+    nulls: [],
+    tokens: [],
+    default: undefined,
+    map: undefined,
+    checks: [],
+    schema: undefined,
+    unknown: [],
+  }) as Column<any, false>;
+
+const builders = {
+  text: (headers: Headers, options?: CommonOptions): Column<string, false> => start('text', headers, options),
+  /** Text of at most `length` characters. */
+  varchar: (headers: Headers, options: VarcharOptions): Column<string, false> =>
+    start('varchar', headers, options),
+  smallint: (headers: Headers, options?: IntegerOptions): Column<number, false> =>
+    start('smallint', headers, options),
+  integer: (headers: Headers, options?: IntegerOptions): Column<number, false> =>
+    start('integer', headers, options),
+  bigint: (headers: Headers, options?: IntegerOptions): Column<bigint, false> =>
+    start('bigint', headers, options),
+  real: (headers: Headers, options?: FloatOptions): Column<number, false> => start('real', headers, options),
+  double: (headers: Headers, options?: FloatOptions): Column<number, false> =>
+    start('double', headers, options),
+  /** Exact decimal number; a string in JavaScript, which has no such type. */
+  numeric: (headers: Headers, options?: NumericOptions): Column<string, false> =>
+    start('numeric', headers, options),
+  boolean: (headers: Headers, options?: BooleanOptions): Column<boolean, false> =>
+    start('boolean', headers, options),
+  date: (headers: Headers, options?: DateOptions): Column<string, false> => start('date', headers, options),
+  time: (headers: Headers, options?: DateOptions): Column<string, false> => start('time', headers, options),
+  timestamp: (headers: Headers, options?: DateOptions): Column<string, false> =>
+    start('timestamp', headers, options),
+  timestamptz: (headers: Headers, options?: TimestamptzOptions): Column<string, false> =>
+    start('timestamptz', headers, options),
+  uuid: (headers: Headers, options?: CommonOptions): Column<string, false> => start('uuid', headers, options),
+  json: (headers: Headers, options?: CommonOptions): Column<unknown, false> =>
+    start('json', headers, options),
+  jsonb: (headers: Headers, options?: CommonOptions): Column<unknown, false> =>
+    start('jsonb', headers, options),
+  /** Any other type of the server, by its name: `column.of('citext', 'Name')`. */
+  of: (sqlType: string, headers: Headers, options?: CommonOptions): Column<string, false> =>
+    start('of', headers, options, sqlType),
+};
+
+export type ColumnBuilders = Readonly<typeof builders>;
+
+/**
+ * The column types: `column.text('Header')`, `column.numeric('Price', { precision: 12, scale: 2 })`, …
+ *
+ * A name that is no type makes a column all the same, which definePipeline refuses with table, column and a
+ * suggestion: calling undefined would say much less.
+ */
+export const column: ColumnBuilders = new Proxy(Object.freeze(builders), {
+  get: (known, name) =>
+    readOr(known, name, (type) => (headers: unknown, options: unknown) => start(type, headers, options)),
+});
+
+/** The column types that `column` offers. */
+export const columnTypeNames: readonly string[] = Object.keys(builders);
+
+/** The modifiers that a column offers. */
+export const columnModifierNames: readonly string[] = Object.keys(start('text', '', {}));
+
+/** What was declared, or undefined when the value was not made by column.*. */
+export const stateOf = (value: unknown): ColumnState | undefined =>
+  typeof value === 'object' && value !== null ? (value as Partial<AnyColumn>)[columnState] : undefined;

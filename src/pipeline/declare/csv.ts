@@ -1,0 +1,169 @@
+// csv(): the files of a table and how they are written.
+
+import { z } from 'zod';
+import type { Dialect, SourceSpec } from '../../declaration.ts';
+import { trimBlanks } from '../../format/field-reader.ts';
+import { inQuotes } from '../../wording.ts';
+import { freezeDeep } from '../check/freeze.ts';
+import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from '../check/problems.ts';
+
+/** What csv() can be told; whatever is left out follows RFC 4180 with a header line. */
+export interface CsvOptions extends Partial<Dialect> {
+  /** Files must be UTF-8. */
+  readonly encoding?: 'utf-8';
+  /** Parameters may lead to files outside of the working directory, or of the directory that a path names before them. */
+  readonly anywhere?: boolean;
+}
+
+/** A source as it was written; definePipeline checks it, so that problems name their table. */
+export interface CsvSource {
+  readonly kind: 'csv';
+  readonly paths: unknown;
+  readonly options: unknown;
+}
+
+/**
+ * Reads a table from CSV files.
+ *
+ * @param paths path or glob, or several, relative to the working directory.
+ * @param options delimiter ',' · quote '"' · escape = quote · quotes 'strict' · lineEnd 'auto' · header true · nulls [''] ·
+ *   trim false · skipLines 0 · comment null · ragged 'reject' · anywhere false.
+ */
+export const csv = (paths: string | readonly string[], options: CsvOptions = {}): CsvSource =>
+  freezeDeep({ kind: 'csv', paths, options });
+
+export const csvSourceSchema = z.custom<CsvSource>(
+  (value) => (value as Partial<CsvSource> | null | undefined)?.kind === 'csv',
+  mustBe("csv('path.csv')"),
+);
+
+const path = z.string(mustBe('a path or glob')).min(1, mustBe('a path or glob'));
+const pathsMust = mustBe('a path, a glob, or a list of them');
+const pathsSchema = z.union([path.transform((one) => [one]), z.array(path).min(1, pathsMust)], pathsMust);
+
+const lineBreak = /[\r\n\0]/;
+const oneCharacter = mustBe('one ASCII character, not a line break');
+const character = z
+  .string(oneCharacter)
+  .refine((text) => text.length === 1 && text < '\x80' && !lineBreak.test(text), oneCharacter);
+const delimiter = z
+  .string(mustBe('a text'))
+  .refine(
+    (text) => text !== '' && !lineBreak.test(text),
+    mustBe('at least one character, and no line break'),
+  );
+const headerMust = mustBe('true, or the list of all field names');
+const names = z.array(z.string(mustBe('a field name'))).min(1, headerMust);
+const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
+const ragged = ['reject', 'pad'] as const;
+const quotings = ['strict', 'lenient'] as const;
+const lineEnds = ['auto', 'lf', 'crlf', 'cr'] as const;
+
+const optionsSchema = strict({
+  delimiter: delimiter.optional(),
+  quote: character.nullable().optional(),
+  escape: character.nullable().optional(),
+  header: z.union([z.literal(true), names], headerMust).optional(),
+  nulls: texts.optional(),
+  quotes: z.enum(quotings, mustBeOneOf(quotings)).optional(),
+  lineEnd: z.enum(lineEnds, mustBeOneOf(lineEnds)).optional(),
+  trim: z.union([z.boolean(), z.literal('outside')], mustBe("true, false or 'outside'")).optional(),
+  skipLines: z.int(mustBe('a number of lines')).min(0, mustBe('a number of lines')).optional(),
+  comment: delimiter.nullable().optional(),
+  anywhere: z.boolean(mustBe('true or false')).optional(),
+  ragged: z.enum(ragged, mustBeOneOf(ragged)).optional(),
+  encoding: z
+    .literal('utf-8', {
+      error: ({ input }) => `knows only 'utf-8'; convert the file first: iconv -f ${String(input)} -t utf-8`,
+    })
+    .optional(),
+});
+
+/** The checked source, or undefined and the problems. `where` names the table. */
+export const csvSource = (source: CsvSource, where: string, problems: Problems): SourceSpec | undefined => {
+  const place = `${where}, csv`;
+  const paths = parsePart(pathsSchema, source.paths, place, problems, 'path');
+  const options = parsePart(optionsSchema, source.options, place, problems);
+  if (paths === undefined || options === undefined) return undefined;
+  const dialect = dialectOf(options);
+  for (const what of dialectProblems(dialect)) problems.push(`${place}: ${what}`);
+  return { kind: 'csv', paths, anywhere: options.anywhere ?? false, dialect };
+};
+
+const dialectOf = (options: z.output<typeof optionsSchema>): Dialect => {
+  const quote = options.quote === undefined ? '"' : options.quote;
+  return {
+    delimiter: options.delimiter ?? ',',
+    quote,
+    escape: options.escape === undefined ? quote : options.escape,
+    header: options.header ?? true,
+    nulls: options.nulls ?? [''],
+    quotes: options.quotes ?? 'strict',
+    lineEnd: options.lineEnd ?? 'auto',
+    trim: options.trim ?? false,
+    skipLines: options.skipLines ?? 0,
+    comment: options.comment ?? null,
+    ragged: options.ragged ?? 'reject',
+  };
+};
+
+/** What cannot hold at the same time. */
+const dialectProblems = (dialect: Dialect): string[] => {
+  const { delimiter: between, quote, escape, header, comment } = dialect;
+  const problems: string[] = [];
+  if (quote !== null && between.includes(quote)) problems.push('delimiter and quote must differ');
+  if (quote === null && escape !== null) problems.push('escape has no meaning without a quote; leave it out');
+  if (quote === null && dialect.quotes === 'lenient')
+    problems.push("quotes: 'lenient' has no meaning without a quote; leave it out");
+  if (escape !== null && escape !== quote && between.includes(escape))
+    problems.push('delimiter and escape must differ: within quotes, an escape would begin in a delimiter');
+  if (comment !== null && (comment.startsWith(between) || between.startsWith(comment)))
+    problems.push(
+      'comment and delimiter must differ: a record whose first field is empty would be a comment',
+    );
+  if (comment !== null && quote !== null && comment.startsWith(quote))
+    problems.push('comment and quote must differ: a record whose first field is quoted would be a comment');
+  problems.push(...trimProblems(dialect));
+  if (header !== true) {
+    const twice = header.find((name, place) => header.indexOf(name) !== place);
+    if (twice !== undefined)
+      problems.push(`header names ${inQuotes(twice)} twice; every field needs its own name`);
+  }
+  return problems;
+};
+
+const isBlank = (text: string): boolean => /^[ \t]/.test(text);
+
+/** What trimming takes away, and the dialect or its null tokens need. */
+const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[] => {
+  if (trim === false) return [];
+  const problems: string[] = [];
+  if (quote !== null && isBlank(quote)) problems.push('quote cannot be a blank with trim');
+  if (escape !== null && escape !== quote && isBlank(escape))
+    problems.push('escape cannot be a blank with trim');
+  if (comment !== null && isBlank(comment)) problems.push('comment cannot begin with a blank with trim');
+  // With 'outside', a quoted field may have blanks around it.
+  for (const token of trim === true ? nulls : [])
+    if (trimBlanks(token) !== token)
+      problems.push(
+        `nulls has ${inQuotes(token)}, which no trimmed field is; leave out the blanks around it`,
+      );
+  return problems;
+};
+
+/** Options that a file taken over verbatim cannot obey, because COPY itself reads the fields. */
+export const verbatimProblems = (dialect: Dialect): string[] => {
+  const { delimiter: between, quotes, lineEnd, trim, nulls, ragged: short } = dialect;
+  const instead =
+    "has no effect with staging: 'text', because the server reads the bytes untouched; remove it";
+  return [
+    ...(quotes === 'lenient' ? [`quotes: 'lenient' ${instead}, or declare typed columns`] : []),
+    ...(lineEnd === 'auto' ? [] : [`lineEnd ${instead}, or declare typed columns`]),
+    ...(trim !== false ? [`trim ${instead}, and trim in the SQL`] : []),
+    ...(nulls.length === 1 && nulls[0] === '' ? [] : [`nulls ${instead}, and use nullif in the SQL`]),
+    ...(short === 'pad' ? [`ragged: 'pad' ${instead}, or declare typed columns`] : []),
+    ...(Buffer.byteLength(between) === 1
+      ? []
+      : ["delimiter must be one byte with staging: 'text', because COPY knows no other"]),
+  ];
+};

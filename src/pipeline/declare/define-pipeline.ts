@@ -1,0 +1,170 @@
+// definePipeline(): checks a declaration as a whole and gives the pipeline that every door takes.
+
+import { z } from 'zod';
+import type { TableSpec } from '../../declaration.ts';
+import { messageOf } from '../../errors.ts';
+import { freezeDeep } from '../check/freeze.ts';
+import { pipelineNameProblem, schemaNameProblem } from '../check/names.ts';
+import { zodObject } from './made-row.ts';
+import { addProblem, mustBe, parsePart, strict, throwProblems, type Problems } from '../check/problems.ts';
+import type { ZodObjectOf } from './schema-types.ts';
+import type { RowOf, Table, Tables } from './table.ts';
+import { tableSpecs } from '../check/table-spec.ts';
+
+/** Marks what definePipeline made; registered, so that another copy of sluice is understood too. */
+export const pipelineBrand: unique symbol = Symbol.for('sluice.pipeline') as never;
+declare const tableTypes: unique symbol;
+declare const paramTypes: unique symbol;
+
+/** A declared pipeline: opaque, frozen, not yet bound to parameters and files. */
+export interface Pipeline<Declared extends Tables = any, Params = any> {
+  readonly kind: 'pipeline';
+  readonly [pipelineBrand]: true;
+  readonly [tableTypes]?: Declared;
+  readonly [paramTypes]?: Params;
+  readonly name: string;
+  readonly schema: string;
+  readonly searchPath: readonly string[];
+  readonly params: z.ZodObject | undefined;
+  /** As written: an object, or a function of the parameters that gives it. */
+  readonly tables: unknown;
+}
+
+/** The type of one row: `Row<typeof noaa, 'observation'>`. Of a table that SQL makes it is what its `row` declares. */
+export type Row<P extends Pipeline, Name extends TableName<P>> = RowOf<TablesOf<P>[Name]>;
+
+export type TablesOf<P> = P extends { readonly [tableTypes]?: infer Declared }
+  ? NonNullable<Declared>
+  : never;
+export type TableName<P> = keyof TablesOf<P> & string;
+
+interface Named {
+  /** Names the pipeline in commands, logs and staging tables. */
+  readonly name: string;
+  /** Schema of the production tables; it is created when it does not exist. */
+  readonly schema: string;
+  /**
+   * Schemas in which SQL files, types and `where` of an index find names without a schema, after the new tables and
+   * `schema`: ['public'] for extensions that are there. Whoever may create objects in them can change what that SQL does.
+   */
+  readonly searchPath?: readonly string[];
+}
+
+type TablesInput<Declared> = {
+  readonly [Name in keyof Declared]: Table<Declared[Name], keyof Declared & string>;
+};
+
+/**
+ * One signature and no overloads, and the object only without `params`: so the compiler points at the very name that is wrong,
+ * and not at the call. Proved by test/types/pipeline.ts.
+ */
+interface Definition<Params extends ZodObjectOf, Declared extends Tables> extends Named {
+  readonly params?: Params;
+  readonly tables:
+    | ((params: z.output<Params>) => TablesInput<Declared> & ([Params] extends [never] ? never : unknown))
+    | ([Params] extends [never] ? TablesInput<Declared> : never);
+}
+
+/**
+ * Declares a pipeline: which files become which tables.
+ *
+ * @param definition name, schema and tables; with `params`, a z.object, `tables` is a function of the parsed
+ *   parameters. Values from the command line are strings, so numbers need z.coerce.number().
+ * @returns the frozen pipeline: the default export of a pipeline file, and what runPipeline takes.
+ * @throws EtlError ETL_DEFINITION with every problem, naming table and column · ETL_DEFINITION_CYCLE
+ */
+export const definePipeline = <Declared extends Tables, Params extends ZodObjectOf = never>(
+  definition: Definition<Params, Declared>,
+): Pipeline<Declared, [Params] extends [never] ? Record<string, never> : z.output<Params>> => {
+  const problems: Problems = [];
+  const { name, schema, searchPath, params, tables } = readDefinition(definition, problems);
+  if (typeof tables === 'object') tableSpecs(tables, name, problems);
+  throwProblems(name, problems);
+  const pipeline: Pipeline = {
+    kind: 'pipeline',
+    [pipelineBrand]: true,
+    name,
+    schema,
+    searchPath: Object.freeze(searchPath),
+    params,
+    tables: freezeDeep(tables),
+  };
+  return Object.freeze(pipeline);
+};
+
+const definitionSchema = strict(
+  {
+    name: z.string(mustBe('a name')),
+    schema: z.string(mustBe('a name')),
+    searchPath: z.array(z.string(mustBe('a name')), mustBe('a list of schemas')).default([]),
+    params: zodObject.optional(),
+    tables: z.custom<object>(
+      (value) => (typeof value === 'object' && value !== null) || typeof value === 'function',
+      mustBe('an object of tables, or with params a function that gives it'),
+    ),
+  },
+  'an object with name, schema and tables',
+);
+
+/** Problems inside the tables are still found when something around them is wrong. */
+const readDefinition = (definition: unknown, problems: Problems): z.output<typeof definitionSchema> => {
+  const given = (typeof definition === 'object' && definition !== null ? definition : {}) as Record<
+    string,
+    unknown
+  >;
+  const read = parsePart(
+    definitionSchema,
+    definition,
+    '',
+    problems,
+    given === definition ? undefined : 'definition',
+  ) ?? {
+    name: typeof given.name === 'string' ? given.name : '(without a name)',
+    schema: '',
+    searchPath: [],
+    params: undefined,
+    tables: given.tables as object,
+  };
+  for (const [key, problem] of [
+    ['name', pipelineNameProblem],
+    ['schema', schemaNameProblem],
+  ] as const) {
+    const text = given[key];
+    const what = typeof text === 'string' ? problem(text) : undefined;
+    if (what !== undefined) addProblem(problems, '', `${key} ${what}`);
+  }
+  for (const schema of read.searchPath) {
+    const what = schemaNameProblem(schema);
+    if (what !== undefined) addProblem(problems, '', `searchPath ${what}`);
+  }
+  if (given.params === undefined && typeof read.tables === 'function') {
+    addProblem(problems, '', 'tables is a function, but there is no params; declare params: z.object({ … })');
+  }
+  return read;
+};
+
+/** The tables of a pipeline with these parameters, checked. Throws ETL_DEFINITION or ETL_DEFINITION_CYCLE. */
+export const tablesWith = (
+  pipeline: Pipeline,
+  params: Readonly<Record<string, unknown>>,
+): readonly TableSpec[] => {
+  const problems: Problems = [];
+  const specs = tableSpecs(callTables(pipeline, params), pipeline.name, problems);
+  throwProblems(pipeline.name, problems);
+  return freezeDeep(specs);
+};
+
+/** The tables as they are written, with these parameters. */
+export const callTables = (pipeline: Pipeline, params: Readonly<Record<string, unknown>>): unknown => {
+  if (typeof pipeline.tables !== 'function') return pipeline.tables;
+  try {
+    return (pipeline.tables as (given: unknown) => unknown)(params);
+  } catch (cause) {
+    throwProblems(pipeline.name, [`tables(params) failed: ${messageOf(cause)}`], cause);
+    throw cause;
+  }
+};
+
+/** Whether a value was made by definePipeline, of this copy of sluice or another. */
+export const isPipeline = (value: unknown): value is Pipeline =>
+  typeof value === 'object' && value !== null && (value as Partial<Pipeline>)[pipelineBrand] === true;

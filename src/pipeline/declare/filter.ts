@@ -1,0 +1,56 @@
+// Filters: which records of a source a table wants; the others are counted as filtered.
+
+import { z } from 'zod';
+import type { FilterSpec } from '../../declaration.ts';
+import { freezeDeep } from '../check/freeze.ts';
+import { functionSchema, mustBe } from '../check/problems.ts';
+
+/** Wants records whose field holds something other than blanks and the dialect's null tokens. */
+export const present = (header: string): FilterSpec => freezeDeep({ kind: 'present', header });
+
+/** Wants records whose field, trimmed, is one of these texts. */
+export const oneOf = (header: string, values: readonly string[]): FilterSpec =>
+  freezeDeep({ kind: 'oneOf', header, values });
+
+/**
+ * Wants records for which the function says true.
+ *
+ * @param test gets the named fields, trimmed; null where the field is a null token.
+ * @param headers fields that the function looks at.
+ */
+export const when = <const Header extends string>(
+  test: (fields: Readonly<Record<Header, string | null>>) => boolean,
+  headers: readonly Header[],
+): FilterSpec => freezeDeep({ kind: 'when', headers, test });
+
+const header = z.string(mustBe('a header name')).min(1, mustBe('a header name'));
+const headers = z.array(header, mustBe('a list of header names')).min(1, mustBe('a list of header names'));
+const texts = z
+  .array(z.string(mustBe('a text')), mustBe('a list of texts'))
+  .min(1, mustBe('a list of texts'));
+
+const oneFilter = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({ kind: z.literal('present'), header }),
+    z.strictObject({ kind: z.literal('oneOf'), header, values: texts }),
+    z.strictObject({
+      kind: z.literal('when'),
+      headers,
+      test: functionSchema<Extract<FilterSpec, { kind: 'when' }>['test']>('a function that gets the fields'),
+    }),
+  ],
+  mustBe('present(…), oneOf(…), when(…), or a list of them'),
+);
+
+/** One filter or several, all of which must want the record. */
+export const filterSchema = z
+  .preprocess(
+    (value) => (value === undefined || Array.isArray(value) ? value : [value]),
+    z.array(oneFilter).optional(),
+  )
+  .transform((filters): readonly FilterSpec[] => filters ?? []);
+
+/** Headers that a filter looks at. */
+export const filterHeaders = (filter: FilterSpec): readonly string[] =>
+  filter.kind === 'when' ? filter.headers : [filter.header];

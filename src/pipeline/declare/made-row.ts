@@ -1,0 +1,44 @@
+// The row that is declared for a table that SQL makes: a z.object, and as data what its columns must hold.
+
+import { z } from 'zod';
+import type { MadeColumn } from '../../declaration.ts';
+import { mustBe } from '../check/problems.ts';
+
+/** Any z.object of Zod 4, whichever copy of it made that. Zod 3 has other types and other schemas. */
+export const zodObject = z.custom<z.ZodObject>(
+  (value) => value instanceof z.core.$ZodObject,
+  mustBe('a z.object({ … }) of Zod 4'),
+);
+
+const isKind = (type: string): type is Exclude<MadeColumn['value'], 'any'> =>
+  ['string', 'number', 'bigint', 'boolean'].includes(type);
+
+/** What a schema reads, in one word: by its type, that of the schema within, or that of its values. */
+const valueOf = (schema: z.ZodType): MadeColumn['value'] => {
+  const {
+    type,
+    innerType,
+    in: input,
+    entries,
+    values,
+  } = schema.def as {
+    readonly type: string;
+    readonly innerType?: z.ZodType;
+    readonly in?: z.ZodType;
+    readonly entries?: object;
+    readonly values?: readonly unknown[];
+  };
+  const inner = innerType ?? input;
+  if (inner !== undefined) return valueOf(inner);
+  const words = new Set((values ?? Object.values(entries ?? {})).map((value) => typeof value));
+  const word: string = words.size === 1 ? [...words][0]! : type;
+  return isKind(word) ? word : 'any';
+};
+
+/** The columns of a declared row, in its order. */
+export const madeColumns = ({ shape }: z.ZodObject): readonly MadeColumn[] =>
+  Object.entries(shape as Readonly<Record<string, z.ZodType>>).map(([name, schema]) => ({
+    name,
+    value: valueOf(schema),
+    nullable: schema.safeParse(null).success,
+  }));

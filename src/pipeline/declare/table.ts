@@ -1,0 +1,94 @@
+// The tables of a pipeline as a user writes them, as TypeScript types.
+
+import type { z } from 'zod';
+import type { FilterSpec, SqlFile } from '../../declaration.ts';
+import type { AnyColumn, Column } from './column.ts';
+import type { CsvSource } from './csv.ts';
+import type { IndexDefinition } from './index-definition.ts';
+import type { ZodObjectOf, ZodSchema } from './schema-types.ts';
+
+export type Columns = Readonly<Record<string, AnyColumn>>;
+
+export interface Guard {
+  readonly rowsMin?: number;
+  readonly shrinkMax?: `${number}%`;
+}
+
+interface CommonKeys<Name extends string> {
+  readonly primaryKey?: readonly Name[];
+  readonly indexes?: readonly IndexDefinition<Name>[];
+  /** 'replace': readers see the old rows, then all the new ones. */
+  readonly publish?: 'replace';
+  /** Comment on the production table. */
+  readonly comment?: string;
+  /** Nothing is published when the table has fewer rows than `rowsMin`, or lost a larger share of them than `shrinkMax`,
+   *  '50%' by default. false: it is published whatever it holds. */
+  readonly guard?: Guard | false;
+}
+
+interface SourceKeys<Name extends string> extends CommonKeys<Name> {
+  readonly source: CsvSource;
+  /** Rejected records that are tolerated: a number, or a share such as '0.1%'. None by default. */
+  readonly rejectLimit?: number | `${number}%`;
+  readonly from?: undefined;
+}
+
+/** A table of typed columns, loaded from files. */
+export interface TypedTable<Declared> extends SourceKeys<NoInfer<keyof Declared & string>> {
+  readonly columns: Declared & Columns;
+  /** none: rows go straight into the new logged table; slower to load, nothing to fill, nothing that a crash can take. */
+  readonly staging?: 'typed' | 'none';
+  /** Records that are wanted: present(…), oneOf(…), when(…), or a list. All by default. */
+  readonly filter?: FilterSpec | readonly FilterSpec[];
+  readonly transform?: undefined;
+  readonly row?: undefined;
+}
+
+/** Columns that may be named; any, where none are declared. */
+type NameOf<Declared> = unknown extends Declared ? string : keyof Declared & string;
+
+/** The columns that the SQL gives, as a z.object of their JavaScript values: checked when the table is built. */
+interface RowKey<Declared> {
+  readonly row?: ZodObjectOf<Declared & Readonly<Record<string, ZodSchema>>>;
+}
+
+/** A table whose files land in staging as text, byte for byte; its SQL makes the rows. */
+export interface TextTable<Declared> extends SourceKeys<NoInfer<NameOf<Declared>>>, RowKey<Declared> {
+  readonly staging: 'text';
+  readonly transform: SqlFile;
+  readonly columns?: undefined;
+  readonly filter?: undefined;
+}
+
+/** A table that SQL makes from other tables of the pipeline. */
+export interface DerivedTable<Declared, TableName extends string>
+  extends CommonKeys<NoInfer<NameOf<Declared>>>, RowKey<Declared> {
+  readonly from: readonly NoInfer<TableName>[];
+  readonly transform: SqlFile;
+  readonly source?: undefined;
+  readonly columns?: undefined;
+  readonly staging?: undefined;
+  readonly filter?: undefined;
+  readonly rejectLimit?: undefined;
+}
+
+/** One table; `Declared` are its columns, or the shape of its `row`. */
+export type Table<Declared, TableName extends string = string> =
+  | TypedTable<Declared>
+  | TextTable<Declared>
+  | DerivedTable<Declared, TableName>;
+
+/** The columns of each table; unknown where SQL makes them and no `row` declares them. */
+export type Tables = Readonly<Record<string, unknown>>;
+
+type RowValue<Declared> =
+  Declared extends Column<infer Value, infer Nullable>
+    ? Value | (Nullable extends true ? null : never)
+    : Declared extends ZodSchema
+      ? z.output<Declared>
+      : unknown;
+
+/** One row of a table with these columns; not known where none are declared. */
+export type RowOf<Declared> = unknown extends Declared
+  ? Record<string, unknown>
+  : { -readonly [Name in keyof Declared]: RowValue<Declared[Name]> };

@@ -1,0 +1,148 @@
+// Begins a run: finds that there is nothing to do, continues the newest unfinished run, or writes a new one.
+
+import { hostname } from 'node:os';
+import { insertFiles, insertRun, latestRun, loadedChunks, runFiles } from '../../checkpoint/ledger.ts';
+import { whyStopped } from '../../checkpoint/run-end.ts';
+import { abandonRuns, renewEpoch } from '../../checkpoint/take-over.ts';
+import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
+import { runQuery, withTransaction } from '../../db/client.ts';
+import { EtlError } from '../../errors.ts';
+import type { RunEvent } from '../../model.ts';
+import { dropBuildSchema } from '../../publish/build-schema.ts';
+import type { RunContext } from '../context.ts';
+import type { DefinitionHashes } from '../definition.ts';
+import { directTables, sourceNames } from '../landing.ts';
+import { forgetJobs, type LoadingRun } from '../load/load.ts';
+import { dropStaleStaging, makeLandings } from './make-landings.ts';
+import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
+import type { PlannedTable } from './plan.ts';
+import { refuseStrangers } from '../../server/preflight.ts';
+import { adopt, adoptChanged, type RunNumber } from './take-over.ts';
+
+/** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */
+const insertNewRun = (
+  context: RunContext,
+  hashes: DefinitionHashes,
+  planned: readonly PlannedTable[],
+  why: string,
+): Promise<RunNumber> =>
+  withTransaction(context.client, async () => {
+    const { client, spec, workers } = context;
+    const { name: pipeline, shownParams: params, pinnedParams } = spec;
+    await runQuery(client, abandonRuns(pipeline, why));
+    const run = {
+      pipeline,
+      params,
+      pinnedParams,
+      workers,
+      host: hostname(),
+      pid: process.pid,
+      job: context.job,
+      queue: context.runQueue,
+      definitionHash: hashes.definition,
+      tableHashes: hashes.tables,
+      stagedHashes: hashes.staged,
+      epoch: context.epoch,
+    };
+    const { id: runId, generation } = (await runQuery(client, insertRun(run))).rows[0];
+    await runQuery(
+      client,
+      insertFiles(
+        runId,
+        planned.flatMap(({ files }) => files),
+      ),
+    );
+    if (directTables(spec).length > 0) await dropBuildSchema(client, spec.name);
+    await dropStaleStaging(context, sourceNames(spec));
+    await makeLandings(context, planned);
+    return { runId, generation };
+  });
+
+type Recovered = Extract<RunEvent, { type: 'recovered' }>;
+
+/** Gives the run the server's epoch when it has crashed since, and says what that costs. */
+const renewIfCrashed = async (
+  context: RunContext,
+  runId: number,
+  epochBefore: string,
+): Promise<Recovered> => {
+  const crashed = epochBefore !== context.epoch;
+  const lost = crashed
+    ? await withTransaction(context.client, () =>
+        renewEpoch(context.client, runId, context.epoch, directTables(context.spec)),
+      )
+    : { chunks: 0, records: 0 };
+  return { type: 'recovered', crashed, ...lost };
+};
+
+/** Adopts a run whose tables are there, which a stranger may have made after preflight. Errors: ETL_UNTRUSTED. */
+const adoptAsItWas = async (context: RunContext, runId: number): Promise<RunNumber> => {
+  await refuseStrangers(context.client, context.spec.name);
+  return adopt(context, runId);
+};
+
+/** Says where a continued run stands. */
+const announceResume = async ({ client, emit }: RunContext, runId: number): Promise<void> => {
+  const chunks = await loadedChunks(client, runId);
+  const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0);
+  emit({ type: 'resumed', runId, chunks: chunks.length, records });
+};
+
+const announcePlan = ({ emit, spec, address, workers }: RunContext, { runId, planned }: LoadingRun): void => {
+  emit({ type: 'started', runId, pipeline: spec.name, server: address.label, workers });
+  const filesOf = (name: string) => planned.find(({ table }) => table.name === name)?.files ?? [];
+  const tables = spec.tables.map(({ name, kind }) => ({
+    table: name,
+    kind,
+    files: filesOf(name).length,
+    bytes: filesOf(name).reduce((sum, { bytes }) => sum + bytes, 0),
+  }));
+  emit({ type: 'planned', tables });
+};
+
+/**
+ * Begins: continues the newest unfinished run of the pipeline, or writes a new one and says why.
+ * `back` is told when the server was waited for, unless a crash cost more than it says.
+ */
+export const beginRun = async (
+  context: RunContext,
+  hashes: DefinitionHashes,
+  planned: readonly PlannedTable[],
+  { latest, beginning, isAsItWas }: Outset,
+  back?: RunEvent,
+): Promise<LoadingRun> => {
+  const { client, spec, emit } = context;
+  for (const message of reasonsOf(beginning)) emit({ type: 'notice', message });
+  const isNew = beginning.kind === 'new';
+  // Rows go straight into the build schema: nobody may be building there any more.
+  if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
+  const number = await (beginning.kind === 'new'
+    ? insertNewRun(context, hashes, planned, beginning.why ?? 'a new run took its place')
+    : isAsItWas
+      ? adoptAsItWas(context, beginning.runId)
+      : adoptChanged(context, hashes, planned, beginning.runId, beginning.changes));
+  const { runId } = number;
+  if (isNew && isUnfinished(latest)) await forgetJobs(context, latest.id);
+  const run = { ...number, planned, epoch: context.epoch, files: await runFiles(client, runId) };
+  announcePlan(context, run);
+  let news = back;
+  if (beginning.kind === 'resume') {
+    const recovered = await renewIfCrashed(context, runId, latest!.epoch);
+    await announceResume(context, runId);
+    if (recovered.crashed) news = recovered;
+  }
+  if (news !== undefined) emit(news);
+  return run;
+};
+
+/** Goes on with a run of this process after its connections were lost. */
+export const continueRun = async (context: RunContext, run: LoadingRun): Promise<LoadingRun> => {
+  const latest = await latestRun(context.client, context.spec.name);
+  if (latest?.id === run.runId && latest.state === 'cancelled')
+    throw await whyStopped(context.client, run.runId);
+  if (latest?.id !== run.runId)
+    throw new EtlError('ETL_RUN_TAKEN', { run: run.runId, other: `run ${latest?.id ?? 'unknown'}` });
+  const number = await adoptAsItWas(context, run.runId);
+  context.emit(await renewIfCrashed(context, run.runId, run.epoch));
+  return { ...run, ...number, epoch: context.epoch };
+};

@@ -1,0 +1,157 @@
+// What a run would do with each table, and whether it would do anything, without doing it.
+
+import { resolve } from 'node:path';
+import { readEpoch } from '../../checkpoint/epoch.ts';
+import type { Client } from '../../db/client.ts';
+import { schemaVersions } from '../../db/bookkeeping/migrate.ts';
+import type { Guard, PipelineSpec, SourceTableSpec, TableSpec } from '../../declaration.ts';
+import { EtlError } from '../../errors.ts';
+import type { RunEvent } from '../../model.ts';
+import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
+import { readDefinition, type Definition } from '../definition.ts';
+import { refuseUnknownTables, type RunOptions } from '../options.ts';
+import { lookAtOutset, reasonsOf } from './outset.ts';
+import { planSources, type PlannedTable } from './plan.ts';
+import { refuseStrangers } from '../../server/preflight.ts';
+import { formatCount } from '../../wording.ts';
+import { chooseDecoder } from '../load/table-load.ts';
+
+/** One table as a run would make it. */
+export interface TablePlan {
+  readonly table: string;
+  readonly schema: string;
+  readonly kind: 'source' | 'derived';
+  /** What it is made from, the way there, and why that way: label and text, in the order of a byte. */
+  readonly steps: readonly { readonly step: string; readonly text: string }[];
+}
+
+const fileStep = ({ files }: PlannedTable): string => {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const names = files.map(({ name }) => name);
+  const shown = names.length > 3 ? [names[0], '…', names.at(-1)] : names;
+  return `${files.length}, ${bytes.toLocaleString('en-US')} bytes: ${shown.join(' ')}`;
+};
+
+const rowsFrom = ({ staging, transform }: SourceTableSpec): string =>
+  transform?.path ?? (staging === 'none' ? 'as they are loaded' : 'from staging');
+
+const sourceSteps = (planned: PlannedTable): TablePlan['steps'] => {
+  const { table } = planned;
+  const { decoder, why } = chooseDecoder(table);
+  const columns = `${planned.staging.length} columns`;
+  const stagings = {
+    typed: `unlogged, ${columns}`,
+    text: `unlogged, ${columns} of text`,
+    none: `none: ${columns} straight into the new table`,
+  };
+  return [
+    { step: 'files', text: fileStep(planned) },
+    { step: 'decoder', text: `${decoder}, because ${why}` },
+    { step: 'staging', text: stagings[table.staging] },
+    { step: 'rows', text: rowsFrom(table) },
+  ];
+};
+
+const indexStep = ({ primaryKey, indexes }: TableSpec): string => {
+  const key = primaryKey.length === 0 ? [] : [`primary key (${primaryKey.join(', ')})`];
+  const others = indexes.map(({ using, columns }) => `${using} (${columns.join(', ')})`);
+  return [...key, ...others].join(', ') || 'none';
+};
+
+const guardText = ({ rowsMin, shrinkMaxPercent }: Guard, mayShrink: boolean): string => {
+  const least = rowsMin > 0 ? [`at least ${formatCount(rowsMin)} rows`] : [];
+  const loss = shrinkMaxPercent < 100 ? [`at most ${shrinkMaxPercent}% fewer than before`] : [];
+  const asked = [...least, ...loss].join(', ');
+  return asked === '' ? 'whatever it holds' : asked + (mayShrink ? '; fewer are allowed this time' : '');
+};
+
+/** What a run would begin as: nothing to do, go on with a run, or load everything; unknown when the server cannot say. */
+export interface OutsetPlan {
+  readonly does: 'nothing' | 'continue' | 'load' | 'unknown';
+  /** The run whose tables stand, or that would be continued. */
+  readonly run: number | null;
+  readonly why: readonly string[];
+}
+
+/** The judgement of a run, of whatever the server knows now. Changes nothing there. Errors: those of the server. */
+const outsetOf = async (
+  client: Client,
+  { spec, hashes }: Definition,
+  planned: readonly PlannedTable[],
+  anew: boolean,
+): Promise<OutsetPlan> => {
+  const trust = await refuseStrangers(client, spec.name);
+  const { found, known } = await schemaVersions(client, trust);
+  if (found === 0) return { does: 'load', run: null, why: ['no run has used this database'] };
+  if (found !== known)
+    return {
+      does: 'unknown',
+      run: null,
+      why: [`the bookkeeping has version ${found}, this sluice ${known}`],
+    };
+  const why: string[] = [];
+  const emit = (event: RunEvent): void => void (event.type === 'notice' && why.push(event.message));
+  const epoch = (await readEpoch(client)) ?? '';
+  const asked = { anew, resume: false };
+  const { beginning, standing } = await lookAtOutset({ client, spec, epoch, emit }, hashes, planned, asked);
+  if (standing !== undefined) return { does: 'nothing', run: standing, why };
+  why.push(...reasonsOf(beginning));
+  return beginning.kind === 'resume'
+    ? { does: 'continue', run: beginning.runId, why }
+    : { does: 'load', run: null, why };
+};
+
+export interface Explanation {
+  readonly tables: readonly TablePlan[];
+  readonly outset: OutsetPlan;
+}
+
+/** Runs `ask` on the server, if there is one that can be asked. */
+type AskServer = (ask: (client: Client) => Promise<OutsetPlan>) => Promise<OutsetPlan | undefined>;
+
+/**
+ * Explains every table of a pipeline, in declared order, and what the run would begin as. Reads the first bytes of each file.
+ * Errors: those of the definition, its files and the server, unless that cannot be reached.
+ */
+export const explainRun = async (
+  pipeline: Pipeline,
+  options: RunOptions,
+  askServer: AskServer,
+): Promise<Explanation> => {
+  const { params = {}, directory = '.', workingDirectory = '.' } = options;
+  const { fresh = false, fullRefresh = false, allowShrink = [] } = options;
+  const definition = await readDefinition(pipeline, { params, directory: resolve(directory) });
+  const { spec } = definition;
+  refuseUnknownTables(
+    spec.tables.map(({ name }) => name),
+    allowShrink,
+  );
+  const planned = await planSources(spec, resolve(workingDirectory));
+  const outset = await askServer((client) =>
+    outsetOf(client, definition, planned, fresh || fullRefresh),
+  ).catch((error: unknown): OutsetPlan => {
+    if (!(error instanceof EtlError) || error.code !== 'ETL_CONNECT') throw error;
+    return { does: 'unknown', run: null, why: [error.message] };
+  });
+  const tables = tablePlans(spec, planned, allowShrink);
+  return { tables, outset: outset ?? { does: 'load', run: null, why: ['there is no server yet'] } };
+};
+
+const tablePlans = (
+  spec: PipelineSpec,
+  planned: readonly PlannedTable[],
+  allowShrink: readonly string[],
+): readonly TablePlan[] =>
+  spec.tables.map((table) => {
+    const { name, kind, publish } = table;
+    const source = planned.find((one) => one.table === table);
+    const steps =
+      table.kind === 'source'
+        ? sourceSteps(source!)
+        : [{ step: 'rows', text: `${table.transform.path}, from ${table.from.join(', ')}` }];
+    const last = [
+      { step: 'indexes', text: indexStep(table) },
+      { step: 'publish', text: `${publish}, ${guardText(table.guard, allowShrink.includes(name))}` },
+    ];
+    return { table: name, schema: spec.schema, kind, steps: [...steps, ...last] };
+  });

@@ -1,0 +1,59 @@
+// Makes the empty tables that rows are loaded into, and looks which of them are there.
+
+import { createStaging, dropStaging, selectStaging } from '../../copy/staging.ts';
+import type { PipelineSpec } from '../../declaration.ts';
+import { ensureSchema, runQuery, withPath, type Client } from '../../db/client.ts';
+import { createLanding } from '../../publish/build-schema.ts';
+import { authorsPath, buildSchema, dropBuiltTable } from '../../publish/names.ts';
+import type { RunContext } from '../context.ts';
+import { landingTable, landsDirectly, namesOf } from '../landing.ts';
+import type { PlannedTable } from './plan.ts';
+import { refuseStrangers } from '../../server/preflight.ts';
+
+/** Names of the tables whose landing is there. */
+export const landingsThere = async (
+  client: Client,
+  spec: PipelineSpec,
+  planned: readonly PlannedTable[],
+): Promise<ReadonlySet<string>> => {
+  const { rows } = await client.query(
+    'select name from unnest($1::text[], $2::text[]) as t (name, landing) where to_regclass(landing) is not null',
+    [planned.map(({ table }) => table.name), planned.map(({ table }) => landingTable(spec, table))],
+  );
+  return new Set(rows.map(({ name }) => name));
+};
+
+/**
+ * Drops the staging tables of the pipeline, but for those of the tables named: also of tables that it no longer has. Only the
+ * holder of its lock may.
+ */
+export const dropStaleStaging = async (
+  { client, spec }: Pick<RunContext, 'client' | 'spec'>,
+  kept: readonly string[],
+): Promise<void> => {
+  const { rows } = await runQuery(client, selectStaging(spec.name));
+  for (const { table } of rows as readonly { readonly table: string }[])
+    if (!kept.includes(table)) await runQuery(client, dropStaging(spec.name, table));
+};
+
+const makeLanding = async ({ client, spec }: RunContext, { table, staging }: PlannedTable): Promise<void> => {
+  await runQuery(client, dropStaging(spec.name, table.name));
+  if (!landsDirectly(table))
+    return void (await runQuery(client, createStaging(spec.name, table.name, staging)));
+  const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
+  await runQuery(client, dropBuiltTable(namesOf(spec, table)));
+  await runQuery(client, createLanding(namesOf(spec, table), columns));
+};
+
+/**
+ * Makes them, in place of those of an earlier run, inside the caller's transaction. Preflight may have found nothing where a
+ * stranger's schema is now, so what was made is looked at before the first row comes. Errors: ETL_UNTRUSTED.
+ */
+export const makeLandings = async (context: RunContext, planned: readonly PlannedTable[]): Promise<void> => {
+  const { client, spec } = context;
+  if (planned.some(({ table }) => landsDirectly(table))) await ensureSchema(client, buildSchema(spec.name));
+  await withPath(client, authorsPath(spec), async () => {
+    for (const one of planned) await makeLanding(context, one);
+  });
+  await refuseStrangers(client, spec.name);
+};

@@ -1,0 +1,110 @@
+// What a run would begin as, given files and definition: nothing to do, an unfinished run to continue, or a new one.
+
+import { decideBeginning, type Beginning, type KnownFile } from '../../checkpoint/decide.ts';
+import { latestRun, loadedChunks, runFiles, type LatestRun } from '../../checkpoint/ledger.ts';
+import { fenceRun } from '../../checkpoint/take-over.ts';
+import { runQuery } from '../../db/client.ts';
+import type { RunContext } from '../context.ts';
+import type { DefinitionHashes } from '../definition.ts';
+import { directTables } from '../landing.ts';
+import { landingsThere } from './make-landings.ts';
+import type { PlannedTable } from './plan.ts';
+import { standingRun } from '../publish/results.ts';
+
+export interface Outset {
+  /** The newest run of the pipeline. */
+  readonly latest: LatestRun | undefined;
+  readonly beginning: Beginning;
+  /** Definition and files are those of the run before, which is continued. */
+  readonly isAsItWas: boolean;
+  /** The run that has published all of this already. */
+  readonly standing: number | undefined;
+}
+
+/** Looking needs no more of a run than this. */
+export type Looking = Pick<RunContext, 'client' | 'spec' | 'epoch' | 'emit'>;
+
+export interface Asked {
+  /** Everything is to be loaded again. */
+  readonly anew: boolean;
+  /** An unfinished run was asked for, though its files may be those that are published: a refresh that was stopped. */
+  readonly resume: boolean;
+}
+
+export const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
+  run !== undefined && run.state !== 'published';
+
+/** Files of an unfinished run, and of which of them something is in staging that counts. */
+const knownFiles = async (
+  { client, spec, epoch }: Looking,
+  run: LatestRun,
+): Promise<readonly KnownFile[]> => {
+  const loaded = new Set((await loadedChunks(client, run.id)).map(({ fileId }) => fileId));
+  const direct = directTables(spec);
+  // A crash has emptied what is unlogged.
+  return (await runFiles(client, run.id)).map((file) => ({
+    ...file,
+    isLoaded: loaded.has(file.id) && (run.epoch === epoch || direct.includes(file.table)),
+  }));
+};
+
+const decide = async (
+  context: Looking,
+  latest: LatestRun | undefined,
+  hashes: DefinitionHashes,
+  planned: readonly PlannedTable[],
+  fresh: boolean,
+): Promise<Beginning> => {
+  const { client, spec } = context;
+  return decideBeginning({
+    latest,
+    before: isUnfinished(latest) ? await knownFiles(context, latest) : [],
+    now: planned.flatMap(({ files }) => files),
+    stagedHashes: hashes.staged,
+    landings: isUnfinished(latest) ? await landingsThere(client, spec, planned) : new Set(),
+    fresh,
+  });
+};
+
+/** Looks, and changes nothing: what it sees of an unfinished run may change while somebody loads for it. */
+export const lookAtOutset = async (
+  context: Looking,
+  hashes: DefinitionHashes,
+  planned: readonly PlannedTable[],
+  { anew, resume }: Asked,
+): Promise<Outset> => {
+  const latest = await latestRun(context.client, context.spec.name);
+  const beginning = await decide(context, latest, hashes, planned, anew);
+  const isAsItWas =
+    beginning.kind === 'resume' &&
+    beginning.changes.length === 0 &&
+    latest?.definitionHash === hashes.definition;
+  const goesOn = isAsItWas || (resume && latest?.state !== 'published');
+  const standing = anew || goesOn ? undefined : await standingRun(context, hashes.definition, planned);
+  return { latest, beginning, isAsItWas, standing };
+};
+
+/** The same for who holds the pipeline's lock: nobody loads for an unfinished run any more when its changes are told. */
+export const findOutset = async (
+  context: Looking,
+  hashes: DefinitionHashes,
+  planned: readonly PlannedTable[],
+  asked: Asked,
+): Promise<Outset> => {
+  const outset = await lookAtOutset(context, hashes, planned, asked);
+  const { latest, beginning, standing } = outset;
+  if (standing !== undefined || beginning.kind === 'new' || beginning.changes.length === 0) return outset;
+  // A chunk in flight may be the first of a file that has changed.
+  await runQuery(context.client, fenceRun(beginning.runId));
+  return { ...outset, beginning: await decide(context, latest, hashes, planned, asked.anew) };
+};
+
+/** Why a run is not simply continued, a line each. */
+export const reasonsOf = (beginning: Beginning): readonly string[] => {
+  if (beginning.kind === 'new') return beginning.why === undefined ? [] : [beginning.why];
+  return beginning.changes.map(({ table, isKept, why }) =>
+    isKept
+      ? `run ${beginning.runId} goes on with the files of table ${table} as they are now: ${why}`
+      : `run ${beginning.runId} goes on, but table ${table} is loaded again, because ${why}`,
+  );
+};

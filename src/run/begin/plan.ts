@@ -1,0 +1,88 @@
+// Plans the loading: which files each table reads, what their headers say, what staging will look like.
+
+import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
+import { EtlError, messageOf } from '../../errors.ts';
+import { identifierBytesMax } from '../../limits.ts';
+import type { NewFile } from '../../checkpoint/ledger.ts';
+import type { StagingColumn } from '../../copy/staging.ts';
+import { columnTypes } from '../../format/column-types/registry.ts';
+import { checkHeader, neededHeaders, readHeader } from '../../format/header.ts';
+import { withFilesAtOnce } from '../../source/at-once.ts';
+import { textsOf } from '../../source/confine.ts';
+import { listFiles, type ListedFile } from '../../source/list-files.ts';
+import { lookInto } from '../../source/read-file.ts';
+
+/** A table that is loaded from files: what is read, and what staging looks like. */
+export interface PlannedTable {
+  readonly table: SourceTableSpec;
+  readonly files: readonly NewFile[];
+  readonly staging: readonly StagingColumn[];
+}
+
+const planFile = async (table: SourceTableSpec, listed: ListedFile, ordinal: number): Promise<NewFile> => {
+  const { name, path } = listed;
+  const place = { table: table.name, file: name };
+  try {
+    const { state, found } = await lookInto(path, async (read, { bytes }) => {
+      if (bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', place);
+      return await readHeader(read, table.source.dialect, place);
+    });
+    const { names, line, dataByte, dataLine, lineEnd } = found;
+    const at = { ...place, line, skip: dataLine - 1 };
+    if (table.staging === 'text') {
+      const columns = textColumns(names);
+      checkHeader(columns, columns, at);
+    } else checkHeader(names, neededHeaders(table.columns, table.filter), at);
+    return { ...state, path, name, table: table.name, ordinal, header: names, dataByte, dataLine, lineEnd };
+  } catch (cause) {
+    if (cause instanceof EtlError) throw cause;
+    throw new EtlError('ETL_SOURCE_UNREADABLE', { ...place, problem: messageOf(cause) }, { cause });
+  }
+};
+
+/** As long as the server lets a name be; it would cut it itself, and call two columns by one name. */
+const cutName = (name: string): string =>
+  new TextDecoder().decode(Buffer.from(name).subarray(0, identifierBytesMax), { stream: true });
+
+/** What a text table's staging calls the fields of a header. */
+const textColumns = (header: readonly string[]): readonly string[] =>
+  header.map((name, index) => (name === '' ? `field_${index + 1}` : cutName(name)));
+
+/** Columns of the staging table: the declared ones in their types, or every header as text. */
+export const stagingColumns = (
+  table: SourceTableSpec,
+  files: readonly NewFile[],
+): readonly StagingColumn[] => {
+  if (table.staging !== 'text')
+    return table.columns.map(({ name, type, options }) => ({ name, type: columnTypes[type].sql(options) }));
+  const [first, ...others] = files;
+  const header = first!.header;
+  const different = others.find((file) => file.header.join('\0') !== header.join('\0'));
+  if (different !== undefined) {
+    const details = { table: table.name, file: different.name, first: first!.name };
+    throw new EtlError('ETL_HEADER_DIFFERS', details);
+  }
+  return textColumns(header).map((name) => ({ name, type: 'text' }));
+};
+
+const planTable = async (
+  table: SourceTableSpec,
+  workingDirectory: string,
+  params: PipelineSpec['params'],
+): Promise<PlannedTable> => {
+  const { paths, anywhere } = table.source;
+  const listed = await listFiles(table.name, paths, workingDirectory, anywhere ? [] : textsOf(params));
+  const files = await withFilesAtOnce(listed, (file, ordinal) => planFile(table, file, ordinal));
+  return { table, files, staging: stagingColumns(table, files) };
+};
+
+/** Plans every table that is loaded from files. Reads the first bytes of each file, nothing else. */
+export const planSources = async (
+  spec: PipelineSpec,
+  workingDirectory: string,
+): Promise<readonly PlannedTable[]> => {
+  const sources = spec.tables.filter((table) => table.kind === 'source');
+  const planned: PlannedTable[] = [];
+  for (const table of sources) planned.push(await planTable(table, workingDirectory, spec.params));
+  return planned;
+};

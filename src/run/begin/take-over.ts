@@ -1,0 +1,87 @@
+// Takes an unfinished run over: as it was, or as its definition and its files are now.
+
+import { hostname } from 'node:os';
+import { isSameFile, type TableChange } from '../../checkpoint/decide.ts';
+import { insertFiles, runFiles } from '../../checkpoint/ledger.ts';
+import { whyStopped } from '../../checkpoint/run-end.ts';
+import {
+  adoptRun,
+  forgetOtherFiles,
+  freeOrdinals,
+  redefineRun,
+  setOrdinals,
+} from '../../checkpoint/take-over.ts';
+import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
+import { runQuery, withTransaction } from '../../db/client.ts';
+import type { RunContext } from '../context.ts';
+import type { DefinitionHashes } from '../definition.ts';
+import { landsDirectly, sourceNames } from '../landing.ts';
+import type { LoadingRun } from '../load/load.ts';
+import { dropStaleStaging, makeLandings } from './make-landings.ts';
+import type { PlannedTable } from './plan.ts';
+
+/** A run, and which of its coordinators this process is. */
+export type RunNumber = Pick<LoadingRun, 'runId' | 'generation'>;
+
+/** Makes this process the run's coordinator. */
+export const adopt = async (
+  { client, workers, job, runQueue: queue }: RunContext,
+  runId: number,
+): Promise<RunNumber> => {
+  const { rows } = await runQuery(
+    client,
+    adoptRun(runId, { host: hostname(), pid: process.pid, workers, job, queue }),
+  );
+  if (rows.length === 0) throw await whyStopped(client, runId);
+  return { runId, generation: rows[0].generation };
+};
+
+/** The files of the run are those of the plan from now on; of the tables named, all are forgotten, with what is loaded of them. */
+const replaceFiles = async (
+  { client }: RunContext,
+  runId: number,
+  planned: readonly PlannedTable[],
+  lost: ReadonlySet<string>,
+): Promise<void> => {
+  const before = (await runFiles(client, runId)).filter(({ table }) => !lost.has(table));
+  const now = planned.flatMap(({ files }) => files);
+  const known = new Map(before.map((file) => [`${file.table}\0${file.path}`, file]));
+  const paired = now.map((file) => {
+    const old = known.get(`${file.table}\0${file.path}`);
+    return { file, id: old !== undefined && isSameFile(old, file) ? old.id : undefined };
+  });
+  const kept = paired.flatMap(({ file, id }) => (id === undefined ? [] : [{ id, ordinal: file.ordinal }]));
+  await runQuery(client, forgetOtherFiles(runId, kept));
+  await runQuery(client, freeOrdinals(runId));
+  await runQuery(client, setOrdinals(kept));
+  const added = paired.flatMap(({ file, id }) => (id === undefined ? [file] : []));
+  if (added.length > 0) await runQuery(client, insertFiles(runId, added));
+};
+
+/**
+ * Makes this process the coordinator of a run whose definition or files are others by now, in one transaction: tables that
+ * cannot keep what is loaded of them are empty again. Proved by test/fault/resume.test.ts.
+ */
+export const adoptChanged = async (
+  context: RunContext,
+  hashes: DefinitionHashes,
+  planned: readonly PlannedTable[],
+  runId: number,
+  changes: readonly TableChange[],
+): Promise<RunNumber> => {
+  const { client, spec } = context;
+  const lost = new Set(changes.filter(({ isKept }) => !isKept).map(({ table }) => table));
+  const empty = planned.filter(({ table }) => lost.has(table.name));
+  // Rows go straight into the build schema: nobody may be building there any more.
+  if (empty.some(({ table }) => landsDirectly(table))) await awaitBuildsEnd(client, spec.name);
+  return withTransaction(client, async () => {
+    const number = await adopt(context, runId);
+    // Before the run forgets which tables it had.
+    await dropStaleStaging(context, sourceNames(spec));
+    const { definition: definitionHash, tables: tableHashes, staged: stagedHashes } = hashes;
+    await runQuery(client, redefineRun(runId, { definitionHash, tableHashes, stagedHashes }));
+    await replaceFiles(context, runId, planned, lost);
+    await makeLandings(context, empty);
+    return number;
+  });
+};

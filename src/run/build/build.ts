@@ -1,0 +1,174 @@
+// Builds the new version of every table aside: what is done to one table, and all of them.
+
+import type { SourceTableSpec, TableSpec } from '../../declaration.ts';
+import { stagingTable } from '../../copy/staging.ts';
+import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
+import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import {
+  analyze,
+  buildError,
+  buildIndexes,
+  aroundSql,
+  createFromStaging,
+  setNotNull,
+} from '../../publish/build-table.ts';
+import { clearBuildSchema, countRows, dropBuildSchema } from '../../publish/build-schema.ts';
+import { inheritStatistics } from '../../publish/inherit.ts';
+import { buildSchema, type BuiltTable } from '../../publish/names.ts';
+import { transformError, type SqlText } from '../../transform/sql-file.ts';
+import type { BuildWhat } from '../../model.ts';
+import { tableOrder } from '../../pipeline/check/table-order.ts';
+import { sideBySide } from './build-side-by-side.ts';
+import { checkRow } from './check-row.ts';
+import { secondsSince, type RunContext } from '../context.ts';
+import { rounded } from '../rounded.ts';
+import { directTables, landsDirectly, namesOf } from '../landing.ts';
+import { refuseStrangers } from '../../server/preflight.ts';
+
+/** Rows of a typed table, from staging, unless they were loaded straight into it. */
+const fillTyped = async (context: RunContext, table: SourceTableSpec): Promise<number> => {
+  const names = namesOf(context.spec, table);
+  // The rows are there already; they are counted, because the proof of completeness wants what is, not what was said.
+  if (landsDirectly(table)) return (await runQuery(context.client, countRows(names))).rows[0].rows;
+  const staging = stagingTable(context.spec.name, table.name);
+  const columns = table.columns.map(({ name }) => name);
+  const filled = await runQuery(context.client, createFromStaging(names, columns, staging));
+  const required = table.columns.filter(({ nullable }) => !nullable).map(({ name }) => name);
+  if (required.length > 0) await runQuery(context.client, setNotNull(names, required));
+  return filled.rowCount ?? 0;
+};
+
+/**
+ * Rows of a table that a SQL file makes. Its unqualified names find the new tables of this run first, then production;
+ * a text table's staging is there as `<table>_staging`.
+ */
+const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promise<number> => {
+  const { client, spec } = context;
+  const names = namesOf(context.spec, table);
+  const [before, behind] = aroundSql(names);
+  const view = quoteName(names.buildSchema, `${table.name}_staging`);
+  return withTransaction(client, async () => {
+    // First on the search path, where nobody else can create anything.
+    if (table.kind === 'source')
+      await client.query(`create view ${view} as select * from ${stagingTable(spec.name, table.name)}`);
+    const filled = await withPath(client, [names.buildSchema, ...names.path], () =>
+      // The extended protocol takes one statement only: a second one in the file is refused by the server.
+      client.query({ text: before + sql.text + behind, queryMode: 'extended' } as { text: string }),
+    ).catch((cause: unknown) => {
+      throw transformError(sql, before.length, cause);
+    });
+    if (table.kind === 'source') await client.query(`drop view ${view}`);
+    return filled.rowCount ?? 0;
+  });
+};
+
+/** One part of building a table, announced and timed. */
+const making = async <T>(
+  { emit, profiler, trace }: RunContext,
+  { name: table }: TableSpec,
+  what: BuildWhat,
+  work: () => Promise<T>,
+): Promise<T> => {
+  emit({ type: 'building', table, what });
+  const start = performance.now();
+  const result = await work();
+  profiler?.addBuild({ table, what, seconds: secondsSince(start) });
+  trace?.built(table, what);
+  return result;
+};
+
+/**
+ * A table from staging is built in one transaction: nobody sets hint bits on rows whose transaction is not over, which
+ * would write the whole table to the log where pages have checksums. A SQL file reads tables that others publish, and they
+ * would wait for the indexes, too.
+ */
+const together = <T>(client: Client, sql: SqlText | undefined, build: () => Promise<T>): Promise<T> =>
+  sql === undefined ? withTransaction(client, build) : build();
+
+const buildOne = async (
+  context: RunContext,
+  table: TableSpec,
+  sqlTexts: ReadonlyMap<string, SqlText>,
+  loadSeconds: number,
+): Promise<BuiltTable> => {
+  const { client, emit, signal } = context;
+  const start = performance.now();
+  const names = namesOf(context.spec, table);
+  const sql = sqlTexts.get(table.name);
+  signal?.throwIfAborted();
+  const rows = await together(client, sql, async () => {
+    const filled = await making(context, table, 'rows', () => fill(context, table, sql));
+    const own = await making(context, table, 'indexes', () =>
+      buildIndexes(client, names, table.primaryKey, table.indexes),
+    );
+    if (own.length > 0)
+      emit({ type: 'notice', message: `${table.name}: kept indexes made by hand: ${own.join(', ')}` });
+    await making(context, table, 'statistics', async () => {
+      await inheritStatistics(client, names);
+      // It calls the functions of indexes on expressions.
+      await runQuery(client, analyze(names));
+    }).catch((cause: unknown) => {
+      throw buildError(names, 'statistics', cause);
+    });
+    return filled;
+  });
+  const indexes = table.indexes.map(({ name }) => name);
+  const { primaryKey, comment } = table;
+  const seconds = rounded(loadSeconds + secondsSince(start));
+  return { ...names, primaryKey, comment, rows, rowsBefore: null, indexes, seconds };
+};
+
+const fill = async (context: RunContext, table: TableSpec, sql: SqlText | undefined): Promise<number> => {
+  if (sql !== undefined) {
+    const rows = await fillFromSql(context, table, sql);
+    await checkRow(context.client, table, namesOf(context.spec, table));
+    return rows;
+  }
+  try {
+    return await fillTyped(context, table as SourceTableSpec);
+  } catch (cause) {
+    throw buildError(namesOf(context.spec, table), 'rows', cause);
+  }
+};
+
+/** Whatever an earlier attempt built is dropped, except for rows that were loaded there. */
+const emptyBuildSchema = async ({ client, spec }: RunContext): Promise<void> => {
+  const loaded = directTables(spec);
+  if (loaded.length > 0) return clearBuildSchema(client, spec.name, loaded);
+  await dropBuildSchema(client, spec.name);
+  await withTransaction(client, async () => {
+    await ensureSchema(client, buildSchema(spec.name));
+    await refuseStrangers(client, spec.name);
+  });
+};
+
+/** Drops what a run has built that will not publish it. Rows that were loaded there stay: the run goes on with them. */
+export const dropBuilt = async ({ client, spec }: RunContext): Promise<void> => {
+  await awaitBuildsEnd(client, spec.name);
+  const loaded = directTables(spec);
+  if (loaded.length > 0) await clearBuildSchema(client, spec.name, loaded);
+  else await dropBuildSchema(client, spec.name);
+};
+
+/**
+ * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in the order in which they
+ * depend on each other. Takes no lock on production that readers feel: test/integration/build-side-by-side.test.ts, "that
+ * read production all the time".
+ *
+ * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
+ */
+export const buildTables = async (
+  context: RunContext,
+  sqlTexts: ReadonlyMap<string, SqlText>,
+  loadSeconds: ReadonlyMap<string, number>,
+): Promise<readonly BuiltTable[]> => {
+  const { client, spec } = context;
+  await awaitBuildsEnd(client, spec.name);
+  await emptyBuildSchema(context);
+  const built = new Map<string, BuiltTable>();
+  await sideBySide(context, sqlTexts, async (own, table) => {
+    built.set(table.name, await buildOne(own, table, sqlTexts, loadSeconds.get(table.name) ?? 0));
+  });
+  return tableOrder(spec.tables).map(({ name }) => built.get(name)!);
+};

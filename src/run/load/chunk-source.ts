@@ -1,0 +1,109 @@
+// One chunk of a file as a stream of decoded blocks, with a tally of what became of its records.
+
+import type { Client } from '../../db/client.ts';
+import { readBytes, rejectsPerChunkMax } from '../../limits.ts';
+import type { Counts, LoadTimes, Position, Reject, SourceFile } from '../../model.ts';
+import type { DecodedBlock, Decoder } from '../../format/decoder.ts';
+import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
+import { piecesOf, sliceBlock } from '../../format/split/record-slice.ts';
+import type { Splitter } from '../../format/split/splitter.ts';
+import { readRange } from '../../source/read-file.ts';
+import { addCounts, noCounts } from './counts.ts';
+import type { CopyFrame } from './table-load.ts';
+
+/** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
+const readBytesMin = 64 * 1024;
+
+/** One file on its way into staging, over one connection. */
+export interface FileLoad {
+  readonly client: Client;
+  readonly file: SourceFile;
+  /** Where the segment ends: at a record, or at the file's end. */
+  readonly byteEnd: number;
+  readonly copyStatement: string;
+  readonly frame: CopyFrame;
+  readonly decode: Decoder;
+  readonly split: Splitter;
+  readonly epoch: string;
+  readonly generation: number;
+  readonly chunkBytes: number;
+  /** Rejects that a chunk ends with, from 1 to `rejectsPerChunkMax`. */
+  readonly rejectsMax: number;
+  readonly signal: AbortSignal;
+  /** Told of bytes and counts as they are decoded; told the negative when a chunk is rolled back. */
+  readonly onDecoded: (bytes: number, counts: Counts) => void;
+}
+
+/** Collects what becomes of the records of a chunk while its bytes flow. */
+export interface ChunkTally {
+  end: Position;
+  counts: Counts;
+  rejects: Reject[];
+  readonly times: Times;
+}
+
+/** LoadTimes in the making. */
+export type Times = { -readonly [Key in keyof LoadTimes]: number };
+
+/** A tally before the first block. */
+export const emptyTally = (from: Position): ChunkTally => ({
+  end: from,
+  counts: noCounts,
+  rejects: [],
+  times: { read: 0, decode: 0, copy: 0, ledger: 0 },
+});
+
+/**
+ * Blocks of the chunk that begins at `from`: whole records, about `chunkBytes` of them, fewer when many are rejected. None has
+ * more records than a chunk may have rejects: what is decoded of one is bounded, however short the records are.
+ */
+export async function* chunkBlocks(
+  load: FileLoad,
+  from: Position,
+  tally: ChunkTally,
+): AsyncGenerator<RecordBlock, void> {
+  const { file, byteEnd, chunkBytes, rejectsMax, split } = load;
+  const reads = readRange(file, from.byte, byteEnd, Math.max(readBytesMin, Math.min(readBytes, chunkBytes)));
+  for await (const whole of recordBlocks(reads, from, split))
+    for (const block of piecesOf(whole, rejectsPerChunkMax, chunkBytes)) {
+      load.signal.throwIfAborted();
+      yield block;
+      // A chunk is about `chunkBytes`: it ends where the next block would lead further away from that.
+      if (positionAfter(block).byte - from.byte + block.fileBytes / 2 >= chunkBytes) return;
+      if (tally.rejects.length >= rejectsMax) return;
+    }
+}
+
+/** A block, or what a chunk takes of it, with what became of its records. */
+export interface TakenBlock {
+  readonly block: RecordBlock;
+  readonly decoded: DecodedBlock;
+}
+
+/**
+ * Decodes a block; when the chunk may not have all of its rejects, only up to the last that it may have. A chunk that is full
+ * must not be asked (test/integration/reject-bounds.test.ts, "keeps no more than each worker may").
+ */
+export const takeBlock = (load: FileLoad, block: RecordBlock, tally: ChunkTally): TakenBlock => {
+  const decoded = load.decode(block);
+  const room = load.rejectsMax - tally.rejects.length;
+  if (decoded.rejects.length <= room) return { block, decoded };
+  const last = decoded.rejects[room - 1]!.position.record;
+  const part = sliceBlock(block, 0, last + 1 - block.position.record);
+  return { block: part, decoded: load.decode(part) };
+};
+
+/** Adds what became of the records of a block to the tally. */
+export const addToTally = (
+  load: FileLoad,
+  block: RecordBlock,
+  { counts, rejects }: Omit<DecodedBlock, 'copyBytes'>,
+  tally: ChunkTally,
+): void => {
+  const end = positionAfter(block);
+  // Blank lines before a block's first record may be in no block when it is a piece of another one.
+  load.onDecoded(end.byte - tally.end.byte, counts);
+  tally.end = end;
+  tally.counts = addCounts(tally.counts, counts);
+  for (const reject of rejects) tally.rejects.push(reject);
+};

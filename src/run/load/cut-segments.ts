@@ -1,0 +1,101 @@
+// Divides what is missing among the workers: whole files where that comes out even, small ones together, otherwise pieces that
+// are cut by a scan which runs ahead of the loaders.
+
+import { createSplitter } from '../../format/split/splitter.ts';
+import { segmentCuts } from '../../format/split/segment-cuts.ts';
+import {
+  segmentBytesMin,
+  segmentChunks,
+  segmentsPerJobMax,
+  segmentsPerWorker,
+  unevenMax,
+} from '../../limits.ts';
+import type { Segment, SourceFile } from '../../model.ts';
+import { readRange } from '../../source/read-file.ts';
+import type { SourceTableSpec } from '../../declaration.ts';
+
+const bytesOf = ({ start, byteEnd }: Segment): number => byteEnd - start.byte;
+
+const total = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0);
+
+/** Bytes of the busiest worker, when each takes the largest that is left: close to the best that can be done. */
+const longestShare = (sizes: readonly number[], workers: number): number => {
+  const shares = Array.from({ length: workers }, () => 0);
+  for (const size of sizes.toSorted((one, other) => other - one)) {
+    const least = shares.indexOf(Math.min(...shares));
+    shares[least]! += size;
+  }
+  return Math.max(...shares);
+};
+
+/** Bytes of the pieces that these gaps are cut into; Infinity when they are best left whole. Pure. */
+export const pieceBytes = (sizes: readonly number[], workers: number, chunkBytes: number): number => {
+  const even = total(sizes) / workers;
+  if (longestShare(sizes, workers) <= unevenMax * even) return Infinity;
+  return Math.max(segmentBytesMin, Math.min(segmentChunks * chunkBytes, even / segmentsPerWorker));
+};
+
+/** Workers that surely have something to do. */
+export const busyWorkers = (missing: readonly Segment[], workers: number, chunkBytes: number): number =>
+  pieceBytes(missing.map(bytesOf), workers, chunkBytes) === Infinity
+    ? Math.min(workers, missing.length)
+    : workers;
+
+/** What is missing of a run, and who loads it. */
+export interface Division {
+  readonly missing: readonly Segment[];
+  readonly files: readonly SourceFile[];
+  readonly tables: readonly SourceTableSpec[];
+  readonly workers: number;
+  readonly chunkBytes: number;
+}
+
+/** Pieces of one gap, found one after the other. Reads the file once, from the gap's first byte. */
+async function* piecesOf(
+  gap: Segment,
+  { files, tables }: Division,
+  bytes: number,
+): AsyncGenerator<Segment, void> {
+  const file = files.find(({ id }) => id === gap.fileId)!;
+  const { dialect } = tables.find(({ name }) => name === file.table)!.source;
+  const reads = readRange(file, gap.start.byte, gap.byteEnd);
+  let start = gap.start;
+  const splitter = createSplitter(dialect, file.header.length, file.lineEnd);
+  for await (const cut of segmentCuts(reads, start, splitter, bytes)) {
+    yield { fileId: file.id, start, byteEnd: cut.byte };
+    start = cut;
+  }
+  yield { fileId: file.id, start, byteEnd: gap.byteEnd };
+}
+
+/**
+ * Small gaps together, so that each does not cost the queue a job: so many that every worker still gets several. Pure.
+ */
+export const jobsOf = (gaps: readonly Segment[], workers: number): readonly (readonly Segment[])[] => {
+  const share = total(gaps.map(bytesOf)) / (segmentsPerWorker * workers);
+  const jobBytesMax = Math.min(segmentBytesMin, share);
+  const jobs: Segment[][] = [];
+  let bytes = 0;
+  for (const gap of gaps) {
+    bytes += bytesOf(gap);
+    const last = jobs.at(-1);
+    if (last !== undefined && bytes <= jobBytesMax && last.length < segmentsPerJobMax) last.push(gap);
+    else {
+      jobs.push([gap]);
+      bytes = bytesOf(gap);
+    }
+  }
+  return jobs;
+};
+
+/** Yields the jobs of a load: first the gaps that stay whole, then the pieces of the others as they are found. */
+export async function* divide(division: Division): AsyncGenerator<readonly (readonly Segment[])[], void> {
+  const { missing, workers, chunkBytes } = division;
+  const bytes = pieceBytes(missing.map(bytesOf), workers, chunkBytes);
+  // A piece that is hardly larger than its share is not worth a scan.
+  const isWhole = (gap: Segment): boolean => bytesOf(gap) <= 1.5 * bytes;
+  const whole = missing.filter(isWhole);
+  if (whole.length > 0) yield jobsOf(whole, workers);
+  for (const gap of missing)
+    if (!isWhole(gap)) for await (const piece of piecesOf(gap, division, bytes)) yield [[piece]];
+}

@@ -1,0 +1,100 @@
+// A second process that loads for a run which another process coordinates.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../../checkpoint/ledger.ts';
+import { withClient, type Client } from '../../db/client.ts';
+import { refuseSharedSessions } from '../../db/connect/pooler.ts';
+import { EtlError } from '../../errors.ts';
+import { queuePollMs } from '../../limits.ts';
+import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
+import { serveQueue } from '../../queue/load-queue.ts';
+import { createContext, prepareJob, type Job } from '../job.ts';
+import { withSegmentWork, type LoadingRun } from './load.ts';
+import { landingsThere } from '../begin/make-landings.ts';
+import type { RunHooks, RunOptions } from '../options.ts';
+import { stagingColumns } from '../begin/plan.ts';
+import { refuseStrangers } from '../../server/preflight.ts';
+import type { RunContext } from '../context.ts';
+
+/** The run that is being loaded now. Errors: ETL_JOIN_REFUSED. */
+const findRun = async (context: RunContext, { hashes }: Job): Promise<LatestRun> => {
+  const pipeline = context.spec.name;
+  const latest = await latestRun(context.client, pipeline);
+  if (latest?.state !== 'loading')
+    throw new EtlError('ETL_JOIN_REFUSED', { pipeline, problem: 'no run of it is being loaded' });
+  if (latest.definitionHash !== hashes.definition)
+    throw new EtlError('ETL_JOIN_REFUSED', { pipeline, problem: `run ${latest.id} has another definition` });
+  return latest;
+};
+
+/** The run as its coordinator wrote it into the ledger; this process looks at no file before it loads it. */
+const loadingRun = async (
+  { client, spec }: RunContext,
+  { id, epoch, generation }: LatestRun,
+): Promise<LoadingRun> => {
+  const files = await runFiles(client, id);
+  const sources = spec.tables.filter((table) => table.kind === 'source');
+  const planned = sources.map((table) => {
+    const own = files.filter((file) => file.table === table.name);
+    return { table, files: own, staging: stagingColumns(table, own) };
+  });
+  return { runId: id, epoch, generation, files, planned };
+};
+
+/**
+ * Looks at the tables that are loaded into, which may have been made after the first look. All of them must be there: one that is
+ * made later is not looked at. Errors: ETL_UNTRUSTED, ETL_JOIN_REFUSED.
+ */
+const refuseStrangersTables = async (
+  { client, spec }: RunContext,
+  { planned }: LoadingRun,
+): Promise<void> => {
+  const there = await landingsThere(client, spec, planned);
+  await refuseStrangers(client, spec.name);
+  if (planned.some(({ table }) => !there.has(table.name)))
+    throw new EtlError('ETL_JOIN_REFUSED', { pipeline: spec.name, problem: 'its tables are gone' });
+};
+
+/** Whether there is still something to load for this coordinator. Errors: ETL_RUN_SUPERSEDED. */
+const isLoading = async (client: Client, { runId, generation }: LoadingRun): Promise<boolean> => {
+  const standing = await runStanding(client, runId);
+  if (standing.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
+  return standing.state === 'loading';
+};
+
+/** Loads as `joinRun` does, for a worker. */
+export const loadForWorker = async (
+  pipeline: Pipeline,
+  options: RunOptions,
+  hooks: RunHooks,
+): Promise<void> => {
+  const job = await prepareJob(pipeline, options, hooks);
+  await withClient(job.address, async (client) => {
+    await refuseSharedSessions(client, job.address);
+    await refuseStrangers(client, pipeline.name);
+    const context = await createContext(job, client, []);
+    const run = await loadingRun(context, await findRun(context, job));
+    await refuseStrangersTables(context, run);
+    const chunks = await loadedChunks(client, run.runId);
+    await context.queue.backend.claim(client, context.queue.namespace);
+    await withSegmentWork(context, run, chunks, async (serving) => {
+      const service = await serveQueue(serving);
+      try {
+        while (!options.drain?.aborted && (await isLoading(client, run)))
+          await Promise.race([sleep(queuePollMs, undefined, { signal: options.signal }), service.failed]);
+      } finally {
+        await service.close();
+      }
+    });
+  });
+};
+
+/**
+ * Loads segments of the run of this pipeline that is being loaded now, beside its coordinator, until loading is over.
+ * The sources must be reachable under the same paths. Killed at any moment, its work is delivered to the others.
+ *
+ * Errors: ETL_JOIN_REFUSED when there is no such run; ETL_LOCK_LOST when its coordinator is gone; ETL_RUN_SUPERSEDED when the
+ * run was taken over by another coordinator, and may be joined again; those of loading.
+ */
+export const joinRun = (pipeline: Pipeline, options: RunOptions = {}): Promise<void> =>
+  loadForWorker(pipeline, options, {});

@@ -1,0 +1,192 @@
+// Loads what is missing of a run's files into staging: one job a segment on the run's queue, a thread with
+// a connection of its own for each worker.
+
+import { missingSegments } from '../../checkpoint/resume.ts';
+import { loadedChunks, type LoadedChunkRow } from '../../checkpoint/ledger.ts';
+import { whenLost, type Client } from '../../db/client.ts';
+import type { SourceTableSpec } from '../../declaration.ts';
+import { EtlError } from '../../errors.ts';
+import { helpedShare } from '../../limits.ts';
+import type { Counts, SourceFile } from '../../model.ts';
+import { readSegmentJob } from '../../pipeline/job-payload.ts';
+import type { QueuePlace } from '../../queue/job-queue.ts';
+import { removeQueue, workOff, type ServeOptions } from '../../queue/load-queue.ts';
+import { stopIfHopeless } from '../../reject/store.ts';
+import { traceSegment } from '../../trace/run-trace.ts';
+import type { RunContext } from '../context.ts';
+import { addCounts, noCounts } from './counts.ts';
+import { busyWorkers, divide } from './cut-segments.ts';
+import { landingTable } from '../landing.ts';
+import { withLoaders, type LoaderPool } from './loader-pool.ts';
+import type { PlannedTable } from '../begin/plan.ts';
+import { followTable, type TableProgress } from './progress.ts';
+import type { LoaderSetup } from './segment-loader.ts';
+
+/** A run as far as loading it is concerned. */
+export interface LoadingRun {
+  readonly runId: number;
+  readonly epoch: string;
+  /** Which coordinator of the run this is, from 1: another one's pieces may overlap ours. */
+  readonly generation: number;
+  readonly files: readonly SourceFile[];
+  readonly planned: readonly PlannedTable[];
+}
+
+/** A table that is being loaded, and how far it is. */
+interface LoadingTable {
+  readonly table: SourceTableSpec;
+  readonly progress: TableProgress;
+}
+
+const followTables = (
+  context: RunContext,
+  { planned, files }: LoadingRun,
+  chunks: readonly LoadedChunkRow[],
+): ReadonlyMap<string, LoadingTable> =>
+  new Map(
+    planned.map(({ table }) => {
+      const own = files.filter((file) => file.table === table.name);
+      const progress = followTable(table.name, own, chunks, context.emit);
+      return [table.name, { table, progress }];
+    }),
+  );
+
+/** What a process does with a segment of the run, with a loader of the pool. */
+const segmentWork = (
+  context: RunContext,
+  run: LoadingRun,
+  tables: ReadonlyMap<string, LoadingTable>,
+  loaders: LoaderPool,
+): ServeOptions['load'] => {
+  const filesById = new Map(run.files.map((file) => [file.id, file]));
+  return async ({ fileId, start, byteEnd }, leave, parent) => {
+    leave.throwIfAborted();
+    const file = filesById.get(fileId)!;
+    const loading = tables.get(file.table)!;
+    const about = { pipeline: context.spec.name, run: run.runId, table: file.table, file: file.name };
+    const trace = context.tracer && traceSegment(context.tracer, parent, about);
+    await loaders.use((loader) =>
+      loader
+        .load(
+          { file, start, byteEnd },
+          {
+            onDecoded: loading.progress.add,
+            afterChunk: (times, news) => {
+              trace?.loaded(times, news);
+              context.profiler?.addLoad(file.table, times);
+              context.onChunk(times);
+              stopIfHopeless(run.runId, loading.table, loading.progress.counts());
+            },
+            drain: context.drain,
+            leave,
+            abort: context.signal,
+          },
+        )
+        .catch((error: unknown) => {
+          // What is broken off because of another segment's error is none of its own.
+          if (!leave.aborted && !context.signal?.aborted && !context.drain?.aborted) trace?.failed(error);
+          throw error;
+        }),
+    );
+    loading.progress.segmentDone();
+  };
+};
+
+/** A process's share in loading a run: what to give to the queue. */
+export const withSegmentWork = <T>(
+  context: RunContext,
+  run: LoadingRun,
+  chunks: readonly LoadedChunkRow[],
+  use: (options: ServeOptions, seconds: () => ReadonlyMap<string, number>) => Promise<T>,
+): Promise<T> => {
+  const { spec, address, chunkBytes, workers, queue, drain } = context;
+  const { config, label, sessionName } = address;
+  const setup: LoaderSetup = {
+    pipeline: spec.name,
+    address: { config, label, sessionName },
+    epoch: run.epoch,
+    generation: run.generation,
+    chunkBytes,
+    tables: run.planned.map(({ table, staging }) => ({
+      target: landingTable(spec, table),
+      table,
+      staging,
+    })),
+  };
+  const tables = followTables(context, run, chunks);
+  const seconds = () => new Map([...tables].map(([name, { progress }]) => [name, progress.seconds()]));
+  const busy = busyWorkers(missingSegments(run.files, chunks), workers, chunkBytes);
+  return withLoaders(setup, context.file, busy, (loaders) =>
+    use(
+      {
+        queue,
+        runId: run.runId,
+        generation: run.generation,
+        workers,
+        drain,
+        outside: whenLost(context.client, address),
+        load: segmentWork(context, run, tables, loaders),
+        read: readSegmentJob,
+        trace: context.trace?.carried(),
+      },
+      seconds,
+    ),
+  );
+};
+
+/** Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, ETL_QUEUE_SHARED; the driver's own. */
+const prepareQueue = async (client: Client, { backend, namespace }: QueuePlace): Promise<void> => {
+  await backend.prepare();
+  await backend.claim(client, namespace);
+};
+
+/** Removes the jobs of a run whose work is done, or that nobody will continue. */
+export const forgetJobs = async ({ client, queue }: RunContext, runId: number): Promise<void> => {
+  await prepareQueue(client, queue);
+  await removeQueue({ queue, runId });
+};
+
+/** A queue that is worked off and a ledger with gaps: the queue was emptied. The run then begins again from the ledger. */
+const expectLoaded = async ({ client, queue }: RunContext, run: LoadingRun): Promise<void> => {
+  const left = missingSegments(run.files, await loadedChunks(client, run.runId)).length;
+  if (left === 0) return;
+  const problem = `it is empty, and ${left} ${left === 1 ? 'range' : 'ranges'} of files are not loaded`;
+  throw new EtlError('ETL_QUEUE_LOST', { queue: queue.backend.label, problem });
+};
+
+/** What the chunks of a table came to. */
+const countsOf = ({ files }: LoadingRun, table: string, chunks: readonly LoadedChunkRow[]): Counts => {
+  const own = new Set(files.filter((file) => file.table === table).map(({ id }) => id));
+  return chunks.filter(({ fileId }) => own.has(fileId)).reduce<Counts>(addCounts, noCounts);
+};
+
+/**
+ * Loads what the ledger does not hold, and returns the seconds each table took.
+ * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
+ */
+export const loadMissing = async (
+  context: RunContext,
+  run: LoadingRun,
+): Promise<ReadonlyMap<string, number>> => {
+  const chunks = await loadedChunks(context.client, run.runId);
+  const missing = missingSegments(run.files, chunks);
+  if (missing.length === 0) {
+    // A process that was killed behind its last commit left the job of that commit.
+    if (chunks.length > 0) await forgetJobs(context, run.runId);
+    followTables(context, run, chunks);
+    return new Map();
+  }
+  // A run that stopped for its rejects, and whose files are as they were, need not keep more of them.
+  for (const { table } of run.planned) stopIfHopeless(run.runId, table, countsOf(run, table.name, chunks));
+  const { chunkBytes, queue, job } = context;
+  // A run of the queue is cut for those who may help, too.
+  const workers = job === undefined ? context.workers : helpedShare * context.workers;
+  const tables = run.planned.map(({ table }) => table);
+  return withSegmentWork(context, run, chunks, async (options, seconds) => {
+    // Meanwhile the loading threads start.
+    await prepareQueue(context.client, queue);
+    await workOff(options, divide({ missing, files: run.files, tables, workers, chunkBytes }));
+    await expectLoaded(context, run);
+    return seconds();
+  });
+};

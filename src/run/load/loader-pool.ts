@@ -1,0 +1,85 @@
+// The segment loaders of one process: one a worker, in threads where the definition can get there.
+
+import type { PipelineFile } from '../definition.ts';
+import type { LoaderSetup, SegmentLoader } from './segment-loader.ts';
+import { startThreadLoader } from './thread-loader.ts';
+import type { ThreadSetup } from './thread-messages.ts';
+
+/** Loaders of the workers: each belongs to one job at a time. */
+export interface LoaderPool {
+  readonly use: (work: (loader: SegmentLoader) => Promise<void>) => Promise<void>;
+}
+
+/** What a loading thread begins with; undefined when the definition's functions cannot get there. */
+const threadSetup = (loader: LoaderSetup, file: PipelineFile | undefined): ThreadSetup | undefined => {
+  const withoutFunctions = {
+    ...loader,
+    tables: loader.tables.map(({ table, ...rest }) => ({
+      ...rest,
+      table: { ...table, columns: [], filter: [] },
+    })),
+  };
+  // A copy of a Zod schema has no methods: they are found by its prototype, so that copying it throws no error.
+  const hasSchema = loader.tables.some(({ table }) =>
+    table.columns.some(({ schema }) => schema !== undefined),
+  );
+  const setups = [
+    ...(hasSchema ? [] : [{ loader, file: undefined }]),
+    ...(file ? [{ loader: withoutFunctions, file }] : []),
+  ];
+  return setups.find(isCloneable);
+};
+
+const isCloneable = (value: unknown): boolean => {
+  try {
+    structuredClone(value);
+    return true;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'DataCloneError') return false;
+    throw error;
+  }
+};
+
+/** How a loader is started. Only a process that loads in its main thread needs the decoders there. */
+const loaderStart = async (
+  setup: LoaderSetup,
+  file: PipelineFile | undefined,
+): Promise<() => SegmentLoader> => {
+  const inThread = threadSetup(setup, file);
+  if (inThread !== undefined) return () => startThreadLoader(inThread);
+  const { createSegmentLoader } = await import('./segment-loader.ts');
+  return () => createSegmentLoader(setup);
+};
+
+/** Gives every worker a loader, in a thread if that can be; at once for so many of them that surely have work. */
+export const withLoaders = async <T>(
+  setup: LoaderSetup,
+  file: PipelineFile | undefined,
+  busy: number,
+  work: (pool: LoaderPool) => Promise<T>,
+): Promise<T> => {
+  const start = await loaderStart(setup, file);
+  const all = Array.from({ length: busy }, start);
+  const idle = [...all];
+  const take = (): SegmentLoader => {
+    const free = idle.pop();
+    if (free !== undefined) return free;
+    const started = start();
+    all.push(started);
+    return started;
+  };
+  try {
+    return await work({
+      use: async (job) => {
+        const loader = take();
+        try {
+          await job(loader);
+        } finally {
+          idle.push(loader);
+        }
+      },
+    });
+  } finally {
+    await Promise.all(all.map((loader) => loader.close()));
+  }
+};

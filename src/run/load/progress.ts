@@ -1,0 +1,62 @@
+// Totals of each table while it loads, told at most ten times a second.
+
+import type { LoadedChunkRow } from '../../checkpoint/ledger.ts';
+import { progressIntervalMs } from '../../limits.ts';
+import type { Counts, RunEvent, SourceFile } from '../../model.ts';
+import { secondsSince } from '../context.ts';
+import { addCounts, noCounts } from './counts.ts';
+
+export interface TableProgress {
+  /** Adds what a segment decoded; negative when a chunk was rolled back. */
+  readonly add: (bytes: number, counts: Counts) => void;
+  /** Says that a segment is done; when all bytes are read, so is the table. */
+  readonly segmentDone: () => void;
+  readonly counts: () => Counts;
+  /** Seconds from the first byte to the last. */
+  readonly seconds: () => number;
+}
+
+/** Follows one table, beginning with what the ledger holds of its files. */
+export const followTable = (
+  table: string,
+  files: readonly SourceFile[],
+  chunks: readonly LoadedChunkRow[],
+  emit: (event: RunEvent) => void,
+): TableProgress => {
+  const ids = new Set(files.map(({ id }) => id));
+  const loaded = chunks.filter(({ fileId }) => ids.has(fileId));
+  const bytesTotal = files.reduce((sum, file) => sum + file.bytes - file.dataByte, 0);
+  let bytes = loaded.reduce((sum, { start, end }) => sum + end.byte - start, 0);
+  let counts = loaded.reduce<Counts>(addCounts, noCounts);
+  let toldAt = -Infinity;
+  let startedAt: number | undefined;
+  let seconds = 0;
+  let isLoaded = false;
+  const tell = (): void => {
+    toldAt = performance.now();
+    emit({ type: 'progress', table, bytes, bytesTotal, ...counts });
+  };
+  const tellWhenLoaded = (): void => {
+    if (bytes < bytesTotal || isLoaded) return;
+    isLoaded = true;
+    tell();
+    emit({ type: 'loaded', table, seconds });
+  };
+  // Where this process begins: without it nobody could tell its pace from what an earlier one did.
+  tell();
+  tellWhenLoaded();
+  return {
+    add: (moreBytes, more) => {
+      startedAt ??= performance.now();
+      bytes += moreBytes;
+      counts = addCounts(counts, more);
+      if (performance.now() - toldAt >= progressIntervalMs) tell();
+    },
+    segmentDone: () => {
+      seconds = startedAt === undefined ? 0 : secondsSince(startedAt);
+      tellWhenLoaded();
+    },
+    counts: () => counts,
+    seconds: () => seconds,
+  };
+};

@@ -1,0 +1,79 @@
+// How one table is loaded: decoder, COPY statement and counts, put together once and shared by its segments.
+
+import type { SourceTableSpec } from '../../declaration.ts';
+import type { SourceFile } from '../../model.ts';
+import { copyBinary, copyText, copyVerbatim, noQuote, type StagingColumn } from '../../copy/staging.ts';
+import { encodeTextRow } from '../../copy/encode-text.ts';
+import { compiledObstacle, createCompiledDecoder } from '../../format/compiled/compiled-decoder.ts';
+import { binaryHead, binaryTail } from '../../format/compiled/row-bytes.ts';
+import type { Decoder } from '../../format/decoder.ts';
+import { createRecordDecoder } from '../../format/record-decoder.ts';
+import { createSplitter, type Splitter } from '../../format/split/splitter.ts';
+import { createVerbatimDecoder } from '../../format/verbatim-decoder.ts';
+
+/** What stands before and behind the rows of one COPY. */
+export interface CopyFrame {
+  readonly head: Buffer;
+  readonly tail: Buffer;
+}
+
+export interface TableLoad {
+  readonly table: SourceTableSpec;
+  readonly copyStatement: string;
+  readonly frame: CopyFrame;
+  readonly decoderFor: (file: SourceFile) => Decoder;
+  readonly splitterFor: (file: SourceFile) => Splitter;
+}
+
+const nothing = Buffer.alloc(0);
+const noFrame: CopyFrame = { head: nothing, tail: nothing };
+const binaryFrame: CopyFrame = { head: binaryHead, tail: binaryTail };
+
+/** Which decoder a table gets, and why, for `etl run --explain`. */
+export interface DecoderChoice {
+  readonly decoder: 'compiled' | 'record' | 'verbatim';
+  readonly why: string;
+}
+
+/** The compiled decoder whenever it applies. */
+export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
+  if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
+  const obstacle = compiledObstacle(table);
+  return obstacle === undefined
+    ? { decoder: 'compiled', why: 'its dialect and types are those that it knows' }
+    : { decoder: 'record', why: obstacle };
+};
+
+/** Puts the loading of a table together; `target` is the quoted name of the table that COPY fills. */
+export const createTableLoad = (
+  target: string,
+  table: SourceTableSpec,
+  staging: readonly StagingColumn[],
+): TableLoad => {
+  const { dialect } = table.source;
+  const common = {
+    table,
+    splitterFor: (file: SourceFile) => createSplitter(dialect, file.header.length, file.lineEnd),
+  };
+  const { decoder } = chooseDecoder(table);
+  if (decoder === 'verbatim')
+    return {
+      ...common,
+      frame: noFrame,
+      copyStatement: copyVerbatim(target, staging, dialect),
+      decoderFor: (file) => createVerbatimDecoder(table, file.header.length, noQuote),
+    };
+  if (decoder === 'compiled')
+    return {
+      ...common,
+      frame: binaryFrame,
+      copyStatement: copyBinary(target, staging),
+      decoderFor: (file) => createCompiledDecoder(table, file.header, file.name, file.lineEnd),
+    };
+  return {
+    ...common,
+    frame: noFrame,
+    copyStatement: copyText(target, staging),
+    decoderFor: (file) => createRecordDecoder(table, file.header, file.name, file.lineEnd, encodeTextRow),
+  };
+};

@@ -1,0 +1,90 @@
+// The proof that a run is complete, and the judgement of its rejects, both from the ledger.
+
+import { fileTotals, type FileTotals } from '../../checkpoint/ledger.ts';
+import { stagingTable } from '../../copy/staging.ts';
+import type { SourceTableSpec } from '../../declaration.ts';
+import type { Client } from '../../db/client.ts';
+import { EtlError, codeOf } from '../../errors.ts';
+import type { Counts } from '../../model.ts';
+import type { BuiltTable } from '../../publish/names.ts';
+import { faultKinds, isOverLimit, kindLines, limitText } from '../../reject/store.ts';
+import { withFilesAtOnce } from '../../source/at-once.ts';
+import { fileState } from '../../source/read-file.ts';
+import { formatCount, plural } from '../../wording.ts';
+import type { RunContext } from '../context.ts';
+import { addCounts, noCounts } from '../load/counts.ts';
+
+const sourceTables = ({ spec }: RunContext): readonly SourceTableSpec[] =>
+  spec.tables.filter((table) => table.kind === 'source');
+
+const countsOf = (totals: readonly FileTotals[], table: string): Counts =>
+  totals.filter((file) => file.table === table).reduce<Counts>(addCounts, noCounts);
+
+/** Kinds of faults that an error names, each with an example: the rest is in etl.reject. */
+const kindsShown = 5;
+
+/** Throws ETL_REJECT_LIMIT, with what is wrong, when a table has more than it allows. */
+export const checkRejects = async (context: RunContext, runId: number): Promise<void> => {
+  const totals = await fileTotals(context.client, runId);
+  for (const { name, rejectLimit } of sourceTables(context)) {
+    const { rejected, records } = countsOf(totals, name);
+    if (!isOverLimit(rejectLimit, rejected, records)) continue;
+    const examples = kindLines(await faultKinds(context.client, runId, name, kindsShown));
+    // A load that was stopped has not seen them all.
+    const isWhole = totals.every(({ table, covered }) => table !== name || covered);
+    const extent = isWhole ? '' : ' read so far';
+    const details = { table: name, rejected, records, limit: limitText(rejectLimit), run: runId };
+    throw new EtlError('ETL_REJECT_LIMIT', { ...details, extent, examples });
+  }
+};
+
+/** Throws ETL_SOURCE_CHANGED when a file is not what it was when the run was planned. */
+export const checkSources = async (totals: readonly FileTotals[]): Promise<void> => {
+  await withFilesAtOnce(totals, async ({ table, name, path, fingerprint }) => {
+    const state = await fileState(path).catch((cause: unknown) => {
+      if (codeOf(cause) === 'ENOENT') return undefined;
+      throw cause;
+    });
+    if (state?.fingerprint !== fingerprint) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
+  });
+};
+
+const stagedRows = async (client: Client, pipeline: string, table: string): Promise<number> => {
+  const { rows } = await client.query(`select count(*)::float8 as n from ${stagingTable(pipeline, table)}`);
+  return rows[0].n;
+};
+
+/**
+ * Proves, from the ledger, that every byte of every file is accounted for and that the built tables hold every row
+ * copied. Called inside the publishing transaction. Errors: ETL_INCOMPLETE.
+ */
+export const checkComplete = async (
+  context: RunContext,
+  runId: number,
+  built: readonly BuiltTable[],
+): Promise<void> => {
+  const totals = await fileTotals(context.client, runId);
+  const incomplete = (table: string, problem: string): EtlError =>
+    new EtlError('ETL_INCOMPLETE', { table, problem });
+  for (const { table, name, covered, records, copied, rejected, filtered } of totals) {
+    if (!covered) throw incomplete(table, `${name} is not loaded whole`);
+    if (records !== copied + rejected + filtered)
+      throw incomplete(
+        table,
+        `${name}: ${plural(records, 'record')} read, but ${formatCount(copied)} copied + ${formatCount(rejected)} rejected + ${formatCount(filtered)} filtered`,
+      );
+  }
+  for (const table of sourceTables(context)) {
+    const { copied } = countsOf(totals, table.name);
+    // A typed table was built from its staging row by row; SQL over a text table may drop rows, staging may not.
+    const found =
+      table.staging !== 'text'
+        ? built.find(({ table: name }) => name === table.name)!.rows
+        : await stagedRows(context.client, context.spec.name, table.name);
+    if (found !== copied)
+      throw incomplete(
+        table.name,
+        `${plural(copied, 'row')} copied, but ${formatCount(found)} found in staging`,
+      );
+  }
+};

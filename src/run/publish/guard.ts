@@ -1,0 +1,86 @@
+// Judges whether tables have too few rows to be published, beside those that production has.
+
+import type { Guard } from '../../declaration.ts';
+import { runQuery, withTransaction, type Client } from '../../db/client.ts';
+import type { Query } from '../../db/sql.ts';
+import { EtlError } from '../../errors.ts';
+import { productionName, type BuiltTable, type TableNames } from '../../publish/names.ts';
+import { formatCount } from '../../wording.ts';
+import type { RunContext } from '../context.ts';
+
+/** What is known of a table in production without reading it; `published` is null unless a run made this very table. */
+interface Known {
+  readonly published: number | null;
+}
+
+const selectKnown = ({ schema, table }: TableNames): Query => ({
+  text: `select (
+      select p.rows::float8 from etl.published_table p
+        where p.table_oid = c.oid and p.schema_name = $1 and p.table_name = $2 order by p.run_id desc limit 1
+    ) as published
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = $1 and c.relname = $2`,
+  values: [schema, table],
+});
+
+/** A count waits so long for somebody who locks a table against readers; publishing then tries again. */
+const countLockMs = 2_000;
+
+/** As readers see it. Takes no lock that a reader feels, and waits for none for long. */
+const countRows = (client: Client, table: TableNames): Promise<number> =>
+  withTransaction(client, async () => {
+    await client.query(`set local lock_timeout = ${countLockMs}`);
+    return (await client.query(`select count(*)::float8 as rows from ${productionName(table)}`)).rows[0].rows;
+  });
+
+const isPassed = ({ rowsMin, shrinkMaxPercent }: Guard, rows: number, before: number): boolean =>
+  rows >= rowsMin && (before - rows) * 100 <= shrinkMaxPercent * before;
+
+/**
+ * Rows that production has: what the run recorded that published this very table, and else a count. A table that would be
+ * refused for its loss is always counted: people may have deleted rows since, and that is not the run's loss.
+ */
+const rowsBefore = async (client: Client, guard: Guard, built: BuiltTable): Promise<number | null> => {
+  const known: Known | undefined = (await runQuery(client, selectKnown(built))).rows[0];
+  if (known === undefined) return null;
+  if (known.published !== null && isPassed(guard, built.rows, known.published)) return known.published;
+  return countRows(client, built);
+};
+
+const refusalOf = ({ rowsMin, shrinkMaxPercent }: Guard, built: BuiltTable): string => {
+  const { schema, table, rows, rowsBefore: before } = built;
+  const limit =
+    rows < rowsMin
+      ? `at least ${formatCount(rowsMin)}`
+      : `at most ${shrinkMaxPercent}% fewer than the ${formatCount(before!)} that are there`;
+  return `\n  ${schema}.${table}: ${formatCount(rows)} rows, its guard asks for ${limit}`;
+};
+
+/**
+ * Compares every built table with production before any is published, and returns them with the rows that production has.
+ * Those may still change until the publishing transaction: the guard is there for files that came empty or cut off.
+ *
+ * Errors: ETL_GUARD naming every table that its guard refuses and `allowShrink` does not name.
+ */
+export const checkGuards = async (
+  { client, spec, allowShrink, emit }: RunContext,
+  built: readonly BuiltTable[],
+): Promise<readonly BuiltTable[]> => {
+  const measured: BuiltTable[] = [];
+  const problems: { readonly table: string; readonly text: string }[] = [];
+  for (const table of built) {
+    const { guard } = spec.tables.find(({ name }) => name === table.table)!;
+    const one = { ...table, rowsBefore: await rowsBefore(client, guard, table) };
+    measured.push(one);
+    if (!isPassed(guard, one.rows, one.rowsBefore ?? 0))
+      problems.push({ table: one.table, text: refusalOf(guard, one) });
+  }
+  const refused = problems.filter(({ table }) => !allowShrink.includes(table));
+  if (refused.length > 0)
+    throw new EtlError('ETL_GUARD', {
+      tables: refused.map(({ table }) => table).join(','),
+      problems: refused.map(({ text }) => text).join(''),
+    });
+  for (const { text } of problems) emit({ type: 'notice', message: `${text.trim()}; it was allowed` });
+  return measured;
+};

@@ -1,0 +1,108 @@
+// What a run came to, read back from the ledger; and whether the last published run still stands.
+
+import { fileTotals } from '../../checkpoint/ledger.ts';
+import type { PipelineSpec } from '../../declaration.ts';
+import { runQuery, type Client } from '../../db/client.ts';
+import { quoteName, type Query } from '../../db/sql.ts';
+import type { TableResult } from '../../model.ts';
+import { plural } from '../../wording.ts';
+import type { RunContext } from '../context.ts';
+import { addCounts, noCounts } from '../load/counts.ts';
+import type { PlannedTable } from '../begin/plan.ts';
+
+/** Results of every table of a published run, in declared order. */
+export const tableResults = async (
+  client: Client,
+  spec: PipelineSpec,
+  runId: number,
+): Promise<readonly TableResult[]> => {
+  const totals = await fileTotals(client, runId);
+  const { rows: published } = await client.query(
+    `select table_name as "table", rows_before::float8 as "rowsBefore", rows::float8, seconds, strategy from etl.published_table where run_id = $1`,
+    [runId],
+  );
+  return spec.tables.map(({ name, kind }): TableResult => {
+    const files = totals.filter(({ table }) => table === name);
+    const { rowsBefore, rows, seconds, strategy } = published.find(({ table }) => table === name);
+    const { records, copied, rejected, filtered } = files.reduce(addCounts, noCounts);
+    return {
+      table: name,
+      schema: spec.schema,
+      kind,
+      files: files.length,
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      records,
+      copied,
+      rejected,
+      filtered,
+      rowsBefore,
+      rows,
+      seconds,
+      strategy,
+    };
+  });
+};
+
+/** The newest published run, if its definition is this one and every table it published is still that very table. */
+const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query => ({
+  text: `select r.id::float8 as id from (
+      select * from etl.run where pipeline = $1 and state = 'published' order by id desc limit 1
+    ) r
+    where r.definition_hash = $2 and not exists (
+      select from unnest($3::text[]) as wanted (name)
+      left join etl.published_table p on p.run_id = r.id and p.table_name = wanted.name
+      left join pg_class c on c.oid = p.table_oid and c.relname = wanted.name
+      left join pg_namespace n on n.oid = c.relnamespace and n.nspname = $4
+      where n.oid is null)`,
+  values: [spec.name, definitionHash, spec.tables.map(({ name }) => name), spec.schema],
+});
+
+const fileKeys = (files: readonly { table: string; path: string; fingerprint: string }[]): string =>
+  files
+    .map(({ table, path, fingerprint }) => JSON.stringify([table, path, fingerprint]))
+    .sort()
+    .join('\n');
+
+/** A table that a run published with rows and that has none. */
+interface EmptiedTable {
+  readonly schema: string;
+  readonly table: string;
+  readonly rows: number;
+}
+
+const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable | undefined> => {
+  const { rows: tables }: { rows: EmptiedTable[] } = await client.query(
+    `select schema_name as schema, table_name as "table", rows::float8 from etl.published_table
+      where run_id = $1 and rows > 0 order by table_name`,
+    [runId],
+  );
+  for (const one of tables) {
+    const { rows } = await client.query(
+      `select exists (select from ${quoteName(one.schema, one.table)}) as "hasRows"`,
+    );
+    if (!rows[0].hasRows) return one;
+  }
+  return undefined;
+};
+
+/**
+ * The run that already published exactly these files with this definition; undefined when there is work to do. Says so when
+ * that is because a table was emptied since: test/integration/publish-protects.test.ts, "is loaded again".
+ */
+export const standingRun = async (
+  { client, spec, emit }: Pick<RunContext, 'client' | 'spec' | 'emit'>,
+  definitionHash: string,
+  planned: readonly PlannedTable[],
+): Promise<number | undefined> => {
+  const { rows } = await runQuery(client, selectStandingRun(spec, definitionHash));
+  const runId: number | undefined = rows[0]?.id;
+  if (runId === undefined) return undefined;
+  const wanted = fileKeys(planned.flatMap(({ files }) => files));
+  if (fileKeys(await fileTotals(client, runId)) !== wanted) return undefined;
+  const emptied = await emptiedTable(client, runId);
+  if (emptied === undefined) return runId;
+  const { schema, table, rows: had } = emptied;
+  const message = `${schema}.${table} is empty, though run ${runId} published ${plural(had, 'row')}; it is loaded again`;
+  emit({ type: 'notice', message });
+  return undefined;
+};

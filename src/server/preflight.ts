@@ -1,0 +1,174 @@
+// What can be known to fail is refused before any work: a standby, a read-only user, another encoding, a missing privilege.
+
+import type { PipelineSpec } from '../declaration.ts';
+import { stagingName } from '../copy/staging.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
+import { withPath, withTransaction, type Client } from '../db/client.ts';
+import { refuseSharedSessions } from '../db/connect/pooler.ts';
+import { readTrust, refuseUntrusted, type PipelinePlaces, type Trust } from '../db/bookkeeping/trust.ts';
+import { EtlError } from '../errors.ts';
+import { serverVersionMin } from '../limits.ts';
+import { throwProblems } from '../pipeline/check/problems.ts';
+import { authorsPath, buildSchema } from '../publish/names.ts';
+
+/** What a session may do, in one row. */
+export interface Access {
+  readonly version: string;
+  readonly versionNumber: number;
+  readonly isStandby: boolean;
+  readonly isReadOnly: boolean;
+  readonly user: string;
+  readonly database: string;
+  /** Of the database, as PostgreSQL writes it: UTF8. */
+  readonly encoding: string;
+  /** What is missing, as a privilege in words. */
+  readonly missing: readonly string[];
+}
+
+/** What a run is going to write; without a pipeline, what every run writes. */
+type Target = Pick<PipelineSpec, 'name' | 'schema' | 'tables'>;
+
+/**
+ * Bookkeeping and queue: their tables must be writable. Queue, staging and production: things are made there. Schemas
+ * that are not there must be creatable, and so must the build schema, which every run makes. Existing tables of the
+ * pipeline must be ours.
+ *
+ * Privileges are asked one by one: of a list, PostgreSQL is content with any ("System Information Functions").
+ */
+const selectAccess = `
+  with wanted (schema, writes, makes) as (
+    select * from (values ('etl', true, false), ('etl_queue', true, true), ('etl_staging', false, true),
+      ($2, false, true)) as w where column1 is not null
+  ),
+  there as (
+    select w.*, n.oid as namespace from wanted w left join pg_namespace n on n.nspname = w.schema
+  ),
+  problems as (
+    select 'create schema ' || schema || ' in database ' || current_database() as problem from there
+      where namespace is null and not has_database_privilege(current_database(), 'create')
+    union all
+    select 'create schema ' || $1 || ' in database ' || current_database()
+      where not has_database_privilege(current_database(), 'create')
+        and not exists (select from pg_namespace where nspname = $1)
+    union all
+    select 'use schema ' || schema from there where not has_schema_privilege(namespace, 'usage')
+    union all
+    select 'create in schema ' || schema from there
+      where makes and not has_schema_privilege(namespace, 'create')
+    union all
+    select format('write the tables of schema %s (%s), which belong to %s',
+        t.schema, string_agg(c.relname, ', ' order by c.relname), pg_get_userbyid(c.relowner))
+      from there t join pg_class c on c.relnamespace = t.namespace
+      where t.writes and c.relkind in ('r', 'p')
+        and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+          and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))
+      group by t.schema, c.relowner
+    union all
+    select format('use the sequences of schema %s, which belong to %s', t.schema, pg_get_userbyid(c.relowner))
+      from there t join pg_class c on c.relnamespace = t.namespace
+      -- The order of conditions is the planner's to choose, and asking about anything but a sequence is an error.
+      where t.writes and case c.relkind when 'S' then not has_sequence_privilege(c.oid, 'usage') end
+        -- An identity column needs no privilege for its sequence, and each queue has its own beside those that all use.
+        and c.relname not like 'bullmq\\_jid\\_%'
+        and not exists (select from pg_depend where objid = c.oid and classid = 'pg_class'::regclass and deptype = 'i')
+      group by t.schema, c.relowner
+    union all
+    select 'replace table ' || n.nspname || '.' || c.relname || ', which belongs to ' || pg_get_userbyid(c.relowner)
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = $2 and c.relname = any ($3) and not pg_has_role(c.relowner, 'usage')
+  )
+  select current_setting('server_version') as version,
+    current_setting('server_version_num')::int as "versionNumber",
+    pg_is_in_recovery() as "isStandby",
+    current_setting('transaction_read_only') = 'on' as "isReadOnly",
+    current_user as "user", current_database() as database, current_setting('server_encoding') as encoding,
+    coalesce((select array_agg(problem) from problems), '{}') as missing`;
+
+/** What the session may do, and what it lacks for writing the target. Reads catalogues only. */
+export const readAccess = async (client: Client, target?: Target): Promise<Access> => {
+  const tables = target?.tables.map(({ name }) => name) ?? [];
+  const values = [buildSchema(target?.name ?? '<pipeline>'), target?.schema ?? null, tables];
+  return (await client.query(selectAccess, values)).rows[0];
+};
+
+const selectUnknownTypes =
+  'select name from pg_catalog.unnest($1::pg_catalog.text[]) as name where pg_catalog.to_regtype(name) is null';
+
+/** Errors: ETL_DEFINITION naming schemas of `searchPath` that the server does not have. */
+const checkSearchPath = async (
+  client: Client,
+  { name: pipeline, searchPath }: PipelineSpec,
+): Promise<void> => {
+  if (searchPath.length === 0) return;
+  const { rows } = await client.query(
+    'select name from unnest($1::text[]) as name where not exists (select from pg_namespace where nspname = name)',
+    [searchPath],
+  );
+  throwProblems(
+    pipeline,
+    rows.map(({ name }) => `searchPath: the server has no schema \`${name}\`; create it, or leave it out`),
+  );
+};
+
+/** Types that only the server knows, asked by name. Errors: ETL_DEFINITION. */
+const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => {
+  const { name: pipeline, tables } = spec;
+  const columns = tables.flatMap((table) =>
+    (table.kind === 'source' ? table.columns : []).flatMap(({ name, options: { sqlType } }) =>
+      sqlType === undefined ? [] : [{ table: table.name, name, sqlType }],
+    ),
+  );
+  if (columns.length === 0) return;
+  const names = columns.map(({ sqlType }) => sqlType);
+  const { rows } = await withTransaction(client, () =>
+    withPath(client, authorsPath(spec), () => client.query(selectUnknownTypes, [names])),
+  );
+  const unknown = new Set(rows.map(({ name }) => name));
+  const problems = columns
+    .filter(({ sqlType }) => unknown.has(sqlType))
+    .map(
+      ({ table, name, sqlType }) =>
+        `table ${table}, column ${name}: the server has no type \`${sqlType}\`; create it, name its schema, or add that to searchPath`,
+    );
+  throwProblems(pipeline, problems);
+};
+
+/** What a pipeline has of its own in the database, beside production. */
+const placesOf = (pipeline: string): PipelinePlaces => ({
+  builds: [buildSchema(pipeline)],
+  staging: stagingName(pipeline, ''),
+});
+
+/** Looks at our schemas and at what the pipeline has of its own there. Errors: ETL_UNTRUSTED. */
+export const refuseStrangers = async (client: Client, pipeline: string): Promise<Trust> => {
+  const trust = await readTrust(client, placesOf(pipeline));
+  refuseUntrusted(trust);
+  return trust;
+};
+
+/**
+ * Looks before the run does anything. Returns what it found in our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION,
+ * ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED, ETL_PERMISSION naming everything that is missing,
+ * ETL_DEFINITION naming schemas and types that the server does not have.
+ */
+export const preflight = async (
+  client: Client,
+  address: ServerAddress,
+  spec: PipelineSpec,
+): Promise<Trust> => {
+  await refuseSharedSessions(client, address);
+  const { label } = address;
+  const { version, versionNumber, isStandby, isReadOnly, user, database, encoding, missing } =
+    await readAccess(client, spec);
+  if (versionNumber < serverVersionMin) throw new EtlError('ETL_SERVER_VERSION', { server: label, version });
+  // SQL_ASCII takes any bytes, and would take them as they come.
+  if (encoding !== 'UTF8') throw new EtlError('ETL_SERVER_ENCODING', { server: label, database, encoding });
+  if (isStandby) throw new EtlError('ETL_STANDBY', { server: label });
+  if (isReadOnly) throw new EtlError('ETL_READ_ONLY', { server: label, user });
+  const trust = await refuseStrangers(client, spec.name);
+  const problem = 'the privilege is missing';
+  if (missing.length > 0) throw new EtlError('ETL_PERMISSION', { user, action: missing.join('; '), problem });
+  await checkSearchPath(client, spec);
+  await checkTypes(client, spec);
+  return trust;
+};

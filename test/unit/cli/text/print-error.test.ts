@@ -1,0 +1,85 @@
+// How errors look, to people and to programs, and what the process exits with.
+
+import { describe, expect, it } from 'vitest';
+import { errorJson, errorLines, exitOf } from '../../../../src/cli/text/print-error.ts';
+import type { Paint } from '../../../../src/cli/text/paint.ts';
+import { EtlError } from '../../../../src/errors.ts';
+
+const plain: Paint = (_, text) => text;
+const marked: Paint = (style, text) => `<${style}>${text}</${style}>`;
+
+const serverError = Object.assign(new Error('duplicate key'), {
+  code: '23505',
+  detail: 'Key (a)=(1) exists.',
+});
+const copyError = new EtlError(
+  'ETL_PUBLISH_REFUSED',
+  { table: 't', sqlstate: '23505', problem: 'duplicate key', hint: 'Look.' },
+  { cause: serverError },
+);
+
+describe('errorLines', () => {
+  it('is one red line and one hint', () =>
+    expect(errorLines(copyError, marked, false)).toEqual([
+      '<red>error ETL_PUBLISH_REFUSED: table t: the server refused to publish: 23505 duplicate key</red>',
+      '  Production is unchanged. Look.',
+    ]));
+
+  it('keeps examples on lines of their own', () => {
+    const error = new EtlError('ETL_REJECT_LIMIT', {
+      table: 't',
+      rejected: 2,
+      records: 9,
+      limit: 0,
+      examples: '\n  a.csv:3: type',
+      run: 4,
+    });
+    expect(errorLines(error, plain, false)).toEqual([
+      'error ETL_REJECT_LIMIT: table t: 2 of 9 records rejected, the limit is 0; nothing was published:',
+      '  a.csv:3: type',
+      '  Fix the file or the columns, or raise rejectLimit. Every record: `etl rejects list 4 --all`.',
+    ]);
+  });
+
+  it('shows control characters of the data instead of obeying them', () => {
+    const error = new EtlError('ETL_USAGE', { problem: 'odd \u001b[2J', hint: '' });
+    expect(errorLines(error, plain, false)).toEqual(['error ETL_USAGE: odd \\x1b[2J']);
+  });
+
+  it('--debug adds trace, cause with SQLSTATE, and what the server said beside it', () => {
+    const text = errorLines(copyError, plain, true).join('\n');
+    expect(text).toMatch(/\n {4}at /);
+    expect(text).toContain('caused by: 23505 duplicate key');
+    expect(text).toContain('    detail: Key (a)=(1) exists.');
+  });
+
+  it('a circle of causes ends', () => {
+    const error = new Error('round');
+    error.cause = error;
+    expect(errorLines(error, plain, true).length).toBeGreaterThan(2);
+  });
+
+  it('anything else that was thrown is unexpected', () =>
+    expect(errorLines('boom', plain, false)[0]).toBe('error ETL_INTERNAL: unexpected failure: boom'));
+});
+
+describe('errorJson', () => {
+  it('has code, message, hint and details', () =>
+    expect(JSON.parse(errorJson(copyError, 1_700_000_000_000, false))).toMatchObject({
+      type: 'error',
+      time: '2023-11-14T22:13:20.000Z',
+      code: 'ETL_PUBLISH_REFUSED',
+      hint: 'Production is unchanged. Look.',
+      details: { table: 't' },
+    }));
+});
+
+describe('exitOf', () => {
+  it.each([
+    { name: 'a failed run', error: copyError, exit: 1 },
+    { name: 'a usage error', error: new EtlError('ETL_USAGE'), exit: 2 },
+    { name: 'too many rejects', error: new EtlError('ETL_REJECT_LIMIT'), exit: 3 },
+    { name: 'SIGINT', error: new EtlError('ETL_INTERRUPTED', { signal: 'SIGINT' }), exit: 130 },
+    { name: 'SIGTERM', error: new EtlError('ETL_INTERRUPTED', { signal: 'SIGTERM' }), exit: 143 },
+  ])('$name exits $exit', ({ error, exit }) => expect(exitOf(error)).toBe(exit));
+});
