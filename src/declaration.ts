@@ -28,12 +28,17 @@ export interface Dialect {
   readonly ragged: 'reject' | 'pad';
 }
 
+/** Where the files of a table are. */
 export interface SourceSpec {
-  readonly kind: 'csv';
   /** Paths or globs, relative to the working directory. */
-  readonly paths: readonly string[];
-  /** Parameters may lead to files outside of what the paths name. */
+  readonly locations: readonly string[];
+  /** Parameters may lead to files outside of what the locations name. */
   readonly anywhere: boolean;
+}
+
+/** How records are written in the bytes of those files, once they are decoded. */
+export interface FormatSpec {
+  readonly kind: 'csv';
   readonly dialect: Dialect;
 }
 
@@ -174,6 +179,7 @@ interface TableCommon {
 export interface SourceTableSpec extends TableCommon {
   readonly kind: 'source';
   readonly source: SourceSpec;
+  readonly format: FormatSpec;
   /**
    * typed: declared columns, checked · text: every header column as text, bytes untouched, cleaned by `transform` ·
    * none: declared columns, checked, straight into the new table that will be production's.

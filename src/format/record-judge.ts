@@ -38,7 +38,7 @@ interface Judge {
 }
 
 const createJudge = (table: SourceTableSpec, header: readonly string[]): Judge => {
-  const { dialect } = table.source;
+  const { dialect } = table.format;
   const keep = createRecordFilter(table.filter, header, dialect);
   const readers = table.columns.map((column) => createFieldReader(column, header, dialect));
   const isCountFine = (count: number): boolean =>

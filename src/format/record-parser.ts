@@ -86,7 +86,7 @@ const quoteFault = (
 };
 
 /** Fields of a text without a quote. */
-const splitFields = (text: string, { delimiter, trim }: SourceTableSpec['source']['dialect']): string[] => {
+const splitFields = (text: string, { delimiter, trim }: SourceTableSpec['format']['dialect']): string[] => {
   const fields = text.split(delimiter);
   return trim === 'outside' ? fields.map(trimBlanks) : fields;
 };
@@ -97,7 +97,7 @@ const parseAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   if (bytes.length === 0) return [''];
   try {
     const isFine = isStorable(bytes);
-    if (isFine && !hasQuote(bytes, grammar)) return splitFields(bytes.toString(), table.source.dialect);
+    if (isFine && !hasQuote(bytes, grammar)) return splitFields(bytes.toString(), table.format.dialect);
     const csv = rewrite === undefined ? bytes : rewrite(bytes);
     if (isFine) return parse(csv, options)[0] ?? [''];
     const [fields = []] = parse(csv, { ...options, encoding: 'latin1' });
@@ -118,7 +118,7 @@ const splitRecords = (
   { table }: Parsing,
 ): readonly ParsedRecord[] => {
   const encoding = isAscii(bytes.subarray(starts[from], ends[to - 1])) ? 'latin1' : 'utf8';
-  const { dialect } = table.source;
+  const { dialect } = table.format;
   return Array.from({ length: to - from }, (_, index) =>
     splitFields(bytes.toString(encoding, starts[from + index], ends[from + index]), dialect),
   );
@@ -176,7 +176,7 @@ export const createRecordParser = (
   header: readonly string[],
   lineEnd: LineEnd,
 ): RecordParser => {
-  const { dialect } = table.source;
+  const { dialect } = table.format;
   const grammar = grammarOf(dialect, header.length, lineEnd);
   const parsing = {
     table,

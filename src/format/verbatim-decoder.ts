@@ -23,7 +23,7 @@ export const createVerbatimDecoder = (
   fields: number,
   standInQuote: string,
 ): Decoder => {
-  const { quote } = table.source.dialect;
+  const { quote } = table.format.dialect;
   const replacement = (record: Buffer): Replacement => {
     if (quote === null && record.includes(standInQuote))
       return {

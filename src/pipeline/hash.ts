@@ -33,10 +33,9 @@ export const stagedHashes = ({
   Object.fromEntries(
     tables.flatMap((table) => {
       if (table.kind !== 'source') return [];
-      const { name, source, staging, columns, filter } = table;
-      const { kind, dialect } = source;
+      const { name, format, staging, columns, filter } = table;
       const typesFrom = columns.some(({ type }) => type === 'of') ? [schema, ...searchPath] : [];
-      return [[name, sha256({ params, kind, dialect, staging, columns, filter, typesFrom })]];
+      return [[name, sha256({ params, format, staging, columns, filter, typesFrom })]];
     }),
   );
 

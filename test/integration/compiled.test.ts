@@ -54,7 +54,7 @@ const compare = async (v: unknown, file: Buffer, options: object = {}): Promise<
     { columns: { id: column.integer('id'), v } },
   );
   const header = ['id', 'v'];
-  const split = createSplitter(table.source.dialect, 2, 'lf');
+  const split = createSplitter(table.format.dialect, 2, 'lf');
   const blocks = await blocksOf(cutAt(file, file.length >> 1), split);
   const compiled = decodeBlocks(blocks, createCompiledDecoder(table, header, 'f', 'lf'));
   const record = decodeBlocks(blocks, createRecordDecoder(table, header, 'f', 'lf', encodeTextRow));

@@ -20,8 +20,8 @@ import { valueEncoders } from './value-encoders.ts';
 import { windowsOf } from './windows.ts';
 
 /** Why a table is not for the compiled decoder, as the end of a sentence; undefined when it is. */
-export const compiledObstacle = ({ source, columns }: SourceTableSpec): string | undefined => {
-  const { delimiter } = source.dialect;
+export const compiledObstacle = ({ format, columns }: SourceTableSpec): string | undefined => {
+  const { delimiter } = format.dialect;
   if (delimiter.length > 1 || delimiter.charCodeAt(0) > 0x7f) return 'its delimiter is more than one byte';
   const other = columns.find(({ type }) => valueEncoders[type] === undefined);
   return other && `column ${other.name} is of type ${other.options.sqlType ?? other.type}`;
@@ -45,7 +45,7 @@ const createRowEncoder = ({
 
 /** What the row routine needs of the table, for files with this header. */
 const createRowTable = (table: SourceTableSpec, header: readonly string[]): RowTable => {
-  const { dialect } = table.source;
+  const { dialect } = table.format;
   const plan = createRowPlan(table, header);
   const textOf = (name: string): string => fieldText(plan.slotNames.indexOf(name));
   const encoders = table.columns.map((column) => createTextEncoder(column, header, dialect, textOf));
@@ -79,7 +79,7 @@ export const createCompiledDecoder = (
   file: string,
   lineEnd: LineEnd,
 ): Decoder => {
-  const { quote: quoteText, escape } = table.source.dialect;
+  const { quote: quoteText, escape } = table.format.dialect;
   const quote = quoteText?.charCodeAt(0) ?? -1;
   /** What is escaped by anything but doubling is understood by csv-parse only. */
   const isForeign = quoteText !== null && escape !== quoteText;

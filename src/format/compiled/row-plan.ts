@@ -136,7 +136,7 @@ const columnBytes = (
 
 /** Makes the plan of a table without an obstacle. */
 export const createRowPlan = (
-  { source, columns, filter }: SourceTableSpec,
+  { format, columns, filter }: SourceTableSpec,
   header: readonly string[],
 ): RowPlan => {
   const slotNames = neededHeaders(columns, filter);
@@ -149,7 +149,7 @@ export const createRowPlan = (
   const writer: PlanWriter = { parts: [], end: columnsEnd };
   const slotAddress = (name: string): number => planAt + slot.bytes * slotNames.indexOf(name);
   const made = columns.map((spec, index) =>
-    columnBytes(writer, spec, index, source.dialect.nulls, slotAddress),
+    columnBytes(writer, spec, index, format.dialect.nulls, slotAddress),
   );
   const used = columns.flatMap(({ headers }) => headers);
   const uses = slotNames.map((name) => used.filter((each) => each === name).length);

@@ -86,7 +86,7 @@ const checkColumnNames = (
 
 /** When the declaration itself gives the header, we know already which fields there are. */
 export const checkHeaders = (where: string, table: SourceTableSpec, problems: Problems): void => {
-  const given = table.source.dialect.header;
+  const given = table.format.dialect.header;
   if (given === true) return;
   const check = (place: string, header: string): void => {
     if (given.includes(header)) return;

@@ -12,7 +12,7 @@ import type {
 } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { columnSpec } from './column-spec.ts';
-import { csvSource, csvSourceSchema, verbatimProblems } from '../declare/csv.ts';
+import { csvSpec, csvSourceSchema, verbatimProblems } from '../declare/csv.ts';
 import { filterSchema } from '../declare/filter.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
@@ -147,7 +147,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   // Columns are read even when something else is wrong, so that all problems come at once.
   const columns = readColumns(name, table === undefined ? written : table.columns, problems);
   if (table === undefined) return undefined;
-  const source = csvSource(table.source, where, problems);
+  const csv = csvSpec(table.source, where, problems);
   checkStaging(where, table, problems);
   const indexes = readIndexes(name, table.indexes, problems);
   const row = table.row && madeColumns(table.row);
@@ -155,14 +155,14 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   const known = declared && Object.keys(declared);
   checkKey(where, table.primaryKey, known, columns, problems);
   checkIndexColumns(where, indexes, known, problems);
-  if (source === undefined) return undefined;
+  if (csv === undefined) return undefined;
   const { transform, comment } = table;
   const { row: _, ...keys } = table;
   const spec: SourceTableSpec = {
     ...keys,
     name,
     kind: 'source',
-    source,
+    ...csv,
     columns,
     indexes,
     transform,
@@ -171,7 +171,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   };
   checkHeaders(where, spec, problems);
   if (table.staging === 'text')
-    for (const what of verbatimProblems(source.dialect)) addProblem(problems, `${where}, csv`, what);
+    for (const what of verbatimProblems(spec.format.dialect)) addProblem(problems, `${where}, csv`, what);
   return spec;
 };
 

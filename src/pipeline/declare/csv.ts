@@ -1,7 +1,7 @@
 // csv(): the files of a table and how they are written.
 
 import { z } from 'zod';
-import type { Dialect, SourceSpec } from '../../declaration.ts';
+import type { Dialect, FormatSpec, SourceSpec } from '../../declaration.ts';
 import { trimBlanks } from '../../format/field-reader.ts';
 import { inQuotes } from '../../wording.ts';
 import { freezeDeep } from '../check/freeze.ts';
@@ -79,15 +79,21 @@ const optionsSchema = strict({
     .optional(),
 });
 
-/** The checked source, or undefined and the problems. `where` names the table. */
-export const csvSource = (source: CsvSource, where: string, problems: Problems): SourceSpec | undefined => {
+/** What `csv(…)` declares. */
+interface CsvSpec {
+  readonly source: SourceSpec;
+  readonly format: FormatSpec;
+}
+
+/** The checked source and format, or undefined and the problems. `where` names the table. */
+export const csvSpec = (source: CsvSource, where: string, problems: Problems): CsvSpec | undefined => {
   const place = `${where}, csv`;
-  const paths = parsePart(pathsSchema, source.paths, place, problems, 'path');
+  const locations = parsePart(pathsSchema, source.paths, place, problems, 'path');
   const options = parsePart(optionsSchema, source.options, place, problems);
-  if (paths === undefined || options === undefined) return undefined;
+  if (locations === undefined || options === undefined) return undefined;
   const dialect = dialectOf(options);
   for (const what of dialectProblems(dialect)) problems.push(`${place}: ${what}`);
-  return { kind: 'csv', paths, anywhere: options.anywhere ?? false, dialect };
+  return { source: { locations, anywhere: options.anywhere ?? false }, format: { kind: 'csv', dialect } };
 };
 
 const dialectOf = (options: z.output<typeof optionsSchema>): Dialect => {

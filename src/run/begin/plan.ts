@@ -25,7 +25,7 @@ const planFile = async (table: SourceTableSpec, listed: ListedFile, ordinal: num
   try {
     const { state, found } = await lookInto(path, async (read, { bytes }) => {
       if (bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', place);
-      return await readHeader(read, table.source.dialect, place);
+      return await readHeader(read, table.format.dialect, place);
     });
     const { names, line, dataByte, dataLine, lineEnd } = found;
     const at = { ...place, line, skip: dataLine - 1 };
@@ -70,8 +70,8 @@ const planTable = async (
   workingDirectory: string,
   params: PipelineSpec['params'],
 ): Promise<PlannedTable> => {
-  const { paths, anywhere } = table.source;
-  const listed = await listFiles(table.name, paths, workingDirectory, anywhere ? [] : textsOf(params));
+  const { locations, anywhere } = table.source;
+  const listed = await listFiles(table.name, locations, workingDirectory, anywhere ? [] : textsOf(params));
   const files = await withFilesAtOnce(listed, (file, ordinal) => planFile(table, file, ordinal));
   return { table, files, staging: stagingColumns(table, files) };
 };

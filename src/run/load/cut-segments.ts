@@ -57,7 +57,7 @@ async function* piecesOf(
   bytes: number,
 ): AsyncGenerator<Segment, void> {
   const file = files.find(({ id }) => id === gap.fileId)!;
-  const { dialect } = tables.find(({ name }) => name === file.table)!.source;
+  const { dialect } = tables.find(({ name }) => name === file.table)!.format;
   const reads = readRange(file, gap.start.byte, gap.byteEnd);
   let start = gap.start;
   const splitter = createSplitter(dialect, file.header.length, file.lineEnd);

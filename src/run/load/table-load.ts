@@ -50,7 +50,7 @@ export const createTableLoad = (
   table: SourceTableSpec,
   staging: readonly StagingColumn[],
 ): TableLoad => {
-  const { dialect } = table.source;
+  const { dialect } = table.format;
   const common = {
     table,
     splitterFor: (file: SourceFile) => createSplitter(dialect, file.header.length, file.lineEnd),

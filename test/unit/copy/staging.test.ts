@@ -43,7 +43,7 @@ describe('staging', () => {
     },
   ];
   it.each(dialects)('COPY of $name', ({ options, says }) => {
-    expect(copyVerbatim(stagingTable('p', 't'), columns, tableOf(options).source.dialect)).toBe(
+    expect(copyVerbatim(stagingTable('p', 't'), columns, tableOf(options).format.dialect)).toBe(
       `copy "etl_staging"."p__t" ("a", "odd ""name""") from stdin with ${says}`,
     );
   });

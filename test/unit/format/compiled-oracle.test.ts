@@ -127,7 +127,7 @@ describe('compiled and record decoder', () => {
   )('$options with $filter.length filters', async ({ options, filter }) => {
     const table = tableOf(options, { columns, filter });
     expect(compiledObstacle(table)).toBeUndefined();
-    const split = createSplitter(table.source.dialect, header.length, 'lf');
+    const split = createSplitter(table.format.dialect, header.length, 'lf');
     await fc.assert(
       fc.asyncProperty(files, fc.nat(300), async (file, place) => {
         // Of a short file every cut, of a longer one this one.
@@ -160,7 +160,7 @@ describe('compiled and record decoder of columns with functions', () => {
   it.each(dialects)('%j', async (options) => {
     const filter = when(({ d }) => d !== 'x', ['d']);
     const table = tableOf(options, { columns: mapped, filter });
-    const split = createSplitter(table.source.dialect, header.length, 'lf');
+    const split = createSplitter(table.format.dialect, header.length, 'lf');
     await fc.assert(
       fc.asyncProperty(files, async (file) => {
         const blocks = await blocksOf([file], split);
@@ -191,7 +191,7 @@ describe('compiled and record decoder of columns with functions', () => {
     );
     const blocks = await blocksOf(
       [Buffer.from(records.join(''))],
-      createSplitter(table.source.dialect, 2, 'lf'),
+      createSplitter(table.format.dialect, 2, 'lf'),
     );
     const expected = outcomeOf(blocks, binaryRecordDecoder(table, names));
     expect(outcomeOf(blocks, createCompiledDecoder(table, names, 'f', 'lf'))).toEqual(expected);
@@ -202,7 +202,7 @@ describe('compiled and record decoder of columns with functions', () => {
     { name: 'a column', filter: [], columns: { a: column.text('a').map(() => fail()) } },
   ])('$name that throws is told with the record’s line', async ({ filter, columns: declared }) => {
     const table = tableOf({}, { columns: declared, filter });
-    const blocks = await blocksOf([Buffer.from('1,2,3,4\n')], createSplitter(table.source.dialect, 4, 'lf'));
+    const blocks = await blocksOf([Buffer.from('1,2,3,4\n')], createSplitter(table.format.dialect, 4, 'lf'));
     const decode = createCompiledDecoder(table, header, 'file.csv', 'lf');
     expect(() => decode(blocks[0]!)).toThrow(/file\.csv:1: .*it broke/);
   });
@@ -211,7 +211,7 @@ describe('compiled and record decoder of columns with functions', () => {
 it('more blank lines of one field than the memory holds are decoded', async () => {
   const table = tableOf({ nulls: ['-'] }, { columns: { a: column.text('a'), b: column.text('a') } });
   const file = Buffer.from('\n'.repeat(200_000));
-  const blocks = await blocksOf([file], createSplitter(table.source.dialect, 1, 'lf'));
+  const blocks = await blocksOf([file], createSplitter(table.format.dialect, 1, 'lf'));
   const { counts } = createCompiledDecoder(table, ['a'], 'f', 'lf')(blocks[0]!);
   expect(counts).toEqual({ records: 200_000, copied: 200_000, rejected: 0, filtered: 0 });
 });
@@ -219,7 +219,7 @@ it('more blank lines of one field than the memory holds are decoded', async () =
 describe('compiled and record decoder of a file of one field', () => {
   it.each(dialects)('%j', async (options) => {
     const table = tableOf(options, { columns: { a: column.text('a').nullable() } });
-    const split = createSplitter(table.source.dialect, 1, 'lf');
+    const split = createSplitter(table.format.dialect, 1, 'lf');
     const oneField = fc
       .array(
         fields.filter((field) => !field.includes(',')),
@@ -271,7 +271,7 @@ describe('compiled and record decoder of a long file', () => {
     ]);
     const blocks = await blocksOf(
       cutAt(bytes, bytes.length >> 1),
-      createSplitter(table.source.dialect, 4, 'lf'),
+      createSplitter(table.format.dialect, 4, 'lf'),
     );
     expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'))).toEqual(
       outcomeOf(blocks, binaryRecordDecoder(table, header)),

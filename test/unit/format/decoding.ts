@@ -32,7 +32,7 @@ export const decode = async (input: string | Buffer, declared: Declared = {}): P
   const table = tableOf(options, { columns, ...(filter === undefined ? {} : { filter }) });
   const toLine = (values: readonly (string | null)[]): string => `${JSON.stringify(values)}\n`;
   const decoder = createRecordDecoder(table, header, 'a.csv', lineEnd, toLine);
-  const split = createSplitter(table.source.dialect, header.length, lineEnd);
+  const split = createSplitter(table.format.dialect, header.length, lineEnd);
   const blocks = await blocksOf([Buffer.from(input as string)], split, start);
   const decoded = decodeBlocks(blocks, decoder);
   const sum = (key: keyof Counts): number => decoded.reduce((total, { counts }) => total + counts[key], 0);

@@ -16,7 +16,7 @@ const place = { table: 't', file: 'a.csv' };
 const read = (input: string | Buffer, options: CsvOptions = {}) => {
   const file = Buffer.from(input as string);
   const readBytes = async (from: number, bytes: number) => file.subarray(from, from + bytes);
-  return readHeader(readBytes, tableOf(options).source.dialect, place);
+  return readHeader(readBytes, tableOf(options).format.dialect, place);
 };
 
 const thrownBy = (action: () => unknown): EtlError => {

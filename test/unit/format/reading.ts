@@ -21,7 +21,7 @@ export const tableOf = (
 };
 
 export const splitterOf = (options: CsvOptions, fields = 2, lineEnd: LineEnd = 'lf'): Splitter =>
-  createSplitter(tableOf(options).source.dialect, fields, lineEnd);
+  createSplitter(tableOf(options).format.dialect, fields, lineEnd);
 
 export const startOfFile: Position = { byte: 0, line: 1, record: 1 };
 

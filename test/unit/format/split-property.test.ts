@@ -66,7 +66,7 @@ describe('records of generated files', () => {
     const input = fc.tuple(dialects, hostile, fc.constantFrom(1, 2), fc.nat(40), fc.nat(40), found);
     const property = fc.asyncProperty(input, async ([options, text, fields, first, second, lineEnd]) => {
       const bytes = Buffer.from(text);
-      const split = createSplitter(tableOf({ ...options }).source.dialect, fields, lineEnd);
+      const split = createSplitter(tableOf({ ...options }).format.dialect, fields, lineEnd);
       const whole = await splitPieces([bytes], split);
       const places = [first, second].map((place) => Math.min(place, bytes.length)).sort((a, b) => a - b);
       expect(await splitPieces(cutAt(bytes, ...places), split)).toEqual(whole);
@@ -80,7 +80,7 @@ describe('records of generated files', () => {
   it('are those that csv-parse reads, where the file is well-formed', async () => {
     const input = fc.tuple(dialects, rows, newlines, fc.boolean());
     const property = fc.asyncProperty(input, async ([options, values, newline, isEnded]) => {
-      const { dialect } = tableOf({ ...options, lineEnd: 'auto' }).source;
+      const { dialect } = tableOf({ ...options, lineEnd: 'auto' }).format;
       const grammar = grammarOf(dialect, 2, newline === '\r' ? 'cr' : 'lf');
       const rewrite = csvRewriter(dialect, grammar) ?? ((record: Buffer) => record);
       const csv = csvOptions(dialect, grammar);
@@ -109,7 +109,7 @@ describe('records of generated files', () => {
     const property = fc.property(input, fc.boolean(), ([options, text, fields, times], atEnd) => {
       const bytes = Buffer.from(text.repeat(times)).subarray(0, 140_000);
       const splitterFor = (more: CsvOptions) =>
-        createSplitter(tableOf({ ...options, ...more }).source.dialect, fields, 'lf').split;
+        createSplitter(tableOf({ ...options, ...more }).format.dialect, fields, 'lf').split;
       const [fast, slow] = [{ comment: null }, slowly].map((more) => splitterFor(more)(bytes, atEnd));
       expectSame(fast!, slow!);
     });
@@ -134,7 +134,7 @@ describe('records of generated files', () => {
       ' "a"',
     ];
     const splitters = dialectsOfBoth.map((options) =>
-      createSplitter(tableOf(options).source.dialect, 2, 'lf'),
+      createSplitter(tableOf(options).format.dialect, 2, 'lf'),
     );
     for (const bit of bits)
       for (let before = 0; before <= 140; before += 1) {

@@ -37,9 +37,9 @@ describe('texts without a quote', () => {
     let seen = 0;
     const property = fc.asyncProperty(dialects, rows, newline, async (dialect, records, end) => {
       const options = { nulls: [], ...dialect };
-      const { delimiter } = tableOf(options, { columns }).source.dialect;
+      const { delimiter } = tableOf(options, { columns }).format.dialect;
       const text = records.map((fields) => fields.join(delimiter) + end).join('');
-      const { dialect: whole } = tableOf(options, { columns }).source;
+      const { dialect: whole } = tableOf(options, { columns }).format;
       const oracle = {
         ...csvOptions(whole, grammarOf(whole, 3, 'lf')),
         record_delimiter: end,

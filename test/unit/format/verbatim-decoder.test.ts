@@ -82,7 +82,7 @@ describe('verbatim decoder', () => {
     const table = tableOf(options);
     const decode = createVerbatimDecoder(table, fields, noQuote);
     const bytes = Buffer.from(input as string);
-    const decoded = (await blocksOf([bytes], createSplitter(table.source.dialect, fields, 'lf'))).map(decode);
+    const decoded = (await blocksOf([bytes], createSplitter(table.format.dialect, fields, 'lf'))).map(decode);
     const copied = Buffer.concat(decoded.map(({ copyBytes }) => copyBytes));
     expect(copied.toString('latin1')).toBe(
       (sent === undefined ? bytes : Buffer.from(sent)).toString('latin1'),

@@ -34,7 +34,7 @@ describe('parameters', () => {
       directory: '/d',
       params: { year: 2011, region: 'all' },
     });
-    expect(spec.tables).toMatchObject([{ name: 't_all', source: { paths: ['2011.csv'] } }]);
+    expect(spec.tables).toMatchObject([{ name: 't_all', source: { locations: ['2011.csv'] } }]);
   });
 
   const secret = z.string().meta({ secret: true });

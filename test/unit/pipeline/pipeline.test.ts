@@ -39,10 +39,9 @@ describe('defaults', () => {
     expect(sourceTable({})).toEqual({
       kind: 'source',
       name: 't',
-      source: {
+      source: { locations: ['a.csv'], anywhere: false },
+      format: {
         kind: 'csv',
-        paths: ['a.csv'],
-        anywhere: false,
         dialect: {
           delimiter: ',',
           quote: '"',
@@ -106,9 +105,9 @@ describe('defaults', () => {
       dialect: { header: ['A', 'B'] },
     },
   ])('csv: $name', ({ options, dialect }) => {
-    expect(sourceTable({ source: csv(['a.csv', 'b.csv'], options) }).source).toMatchObject({
-      paths: ['a.csv', 'b.csv'],
-      dialect,
+    expect(sourceTable({ source: csv(['a.csv', 'b.csv'], options) })).toMatchObject({
+      source: { locations: ['a.csv', 'b.csv'] },
+      format: { dialect },
     });
   });
 

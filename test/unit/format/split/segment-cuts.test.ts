@@ -67,7 +67,7 @@ describe('segmentCuts', () => {
     const property = fc.asyncProperty(input, async ([options, text, fields, place, segmentBytes]) => {
       const bytes = Buffer.from(text);
       const table = tableOf({ ...options }, { columns });
-      const split = createSplitter(table.source.dialect, fields, 'lf');
+      const split = createSplitter(table.format.dialect, fields, 'lf');
       const decode = createRecordDecoder(table, header, 'f', 'lf', encodeTextRow);
       const whole = decoded(await blocksOf([bytes], split), decode);
       const { records } = await splitPieces([bytes], split);
