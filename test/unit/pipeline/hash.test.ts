@@ -12,7 +12,7 @@ import {
 } from '../../../src/pipeline/declare/authoring.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
 import type { AnyColumn } from '../../../src/pipeline/declare/column.ts';
-import { definitionHash } from '../../../src/pipeline/hash.ts';
+import { definitionHash, stagedHashes } from '../../../src/pipeline/hash.ts';
 
 interface Variant {
   readonly made?: AnyColumn;
@@ -24,12 +24,11 @@ interface Variant {
   readonly year?: number;
 }
 
-const hashOf = ({
+const bound = ({
   made = column.text('A'),
   more = {},
   schema = 's',
   searchPath = [],
-  sqlText = 'select 1',
   directory = '/d',
   year = 1,
 }: Variant) => {
@@ -43,8 +42,11 @@ const hashOf = ({
       d: { from: ['t'], transform: sqlFile('d.sql') },
     }),
   });
-  return definitionHash(bindPipeline(pipeline, { params: { year }, directory }), new Map([['d', sqlText]]));
+  return bindPipeline(pipeline, { params: { year }, directory });
 };
+
+const hashOf = ({ sqlText = 'select 1', ...variant }: Variant) =>
+  definitionHash(bound(variant), new Map([['d', sqlText]]));
 
 const base = hashOf({});
 
@@ -91,4 +93,13 @@ describe('definitionHash', () => {
   it.each(other)('changes: $name', (variant) => expect(hashOf(variant)).not.toBe(base));
 
   it('tells all of these apart', () => expect(new Set(other.map(hashOf)).size).toBe(other.length));
+});
+
+describe('stagedHashes', () => {
+  const places: readonly Variant[] = [{ schema: 'other' }, { searchPath: ['public'] }];
+  it.each(places)('change with %o for columns of the server’s types only', (place) => {
+    const mood = column.of('mood', 'A');
+    expect(stagedHashes(bound({ made: mood, ...place }))).not.toEqual(stagedHashes(bound({ made: mood })));
+    expect(stagedHashes(bound(place))).toEqual(stagedHashes(bound({})));
+  });
 });
