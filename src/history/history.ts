@@ -114,7 +114,10 @@ export const selectRun = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Tables of a run: those with files, and those it published. A schema of before 0010 has no `rows_before`. */
+/**
+ * Tables of a run: those with files, those it published, and derived ones that it did not get to publish. A schema of before 0010
+ * has no `rows_before`.
+ */
 export const selectTables = (runId: number): Query => ({
   text: `with loaded as (
       select f.table_name, min(f.id) as first_file, count(*)::float8 as files, sum(f.bytes)::float8 as bytes,
@@ -123,15 +126,19 @@ export const selectTables = (runId: number): Query => ({
       from (${filesWithTotals('f.run_id = $1')}) f
       group by f.table_name
     ),
-    published as (select * from etl.published_table where run_id = $1)
-    select coalesce(l.table_name, p.table_name) as table, p.schema_name as schema,
+    published as (select * from etl.published_table where run_id = $1),
+    declared as (
+      select jsonb_object_keys(table_hashes) as table_name from etl.run where id = $1
+    )
+    select table_name as table, p.schema_name as schema,
       coalesce(l.files, 0) as files, coalesce(l.bytes, 0) as bytes, coalesce(l.bytes_read, 0) as "bytesRead",
       coalesce(l.records, 0) as records, coalesce(l.copied, 0) as copied,
       coalesce(l.rejected, 0) as rejected, coalesce(l.filtered, 0) as filtered,
       (to_jsonb(p) ->> 'rows_before')::float8 as "rowsBefore", p.rows::float8 as rows, p.strategy,
       round(p.seconds::numeric, 3)::float8 as seconds
     from loaded l
-    full join published p on p.table_name = l.table_name
+    full join published p using (table_name)
+    full join declared using (table_name)
     order by l.first_file nulls last, p.published_at, 1`,
   values: [runId],
 });

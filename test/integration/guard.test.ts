@@ -113,6 +113,10 @@ describe('a table that lost its rows', () => {
     const error = await failureOf(run(given));
     expect(error.details['tables']).toBe('t,u,half');
     expect(error.message).toContain('ledge.half: 5 rows, its guard asks for at most 50% fewer than the 50');
+    const io = fakeIo({ env: { DATABASE_URL: database.url } });
+    await main(['status', '2'], io);
+    const unpublished = /^(\S+) .* not published *$/gm;
+    expect([...io.stdout.text.matchAll(unpublished)].map(([, name]) => name)).toEqual(['t', 'u', 'half']);
     expect((await failureOf(run(given, { allowShrink: ['t', 'half'] }))).details['tables']).toBe('u');
     expect([await idsOf('t'), await idsOf('u'), await idsOf('half')]).toEqual([100, 10, 50]);
     const { tables } = await run(given, { allowShrink: ['t', 'half', 'u'] });
