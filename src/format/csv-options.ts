@@ -77,7 +77,10 @@ const rewriteField = (
   };
   let open = from;
   while (trim && open < record.length && open < endFrom(from) && isBlankByte(record[open])) open += 1;
-  const after = record[open] === quote ? skipQuoted(record, open, grammar) : -1;
+  const isQuoted = record[open] === quote;
+  const after = isQuoted ? skipQuoted(record, open, grammar) : -1;
+  // Never closed: csv-parse says so, and which field it is.
+  if (isQuoted && after === -1) return { parts: [record.subarray(open)], end: record.length };
   if (after === -1) {
     const end = endFrom(from);
     const raw = record.subarray(from, end);

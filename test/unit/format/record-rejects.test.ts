@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { recordBytesMax, rejectRawBytesMax } from '../../../src/limits.ts';
 import { faultsKeptMax } from '../../../src/format/record-judge.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
+import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { decode, texts, type Declared } from './decoding.ts';
 
 interface RejectCase extends Declared {
@@ -274,9 +275,19 @@ describe('rejects', () => {
     ]);
   });
 
-  it('a quote that is never closed costs its line', async () => {
-    const { rejects, rows } = await decode('1,1\n2,"x\n3,3\n');
-    expect(rejects).toMatchObject([{ code: 'quote', raw: '2,"x', position: { line: 3, record: 2 } }]);
+  it.each<{ name: string; raw: string; options: CsvOptions }>([
+    { name: 'strictly', raw: '2,"x', options: {} },
+    { name: 'leniently', raw: '2,"x', options: { quotes: 'lenient' } },
+    {
+      name: 'leniently, with text that looks like more fields',
+      raw: '2,"x, y\\" z,y\\"',
+      options: { quotes: 'lenient', escape: '\\' },
+    },
+    { name: 'trimmed', raw: '2,  "x', options: { trim: true } },
+    { name: 'trimmed outside, leniently', raw: '2, "x ', options: { trim: 'outside', quotes: 'lenient' } },
+  ])('a quote that is never closed costs its line: $name', async ({ raw, options }) => {
+    const { rejects, rows } = await decode(`1,1\n${raw}\n3,3\n`, { options });
+    expect(rejects).toMatchObject([{ code: 'quote', raw, column: 'b', position: { line: 3, record: 2 } }]);
     expect(rejects[0]!.reason).toBe('the quote that begins field 2 (b) is never closed');
     expect(rows).toEqual([
       ['1', '1'],
