@@ -90,9 +90,13 @@ export const lineAt = (
   return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1 };
 };
 
+/** Whether carriage returns at the end of a file are half a line end: a dialect that names the line end has them as data. */
+export const takesHalfLineEnds = ({ lineEnd, straysAreData }: Grammar): boolean =>
+  lineEnd !== 'cr' && !straysAreData;
+
 /** The line without a line end at the end of a file. Half a line end is none of its bytes. */
-export const lastLine = (block: Buffer, from: number, { lineEnd }: Grammar): LineSpan => ({
-  end: lineEnd === 'cr' ? block.length : beforeLineFeed(block, from, block.length).end,
+export const lastLine = (block: Buffer, from: number, grammar: Grammar): LineSpan => ({
+  end: takesHalfLineEnds(grammar) ? beforeLineFeed(block, from, block.length).end : block.length,
   next: block.length,
 });
 

@@ -15,6 +15,7 @@ import {
   lastLine,
   LF,
   lineAt,
+  takesHalfLineEnds,
   type Grammar,
   type LineSpan,
 } from './grammar.ts';
@@ -183,6 +184,13 @@ const faultOf = (walk: Walk, { isLenient, straysAreData }: Grammar): RecordEnd['
   return walk.strayQuote === -1 ? undefined : null;
 };
 
+/** Ends the record with the file. A carriage return there was held until it is known whether a line feed follows. */
+const endFile = (block: Buffer, walk: Walk, grammar: Grammar): void => {
+  const last = block.length - 1;
+  const isText = block[last] === CR && grammar.lineEnd !== 'cr' && !takesHalfLineEnds(grammar);
+  if (!isText || takeText(walk, last, grammar)) walk.found = lastLine(block, walk.start, grammar);
+};
+
 /**
  * The record at `start`, with its fault; undefined when more bytes are needed. What is said of a record depends on its
  * own bytes, never on where the block ends.
@@ -203,7 +211,7 @@ export const recordAt = (
   const isWhole = walk.found !== undefined || walk.isBroken;
   const isAllSeen = limit === block.length;
   if (!isWhole && isAllSeen && !atEnd && block.length - start <= recordBytesMax + 1) return undefined;
-  if (!isWhole && isAllSeen && atEnd && !walk.isQuoted) walk.found = lastLine(block, start, grammar);
+  if (!isWhole && isAllSeen && atEnd && !walk.isQuoted) endFile(block, walk, grammar);
   if (walk.found !== undefined && walk.found.end - start <= recordBytesMax) {
     // A carriage return that is the block's last byte may have a line feed after it.
     const isSure = grammar.lineEnd !== 'cr' || walk.found.next < block.length || atEnd;

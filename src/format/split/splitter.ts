@@ -13,6 +13,7 @@ import {
   LF,
   lineAt,
   startsWith,
+  takesHalfLineEnds,
   type Grammar,
   type LineSpan,
 } from './grammar.ts';
@@ -65,9 +66,10 @@ const ruleOf = ({ delimiter, quote, escape, keepEmpty }: Grammar): QuoteRule => 
 });
 
 /** A record's end without the carriage returns before its line feed: programs that translate line ends twice write several. */
-const withoutReturns = (block: Buffer, start: number, { end }: RecordEnd, { lineEnd }: Grammar): number => {
+const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, grammar: Grammar): number => {
   let last = end;
-  if (lineEnd === 'lf') while (last > start && block[last - 1] === CR) last -= 1;
+  const isEnded = block[next - 1] === LF || takesHalfLineEnds(grammar);
+  if (grammar.lineEnd === 'lf' && isEnded) while (last > start && block[last - 1] === CR) last -= 1;
   return last;
 };
 

@@ -70,11 +70,11 @@ const files = fc
   .tuple(
     fc.array(lines, { maxLength: 12 }),
     fc.constantFrom('\n', '\r\n'),
-    fc.boolean(),
+    fc.constantFrom('', '\n', '\r\n', '\r'),
     fc.array(fc.tuple(fc.nat(), fc.constantFrom(0xff, 0xc3, 0)), { maxLength: 1 }),
   )
-  .map(([records, newline, ends, broken]) => {
-    const bytes = Buffer.from(records.join(newline) + (ends ? newline : ''));
+  .map(([records, newline, end, broken]) => {
+    const bytes = Buffer.from(records.join(newline) + end);
     for (const [at, byte] of broken) if (bytes.length > 0) bytes[at % bytes.length] = byte;
     return bytes;
   });
@@ -115,6 +115,7 @@ const dialects = [
   { trim: 'outside' as const, nulls: ['', ' 5 ', 'M'] },
   { quotes: 'lenient' as const, trim: true, nulls: [''] },
   { quotes: 'lenient' as const, lineEnd: 'lf' as const },
+  { lineEnd: 'lf' as const },
   { comment: 'a', nulls: [''] },
 ];
 

@@ -86,6 +86,34 @@ export const splitCases: readonly SplitCase[] = [
     records: ['a,b@0:1', 'c,d@4:2'],
     endLine: 2,
   },
+  ...(['lf', 'crlf'] as const).flatMap((lineEnd): SplitCase[] => {
+    const options = { lineEnd };
+    const newline = lineEnd === 'lf' ? '\n' : '\r\n';
+    const at = 3 + newline.length;
+    return [
+      {
+        name: `a CR that ends the file is data where ${lineEnd} is said to end lines`,
+        input: `a,b${newline}c,d\r\r`,
+        options,
+        records: ['a,b@0:1', `c,d\r\r@${at}:2`],
+        endLine: 2,
+      },
+      {
+        name: `and so it is on a line of its own: ${lineEnd}`,
+        input: `a,b${newline}\r`,
+        options,
+        records: ['a,b@0:1', `\r@${at}:2`],
+        endLine: 2,
+      },
+      {
+        name: `and so it is after a closing quote: ${lineEnd}`,
+        input: `a,b${newline}c,"d"\r`,
+        options,
+        records: ['a,b@0:1', `c,"d"\r@${at}:2!quote`],
+        endLine: 2,
+      },
+    ];
+  }),
   { name: 'no bytes hold no record', input: '', records: [], endLine: 1 },
   {
     name: 'blank lines are no records of several fields',
