@@ -116,6 +116,16 @@ describe('reference pages', () => {
   ])('events.md describes %s of a result', (key) => expect(events).toContain(`\`${key}\``));
 });
 
+describe('tests.md', () => {
+  it('says of every test helper what it is for, and of no other file', () => {
+    const listed = [...readProjectFile('docs/tests.md').matchAll(/^\| `([\w.-]+)` \| \S/gm)].map(
+      ([, name]) => name!,
+    );
+    const helpers = filesBelow('test/helpers', '').map(({ path }) => path.replace('test/helpers/', ''));
+    expect(listed.toSorted()).toEqual(helpers.toSorted());
+  });
+});
+
 describe('schema.md', () => {
   const schema = readProjectFile('docs/reference/schema.md');
   const sql = filesBelow('src/db/bookkeeping/migrations', '.sql')
