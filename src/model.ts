@@ -41,6 +41,15 @@ export interface Segment {
   readonly byteEnd: number;
 }
 
+/** Who may load: one coordinator of a run, on one server that has kept its unlogged tables since. Checked in every chunk's transaction. */
+export interface Lease {
+  readonly runId: number;
+  /** The server's crash epoch that the run counts under. */
+  readonly epoch: string;
+  /** Which coordinator of the run, from 1: the segments of another one may overlap. */
+  readonly generation: number;
+}
+
 /** What one chunk, one file or one table has come to. read = copied + rejected + filtered, always. */
 export interface Counts {
   readonly records: number;

@@ -8,6 +8,7 @@ import { advisoryKeys } from '../db/session/advisory-keys.ts';
 import { holdsPipelineLock } from '../db/session/advisory-lock.ts';
 import { withTransaction, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
+import type { Lease } from '../model.ts';
 import { whyStopped } from './run-end.ts';
 
 export const readEpoch = async (client: Client): Promise<string | undefined> =>
@@ -24,13 +25,6 @@ export const currentEpoch = async (client: Client): Promise<string> => {
   });
 };
 
-/** For whom a loader loads: one coordinator of a run, under one epoch. */
-export interface Loading {
-  readonly runId: number;
-  readonly epoch: string;
-  readonly generation: number;
-}
-
 const epochChanged = (): EtlError => new EtlError('ETL_EPOCH_CHANGED');
 const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', { pipeline });
 
@@ -41,8 +35,7 @@ const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', {
  * its end: whoever takes the run over waits for the chunks in flight, and a loader that missed it stops here.
  * Proved by test/integration/generation.test.ts.
  */
-export const assertLoading = async (client: Client, loading: Loading): Promise<void> => {
-  const { runId, epoch, generation } = loading;
+export const assertLoading = async (client: Client, { runId, epoch, generation }: Lease): Promise<void> => {
   const { rows } = await client.query(
     `select r.pipeline, r.generation, (select epoch from etl.canary) as epoch,
         ${holdsPipelineLock('r.pipeline', 'r.session')} as "isLocked"

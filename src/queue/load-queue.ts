@@ -6,18 +6,14 @@ import type { Job } from 'bullmq';
 import { retryOf } from '../db/retry.ts';
 import { EtlError, codeOf } from '../errors.ts';
 import { jobAttemptsMax, jobBackoffMs, queuePollMs } from '../limits.ts';
-import type { Segment, TraceContext } from '../model.ts';
+import type { Lease, Segment, TraceContext } from '../model.ts';
 import { loadBullMq } from './bullmq.ts';
 import { openWorker, withQueue, type JobQueue, type QueuePlace } from './job-queue.ts';
 
-export interface QueueOptions {
+export interface ServeOptions {
   readonly queue: QueuePlace;
-  readonly runId: number;
-}
-
-export interface ServeOptions extends QueueOptions {
   /** Of the coordinator that is served: other generations' segments may overlap its own. */
-  readonly generation: number;
+  readonly lease: Lease;
   readonly workers: number;
   /** Asks the work to stop after the chunks in flight: closing then waits for them. */
   readonly drain: AbortSignal | undefined;
@@ -45,7 +41,7 @@ export interface SegmentJob {
 const queueName = (runId: number): string => `etl-load-${runId}`;
 
 /** Removes what a run left in the queue: its jobs, finished or not. */
-export const removeQueue = ({ queue: place, runId }: QueueOptions): Promise<void> =>
+export const removeQueue = (place: QueuePlace, runId: number): Promise<void> =>
   withQueue(place, queueName(runId), empty);
 
 const empty = ({ ask }: JobQueue): Promise<void> => ask((bull) => bull.obliterate({ force: true }));
@@ -73,12 +69,13 @@ export const serveQueue = async (
   const failed = new Promise<never>((_, reject) => (fail = reject));
   failed.catch(() => undefined);
   options.outside.catch(fail);
+  const { runId, generation: ours } = options.lease;
   const work = async ({ id = '', data }: Job): Promise<void> => {
     try {
       const { segments, generation, trace } = options.read(data, id);
       // Left on the queue by a coordinator that is gone.
-      if (generation < options.generation) return;
-      if (generation > options.generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: options.runId });
+      if (generation < ours) return;
+      if (generation > ours) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
       // A second delivery finds in the ledger what the first one loaded.
       for (const segment of segments) await options.load(segment, leaving.signal, trace);
     } catch (error) {
@@ -92,7 +89,7 @@ export const serveQueue = async (
       throw isFinal ? new UnrecoverableError(code) : new Error(code);
     }
   };
-  const { bull, close } = await openWorker(options.queue, queueName(options.runId), work, {
+  const { bull, close } = await openWorker(options.queue, queueName(runId), work, {
     concurrency: options.workers,
     // A helper may come when the coordinator has just removed the queue.
     findsStalled: as === 'coordinator',
@@ -141,7 +138,7 @@ const waitUntilDone = async (queue: JobQueue, service: Service): Promise<void> =
 
 const addJobs = async (
   { ask }: JobQueue,
-  { generation, trace }: ServeOptions,
+  { lease: { generation }, trace }: ServeOptions,
   batch: readonly (readonly Segment[])[],
 ): Promise<void> => {
   const jobs = batch.map((segments) => ({
@@ -169,7 +166,7 @@ export const workOff = async (
   const feed = async (queue: JobQueue): Promise<void> => {
     for await (const batch of batches) await addJobs(queue, options, batch);
   };
-  await withQueue(options.queue, queueName(options.runId), async (queue) => {
+  await withQueue(options.queue, queueName(options.lease.runId), async (queue) => {
     await empty(queue);
     const service = await serveQueue(options, 'coordinator');
     // Loading begins with the first batch, while the rest is looked for.

@@ -104,7 +104,7 @@ const loadAndPublish = async (
   run: LoadingRun,
   sqlTexts: ReadonlyMap<string, SqlText>,
 ): Promise<void> => {
-  const { runId } = run;
+  const { runId } = run.lease;
   await checkTargets(context, run.planned);
   await advance(context, runId, 'loading');
   const loadSeconds = await step(context, 'load', () => loadMissing(context, run)).catch(
@@ -158,7 +158,7 @@ const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
  */
 const publishedBefore = async ({ client, job }: RunContext, { run }: Memory): Promise<number | undefined> => {
   if (run !== undefined)
-    return (await runStanding(client, run.runId)).state === 'published' ? run.runId : undefined;
+    return (await runStanding(client, run.lease.runId)).state === 'published' ? run.lease.runId : undefined;
   const earlier = job === undefined ? undefined : await runOfJob(client, job);
   return earlier?.state === 'published' ? earlier.id : undefined;
 };
@@ -202,7 +202,7 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
     throw error;
   }
   await tidyUp(context);
-  return finish(context, memory.run.runId, 'published', memory.start);
+  return finish(context, memory.run.lease.runId, 'published', memory.start);
 };
 
 /** The job, whose chunks and builds are counted. */
@@ -257,7 +257,7 @@ const runJob = async (prepared: Job): Promise<RunResult> => {
     return result;
   } catch (thrown) {
     const error = endOf(job, thrown);
-    const runId = memory.run?.runId;
+    const runId = memory.run?.lease.runId;
     error.run = runId;
     if (runId !== undefined) await recordEnd(job, runId, error);
     else if (hooks.job === undefined) {

@@ -35,12 +35,11 @@ describe('a chunk of an earlier generation', () => {
 
   it('in flight is waited for by the coordinator that takes over', async () => {
     await withChunkFile(database.url, { content, columns }, async ({ client, load, file }) => {
-      const { epoch, generation } = load;
       const order: string[] = [];
       await withClient(addressFromUrl(database.url), async (other) => {
         let adopting: Promise<unknown> = Promise.resolve();
         await withTransaction(client, async () => {
-          await assertLoading(client, { runId: file.runId, epoch, generation });
+          await assertLoading(client, load.lease);
           adopting = runQuery(other, adoptRun(file.runId, newcomer)).then(() => order.push('adopted'));
           const waits = `select exists (select from pg_locks where not granted) as yes`;
           while (!(await client.query(waits)).rows[0].yes) await Promise.resolve();
@@ -73,7 +72,7 @@ describe('the lock of a pipeline that its coordinator has lost', () => {
 
   it('keeps it from publishing', async () => {
     await withChunkFile(database.url, { content, columns }, async ({ client, load, pipeline }) => {
-      const publish = (): Promise<void> => assertPublishing(client, pipeline, load.epoch);
+      const publish = (): Promise<void> => assertPublishing(client, pipeline, load.lease.epoch);
       await publish();
       await client.query(letGo);
       await expect(publish()).rejects.toMatchObject(lost);
@@ -121,8 +120,7 @@ describe('a job of another generation', () => {
       namespace: 'test',
       logger: silentLogger,
     },
-    runId,
-    generation,
+    lease: { runId, epoch: '', generation },
     workers: 1,
     drain: undefined,
     outside,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { EtlError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/logger.ts';
-import type { Segment } from '../../src/model.ts';
+import type { Lease, Segment } from '../../src/model.ts';
 import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { chooseBackend } from '../../src/queue/choose-backend.ts';
 import { withQueue, type QueuePlace } from '../../src/queue/job-queue.ts';
@@ -52,10 +52,10 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
     namespace,
     logger: silentLogger,
   });
+  const leaseOf = (run: number): Lease => ({ runId: run, epoch: '', generation: 1 });
   const serving = (load: ServeOptions['load'], given: Partial<ServeOptions> = {}): ServeOptions => ({
     queue: place(),
-    runId,
-    generation: 1,
+    lease: leaseOf(runId),
     workers: 2,
     drain: undefined,
     outside: never,
@@ -264,10 +264,10 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
       batches(1, 2, 3),
     );
     await failing.catch(() => undefined);
-    await removeQueue({ queue: place(), runId });
+    await removeQueue(place(), runId);
     const loaded: number[] = [];
     const service = await serveQueue(serving(async ({ fileId }) => void loaded.push(fileId)));
-    await workOff({ ...serving(async () => undefined), runId: runId + 1_000 }, batches(4));
+    await workOff({ ...serving(async () => undefined), lease: leaseOf(runId + 1_000) }, batches(4));
     await service.close();
     expect(loaded).toEqual([]);
   });

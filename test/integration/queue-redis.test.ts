@@ -23,8 +23,7 @@ const records = 60_000;
 
 const serving = (redis: RedisOptions, load: ServeOptions['load']): ServeOptions => ({
   queue: { backend: redisBackend(readRedisAddress(redis)), namespace: 'one', logger: silentLogger },
-  runId: 1,
-  generation: 1,
+  lease: { runId: 1, epoch: '', generation: 1 },
   workers: 1,
   drain: undefined,
   outside: new Promise<never>(() => undefined),

@@ -7,7 +7,7 @@ import { abandonRuns, renewEpoch } from '../../checkpoint/take-over.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
 import { EtlError } from '../../errors.ts';
-import type { RunEvent } from '../../model.ts';
+import type { Lease, RunEvent } from '../../model.ts';
 import { dropBuildSchema } from '../../publish/build-schema.ts';
 import type { RunContext } from '../context.ts';
 import type { DefinitionHashes } from '../definition.ts';
@@ -17,7 +17,7 @@ import { dropStaleStaging, makeLandings } from './make-landings.ts';
 import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
 import type { PlannedTable } from './plan.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
-import { adopt, adoptChanged, type RunNumber } from './take-over.ts';
+import { adopt, adoptChanged } from './take-over.ts';
 
 /** Writes the run and its files into the ledger and makes empty staging tables, in one transaction. */
 const insertNewRun = (
@@ -25,9 +25,9 @@ const insertNewRun = (
   hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
   why: string,
-): Promise<RunNumber> =>
+): Promise<Lease> =>
   withTransaction(context.client, async () => {
-    const { client, spec, workers } = context;
+    const { client, spec, workers, epoch } = context;
     const { name: pipeline, shownParams: params, pinnedParams } = spec;
     await runQuery(client, abandonRuns(pipeline, why));
     const run = {
@@ -42,7 +42,7 @@ const insertNewRun = (
       definitionHash: hashes.definition,
       tableHashes: hashes.tables,
       stagedHashes: hashes.staged,
-      epoch: context.epoch,
+      epoch,
     };
     const { id: runId, generation } = (await runQuery(client, insertRun(run))).rows[0];
     await runQuery(
@@ -55,7 +55,7 @@ const insertNewRun = (
     if (directTables(spec).length > 0) await dropBuildSchema(client, spec.name);
     await dropStaleStaging(context, sourceNames(spec));
     await makeLandings(context, planned);
-    return { runId, generation };
+    return { runId, epoch, generation };
   });
 
 type Recovered = Extract<RunEvent, { type: 'recovered' }>;
@@ -76,7 +76,7 @@ const renewIfCrashed = async (
 };
 
 /** Adopts a run whose tables are there, which a stranger may have made after preflight. Errors: ETL_UNTRUSTED. */
-const adoptAsItWas = async (context: RunContext, runId: number): Promise<RunNumber> => {
+const adoptAsItWas = async (context: RunContext, runId: number): Promise<Lease> => {
   await refuseStrangers(context.client, context.spec.name);
   return adopt(context, runId);
 };
@@ -88,8 +88,8 @@ const announceResume = async ({ client, emit }: RunContext, runId: number): Prom
   emit({ type: 'resumed', runId, chunks: chunks.length, records });
 };
 
-const announcePlan = ({ emit, spec, address, workers }: RunContext, { runId, planned }: LoadingRun): void => {
-  emit({ type: 'started', runId, pipeline: spec.name, server: address.label, workers });
+const announcePlan = ({ emit, spec, address, workers }: RunContext, { lease, planned }: LoadingRun): void => {
+  emit({ type: 'started', runId: lease.runId, pipeline: spec.name, server: address.label, workers });
   const filesOf = (name: string) => planned.find(({ table }) => table.name === name)?.files ?? [];
   const tables = spec.tables.map(({ name, kind }) => ({
     table: name,
@@ -116,14 +116,14 @@ export const beginRun = async (
   const isNew = beginning.kind === 'new';
   // Rows go straight into the build schema: nobody may be building there any more.
   if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
-  const number = await (beginning.kind === 'new'
+  const lease = await (beginning.kind === 'new'
     ? insertNewRun(context, hashes, planned, beginning.why ?? 'a new run took its place')
     : isAsItWas
       ? adoptAsItWas(context, beginning.runId)
       : adoptChanged(context, hashes, planned, beginning.runId, beginning.changes));
-  const { runId } = number;
+  const { runId } = lease;
   if (isNew && isUnfinished(latest)) await forgetJobs(context, latest.id);
-  const run = { ...number, planned, epoch: context.epoch, files: await runFiles(client, runId) };
+  const run = { lease, planned, files: await runFiles(client, runId) };
   announcePlan(context, run);
   let news = back;
   if (beginning.kind === 'resume') {
@@ -137,12 +137,12 @@ export const beginRun = async (
 
 /** Goes on with a run of this process after its connections were lost. */
 export const continueRun = async (context: RunContext, run: LoadingRun): Promise<LoadingRun> => {
+  const { runId, epoch } = run.lease;
   const latest = await latestRun(context.client, context.spec.name);
-  if (latest?.id === run.runId && latest.state === 'cancelled')
-    throw await whyStopped(context.client, run.runId);
-  if (latest?.id !== run.runId)
-    throw new EtlError('ETL_RUN_TAKEN', { run: run.runId, other: `run ${latest?.id ?? 'unknown'}` });
-  const number = await adoptAsItWas(context, run.runId);
-  context.emit(await renewIfCrashed(context, run.runId, run.epoch));
-  return { ...run, ...number, epoch: context.epoch };
+  if (latest?.id === runId && latest.state === 'cancelled') throw await whyStopped(context.client, runId);
+  if (latest?.id !== runId)
+    throw new EtlError('ETL_RUN_TAKEN', { run: runId, other: `run ${latest?.id ?? 'unknown'}` });
+  const lease = await adoptAsItWas(context, runId);
+  context.emit(await renewIfCrashed(context, runId, epoch));
+  return { ...run, lease };
 };

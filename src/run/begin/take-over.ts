@@ -13,27 +13,24 @@ import {
 } from '../../checkpoint/take-over.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
+import type { Lease } from '../../model.ts';
 import type { RunContext } from '../context.ts';
 import type { DefinitionHashes } from '../definition.ts';
 import { landsDirectly, sourceNames } from '../landing.ts';
-import type { LoadingRun } from '../load/load.ts';
 import { dropStaleStaging, makeLandings } from './make-landings.ts';
 import type { PlannedTable } from './plan.ts';
 
-/** A run, and which of its coordinators this process is. */
-export type RunNumber = Pick<LoadingRun, 'runId' | 'generation'>;
-
 /** Makes this process the run's coordinator. */
 export const adopt = async (
-  { client, workers, job, runQueue: queue }: RunContext,
+  { client, epoch, workers, job, runQueue: queue }: RunContext,
   runId: number,
-): Promise<RunNumber> => {
+): Promise<Lease> => {
   const { rows } = await runQuery(
     client,
     adoptRun(runId, { host: hostname(), pid: process.pid, workers, job, queue }),
   );
   if (rows.length === 0) throw await whyStopped(client, runId);
-  return { runId, generation: rows[0].generation };
+  return { runId, epoch, generation: rows[0].generation };
 };
 
 /** The files of the run are those of the plan from now on; of the tables named, all are forgotten, with what is loaded of them. */
@@ -68,20 +65,20 @@ export const adoptChanged = async (
   planned: readonly PlannedTable[],
   runId: number,
   changes: readonly TableChange[],
-): Promise<RunNumber> => {
+): Promise<Lease> => {
   const { client, spec } = context;
   const lost = new Set(changes.filter(({ isKept }) => !isKept).map(({ table }) => table));
   const empty = planned.filter(({ table }) => lost.has(table.name));
   // Rows go straight into the build schema: nobody may be building there any more.
   if (empty.some(({ table }) => landsDirectly(table))) await awaitBuildsEnd(client, spec.name);
   return withTransaction(client, async () => {
-    const number = await adopt(context, runId);
+    const lease = await adopt(context, runId);
     // Before the run forgets which tables it had.
     await dropStaleStaging(context, sourceNames(spec));
     const { definition: definitionHash, tables: tableHashes, staged: stagedHashes } = hashes;
     await runQuery(client, redefineRun(runId, { definitionHash, tableHashes, stagedHashes }));
     await replaceFiles(context, runId, planned, lost);
     await makeLandings(context, empty);
-    return number;
+    return lease;
   });
 };

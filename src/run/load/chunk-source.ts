@@ -2,7 +2,7 @@
 
 import type { Client } from '../../db/client.ts';
 import { readBytes, rejectsPerChunkMax } from '../../limits.ts';
-import type { Counts, LoadTimes, Position, Reject, SourceFile } from '../../model.ts';
+import type { Counts, Lease, LoadTimes, Position, Reject, SourceFile } from '../../model.ts';
 import type { DecodedBlock, Decoder } from '../../format/decoder.ts';
 import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
 import { piecesOf, sliceBlock } from '../../format/split/record-slice.ts';
@@ -24,8 +24,7 @@ export interface FileLoad {
   readonly frame: CopyFrame;
   readonly decode: Decoder;
   readonly split: Splitter;
-  readonly epoch: string;
-  readonly generation: number;
+  readonly lease: Lease;
   readonly chunkBytes: number;
   /** Rejects that a chunk ends with, from 1 to `rejectsPerChunkMax`. */
   readonly rejectsMax: number;

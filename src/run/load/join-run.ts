@@ -6,6 +6,7 @@ import { withClient, type Client } from '../../db/client.ts';
 import { refuseSharedSessions } from '../../db/connect/pooler.ts';
 import { EtlError } from '../../errors.ts';
 import { queuePollMs } from '../../limits.ts';
+import type { Lease } from '../../model.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { serveQueue } from '../../queue/load-queue.ts';
 import { createContext, prepareJob, type Job } from '../job.ts';
@@ -38,7 +39,7 @@ const loadingRun = async (
     const own = files.filter((file) => file.table === table.name);
     return { table, files: own, staging: stagingColumns(table, own) };
   });
-  return { runId: id, epoch, generation, files, planned };
+  return { lease: { runId: id, epoch, generation }, files, planned };
 };
 
 /**
@@ -56,7 +57,7 @@ const refuseStrangersTables = async (
 };
 
 /** Whether there is still something to load for this coordinator. Errors: ETL_RUN_SUPERSEDED. */
-const isLoading = async (client: Client, { runId, generation }: LoadingRun): Promise<boolean> => {
+const isLoading = async (client: Client, { runId, generation }: Lease): Promise<boolean> => {
   const standing = await runStanding(client, runId);
   if (standing.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
   return standing.state === 'loading';
@@ -75,12 +76,12 @@ export const loadForWorker = async (
     const context = await createContext(job, client, []);
     const run = await loadingRun(context, await findRun(context, job));
     await refuseStrangersTables(context, run);
-    const chunks = await loadedChunks(client, run.runId);
+    const chunks = await loadedChunks(client, run.lease.runId);
     await context.queue.backend.claim(client, context.queue.namespace);
     await withSegmentWork(context, run, chunks, async (serving) => {
       const service = await serveQueue(serving);
       try {
-        while (!options.drain?.aborted && (await isLoading(client, run)))
+        while (!options.drain?.aborted && (await isLoading(client, run.lease)))
           await Promise.race([sleep(queuePollMs, undefined, { signal: options.signal }), service.failed]);
       } finally {
         await service.close();

@@ -63,20 +63,20 @@ const stopwatch = (times: Times): ((what: keyof LoadTimes) => void) => {
 type CopyChunk = (load: FileLoad, from: Position, tally: ChunkTally) => Promise<number>;
 
 const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise<LoadedChunk> => {
-  const { client, file, epoch, generation } = load;
+  const { client, file, lease } = load;
   const tally = emptyTally(from);
   const { times } = tally;
   const start = performance.now();
   try {
     const loaded = await withTransaction(client, async () => {
-      await assertLoading(client, { runId: file.runId, epoch, generation });
+      await assertLoading(client, lease);
       // The ledger row goes first: no row back means that the chunk is loaded, before we send a byte.
       // Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
-      const claimed = await runQuery(client, claimChunk(file.id, from, epoch));
+      const claimed = await runQuery(client, claimChunk(file.id, from, lease.epoch));
       if (claimed.rows.length === 0) return await loadedBefore(load, from);
       const copied = await copy(load, from, tally);
       checkTally(load, from, tally, copied);
-      const source = { runId: file.runId, table: file.table, fileId: file.id };
+      const source = { runId: lease.runId, table: file.table, fileId: file.id };
       await keepRejects(client, source, tally.rejects);
       await runQuery(client, completeChunk(file.id, from, tally.end, tally.counts));
       return { end: tally.end, counts: tally.counts };

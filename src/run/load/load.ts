@@ -7,7 +7,7 @@ import { whenLost, type Client } from '../../db/client.ts';
 import type { SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { helpedShare } from '../../limits.ts';
-import type { Counts, SourceFile } from '../../model.ts';
+import type { Counts, Lease, SourceFile } from '../../model.ts';
 import { readSegmentJob } from '../../pipeline/job-payload.ts';
 import type { QueuePlace } from '../../queue/job-queue.ts';
 import { removeQueue, workOff, type ServeOptions } from '../../queue/load-queue.ts';
@@ -24,10 +24,7 @@ import type { LoaderSetup } from './segment-loader.ts';
 
 /** A run as far as loading it is concerned. */
 export interface LoadingRun {
-  readonly runId: number;
-  readonly epoch: string;
-  /** Which coordinator of the run this is, from 1: another one's pieces may overlap ours. */
-  readonly generation: number;
+  readonly lease: Lease;
   readonly files: readonly SourceFile[];
   readonly planned: readonly PlannedTable[];
 }
@@ -63,7 +60,7 @@ const segmentWork = (
     leave.throwIfAborted();
     const file = filesById.get(fileId)!;
     const loading = tables.get(file.table)!;
-    const about = { pipeline: context.spec.name, run: run.runId, table: file.table, file: file.name };
+    const about = { pipeline: context.spec.name, run: run.lease.runId, table: file.table, file: file.name };
     const trace = context.tracer && traceSegment(context.tracer, parent, about);
     await loaders.use((loader) =>
       loader
@@ -75,7 +72,7 @@ const segmentWork = (
               trace?.loaded(times, news);
               context.profiler?.addLoad(file.table, times);
               context.onChunk(times);
-              stopIfHopeless(run.runId, loading.table, loading.progress.counts());
+              stopIfHopeless(run.lease.runId, loading.table, loading.progress.counts());
             },
             drain: context.drain,
             leave,
@@ -104,8 +101,7 @@ export const withSegmentWork = <T>(
   const setup: LoaderSetup = {
     pipeline: spec.name,
     address: { config, label, sessionName },
-    epoch: run.epoch,
-    generation: run.generation,
+    lease: run.lease,
     chunkBytes,
     tables: run.planned.map(({ table, staging }) => ({
       target: landingTable(spec, table),
@@ -120,8 +116,7 @@ export const withSegmentWork = <T>(
     use(
       {
         queue,
-        runId: run.runId,
-        generation: run.generation,
+        lease: run.lease,
         workers,
         drain,
         outside: whenLost(context.client, address),
@@ -143,12 +138,12 @@ const prepareQueue = async (client: Client, { backend, namespace }: QueuePlace):
 /** Removes the jobs of a run whose work is done, or that nobody will continue. */
 export const forgetJobs = async ({ client, queue }: RunContext, runId: number): Promise<void> => {
   await prepareQueue(client, queue);
-  await removeQueue({ queue, runId });
+  await removeQueue(queue, runId);
 };
 
 /** A queue that is worked off and a ledger with gaps: the queue was emptied. The run then begins again from the ledger. */
 const expectLoaded = async ({ client, queue }: RunContext, run: LoadingRun): Promise<void> => {
-  const left = missingSegments(run.files, await loadedChunks(client, run.runId)).length;
+  const left = missingSegments(run.files, await loadedChunks(client, run.lease.runId)).length;
   if (left === 0) return;
   const problem = `it is empty, and ${left} ${left === 1 ? 'range' : 'ranges'} of files are not loaded`;
   throw new EtlError('ETL_QUEUE_LOST', { queue: queue.backend.label, problem });
@@ -168,16 +163,17 @@ export const loadMissing = async (
   context: RunContext,
   run: LoadingRun,
 ): Promise<ReadonlyMap<string, number>> => {
-  const chunks = await loadedChunks(context.client, run.runId);
+  const chunks = await loadedChunks(context.client, run.lease.runId);
   const missing = missingSegments(run.files, chunks);
   if (missing.length === 0) {
     // A process that was killed behind its last commit left the job of that commit.
-    if (chunks.length > 0) await forgetJobs(context, run.runId);
+    if (chunks.length > 0) await forgetJobs(context, run.lease.runId);
     followTables(context, run, chunks);
     return new Map();
   }
   // A run that stopped for its rejects, and whose files are as they were, need not keep more of them.
-  for (const { table } of run.planned) stopIfHopeless(run.runId, table, countsOf(run, table.name, chunks));
+  for (const { table } of run.planned)
+    stopIfHopeless(run.lease.runId, table, countsOf(run, table.name, chunks));
   const { chunkBytes, queue, job } = context;
   // A run of the queue is cut for those who may help, too.
   const workers = job === undefined ? context.workers : helpedShare * context.workers;

@@ -5,7 +5,7 @@ import type { SourceTableSpec } from '../../declaration.ts';
 import { closeClient, destroyClient, lossOf, openClient, type Client } from '../../db/client.ts';
 import type { ServerAddress } from '../../db/connect/address.ts';
 import { closeTimeoutMs, rejectsPerChunkMax } from '../../limits.ts';
-import type { Counts, LoadTimes, Position, SourceFile } from '../../model.ts';
+import type { Counts, Lease, LoadTimes, Position, SourceFile } from '../../model.ts';
 import type { StagingColumn } from '../../copy/staging.ts';
 import { rejectsKeptMax, stopIfHopeless } from '../../reject/store.ts';
 import type { ChunkNews } from '../../trace/run-trace.ts';
@@ -27,8 +27,7 @@ export interface LoaderTable {
 export interface LoaderSetup {
   readonly pipeline: string;
   readonly address: ServerAddress;
-  readonly epoch: string;
-  readonly generation: number;
+  readonly lease: Lease;
   readonly chunkBytes: number;
   readonly tables: readonly LoaderTable[];
 }
@@ -72,7 +71,7 @@ const loadSegment = async (
     stopIfAsked({ signal: load.signal, drain: watch.drain });
     const before = counts.get(table.name) ?? noCounts;
     // The main thread counts for all workers, but it hears of a chunk when the next one may be under way.
-    stopIfHopeless(load.file.runId, table, before);
+    stopIfHopeless(load.lease.runId, table, before);
     const rejectsMax = Math.min(rejectsPerChunkMax, rejectsKeptMax(table.rejectLimit) - before.rejected);
     const { end, counts: more, times } = await loadChunk({ ...load, rejectsMax }, at);
     counts.set(table.name, addCounts(before, more));
@@ -84,7 +83,7 @@ const loadSegment = async (
 
 /** Makes a loader, which connects while its first segment is on the way: whoever makes one has work for it. */
 export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
-  const { address, epoch, generation, chunkBytes } = setup;
+  const { address, lease, chunkBytes } = setup;
   const loads = new Map(
     setup.tables.map(({ target, table, staging }) => [table.name, createTableLoad(target, table, staging)]),
   );
@@ -103,7 +102,7 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
     const { leave, abort, onDecoded } = watch;
     const signal = abort === undefined ? leave : AbortSignal.any([leave, abort]);
     const [decode, split] = [decoderFor(file), splitterFor(file)];
-    const bounds = { byteEnd, signal, epoch, generation, chunkBytes };
+    const bounds = { byteEnd, signal, lease, chunkBytes };
     const common = { client, file, ...bounds, copyStatement, frame, decode, split };
     return loadSegment({ ...common, onDecoded }, table, start, watch, counts);
   };
