@@ -1,6 +1,6 @@
 // Builds the tables of a pipeline side by side, each as soon as what it is made from stands.
 
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type { TableSpec } from '../../declaration.ts';
 import { lockBuild } from '../../db/session/advisory-lock.ts';
 import { whenLost, withClient, type Client } from '../../db/client.ts';
@@ -63,6 +63,8 @@ export const sideBySide = async (
   // Asked to stop gently, too: what is half built is built again in any case (signals.test.ts, "is broken off").
   const stops = [stop.signal, context.signal, context.drain];
   const signal = AbortSignal.any(stops.filter((each) => each !== undefined));
+  // Every session listens; without this Node warns on stderr from the eleventh on.
+  setMaxListeners(0, signal);
   const plan = createPlan(spec.tables, sqlTexts, signal);
   const sessions = Math.min(workers, spec.tables.length);
 
