@@ -99,11 +99,13 @@ describe('a table that nothing hangs on', () => {
         event.type === 'notice' && notices.push(event.message!),
     });
     await run(cities({ indexes: [] }));
-    expect(await rowsOf(`select indexname from pg_indexes where tablename = 'city' order by 1`)).toEqual([
-      { indexname: 'by_hand' },
-      { indexname: 'city_pkey' },
-    ]);
-    expect(notices).toEqual([expect.stringContaining('by_hand')]);
+    // In this schema: what an earlier run has built or moved away may be there for a while, under the same name.
+    const indexes = `select indexname from pg_indexes where schemaname = 'geo' and tablename = 'city' order by 1`;
+    expect(await rowsOf(indexes)).toEqual([{ indexname: 'by_hand' }, { indexname: 'city_pkey' }]);
+    // A run on a loaded machine may have more to say, such as what it waits for, and may build a second time.
+    expect(new Set(notices.filter((message) => message.includes('index')))).toEqual(
+      new Set(['city: kept indexes made by hand: by_hand']),
+    );
   });
 
   it('carries a declared comment', async () => {
