@@ -1,6 +1,6 @@
 // Publishing: what hangs on a table survives it, and nothing is half done.
 
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import pg from 'pg';
 import { column, csv, definePipeline, index, runPipeline, sqlFile, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
@@ -48,12 +48,14 @@ const run = (pipeline: Pipeline = cities(), options: object = {}) =>
 const rowsOf = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
 const { query } = { query: (sql: string) => database.query(sql) };
 
-beforeEach(async () => {
+const beginAgain = async (): Promise<void> => {
   await query('drop schema if exists geo cascade');
   write('city.csv', 'id,name,people\n1,Ulm,120000\n2,Trier,110000\n');
-});
+};
 
 describe('a table that nothing hangs on', () => {
+  beforeEach(beginAgain);
+
   it('is swapped: owner, grants, column grants, comments and storage options carry over', async () => {
     await run();
     await query(`do $$ begin
@@ -118,113 +120,170 @@ describe('a table that nothing hangs on', () => {
 
 describe('a table that other objects depend on', () => {
   const dependents = [
-    { kind: 'view', ddl: 'create view geo.names as select name from geo.city' },
-    { kind: 'materialized view', ddl: 'create materialized view geo.names as select name from geo.city' },
+    {
+      kind: 'view',
+      ddl: 'create view geo.names as select name from geo.city',
+      undo: 'drop view geo.names',
+    },
+    {
+      kind: 'materialized view',
+      ddl: 'create materialized view geo.names as select name from geo.city',
+      undo: 'drop materialized view geo.names',
+    },
     {
       kind: 'foreign key',
       ddl: 'create table geo.visit (city integer references geo.city); insert into geo.visit values (1)',
+      undo: 'drop table geo.visit',
     },
-    { kind: 'publication', ddl: 'create publication sluice_test for table geo.city' },
+    {
+      kind: 'publication',
+      ddl: 'create publication sluice_test for table geo.city',
+      undo: 'drop publication sluice_test',
+    },
     {
       kind: 'trigger',
       ddl: `create function geo.f() returns trigger language plpgsql as 'begin return new; end'; create trigger t before update on geo.city for each row execute function geo.f()`,
+      undo: 'drop function geo.f cascade',
     },
-    { kind: 'policy', ddl: 'create policy p on geo.city using (true)' },
-    { kind: 'check constraint', ddl: 'alter table geo.city add constraint positive check (people > 0)' },
-    { kind: 'statistics', ddl: 'create statistics geo.s on name, people from geo.city' },
-    { kind: 'column of its row type', ddl: 'create table geo.log (was geo.city)' },
-    { kind: 'column of an array of its rows', ddl: 'create table geo.log (were geo.city[])' },
-    { kind: 'domain over its row type', ddl: 'create domain geo.kept as geo.city' },
+    {
+      kind: 'policy',
+      ddl: 'create policy p on geo.city using (true)',
+      undo: 'drop policy p on geo.city',
+    },
+    {
+      kind: 'check constraint',
+      ddl: 'alter table geo.city add constraint positive check (people > 0)',
+      undo: 'alter table geo.city drop constraint positive',
+    },
+    {
+      kind: 'statistics',
+      ddl: 'create statistics geo.s on name, people from geo.city',
+      undo: 'drop statistics geo.s',
+    },
+    {
+      kind: 'column of its row type',
+      ddl: 'create table geo.log (was geo.city)',
+      undo: 'drop table geo.log',
+    },
+    {
+      kind: 'column of an array of its rows',
+      ddl: 'create table geo.log (were geo.city[])',
+      undo: 'drop table geo.log',
+    },
+    {
+      kind: 'domain over its row type',
+      ddl: 'create domain geo.kept as geo.city',
+      undo: 'drop domain geo.kept',
+    },
     {
       kind: 'function that gives its rows',
       ddl: `create function geo.latest() returns setof geo.city language sql stable as 'select * from geo.city'`,
+      undo: 'drop function geo.latest',
     },
     {
       kind: 'function that takes its rows',
       ddl: `create function geo.label(geo.city) returns text language sql immutable as 'select ($1).name'`,
+      undo: 'drop function geo.label',
     },
     {
       kind: 'function with a body in SQL',
       ddl: 'create function geo.size() returns bigint language sql begin atomic select count(*) from geo.city; end',
+      undo: 'drop function geo.size',
     },
   ];
 
-  it.each(dependents)(
-    '$kind: rows are replaced in place, the table stays the same',
-    async ({ kind, ddl }) => {
+  describe('of the kind', () => {
+    beforeAll(async () => {
+      await beginAgain();
       await run();
-      await query(ddl);
-      const oid = await rowsOf(`select 'geo.city'::regclass::oid as oid`);
-      write('city.csv', 'id,name,people\n1,Ulm,130000\n3,Jena,100000\n');
-      const result = await run();
-      expect(result.tables[0]).toMatchObject({ strategy: 'in place', rows: 2 });
-      expect(await rowsOf(`select 'geo.city'::regclass::oid as oid`)).toEqual(oid);
-      expect(await rowsOf('select id, people::int from geo.city order by id')).toEqual([
-        { id: 1, people: 130_000 },
-        { id: 3, people: 100_000 },
-      ]);
-      if (kind === 'view')
-        expect(await rowsOf('select name from geo.names order by 1')).toEqual([
-          { name: 'Jena' },
-          { name: 'Ulm' },
-        ]);
-      if (kind === 'publication') await query('drop publication sluice_test');
-    },
-  );
-
-  it('readers see the old rows until the new ones are all there', async () => {
-    await run();
-    await query('create view geo.names as select name from geo.city');
-    const seen = new Set<string>();
-    const reader = new pg.Client({ connectionString: database.url });
-    await reader.connect();
-    let isReading = true;
-    const reading = (async () => {
-      while (isReading) {
-        const { rows } = await reader.query(
-          `select string_agg(name, ',' order by name) as names from geo.names`,
-        );
-        seen.add(rows[0].names);
-      }
-    })();
-    write('city.csv', 'id,name,people\n3,Jena,100000\n');
-    await run(cities(), { allowShrink: ['big'] });
-    isReading = false;
-    await reading;
-    await reader.end();
-    expect([...seen].filter((names) => names !== 'Trier,Ulm' && names !== 'Jena')).toEqual([]);
-  });
-
-  it('a row that a foreign key needs and the files no longer have stops the run, production unchanged', async () => {
-    await run();
-    await query(
-      'create table geo.visit (city integer references geo.city); insert into geo.visit values (2)',
-    );
-    write('city.csv', 'id,name,people\n1,Ulm,1\n');
-    const error = await failureOf(run(cities(), { allowShrink: ['big'] }));
-    expect(error).toMatchObject({
-      code: 'ETL_PUBLISH_REFUSED',
-      details: { sqlstate: '23503', table: 'city' },
     });
-    expect(await rowsOf('select count(*)::int as n from geo.city where people > 1')).toEqual([{ n: 2 }]);
+
+    it.each(dependents.map((dependent, place) => ({ ...dependent, people: 130_000 + place })))(
+      '$kind: rows are replaced in place, the table stays the same',
+      async ({ kind, ddl, undo, people }) => {
+        await query(ddl);
+        const oid = await rowsOf(`select 'geo.city'::regclass::oid as oid`);
+        write('city.csv', `id,name,people\n1,Ulm,${people}\n3,Jena,100000\n`);
+        const result = await run();
+        expect(result.tables[0]).toMatchObject({ strategy: 'in place', rows: 2 });
+        expect(await rowsOf(`select 'geo.city'::regclass::oid as oid`)).toEqual(oid);
+        expect(await rowsOf('select id, people::int from geo.city order by id')).toEqual([
+          { id: 1, people },
+          { id: 3, people: 100_000 },
+        ]);
+        if (kind === 'view')
+          expect(await rowsOf('select name from geo.names order by 1')).toEqual([
+            { name: 'Jena' },
+            { name: 'Ulm' },
+          ]);
+        await query(undo);
+      },
+    );
+
+    it('none of them any more: it is swapped', async () => {
+      expect((await run()).tables[0]).toMatchObject({ strategy: 'swap' });
+    });
   });
 
-  it('a changed column stops the run and says what differs', async () => {
-    await run();
-    await query('create view geo.names as select name from geo.city');
-    const renamed = {
-      id: column.integer('id'),
-      name: column.varchar('name', { length: 20 }),
-      people: column.bigint('people'),
-    };
-    const shape = await failureOf(run(cities({ columns: renamed })));
-    expect(shape).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
-    expect(shape.message).toContain('view geo.names');
-    expect(shape.message).toContain('declared name character varying(20), in the table name text');
+  describe('as a view or a foreign key does', () => {
+    beforeEach(beginAgain);
+
+    it('readers see the old rows until the new ones are all there', async () => {
+      await run();
+      await query('create view geo.names as select name from geo.city');
+      const seen = new Set<string>();
+      const reader = new pg.Client({ connectionString: database.url });
+      await reader.connect();
+      let isReading = true;
+      const reading = (async () => {
+        while (isReading) {
+          const { rows } = await reader.query(
+            `select string_agg(name, ',' order by name) as names from geo.names`,
+          );
+          seen.add(rows[0].names);
+        }
+      })();
+      write('city.csv', 'id,name,people\n3,Jena,100000\n');
+      await run(cities(), { allowShrink: ['big'] });
+      isReading = false;
+      await reading;
+      await reader.end();
+      expect([...seen].filter((names) => names !== 'Trier,Ulm' && names !== 'Jena')).toEqual([]);
+    });
+
+    it('a row that a foreign key needs and the files no longer have stops the run, production unchanged', async () => {
+      await run();
+      await query(
+        'create table geo.visit (city integer references geo.city); insert into geo.visit values (2)',
+      );
+      write('city.csv', 'id,name,people\n1,Ulm,1\n');
+      const error = await failureOf(run(cities(), { allowShrink: ['big'] }));
+      expect(error).toMatchObject({
+        code: 'ETL_PUBLISH_REFUSED',
+        details: { sqlstate: '23503', table: 'city' },
+      });
+      expect(await rowsOf('select count(*)::int as n from geo.city where people > 1')).toEqual([{ n: 2 }]);
+    });
+
+    it('a changed column stops the run and says what differs', async () => {
+      await run();
+      await query('create view geo.names as select name from geo.city');
+      const renamed = {
+        id: column.integer('id'),
+        name: column.varchar('name', { length: 20 }),
+        people: column.bigint('people'),
+      };
+      const shape = await failureOf(run(cities({ columns: renamed })));
+      expect(shape).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
+      expect(shape.message).toContain('view geo.names');
+      expect(shape.message).toContain('declared name character varying(20), in the table name text');
+    });
   });
 });
 
 describe('a run that must not publish', () => {
+  beforeEach(beginAgain);
+
   it('duplicate key: says which, production unchanged', async () => {
     await run();
     write('city.csv', 'id,name,people\n1,Ulm,5\n1,Ulm again,5\n');
@@ -318,6 +377,8 @@ describe('a run that must not publish', () => {
 });
 
 describe('all tables of a pipeline', () => {
+  beforeEach(beginAgain);
+
   it('change in one step', async () => {
     await run();
     const reader = new pg.Client({ connectionString: database.url });
@@ -353,6 +414,8 @@ describe('all tables of a pipeline', () => {
 });
 
 describe('what in-place publishing must not touch', () => {
+  beforeEach(beginAgain);
+
   it('rows of a table that inherits from ours', async () => {
     await run();
     await query('create table geo.archive () inherits (geo.city)');
