@@ -35,25 +35,31 @@ async function* batches(...fileIds: number[]): AsyncGenerator<readonly (readonly
   yield fileIds.map((fileId) => [segment(fileId)]);
 }
 
-describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queues in $kind', ({ kind }) => {
-  const database = useDatabase();
-  let redis: RedisServer | undefined;
-  let runId = 0;
+const leaseOf = (runId: number): Lease => ({ runId, epoch: '', generation: 1 });
 
+const kinds = [{ kind: 'PostgreSQL' }, { kind: 'Redis' }];
+
+/** A database and, for that kind, a Redis; `place` is a queue of theirs, and `servingRun` works one run's jobs off. */
+const useQueues = (kind: string) => {
+  const database = useDatabase();
+  const servers: RedisServer[] = [];
   beforeAll(async () => {
-    if (kind === 'Redis') redis = await startRedis();
+    if (kind === 'Redis') servers.push(await startRedis());
     await place().backend.prepare();
   });
-  afterAll(() => redis?.stop());
+  afterAll(() => servers[0]?.stop());
 
-  const redisOption = () => (redis === undefined ? false : { url: redis.url });
+  const redisOption = () => (servers[0] === undefined ? false : { url: servers[0].url });
   const place = (namespace = 'one'): QueuePlace => ({
     backend: chooseBackend(addressFromUrl(database.url), redisOption(), {}),
     namespace,
     logger: silentLogger,
   });
-  const leaseOf = (run: number): Lease => ({ runId: run, epoch: '', generation: 1 });
-  const serving = (load: ServeOptions['load'], given: Partial<ServeOptions> = {}): ServeOptions => ({
+  const servingRun = (
+    runId: number,
+    load: ServeOptions['load'],
+    given: Partial<ServeOptions> = {},
+  ): ServeOptions => ({
     queue: place(),
     lease: leaseOf(runId),
     workers: 2,
@@ -63,6 +69,42 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
     read: readSegmentJob,
     ...given,
   });
+  return { database, redis: () => servers[0], redisOption, place, servingRun };
+};
+
+describe.runIf(hasRedis)('a process that is killed', () => {
+  const queues = kinds.map(({ kind }) => ({ kind, ...useQueues(kind) }));
+
+  // It comes back after ten to fifteen seconds; both kinds are waited for together.
+  it.concurrent.each(queues)(
+    'gives its job back, queues in $kind',
+    async ({ database, redis, servingRun }) => {
+      const loaded: number[] = [];
+      let letGo: () => void = () => undefined;
+      const killed = new Promise<void>((resolve) => (letGo = resolve));
+      // Own worker waits until the other process has its job and is killed.
+      const load = async ({ fileId }: Segment): Promise<void> => {
+        await killed;
+        loaded.push(fileId);
+      };
+      const running = workOff(servingRun(1, load, { workers: 1 }), batches(1, 2));
+      const args = ['--import', 'jiti/register', holder, database.url, redis()?.url ?? '', 'one', '1'];
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      await once(child.stdout, 'data');
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      letGo();
+      await running;
+      expect(new Set(loaded)).toEqual(new Set([1, 2]));
+    },
+  );
+});
+
+describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
+  const { database, redis, redisOption, place, servingRun } = useQueues(kind);
+  let runId = 0;
+  const serving = (load: ServeOptions['load'], given: Partial<ServeOptions> = {}): ServeOptions =>
+    servingRun(runId, load, given);
 
   it('a whole run publishes every record of the example, and leaves no job behind', async () => {
     const { pipeline, directory, file } = await loadPipelineFile(noaaFile);
@@ -79,19 +121,19 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
     );
     expect(rows).toEqual([{ rows: 5276, temperatures: 5265, sum: '100878.8' }]);
     expect(result.outcome).toBe('published');
-    const left = redis
-      ? await redis.command('keys', '*')
+    const left = redis()
+      ? await redis()!.command('keys', '*')
       : (await database.query('select id from etl_queue.job')).rows;
     // The mark of the database stays.
-    expect(left).toEqual(redis ? [expect.stringMatching(/^\{etl-\d+-\d+\}:owner$/)] : []);
+    expect(left).toEqual(redis() ? [expect.stringMatching(/^\{etl-\d+-\d+\}:owner$/)] : []);
   });
 
   it('a helper leaves no trace on the queue, which may be removed before it comes', async () => {
     runId += 1;
     const name = `etl-load-${runId}`;
     const trace = async (): Promise<unknown> =>
-      redis
-        ? redis.command('exists', `{etl-one}:${name}:stalled-check`)
+      redis()
+        ? redis()!.command('exists', `{etl-one}:${name}:stalled-check`)
         : (
             await database.query(
               `select count(*)::int as n from etl_queue.meta where field = 'stalled-check'`,
@@ -140,32 +182,6 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
     expect(loaded.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('a job of a killed process comes back', async () => {
-    runId += 1;
-    const loaded: number[] = [];
-    let letGo: () => void = () => undefined;
-    const killed = new Promise<void>((resolve) => (letGo = resolve));
-    // Own worker waits until the other process has its job and is killed.
-    const running = workOff(
-      serving(
-        async ({ fileId }) => {
-          await killed;
-          loaded.push(fileId);
-        },
-        { workers: 1 },
-      ),
-      batches(1, 2),
-    );
-    const args = ['--import', 'jiti/register', holder, database.url, redis?.url ?? '', 'one', String(runId)];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    await once(child.stdout, 'data');
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-    letGo();
-    await running;
-    expect(new Set(loaded)).toEqual(new Set([1, 2]));
-  });
-
   it('a job that fails for good fails the run with its own error', async () => {
     runId += 1;
     const refused = new Error('never');
@@ -196,7 +212,7 @@ describe.runIf(hasRedis).each([{ kind: 'PostgreSQL' }, { kind: 'Redis' }])('queu
   it('databases that share the server do not see each other’s jobs', async () => {
     runId += 1;
     const others: number[] = [];
-    const other = redis
+    const other = redis()
       ? await serveQueue(serving(async ({ fileId }) => void others.push(fileId), { queue: place('other') }))
       : undefined;
     const loaded: number[] = [];

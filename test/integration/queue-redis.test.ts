@@ -18,6 +18,7 @@ import { useFiles } from '../helpers/files.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
 import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { until } from '../helpers/workers.ts';
 
 const records = 60_000;
 
@@ -76,8 +77,8 @@ describe.runIf(hasRedis)('a run over Redis', () => {
     return rows[0];
   };
   /** Strikes once, when records are on their way. */
-  const runStruck = async (strike: () => Promise<unknown>): Promise<readonly RunEvent[]> => {
-    const events: RunEvent[] = [];
+  const runStruck = async (strike: () => Promise<unknown>): Promise<void> => {
+    events = [];
     let striking: Promise<unknown> | undefined;
     await run((event) => {
       events.push(event);
@@ -85,8 +86,8 @@ describe.runIf(hasRedis)('a run over Redis', () => {
     });
     if (striking === undefined) throw new Error('the run was never struck');
     await striking;
-    return events;
   };
+  let events: RunEvent[] = [];
   let undisturbed: unknown;
   beforeAll(async () => {
     await run(() => undefined);
@@ -106,7 +107,7 @@ describe.runIf(hasRedis)('a run over Redis', () => {
       name: 'killed, and back only after the run has begun to wait for it',
       strike: async () => {
         await redis.signal('SIGKILL');
-        await sleep(6_000);
+        await until(() => events.some(({ type }) => type === 'waiting'));
         await redis.start();
       },
     },
@@ -115,7 +116,7 @@ describe.runIf(hasRedis)('a run over Redis', () => {
   it.each(strikes)(
     '$name in mid-run: the ledger fills the queue again, and nothing is lost',
     async ({ strike }) => {
-      const events = await runStruck(strike);
+      await runStruck(strike);
       expect(events).toContainEqual({ type: 'recovered', crashed: false, chunks: 0, records: 0 });
       expect(await checksum()).toEqual(undisturbed);
       const { rows } = await database.query(

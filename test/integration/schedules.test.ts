@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { runQuery, withClient } from '../../src/db/client.ts';
 import { loadPipelineFile, queueState, retry, schedule } from '../../src/index.ts';
 import type { Pipeline, Schedule, ScheduleOptions } from '../../src/index.ts';
@@ -123,12 +122,12 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
   });
 
   it('one with seconds in its cron has a job for each slot', async () => {
-    await set('a', { cron: '*/3 * * * * *' });
+    await set('a', { cron: '*/2 * * * * *' });
     await workers.start();
     const jobs = new Set<string>();
-    await until(async () => jobs.add((await find('a')).job ?? '').size === 4);
+    await until(async () => jobs.add((await find('a')).job ?? '').size === 3);
     expect([...jobs].slice(1).map((job) => job.replace(/T(?:\d{4}|\d{6})Z$/, ''))).toEqual(
-      Array.from({ length: 3 }, () => expect.stringMatching(/^schedule-a-\d{4}-\d\d-\d\d$/)),
+      Array.from({ length: 2 }, () => expect.stringMatching(/^schedule-a-\d{4}-\d\d-\d\d$/)),
     );
   });
 
@@ -177,18 +176,18 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
   });
 
   it('a slot whose schedule still has a run on the queue is skipped', async () => {
-    await set('a');
+    await set('a', { queue: 'others' });
     const { job } = await schedule.runNow('a', place());
     await makeDue('a');
-    await withClient(addressFromUrl(database.url), async (client) => {
-      expect(await tryLockPipeline(client, 'a')).toBe(true);
-      const { registry } = await workers.start();
-      await until(async () => (await find('a')).lastOutcome === 'skipped');
-      expect(said('a slot is skipped', 'a')).toBe(true);
-      expect(await registry.metrics()).toContain(
-        'sluice_schedule_slots_total{schedule="a",outcome="skipped"} 1',
-      );
-    });
+    // Looks after all schedules, and does the runs of another queue.
+    const { registry } = await workers.start();
+    await until(async () => (await find('a')).lastOutcome === 'skipped');
+    // The ledger knows before the log does.
+    await until(() => said('a slot is skipped', 'a'));
+    expect(await registry.metrics()).toContain(
+      'sluice_schedule_slots_total{schedule="a",outcome="skipped"} 1',
+    );
+    await workers.start({ queues: ['others'] });
     await untilDone('a');
     expect((await find('a')).job).toBe(job);
   });

@@ -1,6 +1,7 @@
 // The live display in a real terminal, tmux: what is left on the screen and in the scrollback, whatever the window does.
 
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -26,7 +27,7 @@ const draw = async (
   meanwhile: (window: string) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<string[]> => {
   const command = [process.execPath, runner, program, ...args];
-  const session = `w${performance.now().toFixed(0)}`;
+  const session = randomUUID();
   const size = ['-x', String(columns), '-y', String(rows)];
   const shell = `TERM=screen NO_COLOR=1 CI= '${command.join("' '")}'; sleep 600`;
   await tmux('new-session', '-d', '-s', session, ...size, shell);
@@ -46,7 +47,8 @@ const headlines = (lines: readonly string[]): number =>
   lines.filter((line) => line.startsWith('shop run 1')).length;
 
 describe('in tmux, one frame is left of twenty', () => {
-  it.each([
+  // Most of their time they wait for the next frame.
+  it.concurrent.each([
     { name: 'at the top of a window', rows: 24, args: [3, 20], left: 5 },
     { name: 'of more tables than the window has rows', rows: 6, args: [30, 20], left: 6 },
     { name: 'with notes above', rows: 8, args: [3, 20, 'a note'], left: 7 },
