@@ -8,7 +8,7 @@ const setup = fileURLToPath(new URL('./test/helpers/soak-setup.ts', import.meta.
 
 export default mergeConfig(
   // The test has a server of its own, which it kills.
-  { ...base, test: { ...base.test, include: [], exclude: [], globalSetup: [] } },
+  { ...base, test: { ...base.test, projects: undefined, exclude: [], globalSetup: [] } },
   defineConfig({
     test: {
       include: ['test/chaos/**/*.test.ts'],

@@ -1,4 +1,4 @@
-// How `npm test` runs: unit and integration tests on a private PostgreSQL server, two files at a time.
+// How `npm test` runs: integration and unit tests on a private PostgreSQL server, two files at a time.
 
 import { fileURLToPath } from 'node:url';
 
@@ -9,18 +9,36 @@ import { compiledThreads } from './test/helpers/compiled-threads.ts';
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
-export default defineConfig({
+/** What the files of both kinds begin with. */
+const common = {
   plugins: [compiledThreads()],
   resolve: { alias: { sluice: path('./src/index.ts') } },
   test: {
-    include: ['test/unit/**/*.test.ts', 'test/integration/**/*.test.ts'],
     exclude: ['test/fault/**'],
-    globalSetup: [path('./test/helpers/global-setup.ts')],
-    reporters: ['default', closingLine()],
-    pool: 'forks',
-    maxWorkers: 2,
+    pool: 'forks' as const,
     // Real servers are started and real files are loaded.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+  },
+};
+
+export default defineConfig({
+  ...common,
+  test: {
+    ...common.test,
+    globalSetup: [path('./test/helpers/global-setup.ts')],
+    reporters: ['default', closingLine()],
+    maxWorkers: 2,
+    projects: [
+      {
+        ...common,
+        test: { ...common.test, name: 'integration', include: ['test/integration/**/*.test.ts'] },
+      },
+      {
+        ...common,
+        // They leave nothing in their process, and starting one takes longer than most of them.
+        test: { ...common.test, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false },
+      },
+    ],
   },
 });

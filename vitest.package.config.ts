@@ -7,7 +7,7 @@ import base from './vitest.config.ts';
 const setup = fileURLToPath(new URL('./test/helpers/package-setup.ts', import.meta.url));
 
 export default mergeConfig(
-  { ...base, test: { ...base.test, include: [], exclude: [], globalSetup: [] } },
+  { ...base, test: { ...base.test, projects: undefined, exclude: [], globalSetup: [] } },
   defineConfig({
     test: {
       include: ['test/package/**/*.test.ts'],

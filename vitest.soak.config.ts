@@ -7,7 +7,7 @@ import base from './vitest.config.ts';
 const setup = fileURLToPath(new URL('./test/helpers/soak-setup.ts', import.meta.url));
 
 export default mergeConfig(
-  { ...base, test: { ...base.test, include: [], exclude: [] } },
+  { ...base, test: { ...base.test, projects: undefined, exclude: [] } },
   defineConfig({
     test: {
       include: ['test/soak/**/*.test.ts'],
