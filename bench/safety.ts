@@ -83,7 +83,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
     lease: { runId: file.runId, epoch, generation: 1 },
     chunkBytes: chunkBytesDefault,
     rejectsMax: rejectsPerChunkMax,
-    signal: new AbortController().signal,
+    breakOff: new AbortController().signal,
     onDecoded: () => undefined,
   };
 };
@@ -101,7 +101,7 @@ const barely = (load: FileLoad): Promise<void> =>
       for await (const block of chunkBlocks({ ...load, chunkBytes: Infinity }, startOf(load), tally))
         yield takeBlock(load, block, tally).decoded.copyBytes;
     }
-    await copyIn(load.client, load.copyStatement, bytes(), load.signal);
+    await copyIn(load.client, load.copyStatement, bytes(), load.breakOff);
   });
 
 const timed = async (

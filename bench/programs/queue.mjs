@@ -13,7 +13,7 @@ import { readSegmentJob } from '../../dist/pipeline/job-payload.js';
 import { workOff } from '../../dist/queue/load-queue.js';
 import { restoreRuns } from '../../dist/queue/run-queue.js';
 import { serveRuns } from '../../dist/queue/serve-runs.js';
-import { openPlace } from '../../dist/worker/place.js';
+import { openSite } from '../../dist/worker/site.js';
 
 const [kind, given, pipelineFile] = process.argv.slice(2);
 const count = Number(given);
@@ -38,13 +38,13 @@ const countDown = () => {
 };
 
 const runs = async () => {
-  const { queue } = await openPlace({ databaseUrl });
+  const { queues } = await openSite({ databaseUrl });
   const jobs = Array.from({ length: count }, (_, n) => ({
     job: `bench-${process.pid}-${n}`,
     queue: defaultQueue,
     data: { n },
   }));
-  const enqueued = await timed(() => restoreRuns(queue, jobs));
+  const enqueued = await timed(() => restoreRuns(queues, jobs));
   const { all, one } = countDown();
   const work = async () => {
     one();
@@ -52,7 +52,7 @@ const runs = async () => {
   };
   let worker;
   const worked = await timed(async () => {
-    worker = await serveRuns(queue, [defaultQueue], work);
+    worker = await serveRuns(queues, [defaultQueue], work);
     await all;
   });
   await worker.drain();
@@ -61,15 +61,14 @@ const runs = async () => {
 };
 
 const segments = async () => {
-  const { queue } = await openPlace({ databaseUrl });
+  const { queues } = await openSite({ databaseUrl });
   const start = { byte: 0, line: 1, record: 1 };
   async function* batches() {
     yield Array.from({ length: count }, (_, fileId) => [{ fileId, start, byteEnd: 10 }]);
   }
   const options = {
-    queue,
-    runId: 1,
-    generation: 1,
+    queues,
+    lease: { runId: 1, epoch: '', generation: 1 },
     workers: 2,
     drain: undefined,
     outside: new Promise(() => undefined),

@@ -42,12 +42,12 @@ interface RunOfJob {
 }
 
 /** How the newest run of a job stands; undefined before its first delivery. */
-export const runOfJob = async (client: Client, job: string): Promise<RunOfJob | undefined> =>
+export const runOfJob = async (client: Client, jobId: string): Promise<RunOfJob | undefined> =>
   (
     await client.query(
       `select id::float8 as id, state, error_code as "errorCode", definition_hash as definition, pinned_params as params
         from etl.run where job = $1 order by id desc limit 1`,
-      [job],
+      [jobId],
     )
   ).rows[0];
 

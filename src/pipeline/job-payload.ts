@@ -70,17 +70,17 @@ const segmentsSchema = z.strictObject({
   trace: traceSchema,
 });
 
-const read = <Schema extends z.ZodType>(schema: Schema, data: unknown, job: string): z.output<Schema> => {
+const read = <Schema extends z.ZodType>(schema: Schema, data: unknown, jobId: string): z.output<Schema> => {
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   const problem = [issue.path.join('.'), issue.message].filter(Boolean).join(': ');
-  throw new EtlError('ETL_JOB_INVALID', { job, problem }, { cause: parsed.error });
+  throw new EtlError('ETL_JOB_INVALID', { job: jobId, problem }, { cause: parsed.error });
 };
 
 /** Reads a job of the queue of runs. Errors: ETL_JOB_INVALID. */
-export const readRunRequest = (data: unknown, job: string): RunRequest => read(requestSchema, data, job);
+export const readRunRequest = (data: unknown, jobId: string): RunRequest => read(requestSchema, data, jobId);
 
 /** Reads a job of a load queue. Errors: ETL_JOB_INVALID. */
-export const readSegmentJob = (data: unknown, job: string): z.output<typeof segmentsSchema> =>
-  read(segmentsSchema, data, job);
+export const readSegmentJob = (data: unknown, jobId: string): z.output<typeof segmentsSchema> =>
+  read(segmentsSchema, data, jobId);

@@ -8,8 +8,8 @@ import type { Logger } from '../logger.ts';
 import type { Patience, QueueBackend } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
 
-/** The queues of one database. */
-export interface QueuePlace {
+/** The queues of one database: each is opened by its name. */
+export interface Queues {
   readonly backend: QueueBackend;
   /** Tells them from those of other databases on the same server. */
   readonly namespace: string;
@@ -44,7 +44,7 @@ export interface JobQueue {
 
 /** Uses a queue for the length of a function. */
 export const withQueue = async <T>(
-  { backend, namespace, logger }: QueuePlace,
+  { backend, namespace, logger }: Queues,
   name: string,
   use: (queue: JobQueue) => Promise<T>,
 ): Promise<T> => {
@@ -88,7 +88,7 @@ export interface JobWorker {
  * jobs in a loop that never pauses, not even for a signal.
  */
 export const openWorker = async (
-  { backend, namespace, logger }: QueuePlace,
+  { backend, namespace, logger }: Queues,
   name: string,
   work: unknown,
   { concurrency, patience = 'gives up', findsStalled = true }: JobWorkerOptions,

@@ -8,10 +8,10 @@ import { EtlError, codeOf } from '../errors.ts';
 import { jobAttemptsMax, jobBackoffMs, queuePollMs } from '../limits.ts';
 import type { Lease, Segment, TraceContext } from '../model.ts';
 import { loadBullMq } from './bullmq.ts';
-import { openWorker, withQueue, type JobQueue, type QueuePlace } from './job-queue.ts';
+import { openWorker, withQueue, type JobQueue, type Queues } from './job-queue.ts';
 
 export interface ServeOptions {
-  readonly queue: QueuePlace;
+  readonly queues: Queues;
   /** Of the coordinator that is served: other generations' segments may overlap its own. */
   readonly lease: Lease;
   readonly workers: number;
@@ -19,10 +19,10 @@ export interface ServeOptions {
   readonly drain: AbortSignal | undefined;
   /** Rejects when the work must stop for a reason outside the queue. */
   readonly outside: Promise<never>;
-  /** Loads one segment; its signal is aborted when the queue is left at once. */
-  readonly load: (segment: Segment, signal: AbortSignal, trace?: TraceContext) => Promise<void>;
-  /** Checks what comes out of the queue, given the job's name for people. */
-  readonly read: (data: unknown, job: string) => SegmentJob;
+  /** Loads one segment; `leave` is aborted when the queue is left at once. */
+  readonly load: (segment: Segment, leave: AbortSignal, trace?: TraceContext) => Promise<void>;
+  /** Checks what comes out of the queue, given the job's id for people. */
+  readonly read: (data: unknown, jobId: string) => SegmentJob;
   /** What the jobs that are put on the queue belong to. */
   readonly trace?: TraceContext | undefined;
 }
@@ -38,11 +38,11 @@ export interface SegmentJob {
 }
 
 /** Every run has a queue of its own: processes that know other pipelines must not take its jobs. */
-const queueName = (runId: number): string => `etl-load-${runId}`;
+const loadQueueName = (runId: number): string => `etl-load-${runId}`;
 
 /** Removes what a run left in the queue: its jobs, finished or not. */
-export const removeQueue = (place: QueuePlace, runId: number): Promise<void> =>
-  withQueue(place, queueName(runId), empty);
+export const removeQueue = (queues: Queues, runId: number): Promise<void> =>
+  withQueue(queues, loadQueueName(runId), empty);
 
 const empty = ({ ask }: JobQueue): Promise<void> => ask((bull) => bull.obliterate({ force: true }));
 
@@ -89,7 +89,7 @@ export const serveQueue = async (
       throw isFinal ? new UnrecoverableError(code) : new Error(code);
     }
   };
-  const { bull, close } = await openWorker(options.queue, queueName(runId), work, {
+  const { bull, close } = await openWorker(options.queues, loadQueueName(runId), work, {
     concurrency: options.workers,
     // A helper may come when the coordinator has just removed the queue.
     findsStalled: as === 'coordinator',
@@ -166,7 +166,7 @@ export const workOff = async (
   const feed = async (queue: JobQueue): Promise<void> => {
     for await (const batch of batches) await addJobs(queue, options, batch);
   };
-  await withQueue(options.queue, queueName(options.lease.runId), async (queue) => {
+  await withQueue(options.queues, loadQueueName(options.lease.runId), async (queue) => {
     await empty(queue);
     const service = await serveQueue(options, 'coordinator');
     // Loading begins with the first batch, while the rest is looked for.

@@ -4,14 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { finishedRunJobsKept, runAttemptsMax, runBackoffMs } from '../limits.ts';
 import { defaultQueue } from '../model.ts';
 import type { AddedRun, QueueDepth } from './run-queue-state.ts';
-import { withQueue, type QueuePlace } from './job-queue.ts';
+import { withQueue, type Queues } from './job-queue.ts';
 
 /** What BullMQ knows a queue of runs by. */
-export const bullNameOf = (queue: string): string =>
-  queue === defaultQueue ? 'etl-run' : `etl-run-${queue}`;
+export const bullNameOf = (queueName: string): string =>
+  queueName === defaultQueue ? 'etl-run' : `etl-run-${queueName}`;
 
 export interface AddRunOptions {
-  readonly queue: string;
+  readonly queueName: string;
   readonly delayMs: number;
   /** 1 comes first; without one, a job goes before all that have one. */
   readonly priority: number | undefined;
@@ -27,8 +27,8 @@ const jobOptions = {
 };
 
 /** Puts a run on the queue. */
-export const addRun = (place: QueuePlace, data: object, options: AddRunOptions): Promise<AddedRun> =>
-  withQueue(place, bullNameOf(options.queue), async ({ ask }) => {
+export const addRun = (queues: Queues, data: object, options: AddRunOptions): Promise<AddedRun> =>
+  withQueue(queues, bullNameOf(options.queueName), async ({ ask }) => {
     const { delayMs, priority, dedupe } = options;
     const jobId = `run-${randomUUID()}`;
     const added = await ask((bull) =>
@@ -43,7 +43,7 @@ export const addRun = (place: QueuePlace, data: object, options: AddRunOptions):
     return { job: added.id!, isNew: added.id === jobId };
   });
 
-/** A job that must be on the queue. */
+/** A job that must be on a queue, as the ledger's columns name it: `job` is its id, `queue` the name of its queue. */
 export interface RunJob {
   readonly queue: string;
   readonly job: string;
@@ -51,8 +51,8 @@ export interface RunJob {
   readonly priority?: number;
 }
 
-const restoreOn = (place: QueuePlace, queue: string, jobs: readonly RunJob[]): Promise<readonly string[]> =>
-  withQueue(place, bullNameOf(queue), async ({ ask }) => {
+const restoreOn = (queues: Queues, queueName: string, jobs: readonly RunJob[]): Promise<readonly string[]> =>
+  withQueue(queues, bullNameOf(queueName), async ({ ask }) => {
     const restored: string[] = [];
     for (const { job, data, priority } of jobs) {
       if ((await ask((bull) => bull.getJob(job))) !== undefined) continue;
@@ -64,14 +64,14 @@ const restoreOn = (place: QueuePlace, queue: string, jobs: readonly RunJob[]): P
   });
 
 /** Puts jobs on queues that do not know them, under their own names; returns them. Those that are known stay as they are. */
-export const restoreRuns = async (place: QueuePlace, jobs: readonly RunJob[]): Promise<readonly string[]> => {
+export const restoreRuns = async (queues: Queues, jobs: readonly RunJob[]): Promise<readonly string[]> => {
   const restored: string[] = [];
-  for (const queue of new Set(jobs.map((job) => job.queue)))
+  for (const queueName of new Set(jobs.map((job) => job.queue)))
     restored.push(
       ...(await restoreOn(
-        place,
-        queue,
-        jobs.filter((job) => job.queue === queue),
+        queues,
+        queueName,
+        jobs.filter(({ queue }) => queue === queueName),
       )),
     );
   return restored;
@@ -80,15 +80,15 @@ export const restoreRuns = async (place: QueuePlace, jobs: readonly RunJob[]): P
 const overStates = new Set(['completed', 'failed', 'unknown']);
 
 /** Whether a job waits, is active, or will be tried again. */
-export const runIsOpen = (place: QueuePlace, queue: string, job: string): Promise<boolean> =>
+export const runIsOpen = (queues: Queues, queueName: string, jobId: string): Promise<boolean> =>
   withQueue(
-    place,
-    bullNameOf(queue),
-    async ({ ask }) => !overStates.has(await ask((bull) => bull.getJobState(job))),
+    queues,
+    bullNameOf(queueName),
+    async ({ ask }) => !overStates.has(await ask((bull) => bull.getJobState(jobId))),
   );
 
-export const runQueueDepth = (place: QueuePlace, queue: string): Promise<QueueDepth> =>
-  withQueue(place, bullNameOf(queue), async ({ ask }) => {
+export const runQueueDepth = (queues: Queues, queueName: string): Promise<QueueDepth> =>
+  withQueue(queues, bullNameOf(queueName), async ({ ask }) => {
     const counts = await ask((bull) =>
       bull.getJobCounts('wait', 'prioritized', 'delayed', 'active', 'failed'),
     );

@@ -8,13 +8,13 @@ import type { Job } from 'bullmq';
 import { asEtlError } from '../errors.ts';
 import { otherQueuesFirstMs, runHandedOnMs } from '../limits.ts';
 import { loadBullMq } from './bullmq.ts';
-import { openWorker, type JobWorker, type QueuePlace } from './job-queue.ts';
+import { openWorker, type JobWorker, type Queues } from './job-queue.ts';
 import { bullNameOf } from './run-queue.ts';
 
 /** done: the job is over · later: nothing is wrong with it, but it cannot be worked off here and now. */
 export type RunOutcome = 'done' | { readonly laterMs: number };
 
-export type RunWork = (job: string, data: unknown, queue: string) => Promise<RunOutcome>;
+export type RunWork = (jobId: string, data: unknown, queueName: string) => Promise<RunOutcome>;
 
 export interface RunService {
   /** Takes no more jobs, and waits for the one in hand. */
@@ -74,8 +74,8 @@ const attempt = async (work: () => Promise<RunOutcome>): Promise<RunOutcome> => 
  * comes to another.
  */
 export const serveRuns = async (
-  place: QueuePlace,
-  queues: readonly string[],
+  queues: Queues,
+  queueNames: readonly string[],
   work: RunWork,
 ): Promise<RunService> => {
   const { DelayedError } = loadBullMq();
@@ -86,18 +86,18 @@ export const serveRuns = async (
     await Promise.all(workers.map((worker) => worker.close()));
   };
   const serve =
-    (queue: string, index: number) =>
+    (queueName: string, index: number) =>
     async (job: Job, token: string): Promise<void> => {
-      const own = (): Promise<RunOutcome> => attempt(() => work(job.id!, job.data, queue));
+      const own = (): Promise<RunOutcome> => attempt(() => work(job.id!, job.data, queueName));
       const outcome = (await turns.take(index, own)) ?? { laterMs: runHandedOnMs };
       if (outcome === 'done') return;
       await job.moveToDelayed(Date.now() + outcome.laterMs, token);
       throw new DelayedError();
     };
   try {
-    for (const [index, queue] of queues.entries())
+    for (const [index, queueName] of queueNames.entries())
       workers.push(
-        await openWorker(place, bullNameOf(queue), serve(queue, index), {
+        await openWorker(queues, bullNameOf(queueName), serve(queueName, index), {
           concurrency: 1,
           patience: 'keeps trying',
         }),

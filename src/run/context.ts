@@ -5,7 +5,7 @@ import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
 import type { Logger } from '../logger.ts';
 import type { LoadTimes, RunEvent, RunStep, StepTime } from '../model.ts';
-import type { QueuePlace } from '../queue/job-queue.ts';
+import type { Queues } from '../queue/job-queue.ts';
 import type { RunTrace } from '../trace/run-trace.ts';
 import type { Tracer } from '../trace/tracer.ts';
 import type { PipelineFile } from './definition.ts';
@@ -15,7 +15,7 @@ import { rounded } from './rounded.ts';
 export interface RunContext {
   readonly spec: PipelineSpec;
   readonly address: ServerAddress;
-  readonly queue: QueuePlace;
+  readonly queues: Queues;
   /** The coordinator's connection: plan, ledger, build, publish. Loads have connections of their own. */
   readonly client: Client;
   /** The server's crash epoch when this connection was opened. */
@@ -27,10 +27,10 @@ export interface RunContext {
   readonly keepStaging: boolean;
   /** Tables whose guard does not count this time. */
   readonly allowShrink: readonly string[];
-  /** Of the run queue, when the run was enqueued. */
-  readonly job: string | undefined;
-  /** Of the job; the default one when there is none. */
-  readonly runQueue: string;
+  /** Of the job that asked for the run, when it was enqueued. */
+  readonly jobId: string | undefined;
+  /** The queue of that job; the default one when there is none. */
+  readonly queueName: string;
   readonly onChunk: (times: LoadTimes) => void;
   readonly profiler: Profiler | undefined;
   readonly tracer: Tracer | undefined;
@@ -38,7 +38,9 @@ export interface RunContext {
   readonly trace: RunTrace | undefined;
   readonly emit: (event: RunEvent) => void;
   readonly logger: Logger;
-  readonly signal: AbortSignal | undefined;
+  /** Asks the run to stop at once. */
+  readonly abort: AbortSignal | undefined;
+  /** Asks the run to stop after the chunks in flight. */
   readonly drain: AbortSignal | undefined;
   readonly steps: StepTime[];
 }
@@ -47,8 +49,8 @@ export interface RunContext {
 export const secondsSince = (start: number): number => rounded((performance.now() - start) / 1000);
 
 /** Throws when the run is asked to stop, at once or after the chunks in flight. */
-export const stopIfAsked = ({ signal, drain }: Pick<RunContext, 'signal' | 'drain'>): void => {
-  signal?.throwIfAborted();
+export const stopIfAsked = ({ abort, drain }: Pick<RunContext, 'abort' | 'drain'>): void => {
+  abort?.throwIfAborted();
   drain?.throwIfAborted();
 };
 

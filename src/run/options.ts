@@ -11,10 +11,10 @@ import type { Tracer } from '../trace/tracer.ts';
 
 /** What a worker says about a run, beside a caller's options. */
 export interface RunHooks {
-  /** Job of the run queue that this run is for. */
-  readonly job?: string;
+  /** The job that this run is for. */
+  readonly jobId?: string;
   /** The queue that it was on. */
-  readonly queue?: string;
+  readonly queueName?: string;
   /** Hash that the definition must have: with these parameters, or with those of the run. */
   readonly definition?: { readonly hash: string; readonly params?: RunOptions['params'] };
   /** Go on with the unfinished run, also when what it was to publish stands already: it was asked for all the same. */
@@ -68,23 +68,23 @@ export interface RunOptions {
 }
 
 /** What a value must be, and whether it is. */
-interface Kind {
+interface Rule {
   readonly what: string;
   readonly holds: (value: unknown) => boolean;
 }
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
-const wholeNumber = (min: number, max: number): Kind => ({
+const wholeNumber = (min: number, max: number): Rule => ({
   what: `a whole number from ${min} to ${max}`,
   holds: (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
 });
-const text: Kind = { what: 'a text', holds: (value) => typeof value === 'string' };
-const flag: Kind = { what: 'true or false', holds: (value) => typeof value === 'boolean' };
-const object: Kind = { what: 'an object', holds: isObject };
-const signal: Kind = { what: 'an AbortSignal', holds: (value) => value instanceof AbortSignal };
+const text: Rule = { what: 'a text', holds: (value) => typeof value === 'string' };
+const flag: Rule = { what: 'true or false', holds: (value) => typeof value === 'boolean' };
+const object: Rule = { what: 'an object', holds: isObject };
+const signal: Rule = { what: 'an AbortSignal', holds: (value) => value instanceof AbortSignal };
 const loggerMethods = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[];
 
-const kinds: Readonly<Record<keyof RunOptions, Kind>> = {
+const rules: Readonly<Record<keyof RunOptions, Rule>> = {
   databaseUrl: text,
   connection: object,
   redis: { what: 'an object, or false', holds: (value) => value === false || isObject(value) },
@@ -124,11 +124,11 @@ const kinds: Readonly<Record<keyof RunOptions, Kind>> = {
 export const checkRunOptions = (options: RunOptions): void => {
   const hint = 'docs/reference/library.md describes every option.';
   for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(kinds, name)) {
-      const problem = `unknown option \`${name}\`${didYouMean(name, Object.keys(kinds))}`;
+    if (!Object.hasOwn(rules, name)) {
+      const problem = `unknown option \`${name}\`${didYouMean(name, Object.keys(rules))}`;
       throw new EtlError('ETL_USAGE', { problem, hint });
     }
-    const { what, holds } = kinds[name as keyof RunOptions];
+    const { what, holds } = rules[name as keyof RunOptions];
     if (value !== undefined && !holds(value))
       throw new EtlError('ETL_USAGE', { problem: `option \`${name}\` must be ${what}`, hint });
   }

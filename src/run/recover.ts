@@ -14,7 +14,7 @@ import { connectionsNeeded } from '../server/doctor.ts';
 
 export interface RecoverOptions {
   readonly address: ServerAddress;
-  readonly queue: QueueBackend;
+  readonly backend: QueueBackend;
   readonly waitMs: number;
   /** Whether to wait for a server that was never reached, too: without it a wrong address is reported at once. */
   readonly waitsForFirst: boolean;
@@ -25,16 +25,16 @@ export interface RecoverOptions {
   readonly progress: () => number;
   /** Side by side; for what to say when the server has no connection left. */
   readonly workers: number;
-  readonly signal: AbortSignal | undefined;
+  readonly abort: AbortSignal | undefined;
   readonly drain: AbortSignal | undefined;
 }
 
 /** Whether the server takes connections, and the queue takes jobs. */
-const isUp = async ({ address, queue }: RecoverOptions, signal: AbortSignal): Promise<boolean> => {
+const isUp = async ({ address, backend }: RecoverOptions, stop: AbortSignal): Promise<boolean> => {
   try {
     if (address.embedded !== undefined) await reviveEmbedded(address.embedded);
-    await withClient(address, () => Promise.resolve(), signal);
-    await queue.prepare();
+    await withClient(address, () => Promise.resolve(), stop);
+    await backend.prepare();
     return true;
   } catch (error) {
     if (retryOf(error) === 'server') return false;
@@ -66,15 +66,15 @@ const waitForServer = async (
   options: RecoverOptions,
   cause: unknown,
   deadline: number,
-  signal: AbortSignal,
+  stop: AbortSignal,
 ): Promise<void> => {
   for (
     let pauseMs = waitFirstMs;
-    !(await isUp(options, signal));
+    !(await isUp(options, stop));
     pauseMs = Math.min(2 * pauseMs, waitStepMsMax)
   ) {
     if (performance.now() + pauseMs > deadline) throw overdue(options, cause);
-    await sleep(pauseMs, undefined, { signal });
+    await sleep(pauseMs, undefined, { signal: stop });
   }
 };
 
@@ -97,8 +97,8 @@ export const untilDone = async <T>(
   attempt: (isRetry: boolean) => Promise<T>,
 ): Promise<T> => {
   const { address, waitMs, emit, progress } = options;
-  const signals = [options.signal, options.drain].filter((signal) => signal !== undefined);
-  const signal = AbortSignal.any(signals);
+  const stops = [options.abort, options.drain].filter((each) => each !== undefined);
+  const stop = AbortSignal.any(stops);
   let before: number | undefined;
   let deadline = 0;
   for (let recoveries = 0; ; recoveries += 1) {
@@ -106,18 +106,18 @@ export const untilDone = async <T>(
     try {
       return await attempt(isRetry);
     } catch (error) {
-      if (signal.aborted || retryOf(error) !== 'server' || recoveries === recoveriesMax) throw error;
+      if (stop.aborted || retryOf(error) !== 'server' || recoveries === recoveriesMax) throw error;
       if (!isRetry && isHopeless(options, error)) throw error;
       // A server that takes us in only to drop us again does not get the whole time again.
       if (progress() !== before) deadline = performance.now() + waitMs;
       before = progress();
       const leftMs = Math.max(0, Math.round(deadline - performance.now()));
       emit({ type: 'waiting', problem: asServerError(address, error).message, waitMs: leftMs });
-      await waitForServer(options, error, deadline, signal);
+      await waitForServer(options, error, deadline, stop);
       // Nor is it asked in a tight loop.
       const pauseMs = Math.min(waitFirstMs * 2 ** recoveries, waitStepMsMax);
       if (performance.now() + pauseMs > deadline) throw overdue(options, error);
-      await sleep(pauseMs, undefined, { signal });
+      await sleep(pauseMs, undefined, { signal: stop });
     }
   }
 };

@@ -21,7 +21,7 @@ import { beginRun, continueRun } from './begin/begin.ts';
 import { buildTables, dropBuilt } from './build/build.ts';
 import { checkRejects } from './publish/completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
-import { createContext, prepareJob, workersOf, type Job } from './job.ts';
+import { createContext, prepareRun, workersOf, type PreparedRun } from './prepare.ts';
 import { sourceNames } from './landing.ts';
 import { loadMissing, type LoadingRun } from './load/load.ts';
 import { dropStaleStaging } from './begin/make-landings.ts';
@@ -122,15 +122,15 @@ const loadAndPublish = async (
 };
 
 /** Why a run ended, for the ledger and the caller. */
-const endOf = ({ address, options }: Job, thrown: unknown): EtlError => {
-  const reason: unknown = [options.signal, options.drain].find((signal) => signal?.aborted)?.reason;
+const endOf = ({ address, options }: PreparedRun, thrown: unknown): EtlError => {
+  const reason: unknown = [options.signal, options.drain].find((stop) => stop?.aborted)?.reason;
   if (reason === undefined) return asServerError(address, thrown);
   const signal = messageOf(reason);
   return new EtlError('ETL_INTERRUPTED', { signal }, { cause: thrown });
 };
 
 /** Writes why a run ended into the ledger, over a connection of its own: the run's may be gone. */
-const recordEnd = async (job: Job, runId: number, error: EtlError): Promise<void> => {
+const recordEnd = async (prepared: PreparedRun, runId: number, error: EtlError): Promise<void> => {
   // A server that is gone cannot be told; a run that somebody else took over is not ours to end.
   if (
     retryOf(error) === 'server' ||
@@ -139,10 +139,10 @@ const recordEnd = async (job: Job, runId: number, error: EtlError): Promise<void
     return;
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
   const { code, message } = error;
-  await withClient(job.address, (client) =>
+  await withClient(prepared.address, (client) =>
     runQuery(client, endRun(runId, state, { code, message }, hostname(), process.pid)),
   ).catch((cause: unknown) =>
-    job.options.logger?.warn({ error: cause }, 'the end of the run could not be recorded'),
+    prepared.options.logger?.warn({ error: cause }, 'the end of the run could not be recorded'),
   );
 };
 
@@ -156,20 +156,28 @@ const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
  * The run that is published already: by an earlier attempt, whose commit arrived though its connection was lost, or by another
  * delivery of the job. A worker that was paused on its way here does not know of that one; whoever holds the lock can.
  */
-const publishedBefore = async ({ client, job }: RunContext, { run }: Memory): Promise<number | undefined> => {
+const publishedBefore = async (
+  { client, jobId }: RunContext,
+  { run }: Memory,
+): Promise<number | undefined> => {
   if (run !== undefined)
     return (await runStanding(client, run.lease.runId)).state === 'published' ? run.lease.runId : undefined;
-  const earlier = job === undefined ? undefined : await runOfJob(client, job);
+  const earlier = jobId === undefined ? undefined : await runOfJob(client, jobId);
   return earlier?.state === 'published' ? earlier.id : undefined;
 };
 
 /** One attempt on one connection. What earlier attempts did is in the ledger. */
-const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolean): Promise<RunResult> => {
-  const { spec, sqlTexts, hashes, options, hooks } = job;
-  const trust = await preflight(client, job.address, spec);
+const attempt = async (
+  prepared: PreparedRun,
+  client: Client,
+  memory: Memory,
+  isRetry: boolean,
+): Promise<RunResult> => {
+  const { spec, sqlTexts, hashes, options, hooks } = prepared;
+  const trust = await preflight(client, prepared.address, spec);
   await setDurableCommits(client);
   await migrate(client, trust);
-  const context = await createContext(job, client, memory.steps);
+  const context = await createContext(prepared, client, memory.steps);
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
   await takeLock(context, isRetry);
@@ -205,41 +213,41 @@ const attempt = async (job: Job, client: Client, memory: Memory, isRetry: boolea
   return finish(context, memory.run.lease.runId, 'published', memory.start);
 };
 
-/** The job, whose chunks and builds are counted. */
-const countProgress = (job: Job, memory: Memory): Job => ({
-  ...job,
+/** The run, whose chunks and builds are counted. */
+const countProgress = (prepared: PreparedRun, memory: Memory): PreparedRun => ({
+  ...prepared,
   hooks: {
-    ...job.hooks,
+    ...prepared.hooks,
     onChunk: (times) => {
       memory.progress += 1;
-      job.hooks.onChunk?.(times);
+      prepared.hooks.onChunk?.(times);
     },
   },
   tellHost: (event) => {
     if (event.type === 'building') memory.progress += 1;
-    job.tellHost(event);
+    prepared.tellHost(event);
   },
 });
 
-const runJob = async (prepared: Job): Promise<RunResult> => {
-  const { address, queue, options, hooks, spec } = prepared;
+const runPrepared = async (given: PreparedRun): Promise<RunResult> => {
+  const { address, backend, options, hooks, spec } = given;
   const trace = options.tracer && traceRun(options.tracer, spec.name, hooks.parent);
   const memory: Memory = { wasReached: false, progress: 0, steps: [], start: performance.now() };
-  const job: Job = { ...countProgress(prepared, memory), ...(trace && { trace }) };
-  const { waitMs = waitMsDefault, signal, drain } = options;
+  const prepared: PreparedRun = { ...countProgress(given, memory), ...(trace && { trace }) };
+  const { waitMs = waitMsDefault, signal: abort, drain } = options;
   const recovery: RecoverOptions = {
     address,
-    queue,
+    backend,
     waitMs,
     waitsForFirst: (options.waitMs ?? 0) > 0,
     emit: (event) => {
       trace?.hear(event);
-      prepared.tellHost(event);
+      given.tellHost(event);
     },
     wasReached: () => memory.wasReached,
     progress: () => memory.progress,
     workers: workersOf(options),
-    signal,
+    abort,
     drain,
   };
   try {
@@ -248,26 +256,26 @@ const runJob = async (prepared: Job): Promise<RunResult> => {
         address,
         (client) => {
           memory.wasReached = true;
-          return attempt(job, client, memory, isRetry);
+          return attempt(prepared, client, memory, isRetry);
         },
-        signal,
+        abort,
       ),
     );
     trace?.end();
     return result;
   } catch (thrown) {
-    const error = endOf(job, thrown);
+    const error = endOf(prepared, thrown);
     const runId = memory.run?.lease.runId;
     error.run = runId;
-    if (runId !== undefined) await recordEnd(job, runId, error);
-    else if (hooks.job === undefined) {
+    if (runId !== undefined) await recordEnd(prepared, runId, error);
+    else if (hooks.jobId === undefined) {
       const failed = { pipeline: spec.name, job: null, queue: defaultQueue };
       await recordFailure(address, failed, error, options.logger ?? silentLogger);
     }
     trace?.end(error);
     throw error;
   } finally {
-    await job.profiler?.stop();
+    await prepared.profiler?.stop();
   }
 };
 
@@ -276,7 +284,7 @@ export const runForWorker = async (
   pipeline: Pipeline,
   options: RunOptions,
   hooks: RunHooks,
-): Promise<RunResult> => runJob(await prepareJob(pipeline, options, hooks));
+): Promise<RunResult> => runPrepared(await prepareRun(pipeline, options, hooks));
 
 /**
  * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step or not at all.

@@ -15,15 +15,15 @@ import { runForWorker } from '../run/run-pipeline.ts';
 import { traceDelivery } from '../trace/job-trace.ts';
 import type { Catalog } from './catalog.ts';
 import type { WorkerMetrics } from './metrics.ts';
-import type { Place } from './place.ts';
+import type { Site } from './site.ts';
 import { isScheduledJob, recordJobEnd } from './schedule/store.ts';
 
 /** What all parts of one worker share. */
 export interface Shared {
-  readonly place: Place;
+  readonly site: Site;
   readonly catalog: Catalog;
   /** That it serves. */
-  readonly queues: readonly string[];
+  readonly queueNames: readonly string[];
   readonly metrics: WorkerMetrics;
   readonly logger: Logger;
   readonly drain: AbortController;
@@ -37,11 +37,11 @@ export interface Shared {
  * A job that was delivered before may have a run: published by now, or to be gone on with. Errors: ETL_RUN_CANCELLED,
  * ETL_QUEUE_SHARED when it is the job of another database.
  */
-const earlierRun = async ({ place }: Shared, job: string): ReturnType<typeof runOfJob> => {
-  const { backend, namespace } = place.queue;
-  const run = await withClient(place.address, async (client) => {
+const earlierRun = async ({ site }: Shared, jobId: string): ReturnType<typeof runOfJob> => {
+  const { backend, namespace } = site.queues;
+  const run = await withClient(site.address, async (client) => {
     await backend.claim(client, namespace);
-    return runOfJob(client, job);
+    return runOfJob(client, jobId);
   });
   if (run?.errorCode === 'ETL_RUN_CANCELLED') throw new EtlError('ETL_RUN_CANCELLED', { run: run.id });
   return run;
@@ -50,16 +50,16 @@ const earlierRun = async ({ place }: Shared, job: string): ReturnType<typeof run
 /** Returns what became of the run. */
 const runRequest = async (
   shared: Shared,
-  job: string,
+  jobId: string,
   request: RunRequest,
-  queue: string,
+  queueName: string,
   parent: TraceContext | undefined,
   onBegun: () => void,
 ): Promise<'published' | 'unchanged'> => {
   const { catalog, metrics, logger, drain, abort, common, hooksOf } = shared;
   const { pipeline: name, options } = request;
   const { pipeline, directory, file } = catalog.find(name);
-  const earlier = await earlierRun(shared, job);
+  const earlier = await earlierRun(shared, jobId);
   if (earlier?.state === 'published') return earlier.state;
   // Only the first delivery begins anew: a later one goes on with what the first has loaded, and with its parameters.
   const isFirst = earlier === undefined;
@@ -69,10 +69,10 @@ const runRequest = async (
     metrics.hear(name, event);
     if (event.type === 'started') {
       onBegun();
-      logger.info({ run: event.runId, pipeline: name, job }, 'run started');
+      logger.info({ run: event.runId, pipeline: name, job: jobId }, 'run started');
     }
-    if (event.type === 'notice') logger.info({ pipeline: name, job }, event.message);
-    if (event.type === 'waiting') logger.warn({ pipeline: name, job }, event.problem);
+    if (event.type === 'notice') logger.info({ pipeline: name, job: jobId }, event.message);
+    if (event.type === 'waiting') logger.warn({ pipeline: name, job: jobId }, event.problem);
   };
   const own: RunOptions = {
     ...common,
@@ -89,53 +89,54 @@ const runRequest = async (
   const resume = !isFirst || options.resume;
   const result = await runForWorker(pipeline, own, {
     ...hooksOf(name),
-    job,
-    queue,
+    jobId,
+    queueName,
     definition: { hash, ...(definedBy !== undefined && { params: definedBy }) },
     resume,
     parent,
   });
   const { runId: run, outcome, seconds } = result;
   metrics.runEnded(name, outcome);
-  logger.info({ run, pipeline: name, job, outcome, seconds }, 'run ended');
+  logger.info({ run, pipeline: name, job: jobId, outcome, seconds }, 'run ended');
   return outcome;
 };
 
 /** A schedule shows what became of its newest run. A server that cannot be told now is no reason to run again. */
-const tellSchedule = async ({ place, logger }: Shared, job: string, state: string): Promise<void> => {
-  if (!isScheduledJob(job)) return;
-  await withClient(place.address, (client) => runQuery(client, recordJobEnd(job, state))).catch(
-    (error: unknown) => logger.warn({ job, code: asEtlError(error).code }, 'the schedule cannot be told'),
+const tellSchedule = async ({ site, logger }: Shared, jobId: string, state: string): Promise<void> => {
+  if (!isScheduledJob(jobId)) return;
+  await withClient(site.address, (client) => runQuery(client, recordJobEnd(jobId, state))).catch(
+    (error: unknown) =>
+      logger.warn({ job: jobId, code: asEtlError(error).code }, 'the schedule cannot be told'),
   );
 };
 
 /** One delivery of a job: what becomes of it. */
 export const coordinate = async (
   shared: Shared,
-  ...[job, data, queue]: Parameters<RunWork>
+  ...[jobId, data, queueName]: Parameters<RunWork>
 ): Promise<RunOutcome> => {
-  const { place, logger, metrics, drain, common } = shared;
+  const { site, logger, metrics, drain, common } = shared;
   let pipeline: string | undefined;
   let hasBegun = false;
   const onBegun = (): void => void (hasBegun = true);
   try {
-    const request = readRunRequest(data, job);
+    const request = readRunRequest(data, jobId);
     pipeline = request.pipeline;
     const delivery = {
       tracer: common.tracer,
-      queue: bullNameOf(queue),
-      job,
+      queueName: bullNameOf(queueName),
+      jobId,
       pipeline,
       parent: request.trace,
     };
     const outcome = await traceDelivery(delivery, (trace) =>
-      runRequest(shared, job, request, queue, trace, onBegun),
+      runRequest(shared, jobId, request, queueName, trace, onBegun),
     );
-    await tellSchedule(shared, job, outcome);
+    await tellSchedule(shared, jobId, outcome);
     return 'done';
   } catch (thrown) {
     const error = asEtlError(thrown);
-    const fields = { job, pipeline, code: error.code };
+    const fields = { job: jobId, pipeline, code: error.code };
     if (error.code === 'ETL_INTERRUPTED' || drain.signal.aborted) {
       logger.info(fields, 'the run is handed on');
       return { laterMs: runHandedOnMs };
@@ -150,8 +151,13 @@ export const coordinate = async (
     }
     // What a run failed of stands in its own row; so does that somebody cancelled it.
     if (!hasBegun && error.code !== 'ETL_RUN_CANCELLED')
-      await recordFailure(place.address, { pipeline: pipeline ?? null, job, queue }, error, logger);
-    await tellSchedule(shared, job, error.code);
+      await recordFailure(
+        site.address,
+        { pipeline: pipeline ?? null, job: jobId, queue: queueName },
+        error,
+        logger,
+      );
+    await tellSchedule(shared, jobId, error.code);
     metrics.runEnded(pipeline ?? 'unknown', error.code);
     logger.error({ ...fields, error: error.message, hint: error.hint }, 'run failed');
     throw error;

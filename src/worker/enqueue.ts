@@ -15,11 +15,11 @@ import { findRun } from '../history/history.ts';
 import { refuseUnknownTables } from '../run/options.ts';
 import { traceSending } from '../trace/job-trace.ts';
 import { requestOfRun } from './lost-jobs.ts';
-import type { PlaceOptions } from './options.ts';
-import { openPlace, type Place } from './place.ts';
-import { checkQueue, depthOfQueues, knownQueues } from './queues.ts';
+import type { SiteOptions } from './options.ts';
+import { openSite, type Site } from './site.ts';
+import { checkQueueName, depthOfQueues, knownQueueNames } from './queues.ts';
 
-export interface EnqueueOptions extends PlaceOptions {
+export interface EnqueueOptions extends SiteOptions {
   /** Values for the pipeline's `params`. */
   readonly params?: Readonly<Record<string, unknown>>;
   /** Directory that SQL files are relative to. Default: the working directory. */
@@ -81,14 +81,14 @@ export const requestRun = async (pipeline: Pipeline, options: RequestOptions): P
 
 /** Puts a run on the queue, as part of whatever trace the caller is in. */
 const send = (
-  { queue }: Place,
-  { tracer }: PlaceOptions,
+  { queues }: Site,
+  { tracer }: SiteOptions,
   request: RunRequest,
   options: AddRunOptions,
 ): Promise<AddedRun> =>
   traceSending(
-    { tracer, queue: bullNameOf(options.queue), pipeline: request.pipeline },
-    (trace) => addRun(queue, { ...request, ...(trace && { trace }) }, options),
+    { tracer, queueName: bullNameOf(options.queueName), pipeline: request.pipeline },
+    (trace) => addRun(queues, { ...request, ...(trace && { trace }) }, options),
     ({ job }) => job,
   );
 
@@ -100,19 +100,19 @@ const send = (
  */
 export const enqueue = async (pipeline: Pipeline, options: EnqueueOptions = {}): Promise<AddedRun> => {
   const { at, priority, dedupe } = options;
-  const queue = checkQueue(options.queue);
+  const queueName = checkQueueName(options.queue);
   const request = await requestRun(pipeline, options);
-  const place = await openPlace(options, [queue]);
+  const site = await openSite(options, [queueName]);
   const delayMs = at === undefined ? 0 : Math.max(0, at.getTime() - Date.now());
-  return send(place, options, request, { queue, delayMs, priority, dedupe });
+  return send(site, options, request, { queueName, delayMs, priority, dedupe });
 };
 
 /**
  * Cancels a run wherever it is worked on: its processes stop at their next chunk or step, and nothing is published.
  * Errors: ETL_RUN_UNKNOWN, ETL_RUN_OVER.
  */
-export const cancel = async (runId: number, options: PlaceOptions = {}): Promise<void> => {
-  const { address } = await openPlace(options);
+export const cancel = async (runId: number, options: SiteOptions = {}): Promise<void> => {
+  const { address } = await openSite(options);
   await withClient(address, async (client) => {
     const { code, message } = new EtlError('ETL_RUN_CANCELLED', { run: runId });
     const { rowCount } = await runQuery(client, cancelRun(runId, { code, message }));
@@ -122,15 +122,15 @@ export const cancel = async (runId: number, options: PlaceOptions = {}): Promise
   });
 };
 
-export interface RetryOptions extends PlaceOptions, Pick<EnqueueOptions, 'allowShrink'> {}
+export interface RetryOptions extends SiteOptions, Pick<EnqueueOptions, 'allowShrink'> {}
 
 /**
  * Puts a run that failed or was cancelled on the queue again: it goes on where it stopped.
  * Errors: ETL_RUN_UNKNOWN, ETL_RUN_OVER, ETL_USAGE (a table that it has not).
  */
 export const retry = async (runId: number, options: RetryOptions = {}): Promise<AddedRun> => {
-  const place = await openPlace(options);
-  const { queue, ...request } = await withClient(place.address, async (client) => {
+  const site = await openSite(options);
+  const { queueName, ...request } = await withClient(site.address, async (client) => {
     const { state } = (await findRun(client, runId)).run;
     if (state !== 'failed' && state !== 'cancelled')
       throw new EtlError('ETL_RUN_OVER', { run: runId, state, action: 'retry' });
@@ -142,23 +142,23 @@ export const retry = async (runId: number, options: RetryOptions = {}): Promise<
     );
     const { allowShrink = [] } = options;
     refuseUnknownTables(rows[0].tables, allowShrink);
-    return { ...requestOfRun(rows[0], 'to be added', allowShrink), queue: rows[0].queue as string };
+    return { ...requestOfRun(rows[0], 'to be added', allowShrink), queueName: rows[0].queue as string };
   });
-  return send(place, options, request, { queue, delayMs: 0, priority: undefined, dedupe: undefined });
+  return send(site, options, request, { queueName, delayMs: 0, priority: undefined, dedupe: undefined });
 };
 
-export interface QueueStateOptions extends PlaceOptions {
+export interface QueueStateOptions extends SiteOptions {
   /** Default: all that there are. */
   readonly queue?: string;
 }
 
 /** How the queues of runs stand, together and each. Errors: ETL_USAGE (the name). */
 export const queueState = async (options: QueueStateOptions = {}): Promise<RunQueueState> => {
-  const named = options.queue === undefined ? undefined : [checkQueue(options.queue)];
-  const { address, queue } = await openPlace(options);
-  const { queues, failures } = await withClient(address, async (client) => ({
-    queues: named ?? (await knownQueues(client)),
+  const named = options.queue === undefined ? undefined : [checkQueueName(options.queue)];
+  const { address, queues } = await openSite(options);
+  const { queueNames, failures } = await withClient(address, async (client) => ({
+    queueNames: named ?? (await knownQueueNames(client)),
     failures: await listFailures(client, failuresShown, named?.[0]),
   }));
-  return { ...(await depthOfQueues(queue, queues)), failures };
+  return { ...(await depthOfQueues(queues, queueNames)), failures };
 };

@@ -31,21 +31,21 @@ export interface Helper {
 export interface HelperOptions {
   readonly catalog: Catalog;
   /** Whose runs it helps. */
-  readonly queues: readonly string[];
+  readonly queueNames: readonly string[];
   readonly logger: Logger;
   /** What every run of this worker is told. */
   readonly common: RunOptions;
   readonly hooksOf: (pipeline: string) => RunHooks;
   /** Breaks off whatever is in flight. */
-  readonly signal: AbortSignal;
+  readonly abort: AbortSignal;
 }
 
-const loadingRuns = async (client: Client, queues: readonly string[]): Promise<readonly LoadingRow[]> =>
+const loadingRuns = async (client: Client, queueNames: readonly string[]): Promise<readonly LoadingRow[]> =>
   (
     await client.query(
       `select id::float8 as id, pipeline, pinned_params as params, generation from etl.run
         where state = 'loading' and queue = any ($1) order by id`,
-      [queues],
+      [queueNames],
     )
   ).rows;
 
@@ -67,13 +67,13 @@ const coordinatorCodes = new Set(['ETL_JOIN_REFUSED', 'ETL_RUN_SUPERSEDED', 'ETL
  * the run under this coordinator, or, when something is wrong here, the run; undefined when it may be asked again.
  */
 const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promise<string | undefined> => {
-  const { catalog, logger, common, hooksOf, signal } = options;
+  const { catalog, logger, common, hooksOf, abort } = options;
   const { pipeline: name, params, id: run } = row;
   const { pipeline, directory, file } = catalog.find(name);
   const drain = AbortSignal.any([rest.pausing.signal, rest.over.signal]);
   try {
     logger.info({ run, pipeline: name }, 'helping a run');
-    const own = { ...common, params, directory, pipelineFile: file, drain, signal };
+    const own = { ...common, params, directory, pipelineFile: file, drain, signal: abort };
     await loadForWorker(pipeline, own, hooksOf(name));
     logger.info({ run, pipeline: name }, 'helped a run');
     return undefined;
@@ -88,7 +88,7 @@ const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promis
 };
 
 export const createHelper = (options: HelperOptions): Helper => {
-  const { catalog, queues } = options;
+  const { catalog, queueNames } = options;
   const rest: Rest = { over: new AbortController(), pausing: new AbortController(), isResting: false };
   const refused = new Set<string>();
   let helping: Promise<void> | undefined;
@@ -99,7 +99,7 @@ export const createHelper = (options: HelperOptions): Helper => {
     helping = undefined;
   };
   const look = async (client: Client): Promise<void> => {
-    const rows = await loadingRuns(client, queues);
+    const rows = await loadingRuns(client, queueNames);
     const keys = new Set(rows.flatMap(keysOf));
     for (const key of refused) if (!keys.has(key)) refused.delete(key);
     if (helping !== undefined || rest.isResting || rest.over.signal.aborted) return;

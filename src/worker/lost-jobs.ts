@@ -5,7 +5,7 @@ import { lostJobsCheckMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { restoreRuns } from '../queue/run-queue.ts';
-import type { Place } from './place.ts';
+import type { Site } from './site.ts';
 import { runJobOf, selectEnqueued } from './schedule/store.ts';
 import type { Look } from './watch.ts';
 
@@ -19,7 +19,7 @@ interface RunRow {
 /** Asks for what a run of the ledger has left to do. Errors: ETL_JOB_INVALID. */
 export const requestOfRun = (
   { pipeline, definition, params }: RunRow,
-  job: string,
+  jobId: string,
   allowShrink: readonly string[] = [],
 ): RunRequest =>
   readRunRequest(
@@ -29,7 +29,7 @@ export const requestOfRun = (
       params,
       options: { fresh: false, fullRefresh: false, resume: true, allowShrink },
     },
-    job,
+    jobId,
   );
 
 /** Runs that a worker began, or handed on, and that nobody has ended; only the newest of a pipeline can be gone on with. */
@@ -46,28 +46,28 @@ const selectUnfinished = `
  */
 const restoreLostJobs = async (
   client: Client,
-  { queue }: Place,
-  queues: readonly string[],
+  { queues }: Site,
+  queueNames: readonly string[],
 ): Promise<readonly string[]> => {
-  await queue.backend.claim(client, queue.namespace);
+  await queues.backend.claim(client, queues.namespace);
   const begun = await client.query<RunRow & { readonly job: string; readonly queue: string }>(
     selectUnfinished,
-    [queues],
+    [queueNames],
   );
-  const scheduled = await runQuery(client, selectEnqueued(queues));
+  const scheduled = await runQuery(client, selectEnqueued(queueNames));
   const jobs = [
     ...begun.rows.map((row) => ({ job: row.job, queue: row.queue, data: requestOfRun(row, row.job) })),
     ...scheduled.rows.map(runJobOf),
   ];
-  return jobs.length === 0 ? [] : restoreRuns(queue, jobs);
+  return jobs.length === 0 ? [] : restoreRuns(queues, jobs);
 };
 
 /** Of the queues of a worker, also while it helps or coordinates. */
-export const lookForLostJobs = (place: Place, queues: readonly string[], logger: Logger): Look => ({
+export const lookForLostJobs = (site: Site, queueNames: readonly string[], logger: Logger): Look => ({
   everyMs: lostJobsCheckMs,
   problem: 'the queue cannot be asked for lost jobs',
   look: async (client) => {
-    for (const job of await restoreLostJobs(client, place, queues))
+    for (const job of await restoreLostJobs(client, site, queueNames))
       logger.warn({ job }, 'the queue had lost a job');
   },
 });

@@ -6,7 +6,7 @@ import type { RedisOptions } from '../queue/redis-address.ts';
 import type { Tracer } from '../trace/tracer.ts';
 
 /** Which database and which queue; as in `RunOptions`. */
-export interface PlaceOptions {
+export interface SiteOptions {
   readonly databaseUrl?: string;
   readonly connection?: ConnectionOptions;
   readonly redis?: RedisOptions | false;

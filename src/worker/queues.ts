@@ -6,12 +6,12 @@ import { nameProblem } from '../pipeline/check/names.ts';
 import { defaultQueue } from '../model.ts';
 import { runQueueDepth } from '../queue/run-queue.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';
-import type { QueuePlace } from '../queue/job-queue.ts';
+import type { Queues } from '../queue/job-queue.ts';
 
 /** Errors: ETL_USAGE. */
-export const checkQueue = (queue: string = defaultQueue): string => {
-  const problem = nameProblem(queue);
-  if (problem === undefined) return queue;
+export const checkQueueName = (queueName: string = defaultQueue): string => {
+  const problem = nameProblem(queueName);
+  if (problem === undefined) return queueName;
   throw new EtlError('ETL_USAGE', {
     problem: `the queue ${problem}`,
     hint: 'A queue has a name like that of a table.',
@@ -19,25 +19,25 @@ export const checkQueue = (queue: string = defaultQueue): string => {
 };
 
 /** The queues of a worker, each once; none is the default one. Errors: ETL_USAGE. */
-export const checkQueues = (queues: readonly string[] = []): readonly string[] =>
-  queues.length === 0 ? [defaultQueue] : [...new Set(queues.map(checkQueue))];
+export const checkQueueNames = (queueNames: readonly string[] = []): readonly string[] =>
+  queueNames.length === 0 ? [defaultQueue] : [...new Set(queueNames.map(checkQueueName))];
 
 /** So that whoever looks finds them: a queue alone cannot be asked which others there are. */
-export const rememberQueues = async (client: Client, queues: readonly string[]): Promise<void> => {
+export const rememberQueueNames = async (client: Client, queueNames: readonly string[]): Promise<void> => {
   const text = 'insert into etl.queue select unnest($1::text[]) on conflict do nothing';
-  await runQuery(client, { text, values: [queues.toSorted()] });
+  await runQuery(client, { text, values: [queueNames.toSorted()] });
 };
 
-export const knownQueues = async (client: Client): Promise<readonly string[]> =>
+export const knownQueueNames = async (client: Client): Promise<readonly string[]> =>
   (await runQuery(client, { text: 'select name from etl.queue order by name' })).rows.map(({ name }) => name);
 
 /** How queues stand, each and all together. */
 export const depthOfQueues = async (
-  place: QueuePlace,
-  queues: readonly string[],
+  queues: Queues,
+  queueNames: readonly string[],
 ): Promise<RunQueueDepths> => {
   const each: RunQueueDepths['queues'][number][] = [];
-  for (const queue of queues) each.push({ queue, ...(await runQueueDepth(place, queue)) });
+  for (const queue of queueNames) each.push({ queue, ...(await runQueueDepth(queues, queue)) });
   const sum = (key: 'waiting' | 'delayed' | 'active' | 'failed'): number =>
     each.reduce((total, one) => total + one[key], 0);
   const oldest = each.flatMap(({ oldestAt }) => (oldestAt === null ? [] : [oldestAt.getTime()]));

@@ -9,7 +9,7 @@ import { watchSessionName } from '../db/session/session-names.ts';
 import { queueCloseTimeoutMs, stopDeadlineMsDefault, waitMsDefault } from '../limits.ts';
 import { silentLogger, type Logger } from '../logger.ts';
 import { serveRuns, type RunWork } from '../queue/serve-runs.ts';
-import { workersOf } from '../run/job.ts';
+import { workersOf } from '../run/prepare.ts';
 import type { RunOptions } from '../run/options.ts';
 import { untilDone, type RecoverOptions } from '../run/recover.ts';
 import { loadCatalog } from './catalog.ts';
@@ -18,16 +18,16 @@ import { serveHealth } from './health.ts';
 import { createHelper, type Helper } from './help-others.ts';
 import { lookForLostJobs } from './lost-jobs.ts';
 import { createMetrics } from './metrics.ts';
-import type { HealthOptions, PlaceOptions } from './options.ts';
-import { findPlace, openFound, type Place } from './place.ts';
-import { checkQueues, depthOfQueues } from './queues.ts';
+import type { HealthOptions, SiteOptions } from './options.ts';
+import { findSite, openFoundSite, type Site } from './site.ts';
+import { checkQueueNames, depthOfQueues } from './queues.ts';
 import { lookForSlots } from './schedule/make-due.ts';
 import { createScheduleMetrics } from './schedule/metrics.ts';
 import { comingSlots } from './schedule/list.ts';
 import { watchDatabase, type Watch } from './watch.ts';
 
 export interface WorkerOptions
-  extends PlaceOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
+  extends SiteOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
   /** Folder of pipeline files; nothing outside of it is ever run. */
   readonly pipelines: string;
   /** Queues that it serves, and whose runs it helps. Default: `default` alone. */
@@ -67,40 +67,40 @@ const coordinateAlone =
     }
   };
 
-/** Waits for server and queue, which may still be starting: who starts a machine starts everything at once. */
-const reachPlace = async (
+/** Waits for server and queues, which may still be starting: who starts a machine starts everything at once. */
+const reachSite = async (
   options: WorkerOptions,
-  queues: readonly string[],
+  queueNames: readonly string[],
   logger: Logger,
-): Promise<Place> => {
-  const found = await findPlace(options);
+): Promise<Site> => {
+  const found = await findSite(options);
   const { address, backend } = found;
   const recovery: RecoverOptions = {
     address,
-    queue: backend,
+    backend,
     waitMs: options.waitMs ?? waitMsDefault,
     waitsForFirst: true,
     emit: ({ problem, waitMs }) => logger.warn({ problem, waitMs }, 'the worker waits for the server'),
     wasReached: () => false,
     progress: () => 0,
     workers: workersOf(options),
-    signal: options.signal,
+    abort: options.signal,
     drain: undefined,
   };
-  return untilDone(recovery, () => openFound(found, options, queues));
+  return untilDone(recovery, () => openFoundSite(found, options, queueNames));
 };
 
 const share = async (options: WorkerOptions): Promise<Shared> => {
   const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry, tracer } = options;
   const logger = options.logger ?? silentLogger;
-  const queues = checkQueues(options.queues);
+  const queueNames = checkQueueNames(options.queues);
   // What is wrong with the folder is told before a server is started for it.
   const catalog = await loadCatalog(pipelines);
-  const place = await reachPlace(options, queues, logger);
+  const site = await reachSite(options, queueNames, logger);
   const [drain, abort] = [new AbortController(), new AbortController()];
-  const metrics = createMetrics(() => depthOfQueues(place.queue, queues), drain.signal, registry);
+  const metrics = createMetrics(() => depthOfQueues(site.queues, queueNames), drain.signal, registry);
   const common: RunOptions = {
-    connection: place.address.config,
+    connection: site.address.config,
     logger,
     ...(redis !== undefined && { redis }),
     ...(workers !== undefined && { workers }),
@@ -112,22 +112,22 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
   const hooksOf: Shared['hooksOf'] = (pipeline) => ({
     onChunk: (times) => metrics.chunkLoaded(pipeline, times),
   });
-  return { place, catalog, queues, metrics, logger, drain, abort, common, hooksOf };
+  return { site, catalog, queueNames, metrics, logger, drain, abort, common, hooksOf };
 };
 
 const stopReason = (): DOMException => new DOMException('the worker stops', 'AbortError');
 
 /** Looks at what must be done besides runs of its own, until the worker stops. */
-const lookAfter = ({ place, queues, metrics, logger, drain, common }: Shared, helper: Helper): Watch => {
+const lookAfter = ({ site, queueNames, metrics, logger, drain, common }: Shared, helper: Helper): Watch => {
   const { tracer } = common;
-  const readSlots = () => withClient(place.address, comingSlots);
+  const readSlots = () => withClient(site.address, comingSlots);
   const { slotDealt: onSlot } = createScheduleMetrics(metrics.registry, readSlots, drain.signal);
-  const lostJobs = lookForLostJobs(place, queues, logger);
-  const slots = lookForSlots(place, { logger, tracer, onSlot });
+  const lostJobs = lookForLostJobs(site, queueNames, logger);
+  const slots = lookForSlots(site, { logger, tracer, onSlot });
   // By this one others see that the process lives: it asks PostgreSQL only, and so waits for nothing else.
-  const address = { ...place.address, sessionName: watchSessionName };
+  const address = { ...site.address, sessionName: watchSessionName };
   const signs = watchDatabase(address, [helper.look], logger, drain.signal);
-  const others = watchDatabase(place.address, [lostJobs, slots], logger, drain.signal);
+  const others = watchDatabase(site.address, [lostJobs, slots], logger, drain.signal);
   const over = Promise.all([signs.over, others.over]).then(() => undefined);
   return { isWell: signs.isWell, over };
 };
@@ -139,14 +139,14 @@ const lookAfter = ({ place, queues, metrics, logger, drain, common }: Shared, he
  */
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
   const shared = await share(options);
-  const { place, catalog, queues, metrics, logger, drain, abort, common, hooksOf } = shared;
-  const helper = createHelper({ catalog, queues, logger, common, hooksOf, signal: abort.signal });
+  const { site, catalog, queueNames, metrics, logger, drain, abort, common, hooksOf } = shared;
+  const helper = createHelper({ catalog, queueNames, logger, common, hooksOf, abort: abort.signal });
   const watch = lookAfter(shared, helper);
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());
     await Promise.all([helper.close(), watch.over]);
   };
-  const runs = await serveRuns(place.queue, queues, coordinateAlone(shared, helper)).catch(
+  const runs = await serveRuns(site.queues, queueNames, coordinateAlone(shared, helper)).catch(
     async (error: unknown) => {
       await closeOthers();
       throw error;
@@ -181,7 +181,10 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
       await health?.close();
     }
   };
-  logger.info({ pipelines: catalog.names, queue: place.queue.backend.label, queues }, 'worker ready');
+  logger.info(
+    { pipelines: catalog.names, queue: site.queues.backend.label, queues: queueNames },
+    'worker ready',
+  );
   return {
     pipelines: catalog.names,
     registry: metrics.registry,

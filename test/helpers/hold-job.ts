@@ -11,7 +11,7 @@ import { serveQueue } from '../../src/queue/load-queue.ts';
 const [databaseUrl = '', redisUrl = '', namespace = '', run] = process.argv.slice(2);
 const never = new Promise<never>(() => undefined);
 await serveQueue({
-  queue: {
+  queues: {
     backend: chooseBackend(addressFromUrl(databaseUrl), redisUrl ? { url: redisUrl } : false, {}),
     namespace,
     logger: silentLogger,

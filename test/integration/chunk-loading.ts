@@ -97,7 +97,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     byteEnd: file.bytes,
     chunkBytes: given.chunkBytes ?? 1024 * 1024,
     rejectsMax: given.rejectsMax ?? rejectsPerChunkMax,
-    signal: new AbortController().signal,
+    breakOff: new AbortController().signal,
     onDecoded: (bytes, counts) => {
       told.bytes += bytes;
       for (const key of ['records', 'copied', 'rejected', 'filtered'] as const) told[key] += counts[key];

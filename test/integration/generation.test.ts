@@ -115,7 +115,7 @@ describe('a job of another generation', () => {
     load: ServeOptions['load'],
     outside = new Promise<never>(() => undefined),
   ): ServeOptions => ({
-    queue: {
+    queues: {
       backend: postgresBackend(addressFromUrl(database.url)),
       namespace: 'test',
       logger: silentLogger,

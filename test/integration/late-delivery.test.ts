@@ -28,7 +28,7 @@ const deliver = async (job: string) => {
     workingDirectory: files.directory,
     workers: 1,
   };
-  const { runId, outcome } = await runForWorker(pipeline, options, { job });
+  const { runId, outcome } = await runForWorker(pipeline, options, { jobId: job });
   return { runId, outcome };
 };
 

@@ -11,7 +11,7 @@ import { silentLogger } from '../../src/logger.ts';
 import type { Lease, Segment } from '../../src/model.ts';
 import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { chooseBackend } from '../../src/queue/choose-backend.ts';
-import { withQueue, type QueuePlace } from '../../src/queue/job-queue.ts';
+import { withQueue, type Queues } from '../../src/queue/job-queue.ts';
 import { addRun, runQueueDepth } from '../../src/queue/run-queue.ts';
 import { serveRuns, type RunService } from '../../src/queue/serve-runs.ts';
 import { removeQueue, serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
@@ -50,7 +50,7 @@ const useQueues = (kind: string) => {
   afterAll(() => servers[0]?.stop());
 
   const redisOption = () => (servers[0] === undefined ? false : { url: servers[0].url });
-  const place = (namespace = 'one'): QueuePlace => ({
+  const place = (namespace = 'one'): Queues => ({
     backend: chooseBackend(addressFromUrl(database.url), redisOption(), {}),
     namespace,
     logger: silentLogger,
@@ -60,7 +60,7 @@ const useQueues = (kind: string) => {
     load: ServeOptions['load'],
     given: Partial<ServeOptions> = {},
   ): ServeOptions => ({
-    queue: place(),
+    queues: place(),
     lease: leaseOf(runId),
     workers: 2,
     drain: undefined,
@@ -213,7 +213,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
     runId += 1;
     const others: number[] = [];
     const other = redis()
-      ? await serveQueue(serving(async ({ fileId }) => void others.push(fileId), { queue: place('other') }))
+      ? await serveQueue(serving(async ({ fileId }) => void others.push(fileId), { queues: place('other') }))
       : undefined;
     const loaded: number[] = [];
     await workOff(
@@ -226,7 +226,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
 
   it('whoever serves several queues works one run off at a time, and leaves the others to those who are idle', async () => {
     const add = (queue: string): Promise<unknown> =>
-      addRun(place(), {}, { queue, delayMs: 0, priority: undefined, dedupe: undefined });
+      addRun(place(), {}, { queueName: queue, delayMs: 0, priority: undefined, dedupe: undefined });
     const begun: string[] = [];
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -254,7 +254,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
 
   it('a queue that is never empty does not keep the others of its process waiting', async () => {
     const add = (queue: string): Promise<unknown> =>
-      addRun(place(), {}, { queue, delayMs: 0, priority: undefined, dedupe: undefined });
+      addRun(place(), {}, { queueName: queue, delayMs: 0, priority: undefined, dedupe: undefined });
     const order: string[] = [];
     let busy = 0;
     for (let count = 0; count < 20; count += 1) await add('full');

@@ -23,7 +23,7 @@ import { until } from '../helpers/workers.ts';
 const records = 60_000;
 
 const serving = (redis: RedisOptions, load: ServeOptions['load']): ServeOptions => ({
-  queue: { backend: redisBackend(readRedisAddress(redis)), namespace: 'one', logger: silentLogger },
+  queues: { backend: redisBackend(readRedisAddress(redis)), namespace: 'one', logger: silentLogger },
   lease: { runId: 1, epoch: '', generation: 1 },
   workers: 1,
   drain: undefined,
@@ -36,7 +36,7 @@ const serving = (redis: RedisOptions, load: ServeOptions['load']): ServeOptions 
 const workThree = async (redis: RedisOptions): Promise<number> => {
   let loaded = 0;
   const options = serving(redis, async () => void (loaded += 1));
-  await options.queue.backend.prepare();
+  await options.queues.backend.prepare();
   async function* batches() {
     yield [1, 2, 3].map((fileId) => [{ fileId, start: { byte: 0, line: 1, record: 1 }, byteEnd: 1 }]);
   }

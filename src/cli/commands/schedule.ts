@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { EtlError } from '../../errors.ts';
 import { runPriorityMax } from '../../limits.ts';
 import { defaultQueue } from '../../model.ts';
-import type { PlaceOptions } from '../../worker/options.ts';
+import type { SiteOptions } from '../../worker/options.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, paramFlag } from '../flags.ts';
@@ -57,7 +57,7 @@ const scheduleLines = (schedule: Schedule): readonly string[] => {
   ];
 };
 
-const placeOf = async (command: Command, io: Io): Promise<PlaceOptions> => ({
+const siteOf = async (command: Command, io: Io): Promise<SiteOptions> => ({
   connection: (await openServer(command, io)).config,
 });
 
@@ -77,7 +77,7 @@ const setOne = async (name: string, file: string, command: Command, io: Io): Pro
   const { pipeline, directory } = await loadPipelineFile(file);
   const { schedule } = await import('../../worker/schedule/schedule.ts');
   const done = await schedule.set(name, pipeline, {
-    ...(await placeOf(command, io)),
+    ...(await siteOf(command, io)),
     cron,
     params,
     directory,
@@ -108,7 +108,7 @@ const changeOne = async (
   io: Io,
 ): Promise<void> => {
   const { schedule } = await import('../../worker/schedule/schedule.ts');
-  await schedule[change](name, await placeOf(command, io));
+  await schedule[change](name, await siteOf(command, io));
   print(command, io, { schedule: name, [changes[change].past.toLowerCase()]: true }, [
     `${changes[change].past} ${name}`,
   ]);
@@ -116,8 +116,8 @@ const changeOne = async (
 
 const runNow = async (name: string, command: Command, io: Io): Promise<void> => {
   const { schedule } = await import('../../worker/schedule/schedule.ts');
-  const place = { ...(await placeOf(command, io)), ...(await readRedis(command, io)) };
-  const added = await withTracing(command, io, (tracing) => schedule.runNow(name, { ...place, ...tracing }));
+  const site = { ...(await siteOf(command, io)), ...(await readRedis(command, io)) };
+  const added = await withTracing(command, io, (tracing) => schedule.runNow(name, { ...site, ...tracing }));
   const { job, isNew } = added;
   const text = isNew ? `Enqueued ${name} as ${job}` : `A run of ${name} waits or is active already: ${job}`;
   print(command, io, { schedule: name, ...added }, [text]);

@@ -22,7 +22,7 @@ import type { PlannedTable } from './plan.ts';
 
 /** Makes this process the run's coordinator. */
 export const adopt = async (
-  { client, epoch, workers, job, runQueue: queue }: RunContext,
+  { client, epoch, workers, jobId: job, queueName: queue }: RunContext,
   runId: number,
 ): Promise<Lease> => {
   const { rows } = await runQuery(

@@ -61,7 +61,7 @@ export const sideBySide = async (
   const stop = new AbortController();
   whenLost(context.client, address).catch((error: unknown) => stop.abort(error));
   // Asked to stop gently, too: what is half built is built again in any case (signals.test.ts, "is broken off").
-  const stops = [stop.signal, context.signal, context.drain];
+  const stops = [stop.signal, context.abort, context.drain];
   const signal = AbortSignal.any(stops.filter((each) => each !== undefined));
   // Every session listens; without this Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
@@ -74,7 +74,7 @@ export const sideBySide = async (
     await lockBuild(client, spec.name);
     await setSortMemory(client, sessions);
     for (let table = await plan.next(); table !== undefined; table = await plan.next()) {
-      await build({ ...context, client, signal }, table);
+      await build({ ...context, client, abort: signal }, table);
       plan.done(table);
     }
   };

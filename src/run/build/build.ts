@@ -92,11 +92,11 @@ const buildOne = async (
   sqlTexts: ReadonlyMap<string, SqlText>,
   loadSeconds: number,
 ): Promise<BuiltTable> => {
-  const { client, emit, signal } = context;
+  const { client, emit, abort } = context;
   const start = performance.now();
   const names = namesOf(context.spec, table);
   const sql = sqlTexts.get(table.name);
-  signal?.throwIfAborted();
+  abort?.throwIfAborted();
   const rows = await together(client, sql, async () => {
     const filled = await making(context, table, 'rows', () => fill(context, table, sql));
     const own = await making(context, table, 'indexes', () =>

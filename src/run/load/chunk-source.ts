@@ -28,7 +28,8 @@ export interface FileLoad {
   readonly chunkBytes: number;
   /** Rejects that a chunk ends with, from 1 to `rejectsPerChunkMax`. */
   readonly rejectsMax: number;
-  readonly signal: AbortSignal;
+  /** Breaks the chunk off: the segment was left, or the run aborted. */
+  readonly breakOff: AbortSignal;
   /** Told of bytes and counts as they are decoded; told the negative when a chunk is rolled back. */
   readonly onDecoded: (bytes: number, counts: Counts) => void;
 }
@@ -65,7 +66,7 @@ export async function* chunkBlocks(
   const reads = readRange(file, from.byte, byteEnd, Math.max(readBytesMin, Math.min(readBytes, chunkBytes)));
   for await (const whole of recordBlocks(reads, from, split))
     for (const block of piecesOf(whole, rejectsPerChunkMax, chunkBytes)) {
-      load.signal.throwIfAborted();
+      load.breakOff.throwIfAborted();
       yield block;
       // A chunk is about `chunkBytes`: it ends where the next block would lead further away from that.
       if (positionAfter(block).byte - from.byte + block.fileBytes / 2 >= chunkBytes) return;

@@ -9,7 +9,7 @@ import { queuePollMs } from '../../limits.ts';
 import type { Lease } from '../../model.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { serveQueue } from '../../queue/load-queue.ts';
-import { createContext, prepareJob, type Job } from '../job.ts';
+import { createContext, prepareRun, type PreparedRun } from '../prepare.ts';
 import { withSegmentWork, type LoadingRun } from './load.ts';
 import { landingsThere } from '../begin/make-landings.ts';
 import type { RunHooks, RunOptions } from '../options.ts';
@@ -18,7 +18,7 @@ import { refuseStrangers } from '../../server/preflight.ts';
 import type { RunContext } from '../context.ts';
 
 /** The run that is being loaded now. Errors: ETL_JOIN_REFUSED. */
-const findRun = async (context: RunContext, { hashes }: Job): Promise<LatestRun> => {
+const findRun = async (context: RunContext, { hashes }: PreparedRun): Promise<LatestRun> => {
   const pipeline = context.spec.name;
   const latest = await latestRun(context.client, pipeline);
   if (latest?.state !== 'loading')
@@ -69,15 +69,15 @@ export const loadForWorker = async (
   options: RunOptions,
   hooks: RunHooks,
 ): Promise<void> => {
-  const job = await prepareJob(pipeline, options, hooks);
-  await withClient(job.address, async (client) => {
-    await refuseSharedSessions(client, job.address);
+  const prepared = await prepareRun(pipeline, options, hooks);
+  await withClient(prepared.address, async (client) => {
+    await refuseSharedSessions(client, prepared.address);
     await refuseStrangers(client, pipeline.name);
-    const context = await createContext(job, client, []);
-    const run = await loadingRun(context, await findRun(context, job));
+    const context = await createContext(prepared, client, []);
+    const run = await loadingRun(context, await findRun(context, prepared));
     await refuseStrangersTables(context, run);
     const chunks = await loadedChunks(client, run.lease.runId);
-    await context.queue.backend.claim(client, context.queue.namespace);
+    await context.queues.backend.claim(client, context.queues.namespace);
     await withSegmentWork(context, run, chunks, async (serving) => {
       const service = await serveQueue(serving);
       try {

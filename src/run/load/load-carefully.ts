@@ -18,10 +18,10 @@ async function* single(bytes: Buffer): AsyncGenerator<Buffer, void> {
 
 /** Tries one COPY under a savepoint; returns the server's refusal, or undefined when it took the rows. */
 const tryCopy = async (load: FileLoad, bytes: Buffer): Promise<Error | undefined> => {
-  const { client, copyStatement, frame, signal } = load;
+  const { client, copyStatement, frame, breakOff } = load;
   await client.query('savepoint part');
   try {
-    await copyIn(client, copyStatement, single(Buffer.concat([frame.head, bytes, frame.tail])), signal);
+    await copyIn(client, copyStatement, single(Buffer.concat([frame.head, bytes, frame.tail])), breakOff);
     await client.query('release savepoint part');
     return undefined;
   } catch (error) {

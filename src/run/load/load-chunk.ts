@@ -45,7 +45,7 @@ const copyWhole = async (load: FileLoad, from: Position, tally: ChunkTally): Pro
     lap('read');
     if (load.frame.tail.length > 0) yield load.frame.tail;
   }
-  const copied = await copyIn(load.client, load.copyStatement, rows(), load.signal);
+  const copied = await copyIn(load.client, load.copyStatement, rows(), load.breakOff);
   lap('copy');
   return copied;
 };

@@ -9,7 +9,7 @@ import { EtlError } from '../../errors.ts';
 import { helpedShare } from '../../limits.ts';
 import type { Counts, Lease, SourceFile } from '../../model.ts';
 import { readSegmentJob } from '../../pipeline/job-payload.ts';
-import type { QueuePlace } from '../../queue/job-queue.ts';
+import type { Queues } from '../../queue/job-queue.ts';
 import { removeQueue, workOff, type ServeOptions } from '../../queue/load-queue.ts';
 import { stopIfHopeless } from '../../reject/store.ts';
 import { traceSegment } from '../../trace/run-trace.ts';
@@ -76,12 +76,12 @@ const segmentWork = (
             },
             drain: context.drain,
             leave,
-            abort: context.signal,
+            abort: context.abort,
           },
         )
         .catch((error: unknown) => {
           // What is broken off because of another segment's error is none of its own.
-          if (!leave.aborted && !context.signal?.aborted && !context.drain?.aborted) trace?.failed(error);
+          if (!leave.aborted && !context.abort?.aborted && !context.drain?.aborted) trace?.failed(error);
           throw error;
         }),
     );
@@ -96,7 +96,7 @@ export const withSegmentWork = <T>(
   chunks: readonly LoadedChunkRow[],
   use: (options: ServeOptions, seconds: () => ReadonlyMap<string, number>) => Promise<T>,
 ): Promise<T> => {
-  const { spec, address, chunkBytes, workers, queue, drain } = context;
+  const { spec, address, chunkBytes, workers, queues, drain } = context;
   const { config, label, sessionName } = address;
   const setup: LoaderSetup = {
     pipeline: spec.name,
@@ -115,7 +115,7 @@ export const withSegmentWork = <T>(
   return withLoaders(setup, context.file, busy, (loaders) =>
     use(
       {
-        queue,
+        queues,
         lease: run.lease,
         workers,
         drain,
@@ -130,23 +130,23 @@ export const withSegmentWork = <T>(
 };
 
 /** Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, ETL_QUEUE_SHARED; the driver's own. */
-const prepareQueue = async (client: Client, { backend, namespace }: QueuePlace): Promise<void> => {
+const prepareQueues = async (client: Client, { backend, namespace }: Queues): Promise<void> => {
   await backend.prepare();
   await backend.claim(client, namespace);
 };
 
 /** Removes the jobs of a run whose work is done, or that nobody will continue. */
-export const forgetJobs = async ({ client, queue }: RunContext, runId: number): Promise<void> => {
-  await prepareQueue(client, queue);
-  await removeQueue(queue, runId);
+export const forgetJobs = async ({ client, queues }: RunContext, runId: number): Promise<void> => {
+  await prepareQueues(client, queues);
+  await removeQueue(queues, runId);
 };
 
 /** A queue that is worked off and a ledger with gaps: the queue was emptied. The run then begins again from the ledger. */
-const expectLoaded = async ({ client, queue }: RunContext, run: LoadingRun): Promise<void> => {
+const expectLoaded = async ({ client, queues }: RunContext, run: LoadingRun): Promise<void> => {
   const left = missingSegments(run.files, await loadedChunks(client, run.lease.runId)).length;
   if (left === 0) return;
   const problem = `it is empty, and ${left} ${left === 1 ? 'range' : 'ranges'} of files are not loaded`;
-  throw new EtlError('ETL_QUEUE_LOST', { queue: queue.backend.label, problem });
+  throw new EtlError('ETL_QUEUE_LOST', { queue: queues.backend.label, problem });
 };
 
 /** What the chunks of a table came to. */
@@ -174,13 +174,13 @@ export const loadMissing = async (
   // A run that stopped for its rejects, and whose files are as they were, need not keep more of them.
   for (const { table } of run.planned)
     stopIfHopeless(run.lease.runId, table, countsOf(run, table.name, chunks));
-  const { chunkBytes, queue, job } = context;
+  const { chunkBytes, queues, jobId } = context;
   // A run of the queue is cut for those who may help, too.
-  const workers = job === undefined ? context.workers : helpedShare * context.workers;
+  const workers = jobId === undefined ? context.workers : helpedShare * context.workers;
   const tables = run.planned.map(({ table }) => table);
   return withSegmentWork(context, run, chunks, async (options, seconds) => {
     // Meanwhile the loading threads start.
-    await prepareQueue(context.client, queue);
+    await prepareQueues(context.client, queues);
     await workOff(options, divide({ missing, files: run.files, tables, workers, chunkBytes }));
     await expectLoaded(context, run);
     return seconds();

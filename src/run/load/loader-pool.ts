@@ -5,7 +5,7 @@ import type { LoaderSetup, SegmentLoader } from './segment-loader.ts';
 import { startThreadLoader } from './thread-loader.ts';
 import type { ThreadSetup } from './thread-messages.ts';
 
-/** Loaders of the workers: each belongs to one job at a time. */
+/** Loaders of the workers: each belongs to one segment at a time. */
 export interface LoaderPool {
   readonly use: (work: (loader: SegmentLoader) => Promise<void>) => Promise<void>;
 }
@@ -70,10 +70,10 @@ export const withLoaders = async <T>(
   };
   try {
     return await work({
-      use: async (job) => {
+      use: async (load) => {
         const loader = take();
         try {
-          await job(loader);
+          await load(loader);
         } finally {
           idle.push(loader);
         }

@@ -68,7 +68,7 @@ const loadSegment = async (
 ): Promise<void> => {
   let at = start;
   while (at.byte < load.byteEnd) {
-    stopIfAsked({ signal: load.signal, drain: watch.drain });
+    stopIfAsked({ abort: load.breakOff, drain: watch.drain });
     const before = counts.get(table.name) ?? noCounts;
     // The main thread counts for all workers, but it hears of a chunk when the next one may be under way.
     stopIfHopeless(load.lease.runId, table, before);
@@ -100,9 +100,9 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
   const loadOver = (client: Client, { file, start, byteEnd }: SegmentTask, watch: SegmentWatch) => {
     const { table, copyStatement, frame, decoderFor, splitterFor } = loads.get(file.table)!;
     const { leave, abort, onDecoded } = watch;
-    const signal = abort === undefined ? leave : AbortSignal.any([leave, abort]);
+    const breakOff = abort === undefined ? leave : AbortSignal.any([leave, abort]);
     const [decode, split] = [decoderFor(file), splitterFor(file)];
-    const bounds = { byteEnd, signal, lease, chunkBytes };
+    const bounds = { byteEnd, breakOff, lease, chunkBytes };
     const common = { client, file, ...bounds, copyStatement, frame, decode, split };
     return loadSegment({ ...common, onDecoded }, table, start, watch, counts);
   };

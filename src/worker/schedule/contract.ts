@@ -1,11 +1,11 @@
 // What a caller says of a schedule, and what it is told. Types alone, for they are the library's.
 
-import type { PlaceOptions } from '../options.ts';
+import type { SiteOptions } from '../options.ts';
 
 /** What became of a slot. */
 export type SlotOutcome = 'enqueued' | 'skipped' | 'missed';
 
-export interface ScheduleOptions extends PlaceOptions {
+export interface ScheduleOptions extends SiteOptions {
   /** Five fields: minute, hour, day of month, month, day of week; a sixth in front of them is the second. */
   readonly cron: string;
   /** As the tz database names it, 'Europe/Berlin'. Default: UTC. */

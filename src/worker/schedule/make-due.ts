@@ -12,11 +12,11 @@ import type { Query } from '../../db/sql.ts';
 import { asEtlError } from '../../errors.ts';
 import { scheduleCheckMs, slotLateMs } from '../../limits.ts';
 import type { Logger } from '../../logger.ts';
-import type { QueuePlace } from '../../queue/job-queue.ts';
+import type { Queues } from '../../queue/job-queue.ts';
 import { restoreRuns, runIsOpen, bullNameOf } from '../../queue/run-queue.ts';
 import { traceSending } from '../../trace/job-trace.ts';
 import type { Tracer } from '../../trace/tracer.ts';
-import type { Place } from '../place.ts';
+import type { Site } from '../site.ts';
 import type { Look } from '../watch.ts';
 import type { SlotOutcome } from './contract.ts';
 import { readCalendar } from './slots.ts';
@@ -30,8 +30,8 @@ export interface SlotOptions {
 }
 
 /** Whether a run of the schedule still waits, is active, or will be tried again. */
-export const isBusy = async (queue: QueuePlace, row: store.ScheduleRow): Promise<boolean> =>
-  row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queue, row.jobQueue!, row.job)));
+export const isBusy = async (queues: Queues, row: store.ScheduleRow): Promise<boolean> =>
+  row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queues, row.jobQueue!, row.job)));
 
 /**
  * Deals with rows one after the other, each in a transaction of its own, and tells of it behind the commit; one that fails is
@@ -69,10 +69,10 @@ const forEachRow = async (
 };
 
 /** Only the newest of the slots that are due counts; it is late when no worker ran at its time. */
-const judge = async (queue: QueuePlace, row: store.ScheduleRow, slot: Date): Promise<SlotOutcome> => {
+const judge = async (queues: Queues, row: store.ScheduleRow, slot: Date): Promise<SlotOutcome> => {
   const isLate = row.now.getTime() - slot.getTime() > slotLateMs;
   if (isLate && !row.catchUp) return 'missed';
-  return (await isBusy(queue, row)) ? 'skipped' : 'enqueued';
+  return (await isBusy(queues, row)) ? 'skipped' : 'enqueued';
 };
 
 const messages: Readonly<Record<SlotOutcome, string>> = {
@@ -81,12 +81,12 @@ const messages: Readonly<Record<SlotOutcome, string>> = {
   missed: 'a slot was missed: no worker ran',
 };
 
-const decideDue = (client: Client, queue: QueuePlace, { logger, onSlot }: SlotOptions): Promise<void> =>
+const decideDue = (client: Client, queues: Queues, { logger, onSlot }: SlotOptions): Promise<void> =>
   forEachRow(client, logger, [store.selectDue, store.selectOverdue], async (row) => {
     const { name, cron, timeZone, nextSlot, now } = row;
     const calendar = readCalendar(name, cron, timeZone);
     const slot = new Date(calendar.newest(nextSlot.getTime(), now.getTime()));
-    const outcome = await judge(queue, row, slot);
+    const outcome = await judge(queues, row, slot);
     const next = new Date(calendar.next(now.getTime()));
     await runQuery(client, store.recordSlot(name, slot, outcome, next));
     if (outcome === 'enqueued') await runQuery(client, store.decideRun(name, store.jobOfSlot(name, slot)));
@@ -105,26 +105,26 @@ const decideDue = (client: Client, queue: QueuePlace, { logger, onSlot }: SlotOp
 /** Puts runs that are decided on onto the queue. */
 export const enqueuePending = (
   client: Client,
-  queue: QueuePlace,
+  queues: Queues,
   logger: Logger,
   tracer: Tracer | undefined,
 ): Promise<void> =>
   forEachRow(client, logger, [store.selectPending], async (row) => {
     const { data, ...own } = store.runJobOf(row);
     await traceSending(
-      { tracer, queue: bullNameOf(row.jobQueue!), pipeline: row.pipeline },
-      (trace) => restoreRuns(queue, [{ ...own, data: { ...data, ...(trace && { trace }) } }]),
+      { tracer, queueName: bullNameOf(row.jobQueue!), pipeline: row.pipeline },
+      (trace) => restoreRuns(queues, [{ ...own, data: { ...data, ...(trace && { trace }) } }]),
       () => own.job,
     );
     await runQuery(client, store.recordEnqueued(row.name));
     return () => logger.info({ schedule: row.name, job: row.job }, 'enqueued a run of a schedule');
   });
 
-export const lookForSlots = ({ queue }: Place, options: SlotOptions): Look => ({
+export const lookForSlots = ({ queues }: Site, options: SlotOptions): Look => ({
   everyMs: scheduleCheckMs,
   problem: 'the server cannot be asked for schedules',
   look: async (client) => {
-    await decideDue(client, queue, options);
-    await enqueuePending(client, queue, options.logger, options.tracer);
+    await decideDue(client, queues, options);
+    await enqueuePending(client, queues, options.logger, options.tracer);
   },
 });

@@ -9,9 +9,9 @@ import { nearest } from '../../nearest.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import type { AddedRun } from '../../queue/run-queue-state.ts';
 import { requestRun } from '../enqueue.ts';
-import type { PlaceOptions } from '../options.ts';
-import { openPlace, withBookkeeping } from '../place.ts';
-import { checkQueue, rememberQueues } from '../queues.ts';
+import type { SiteOptions } from '../options.ts';
+import { openSite, withBookkeeping } from '../site.ts';
+import { checkQueueName, rememberQueueNames } from '../queues.ts';
 import type { Schedule, ScheduleOptions } from './contract.ts';
 import { listSchedules, scheduleOf } from './list.ts';
 import { enqueuePending, isBusy } from './make-due.ts';
@@ -61,11 +61,11 @@ const nextSlotOf = async (client: Client, calendar: Calendar): Promise<Date> => 
 const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): Promise<Schedule> => {
   const { cron, timeZone = 'UTC', params = {}, directory, catchUp = false, priority } = options;
   refuseName(name);
-  const queue = checkQueue(options.queue);
+  const queue = checkQueueName(options.queue);
   const calendar = readCalendar(name, cron, timeZone);
   const request = await requestRun(pipeline, { params, directory });
   return withBookkeeping(options, async (client) => {
-    await rememberQueues(client, [queue]);
+    await rememberQueueNames(client, [queue]);
     const nextSlot = await nextSlotOf(client, calendar);
     const { definition, params: pinnedParams } = request;
     const given = { definition, params, pinnedParams, cron, timeZone, catchUp, priority, queue };
@@ -75,15 +75,15 @@ const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): 
 };
 
 /** Removes it; a run that it has asked for already stays on the queue. Errors: ETL_SCHEDULE_UNKNOWN. */
-const remove = (name: string, options: PlaceOptions = {}): Promise<void> =>
+const remove = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) => changeOne(client, name, store.deleteSchedule(name)));
 
 /** Lets its slots pass until it is resumed. Errors: ETL_SCHEDULE_UNKNOWN. */
-const pause = (name: string, options: PlaceOptions = {}): Promise<void> =>
+const pause = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) => changeOne(client, name, store.pauseSchedule(name)));
 
 /** Goes on with the next slot; those of the pause are not caught up. Errors: ETL_SCHEDULE_UNKNOWN. */
-const resume = (name: string, options: PlaceOptions = {}): Promise<void> =>
+const resume = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) =>
     withTransaction(client, async () => {
       const { cron, timeZone, paused } = await lockOne(client, name);
@@ -97,17 +97,17 @@ const resume = (name: string, options: PlaceOptions = {}): Promise<void> =>
  * Asks for a run now, of a paused schedule, too. While one of its runs waits or is active, that one is returned.
  * Errors: ETL_SCHEDULE_UNKNOWN, those of server and queue.
  */
-const runNow = async (name: string, options: PlaceOptions = {}): Promise<AddedRun> => {
-  const { address, queue } = await openPlace(options);
+const runNow = async (name: string, options: SiteOptions = {}): Promise<AddedRun> => {
+  const { address, queues } = await openSite(options);
   return withClient(address, async (client) => {
     const added = await withTransaction(client, async () => {
       const row = await lockOne(client, name);
-      if (row.job !== null && (await isBusy(queue, row))) return { job: row.job, isNew: false };
+      if (row.job !== null && (await isBusy(queues, row))) return { job: row.job, isNew: false };
       const job = store.jobByHand(name, randomUUID());
       await runQuery(client, store.decideRun(name, job));
       return { job, isNew: true };
     });
-    await enqueuePending(client, queue, options.logger ?? silentLogger, options.tracer);
+    await enqueuePending(client, queues, options.logger ?? silentLogger, options.tracer);
     return added;
   });
 };
@@ -115,7 +115,7 @@ const runNow = async (name: string, options: PlaceOptions = {}): Promise<AddedRu
 /** Schedules of a database: runs that its workers do at set times. */
 export const schedule = {
   set,
-  list: (options: PlaceOptions = {}): Promise<readonly Schedule[]> => withBookkeeping(options, listSchedules),
+  list: (options: SiteOptions = {}): Promise<readonly Schedule[]> => withBookkeeping(options, listSchedules),
   remove,
   pause,
   resume,

@@ -20,9 +20,10 @@ import { readDefinition, type Definition } from './definition.ts';
 import { checkRunOptions, refuseUnknownTables, type RunHooks, type RunOptions } from './options.ts';
 import { startProfiler, type Profiler } from './profile.ts';
 
-export interface Job extends Definition {
+/** A run before its first connection. */
+export interface PreparedRun extends Definition {
   readonly address: ServerAddress;
-  readonly queue: QueueBackend;
+  readonly backend: QueueBackend;
   readonly options: RunOptions;
   readonly hooks: RunHooks;
   readonly tellHost: (event: RunEvent) => void;
@@ -33,11 +34,11 @@ export interface Job extends Definition {
 }
 
 /** Binds the pipeline, reads its SQL and finds the server. Errors: ETL_USAGE, those of the declaration and of the address. */
-export const prepareJob = async (
+export const prepareRun = async (
   pipeline: Pipeline,
   options: RunOptions,
   hooks: RunHooks = {},
-): Promise<Job> => {
+): Promise<PreparedRun> => {
   checkRunOptions(options);
   if (!isPipeline(pipeline)) {
     const problem = 'the pipeline was not made by definePipeline';
@@ -65,7 +66,7 @@ export const prepareJob = async (
   return {
     ...definition,
     address: named,
-    queue: chooseBackend(named, options.redis, process.env),
+    backend: chooseBackend(named, options.redis, process.env),
     options,
     hooks,
     tellHost: createTellHost(options),
@@ -100,17 +101,17 @@ const createTellHost = ({ onEvent, logger = silentLogger }: RunOptions): ((event
 
 export const workersOf = ({ workers = availableParallelism() }: RunOptions): number => workers;
 
-/** The job on one connection. */
+/** The run on one connection. */
 export const createContext = async (
-  { spec, hashes, address, queue, options, hooks, tellHost, profiler, trace }: Job,
+  { spec, hashes, address, backend, options, hooks, tellHost, profiler, trace }: PreparedRun,
   client: Client,
   steps: StepTime[],
 ): Promise<RunContext> => ({
   spec,
   address,
-  queue: {
-    backend: queue,
-    namespace: await queue.namespaceOf(client),
+  queues: {
+    backend,
+    namespace: await backend.namespaceOf(client),
     logger: options.logger ?? silentLogger,
   },
   client,
@@ -128,8 +129,8 @@ export const createContext = async (
   chunkBytes: options.chunkBytes ?? chunkBytesDefault,
   keepStaging: options.keepStaging ?? false,
   allowShrink: options.allowShrink ?? [],
-  job: hooks.job,
-  runQueue: hooks.queue ?? defaultQueue,
+  jobId: hooks.jobId,
+  queueName: hooks.queueName ?? defaultQueue,
   onChunk: hooks.onChunk ?? (() => undefined),
   profiler,
   tracer: options.tracer,
@@ -140,6 +141,6 @@ export const createContext = async (
     tellHost(event);
   },
   logger: options.logger ?? silentLogger,
-  signal: options.signal,
+  abort: options.signal,
   drain: options.drain,
 });

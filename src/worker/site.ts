@@ -1,4 +1,4 @@
-// Where workers and whoever gives them work meet: the bookkeeping of a database, and its queue.
+// A site: one database with its bookkeeping and its queues, where workers meet those who give them work.
 
 import { resolveServer, type ServerAddress } from '../db/connect/address.ts';
 import { findEtlDirectory } from '../embedded/find-directory.ts';
@@ -8,21 +8,21 @@ import { migrate } from '../db/bookkeeping/migrate.ts';
 import { silentLogger } from '../logger.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
-import type { QueuePlace } from '../queue/job-queue.ts';
-import type { PlaceOptions } from './options.ts';
-import { rememberQueues } from './queues.ts';
+import type { Queues } from '../queue/job-queue.ts';
+import type { SiteOptions } from './options.ts';
+import { rememberQueueNames } from './queues.ts';
 
-export interface Place {
+export interface Site {
   readonly address: ServerAddress;
-  readonly queue: QueuePlace;
+  readonly queues: Queues;
 }
 
-const findServer = ({ databaseUrl, connection }: PlaceOptions): Promise<ServerAddress> =>
+const findServer = ({ databaseUrl, connection }: SiteOptions): Promise<ServerAddress> =>
   resolveServer({ databaseUrl, connection, env: process.env, etlDirectory: findEtlDirectory(process.cwd()) });
 
 /** The bookkeeping alone, for what must not fail because a queue is away. */
 export const withBookkeeping = async <T>(
-  options: PlaceOptions,
+  options: SiteOptions,
   use: (client: Client) => Promise<T>,
 ): Promise<T> =>
   withClient(await findServer(options), async (client) => {
@@ -31,34 +31,34 @@ export const withBookkeeping = async <T>(
   });
 
 /** Where both are, without asking either. */
-export interface FoundPlace {
+export interface FoundSite {
   readonly address: ServerAddress;
   readonly backend: QueueBackend;
 }
 
-export const findPlace = async (options: PlaceOptions): Promise<FoundPlace> => {
+export const findSite = async (options: SiteOptions): Promise<FoundSite> => {
   const address = await findServer(options);
   return { address, backend: chooseBackend(address, options.redis, process.env) };
 };
 
 /** Brings both to the version that this program knows, and notes queues that are about to be used. Errors: those of a run before it begins. */
-export const openFound = async (
-  { address, backend }: FoundPlace,
-  { logger }: PlaceOptions,
-  queues: readonly string[],
-): Promise<Place> => {
+export const openFoundSite = async (
+  { address, backend }: FoundSite,
+  { logger }: SiteOptions,
+  queueNames: readonly string[],
+): Promise<Site> => {
   const namespace = await withClient(address, async (client) => {
     await refuseSharedSessions(client, address);
     await migrate(client);
-    if (queues.length > 0) await rememberQueues(client, queues);
+    if (queueNames.length > 0) await rememberQueueNames(client, queueNames);
     const name = await backend.namespaceOf(client);
     await backend.prepare();
     await backend.claim(client, name);
     return name;
   });
-  return { address, queue: { backend, namespace, logger: logger ?? silentLogger } };
+  return { address, queues: { backend, namespace, logger: logger ?? silentLogger } };
 };
 
 /** Finds and opens both. Errors: those of a run before it begins. */
-export const openPlace = async (options: PlaceOptions, queues: readonly string[] = []): Promise<Place> =>
-  openFound(await findPlace(options), options, queues);
+export const openSite = async (options: SiteOptions, queueNames: readonly string[] = []): Promise<Site> =>
+  openFoundSite(await findSite(options), options, queueNames);
