@@ -14,13 +14,13 @@ export const definitionErrors = {
   },
   ETL_DEFINITION: {
     message: 'pipeline {pipeline} is not valid:{problems}',
-    hint: 'Mend the declaration; docs/reference/pipeline.md describes every key.',
+    hint: 'Correct the declaration; docs/reference/pipeline.md describes every key.',
     retry: 'never',
     exit: usage,
   },
   ETL_DEFINITION_CYCLE: {
     message: 'pipeline {pipeline}: derived tables form a cycle: {cycle}',
-    hint: 'Remove one of the `from` entries so that the tables can be built one after the other.',
+    hint: 'Remove one of the `from` entries so that the tables can be built in order.',
     retry: 'never',
     exit: usage,
   },

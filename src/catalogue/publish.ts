@@ -7,14 +7,14 @@ const { failed, usage, guard } = exitCodes;
 export const publishErrors = {
   ETL_TRANSFORM: {
     message: 'table {table}: {file}{where}: {sqlstate} {problem}',
-    hint: 'Correct the SQL, which is one SELECT that changes nothing; nothing was published. {hint}',
+    hint: 'Nothing was published. Correct the SQL: it must be one SELECT that changes nothing. {hint}',
     retry: 'never',
     exit: failed,
   },
   ETL_ROW_DIFFERS: {
     message:
-      'table {table}: its SQL gives other columns than `row` declares: {problem}; nothing was published',
-    hint: 'Change the SQL, by a cast such as `count(*)::integer`, or the row.',
+      'table {table}: the columns of its SQL differ from those that `row` declares: {problem}; nothing was published',
+    hint: 'Change the SQL, with a cast such as `count(*)::integer`, or change the row.',
     retry: 'never',
     exit: failed,
   },
@@ -31,8 +31,8 @@ export const publishErrors = {
     exit: failed,
   },
   ETL_PUBLISH_NULL: {
-    message: 'table {table}: column {column} holds nulls, but {reason}; nothing was published',
-    hint: 'Mend the SQL, or the key.',
+    message: 'table {table}: column {column} contains nulls, but {reason}; nothing was published',
+    hint: 'Correct the SQL, or change the key.',
     retry: 'never',
     exit: failed,
   },
@@ -56,8 +56,8 @@ export const publishErrors = {
     exit: failed,
   },
   ETL_GUARD: {
-    message: 'nothing was published, because tables have fewer rows than their guard asks for:{problems}',
-    hint: 'If that is right, publish it with `--allow-shrink {tables}` (option `allowShrink`), which loads nothing again; for good, set `guard` of the table. Otherwise look at the files.',
+    message: 'nothing was published, because tables have fewer rows than their guard requires:{problems}',
+    hint: 'If the files are right, publish with `--allow-shrink {tables}` (option `allowShrink`), which loads nothing again, or change the `guard` of the table. Otherwise check the files.',
     retry: 'never',
     exit: guard,
   },
@@ -76,7 +76,7 @@ export const publishErrors = {
   },
   ETL_INTERNAL: {
     message: 'unexpected failure: {problem}',
-    hint: 'Run with --debug for the trace, and report it.',
+    hint: 'Run with --debug for the stack trace, and report the error.',
     retry: 'never',
     exit: failed,
   },

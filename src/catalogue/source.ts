@@ -7,19 +7,19 @@ const { failed } = exitCodes;
 export const sourceErrors = {
   ETL_SOURCE_NOT_FOUND: {
     message: 'table {table}: no file matches {glob} (looked in {directory})',
-    hint: 'Check the path; globs are relative to the directory you run from.',
+    hint: 'Check the path; globs are relative to the working directory.',
     retry: 'never',
     exit: failed,
   },
   ETL_SOURCE_OUTSIDE: {
-    message: 'table {table}: a parameter leads to {file}, outside of {base}',
-    hint: 'Give one that stays below it, or let parameters lead anywhere: csv(…, { anywhere: true }).',
+    message: 'table {table}: a parameter points to {file}, outside of {base}',
+    hint: 'Use a value that stays below it, or allow parameters to point anywhere: csv(…, { anywhere: true }).',
     retry: 'never',
     exit: failed,
   },
   ETL_SOURCE_UNREADABLE: {
     message: 'table {table}: cannot read {file}: {problem}',
-    hint: 'Check that it exists and that this user may read it: a glob names what it leads into, too, and a link what it leads to.',
+    hint: 'Check that it exists and that this user may read it. This includes directories the glob enters and link targets.',
     retry: 'never',
     exit: failed,
   },
@@ -36,8 +36,8 @@ export const sourceErrors = {
     exit: failed,
   },
   ETL_SOURCE_EMPTY: {
-    message: 'table {table}: {file} is empty: it has not even a header line',
-    hint: 'An empty file is nearly always a broken transfer. Fetch it again, or leave it out of the glob.',
+    message: 'table {table}: {file} is empty: it does not even have a header line',
+    hint: 'An empty file is nearly always a broken transfer. Fetch the file again, or exclude it from the glob.',
     retry: 'never',
     exit: failed,
   },
@@ -55,13 +55,13 @@ export const sourceErrors = {
   },
   ETL_HEADER_DUPLICATE: {
     message: 'table {table}: {file}:{line}: the header names {header} twice (fields {first} and {second})',
-    hint: 'Rename one in the file, or give all names and skip the header: csv(…, { header: […], skipLines: {skip} }).',
+    hint: 'Rename one of them in the file, or declare all names and skip the header: csv(…, { header: […], skipLines: {skip} }).',
     retry: 'never',
     exit: failed,
   },
   ETL_HEADER_REPEATED: {
     message: 'table {table}: {file}:{line}: the first record repeats the names given with `header`',
-    hint: 'It is the header of the file; skip it: csv(…, { header: […], skipLines: {skip} }).',
+    hint: 'That record is the header of the file; skip it: csv(…, { header: […], skipLines: {skip} }).',
     retry: 'never',
     exit: failed,
   },
@@ -73,14 +73,14 @@ export const sourceErrors = {
   },
   ETL_HEADER_DIFFERS: {
     message:
-      'table {table}: the header of {file} is not that of {first}, and text staging lands them in one table',
-    hint: 'Make one table of each kind of file, or declare typed columns, which are found by name.',
+      'table {table}: the header of {file} differs from that of {first}, and text staging loads both into one table',
+    hint: 'Declare one table for each kind of file, or typed columns, which are found by name.',
     retry: 'never',
     exit: failed,
   },
   ETL_USER_FUNCTION: {
     message: 'table {table}: {file}:{line}: a function of the pipeline threw: {problem}',
-    hint: 'Mend the .map, .check, .zod or filter function; it must return for every text. Nothing was published.',
+    hint: 'Nothing was published. Fix the .map, .check, .zod or filter function; it must return for every text.',
     retry: 'never',
     exit: failed,
   },

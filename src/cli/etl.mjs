@@ -31,7 +31,7 @@ const build = () => {
   const { status } = spawnSync(process.execPath, tsc, { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) {
     rmSync(aside, { recursive: true, force: true });
-    fail('sluice does not compile', 'The compiler has said why above.');
+    fail('sluice does not compile', 'See the compiler errors above.');
   }
   mkdirSync(join(aside, 'db'), { recursive: true });
   cpSync(join(root, 'src/db/bookkeeping/migrations'), join(aside, 'db/bookkeeping/migrations'), {

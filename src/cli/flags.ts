@@ -27,13 +27,13 @@ const repeatable = (option: Option): Option =>
 
 /** `--param`, as every command has it that names a pipeline with its parameters. */
 export const paramFlag = (): Option =>
-  repeatable(flag('--param <name=value>', 'value for a parameter of the pipeline; may be repeated'));
+  repeatable(flag('--param <name=value>', 'value of a pipeline parameter; may be repeated'));
 
 /** `--allow-shrink`, as every command has it that asks for a run. */
 export const allowShrinkFlag = (): Option =>
   flag(
     '--allow-shrink <tables>',
-    'publish these tables, joined by commas, though they have fewer rows than their guard asks for',
+    'publish these tables (comma-separated) even if their guard requires more rows',
   );
 
 const optionOf = (command: Command, name: string): Option => {
@@ -125,13 +125,13 @@ export const parseChoice =
   <T extends string>(choices: readonly T[]): Parser<T> =>
   (text) => {
     const value = choices.find((choice) => choice === text);
-    return value === undefined ? { problem: `'${text}' is none of ${choices.join(', ')}` } : { value };
+    return value === undefined ? { problem: `'${text}' is not one of ${choices.join(', ')}` } : { value };
   };
 
 /** Names joined by commas. */
 export const parseNames: Parser<readonly string[]> = (text) => {
   const names = text.split(',').map((name) => name.trim());
-  return names.includes('') ? { problem: `'${text}' holds an empty name` } : { value: names };
+  return names.includes('') ? { problem: `'${text}' contains an empty name` } : { value: names };
 };
 
 export const parseString: Parser<string> = (text) => ({ value: text });
@@ -151,5 +151,5 @@ export const parseRunId = (text: string | undefined): number | undefined => {
 export const parseMoment: Parser<Date> = (text) => {
   const value = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text) : new Date(Number.NaN);
   if (!Number.isNaN(value.getTime())) return { value };
-  return { problem: `'${text}' is not a moment such as 2026-05-01T03:00:00Z` };
+  return { problem: `'${text}' is not a time such as 2026-05-01T03:00:00Z` };
 };

@@ -8,21 +8,21 @@ import type { Io } from './io.ts';
 import { paintFor } from './text/paint.ts';
 
 const description =
-  'Bulk-loads CSV files into PostgreSQL: typed, checked, published all at once or not at all.';
+  'Bulk-loads CSV files into PostgreSQL: typed, validated, published all at once or not at all.';
 
 const examples = `
 Examples:
   $ etl run pipelines/noaa.ts               load the files of a pipeline and publish its tables
   $ etl status                              the newest runs
-  $ etl rejects list                        records that were refused, with line and reason
+  $ etl rejects list                        rejected records, with line and reason
   $ psql "$(etl db url)"                    look at the data of the embedded server
 
 In a project where sluice is a dependency, \`npx etl\` runs it.
-Without DATABASE_URL and PG* an embedded PostgreSQL is started in .etl/ of this directory.
-Every flag can also be set as a variable, in the environment or in .env: --workers is ETL_WORKERS.
+Without DATABASE_URL and PG*, etl starts an embedded PostgreSQL in .etl/ of this directory.
+Every flag has a variable, set in the environment or in .env: --workers is ETL_WORKERS.
 Exit codes: 0 done, 1 failed, 2 usage or definition, 3 stopped by rejects, 4 by a guard, 130 and 143 interrupted.
 
-\`etl <command> --help\` says more about each.`;
+\`etl <command> --help\` shows the help of a command.`;
 
 /** Version of the package, whether it runs from src/ or dist/. */
 export const readVersion = (): string =>

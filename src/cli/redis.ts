@@ -7,7 +7,7 @@ import { flag, parseString, readFlag } from './flags.ts';
 import type { Io } from './io.ts';
 
 export const redisPrefixFlag = (): Option =>
-  flag('--redis-prefix <text>', 'what keys in Redis begin with; default: a number of the database');
+  flag('--redis-prefix <text>', 'prefix of keys in Redis; default: derived from the database');
 
 /** Redis as the environment names it, with the prefix, when there is one. Errors: ETL_USAGE. */
 export const readRedis = async (command: Command, io: Io): Promise<{ readonly redis?: RedisOptions }> => {
@@ -19,7 +19,7 @@ export const readRedis = async (command: Command, io: Io): Promise<{ readonly re
   // A variable may be meant for other commands.
   if (command.getOptionValueSource('redisPrefix') !== 'cli') return {};
   throw new EtlError('ETL_USAGE', {
-    problem: '--redis-prefix: REDIS_URL names no Redis',
-    hint: 'Name it in REDIS_URL; without it the queue is in PostgreSQL, and needs no prefix.',
+    problem: '--redis-prefix is given, but REDIS_URL is not set',
+    hint: 'Set REDIS_URL, or leave --redis-prefix out: without Redis the queue is in PostgreSQL.',
   });
 };

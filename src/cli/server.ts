@@ -26,10 +26,7 @@ export const sayElsewhere = (
 
 /** The flag that every command with a server has. */
 export const databaseUrlFlag = () =>
-  flag(
-    '--database-url <url>',
-    'server to work on; default: DATABASE_URL, then PG*, then the embedded server',
-  );
+  flag('--database-url <url>', 'server to use; default: DATABASE_URL, then PG*, then the embedded server');
 
 /** A server, and whether this command has set it up: an embedded one that was not there. */
 export interface OpenedServer extends ServerAddress {
@@ -51,7 +48,8 @@ export const openServer = async (
     return { ...(await resolveServer({ databaseUrl, env: io.env, etlDirectory: '' })), isNew: false };
   const etlDirectory = await etlDirectoryOf(io);
   const isNew = !existsSync(etlDirectory);
-  if (isNew) say(`No DATABASE_URL and no PG* is set: setting up an embedded PostgreSQL in ${etlDirectory} …`);
+  if (isNew)
+    say(`Neither DATABASE_URL nor PG* is set: setting up an embedded PostgreSQL in ${etlDirectory} …`);
   else sayElsewhere(etlDirectory, io, say);
   return { ...(await resolveServer({ env: io.env, etlDirectory })), isNew };
 };
@@ -81,7 +79,7 @@ export const askServer = async <T>(
 export const sayNewServer = (server: OpenedServer | undefined, io: Io): void => {
   if (!server?.isNew || server.embedded === undefined) return;
   io.stderr.write(
-    `note: the embedded PostgreSQL that was set up for this run stays up, in ${server.embedded.etlDirectory};\n` +
-      '  `npx etl db stop` stops it, another run there uses it again\n',
+    `note: the embedded PostgreSQL that was set up for this run keeps running, in ${server.embedded.etlDirectory};\n` +
+      '  `npx etl db stop` stops it, the next run there uses it again\n',
   );
 };

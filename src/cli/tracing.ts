@@ -7,9 +7,9 @@ import type { Io } from './io.ts';
 
 /** For every command that begins or does runs. */
 export const tracingFlag = (): Option =>
-  flag('--tracing', 'make OpenTelemetry spans, for the SDK that NODE_OPTIONS has loaded');
+  flag('--tracing', 'create OpenTelemetry spans, for the SDK that NODE_OPTIONS loads');
 
-const unheard = `--tracing: no OpenTelemetry SDK is registered, and nobody will see a span.
+const unheard = `--tracing: no OpenTelemetry SDK is registered, so spans go nowhere.
   Load one with NODE_OPTIONS='--import ./otel.mjs'; docs/operations/tracing.md has an example.
 `;
 

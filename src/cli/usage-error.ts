@@ -20,7 +20,7 @@ const pathOf = (command: Command): string =>
 /** Commander writes `error: what` and, on a line of its own, `(Did you mean …?)`. */
 export const usageError = (cause: CommanderError, program: Command, args: readonly string[]): EtlError => {
   const [problem = '', suggestion] = cause.message.replace(/^error: /, '').split('\n');
-  const help = `\`${pathOf(commandReached(program, args))} --help\` shows what there is.`;
+  const help = `\`${pathOf(commandReached(program, args))} --help\` shows the usage.`;
   const hint = suggestion ? `${suggestion.replace(/^\(|\)$/g, '')} ${help}` : help;
   return new EtlError('ETL_USAGE', { problem, hint }, { cause });
 };

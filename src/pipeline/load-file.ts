@@ -57,7 +57,7 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
     throw fileError(
       path,
       `the directory ${directory} does not exist`,
-      'Paths are relative to the directory you run from.',
+      'Paths are relative to the working directory.',
     );
   }
   const near = nearest(basename(file), names);
@@ -65,7 +65,7 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
     path,
     'there is no such file',
     near === undefined
-      ? `Paths are relative to the directory you run from, ${process.cwd()}.`
+      ? `Paths are relative to the working directory, ${process.cwd()}.`
       : `Did you mean ${relative(process.cwd(), resolve(directory, near))}?`,
   );
 };

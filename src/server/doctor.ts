@@ -69,7 +69,7 @@ const judgePooling = ({ pooling }: ServerFacts): Finding[] => {
   if (pooling === 'session') return [ok('pooler', 'in session mode')];
   const advice =
     'connect to the server itself, or to a pooler in session mode (PgBouncer: pool_mode = session): others lose the locks of a run';
-  return [refuse('pooler', 'gives a session to several clients', advice)];
+  return [refuse('pooler', 'shares a session among clients', advice)];
 };
 
 const judgeUser = ({ access, isSuperuser }: ServerFacts): Finding => {

@@ -71,10 +71,10 @@ const run = (): Promise<Ended> => {
 const expectDiskFull = async ({ end, error, said }: Ended): Promise<void> => {
   expect({ end, code: error?.code }).toEqual({ end: 1, code: 'ETL_DISK_FULL' });
   expect(said).toMatch(
-    /^error ETL_DISK_FULL: the server etl@127\.0\.0\.1:\d+\/full_disk has no room left: /m,
+    /^error ETL_DISK_FULL: the disk of the server etl@127\.0\.0\.1:\d+\/full_disk is full: /m,
   );
   expect(said).toMatch(
-    /^ {2}Make room, then run again: what is loaded stays, and only the rest is loaded\.$/m,
+    /^ {2}Free some space, then run again: loaded chunks are kept, and only the rest is loaded\.$/m,
   );
   expect(await ask(url, `select to_regclass('noaa.observation') as published`)).toEqual([
     { published: null },

@@ -55,7 +55,7 @@ describe('one signal', () => {
       return 'drop' as const;
     });
     expectEnd(ended, 130, 'ETL_INTERRUPTED');
-    expect(ended.said).toContain('once more stops at once');
+    expect(ended.said).toContain('a second signal stops at once');
     await expectStopped();
   });
 

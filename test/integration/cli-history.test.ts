@@ -127,7 +127,7 @@ describe('etl status', () => {
     expect(out).toContain(
       'observation      1  5.0 kB       10       8         2         0            –  not published',
     );
-    expect(out).toContain('npx etl rejects list 2 shows what was rejected and why.');
+    expect(out).toContain('See npx etl rejects list 2 for the rejected records.');
   });
 
   it('--json gives numbers as numbers', async () => {

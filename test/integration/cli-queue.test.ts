@@ -35,7 +35,9 @@ describe('enqueued runs', () => {
       job: expect.stringMatching(/^run-/),
     });
     const again = await etl('enqueue', noaa, '--dedupe', 'one');
-    expect(again.out).toBe(`A run with the key one waits or runs already: ${JSON.parse(later.out).job}\n`);
+    expect(again.out).toBe(
+      `A run with the key one is already waiting or running: ${JSON.parse(later.out).job}\n`,
+    );
     const counted = JSON.parse((await etl('queue', '--json')).out);
     const depth = {
       waiting: 1,
@@ -120,7 +122,7 @@ describe('a run', () => {
 
 describe('refused', () => {
   const refusals: readonly { name: string; args: readonly string[]; says: string }[] = [
-    { name: 'a worker without a folder', args: ['worker'], says: 'no folder of pipelines is named' },
+    { name: 'a worker without a folder', args: ['worker'], says: 'no pipeline folder is given' },
     {
       name: 'a worker on a folder without pipelines',
       args: ['worker', '--pipelines', resolve('docs')],
@@ -129,7 +131,7 @@ describe('refused', () => {
     {
       name: 'a moment that is none',
       args: ['enqueue', noaa, '--at', 'soon'],
-      says: "'soon' is not a moment such as 2026-05-01T03:00:00Z",
+      says: "'soon' is not a time such as 2026-05-01T03:00:00Z",
     },
     {
       name: 'an unknown parameter',

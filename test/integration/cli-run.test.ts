@@ -59,7 +59,7 @@ describe('etl run', () => {
     expect(out).toMatch(/^ {2}decoder +compiled, because its dialect and types are those that it knows$/m);
     expect(out).toMatch(/^geo\.total \(derived\)\n {2}rows +cities\.sql, from city$/m);
     expect(out).toMatch(
-      /Everything is loaded\.\n {2}no run has used this database\nDry run: nothing was done\.\n$/,
+      /Everything would be loaded\.\n {2}no run has used this database\nDry run\. Run without --explain to load\.\n$/,
     );
     const { rows } = await database.query(`select to_regnamespace('etl') as found`);
     expect(rows).toEqual([{ found: null }]);
@@ -113,7 +113,7 @@ describe('etl run', () => {
     expect(exit).toBe(0);
     expect(out).toMatch(/^Published cities in .* run 2 \(plan /);
     expect(out).toMatch(/\ngeo\.city +1 +51 B +3 +1 +0 .* 2\ngeo\.total +–.* 1\n/);
-    expect(out).toContain('1 record rejected: npx etl rejects list 2 shows which and why.');
+    expect(out).toContain('1 record rejected: see npx etl rejects list 2.');
     expect(err).toMatch(/\[ +\d+\.\d s\] load started\n/);
     const { rows } = await database.query('select name, people from geo.city order by people');
     expect(rows).toEqual([
@@ -126,7 +126,7 @@ describe('etl run', () => {
     const { exit, out } = await etl('run', pipelineFile, '--param', 'limit=1');
     expect(exit).toBe(0);
     expect(out).toMatch(
-      /^Nothing to do: files and definition are those of run 2, published \d{4}-.*; --full-refresh loads everything again\.\n$/,
+      /^Nothing to do: files and definition are unchanged since run 2, published \d{4}-.*; --full-refresh loads everything again\.\n$/,
     );
   });
 

@@ -78,7 +78,7 @@ describe('etl schedule', () => {
 
 describe('refused', () => {
   const refusals: readonly { name: string; args: readonly string[]; says: string }[] = [
-    { name: 'no times', args: ['set', 'nightly', noaa], says: 'no times are given' },
+    { name: 'no times', args: ['set', 'nightly', noaa], says: '--cron is missing' },
     {
       name: 'times that are none',
       args: ['set', 'nightly', noaa, '--cron', 'daily'],

@@ -155,20 +155,20 @@ describe('etl run --explain', () => {
   it('says what the run would say: that it goes on, loads, or has nothing to do', async () => {
     files.write('sums.sql', 'selekt 1');
     await etl('--quiet');
-    expect((await etl('--explain')).last[1]).toBe('Run 1 is not finished: what is missing of it is loaded.');
+    expect((await etl('--explain')).last[1]).toBe('Run 1 is unfinished: its missing data would be loaded.');
     files.write('t.csv', 'id,word\n1,a\n');
     expect((await etl('--explain')).last.slice(0, 2)).toEqual([
-      'Everything is loaded.',
+      'Everything would be loaded.',
       expect.stringMatching(/everything is loaded again, because .*t\.csv has changed/),
     ]);
     files.write('sums.sql', 'select count(*) as n from t');
     await etl('--quiet');
     expect((await etl('--explain')).last[1]).toContain(
-      'Nothing to do: files and definition are those of run 2',
+      'Nothing to do: files and definition are unchanged since run 2',
     );
     const [, , outset] = (await etl('--explain', '--json')).last;
     expect(JSON.parse(outset!)).toEqual({ type: 'outset', does: 'nothing', run: 2, why: [] });
-    expect((await etl('--explain', '--full-refresh')).last[1]).toBe('Everything is loaded.');
+    expect((await etl('--explain', '--full-refresh')).last[1]).toBe('Everything would be loaded.');
     expect(await rowsOf('select count(*)::int as runs from etl.run')).toEqual([{ runs: 2 }]);
   });
 });

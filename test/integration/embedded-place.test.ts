@@ -43,7 +43,7 @@ it('a failed run says where the server is that was set up for it, and how to sto
   expect(exit).toBe(1);
   expect(err).toContain('error ETL_SOURCE_NOT_FOUND');
   expect(err).toContain(
-    `note: the embedded PostgreSQL that was set up for this run stays up, in ${join(project, '.etl')};\n` +
+    `note: the embedded PostgreSQL that was set up for this run keeps running, in ${join(project, '.etl')};\n` +
       '  `npx etl db stop` stops it',
   );
   // The next one finds it there: nothing new is left behind.

@@ -49,7 +49,7 @@ describe('a plain run', () => {
     const { out } = await etl('status');
     expect(out).toMatch(/good +published/);
     expect(out).toMatch(
-      /Failed before there was a run, newest first:\n[-\d]+ [:\d]+ lost on .+\n {2}ETL_SOURCE_NOT_FOUND: .*nowhere\.csv/,
+      /Failures before a run began, newest first:\n[-\d]+ [:\d]+ lost on .+\n {2}ETL_SOURCE_NOT_FOUND: .*nowhere\.csv/,
     );
     const listed = JSON.parse((await etl('status', '--json')).out);
     expect(listed).toEqual([

@@ -245,7 +245,7 @@ describe('as superuser', () => {
     await (by === 'admin' ? asAdmin : asStranger)(sql.replaceAll('STRANGER', stranger));
     const refusal = {
       exit: 1,
-      err: expect.stringMatching(/^error ETL_UNTRUSTED: user \S+ does not trust what is in the database: /),
+      err: expect.stringMatching(/^error ETL_UNTRUSTED: user \S+ does not trust objects in the database: /),
     };
     for (const args of writing) {
       const done = await etl(args);

@@ -201,7 +201,7 @@ describe.runIf(hasPgBouncer)('PgBouncer in transaction mode', () => {
     await expect(enqueue(pipeline, { ...place, directory })).rejects.toMatchObject(refused);
     await expect(joinRun(pipeline, { ...place, directory })).rejects.toMatchObject(refused);
     const { exit, out } = await etl(url, 'doctor');
-    expect(out).toMatch(/problem +pooler +gives a session to several clients/);
+    expect(out).toMatch(/problem +pooler +shares a session among clients/);
     expect(exit).toBe(1);
   });
 });

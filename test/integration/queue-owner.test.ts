@@ -120,6 +120,6 @@ describe.runIf(hasRedis)('a database and its copy on one Redis', () => {
     expect(refused.stderr.text).toContain("ETL_USAGE: the Redis prefix 'a{b}' is not one");
     const none = io({ REDIS_URL: undefined });
     expect(await main([...args, '--redis-prefix', 'a'], none)).toBe(2);
-    expect(none.stderr.text).toContain('--redis-prefix: REDIS_URL names no Redis');
+    expect(none.stderr.text).toContain('--redis-prefix is given, but REDIS_URL is not set');
   });
 });

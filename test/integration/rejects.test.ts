@@ -225,8 +225,8 @@ describe('many records with the same faults', () => {
 
   it.each([
     { args: ['--pipeline', 'alik'], says: 'there is no run of a pipeline alik\n  Did you mean alike?' },
-    { args: ['1', '--pipeline', name], says: 'both a run and --pipeline are given' },
-    { args: ['--all', '--limit', '2'], says: 'both --all and --limit are given' },
+    { args: ['1', '--pipeline', name], says: 'a run number and --pipeline exclude each other' },
+    { args: ['--all', '--limit', '2'], says: '--all and --limit exclude each other' },
   ])('$args is a usage error', async ({ args, says }) => {
     const { exit, err } = await etl(...args);
     expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining(says) });

@@ -7,7 +7,7 @@ import type { CliCommand } from '../command.ts';
 const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 const examples = `
-The script calls \`etl\` at every press of the tab key, so \`etl\` must be on the PATH.
+The script calls \`etl\` whenever the tab key is pressed, so \`etl\` must be on the PATH.
 
 Examples:
   $ etl completion bash >> ~/.bashrc
@@ -21,7 +21,7 @@ export const completionCommand: CliCommand = {
     program
       .command('completion')
       .summary('print a script for tab completion')
-      .description('Prints a script that teaches the shell to complete commands, flags and pipeline files.')
+      .description('Prints a script that completes commands, flags and pipeline files in the shell.')
       .addArgument(new Argument('<shell>', 'the shell').choices(shells))
       .addHelpText('after', examples)
       .action(async (shell: (typeof shells)[number]) => {

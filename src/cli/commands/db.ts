@@ -9,8 +9,8 @@ import { alignRows } from '../text/layout.ts';
 import { etlDirectoryOf, sayElsewhere } from '../server.ts';
 
 const examples = `
-The embedded server is used when neither --database-url nor DATABASE_URL nor PG* names another.
-It stays up after a run so that the data can be looked at.
+The embedded server is used if neither --database-url nor DATABASE_URL nor PG* names another.
+It keeps running after a run, so that you can look at the data.
 
 Examples:
   $ psql "$(etl db url)"
@@ -82,18 +82,19 @@ export const dbCommand: CliCommand = {
   register(program, io) {
     const db = program
       .command('db')
-      .summary('address, state and end of the embedded server')
+      .summary('address and state of the embedded server, and stop')
       .description(
-        'Manages the embedded PostgreSQL that lives in .etl/ of the working directory, or of the nearest one above.',
+        'Manages the embedded PostgreSQL in .etl/ of the working directory, or of the nearest directory above.',
       )
       .usage('<command> [options]')
       .addHelpText('after', examples);
     const add = (name: string, description: string): Command =>
-      db.command(name).description(description).addOption(flag('--debug', 'show the trace of an error'));
-    add('url', 'Prints its connection string, and nothing else; starts it if need be.').action(() =>
-      printUrl(io),
-    );
-    add('status', 'Says whether it runs, where its data is, and where its log is.')
+      db
+        .command(name)
+        .description(description)
+        .addOption(flag('--debug', 'print stack traces and causes of errors'));
+    add('url', 'Prints only its connection string; starts it if necessary.').action(() => printUrl(io));
+    add('status', 'Shows whether it is running, its data directory and its log.')
       .addOption(flag('--json', 'print JSON'))
       .action((_, command: Command) => printStatus(command, io));
     add('stop', 'Stops it; its data stays.').action(() => stop(io));

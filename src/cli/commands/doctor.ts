@@ -14,8 +14,8 @@ import { paintFor, type Paint, type Style } from '../text/paint.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 
 const examples = `
-Nothing is changed. Advice is explained in docs/operations/server.md.
-Exit codes: 0 when a run can work there, 1 when it would be refused or fail.
+It changes nothing. docs/operations/server.md explains the advice.
+Exit codes: 0 if a run can work on the server, 1 if it would be refused or fail.
 
 Examples:
   $ etl doctor
@@ -68,14 +68,12 @@ export const doctorCommand: CliCommand = {
   register(program, io) {
     program
       .command('doctor')
-      .summary('is the server fit for bulk loading')
-      .description('Looks at the server: settings, connections, disk, unlogged tables, crashes, privileges.')
+      .summary('check whether the server suits bulk loading')
+      .description('Checks the server: settings, connections, disk, unlogged tables, crashes, privileges.')
       .addOption(databaseUrlFlag())
-      .addOption(
-        flag('--workers <n>', 'loads side by side that it is asked for; default: the number of cores'),
-      )
+      .addOption(flag('--workers <n>', 'number of parallel loads to check for; default: the number of cores'))
       .addOption(flag('--json', 'print every finding as one line of JSON'))
-      .addOption(flag('--debug', 'show traces and causes of errors'))
+      .addOption(flag('--debug', 'print stack traces and causes of errors'))
       .addHelpText('after', examples)
       .action((_, command: Command) => examine(command, io));
   },

@@ -21,12 +21,12 @@ import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
-The queue holds the pipeline's name, its parameters and the hash of its definition: the worker must have the same.
+The queue holds the pipeline's name, parameters and definition hash: the worker's definition must be the same.
 
 Examples:
   $ etl enqueue pipelines/noaa.ts
   $ etl enqueue pipelines/noaa.ts --param year=2011 --at 2026-05-01T03:00:00Z
-  $ etl enqueue pipelines/noaa.ts --dedupe noaa      not while another one with this key waits or runs
+  $ etl enqueue pipelines/noaa.ts --dedupe noaa      unless a run with this key waits or runs
   $ etl enqueue pipelines/noaa.ts --json | jq -r .job`;
 
 const put = async (file: string, command: Command, io: Io): Promise<void> => {
@@ -57,7 +57,7 @@ const put = async (file: string, command: Command, io: Io): Promise<void> => {
   const { job, isNew } = added;
   const text = isNew
     ? `Enqueued ${pipeline.name} as ${job}`
-    : `A run with the key ${dedupe} waits or runs already: ${job}`;
+    : `A run with the key ${dedupe} is already waiting or running: ${job}`;
   io.stdout.write(`${json ? JSON.stringify({ ...added, pipeline: pipeline.name }) : text}\n`);
 };
 
@@ -66,22 +66,22 @@ export const enqueueCommand: CliCommand = {
   register(program, io) {
     program
       .command('enqueue')
-      .summary('put a run on the queue, for a worker to do')
-      .description('Puts a run of a pipeline on the queue, for a worker to do.')
+      .summary('put a run on the queue for a worker')
+      .description('Puts a run of a pipeline on the queue for a worker.')
       .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
       .addOption(databaseUrlFlag())
       .addOption(redisPrefixFlag())
       .addOption(paramFlag())
-      .addOption(flag('--at <time>', 'not before this moment, as ISO 8601 writes it; default: at once'))
-      .addOption(flag('--priority <n>', '1 comes first; runs without one go before all that have one'))
-      .addOption(flag('--dedupe <key>', 'not while another run with this key waits or runs'))
-      .addOption(flag('--queue <name>', 'for the workers that serve this queue; default: default'))
+      .addOption(flag('--at <time>', 'earliest start, in ISO 8601; default: now'))
+      .addOption(flag('--priority <n>', '1 comes first; runs without a priority come before all others'))
+      .addOption(flag('--dedupe <key>', 'add no run if one with this key waits or runs'))
+      .addOption(flag('--queue <name>', 'queue to use; default: default'))
       .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
       .addOption(allowShrinkFlag())
       .addOption(tracingFlag())
       .addOption(flag('--json', 'print JSON'))
-      .addOption(flag('--debug', 'show traces and causes of errors'))
+      .addOption(flag('--debug', 'print stack traces and causes of errors'))
       .addHelpText('after', examples)
       .action((file: string, _, command: Command) => put(file, command, io));
   },

@@ -51,7 +51,7 @@ const cancelOne = async (run: number, command: Command, io: Io): Promise<void> =
     command,
     io,
     { run, state: 'cancelled' },
-    `Cancelled run ${run}; its processes stop at their next chunk or step`,
+    `Cancelled run ${run}; its processes stop at the next chunk or step`,
   );
 };
 
@@ -65,7 +65,7 @@ const retryOne = async (run: number, command: Command, io: Io): Promise<void> =>
     command,
     io,
     { run, ...added },
-    `Enqueued run ${run} again as ${added.job}; it goes on where it stopped`,
+    `Enqueued run ${run} again as ${added.job}; it continues where it stopped`,
   );
 };
 
@@ -74,7 +74,7 @@ const withCommonFlags = (command: Command): Command =>
     .addOption(databaseUrlFlag())
     .addOption(redisPrefixFlag())
     .addOption(flag('--json', 'print JSON'))
-    .addOption(flag('--debug', 'show traces and causes of errors'));
+    .addOption(flag('--debug', 'print stack traces and causes of errors'));
 
 const onRun = (
   name: string,
@@ -96,15 +96,15 @@ const onRun = (
 
 export const cancelCommand = onRun(
   'cancel',
-  'stop a run, wherever it is worked on',
-  'Stops a run, wherever it is worked on: at the next chunk or step, and nothing is published.',
+  'stop a run, on any machine',
+  'Stops a run on any machine, at the next chunk or step; nothing is published.',
   cancelOne,
 );
 
 export const retryCommand = onRun(
   'retry',
   'enqueue a run that failed or was cancelled',
-  'Puts a run that failed or was cancelled on the queue again; it goes on where it stopped.',
+  'Puts a run that failed or was cancelled on the queue again; it continues where it stopped.',
   retryOne,
   () => [allowShrinkFlag(), tracingFlag()],
 );
@@ -115,10 +115,10 @@ export const queueCommand: CliCommand = {
     withCommonFlags(
       program
         .command('queue')
-        .summary('how many runs wait, and since when')
-        .description('Shows how many enqueued runs wait, are worked on, or have failed.'),
+        .summary('how many runs are waiting, and since when')
+        .description('Shows how many enqueued runs are waiting, active or failed.'),
     )
-      .addOption(flag('--queue <name>', 'one queue; default: all that there are'))
+      .addOption(flag('--queue <name>', 'one queue; default: all queues'))
       .addHelpText('after', '\nExamples:\n  $ etl queue\n  $ etl queue --json | jq .waiting')
       .action((_, command: Command) => showQueue(command, io));
   },

@@ -21,9 +21,9 @@ const kindsShown = 100;
 const rejectsInJson = 50;
 
 const examples = `
-Without a run: the one that ended last of those with rejects. Faults of one column and code that differ only in values are shown once,
-with their number, the first place and its record. --limit and --all list the records themselves, with every fault; JSON
-holds both, and the first ${rejectsInJson} records. The codes are explained in docs/reference/errors.md.
+Default: the run with rejects that ended last. Faults of the same column and code that differ only in values are shown once,
+with their count, first place and first record. --limit and --all list the records themselves, with every fault; JSON
+contains both, and the first ${rejectsInJson} records. docs/reference/errors.md explains the codes.
 
 Examples:
   $ etl rejects list
@@ -110,8 +110,11 @@ const readWanted = (run: string | undefined, command: Command, io: Io): Wanted =
     throw new EtlError('ETL_USAGE', { problem, hint });
   };
   if (runId !== undefined && pipeline !== null)
-    refuse('both a run and --pipeline are given', 'A run is of one pipeline: give its number alone.');
-  if (all && limit !== undefined) refuse('both --all and --limit are given', 'Give one of them.');
+    refuse(
+      'a run number and --pipeline exclude each other',
+      'A run belongs to one pipeline: give only its number.',
+    );
+  if (all && limit !== undefined) refuse('--all and --limit exclude each other', 'Give one of them.');
   const table = readFlag(command, 'table', parseString, io) ?? null;
   return { runId, pipeline, table, limit: all ? Infinity : limit };
 };
@@ -143,21 +146,21 @@ export const rejectsCommand: CliCommand = {
   register(program, io) {
     program
       .command('rejects')
-      .summary('records that were refused, with line and reason')
-      .description('Shows the records that a run refused.')
+      .summary('rejected records, with line and reason')
+      .description('Shows rejected records of a run.')
       .usage('<command> [options]')
       .command('list')
       .description(
-        'Shows what is wrong with rejected records, or lists them: file, line, column, code, reason, record.',
+        'Summarizes why records were rejected, or lists them: file, line, column, code, reason, record.',
       )
       .argument('[run]', 'number of a run')
       .addOption(databaseUrlFlag())
-      .addOption(flag('--pipeline <name>', 'the newest run of this pipeline that rejected anything'))
-      .addOption(flag('--table <table>', 'only those of this table'))
-      .addOption(flag('--limit <n>', 'list the first n records themselves'))
+      .addOption(flag('--pipeline <name>', 'the newest run of this pipeline with rejects'))
+      .addOption(flag('--table <table>', 'only rejects of this table'))
+      .addOption(flag('--limit <n>', 'list the first n records'))
       .addOption(flag('--all', 'list every record'))
       .addOption(flag('--json', 'print JSON'))
-      .addOption(flag('--debug', 'show traces and causes of errors'))
+      .addOption(flag('--debug', 'print stack traces and causes of errors'))
       .addHelpText('after', examples)
       .action((run: string | undefined, _, command: Command) => printRejects(run, command, io));
   },

@@ -33,9 +33,9 @@ import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
 Files are relative to the working directory, SQL files to the pipeline file.
-A run whose files and definition are those of the last published run has nothing to do.
-A run that was stopped or killed is continued by the next one: only what is missing is loaded.
-Ctrl-C stops a run after the chunks in flight and publishes nothing; a second Ctrl-C stops it at once.
+A run with the files and the definition of the last published run does nothing.
+The next run continues a run that was stopped or killed: it loads only the missing data.
+Ctrl-C stops a run after the chunks in flight, unpublished; a second Ctrl-C stops it at once.
 
 Examples:
   $ etl run pipelines/noaa.ts
@@ -43,9 +43,9 @@ Examples:
   $ etl run pipelines/noaa.ts --param year=2011 --param month=3
   $ etl run pipelines/noaa.ts --full-refresh         load everything again
   $ etl run pipelines/noaa.ts --explain              what it would load, with which decoder, and why
-  $ etl run pipelines/noaa.ts --fresh                abandon an unfinished run, begin anew
-  $ etl run pipelines/noaa.ts --allow-shrink station publish it, though many rows are gone
-  $ etl run pipelines/noaa.ts --wait 30m             outlast a long recovery of the server
+  $ etl run pipelines/noaa.ts --fresh                abandon an unfinished run and start over
+  $ etl run pipelines/noaa.ts --allow-shrink station publish the table despite far fewer rows
+  $ etl run pipelines/noaa.ts --wait 30m             wait longer for the server
   $ etl run pipelines/noaa.ts --json > events.jsonl  one event a line, for programs
   $ ETL_WORKERS=4 ETL_QUIET=1 etl run pipelines/noaa.ts`;
 
@@ -117,7 +117,7 @@ const printSummary = async (
 const stoppingText = (signal: string, isSecond: boolean): string =>
   isSecond
     ? `${signal}: stopping at once`
-    : `${signal}: stopping after the chunks in flight; once more stops at once`;
+    : `${signal}: stopping after the chunks in flight; a second signal stops at once`;
 
 /** Everything that a signal may stop: it ends with the summary's ingredients, or an error. */
 const runShown = async (
@@ -221,27 +221,27 @@ export const runCommand: CliCommand = {
       .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
       .addOption(databaseUrlFlag())
       .addOption(redisPrefixFlag())
-      .addOption(flag('--workers <n>', 'loads that run side by side; default: the number of cores'))
+      .addOption(flag('--workers <n>', 'number of parallel loads; default: the number of cores'))
       .addOption(paramFlag())
       .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
       .addOption(
         flag(
           '--wait <time>',
-          'how long to wait for a server that went away; if given, also at first; default: 5m',
+          'how long to wait for a lost server; if given, also for the first connection; default: 5m',
         ),
       )
-      .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))
+      .addOption(flag('--chunk-bytes <n>', 'source bytes per transaction; default: 33554432'))
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
       .addOption(allowShrinkFlag())
-      .addOption(flag('--explain', 'say what would be done with each table, and why; do nothing'))
-      .addOption(flag('--profile', 'say afterwards where the time went; takes one more connection'))
+      .addOption(flag('--explain', 'dry run: print what would be done with each table, and why'))
+      .addOption(flag('--profile', 'print afterwards where the time went; uses one more connection'))
       .addOption(tracingFlag())
-      .addOption(flag('--keep-staging', 'leave the staging tables, to look at them'))
-      .addOption(flag('--progress <how>', 'how progress is shown on stderr', progressModes))
+      .addOption(flag('--keep-staging', 'keep the staging tables for inspection'))
+      .addOption(flag('--progress <how>', 'how to show progress on stderr', progressModes))
       .addOption(flag('--json', 'print every event as one line of JSON on stdout'))
-      .addOption(flag('-q, --quiet', 'print nothing but errors'))
-      .addOption(flag('-v, --verbose', 'print more of what is going on'))
-      .addOption(flag('--debug', 'show traces and causes of errors, and everything that is logged'))
+      .addOption(flag('-q, --quiet', 'print only errors'))
+      .addOption(flag('-v, --verbose', 'print more details'))
+      .addOption(flag('--debug', 'print stack traces and causes of errors, and all log messages'))
       .addHelpText('after', examples)
       .action((file: string, _, command: Command) => runFile(file, command, io));
   },

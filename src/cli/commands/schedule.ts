@@ -1,4 +1,4 @@
-// `etl schedule set|list|remove|pause|resume|run-now`: runs at set times, which workers do.
+// `etl schedule set|list|remove|pause|resume|run-now`: runs at set times.
 
 import type { Command } from 'commander';
 import { EtlError } from '../../errors.ts';
@@ -15,7 +15,7 @@ import { askServer, databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
-A schedule stands in the database; whichever worker looks first enqueues its runs. docs/guide/schedules.md tells more.
+A schedule is a row of the database; the first worker that finds it due enqueues its run. See docs/guide/schedules.md.
 
 Examples:
   $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin
@@ -23,9 +23,9 @@ Examples:
   $ etl schedule run-now nightly`;
 
 const setExamples = `
-The five fields of cron: minute, hour, day of month, month, day of week; a sixth in front of them is the second. A time that
-the zone's clock jumps over is due at the jump, one that it shows twice is due the first time. A schedule of that name is
-replaced.
+The five fields of cron: minute, hour, day of month, month, day of week; an optional sixth in front is the second. A time
+that the zone's clock skips is due at the jump, a time that it shows twice is due the first time. An existing schedule of
+that name is replaced.
 
 Examples:
   $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin --catch-up
@@ -65,8 +65,8 @@ const setOne = async (name: string, file: string, command: Command, io: Io): Pro
   const cron = readFlag(command, 'cron', parseString, io);
   if (cron === undefined)
     throw new EtlError('ETL_USAGE', {
-      problem: 'no times are given',
-      hint: "Give them with --cron: '0 2 * * *' is every day at two.",
+      problem: '--cron is missing',
+      hint: "Example: --cron '0 2 * * *' is every day at two.",
     });
   const timeZone = readFlag(command, 'tz', parseString, io);
   const priority = readFlag(command, 'priority', parseCount(runPriorityMax), io);
@@ -96,9 +96,9 @@ const listAll = async (command: Command, io: Io): Promise<void> => {
 };
 
 const changes = {
-  remove: { summary: 'Removes a schedule; a run that it has enqueued already stays.', past: 'Removed' },
-  pause: { summary: 'Lets the slots of a schedule pass until it is resumed.', past: 'Paused' },
-  resume: { summary: 'Goes on with the next slot; those of the pause are not caught up.', past: 'Resumed' },
+  remove: { summary: 'Removes a schedule; runs that it has enqueued stay.', past: 'Removed' },
+  pause: { summary: 'Skips the slots of a schedule until it is resumed.', past: 'Paused' },
+  resume: { summary: 'Resumes with the next slot; skipped slots are not caught up.', past: 'Resumed' },
 } as const;
 
 const changeOne = async (
@@ -119,20 +119,20 @@ const runNow = async (name: string, command: Command, io: Io): Promise<void> => 
   const site = { ...(await siteOf(command, io)), ...(await readRedis(command, io)) };
   const added = await withTracing(command, io, (tracing) => schedule.runNow(name, { ...site, ...tracing }));
   const { job, isNew } = added;
-  const text = isNew ? `Enqueued ${name} as ${job}` : `A run of ${name} waits or is active already: ${job}`;
+  const text = isNew ? `Enqueued ${name} as ${job}` : `A run of ${name} is already waiting or active: ${job}`;
   print(command, io, { schedule: name, ...added }, [text]);
 };
 
 const addSet = (add: (name: string, description: string) => Command, io: Io): Command =>
-  add('set', 'Sets a schedule of a pipeline, or replaces the one of that name.')
+  add('set', 'Sets a schedule of a pipeline, or replaces it.')
     .argument('<name>', 'name of the schedule: lower-case letters, digits, - and _')
     .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
-    .addOption(flag('--cron <times>', 'when: the five fields of cron, or six with seconds'))
+    .addOption(flag('--cron <times>', 'times: the five fields of cron, or six with seconds'))
     .addOption(flag('--tz <zone>', 'time zone of these times, such as Europe/Berlin; default: UTC'))
     .addOption(paramFlag())
-    .addOption(flag('--catch-up', 'run once for slots that were missed while no worker ran'))
-    .addOption(flag('--priority <n>', '1 comes first; runs without one go before all that have one'))
-    .addOption(flag('--queue <name>', 'for the workers that serve this queue; default: default'))
+    .addOption(flag('--catch-up', 'run once for slots missed while no worker ran'))
+    .addOption(flag('--priority <n>', '1 comes first; runs without a priority come before all others'))
+    .addOption(flag('--queue <name>', 'queue to use; default: default'))
     .addHelpText('after', setExamples)
     .action((name: string, file: string, _, command: Command) => setOne(name, file, command, io));
 
@@ -141,8 +141,8 @@ export const scheduleCommand: CliCommand = {
   register(program, io) {
     const group = program
       .command('schedule')
-      .summary('runs at set times, which workers do')
-      .description('Sets, lists and removes schedules: runs at set times, which workers do.')
+      .summary('runs at set times')
+      .description('Sets, lists and removes schedules: workers run pipelines at set times.')
       .usage('<command> [options]')
       .addHelpText('after', examples);
     const add = (name: string, description: string): Command =>
@@ -151,16 +151,16 @@ export const scheduleCommand: CliCommand = {
         .description(description)
         .addOption(databaseUrlFlag())
         .addOption(flag('--json', 'print JSON'))
-        .addOption(flag('--debug', 'show traces and causes of errors'));
+        .addOption(flag('--debug', 'print stack traces and causes of errors'));
     addSet(add, io);
-    add('list', 'Lists schedules with their next five times, their last one, and what became of it.').action(
+    add('list', 'Lists schedules with their next five times, and the last one with its outcome.').action(
       (_, command: Command) => listAll(command, io),
     );
     for (const change of ['remove', 'pause', 'resume'] as const)
       add(change, changes[change].summary)
         .argument('<name>', 'name of a schedule')
         .action((name: string, _, command: Command) => changeOne(change, name, command, io));
-    add('run-now', 'Enqueues a run of a schedule now, unless one of its runs waits or is active.')
+    add('run-now', 'Enqueues a run of a schedule now, unless one of its runs is waiting or active.')
       .argument('<name>', 'name of a schedule')
       .addOption(redisPrefixFlag())
       .addOption(tracingFlag())

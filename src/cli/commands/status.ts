@@ -1,4 +1,4 @@
-// `etl status [run]`: the newest runs, or all about one of them.
+// `etl status [run]`: the newest runs, or one in detail of them.
 
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
@@ -15,10 +15,10 @@ import { askServer, databaseUrlFlag } from '../server.ts';
 import { failureLines, runLines, runsLines, type RunShown } from '../text/status-text.ts';
 
 const examples = `
-States: planned, loading, loaded, publishing; then published, failed, stopped or cancelled. "(process gone)" follows
-the state of a run whose process was killed: the next run of its pipeline goes on with what is loaded, as it does after
-one that was stopped by a signal. In JSON, and in etl.run, a stopped run is "cancelled" with the error ETL_INTERRUPTED.
-What failed before there was a run, such as one whose source file is missing, has no number and is listed below the runs.
+States: planned, loading, loaded, publishing; then published, failed, stopped or cancelled. "(process gone)" after a state
+means that the run's process was killed. The next run of the pipeline continues a run that was killed, stopped by a signal,
+failed or cancelled. In JSON and in etl.run, a stopped run is "cancelled" with the error ETL_INTERRUPTED.
+A failure before the run began, such as a missing source file, has no number and is listed below the runs.
 
 Examples:
   $ etl status
@@ -90,14 +90,12 @@ export const statusCommand: CliCommand = {
   register(program, io) {
     program
       .command('status')
-      .summary('the newest runs, or all about one')
-      .description(
-        'Lists runs under way and those that ended last, or shows one with its tables, files, rejects and error.',
-      )
+      .summary('the newest runs, or one in detail')
+      .description('Lists current and recent runs, or shows one with its tables, files, rejects and error.')
       .argument('[run]', 'number of a run')
       .addOption(databaseUrlFlag())
       .addOption(flag('--json', 'print JSON'))
-      .addOption(flag('--debug', 'show traces and causes of errors'))
+      .addOption(flag('--debug', 'print stack traces and causes of errors'))
       .addHelpText('after', examples)
       .action((run: string | undefined, _, command: Command) => printStatus(run, command, io));
   },

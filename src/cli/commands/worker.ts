@@ -13,10 +13,11 @@ import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
-A worker runs pipelines of its own folder only, by the name that \`etl enqueue\` has put on the queue; one whose definition is
-another here than there is refused. It coordinates one run at a time, and in between loads for the runs of others.
-Start as many as you like, on as many machines as can read the files: all on the same database, and the same REDIS_URL if any.
-It logs JSON on stdout. SIGTERM or Ctrl-C: it finishes the chunks in flight and hands its run on; once more stops it at once.
+A worker runs only pipelines of its own folder, by the name that \`etl enqueue\` put on the queue; it refuses a run whose
+definition differs from its own. It coordinates one run at a time; otherwise it helps to load the runs of other workers.
+Start any number of workers, on all machines that can read the files, with the same database and the same REDIS_URL if any.
+It logs JSON on stdout. On SIGTERM or Ctrl-C it finishes the chunks in flight and hands its run over; a second signal stops
+it at once.
 
 Examples:
   $ etl worker --pipelines pipelines
@@ -29,8 +30,8 @@ const readOptions = (command: Command, io: Io) => {
   const pipelines = readFlag(command, 'pipelines', parseString, io);
   if (pipelines === undefined)
     throw new EtlError('ETL_USAGE', {
-      problem: 'no folder of pipelines is named',
-      hint: 'Name it with --pipelines, or in ETL_PIPELINES.',
+      problem: 'no pipeline folder is given',
+      hint: 'Give it with --pipelines or ETL_PIPELINES.',
     });
   const queues = readFlag(command, 'queues', parseString, io)?.split(/, */);
   const port = readFlag(command, 'healthPort', parseCount(portMax), io);
@@ -83,23 +84,23 @@ export const workerCommand: CliCommand = {
   register(program, io) {
     program
       .command('worker')
-      .summary('run what is enqueued, until it is stopped')
-      .description('Runs what is enqueued and helps other workers, until it is asked to stop.')
-      .addOption(flag('--pipelines <folder>', 'folder of pipeline files; nothing outside of it is run'))
+      .summary('run enqueued pipelines until stopped')
+      .description('Runs enqueued pipelines and helps other workers, until it is asked to stop.')
+      .addOption(flag('--pipelines <folder>', 'folder of pipeline files; it runs nothing else'))
       .addOption(databaseUrlFlag())
       .addOption(redisPrefixFlag())
-      .addOption(flag('--queues <names>', 'queues to serve, joined by commas; default: default'))
-      .addOption(flag('--workers <n>', 'loads that run side by side; default: the number of cores'))
-      .addOption(flag('--chunk-bytes <n>', 'bytes of source that one transaction loads; default: 33554432'))
+      .addOption(flag('--queues <names>', 'queues to serve, comma-separated; default: default'))
+      .addOption(flag('--workers <n>', 'number of parallel loads; default: the number of cores'))
+      .addOption(flag('--chunk-bytes <n>', 'source bytes per transaction; default: 33554432'))
       .addOption(
-        flag('--wait <time>', 'how long to wait for a server that is away, also at first; default: 5m'),
+        flag('--wait <time>', 'how long to wait for a server that is down, also at the start; default: 5m'),
       )
       .addOption(flag('--stop-deadline <time>', 'how long to finish chunks when asked to stop; default: 25s'))
-      .addOption(flag('--health-port <port>', 'serve /health, /ready and /metrics there'))
+      .addOption(flag('--health-port <port>', 'serve /health, /ready and /metrics on this port'))
       .addOption(flag('--health-host <host>', 'address to serve them on; default: 127.0.0.1'))
       .addOption(tracingFlag())
-      .addOption(flag('--log-level <level>', 'least level that is logged', logLevels))
-      .addOption(flag('--debug', 'show traces and causes of errors'))
+      .addOption(flag('--log-level <level>', 'lowest level to log', logLevels))
+      .addOption(flag('--debug', 'print stack traces and causes of errors'))
       .addHelpText('after', examples)
       .action((_, command: Command) => work(command, io));
   },

@@ -6,12 +6,16 @@ import type { Paint } from './paint.ts';
 
 const outsetLines = ({ does, run, why }: OutsetPlan): string[] => {
   const texts = {
-    nothing: `Nothing to do: files and definition are those of run ${run}; --full-refresh loads everything again.`,
-    continue: `Run ${run} is not finished: what is missing of it is loaded.`,
-    load: 'Everything is loaded.',
-    unknown: 'Whether there is anything to do is not known.',
+    nothing: `Nothing to do: files and definition are unchanged since run ${run}; --full-refresh loads everything again.`,
+    continue: `Run ${run} is unfinished: its missing data would be loaded.`,
+    load: 'Everything would be loaded.',
+    unknown: 'It is unknown whether there is anything to do.',
   };
-  return [texts[does], ...why.map((line) => `  ${visibleText(line)}`), 'Dry run: nothing was done.'];
+  return [
+    texts[does],
+    ...why.map((line) => `  ${visibleText(line)}`),
+    'Dry run. Run without --explain to load.',
+  ];
 };
 
 /** A table's name, and under it its steps in two columns; then what the run would begin as. */

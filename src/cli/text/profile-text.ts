@@ -54,14 +54,14 @@ const shareOf = (server: RunProfile['server'], step: RunStep, doing: string): nu
 const advice = ({ load, server }: RunProfile, steps: readonly StepTime[]): string => {
   const seconds = (name: RunStep): number => steps.find(({ step }) => step === name)?.seconds ?? 0;
   if (seconds('build') > seconds('load'))
-    return 'Most of it is building: fewer indexes, or more maintenance_work_mem and cores for the server.';
+    return 'Building takes most of the time: use fewer indexes, or give the server more maintenance_work_mem and cores.';
   const decode = load.reduce((sum, times) => sum + times.decode, 0);
   const copy = load.reduce((sum, times) => sum + times.copy, 0);
   if (decode > copy)
     return 'Loading waits for decoding: more --workers help as long as this machine has idle cores.';
   return shareOf(server, 'load', 'running') >= 0.5
-    ? 'Loading waits for the server, which is computing: it needs more cores, or fewer columns.'
-    : 'Loading waits for the server, which is waiting itself (see above): look at its disk, locks and settings.';
+    ? 'Loading waits for the server, which is busy: give it more cores, or load fewer columns.'
+    : 'Loading waits for the server, which is waiting itself (see above): check its disk, locks and settings.';
 };
 
 /** The lines of `--profile`. */

@@ -72,7 +72,7 @@ export const failureLines = (failures: readonly RunFailure[], paint: Paint): str
       ...rest.map((line) => `  ${line}`),
     ];
   });
-  return ['', 'Failed before there was a run, newest first:', ...lines];
+  return ['', 'Failures before a run began, newest first:', ...lines];
 };
 
 const countCells = (counts: TableSummary | FileSummary): string[] =>
@@ -135,7 +135,7 @@ const errorLines = ({ errorCode, error }: RunSummary, paint: Paint): string[] =>
 };
 
 const rejectLines = ({ id, rejected }: RunSummary, paint: Paint): string[] =>
-  rejected > 0 ? ['', paint('yellow', `npx etl rejects list ${id} shows what was rejected and why.`)] : [];
+  rejected > 0 ? ['', paint('yellow', `See npx etl rejects list ${id} for the rejected records.`)] : [];
 
 const headLines = (run: RunShown, paint: Paint): string[] => {
   const finished = run.finishedAt ? `, finished ${formatDate(run.finishedAt)}` : '';

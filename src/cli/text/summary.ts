@@ -89,15 +89,10 @@ const notes = ({ runId, tables }: RunResult, paint: Paint): string[] => {
     .map(({ table }) => visibleText(table));
   return [
     ...(rejected > 0
-      ? [
-          paint(
-            'yellow',
-            `${plural(rejected, 'record')} rejected: npx etl rejects list ${runId} shows which and why.`,
-          ),
-        ]
+      ? [paint('yellow', `${plural(rejected, 'record')} rejected: see npx etl rejects list ${runId}.`)]
       : []),
     ...(inPlace.length > 0
-      ? [`Rows were replaced in place, because other objects depend on the table: ${inPlace.join(', ')}.`]
+      ? [`Rows were replaced in place because other objects depend on the table: ${inPlace.join(', ')}.`]
       : []),
   ];
 };
@@ -115,13 +110,13 @@ export const publishedLines = (result: RunResult, before: LoadedBefore, paint: P
 
 /** The summary of a run that had nothing to do; `published` is when the run that it equals ended. */
 export const unchangedLines = ({ runId }: RunResult, published: Date | null): string[] => [
-  `Nothing to do: files and definition are those of run ${runId}` +
+  `Nothing to do: files and definition are unchanged since run ${runId}` +
     `${published ? `, published ${formatDate(published)}` : ''}; --full-refresh loads everything again.`,
 ];
 
 /** How to get at the embedded server, which outlives the run. */
 export const embeddedLines = (paint: Paint): string[] => [
-  'The embedded PostgreSQL stays up:',
+  'The embedded PostgreSQL keeps running:',
   `  ${paint('cyan', 'psql "$(npx etl db url)"')}   look at the tables`,
   `  ${paint('cyan', 'npx etl db stop')}            stop it; the data stays`,
 ];

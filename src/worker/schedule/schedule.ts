@@ -82,7 +82,7 @@ const remove = (name: string, options: SiteOptions = {}): Promise<void> =>
 const pause = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) => changeOne(client, name, store.pauseSchedule(name)));
 
-/** Goes on with the next slot; those of the pause are not caught up. Errors: ETL_SCHEDULE_UNKNOWN. */
+/** Resumes with the next slot; skipped slots are not caught up. Errors: ETL_SCHEDULE_UNKNOWN. */
 const resume = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) =>
     withTransaction(client, async () => {

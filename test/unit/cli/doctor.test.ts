@@ -96,7 +96,7 @@ const rows: readonly Row[] = [
     title: 'a pooler in another mode',
     facts: { pooling: 'shared' },
     name: 'pooler',
-    value: 'gives a session to several clients',
+    value: 'shares a session among clients',
     verdict: 'problem',
     advice: 'pool_mode = session',
   },

@@ -66,7 +66,7 @@ const usageCases = [
   {
     name: 'progress has four ways',
     args: ['run', 'a.ts', '--progress', 'loud'],
-    says: "'loud' is none of auto, bar, log, none",
+    says: "'loud' is not one of auto, bar, log, none",
     hint: '`--progress <how>`',
   },
   {
@@ -119,7 +119,7 @@ const variableCases = [
     env: { ETL_FULL_REFRESH: 'maybe' },
     says: "ETL_FULL_REFRESH: 'maybe' is neither true nor false",
   },
-  { name: 'a choice', env: { ETL_PROGRESS: 'loud' }, says: "ETL_PROGRESS: 'loud' is none of" },
+  { name: 'a choice', env: { ETL_PROGRESS: 'loud' }, says: "ETL_PROGRESS: 'loud' is not one of" },
   {
     name: 'pairs, one a line',
     env: { ETL_PARAM: 'year=2011\nmonth' },

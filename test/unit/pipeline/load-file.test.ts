@@ -191,13 +191,13 @@ describe('a file that is no pipeline', () => {
       name: 'a name like no other',
       path: join(fixtures, 'something-else-entirely.ts'),
       problem: 'there is no such file',
-      hint: `Paths are relative to the directory you run from, ${process.cwd()}.`,
+      hint: `Paths are relative to the working directory, ${process.cwd()}.`,
     },
     {
       name: 'a directory that does not exist',
       path: join(fixtures, 'nowhere', 'noaa.ts'),
       problem: `the directory ${join(fixtures, 'nowhere')} does not exist`,
-      hint: 'Paths are relative to the directory you run from.',
+      hint: 'Paths are relative to the working directory.',
     },
     {
       name: 'a directory',

@@ -62,8 +62,8 @@ it('a published run: tables, total, steps, rejects, and what was replaced in pla
     'noaa.daily            –       –          –         –         –      0.7          –            –     36,000',
     'total                 6  870 MB  6,000,000         3       120      6.0    993,377    5,900,000  6,035,877',
     '',
-    '3 records rejected: npx etl rejects list 3 shows which and why.',
-    'Rows were replaced in place, because other objects depend on the table: daily.',
+    '3 records rejected: see npx etl rejects list 3.',
+    'Rows were replaced in place because other objects depend on the table: daily.',
   ]));
 
 it('the rate is that of this process, whatever an earlier one had loaded', () =>
@@ -78,6 +78,6 @@ it('a single table needs no total', () =>
 
 it('nothing to do names the run and when it was published', () =>
   expect(unchangedLines({ ...result, outcome: 'unchanged' }, new Date(2026, 2, 1, 9, 5, 0))).toEqual([
-    'Nothing to do: files and definition are those of run 3, published 2026-03-01 09:05:00; ' +
+    'Nothing to do: files and definition are unchanged since run 3, published 2026-03-01 09:05:00; ' +
       '--full-refresh loads everything again.',
   ]));
