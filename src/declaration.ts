@@ -164,11 +164,15 @@ export interface MadeColumn {
   readonly nullable: boolean;
 }
 
+/** What production's rows are after a run; src/publish/registry.ts has who brings them there. */
+export const publishModes = ['replace'] as const;
+export type PublishMode = (typeof publishModes)[number];
+
 interface TableCommon {
   readonly name: string;
   readonly primaryKey: readonly string[];
   readonly indexes: readonly IndexSpec[];
-  readonly publish: 'replace';
+  readonly publish: PublishMode;
   readonly comment: string | undefined;
   readonly guard: Guard;
   /** What its SQL must give, if the table has some and it is declared. */

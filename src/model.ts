@@ -147,8 +147,8 @@ export interface TableResult extends Counts {
   readonly rowsBefore: number | null;
   /** Rows of the production table after the run. */
   readonly rows: number;
-  /** swap: a new table took the old one's place · in place: rows were replaced because other objects depend on it. */
-  readonly strategy: 'swap' | 'in place';
+  /** How it was published: the name of a publication, docs/reference/events.md. */
+  readonly strategy: string;
 }
 
 /** Where a worker's time goes while it loads, in milliseconds. */

@@ -41,7 +41,8 @@ export interface TableSummary {
   /** Before the run published it; null also when there was no table. */
   readonly rowsBefore: number | null;
   readonly rows: number | null;
-  readonly strategy: 'swap' | 'in place' | null;
+  /** Name of the publication. */
+  readonly strategy: string | null;
   readonly seconds: number | null;
 }
 

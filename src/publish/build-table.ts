@@ -5,6 +5,9 @@ import { runQuery, type Client } from '../db/client.ts';
 import { quoteName, quoteNames, searchPath, type Query } from '../db/sql.ts';
 import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
+import { formatCount, plural } from '../wording.ts';
+import type { Building } from './contract.ts';
+import { inheritStatistics } from './inherit.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
 
 /** Rows of a typed table: staging holds them checked and in their final types. */
@@ -66,7 +69,7 @@ const selectOwnIndexes = (names: TableNames, declared: readonly string[]): Query
  * Builds what is declared on a filled table, then the indexes that people added to production by hand.
  * Returns the names of the latter. Errors: ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED.
  */
-export const buildIndexes = async (
+const buildIndexes = async (
   client: Client,
   names: TableNames,
   primaryKey: readonly string[],
@@ -96,7 +99,34 @@ export const buildIndexes = async (
   return own.map(({ name }) => name);
 };
 
-export const analyze = (names: TableNames): Query => ({ text: `analyze ${builtName(names)}` });
+const analyze = (names: TableNames): Query => ({ text: `analyze ${builtName(names)}` });
+
+/** Makes of rows a table like production's: keys, indexes, also those made by hand, and statistics. */
+export const buildAside = async ({
+  client,
+  names,
+  primaryKey,
+  indexes,
+  making,
+  tell,
+}: Building): Promise<void> => {
+  const own = await making('indexes', () => buildIndexes(client, names, primaryKey, indexes));
+  if (own.length > 0) tell(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
+  await making('statistics', async () => {
+    await inheritStatistics(client, names);
+    // It calls the functions of indexes on expressions.
+    await runQuery(client, analyze(names));
+  }).catch((cause: unknown) => {
+    throw buildError(names, 'statistics', cause);
+  });
+};
+
+/** Throws ETL_INCOMPLETE unless all rows that were copied are there; undefined: not each of them has to be. */
+export const checkCopied = (table: string, copied: number | undefined, found: number): void => {
+  if (copied === undefined || copied === found) return;
+  const problem = `${plural(copied, 'row')} copied, but ${formatCount(found)} found in staging`;
+  throw new EtlError('ETL_INCOMPLETE', { table, problem });
+};
 
 /** The server's refusal of a constraint or index as our error, by SQLSTATE; anything else as it is. */
 export const buildError = ({ table }: TableNames, what: string, cause: unknown): unknown => {

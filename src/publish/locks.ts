@@ -43,6 +43,11 @@ const queueMsMax = 1_600;
 /** We queue for this part of the time that we have waited: transactions that overlap get through it, long ones do not. */
 const queuedShare = 1 / 3;
 
+/** A transaction keeps what it has done while it tries to get locks: not for long, because writers may wait for that, and not at
+ *  all when readers do. */
+const triesMs = 10_000;
+const triesWithReadersMs = 1_000;
+
 /** After a try readers get twice its time, but not more than this; holders are looked at so often. */
 const pauseMsMax = 1_000;
 const lookMs = 100;
@@ -117,11 +122,11 @@ export const lockQuietly = async (
 export interface Locksmith {
   /**
    * Calls `take` with the tables in the order in which they are to be locked, and the time for that, until it does not fail for
-   * the locks. Inside a transaction, which keeps what it has done so far. Errors: TablesLocked after `boundMs`.
+   * the locks. Inside a transaction, which keeps what it has done so far; `readersWait` for that already. Errors: TablesLocked.
    */
   readonly untilTaken: (
     names: readonly string[],
-    boundMs: number,
+    readersWait: boolean,
     take: (names: readonly string[], queueMs: number) => Promise<unknown>,
   ) => Promise<void>;
 }
@@ -143,8 +148,8 @@ export const createLocksmith = (
     return Math.max(0, ...holders.map(({ transaction }) => now - seen.get(transaction)!));
   };
 
-  const untilTaken: Locksmith['untilTaken'] = async (names, boundMs, take) => {
-    const deadline = performance.now() + boundMs;
+  const untilTaken: Locksmith['untilTaken'] = async (names, readersWait, take) => {
+    const deadline = performance.now() + (readersWait ? triesWithReadersMs : triesMs);
     let cause: unknown;
     for (;;) {
       const waitedMs = performance.now() - start;

@@ -1,6 +1,6 @@
 // A table of a pipeline: where it is built before anyone sees it, and where it belongs.
 
-import type { PipelineSpec } from '../declaration.ts';
+import type { PipelineSpec, PublishMode } from '../declaration.ts';
 import { quoteName, type Query } from '../db/sql.ts';
 
 /**
@@ -27,20 +27,25 @@ export interface TableNames {
 /** What the declaration says of it, whatever it is made from. */
 export interface DeclaredTable extends TableNames {
   readonly primaryKey: readonly string[];
+  readonly publish: PublishMode;
 }
 
 /** A table that stands built aside and is to be published. */
 export interface BuiltTable extends DeclaredTable {
   readonly comment: string | undefined;
   readonly rows: number;
-  /** Rows of the production table that it replaces; null when there is none, and until they were counted. */
-  readonly rowsBefore: number | null;
   readonly seconds: number;
   /** Names of the declared ones. */
   readonly indexes: readonly string[];
 }
 
 export const productionName = ({ schema, table }: TableNames): string => quoteName(schema, table);
+
+/** Quoted names of those that there are. */
+export const namesInProduction = (
+  tables: readonly { readonly table: TableNames; readonly production: object | undefined }[],
+): readonly string[] =>
+  tables.flatMap(({ table, production }) => (production === undefined ? [] : [productionName(table)]));
 
 export const builtName = ({ buildSchema: schema, table }: TableNames): string => quoteName(schema, table);
 

@@ -1,4 +1,4 @@
-// Puts built tables in the places of production's. What needs no lock is done before; the rest is one message to the server.
+// The publication 'swap': puts built tables in the places of production's. What readers would feel is one message to the server.
 //
 // The message locks, looks whether anything has changed, swaps and commits, so that no lock that readers feel is ever held
 // while the server waits for us: not for a distant client, nor for one that is frozen. The old tables go to the build schema,
@@ -8,24 +8,61 @@
 import type { Client } from '../db/client.ts';
 import { quoteName, quoteText } from '../db/sql.ts';
 import { codeOf } from '../errors.ts';
+import { buildAside, checkCopied } from './build-table.ts';
+import type { BuiltOver, Publication } from './contract.ts';
 import type { Catalogues } from './extensions.ts';
 import { inherit } from './inherit.ts';
-import { lockTables } from './locks.ts';
-import { builtName, productionName, type BuiltTable } from './names.ts';
-import { ProductionChanged, selectFingerprints, type ProductionTable } from './production.ts';
-
-/** A built table, and the one whose place it takes; undefined when it is the first. */
-export interface Swap {
-  readonly table: BuiltTable;
-  readonly production: ProductionTable | undefined;
-}
+import {
+  builtName,
+  namesInProduction,
+  productionName,
+  type BuiltTable,
+  type DeclaredTable,
+  type TableNames,
+} from './names.ts';
+import { ProductionChanged, readCatalogues, selectFingerprints, type ProductionTable } from './production.ts';
+import { refusalOfAny } from './refusals.ts';
+import { differenceOf, refuseShape } from './shape.ts';
+import type { TableColumn } from './table-state.ts';
 
 /** Pipelines have no such names: none begins with a digit. */
 const movedSchema = (runId: number): string => `etl_build_${runId}`;
 
 /** Where the built table is once it has made room for the old one. */
-export const movedName = (runId: number, { table }: BuiltTable): string =>
-  quoteName(movedSchema(runId), table);
+const movedName = ({ table }: TableNames, runId: number): string => quoteName(movedSchema(runId), table);
+
+/** Columns that neither the run made that published the table nor the declaration has now. */
+const addedByHand = (declared: readonly TableColumn[], { columns, published }: ProductionTable): string[] => {
+  const known = new Set([...declared.map(({ name }) => name), ...(published?.columns ?? [])]);
+  return columns.map(({ name }) => name).filter((name) => !known.has(name));
+};
+
+/**
+ * Refuses to take away what no run has made: the table itself, or columns of it. Proved by
+ * test/integration/publish-protects.test.ts.
+ */
+const refuseLoss = (
+  { schema, table }: DeclaredTable,
+  declared: readonly TableColumn[],
+  production: ProductionTable,
+): void => {
+  const difference = differenceOf(declared, production.columns);
+  if (difference === '') return;
+  if (production.published === undefined)
+    refuseShape(
+      table,
+      `no run has published ${schema}.${table}, and its columns differ from the declaration: ${difference}`,
+      'Rename or drop it, or declare its columns.',
+    );
+  // Recorded since 0007; before that nobody can tell.
+  const added = production.published?.columns == null ? [] : addedByHand(declared, production);
+  if (added.length > 0)
+    refuseShape(
+      table,
+      `${added.length === 1 ? 'column' : 'columns'} ${added.join(', ')} ${added.length === 1 ? 'was' : 'were'} added by hand and would be lost with what is in there`,
+      'Declare what was added, drop it, or keep it in another table.',
+    );
+};
 
 /** The statement, which fails when somebody has taken the name: 42P07, or 23505 for one who has not committed when it begins. */
 const unlessTaken = async (client: Client, sql: string): Promise<void> => {
@@ -48,7 +85,7 @@ const inheritDefaults = async (client: Client, tables: readonly BuiltTable[]): P
 };
 
 /** Gives built tables what the old ones have, and moves them where the old ones are not in their way. */
-export const prepareSwaps = async (client: Client, runId: number, swaps: readonly Swap[]): Promise<void> => {
+const prepareSwaps = async (client: Client, runId: number, swaps: readonly BuiltOver[]): Promise<void> => {
   await inherit(
     client,
     swaps.flatMap(({ table, production }) =>
@@ -68,7 +105,7 @@ export const prepareSwaps = async (client: Client, runId: number, swaps: readonl
 };
 
 /** Raises 40001, "the same transaction again", unless the tables are those of the plan. */
-const checkUnchanged = (swaps: readonly Swap[], has: Catalogues): string => {
+const checkUnchanged = (swaps: readonly BuiltOver[], has: Catalogues): string => {
   const expected = swaps.flatMap(({ production }) => production?.fingerprint ?? []);
   const found = selectFingerprints(
     swaps.map(({ table }) => table),
@@ -82,38 +119,48 @@ const checkUnchanged = (swaps: readonly Swap[], has: Catalogues): string => {
   return `do ${quoteText(body)};`;
 };
 
-/**
- * Everything that happens under locks that readers feel, and the commit: `names` are the old tables in the order of their
- * locks. Fails as a whole.
- */
-export const swapMessage = (
-  runId: number,
-  swaps: readonly Swap[],
-  { names, queueMs, has }: SwapOptions,
-): string =>
-  [
-    lockTables(names, 'access exclusive', queueMs),
-    checkUnchanged(swaps, has),
-    ...swaps.flatMap(({ table, production }) => {
-      const target = productionName(table);
-      const moved = movedName(runId, table);
-      return [
-        ...(production === undefined
-          ? []
-          : [`alter table ${target} set schema ${quoteName(table.buildSchema)};`]),
-        `alter table ${moved} set schema ${quoteName(table.schema)};`,
-        // In production: an owner that is not us may not create in the build schema.
-        ...(production?.owner == null
-          ? []
-          : [`alter table ${target} owner to ${quoteName(production.owner)};`]),
-      ];
-    }),
-    `drop schema ${quoteName(movedSchema(runId))};`,
-    'commit',
-  ].join('\n');
+/** What happens under locks that readers feel. */
+const swapStatements = (swaps: readonly BuiltOver[], runId: number, has: Catalogues): readonly string[] => [
+  checkUnchanged(swaps, has),
+  ...swaps.flatMap(({ table, production }) => {
+    const target = productionName(table);
+    return [
+      ...(production === undefined
+        ? []
+        : [`alter table ${target} set schema ${quoteName(table.buildSchema)};`]),
+      `alter table ${movedName(table, runId)} set schema ${quoteName(table.schema)};`,
+      // In production: an owner that is not us may not create in the build schema.
+      ...(production?.owner == null
+        ? []
+        : [`alter table ${target} owner to ${quoteName(production.owner)};`]),
+    ];
+  }),
+  `drop schema ${quoteName(movedSchema(runId))};`,
+];
 
-interface SwapOptions {
-  readonly names: readonly string[];
-  readonly queueMs: number;
-  readonly has: Catalogues;
-}
+export const swap: Publication = {
+  name: 'swap',
+  writes: false,
+  summary: undefined,
+  takes: (production) => (production?.dependents.length ?? 0) === 0,
+  check: refuseLoss,
+  build: buildAside,
+  rowsAtLeast: (built) => built,
+  blocksReaders: () => false,
+  notice: () => undefined,
+
+  apply: async (client, plans, runId) => {
+    await prepareSwaps(client, runId, plans).catch((cause: unknown) => {
+      throw refusalOfAny(plans, cause);
+    });
+    const has = await readCatalogues(client);
+    return { locked: namesInProduction(plans), last: swapStatements(plans, runId, has) };
+  },
+
+  verify: async (_, { table }, copied) => {
+    checkCopied(table.table, copied, table.rows);
+    return table.rows;
+  },
+
+  nameBeforeCommit: movedName,
+};

@@ -1,6 +1,7 @@
 // What a run leaves on the screen: pure functions from its result to lines.
 
 import type { RunResult, StepTime, TableResult } from '../../model.ts';
+import { publicationNamed } from '../../publish/registry.ts';
 import { formatBytes, formatDate, formatRate, formatSeconds } from './amounts.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { alignRows, visibleText, type Alignment } from './layout.ts';
@@ -20,7 +21,6 @@ const titles = [
 ];
 const alignments: readonly Alignment[] = ['left', ...titles.slice(1).map((): Alignment => 'right')];
 
-/** Where there was no table, no rows went. */
 const rowsCells = ({ rowsBefore, rows }: TableResult): string[] => [
   rowsBefore === null ? '–' : formatCount(rowsBefore),
   formatCount(rows),
@@ -82,18 +82,21 @@ const tableLines = (result: RunResult, before: LoadedBefore, paint: Paint): stri
   return [paint('dim', title), ...lines, ...(last === undefined ? [] : [paint('bold', last)])];
 };
 
+/** What publications say of the tables that they published. */
+const publicationNotes = (tables: readonly TableResult[]): string[] =>
+  [...new Set(tables.map(({ strategy }) => strategy))].flatMap((name) => {
+    const summary = publicationNamed(name)?.summary;
+    const names = tables.filter(({ strategy }) => strategy === name).map(({ table }) => visibleText(table));
+    return summary === undefined ? [] : [`${summary}: ${names.join(', ')}.`];
+  });
+
 const notes = ({ runId, tables }: RunResult, paint: Paint): string[] => {
   const rejected = sumOf(tables, 'rejected');
-  const inPlace = tables
-    .filter(({ strategy }) => strategy === 'in place')
-    .map(({ table }) => visibleText(table));
   return [
     ...(rejected > 0
       ? [paint('yellow', `${plural(rejected, 'record')} rejected: see npx etl rejects list ${runId}.`)]
       : []),
-    ...(inPlace.length > 0
-      ? [`Rows were replaced in place because other objects depend on the table: ${inPlace.join(', ')}.`]
-      : []),
+    ...publicationNotes(tables),
   ];
 };
 

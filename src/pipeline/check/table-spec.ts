@@ -1,14 +1,15 @@
 // From the tables as written to checked TableSpecs; every problem names its table.
 
 import { z } from 'zod';
-import type {
-  ColumnSpec,
-  DerivedTableSpec,
-  Guard,
-  IndexSpec,
-  RejectLimit,
-  SourceTableSpec,
-  TableSpec,
+import {
+  publishModes,
+  type ColumnSpec,
+  type DerivedTableSpec,
+  type Guard,
+  type IndexSpec,
+  type RejectLimit,
+  type SourceTableSpec,
+  type TableSpec,
 } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { columnSpec } from './column-spec.ts';
@@ -30,7 +31,6 @@ import {
 import { findCycle } from './table-order.ts';
 
 const nameList = z.array(z.string(mustBe('a name')), mustBe('a list of names'));
-const publishes = ['replace'] as const;
 const stagings = ['typed', 'text', 'none'] as const;
 const limitText = "a number of records, or a share such as '0.1%'";
 
@@ -59,7 +59,7 @@ const guardSchema = z.preprocess(
 const commonShape = {
   primaryKey: nameList.default([]),
   indexes: z.array(z.unknown(), mustBe("a list of index('column')")).default([]),
-  publish: z.enum(publishes, mustBeOneOf(publishes)).default('replace'),
+  publish: z.enum(publishModes, mustBeOneOf(publishModes)).default('replace'),
   comment: z.string(mustBe('a text')).optional(),
   guard: guardSchema,
 };

@@ -5,17 +5,10 @@ import { stagingTable } from '../../copy/staging.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import {
-  analyze,
-  buildError,
-  buildIndexes,
-  aroundSql,
-  createFromStaging,
-  setNotNull,
-} from '../../publish/build-table.ts';
+import { buildError, aroundSql, createFromStaging, setNotNull } from '../../publish/build-table.ts';
 import { clearBuildSchema, countRows, dropBuildSchema } from '../../publish/build-schema.ts';
-import { inheritStatistics } from '../../publish/inherit.ts';
 import { buildSchema, type BuiltTable } from '../../publish/names.ts';
+import { buildFor } from '../../publish/registry.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { BuildWhat } from '../../model.ts';
 import { tableOrder } from '../../pipeline/check/table-order.ts';
@@ -97,26 +90,21 @@ const buildOne = async (
   const names = namesOf(context.spec, table);
   const sql = sqlTexts.get(table.name);
   abort?.throwIfAborted();
+  const { primaryKey, indexes, publish, comment } = table;
   const rows = await together(client, sql, async () => {
     const filled = await making(context, table, 'rows', () => fill(context, table, sql));
-    const own = await making(context, table, 'indexes', () =>
-      buildIndexes(client, names, table.primaryKey, table.indexes),
-    );
-    if (own.length > 0)
-      emit({ type: 'notice', message: `${table.name}: kept indexes made by hand: ${own.join(', ')}` });
-    await making(context, table, 'statistics', async () => {
-      await inheritStatistics(client, names);
-      // It calls the functions of indexes on expressions.
-      await runQuery(client, analyze(names));
-    }).catch((cause: unknown) => {
-      throw buildError(names, 'statistics', cause);
+    await buildFor(publish)({
+      client,
+      names,
+      primaryKey,
+      indexes,
+      making: (what, work) => making(context, table, what, work),
+      tell: (message) => emit({ type: 'notice', message }),
     });
     return filled;
   });
-  const indexes = table.indexes.map(({ name }) => name);
-  const { primaryKey, comment } = table;
   const seconds = rounded(loadSeconds + secondsSince(start));
-  return { ...names, primaryKey, comment, rows, rowsBefore: null, indexes, seconds };
+  return { ...names, primaryKey, publish, comment, rows, indexes: indexes.map(({ name }) => name), seconds };
 };
 
 const fill = async (context: RunContext, table: TableSpec, sql: SqlText | undefined): Promise<number> => {

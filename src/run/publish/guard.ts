@@ -4,7 +4,8 @@ import type { Guard } from '../../declaration.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
-import { productionName, type BuiltTable, type TableNames } from '../../publish/names.ts';
+import type { PublishPlan } from '../../publish/contract.ts';
+import { productionName, type TableNames } from '../../publish/names.ts';
 import { formatCount } from '../../wording.ts';
 import type { RunContext } from '../context.ts';
 
@@ -36,44 +37,63 @@ const countRows = (client: Client, table: TableNames): Promise<number> =>
 const isPassed = ({ rowsMin, shrinkMaxPercent }: Guard, rows: number, before: number): boolean =>
   rows >= rowsMin && (before - rows) * 100 <= shrinkMaxPercent * before;
 
+/** Rows of a table before it is published, null when there is none, and after that. */
+interface Measured {
+  readonly before: number | null;
+  readonly after: number;
+}
+
 /**
  * Rows that production has: what the run recorded that published this very table, and else a count. A table that would be
  * refused for its loss is always counted: people may have deleted rows since, and that is not the run's loss.
  */
-const rowsBefore = async (client: Client, guard: Guard, built: BuiltTable): Promise<number | null> => {
-  const known: Known | undefined = (await runQuery(client, selectKnown(built))).rows[0];
-  if (known === undefined) return null;
-  if (known.published !== null && isPassed(guard, built.rows, known.published)) return known.published;
-  return countRows(client, built);
+const measure = async (
+  client: Client,
+  guard: Guard,
+  { table, publication }: PublishPlan,
+): Promise<Measured> => {
+  const measured = (before: number | null): Measured => ({
+    before,
+    after: publication.rowsAtLeast(table.rows, before),
+  });
+  const known: Known | undefined = (await runQuery(client, selectKnown(table))).rows[0];
+  if (known === undefined) return measured(null);
+  const { published } = known;
+  if (published !== null && isPassed(guard, measured(published).after, published)) return measured(published);
+  return measured(await countRows(client, table));
 };
 
-const refusalOf = ({ rowsMin, shrinkMaxPercent }: Guard, built: BuiltTable): string => {
-  const { schema, table, rows, rowsBefore: before } = built;
+const refusalText = (
+  { rowsMin, shrinkMaxPercent }: Guard,
+  { schema, table }: TableNames,
+  { before, after }: Measured,
+): string => {
   const limit =
-    rows < rowsMin
+    after < rowsMin
       ? `at least ${formatCount(rowsMin)}`
       : `at most ${shrinkMaxPercent}% fewer than the ${formatCount(before!)} that are there`;
-  return `\n  ${schema}.${table}: ${formatCount(rows)} rows, its guard asks for ${limit}`;
+  return `\n  ${schema}.${table}: ${formatCount(after)} rows, its guard asks for ${limit}`;
 };
 
 /**
- * Compares every built table with production before any is published, and returns them with the rows that production has.
+ * Compares every table with production before any is published, and returns the rows that production has, by the table's name.
  * Those may still change until the publishing transaction: the guard is there for files that came empty or cut off.
  *
  * Errors: ETL_GUARD naming every table that its guard refuses and `allowShrink` does not name.
  */
 export const checkGuards = async (
   { client, spec, allowShrink, emit }: RunContext,
-  built: readonly BuiltTable[],
-): Promise<readonly BuiltTable[]> => {
-  const measured: BuiltTable[] = [];
+  plans: readonly PublishPlan[],
+): Promise<ReadonlyMap<string, number | null>> => {
+  const rowsBefore = new Map<string, number | null>();
   const problems: { readonly table: string; readonly text: string }[] = [];
-  for (const table of built) {
-    const { guard } = spec.tables.find(({ name }) => name === table.table)!;
-    const one = { ...table, rowsBefore: await rowsBefore(client, guard, table) };
-    measured.push(one);
-    if (!isPassed(guard, one.rows, one.rowsBefore ?? 0))
-      problems.push({ table: one.table, text: refusalOf(guard, one) });
+  for (const plan of plans) {
+    const { table } = plan.table;
+    const { guard } = spec.tables.find(({ name }) => name === table)!;
+    const measured = await measure(client, guard, plan);
+    rowsBefore.set(table, measured.before);
+    if (!isPassed(guard, measured.after, measured.before ?? 0))
+      problems.push({ table, text: refusalText(guard, plan.table, measured) });
   }
   const refused = problems.filter(({ table }) => !allowShrink.includes(table));
   if (refused.length > 0)
@@ -82,5 +102,5 @@ export const checkGuards = async (
       problems: refused.map(({ text }) => text).join(''),
     });
   for (const { text } of problems) emit({ type: 'notice', message: `${text.trim()}; it was allowed` });
-  return measured;
+  return rowsBefore;
 };

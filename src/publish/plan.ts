@@ -1,32 +1,32 @@
-// How the tables of a run are published: swapped, or replaced in place; refused, announced and recorded.
+// Plans how the tables of a run are published, and records it: which publication each one gets, judged by what is in its place.
 
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
-import { dependentsText } from './dependents.ts';
-import { keyChanges } from './keys.ts';
-import { productionName, type BuiltTable, type DeclaredTable } from './names.ts';
+import type { Publication, PublishPlan } from './contract.ts';
+import type { BuiltTable, DeclaredTable } from './names.ts';
 import { ProductionChanged, isSame, productionTables, type ProductionTable } from './production.ts';
-import { refuseShape } from './shape.ts';
-import { movedName } from './swap.ts';
-import { builtStates, columnsOf, type TableState } from './table-state.ts';
-
-export type Strategy = 'swap' | 'in place';
-
-/** How a table will be published, and on what that depends. */
-export interface PublishPlan {
-  readonly table: BuiltTable;
-  readonly builtAs: TableState;
-  readonly strategy: Strategy;
-  readonly production: ProductionTable | undefined;
-  /** Its keys or indexes have to change, so that readers wait while its rows are replaced. */
-  readonly blocksReaders: boolean;
-}
+import { choosePublication } from './registry.ts';
+import { refuseOther } from './shape.ts';
+import { builtStates, columnsOf, type TableColumn } from './table-state.ts';
 
 /** A table that is to be published, and the quoted name of one with the declared columns. */
 export interface Target {
   readonly table: DeclaredTable;
   readonly like: string;
 }
+
+/** The publication for a table of these columns. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED. */
+const choose = (
+  table: DeclaredTable,
+  columns: readonly TableColumn[],
+  production: ProductionTable | undefined,
+): Publication => {
+  const publication = choosePublication(table.publish, production);
+  if (production === undefined) return publication;
+  refuseOther(table, production);
+  publication.check(table, columns, production);
+  return publication;
+};
 
 /** Refuses before any row is loaded what would be refused in the end. */
 export const checkTargets = async (client: Client, targets: readonly Target[]): Promise<void> => {
@@ -38,10 +38,7 @@ export const checkTargets = async (client: Client, targets: readonly Target[]): 
     client,
     targets.map(({ table }) => table),
   );
-  for (const [index, { table }] of targets.entries()) {
-    const production = found[index];
-    if (production !== undefined) refuseShape(table, columns[index]!, production);
-  }
+  for (const [index, { table }] of targets.entries()) choose(table, columns[index]!, found[index]);
 };
 
 /** Plans all tables, in as many questions as one takes. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED. */
@@ -52,11 +49,9 @@ export const planPublish = async (
   const found = await productionTables(client, tables);
   const built = await builtStates(client, tables);
   return tables.map((table, index) => {
-    const [production, builtAs] = [found[index], built[index]!];
-    if (production !== undefined) refuseShape(table, builtAs.columns, production);
-    const strategy = (production?.dependents.length ?? 0) > 0 ? 'in place' : 'swap';
-    const blocksReaders = strategy === 'in place' && keyChanges(table, builtAs, production!).blocksReaders;
-    return { table, builtAs, strategy, production, blocksReaders };
+    const over = { table, builtAs: built[index]!, production: found[index] };
+    const publication = choose(table, over.builtAs.columns, over.production);
+    return { ...over, publication, blocksReaders: publication.blocksReaders(over) };
   });
 };
 
@@ -70,22 +65,13 @@ export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]
     if (!isSame(now[index], production)) throw new ProductionChanged();
 };
 
-/** What an in-place publication costs, for the user; undefined for a swap. */
-export const planNotice = ({ table, builtAs, strategy, production }: PublishPlan): string | undefined => {
-  if (strategy === 'swap') return undefined;
-  const { texts } = keyChanges(table, builtAs, production!);
-  const readers =
-    texts.length === 0
-      ? 'readers see the old rows until the end, writers wait'
-      : `writers wait, and readers may wait, too: ${texts.join(', ')}`;
-  return (
-    `${table.schema}.${table.table}: rows are replaced in place because of ${dependentsText(production!.dependents)}; ` +
-    `${readers}, and the table needs a vacuum afterwards`
-  );
-};
-
-/** Records what was published; a swapped table is still where it was moved to. */
-export const insertPublished = (runId: number, plans: readonly PublishPlan[]): Query => ({
+/** Records what was published: rows of each table before, and with the commit. */
+export const insertPublished = (
+  runId: number,
+  plans: readonly PublishPlan[],
+  before: ReadonlyMap<string, number | null>,
+  rows: ReadonlyMap<string, number>,
+): Query => ({
   text: `insert into etl.published_table
       (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before)
     select $1, p.schema_name, p.table_name, p.found::regclass, p.strategy, p.rows, p.seconds, p.indexes, p.columns, p.not_null,
@@ -95,18 +81,18 @@ export const insertPublished = (runId: number, plans: readonly PublishPlan[]): Q
   values: [
     runId,
     JSON.stringify(
-      plans.map(({ table, builtAs, strategy }) => ({
+      plans.map(({ table, builtAs, publication }) => ({
         schema_name: table.schema,
         table_name: table.table,
-        found: strategy === 'swap' ? movedName(runId, table) : productionName(table),
-        strategy,
-        rows: table.rows,
+        found: publication.nameBeforeCommit(table, runId),
+        strategy: publication.name,
+        rows: rows.get(table.table),
         seconds: table.seconds,
         indexes: table.indexes,
         columns: builtAs.columns.map(({ name }) => name),
         not_null: builtAs.columns.filter(({ notNull }) => notNull).map(({ name }) => name),
         primary_key: table.primaryKey,
-        rows_before: table.rowsBefore,
+        rows_before: before.get(table.table),
       })),
     ),
   ],

@@ -1,28 +1,30 @@
-// Replaces the rows of a production table in place: something depends on the table, so it has to stay the same table.
+// The publication 'in place': replaces the rows of a production table on which something depends, so that it has to stay.
+//
+// Readers see the old rows until the commit, or wait when its keys or indexes have to change; writers wait.
 
 import { withPath, type Client } from '../db/client.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
-import { dependentsText } from './dependents.ts';
+import { buildAside, checkCopied } from './build-table.ts';
+import type { BuiltOver, PublishPlan, Publication } from './contract.ts';
+import { dependText, dependentsText } from './dependents.ts';
 import { keepsRowsElsewhere } from './extensions.ts';
 import { setComment } from './inherit.ts';
-import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyStep } from './keys.ts';
+import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyChanges, type KeyStep } from './keys.ts';
 import { builtName, productionName, type BuiltTable } from './names.ts';
 import { productionTables, type ProductionTable } from './production.ts';
-import type { TableIndex, TableState } from './table-state.ts';
+import { refusalOf } from './refusals.ts';
+import { differenceOf, refuseShape } from './shape.ts';
+import type { TableIndex } from './table-state.ts';
+
+/** A plan of this publication: there is a table. */
+const changesOf = ({ table, builtAs, production }: BuiltOver): KeyChanges =>
+  keyChanges(table, builtAs, production!);
 
 /** The table's own rows: a table that inherits from it is somebody else's; partitions are its own. */
 const rowsOf = (table: BuiltTable, { kind, dependents }: ProductionTable): string =>
   kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
-
-/** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
-const checkRows = async (client: Client, table: BuiltTable, production: ProductionTable): Promise<void> => {
-  const { rows } = await client.query(`select count(*)::float8 as n from ${rowsOf(table, production)}`);
-  if (rows[0].n === table.rows) return;
-  const problem = `its rows were to be replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(rows[0].n)} (a trigger or rule?)`;
-  throw new EtlError('ETL_INCOMPLETE', { table: table.table, problem });
-};
 
 /** True when both rows, by their aliases, have the same values in the columns of an index, as the index sees it. */
 const haveSame = ({ columns, equals }: TableIndex, a: string, b: string): string =>
@@ -109,7 +111,7 @@ const replaceByKey = async (
 };
 
 /** A statement that this kind of table does not take, with what makes it one: Citus refuses some by 0A000. */
-export const unsupported = (
+const unsupported = (
   { schema, table }: BuiltTable,
   { dependents }: ProductionTable,
   cause: unknown,
@@ -120,21 +122,12 @@ export const unsupported = (
   return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
 };
 
-/**
- * Replaces the rows of a table that other objects depend on, under a lock of the caller. Readers see the old rows until the
- * commit, or wait when its keys or indexes have to change; writers wait. Returns the keys and indexes that are left to make, when the rows of all tables
- * are in: a foreign key that is deferred may look at several of them.
- *
- * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_INCOMPLETE.
- */
-export const replaceRows = async (
-  client: Client,
-  table: BuiltTable,
-  builtAs: TableState,
-  production: ProductionTable,
-): Promise<readonly KeyStep[]> => {
+/** Returns the keys and indexes that are left to make. */
+const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
+  const { table, builtAs } = plan;
+  const production = plan.production!;
   const [target, built] = [productionName(table), builtName(table)];
-  const changes = keyChanges(table, builtAs, production);
+  const changes = changesOf(plan);
   // A policy that hides rows from us is an error, not rows that stay.
   await client.query('set local row_security = off');
   const names = builtAs.columns.map(({ name }) => name);
@@ -145,7 +138,7 @@ export const replaceRows = async (
     await doKeySteps(client, table, [...changes.drop, ...changes.key]);
     left.push(...(await replaceByKey(client, table, production, names)));
   } else {
-    // The key goes behind the rows: a table that is replicated loses none without it.
+    // The key comes after the rows: a table that is replicated loses none without it.
     await withPath(client, table.path, () => client.query(`delete from ${rowsOf(table, production)}`));
     await doKeySteps(client, table, changes.drop);
     await withPath(client, table.path, () =>
@@ -153,9 +146,72 @@ export const replaceRows = async (
     );
     left.push(...changes.key);
   }
-  await checkRows(client, table, production);
   // Its name and those of its indexes are free for what comes there.
   await client.query(`drop table ${built}`);
   if (table.comment !== undefined) await client.query(setComment(target, table.comment).text);
   return [...left, ...changes.make];
+};
+
+export const inPlace: Publication = {
+  name: 'in place',
+  writes: true,
+  summary: 'Rows were replaced in place because other objects depend on the table',
+
+  takes: () => true,
+
+  check: ({ table }, declared, { columns, dependents }) => {
+    const difference = differenceOf(declared, columns);
+    if (difference !== '')
+      refuseShape(
+        table,
+        `${dependText(dependents)} on it, and its columns differ from the declaration: ${difference}`,
+        'Drop what depends on it, run, and create it again; or keep the columns as they are.',
+      );
+  },
+
+  build: buildAside,
+
+  rowsAtLeast: (built) => built,
+
+  blocksReaders: (plan) => changesOf(plan).blocksReaders,
+
+  notice: (plan) => {
+    const { schema, table } = plan.table;
+    const { texts } = changesOf(plan);
+    const readers =
+      texts.length === 0
+        ? 'readers see the old rows until the end, writers wait'
+        : `writers wait, and readers may wait, too: ${texts.join(', ')}`;
+    return (
+      `${schema}.${table}: rows are replaced in place because of ${dependentsText(plan.production!.dependents)}; ` +
+      `${readers}, and the table needs a vacuum afterwards`
+    );
+  },
+
+  apply: async (client, plans) => {
+    const unfinished: { readonly table: BuiltTable; readonly steps: readonly KeyStep[] }[] = [];
+    for (const plan of plans) {
+      const { table, production } = plan;
+      const steps = await replaceRows(client, plan).catch((cause: unknown) => {
+        throw refusalOf(table.table, unsupported(table, production!, cause));
+      });
+      unfinished.push({ table, steps });
+    }
+    return {
+      finish: async () => {
+        for (const { table, steps } of unfinished) await doKeySteps(client, table, steps);
+      },
+    };
+  },
+
+  /** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
+  verify: async (client, { table, production }, copied) => {
+    checkCopied(table.table, copied, table.rows);
+    const { rows } = await client.query(`select count(*)::float8 as n from ${rowsOf(table, production!)}`);
+    if (rows[0].n === table.rows) return table.rows;
+    const problem = `its rows were to be replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(rows[0].n)} (a trigger or rule?)`;
+    throw new EtlError('ETL_INCOMPLETE', { table: table.table, problem });
+  },
+
+  nameBeforeCommit: productionName,
 };

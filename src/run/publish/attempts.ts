@@ -1,0 +1,103 @@
+// Publishes again while somebody else's lock or change is in the way, says who it is, and gives up in the end.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EtlError, codeOf, messageOf } from '../../errors.ts';
+import {
+  TablesLocked,
+  createLocksmith,
+  holdersOf,
+  type Holder,
+  type Locksmith,
+} from '../../publish/locks.ts';
+import { productionName, type BuiltTable } from '../../publish/names.ts';
+import { ProductionChanged } from '../../publish/production.ts';
+import { isPassing } from '../../publish/refusals.ts';
+import { stopIfAsked, type RunContext } from '../context.ts';
+
+/** How long publishing is tried again, before the run stops with a clear error. */
+const publishWaitMs = 60_000;
+
+/** Somebody is named who is in the way when he has been for this long. */
+const patienceMs = 1_000;
+
+/** Nobody is in the way: the plan is not true any more. */
+const isChange = (error: unknown): boolean => error instanceof ProductionChanged || codeOf(error) === '40001';
+
+const everything = (built: readonly BuiltTable[]): TablesLocked['wanted'] => ({
+  names: built.map(productionName),
+  mode: 'access exclusive',
+});
+
+const lockedError = (built: readonly BuiltTable[], holder: Holder | undefined, cause: unknown): EtlError => {
+  const table = holder?.table ?? built.map(({ table: name }) => name).join(', ');
+  const pids = holder?.pid ?? 'unknown';
+  return new EtlError('ETL_PUBLISH_LOCKED', { table, seconds: publishWaitMs / 1_000, pids }, { cause });
+};
+
+/** The server's memory for locks is the one that many tables exhaust: each needs some at once. */
+const memoryError = async ({ client }: RunContext, tables: number, cause: unknown): Promise<unknown> => {
+  if (codeOf(cause) !== '53200') return cause;
+  const { locks } = (await client.query(`select current_setting('max_locks_per_transaction') as locks`))
+    .rows[0];
+  return new EtlError('ETL_PUBLISH_MEMORY', { tables, problem: messageOf(cause), locks }, { cause });
+};
+
+type Tell = (messages: readonly (string | undefined)[]) => void;
+
+/** Says everything once. */
+const createTeller = ({ emit }: RunContext): Tell => {
+  const told = new Set<string>();
+  return (messages) => {
+    for (const message of messages)
+      if (message !== undefined && !told.has(message)) {
+        told.add(message);
+        emit({ type: 'notice', message });
+      }
+  };
+};
+
+/** Says who is in the way, of each table once: who holds it may change with every look. */
+const createHolderTeller = (context: RunContext): ((holders: readonly Holder[]) => void) => {
+  const told = new Set<string>();
+  return (holders) => {
+    const [first] = holders;
+    if (first === undefined || told.has(first.table)) return;
+    told.add(first.table);
+    const pids = [...new Set(holders.filter(({ table }) => table === first.table).map(({ pid }) => pid))];
+    const message = `publishing waits for ${first.table}, which is locked by process ${pids.join(', ')}`;
+    context.emit({ type: 'notice', message });
+  };
+};
+
+/**
+ * Attempts it until nothing is in the way that passes. Errors: ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY, and those of `attempt`.
+ */
+export const untilPublished = async (
+  context: RunContext,
+  built: readonly BuiltTable[],
+  attempt: (locksmith: Locksmith, tell: Tell) => Promise<unknown>,
+): Promise<void> => {
+  const { client } = context;
+  const tell = createTeller(context);
+  const tellHolders = createHolderTeller(context);
+  const locksmith = createLocksmith(client, (holders, waitedMs) => {
+    stopIfAsked(context);
+    if (waitedMs > patienceMs) tellHolders(holders);
+  });
+  const deadline = performance.now() + publishWaitMs;
+  for (let number = 1; ; number += 1) {
+    stopIfAsked(context);
+    try {
+      await attempt(locksmith, tell);
+      return;
+    } catch (error) {
+      if (!isPassing(error)) throw await memoryError(context, built.length, error);
+      const wanted = error instanceof TablesLocked ? error.wanted : everything(built);
+      const holders = await holdersOf(client, wanted.names, wanted.mode);
+      if (performance.now() > deadline) throw lockedError(built, holders[0], error);
+      if (!isChange(error)) tellHolders(holders);
+      // Those who queued because of our locks get their turn before we ask again.
+      await sleep(Math.min(100 * number, 1_000));
+    }
+  }
+};

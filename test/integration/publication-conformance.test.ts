@@ -1,0 +1,219 @@
+// What every Publication must do, asked of each one that is registered: one row here, and a step that fails changes nothing.
+
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { column, csv, definePipeline, index, runPipeline, sqlFile } from '../../src/index.ts';
+import type { Publication } from '../../src/publish/contract.ts';
+import { publications } from '../../src/publish/registry.ts';
+import { useFiles } from '../helpers/files.ts';
+import { withPg } from '../helpers/own-server.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { readProjectFile } from '../unit/project/source-files.ts';
+
+/** What makes production such that a publication is chosen, and what it then says. */
+interface Scene {
+  readonly name: string;
+  readonly ddl: string;
+  readonly notice: RegExp | undefined;
+  readonly isSameTable: boolean;
+}
+
+const scenes: readonly Scene[] = [
+  { name: 'swap', ddl: '', notice: undefined, isSameTable: false },
+  {
+    name: 'in place',
+    ddl: 'create view geo.names as select name from geo.city',
+    notice: /^geo\.city: rows are replaced in place because of view geo\.names;/,
+    isSameTable: true,
+  },
+];
+
+const registered = Object.values(publications);
+
+it('each has its row here, and its name in the reference', () => {
+  const names = registered.flat().map(({ name }) => name);
+  expect(scenes.map(({ name }) => name)).toEqual(names);
+  for (const name of names) expect(readProjectFile('docs/reference/events.md')).toContain(`\`${name}\`: `);
+});
+
+it.each(Object.entries(publications))(
+  'those for %s share what they build, and take a first table',
+  (_, all) => {
+    expect(new Set(all.map(({ build }) => build)).size).toBe(1);
+    expect(all.some((publication) => publication.takes(undefined))).toBe(true);
+  },
+);
+
+/** Where a run may fail; `finish` and `last` are what `apply` leaves to do. */
+const steps = ['check', 'build', 'notice', 'apply', 'verify', 'finish', 'last'] as const;
+type Step = (typeof steps)[number];
+
+/** Calls `then` after each step, which is really done; `last` follows the statements of the last message. */
+const follow = (
+  publication: Publication,
+  then: (step: Step) => Promise<void> | undefined,
+  last: readonly string[] = [],
+): void => {
+  const { check, notice, apply, verify } = publication;
+  vi.spyOn(publication, 'check').mockImplementation((...given) => {
+    check(...given);
+    void then('check');
+  });
+  vi.spyOn(publication, 'notice').mockImplementation((plan) => {
+    void then('notice');
+    return notice(plan);
+  });
+  const builder = registered.find((all) => all.includes(publication))![0]!;
+  const { build } = builder;
+  vi.spyOn(builder, 'build').mockImplementation(async (work) => {
+    await build(work);
+    await then('build');
+  });
+  vi.spyOn(publication, 'apply').mockImplementation(async (...given) => {
+    const rest = await apply(...given);
+    await then('apply');
+    const finish = async () => {
+      await rest.finish?.();
+      await then('finish');
+    };
+    return { ...rest, finish, last: [...(rest.last ?? []), ...last] };
+  });
+  vi.spyOn(publication, 'verify').mockImplementation(async (...given) => {
+    const rows = await verify(...given);
+    await then('verify');
+    return rows;
+  });
+};
+
+describe.each(scenes)('$name', ({ name, ddl, notice, isSameTable }) => {
+  const files = useFiles();
+  const database = useDatabase();
+  const publication = registered.flat().find((one) => one.name === name)!;
+  const source = files.write('city.csv', 'id,name,people\n1,Ulm,120000\n2,Trier,110000\n');
+  files.write('big.sql', 'select id, name from city where people > 115000');
+  const rowsOf = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
+
+  const run = (options: object = {}) =>
+    runPipeline(
+      definePipeline({
+        name: 'cities',
+        schema: 'geo',
+        tables: {
+          city: {
+            source: csv(source),
+            columns: {
+              id: column.integer('id'),
+              name: column.text('name'),
+              people: column.bigint('people').nullable(),
+            },
+            primaryKey: ['id'],
+            indexes: [index('name')],
+          },
+          big: { from: ['city'], transform: sqlFile('big.sql'), primaryKey: ['id'] },
+        },
+      }),
+      { databaseUrl: database.url, directory: files.directory, workers: 1, ...options },
+    );
+
+  /** One snapshot of both tables. */
+  const rowsSql = `select (select string_agg(id || name || people, ' ' order by id) from geo.city) as city,
+    (select string_agg(name, ' ' order by id) from geo.big) as big`;
+  const old = [{ city: '1Ulm120000 2Trier110000', big: 'Ulm' }];
+  const fresh = [{ city: '2Trier120001 3Jena120001', big: 'Trier Jena' }];
+
+  /** What people set on a table. */
+  const kept = () =>
+    rowsOf(`select relname, relacl::text, reloptions, pg_get_userbyid(relowner) as owner, obj_description(c.oid) as comment,
+        (select array_agg(row(attname, attacl, attnotnull, col_description(c.oid, attnum), pg_get_expr(adbin, adrelid))::text
+            order by attnum)
+          from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
+          where attrelid = c.oid and attnum > 0) as columns,
+        array(select indexdef from pg_indexes where schemaname = 'geo' and tablename = relname order by 1) as indexes
+      from pg_class c where relnamespace = 'geo'::regnamespace and relkind in ('r', 'v') order by relname`);
+  const oids = () => rowsOf(`select 'geo.city'::regclass::oid as city, 'geo.big'::regclass::oid as big`);
+
+  beforeAll(async () => {
+    await run();
+    await database.query(`do $$ begin
+        if not exists (select from pg_roles where rolname = 'sluice_owner') then create role sluice_owner; end if;
+      end $$`);
+    await database.query(`${ddl};
+      grant select on geo.city to pg_monitor with grant option;
+      grant update (name) on geo.city to public;
+      comment on table geo.city is 'it''s cities';
+      comment on column geo.city.people is 'who live there';
+      alter table geo.city set (fillfactor = 90);
+      alter table geo.city alter people set default 7;
+      create index by_hand on geo.city (people) where people > 1;
+      grant usage, create on schema geo to sluice_owner;
+      alter table geo.city owner to sluice_owner`);
+    files.write('city.csv', 'id,name,people\n2,Trier,120001\n3,Jena,120001\n');
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it.each(steps)('a failure right after %s leaves production as it was, and nothing else', async (step) => {
+    const before = [await oids(), await kept()];
+    const strike = (at: Step): undefined => {
+      if (at === step) throw new Error('struck');
+    };
+    follow(publication, strike, step === 'last' ? ['select 1 / 0;'] : []);
+    await expect(run({ fullRefresh: true })).rejects.toThrow(step === 'last' ? 'division by zero' : 'struck');
+    expect(await rowsOf(rowsSql)).toEqual(old);
+    expect([await oids(), await kept()]).toEqual(before);
+    expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl\\_build%'`)).toEqual([]);
+    expect(await rowsOf(`select max(rows)::int as rows from etl.published_table where run_id > 1`)).toEqual([
+      { rows: null },
+    ]);
+  });
+
+  it('rows that are not all that was copied are refused', async () => {
+    const { verify } = publication;
+    vi.spyOn(publication, 'verify').mockImplementation((client, plan, copied) =>
+      verify(client, plan, copied === undefined ? undefined : copied + 1),
+    );
+    await expect(run({ fullRefresh: true })).rejects.toMatchObject({ code: 'ETL_INCOMPLETE' });
+    expect(await rowsOf(rowsSql)).toEqual(old);
+  });
+
+  it('readers see the old rows up to the commit, then the new ones; what people set stays; the run is recorded', async () => {
+    const before = await kept();
+    const [oid] = await oids();
+    const within: unknown[] = [];
+    follow(publication, async () => void within.push(...(await rowsOf(rowsSql))));
+    const notices: string[] = [];
+    const onEvent = (event: { type: string; message?: string }) =>
+      event.type === 'notice' && notices.push(event.message!);
+    const seen = new Set<string>();
+    const result = await withPg(database.url, async (reader) => {
+      const look = async () => seen.add(JSON.stringify((await reader.query(rowsSql)).rows));
+      await look();
+      let isReading = true;
+      const reading = (async () => {
+        while (isReading) await look();
+      })();
+      const published = await run({ onEvent }).finally(() => (isReading = false));
+      await reading;
+      await look();
+      return published;
+    });
+
+    expect(new Set(within.map((row) => JSON.stringify([row])))).toEqual(new Set([JSON.stringify(old)]));
+    expect(within.length).toBeGreaterThanOrEqual(steps.length - 1);
+    expect(seen).toEqual(new Set([JSON.stringify(old), JSON.stringify(fresh)]));
+    expect(await kept()).toEqual(before);
+    const [now] = await oids();
+    expect((now as { city: number }).city === (oid as { city: number }).city).toBe(isSameTable);
+    expect(result.tables).toMatchObject([
+      { table: 'city', strategy: name, rowsBefore: 2, rows: 2 },
+      { table: 'big', strategy: 'swap', rowsBefore: 1, rows: 2 },
+    ]);
+    expect(
+      await rowsOf(`select strategy, rows::int, table_oid = 'geo.city'::regclass as "isIt" from etl.published_table
+        where table_name = 'city' order by run_id desc limit 1`),
+    ).toEqual([{ strategy: name, rows: 2, isIt: true }]);
+    const about = notices.filter((message) => message.startsWith('geo.city: '));
+    expect(about).toEqual(notice === undefined ? [] : [expect.stringMatching(notice)]);
+    expect(await run()).toMatchObject({ outcome: 'unchanged', runId: result.runId });
+  });
+});
