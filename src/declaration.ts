@@ -42,50 +42,8 @@ export interface FormatSpec {
   readonly dialect: Dialect;
 }
 
-/** Names of the column types: one file each in format/column-types/. */
-export type ColumnTypeName =
-  | 'text'
-  | 'varchar'
-  | 'smallint'
-  | 'integer'
-  | 'bigint'
-  | 'real'
-  | 'double'
-  | 'numeric'
-  | 'boolean'
-  | 'date'
-  | 'time'
-  | 'timestamp'
-  | 'timestamptz'
-  | 'uuid'
-  | 'json'
-  | 'jsonb'
-  | 'of';
-
-/** What a column says beyond its type's name; each type reads its own keys. Validated in pipeline/check/column-spec.ts. */
-export interface ColumnOptions {
-  /** varchar: characters. */
-  readonly length?: number;
-  /** numeric: digits in all, and digits after the point. */
-  readonly precision?: number;
-  readonly scale?: number;
-  /** numeric: round to the scale as the server would, instead of rejecting more decimals. */
-  readonly round?: boolean;
-  /** numbers: character before the decimals ('.' by default), and between groups of three digits (none by default). */
-  readonly decimal?: ',' | '.';
-  readonly thousands?: string;
-  /** date, time, timestamp, timestamptz: pattern such as YYYYMMDDHHmm; ISO 8601 by default. */
-  readonly format?: string;
-  /** timestamptz: offset that holds when the text has none, 'UTC' or '+01:00'. */
-  readonly zone?: string;
-  /** boolean: texts that mean true and false; PostgreSQL's own by default. */
-  readonly true?: readonly string[];
-  readonly false?: readonly string[];
-  /** boolean: what every other text means; without it, another text is a reject. */
-  readonly else?: boolean;
-  /** of: any type name the server knows. */
-  readonly sqlType?: string;
-}
+/** What a column says beyond its type's name: each type names its own options. Validated in pipeline/check/column-spec.ts. */
+export type ColumnOptions = Readonly<Record<string, unknown>>;
 
 export interface ColumnCheck {
   readonly test: (value: never) => boolean;
@@ -101,7 +59,8 @@ export interface ColumnSchema {
 
 export interface ColumnSpec {
   readonly name: string;
-  readonly type: ColumnTypeName;
+  /** A name of the registry in format/column-types/. */
+  readonly type: string;
   readonly options: ColumnOptions;
   /** Fields of the file that make the value; several are glued together without a separator. */
   readonly headers: readonly string[];

@@ -2,8 +2,8 @@
 
 import type { ColumnSpec, Dialect } from '../declaration.ts';
 import { onOneLine } from '../wording.ts';
-import { columnTypes, canonicalReader } from './column-types/registry.ts';
-import { quoted } from './column-types/refusal.ts';
+import { canonicalReader, typeOf } from './column-types/registry.ts';
+import { quoted } from './column-types/reading/refusal.ts';
 import { isRefusal, type Reader, type Refusal } from './column-types/contract.ts';
 
 /** Text for COPY, null, or why the record is rejected. */
@@ -57,7 +57,7 @@ export const withChecks = (
 ): Reader => {
   const { checks, schema, options } = column;
   if (checks.length === 0 && schema === undefined) return read;
-  const type = columnTypes[column.type];
+  const type = typeOf(column);
   const readCanonical = canonicalReader(type, options);
   const refuse = (problem: string, source: string): Refusal => ({
     code: 'check',
@@ -91,10 +91,9 @@ export const createFieldReader = (
 ): FieldReader => {
   const indexes = column.headers.map((name) => header.indexOf(name));
   const text = sourceText(indexes, dialect.trim === true, new Set([...dialect.nulls, ...column.nulls]));
-  const { reader } = columnTypes[column.type];
   const read = withChecks(
     column,
-    reader(column.options),
+    typeOf(column).reader(column.options),
     (problem, source) => `${quoted(source)}: ${onOneLine(problem)}`,
   );
   const tokens = new Map(Object.entries(column.tokens));

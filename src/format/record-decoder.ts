@@ -2,7 +2,7 @@
 
 import type { LineEnd, SourceTableSpec } from '../declaration.ts';
 import type { Reject } from '../model.ts';
-import { createRowBytes, reserve } from './compiled/row-bytes.ts';
+import { createRowBytes, reserve } from './binary/row-bytes.ts';
 import type { Decoder, RowEncoder } from './decoder.ts';
 import { createRecordJudge, filtered, rejectOf } from './record-judge.ts';
 import type { Faulty } from './record-parser.ts';

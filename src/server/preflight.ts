@@ -7,6 +7,7 @@ import { withPath, withTransaction, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/connect/pooler.ts';
 import { readTrust, refuseUntrusted, type PipelinePlaces, type Trust } from '../db/bookkeeping/trust.ts';
 import { EtlError } from '../errors.ts';
+import { typeOf } from '../format/column-types/registry.ts';
 import { serverVersionMin } from '../limits.ts';
 import { throwProblems } from '../pipeline/check/problems.ts';
 import { authorsPath, buildSchema } from '../publish/names.ts';
@@ -114,8 +115,10 @@ const checkSearchPath = async (
 const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => {
   const { name: pipeline, tables } = spec;
   const columns = tables.flatMap((table) =>
-    (table.kind === 'source' ? table.columns : []).flatMap(({ name, options: { sqlType } }) =>
-      sqlType === undefined ? [] : [{ table: table.name, name, sqlType }],
+    (table.kind === 'source' ? table.columns : []).flatMap((column) =>
+      column.type === 'of'
+        ? [{ table: table.name, name: column.name, sqlType: typeOf(column).sql(column.options) }]
+        : [],
     ),
   );
   if (columns.length === 0) return;

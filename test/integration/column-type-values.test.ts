@@ -189,9 +189,9 @@ describe('a pattern reads the moment that was written', () => {
             'extract(epoch from value)::bigint::text',
           );
           expect(epochs).toEqual(seconds.map(String));
-          expect(
-            texts.map((text) => Date.parse(String(columnTypes.timestamptz.toValue(text, {}))) / 1000),
-          ).toEqual(seconds);
+          expect(texts.map((text) => Date.parse(columnTypes.timestamptz.toValue(text, {})) / 1000)).toEqual(
+            seconds,
+          );
         }
       },
     );

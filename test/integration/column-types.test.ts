@@ -2,9 +2,9 @@
 
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ColumnOptions, ColumnTypeName } from '../../src/declaration.ts';
+import type { ColumnOptions } from '../../src/declaration.ts';
 import { isRefusal } from '../../src/format/column-types/contract.ts';
-import { columnTypes } from '../../src/format/column-types/registry.ts';
+import { columnTypes, typeOf, type ColumnTypeName } from '../../src/format/column-types/registry.ts';
 import { useDatabase } from '../helpers/server.ts';
 import {
   concat,
@@ -105,10 +105,10 @@ const named = trials.map((trial) => ({
 
 describe('what the reader accepts, the server accepts', () => {
   it.each(named)('$name', async ({ type, options = {}, literals }) => {
-    const read = columnTypes[type].reader(options);
+    const read = typeOf({ type }).reader(options);
     const property = fc.asyncProperty(many(literals), async (texts) => {
       const accepted = texts.map(read).filter((result) => typeof result === 'string');
-      const taken = await serverTakes(database, columnTypes[type].sql(options), accepted);
+      const taken = await serverTakes(database, typeOf({ type }).sql(options), accepted);
       expect(accepted.filter((_, place) => !taken[place])).toEqual([]);
     });
     await fc.assert(property, runs);
@@ -119,10 +119,10 @@ describe('within the documented syntax, what the server accepts the reader accep
   it.each(named.filter(({ documented }) => documented !== undefined))(
     '$name',
     async ({ type, options = {}, literals, documented }) => {
-      const read = columnTypes[type].reader(options);
+      const read = typeOf({ type }).reader(options);
       const property = fc.asyncProperty(many(literals), async (texts) => {
         const refused = texts.filter((text) => documented!.test(text) && isRefusal(read(text)));
-        const taken = await serverTakes(database, columnTypes[type].sql(options), refused);
+        const taken = await serverTakes(database, typeOf({ type }).sql(options), refused);
         expect(refused.filter((_, place) => taken[place])).toEqual([]);
       });
       await fc.assert(property, runs);
@@ -182,7 +182,7 @@ describe('what the server refuses, the reader refuses', () => {
       name: `${type} ${JSON.stringify(options)}`,
     })),
   )('$name', async ({ type, options, texts }) => {
-    const { sql, reader } = columnTypes[type];
+    const { sql, reader } = typeOf({ type });
     const taken = await serverTakes(database, sql(options), texts);
     expect(texts.filter((_, place) => taken[place])).toEqual([]);
     expect(texts.filter((text) => !isRefusal(reader(options)(text)))).toEqual([]);

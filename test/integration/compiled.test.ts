@@ -9,8 +9,8 @@ import { pipeline as join } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeTextRow } from '../../src/copy/encode-text.ts';
 import { createCompiledDecoder } from '../../src/format/compiled/compiled-decoder.ts';
-import { binaryHead, binaryTail } from '../../src/format/compiled/row-bytes.ts';
-import { columnTypes } from '../../src/format/column-types/registry.ts';
+import { binaryHead, binaryTail } from '../../src/format/binary/row-bytes.ts';
+import { typeOf } from '../../src/format/column-types/registry.ts';
 import type { DecodedBlock } from '../../src/format/decoder.ts';
 import { createRecordDecoder } from '../../src/format/record-decoder.ts';
 import { createSplitter } from '../../src/format/split/splitter.ts';
@@ -61,7 +61,7 @@ const compare = async (v: unknown, file: Buffer, options: object = {}): Promise<
   expect(compiled.flatMap(({ rejects }) => rejects)).toEqual(record.flatMap(({ rejects }) => rejects));
   expect(compiled.map(({ counts }) => counts)).toEqual(record.map(({ counts }) => counts));
   const { type, options: columnOptions } = table.columns[1]!;
-  const sql = columnTypes[type].sql(columnOptions);
+  const sql = typeOf({ type }).sql(columnOptions);
   const send = `${(await client.query('select typsend::text as send from pg_type where oid = $1::regtype', [sql.replace(/\(.*/, '')])).rows[0].send}(v)`;
   await client.query(
     `drop table if exists a, b; create temp table a (id integer, v ${sql}); create temp table b (like a)`,

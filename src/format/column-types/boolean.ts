@@ -1,8 +1,17 @@
 // boolean: PostgreSQL's own words, or exactly the texts that the column declares.
 
-import type { ColumnOptions } from '../../declaration.ts';
-import type { ColumnType, Reader } from './contract.ts';
-import { isNot } from './refusal.ts';
+import { putInt32, reserve } from '../binary/row-bytes.ts';
+import { notFromBytes } from '../encoder/kinds.ts';
+import type { ColumnType, Reader, ValueEncoder } from './contract.ts';
+import { isNot } from './reading/refusal.ts';
+
+export interface BooleanOptions {
+  /** Texts that mean true and false; PostgreSQL's own by default. */
+  readonly true?: readonly string[];
+  readonly false?: readonly string[];
+  /** What every other text means; without it, another text is a reject. */
+  readonly else?: boolean;
+}
 
 const words: ReadonlyMap<string, string> = new Map([
   ...['t', 'true', 'y', 'yes', 'on', '1'].map((word) => [word, 't'] as const),
@@ -14,7 +23,7 @@ const readWord: Reader = (text) =>
 
 const booleanText = (value: boolean): string => (value ? 't' : 'f');
 
-const declaredReader = ({ true: trues = [], false: falses = [], else: other }: ColumnOptions): Reader => {
+const declaredReader = ({ true: trues = [], false: falses = [], else: other }: BooleanOptions): Reader => {
   const declared = new Map<string, string>();
   for (const text of trues) declared.set(text, 't');
   for (const text of falses) declared.set(text, 'f');
@@ -23,7 +32,7 @@ const declaredReader = ({ true: trues = [], false: falses = [], else: other }: C
   return (text) => declared.get(text) ?? otherText;
 };
 
-const booleanProblem = (options: ColumnOptions): string | undefined => {
+const booleanProblem = (options: BooleanOptions): string | undefined => {
   const { true: trues, false: falses } = options;
   if (trues === undefined && falses === undefined)
     return options.else === undefined
@@ -36,13 +45,26 @@ const booleanProblem = (options: ColumnOptions): string | undefined => {
   return both === undefined ? undefined : `boolean: '${both}' cannot mean both true and false`;
 };
 
-export const booleanType: ColumnType = {
-  name: 'boolean',
+const encodeBoolean: ValueEncoder = (text, out) => {
+  reserve(out, 5);
+  putInt32(out, 1);
+  out.bytes[out.at] = text === 't' ? 1 : 0;
+  out.at += 1;
+};
+
+export const booleanType: ColumnType<boolean, BooleanOptions> = {
   sql: () => 'boolean',
-  optionKeys: ['true', 'false', 'else'],
+  options: {
+    true: { takes: 'texts', isSpelling: true },
+    false: { takes: 'texts', isSpelling: true },
+    else: { takes: 'flag' },
+  },
   optionsProblem: booleanProblem,
   reader: (options) =>
     options.true === undefined && options.false === undefined ? readWord : declaredReader(options),
+  bytes: () => notFromBytes,
+  encode: encodeBoolean,
+  value: () => ({ kind: 'boolean' }),
   toValue: (text) => text === 't',
   fromValue: (value) => (typeof value === 'boolean' ? booleanText(value) : undefined),
 };

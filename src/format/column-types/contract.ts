@@ -1,7 +1,8 @@
-// What every column type provides. One file a type; registry.ts lists them; the conformance suite tests each.
+// What a column type is: one object, of which the builders, the decoders, DDL, row schemas and docs are made.
 
-import type { ColumnOptions, ColumnTypeName } from '../../declaration.ts';
 import type { RejectCode } from '../../model.ts';
+import type { RowBytes } from '../binary/row-bytes.ts';
+import type { ByteKind } from '../encoder/kinds.ts';
 
 /** Why a text is not a value of the type. A value, not an exception: refusals are expected. */
 export interface Refusal {
@@ -12,20 +13,48 @@ export interface Refusal {
 /** Text that the server reads without changing its meaning, or the refusal. Never called with a null token. */
 export type Reader = (text: string) => string | Refusal;
 
-export interface ColumnType {
-  readonly name: ColumnTypeName;
+/** Writes length and value of a text that the type's reader returned. PostgreSQL, "COPY", Binary Format. */
+export type ValueEncoder = (text: string, out: RowBytes) => void;
+
+/** In place of an encoder: the server reads the text, and a table with such a column is loaded by the record decoder. */
+export const serverReads = 'the server reads the text';
+
+/** What an option takes. A spelling is of the file: `.default(v)` and what a schema gives do not follow it. */
+export type OptionShape = { readonly isSpelling?: boolean } & (
+  | { readonly takes: 'whole number' | 'flag' | 'texts' }
+  | { readonly takes: 'text'; readonly must: string; readonly oneOf?: readonly string[] }
+);
+
+/** What the values are in JavaScript. */
+export type ValueShape =
+  | { readonly kind: 'string'; readonly charactersMax?: number }
+  | { readonly kind: 'number'; readonly least: number; readonly most: number }
+  | { readonly kind: 'bigint'; readonly least: bigint; readonly most: bigint }
+  | { readonly kind: 'float' | 'boolean' | 'uuid' | 'any' };
+
+/** `Value` is its JavaScript value, `Options` are those of its builder beside what every column takes. */
+export interface ColumnType<Value = any, Options = any> {
   /** The type as DDL writes it. */
-  sql(options: ColumnOptions): string;
-  /** Which keys of ColumnOptions this type understands; the others are definition errors. */
-  readonly optionKeys: readonly (keyof ColumnOptions)[];
+  sql(options: Options): string;
+  /** What each of its options takes; an option that is not here is a definition error. */
+  readonly options: { readonly [Key in keyof Required<Options>]: OptionShape };
   /** What is wrong with the options, as a sentence that says what to do; undefined when nothing is. */
-  optionsProblem?(options: ColumnOptions): string | undefined;
+  optionsProblem?(options: Options): string | undefined;
   /** Chooses everything once per column, so that nothing is asked per field. */
-  reader(options: ColumnOptions): Reader;
-  /** The JavaScript value of a text that `reader` returned: what `.check`, `.zod` and Row<> see. */
-  toValue(text: string, options: ColumnOptions): unknown;
+  reader(options: Options): Reader;
+  /** How the row routine reads the column from bytes; `notFromBytes` when it asks the reader for every value. */
+  bytes(options: Options): ByteKind;
+  readonly encode: ValueEncoder | typeof serverReads;
+  /** What `.check`, `.zod` and Row<> see. */
+  value(options: Options): ValueShape;
+  /** The value of a text that `reader` returned. */
+  toValue(text: string, options: Options): Value;
   /** The text to read for a JavaScript value (`.default(v)`, what `.zod` returned); undefined when it is of another kind. */
   fromValue(value: unknown): string | undefined;
 }
+
+/** Options of a type that has none. */
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- no key, which `object` does not say
+export type NoOptions = Readonly<Record<never, never>>;
 
 export const isRefusal = (result: string | Refusal): result is Refusal => typeof result !== 'string';

@@ -1,7 +1,9 @@
 // date, time, timestamp and timestamptz: ISO 8601 by default, or a pattern of the column.
 
-import type { ColumnOptions } from '../../declaration.ts';
-import type { ColumnType, Reader, Refusal } from './contract.ts';
+import { daysOf, microsecondsOf, microsecondsSinceEpoch, offsetSecondsOf } from '../binary/moments.ts';
+import { putBigInt64, putInt32, putInt64, reserve } from '../binary/row-bytes.ts';
+import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
+import type { ColumnType, OptionShape, Reader, Refusal, ValueEncoder } from './contract.ts';
 import {
   hasDay,
   hasOffset,
@@ -10,8 +12,9 @@ import {
   isoOffsetOf,
   isoTimeOf,
   type DateParts,
-} from './date-parts.ts';
-import { compilePattern, patternParts, patternProblem } from './date-pattern.ts';
+} from './reading/date-parts.ts';
+import { compilePattern, patternParts, patternProblem } from './reading/date-pattern.ts';
+import { fixedPlaces } from './reading/fixed-places.ts';
 import {
   isoTimestamptzReader,
   noSuchDay,
@@ -20,8 +23,18 @@ import {
   readIsoDate,
   readIsoTime,
   readIsoTimestamp,
-} from './iso-date-time.ts';
-import { isNot, quoted } from './refusal.ts';
+} from './reading/iso-date-time.ts';
+import { isNot, quoted } from './reading/refusal.ts';
+
+export interface DateOptions {
+  /** Pattern such as YYYYMMDDHHmm; ISO 8601 by default. */
+  readonly format?: string;
+}
+
+export interface TimestamptzOptions extends DateOptions {
+  /** Offset that holds when the text has none, 'UTC' or '+01:00'. */
+  readonly zone?: string;
+}
 
 type DateKind = 'date' | 'time' | 'timestamp' | 'timestamptz';
 
@@ -91,7 +104,7 @@ const misfit = (kind: DateKind, pattern: string, zone: string | undefined): stri
   return undefined;
 };
 
-const formatProblem = (kind: DateKind, { format, zone }: ColumnOptions): string | undefined => {
+const formatProblem = (kind: DateKind, { format, zone }: TimestamptzOptions): string | undefined => {
   if (format === undefined) return undefined;
   const problem = patternProblem(format) ?? misfit(kind, format, zone);
   return problem === undefined ? undefined : `format ${quoted(format)}: ${problem}`;
@@ -115,18 +128,68 @@ const fromValue = (kind: DateKind, value: unknown): string | undefined => {
 // 2011-01-01 00:53 is read as it is, but a check should see one spelling only.
 const withT = (text: string): string => text.replace(' ', 'T');
 
-const dateTimeType = (kind: DateKind): ColumnType => ({
-  name: kind,
+/** PostgreSQL's infinity is the largest number, -infinity the smallest. */
+const infinityOf = (text: string): bigint | undefined => {
+  if (text === 'infinity') return 2n ** 63n - 1n;
+  return text === '-infinity' ? -(2n ** 63n) : undefined;
+};
+
+/** Where the time of day begins in a canonical text. */
+const timeAt = 'YYYY-MM-DDT'.length;
+
+const momentOf = (text: string): bigint =>
+  infinityOf(text) ?? microsecondsSinceEpoch(daysOf(text), microsecondsOf(text.slice(timeAt)));
+
+const encoders: Readonly<Record<DateKind, ValueEncoder>> = {
+  date: (text, out) => {
+    const infinity = infinityOf(text);
+    reserve(out, 8);
+    putInt32(out, 4);
+    putInt32(out, infinity === undefined ? daysOf(text) : infinity > 0n ? 0x7fffffff : -0x80000000);
+  },
+  time: (text, out) => putInt64(out, microsecondsOf(text)),
+  timestamp: (text, out) => putBigInt64(out, momentOf(text)),
+  timestamptz: (text, out) => {
+    const offset = infinityOf(text) === undefined ? offsetSecondsOf(text.slice(timeAt)) : 0;
+    putBigInt64(out, momentOf(text) - BigInt(offset) * 1_000_000n);
+  },
+};
+
+const byteKinds: Readonly<Record<DateKind, (format: string | undefined) => ByteKind>> = {
+  date: (format = 'YYYY-MM-DD') => fixedPlaces(format, 'date'),
+  time: () => notFromBytes,
+  timestamp: (format) => (format === undefined ? notFromBytes : fixedPlaces(format, 'timestamp')),
+  timestamptz: () => notFromBytes,
+};
+
+const formatOption: OptionShape = {
+  takes: 'text',
+  must: 'a pattern such as YYYY-MM-DD',
+  isSpelling: true,
+};
+
+/** What the types have in common; only timestamptz has a zone. */
+const dateTimeType = (kind: DateKind): Omit<ColumnType<string, TimestamptzOptions>, 'options'> => ({
   sql: () => kind,
-  optionKeys: kind === 'timestamptz' ? ['format', 'zone'] : ['format'],
   optionsProblem: (options) => zoneProblem(options.zone) ?? formatProblem(kind, options),
   reader: ({ format, zone }) =>
     format === undefined ? isoReaders[kind](zone) : patternReader(kind, format, zone),
+  bytes: ({ format }) => byteKinds[kind](format),
+  encode: encoders[kind],
+  value: () => ({ kind: 'string' }),
   toValue: withT,
   fromValue: (value) => fromValue(kind, value),
 });
 
-export const dateType = dateTimeType('date');
-export const timeType = dateTimeType('time');
-export const timestampType = dateTimeType('timestamp');
-export const timestamptzType = dateTimeType('timestamptz');
+const withoutZone = (kind: DateKind): ColumnType<string, DateOptions> => ({
+  ...dateTimeType(kind),
+  options: { format: formatOption },
+});
+
+export const dateType = withoutZone('date');
+export const timeType = withoutZone('time');
+export const timestampType = withoutZone('timestamp');
+export const timestamptzType: ColumnType<string, TimestamptzOptions> = {
+  ...dateTimeType('timestamptz'),
+  options: { format: formatOption, zone: { takes: 'text', must: "an offset such as 'UTC' or '+01:00'" } },
+};

@@ -1,8 +1,11 @@
 // real and double: decimals, NaN and Infinity; overflow and underflow to zero are refused as the server does.
 
-import type { ColumnTypeName } from '../../declaration.ts';
-import type { ColumnType, Reader } from './contract.ts';
+import { putDouble, putSingle } from '../binary/row-bytes.ts';
+import { nearestSingle } from '../binary/single.ts';
+import { notFromBytes } from '../encoder/kinds.ts';
+import type { ColumnType, Reader, ValueEncoder } from './contract.ts';
 import {
+  decimalOption,
   emptyShape,
   isInfinity,
   isNotANumber,
@@ -10,9 +13,12 @@ import {
   plainNumber,
   scanDecimal,
   separatorsProblem,
+  thousandsOption,
+  writesPlainly,
   type DecimalShape,
-} from './number-text.ts';
-import { isNot, quoted, refuse } from './refusal.ts';
+  type FloatOptions,
+} from './reading/number-text.ts';
+import { isNot, quoted, refuse } from './reading/refusal.ts';
 
 /** Whether a nonzero literal, whose nearest double has this size, neither overflows nor becomes zero. */
 type InRange = (size: number, text: string, shape: DecimalShape) => boolean;
@@ -68,12 +74,19 @@ const floatValue = (text: string): number => {
   return Number(text);
 };
 
-const floatType = (name: ColumnTypeName, sql: string, inRange: InRange): ColumnType => ({
-  name,
+const floatType = (
+  name: 'real' | 'double',
+  sql: string,
+  inRange: InRange,
+  encode: ValueEncoder,
+): ColumnType<number, FloatOptions> => ({
   sql: () => sql,
-  optionKeys: ['decimal', 'thousands'],
+  options: { decimal: decimalOption, thousands: thousandsOption },
   optionsProblem: ({ decimal = '.', thousands }) => separatorsProblem({ decimal, thousands }),
   reader: (options) => floatReader(name, inRange, plainNumber(options)),
+  bytes: (options) => (writesPlainly(options) ? { kind: name } : notFromBytes),
+  encode,
+  value: () => ({ kind: 'float' }),
   toValue: floatValue,
   fromValue: (value) => {
     if (typeof value === 'bigint') return value.toString();
@@ -81,6 +94,13 @@ const floatType = (name: ColumnTypeName, sql: string, inRange: InRange): ColumnT
   },
 });
 
-export const realType = floatType('real', 'real', realInRange);
+export const realType = floatType('real', 'real', realInRange, (text, out) =>
+  putSingle(
+    out,
+    nearestSingle(floatValue(text), () => text),
+  ),
+);
 
-export const doubleType = floatType('double', 'double precision', doubleInRange);
+export const doubleType = floatType('double', 'double precision', doubleInRange, (text, out) =>
+  putDouble(out, floatValue(text)),
+);

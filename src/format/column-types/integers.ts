@@ -1,7 +1,8 @@
 // smallint, integer and bigint: digits with an optional sign, range checked exactly.
 
-import type { ColumnOptions, ColumnTypeName } from '../../declaration.ts';
-import type { ColumnType, Reader } from './contract.ts';
+import { putBigInt64, putInt16, putInt32, reserve } from '../binary/row-bytes.ts';
+import { notFromBytes } from '../encoder/kinds.ts';
+import type { ColumnType, Reader, ValueEncoder, ValueShape } from './contract.ts';
 import {
   afterDigits,
   afterSign,
@@ -9,23 +10,37 @@ import {
   numberText,
   plainNumber,
   separatorsProblem,
-} from './number-text.ts';
-import { isNot, quoted, refuse } from './refusal.ts';
+  thousandsOption,
+} from './reading/number-text.ts';
+import { isNot, quoted, refuse } from './reading/refusal.ts';
+
+export interface IntegerOptions {
+  /** Character between groups of three digits; none by default. */
+  readonly thousands?: string;
+}
 
 interface IntegerKind {
-  readonly name: ColumnTypeName;
+  readonly name: string;
   readonly article: 'a' | 'an';
-  /** Largest sizes above and below zero, as digits. */
-  readonly max: string;
-  readonly min: string;
+  /** Bytes of a value on the server. */
+  readonly bytes: 2 | 4 | 8;
 }
+
+/** Least and most. */
+const rangeOf = (bytes: number): readonly [bigint, bigint] => {
+  const beyond = 2n ** BigInt(8 * bytes - 1);
+  return [-beyond, beyond - 1n];
+};
 
 const minus = 45;
 
 // Digits of one length compare as text just as they compare as numbers: no float and no BigInt is needed.
-const integerReader =
-  ({ name, article, max, min }: IntegerKind, plain: (text: string) => string | undefined): Reader =>
-  (text) => {
+const integerReader = (
+  { name, article, bytes }: IntegerKind,
+  plain: (text: string) => string | undefined,
+): Reader => {
+  const [min, max] = rangeOf(bytes).map((limit) => String(limit).replace('-', '')) as [string, string];
+  return (text) => {
     const number = plain(text);
     if (number === undefined) return isNot(text, `${article} ${name}`);
     const start = afterSign(number);
@@ -41,32 +56,66 @@ const integerReader =
       ? number
       : refuse('range', `${quoted(text)} is outside ${name} (-${min} to ${max})`);
   };
+};
 
-const integerType = (kind: IntegerKind, toValue: (text: string) => unknown): ColumnType => ({
-  name: kind.name,
-  sql: () => kind.name,
-  optionKeys: ['thousands'],
-  optionsProblem: ({ thousands }: ColumnOptions) => separatorsProblem({ thousands }),
-  reader: ({ thousands }) => integerReader(kind, plainNumber({ thousands })),
-  toValue,
-  fromValue: (value) => {
-    if (typeof value === 'bigint') return value.toString();
-    return typeof value === 'number' ? numberText(value) : undefined;
-  },
-});
+const integerType = <Value>(
+  kind: IntegerKind,
+  value: ValueShape,
+  toValue: (text: string) => Value,
+  encode: ValueEncoder,
+): ColumnType<Value, IntegerOptions> => {
+  const [least, most] = rangeOf(kind.bytes);
+  return {
+    sql: () => kind.name,
+    options: { thousands: thousandsOption },
+    optionsProblem: ({ thousands }) => separatorsProblem({ thousands }),
+    reader: ({ thousands }) => integerReader(kind, plainNumber({ thousands })),
+    bytes: ({ thousands }) =>
+      thousands === undefined ? { kind: 'integer', bytes: kind.bytes, least, most } : notFromBytes,
+    encode,
+    value: () => value,
+    toValue,
+    fromValue: (given) => {
+      if (typeof given === 'bigint') return given.toString();
+      return typeof given === 'number' ? numberText(given) : undefined;
+    },
+  };
+};
+
+const numberShape = (bytes: number): ValueShape => {
+  const [least, most] = rangeOf(bytes);
+  return { kind: 'number', least: Number(least), most: Number(most) };
+};
 
 export const smallintType = integerType(
-  { name: 'smallint', article: 'a', max: '32767', min: '32768' },
+  { name: 'smallint', article: 'a', bytes: 2 },
+  numberShape(2),
   Number,
+  (text, out) => {
+    reserve(out, 6);
+    putInt32(out, 2);
+    putInt16(out, Number(text));
+  },
 );
 
 export const integerColumnType = integerType(
-  { name: 'integer', article: 'an', max: '2147483647', min: '2147483648' },
+  { name: 'integer', article: 'an', bytes: 4 },
+  numberShape(4),
   Number,
+  (text, out) => {
+    reserve(out, 8);
+    putInt32(out, 4);
+    putInt32(out, Number(text));
+  },
 );
 
 // BigInt('+5') throws, though '+5' is a fine bigint.
+const bigintOf = (text: string): bigint => BigInt(text.startsWith('+') ? text.slice(1) : text);
+const [bigintLeast, bigintMost] = rangeOf(8);
+
 export const bigintType = integerType(
-  { name: 'bigint', article: 'a', max: '9223372036854775807', min: '9223372036854775808' },
-  (text) => BigInt(text.startsWith('+') ? text.slice(1) : text),
+  { name: 'bigint', article: 'a', bytes: 8 },
+  { kind: 'bigint', least: bigintLeast, most: bigintMost },
+  bigintOf,
+  (text, out) => putBigInt64(out, bigintOf(text)),
 );

@@ -1,10 +1,12 @@
 // json and jsonb: what JSON.parse reads, less what the server cannot store.
 
 import { jsonDepthMax } from '../../limits.ts';
-import type { ColumnType, Reader, Refusal } from './contract.ts';
-import { emptyShape, scanDecimal } from './number-text.ts';
+import { putInt32, putText, reserve, utf8BytesMax } from '../binary/row-bytes.ts';
+import { notFromBytes } from '../encoder/kinds.ts';
+import type { ColumnType, NoOptions, Reader, Refusal, ValueEncoder } from './contract.ts';
+import { emptyShape, scanDecimal } from './reading/number-text.ts';
 import { fitsUnconstrained } from './numeric.ts';
-import { isNot, quoted, refuse } from './refusal.ts';
+import { isNot, quoted, refuse } from './reading/refusal.ts';
 
 const quote = 34;
 const backslash = 92;
@@ -124,15 +126,30 @@ const jsonText = (value: unknown): string | undefined => {
   }
 };
 
-const jsonColumnType = (name: 'json' | 'jsonb', read: Reader): ColumnType => ({
-  name,
+/** The binary format of jsonb is its text after a version number. */
+const encodeJsonb: ValueEncoder = (text, out) => {
+  reserve(out, 5 + utf8BytesMax(text));
+  const length = out.bytes.write(text, out.at + 5);
+  putInt32(out, length + 1);
+  out.bytes[out.at] = 1;
+  out.at += length + 1;
+};
+
+const jsonColumnType = (
+  name: 'json' | 'jsonb',
+  read: Reader,
+  encode: ValueEncoder,
+): ColumnType<unknown, NoOptions> => ({
   sql: () => name,
-  optionKeys: [],
+  options: {},
   reader: () => read,
+  bytes: () => notFromBytes,
+  encode,
+  value: () => ({ kind: 'any' }),
   toValue: (text): unknown => JSON.parse(text),
   fromValue: jsonText,
 });
 
-export const jsonType = jsonColumnType('json', readJson);
+export const jsonType = jsonColumnType('json', readJson, putText);
 
-export const jsonbType = jsonColumnType('jsonb', readJsonb);
+export const jsonbType = jsonColumnType('jsonb', readJsonb, encodeJsonb);

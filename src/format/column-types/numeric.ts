@@ -1,14 +1,16 @@
 // numeric(p,s): exact decimals; digits that the scale would drop are refused unless the column says `round`.
 
-import type { ColumnOptions } from '../../declaration.ts';
 import {
   numericDecimalsMax,
   numericExponentMax,
   numericIntegerDigitsMax,
   numericPrecisionMax,
 } from '../../limits.ts';
+import { putNumericText } from '../binary/numeric-bytes.ts';
+import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
 import type { ColumnType, Reader, Refusal } from './contract.ts';
 import {
+  decimalOption,
   emptyShape,
   isInfinity,
   isNotANumber,
@@ -16,9 +18,20 @@ import {
   plainNumber,
   scanDecimal,
   separatorsProblem,
+  thousandsOption,
+  writesPlainly,
   type DecimalShape,
-} from './number-text.ts';
-import { bare, isNot, refuse } from './refusal.ts';
+  type FloatOptions,
+} from './reading/number-text.ts';
+import { bare, isNot, refuse } from './reading/refusal.ts';
+
+export interface NumericOptions extends FloatOptions {
+  /** Digits in all, and digits after the point. */
+  readonly precision?: number;
+  readonly scale?: number;
+  /** Round to the scale as the server would, instead of rejecting more decimals. */
+  readonly round?: boolean;
+}
 
 /** The refusal of a literal that does not fit; `text` is the plain number that `shape` describes. */
 type Fit = (text: string, shape: DecimalShape) => Refusal | undefined;
@@ -81,19 +94,19 @@ const fitsConstrained = (sql: string, precision: number, scale: number, round: b
   };
 };
 
-const numericSql = ({ precision, scale }: ColumnOptions): string => {
+const numericSql = ({ precision, scale }: NumericOptions): string => {
   if (precision === undefined) return 'numeric';
   return scale === undefined ? `numeric(${precision})` : `numeric(${precision},${scale})`;
 };
 
-const chooseFit = (options: ColumnOptions): Fit => {
+const chooseFit = (options: NumericOptions): Fit => {
   const { precision, scale = 0, round = false } = options;
   return precision === undefined
     ? fitsUnconstrained
     : fitsConstrained(numericSql(options), precision, scale, round);
 };
 
-const numericReader = (options: ColumnOptions): Reader => {
+const numericReader = (options: NumericOptions): Reader => {
   const plain = plainNumber(options);
   const fit = chooseFit(options);
   const sql = numericSql(options);
@@ -111,7 +124,7 @@ const numericReader = (options: ColumnOptions): Reader => {
 
 // PostgreSQL 15 allows scales below 0 and above the precision; older servers do not, and a CSV column that
 // needs one has not been seen.
-const numericProblem = (options: ColumnOptions): string | undefined => {
+const numericProblem = (options: NumericOptions): string | undefined => {
   const { precision, scale, round } = options;
   if (precision === undefined) {
     if (scale !== undefined) return 'numeric with a scale needs a precision, the digits in all';
@@ -125,12 +138,28 @@ const numericProblem = (options: ColumnOptions): string | undefined => {
   return separatorsProblem({ decimal, thousands });
 };
 
-export const numericType: ColumnType = {
-  name: 'numeric',
+/** Digits that a whole number of 64 bits surely holds, and a double too. */
+const digitsFromBytesMax = 15;
+
+const numericBytes = ({ precision, scale = 0, ...options }: NumericOptions): ByteKind =>
+  writesPlainly(options) && precision !== undefined && precision <= digitsFromBytesMax
+    ? { kind: 'numeric', decimalsMax: scale, integersMax: precision - scale }
+    : notFromBytes;
+
+export const numericType: ColumnType<string, NumericOptions> = {
   sql: numericSql,
-  optionKeys: ['precision', 'scale', 'round', 'decimal', 'thousands'],
+  options: {
+    precision: { takes: 'whole number' },
+    scale: { takes: 'whole number' },
+    round: { takes: 'flag' },
+    decimal: decimalOption,
+    thousands: thousandsOption,
+  },
   optionsProblem: numericProblem,
   reader: numericReader,
+  bytes: numericBytes,
+  encode: (text, out) => putNumericText(out, text),
+  value: () => ({ kind: 'string' }),
   // A JavaScript number would round; the text is exact.
   toValue: (text) => text,
   fromValue: (value) => {

@@ -1,7 +1,13 @@
 // of: any other type the server knows; its name goes into DDL, the text goes to the server as it is.
 
 import { identifierBytesMax } from '../../limits.ts';
-import type { ColumnType, Reader } from './contract.ts';
+import { notFromBytes } from '../encoder/kinds.ts';
+import { serverReads, type ColumnType, type Reader } from './contract.ts';
+
+export interface OfOptions {
+  /** Any type name that the server knows. */
+  readonly sqlType: string;
+}
 
 const same: Reader = (text) => text;
 
@@ -25,17 +31,17 @@ const longestName = 3 * identifierBytesMax;
 
 const isTypeName = (text: string): boolean => text.length <= longestName && typeName.test(text);
 
-export const ofType: ColumnType = {
-  name: 'of',
-  sql: ({ sqlType }) => sqlType!,
-  optionKeys: ['sqlType'],
-  optionsProblem: ({ sqlType }) => {
-    if (sqlType === undefined) return 'of needs a sqlType, the name of a type that the server knows';
-    return isTypeName(sqlType)
+export const ofType: ColumnType<string, OfOptions> = {
+  sql: ({ sqlType }) => sqlType,
+  options: { sqlType: { takes: 'text', must: 'the name of a type' } },
+  optionsProblem: ({ sqlType }) =>
+    isTypeName(sqlType)
       ? undefined
-      : `'${sqlType}' is not the name of a type, such as citext, public.mood, numeric(8,2)[] or "My Type"`;
-  },
+      : `'${sqlType}' is not the name of a type, such as citext, public.mood, numeric(8,2)[] or "My Type"`,
   reader: () => same,
+  bytes: () => notFromBytes,
+  encode: serverReads,
+  value: () => ({ kind: 'string' }),
   toValue: (text) => text,
   fromValue: (value) => (typeof value === 'string' ? value : undefined),
 };

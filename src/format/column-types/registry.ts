@@ -1,8 +1,8 @@
-// The column types by name: the one list that the pipeline, the decoder and the DDL look up.
+// The column types by name: the one list. ColumnTypeName, the builders, the decoders, DDL, row schemas and docs follow it.
 
-import type { ColumnOptions, ColumnTypeName } from '../../declaration.ts';
+import type { ColumnOptions } from '../../declaration.ts';
 import { booleanType } from './boolean.ts';
-import type { ColumnType, Reader } from './contract.ts';
+import type { ColumnType, OptionShape, Reader } from './contract.ts';
 import { dateType, timestampType, timestamptzType, timeType } from './datetime.ts';
 import { doubleType, realType } from './floats.ts';
 import { bigintType, integerColumnType, smallintType } from './integers.ts';
@@ -12,14 +12,16 @@ import { ofType } from './of.ts';
 import { textType, varcharType } from './text.ts';
 import { uuidType } from './uuid.ts';
 
-export const columnTypes: Readonly<Record<ColumnTypeName, ColumnType>> = Object.freeze({
+export const columnTypes = Object.freeze({
   text: textType,
+  /** Text of at most `length` characters. */
   varchar: varcharType,
   smallint: smallintType,
   integer: integerColumnType,
   bigint: bigintType,
   real: realType,
   double: doubleType,
+  /** Exact decimal number; a string in JavaScript, which has no such type. */
   numeric: numericType,
   boolean: booleanType,
   date: dateType,
@@ -32,17 +34,21 @@ export const columnTypes: Readonly<Record<ColumnTypeName, ColumnType>> = Object.
   of: ofType,
 });
 
+export type ColumnTypeName = keyof typeof columnTypes;
+
+export const isTypeName = (name: string): name is ColumnTypeName => Object.hasOwn(columnTypes, name);
+
+/** The type of a column that was checked. */
+export const typeOf = ({ type }: { readonly type: string }): ColumnType =>
+  columnTypes[type as ColumnTypeName];
+
 /**
  * The reader of text that does not come from the file: what `fromValue` gives for `.default(v)` and for
  * values that a Zod schema returned. It checks length, range, scale and calendar like `type.reader(options)`,
  * but reads PostgreSQL's own spelling, whatever pattern, decimal comma or words the file uses.
  */
-export const canonicalReader = (type: ColumnType, options: ColumnOptions): Reader =>
-  type.reader({
-    ...options,
-    format: undefined,
-    decimal: undefined,
-    thousands: undefined,
-    true: undefined,
-    false: undefined,
-  });
+export const canonicalReader = (type: ColumnType, options: ColumnOptions): Reader => {
+  const shapes = type.options as Readonly<Record<string, OptionShape>>;
+  const kept = Object.entries(options).filter(([name]) => shapes[name]?.isSpelling !== true);
+  return type.reader(Object.fromEntries(kept));
+};

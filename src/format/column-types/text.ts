@@ -1,18 +1,29 @@
 // text and varchar(n): any characters; UTF-8 and NUL are checked where bytes become text.
 
 import { varcharLengthMax } from '../../limits.ts';
-import type { ColumnType, Reader } from './contract.ts';
-import { quoted, refuse } from './refusal.ts';
+import { putText } from '../binary/row-bytes.ts';
+import type { ColumnType, NoOptions, Reader } from './contract.ts';
+import { quoted, refuse } from './reading/refusal.ts';
+
+export interface VarcharOptions {
+  /** Characters. */
+  readonly length: number;
+}
 
 const same: Reader = (text) => text;
 
 const textFrom = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-export const textType: ColumnType = {
-  name: 'text',
+/** More bytes than a field can have. */
+const anyLength = 0x7fffffff;
+
+export const textType: ColumnType<string, NoOptions> = {
   sql: () => 'text',
-  optionKeys: [],
+  options: {},
   reader: () => same,
+  bytes: () => ({ kind: 'text', bytesMax: anyLength }),
+  encode: putText,
+  value: () => ({ kind: 'string' }),
   toValue: (text) => text,
   fromValue: textFrom,
 };
@@ -37,15 +48,18 @@ const varcharReader =
         );
   };
 
-export const varcharType: ColumnType = {
-  name: 'varchar',
+export const varcharType: ColumnType<string, VarcharOptions> = {
   sql: ({ length }) => `varchar(${length})`,
-  optionKeys: ['length'],
+  options: { length: { takes: 'whole number' } },
   optionsProblem: ({ length }) =>
-    Number.isInteger(length) && length! >= 1 && length! <= varcharLengthMax
+    Number.isInteger(length) && length >= 1 && length <= varcharLengthMax
       ? undefined
       : `varchar needs a length from 1 to ${varcharLengthMax}, in characters; use text for any length`,
-  reader: ({ length }) => varcharReader(length!),
+  reader: ({ length }) => varcharReader(length),
+  // A text is no longer in characters than it is in bytes.
+  bytes: ({ length }) => ({ kind: 'text', bytesMax: length }),
+  encode: putText,
+  value: ({ length }) => ({ kind: 'string', charactersMax: length }),
   toValue: (text) => text,
   fromValue: textFrom,
 };

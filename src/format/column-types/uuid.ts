@@ -1,7 +1,9 @@
 // uuid: 8-4-4-4-12 hexadecimal digits, with or without braces, or 32 in a row.
 
-import type { ColumnType, Reader } from './contract.ts';
-import { isNot } from './refusal.ts';
+import { putInt32, reserve } from '../binary/row-bytes.ts';
+import { notFromBytes } from '../encoder/kinds.ts';
+import type { ColumnType, NoOptions, Reader, ValueEncoder } from './contract.ts';
+import { isNot } from './reading/refusal.ts';
 
 // Without captures a regular expression is as fast as a loop over the characters, and nothing is allocated.
 const hyphenated = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
@@ -18,11 +20,20 @@ const canonical = (text: string): string => {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 };
 
-export const uuidType: ColumnType = {
-  name: 'uuid',
+const encodeUuid: ValueEncoder = (text, out) => {
+  reserve(out, 20);
+  putInt32(out, 16);
+  out.bytes.write(text.replace(/[{}-]/g, ''), out.at, 'hex');
+  out.at += 16;
+};
+
+export const uuidType: ColumnType<string, NoOptions> = {
   sql: () => 'uuid',
-  optionKeys: [],
+  options: {},
   reader: () => readUuid,
+  bytes: () => notFromBytes,
+  encode: encodeUuid,
+  value: () => ({ kind: 'uuid' }),
   toValue: canonical,
   fromValue: (value) => (typeof value === 'string' ? value : undefined),
 };

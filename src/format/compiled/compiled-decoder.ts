@@ -7,31 +7,32 @@
 
 import type { LineEnd, SourceTableSpec } from '../../declaration.ts';
 import type { Reject } from '../../model.ts';
+import { serverReads } from '../column-types/contract.ts';
+import { typeOf } from '../column-types/registry.ts';
 import type { Decoder } from '../decoder.ts';
 import { createRecordFilter } from '../record-filter.ts';
 import { neededHeaders } from '../header.ts';
 import { createRecordJudge, filtered, rejectOf, type Judgement } from '../record-judge.ts';
 import type { Faulty } from '../record-parser.ts';
-import { createRowBytes, putInt16, putNull, reserve, type RowBytes } from './row-bytes.ts';
+import { createRowBytes, putInt16, putNull, reserve, type RowBytes } from '../binary/row-bytes.ts';
 import { createRowPlan } from './row-plan.ts';
 import { beginRows, encodeWindow, fieldText, type RowTable } from './row-routine.ts';
-import { createTextEncoder } from './text-encoder.ts';
-import { valueEncoders } from './value-encoders.ts';
+import { createTextEncoder, encoderOf } from './text-encoder.ts';
 import { windowsOf } from './windows.ts';
 
 /** Why a table is not for the compiled decoder, as the end of a sentence; undefined when it is. */
 export const compiledObstacle = ({ format, columns }: SourceTableSpec): string | undefined => {
   const { delimiter } = format.dialect;
   if (delimiter.length > 1 || delimiter.charCodeAt(0) > 0x7f) return 'its delimiter is more than one byte';
-  const other = columns.find(({ type }) => valueEncoders[type] === undefined);
-  return other && `column ${other.name} is of type ${other.options.sqlType ?? other.type}`;
+  const other = columns.find((column) => typeOf(column).encode === serverReads);
+  return other && `column ${other.name} is of type ${typeOf(other).sql(other.options)}`;
 };
 
 /** Rows that the judge made, in binary. */
 const createRowEncoder = ({
   columns,
 }: SourceTableSpec): ((values: readonly (string | null)[], out: RowBytes) => void) => {
-  const encoders = columns.map(({ type }) => valueEncoders[type]!);
+  const encoders = columns.map(encoderOf);
   return (values, out) => {
     reserve(out, 2);
     putInt16(out, encoders.length);

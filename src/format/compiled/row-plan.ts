@@ -2,12 +2,12 @@
 
 import type { ColumnSpec, SourceTableSpec } from '../../declaration.ts';
 import { isRefusal } from '../column-types/contract.ts';
-import { columnTypes } from '../column-types/registry.ts';
+import { typeOf } from '../column-types/registry.ts';
 import { neededHeaders } from '../header.ts';
-import { byteKindOf, hasFunction } from './byte-kinds.ts';
-import { column, literal, literalList, overrun, planAt, slot, token, tokenList } from './row-memory.ts';
-import type { RowBytes } from './row-bytes.ts';
-import { valueEncoders } from './value-encoders.ts';
+import { columnBytes, layoutOf, notFromBytes, type ByteKind, type Literals } from '../encoder/kinds.ts';
+import { column, literal, literalList, overrun, planAt, slot, token, tokenList } from '../encoder/memory.ts';
+import type { RowBytes } from '../binary/row-bytes.ts';
+import { encoderOf } from './text-encoder.ts';
 
 /** A table for files with one header, ready for the routine. */
 export interface RowPlan {
@@ -69,7 +69,7 @@ const placeTokens = (
   return place(writer, list);
 };
 
-const placeLiterals = (writer: PlanWriter, literals: readonly (readonly [number, number])[]): number => {
+const placeLiterals = (writer: PlanWriter, literals: Literals): number => {
   const list = Buffer.alloc(literalList.first + literal.bytes * literals.length);
   list.writeInt32LE(literals.length, literalList.count);
   literals.forEach(([at, byte], index) => {
@@ -82,9 +82,9 @@ const placeLiterals = (writer: PlanWriter, literals: readonly (readonly [number,
 
 const binaryNull = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
-const binaryOf = (text: string, { type }: ColumnSpec): Buffer => {
+const binaryOf = (text: string, spec: ColumnSpec): Buffer => {
   const encoded: RowBytes = { bytes: Buffer.alloc(64), at: 0 };
-  valueEncoders[type]!(text, encoded);
+  encoderOf(spec)(text, encoded);
   return Buffer.from(encoded.bytes.subarray(0, encoded.at));
 };
 
@@ -94,10 +94,14 @@ const missingValue = (spec: ColumnSpec): Buffer | undefined => {
   return spec.nullable ? binaryNull : undefined;
 };
 
+/** A function of the pipeline has a say in the column's values. */
+const hasFunction = ({ map, checks, schema }: ColumnSpec): boolean =>
+  map !== undefined || checks.length > 0 || schema !== undefined;
+
 /** What is written for the column's own tokens, unless a function has to see what they stand for. */
 const tokenValues = (spec: ColumnSpec): [string, Buffer | undefined][] => {
   if (hasFunction(spec)) return [];
-  const read = columnTypes[spec.type].reader(spec.options);
+  const read = typeOf(spec).reader(spec.options);
   return Object.entries(spec.tokens).map(([name, text]) => {
     const value = read(text);
     return [name, isRefusal(value) ? undefined : binaryOf(value, spec)];
@@ -107,19 +111,30 @@ const tokenValues = (spec: ColumnSpec): [string, Buffer | undefined][] => {
 /** Most bytes of a value that do not come from its field: lengths and heads of the format. */
 const valueHeadMax = 24;
 
-const columnBytes = (
+/** Writes what the column's kind keeps. */
+const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
+  const { number, fields } = layoutOf(kind);
+  const values = kind as unknown as Readonly<Record<string, number | bigint | Literals>>;
+  bytes.writeInt32LE(number, column.kind);
+  for (const { name, offset } of fields) {
+    const value = values[name]!;
+    if (typeof value === 'bigint') bytes.writeBigInt64LE(value, offset);
+    else bytes.writeInt32LE(typeof value === 'number' ? value : placeLiterals(writer, value), offset);
+  }
+};
+
+const bytesOf = (
   writer: PlanWriter,
   spec: ColumnSpec,
   index: number,
   dialectNulls: readonly string[],
   slotAddress: (header: string) => number,
 ): { readonly bytes: Buffer; readonly valueMax: number } => {
-  const bytes = Buffer.alloc(column.bytes);
+  const bytes = Buffer.alloc(columnBytes);
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
   const slots = spec.headers.map(slotAddress);
   const missing = missingValue(spec);
-  const { kind, settings = [], range, literals } = byteKindOf(spec);
-  set(column.kind, kind);
+  setKind(writer, bytes, hasFunction(spec) ? notFromBytes : typeOf(spec).bytes(spec.options));
   set(column.index, index);
   set(column.parts, slots.length);
   set(column.slots, slots.length === 1 ? slots[0]! : place(writer, words(slots)));
@@ -127,9 +142,6 @@ const columnBytes = (
   const tokens = tokenValues(spec);
   set(column.nulls, placeTokens(writer, nulls));
   set(column.tokens, placeTokens(writer, tokens));
-  settings.forEach((value, at) => set(column.a + 4 * at, value));
-  range?.forEach((value, at) => bytes.writeBigInt64LE(value, column.c + 8 * at));
-  if (literals !== undefined) set(column.h, placeLiterals(writer, literals));
   const lengths = [missing, ...tokens.map(([, value]) => value)].map((value) => value?.length ?? 0);
   return { bytes, valueMax: Math.max(valueHeadMax, ...lengths) };
 };
@@ -141,16 +153,14 @@ export const createRowPlan = (
 ): RowPlan => {
   const slotNames = neededHeaders(columns, filter);
   const slotsEnd = planAt + slot.bytes * slotNames.length;
-  const columnsEnd = slotsEnd + column.bytes * columns.length;
+  const columnsEnd = slotsEnd + columnBytes * columns.length;
   const slots = Buffer.alloc(slot.bytes * slotNames.length);
   slotNames.forEach((name, index) =>
     slots.writeInt32LE(4 * header.indexOf(name), slot.bytes * index + slot.place),
   );
   const writer: PlanWriter = { parts: [], end: columnsEnd };
   const slotAddress = (name: string): number => planAt + slot.bytes * slotNames.indexOf(name);
-  const made = columns.map((spec, index) =>
-    columnBytes(writer, spec, index, format.dialect.nulls, slotAddress),
-  );
+  const made = columns.map((spec, index) => bytesOf(writer, spec, index, format.dialect.nulls, slotAddress));
   const used = columns.flatMap(({ headers }) => headers);
   const uses = slotNames.map((name) => used.filter((each) => each === name).length);
   return {

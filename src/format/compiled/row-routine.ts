@@ -4,11 +4,11 @@ import type { Dialect } from '../../declaration.ts';
 import type { RecordBlock } from '../split/record-blocks.ts';
 import { trimBlanks } from '../field-reader.ts';
 import { groupBytes } from '../simd/byte-bits.ts';
-import { pageBytes } from '../simd/wasm-module.ts';
-import { createRowBytes, putBytes, reserve, type RowBytes } from './row-bytes.ts';
-import { createRowRoutine } from './row-code.ts';
-import { endsAt, outAt, planAt, slot, startsAt, state, stopped, textAt, wanted } from './row-memory.ts';
-import { setTables } from './row-tables.ts';
+import { compile, pageBytes } from '../simd/wasm-module.ts';
+import { createRowBytes, putBytes, reserve, type RowBytes } from '../binary/row-bytes.ts';
+import { endsAt, outAt, planAt, slot, startsAt, state, stopped, textAt, wanted } from '../encoder/memory.ts';
+import { encoderModule } from '../encoder/routines.ts';
+import { setTables } from '../encoder/tables.ts';
 import { fieldShare, type RowPlan } from './row-plan.ts';
 
 /** A table as the routine needs it. */
@@ -47,7 +47,7 @@ const unlessThrown = (otherwise: number, ask: () => number): number => {
   }
 };
 
-const { run, memory } = createRowRoutine({
+const { encodeRows, memory } = compile(encoderModule, {
   encodeByText: (index, out) => unlessThrown(0, () => putByText(current!, index, out)),
   isWanted: () => unlessThrown(wanted.unsure, () => (current!.isWanted!() ? wanted.yes : wanted.no)),
 });
@@ -146,7 +146,7 @@ export function* encodeWindow(
   let textEnd = loadWindow(block, from, to);
   for (let at = 0; at < to - from;) {
     setState(state.out, outAt);
-    const next = run(at, to - from, shift, textEnd);
+    const next = encodeRows(at, to - from, shift, textEnd);
     textEnd = 0;
     const [end, reason] = [stateAt(state.out), stateAt(state.reason)];
     reserve(out, end - outAt);

@@ -1,13 +1,21 @@
 // One column whose bytes the row routine is not sure of: by the column's own reader, over the texts of its fields.
 
 import type { ColumnSpec, Dialect } from '../../declaration.ts';
-import { isRefusal } from '../column-types/contract.ts';
+import { ok as assert } from 'node:assert';
+import { isRefusal, serverReads, type ValueEncoder } from '../column-types/contract.ts';
+import { typeOf } from '../column-types/registry.ts';
 import { createFieldReader } from '../field-reader.ts';
-import { putNull, type RowBytes } from './row-bytes.ts';
-import { valueEncoders } from './value-encoders.ts';
+import { putNull, type RowBytes } from '../binary/row-bytes.ts';
 
 /** Writes the column's value and returns true; false: the record is refused, or at least this column is not sure. */
 export type TextEncoder = (out: RowBytes) => boolean;
+
+/** The encoder of a column that is none for the server. */
+export const encoderOf = (column: ColumnSpec): ValueEncoder => {
+  const { encode } = typeOf(column);
+  assert(encode !== serverReads, `column ${column.name} has no binary format`);
+  return encode;
+};
 
 /** Makes the encoder of a column; `textOf` gives a field of the current record. */
 export const createTextEncoder = (
@@ -18,7 +26,7 @@ export const createTextEncoder = (
 ): TextEncoder => {
   const indexes = column.headers.map((name) => [name, header.indexOf(name)] as const);
   const read = createFieldReader(column, header, dialect);
-  const encode = valueEncoders[column.type]!;
+  const encode = encoderOf(column);
   const fields: string[] = header.map(() => '');
   return (out) => {
     for (const [name, index] of indexes) fields[index] = textOf(name);

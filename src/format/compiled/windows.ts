@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { RecordBlock } from '../split/record-blocks.ts';
 import { recordBytes } from '../record-parser.ts';
-import { windowBytes } from './row-memory.ts';
+import { windowBytes } from '../encoder/memory.ts';
 
 /** Records [from, to) are for the routine; when `to` is `from`, that record is for the judge. */
 export interface Window {

@@ -1,31 +1,30 @@
 // Where the fields of regular records end: every delimiter outside quotes, sixty-four bytes at a time.
 
 import { bitsOf, groupBytes, isSome, loadGroup, parities } from './byte-bits.ts';
-import { i32, i64, locals, loopWhile, sequence, v128, when, type Code } from './wasm-code.ts';
+import { i32, i64, loopWhile, sequence, v128, when, type Code, type Local } from './wasm-code.ts';
 import { functionOf, type FunctionCode } from './wasm-module.ts';
 
-const variables = () =>
-  locals({
-    // Addresses of the first byte to look at and behind the last.
-    from: 'i32',
-    to: 'i32',
-    delimiter: 'i32',
-    /** -1: there are no quotes. */
-    quote: 'i32',
-    /** Where the next delimiter is listed. */
-    list: 'i32',
-    /** All ones while the group begins within quotes. */
-    inside: 'i64',
-    insideBits: 'i64',
-    delimiterBits: 'i64',
-    group0: 'v128',
-    group1: 'v128',
-    group2: 'v128',
-    group3: 'v128',
-    quoteByte: 'v128',
-    delimiterByte: 'v128',
-  });
-type Variables = ReturnType<typeof variables>;
+const variables = {
+  // Addresses of the first byte to look at and behind the last.
+  from: 'i32',
+  to: 'i32',
+  delimiter: 'i32',
+  /** -1: there are no quotes. */
+  quote: 'i32',
+  /** Where the next delimiter is listed. */
+  list: 'i32',
+  /** All ones while the group begins within quotes. */
+  inside: 'i64',
+  insideBits: 'i64',
+  delimiterBits: 'i64',
+  group0: 'v128',
+  group1: 'v128',
+  group2: 'v128',
+  group3: 'v128',
+  quoteByte: 'v128',
+  delimiterByte: 'v128',
+} as const;
+type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const groupOf = (v: Variables) => [v.group0, v.group1, v.group2, v.group3];
 
@@ -54,22 +53,21 @@ const beyond = 0x7fffffff;
  *
  * Lists the addresses of the delimiters of whole records without a fault. The group behind `to` must hold none.
  */
-export const scanFields = (listAt: number): FunctionCode => {
-  const v = variables();
-  const body = sequence(
-    v.list.set(i32.const(listAt)),
-    v.quoteByte.set(v128.splat(v.quote.get)),
-    v.delimiterByte.set(v128.splat(v.delimiter.get)),
-    loopWhile(
-      i32.lt(v.from.get, v.to.get),
-      loadGroup(groupOf(v), v.from.get),
-      v.delimiterBits.set(bitsOf(groupOf(v), v.delimiterByte)),
-      when(i32.ne(v.quote.get, i32.const(-1)), leaveOutQuoted(v)),
-      listDelimiters(v),
-      v.from.set(i32.add(v.from.get, i32.const(groupBytes))),
+export const scanFields = (listAt: number): FunctionCode =>
+  functionOf(4, variables, (v) =>
+    sequence(
+      v.list.set(i32.const(listAt)),
+      v.quoteByte.set(v128.splat(v.quote.get)),
+      v.delimiterByte.set(v128.splat(v.delimiter.get)),
+      loopWhile(
+        i32.lt(v.from.get, v.to.get),
+        loadGroup(groupOf(v), v.from.get),
+        v.delimiterBits.set(bitsOf(groupOf(v), v.delimiterByte)),
+        when(i32.ne(v.quote.get, i32.const(-1)), leaveOutQuoted(v)),
+        listDelimiters(v),
+        v.from.set(i32.add(v.from.get, i32.const(groupBytes))),
+      ),
+      i32.store(v.list.get, 0, i32.const(beyond)),
+      v.list.get,
     ),
-    i32.store(v.list.get, 0, i32.const(beyond)),
-    v.list.get,
   );
-  return functionOf(v, 4, body);
-};

@@ -9,7 +9,7 @@
 import { recordBytesMax } from '../../limits.ts';
 import { bitsOf, groupBytes, holdsAny, isByte, isSome, loadGroup, parities } from './byte-bits.ts';
 import { i32, i64, locals, loopWhile, sequence, v128, when, whenElse, type Code } from './wasm-code.ts';
-import { createRoutine, functionOf } from './wasm-module.ts';
+import { compile, functionOf } from './wasm-module.ts';
 
 const LF = 10;
 const CR = 13;
@@ -28,7 +28,7 @@ const endsAt = startsAt + listBytes;
 const linesAt = endsAt + listBytes;
 const memoryBytes = linesAt + listBytes;
 
-const variables = locals({
+const types = {
   // Of the first byte to look at and behind the last, in memory; and of the memory's place 0 in the block.
   from: 'i32',
   to: 'i32',
@@ -72,9 +72,9 @@ const variables = locals({
   delimiterByte: 'v128',
   lineByte: 'v128',
   returnByte: 'v128',
-});
+} as const;
 const parameters = 8;
-const v = variables;
+const v = locals(types);
 const group = [v.group0, v.group1, v.group2, v.group3];
 
 const zero = i32.const(0);
@@ -205,7 +205,7 @@ const listRecords = loopWhile(
 );
 
 /** Returns the address of the first group that was not looked at; 0 when a record is irregular. */
-const scanGroups = sequence(
+const body = sequence(
   enter,
   loopWhile(
     i32.le(i32.add(v.from.get, i32.const(groupBytes)), v.to.get),
@@ -225,7 +225,12 @@ const scanGroups = sequence(
   v.from.get,
 );
 
-const { run, memory } = createRoutine([functionOf(variables, parameters, scanGroups)], memoryBytes);
+export const scanModule = {
+  memoryBytes,
+  imported: {},
+  functions: { scanGroups: functionOf(parameters, types, () => body) },
+};
+const { scanGroups, memory } = compile(scanModule, {});
 const { buffer } = memory;
 
 /** What the pass reads and writes: text in, lists out, and its state from window to window. */
@@ -250,7 +255,7 @@ export interface QuoteRule {
 
 /** Scans bytes [from, to) of the text, which is at `base` in its block; returns the place reached, or -1. */
 export const scanText = (from: number, to: number, base: number, rule: QuoteRule): number =>
-  run(
+  scanGroups(
     windowAt + from,
     windowAt + to,
     base - windowAt,

@@ -1,6 +1,7 @@
 // From functions written as expressions to a module that runs, with the functions of the host that it calls.
 
-import { unsigned, type Code, type Local, type ValueType } from './wasm-code.ts';
+import { ok as assert } from 'node:assert';
+import { call as callPlace, locals, unsigned, type Code, type Local, type ValueType } from './wasm-code.ts';
 
 const typeCodes: Readonly<Record<ValueType, number>> = {
   i32: 0x7f,
@@ -10,21 +11,34 @@ const typeCodes: Readonly<Record<ValueType, number>> = {
   v128: 0x7b,
 };
 
+/** Code that calls another function of the module by its name. */
+export type Call = (name: string, ...values: readonly Code[]) => Code;
+
 /** A function of a module: its parameters are the first of its variables. */
 export interface FunctionCode {
-  readonly variables: readonly Local[];
+  readonly variables: Readonly<Record<string, Local>>;
   readonly parameters: number;
   readonly result: 'i32' | 'i64';
-  readonly body: Code;
+  readonly body: (call: Call) => Code;
 }
 
-/** Puts a function together whose variables begin with its parameters. */
-export const functionOf = (
-  variables: Readonly<Record<string, Local>>,
+/** Makes a function whose variables begin with its parameters. */
+export const functionOf = <Name extends string>(
   parameters: number,
-  body: Code,
+  types: Readonly<Record<Name, ValueType>>,
+  body: (variables: Readonly<Record<Name, Local>>, call: Call) => Code,
   result: FunctionCode['result'] = 'i32',
-): FunctionCode => ({ variables: Object.values(variables), parameters, result, body });
+): FunctionCode => {
+  const variables = locals(types);
+  return { variables, parameters, result, body: (call) => body(variables, call) };
+};
+
+/** What a module is made of, by name: how many i32 each function of the host takes, and the module's own functions. */
+export interface ModuleSource {
+  readonly memoryBytes: number;
+  readonly imported: Readonly<Record<string, number>>;
+  readonly functions: Readonly<Record<string, FunctionCode>>;
+}
 
 /** What this file needs of the global that the types of Node.js 20 do not know. */
 declare const WebAssembly: {
@@ -38,19 +52,10 @@ const section = (id: number, content: readonly number[]): number[] => [
   ...content,
 ];
 
-const nameOf = (name: string): number[] => [name.length, ...Buffer.from(name, 'latin1')];
+const nameOf = (name: string): number[] => [...unsigned(name.length), ...Buffer.from(name, 'latin1')];
 
-/** A function of the host, over i32. */
-export interface ImportedFunction {
-  readonly parameters: number;
-  readonly run: (...parameters: number[]) => number;
-}
-
-/** A compiled module: its last function, and the memory it works on. */
-export interface Routine {
-  readonly run: (...parameters: number[]) => number;
-  readonly memory: { readonly buffer: ArrayBuffer; readonly grow: (pages: number) => number };
-}
+/** Takes and gives what is i64 as bigint. */
+export type Run = (...parameters: (number | bigint)[]) => number;
 
 /** "\0asm" and the version. */
 const preamble: readonly number[] = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
@@ -69,57 +74,96 @@ const signature = (parameters: readonly ValueType[], result: ValueType): number[
   typeCodes[result],
 ];
 
-const importedName = (index: number): string => `f${index}`;
+/** Names with their places: of functions, and of the variables of one. */
+const nameMap = (names: readonly string[]): number[] =>
+  vector(names.map((name, place) => [...unsigned(place), ...nameOf(name)]));
 
-const codeOf = ({ variables, parameters, body }: FunctionCode): number[] => {
+/** Names for stack traces, profilers and disassembly: every function's, and those of its variables. */
+const nameSection = ({ imported, functions }: ModuleSource): number[] => {
+  const own = Object.keys(imported).length;
+  const variables = Object.values(functions).map((code, index) => [
+    ...unsigned(own + index),
+    ...nameMap(Object.keys(code.variables)),
+  ]);
+  return section(0, [
+    ...nameOf('name'),
+    ...section(1, nameMap([...Object.keys(imported), ...Object.keys(functions)])),
+    ...section(2, vector(variables)),
+  ]);
+};
+
+const parametersOf = ({ variables, parameters }: FunctionCode): readonly ValueType[] =>
+  Object.values(variables)
+    .slice(0, parameters)
+    .map(({ type }) => type);
+
+/** A module's functions have places, those of the host first: finds them for calls by name. */
+const linker = ({ imported, functions }: ModuleSource): Call => {
+  const taken = new Map([
+    ...Object.entries(imported),
+    ...Object.entries(functions).map(([name, { parameters }]) => [name, parameters] as const),
+  ]);
+  const places = [...taken.keys()];
+  return (name, ...values) => {
+    assert(taken.get(name) === values.length, `no function ${name} takes ${values.length} values`);
+    return callPlace(places.indexOf(name), ...values);
+  };
+};
+
+const codeOf = ({ variables, parameters, body }: FunctionCode, link: Call): number[] => {
   const code = [
-    ...vector(variables.slice(parameters).map(({ type }) => [1, typeCodes[type]])),
-    ...body,
+    ...vector(
+      Object.values(variables)
+        .slice(parameters)
+        .map(({ type }) => [1, typeCodes[type]]),
+    ),
+    ...body(link),
     0x0b,
   ];
   return [...unsigned(code.length), ...code];
 };
 
-/** Compiles functions that call each other by their places; the last one is what the host runs. */
-export const createRoutine = (
-  functions: readonly FunctionCode[],
-  memoryBytes: number,
-  imported: readonly ImportedFunction[] = [],
-): Routine => {
+/** The module in WebAssembly's binary format. It exports each function by its name, and its memory. */
+export const moduleBytes = (source: ModuleSource): Uint8Array => {
+  const { memoryBytes, imported, functions } = source;
+  const [hosts, own] = [Object.entries(imported), Object.entries(functions)];
   const signatures = [
-    ...imported.map(({ parameters }) =>
-      signature(
-        Array.from({ length: parameters }, () => 'i32' as const),
-        'i32',
-      ),
-    ),
-    ...functions.map(({ variables, parameters, result }) =>
-      signature(
-        variables.slice(0, parameters).map(({ type }) => type),
-        result,
-      ),
-    ),
+    ...hosts.map(([, parameters]) => signature(Array<ValueType>(parameters).fill('i32'), 'i32')),
+    ...own.map(([, code]) => signature(parametersOf(code), code.result)),
   ];
-  const last = signatures.length - 1;
-  const bytes = [
+  const link = linker(source);
+  return Uint8Array.from([
     ...preamble,
     ...section(1, vector(signatures)),
     ...section(
       2,
-      vector(imported.map((_, index) => [1, 0x68, ...nameOf(importedName(index)), 0, ...unsigned(index)])),
+      vector(hosts.map(([name], index) => [...nameOf(hostName), ...nameOf(name), 0, ...unsigned(index)])),
     ),
-    ...section(3, vector(functions.map((_, index) => unsigned(imported.length + index)))),
+    ...section(3, vector(own.map((_, index) => unsigned(hosts.length + index)))),
     ...section(5, [1, 0, ...unsigned(Math.ceil(memoryBytes / pageBytes))]),
     ...section(
       7,
       vector([
-        [...nameOf('run'), 0, ...unsigned(last)],
+        ...own.map(([name], index) => [...nameOf(name), 0, ...unsigned(hosts.length + index)]),
         [...nameOf('memory'), 2, 0],
       ]),
     ),
-    ...section(10, vector(functions.map(codeOf))),
-  ];
-  const host = Object.fromEntries(imported.map(({ run }, index) => [importedName(index), run]));
-  return new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.from(bytes)), { h: host })
-    .exports as Routine;
+    ...section(10, vector(own.map(([, code]) => codeOf(code, link)))),
+    ...nameSection(source),
+  ]);
 };
+
+const hostName = 'host';
+
+/** A compiled module: its functions by name, and the memory that they work on. */
+export type Routines<Source extends ModuleSource> = Readonly<Record<keyof Source['functions'], Run>> & {
+  readonly memory: { readonly buffer: ArrayBuffer; readonly grow: (pages: number) => number };
+};
+
+/** Compiles a module; `host` has the functions that it imports. */
+export const compile = <Source extends ModuleSource>(
+  source: Source,
+  host: Readonly<Record<keyof Source['imported'], (...parameters: number[]) => number>>,
+): Routines<Source> =>
+  new WebAssembly.Instance(new WebAssembly.Module(moduleBytes(source)), { [hostName]: host })
+    .exports as Routines<Source>;

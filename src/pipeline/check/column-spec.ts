@@ -1,16 +1,16 @@
 // From what column.* wrote to a checked ColumnSpec; every problem names table and column.
 
 import { z } from 'zod';
-import type {
-  ColumnCheck,
-  ColumnOptions,
-  ColumnSchema,
-  ColumnSpec,
-  ColumnTypeName,
-} from '../../declaration.ts';
+import type { ColumnCheck, ColumnOptions, ColumnSchema, ColumnSpec } from '../../declaration.ts';
 import { messageOf } from '../../errors.ts';
-import { isRefusal } from '../../format/column-types/contract.ts';
-import { canonicalReader, columnTypes } from '../../format/column-types/registry.ts';
+import { isRefusal, type OptionShape } from '../../format/column-types/contract.ts';
+import {
+  canonicalReader,
+  columnTypes,
+  isTypeName,
+  typeOf,
+  type ColumnTypeName,
+} from '../../format/column-types/registry.ts';
 import { withChecks } from '../../format/field-reader.ts';
 import { nearest } from '../../nearest.ts';
 import { columnModifierNames, columnTypeNames, stateOf, type ColumnState } from '../declare/column.ts';
@@ -26,27 +26,15 @@ const headersSchema = z.union(
 );
 const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 const tokens = z.record(z.string(), z.string(mustBe('a text')), mustBe('an object from text to text'));
-const flag = z.boolean(mustBe('true or false'));
-const whole = z.int(mustBe('a whole number'));
 const text = (what: string) => z.string(mustBe(what)).min(1, mustBe(what));
 
-const sqlType = text('the name of a type');
-
-/** Kinds of the options; what they mean together is for the type to judge. */
-const optionShapes = {
-  length: whole.optional(),
-  precision: whole.optional(),
-  scale: whole.optional(),
-  round: flag.optional(),
-  decimal: z.enum([',', '.'], mustBe("',' or '.'")).optional(),
-  thousands: text('one character').optional(),
-  format: text('a pattern such as YYYY-MM-DD').optional(),
-  zone: text("an offset such as 'UTC' or '+01:00'").optional(),
-  true: texts.optional(),
-  else: flag.optional(),
-  false: texts.optional(),
-  sqlType: sqlType.optional(),
-} satisfies Record<keyof ColumnOptions, z.ZodType>;
+/** What a type says of an option, as a schema; what options mean together is for the type to judge. */
+const optionSchema = (shape: OptionShape): z.ZodType => {
+  if (shape.takes === 'text')
+    return shape.oneOf === undefined ? text(shape.must) : z.enum(shape.oneOf, mustBe(shape.must));
+  if (shape.takes === 'texts') return texts;
+  return shape.takes === 'flag' ? z.boolean(mustBe('true or false')) : z.int(mustBe('a whole number'));
+};
 
 const common = { nulls: texts.default([]), tokens: tokens.default({}) };
 
@@ -134,7 +122,7 @@ export const columnSpec = (
 /** A default stands where no field was judged, so it is judged here: production holds what the checks allow, and no more. */
 const checkDefault = (spec: ColumnSpec, where: string, problems: Problems): void => {
   if (spec.default === undefined) return;
-  const judge = withChecks(spec, canonicalReader(columnTypes[spec.type], spec.options));
+  const judge = withChecks(spec, canonicalReader(typeOf(spec), spec.options));
   const add = (what: string): void =>
     addProblem(
       problems,
@@ -148,8 +136,6 @@ const checkDefault = (spec: ColumnSpec, where: string, problems: Problems): void
     add(messageOf(error));
   }
 };
-
-const isTypeName = (type: string): type is ColumnTypeName => Object.hasOwn(columnTypes, type);
 
 const unknownType = (type: string): string => {
   const meant = nearest(type, [...columnTypeNames, ...Object.keys(otherNames)]);
@@ -169,16 +155,16 @@ const readOptions = (
   where: string,
   problems: Problems,
 ): ReadOptions | undefined => {
-  const read = parsePart(optionSchemas[type], state.options ?? {}, where, problems) as
+  const read = parsePart(optionSchemas[type]!, state.options ?? {}, where, problems) as
     | (ColumnOptions & { nulls: string[]; tokens: Record<string, string> })
     | undefined;
   if (read === undefined) return undefined;
   const { nulls, tokens: stands, ...rest } = read;
-  const own: ColumnOptions = type === 'of' ? { ...rest, sqlType: state.sqlType as string } : rest;
+  const own: ColumnOptions = type === 'of' ? { ...rest, sqlType: state.sqlType } : rest;
   if (type === 'of' && parsePart(sqlType, state.sqlType, where, problems, 'type') === undefined) {
     return undefined;
   }
-  const problem = columnTypes[type].optionsProblem?.(own);
+  const problem = typeOf({ type }).optionsProblem?.(own);
   if (problem !== undefined) {
     addProblem(problems, where, problem);
     return undefined;
@@ -186,14 +172,16 @@ const readOptions = (
   return { own, nulls, tokens: stands };
 };
 
+const sqlType = optionSchema(columnTypes.of.options.sqlType);
+
 /** One strict schema a type. The type name of column.of is an argument of its own, not an option. */
-const optionSchemas = Object.fromEntries(
-  Object.values(columnTypes).map((type) => {
-    const keys = type.optionKeys.filter((key) => key !== 'sqlType');
-    const own = Object.fromEntries(keys.map((key) => [key, optionShapes[key]]));
-    return [type.name, strict({ ...own, ...common }, 'an object of options')];
+const optionSchemas: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  Object.entries(columnTypes).map(([name, { options }]) => {
+    const shapes = Object.entries<OptionShape>(options).filter(([key]) => key !== 'sqlType');
+    const own = Object.fromEntries(shapes.map(([key, shape]) => [key, optionSchema(shape).optional()]));
+    return [name, strict({ ...own, ...common }, 'an object of options')];
   }),
-) as unknown as Record<ColumnTypeName, z.ZodType>;
+);
 
 /** The default as the text that loading uses in place of a missing field. */
 const defaultText = (
@@ -203,14 +191,14 @@ const defaultText = (
   where: string,
   problems: Problems,
 ): string | undefined => {
-  const { sql, fromValue } = columnTypes[type];
-  const written = fromValue(value);
-  const must = `default must be a value of type ${sql(options)}${type === 'of' ? ', as a text' : ''}`;
+  const known = typeOf({ type });
+  const written = known.fromValue(value);
+  const must = `default must be a value of type ${known.sql(options)}${type === 'of' ? ', as a text' : ''}`;
   if (written === undefined) {
     addProblem(problems, where, `${must}, not ${show(value)}`);
     return undefined;
   }
-  const read = canonicalReader(columnTypes[type], options)(written);
+  const read = canonicalReader(known, options)(written);
   if (!isRefusal(read)) return read;
   addProblem(problems, where, `${must}, not ${show(value)}: ${read.reason}`);
   return undefined;

@@ -1,7 +1,8 @@
 // column.*: what a user writes for one column. Builders are frozen and typed; nothing is checked here.
 
 import type { z } from 'zod';
-import type { ColumnOptions } from '../../declaration.ts';
+import type { ColumnType } from '../../format/column-types/contract.ts';
+import { columnTypes, type ColumnTypeName } from '../../format/column-types/registry.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import type { ZodSchema } from './schema-types.ts';
 
@@ -15,15 +16,6 @@ export interface CommonOptions {
   /** Field texts that stand for another text: { T: '0' }. */
   readonly tokens?: Readonly<Record<string, string>>;
 }
-
-type Options<Key extends keyof ColumnOptions = never> = CommonOptions & Pick<ColumnOptions, Key>;
-export type IntegerOptions = Options<'thousands'>;
-export type FloatOptions = Options<'decimal' | 'thousands'>;
-export type NumericOptions = Options<'precision' | 'scale' | 'round' | 'decimal' | 'thousands'>;
-export type BooleanOptions = Options<'true' | 'false' | 'else'>;
-export type DateOptions = Options<'format'>;
-export type TimestamptzOptions = Options<'format' | 'zone'>;
-export type VarcharOptions = CommonOptions & { readonly length: number };
 
 /** Where the raw declaration stands; registered, so that two copies of sluice understand each other. */
 export const columnState: unique symbol = Symbol.for('sluice.column') as never;
@@ -125,36 +117,30 @@ const start = (type: string, headers: unknown, options: unknown, sqlType?: unkno
     unknown: [],
   }) as Column<any, false>;
 
+/** The builder of a type: it takes the type's own options beside those of every column. */
+type Builder<Type> =
+  Type extends ColumnType<infer Value, infer Own>
+    ? Partial<Own> extends Own
+      ? (headers: Headers, options?: CommonOptions & Own) => Column<Value, false>
+      : (headers: Headers, options: CommonOptions & Own) => Column<Value, false>
+    : never;
+
+/** The column types that `column` offers. */
+export const columnTypeNames = Object.keys(columnTypes) as readonly ColumnTypeName[];
+
+const builderOf =
+  (type: string) =>
+  (headers: unknown, options: unknown): Column<any, false> =>
+    start(type, headers, options);
+
+/** A function, so that declaration files name each builder and not what a type is within. */
+const buildersOf = <Types extends object>(
+  types: Types,
+): { readonly [Name in keyof Types]: Builder<Types[Name]> } =>
+  Object.fromEntries(Object.keys(types).map((type) => [type, builderOf(type)])) as never;
+
 const builders = {
-  text: (headers: Headers, options?: CommonOptions): Column<string, false> => start('text', headers, options),
-  /** Text of at most `length` characters. */
-  varchar: (headers: Headers, options: VarcharOptions): Column<string, false> =>
-    start('varchar', headers, options),
-  smallint: (headers: Headers, options?: IntegerOptions): Column<number, false> =>
-    start('smallint', headers, options),
-  integer: (headers: Headers, options?: IntegerOptions): Column<number, false> =>
-    start('integer', headers, options),
-  bigint: (headers: Headers, options?: IntegerOptions): Column<bigint, false> =>
-    start('bigint', headers, options),
-  real: (headers: Headers, options?: FloatOptions): Column<number, false> => start('real', headers, options),
-  double: (headers: Headers, options?: FloatOptions): Column<number, false> =>
-    start('double', headers, options),
-  /** Exact decimal number; a string in JavaScript, which has no such type. */
-  numeric: (headers: Headers, options?: NumericOptions): Column<string, false> =>
-    start('numeric', headers, options),
-  boolean: (headers: Headers, options?: BooleanOptions): Column<boolean, false> =>
-    start('boolean', headers, options),
-  date: (headers: Headers, options?: DateOptions): Column<string, false> => start('date', headers, options),
-  time: (headers: Headers, options?: DateOptions): Column<string, false> => start('time', headers, options),
-  timestamp: (headers: Headers, options?: DateOptions): Column<string, false> =>
-    start('timestamp', headers, options),
-  timestamptz: (headers: Headers, options?: TimestamptzOptions): Column<string, false> =>
-    start('timestamptz', headers, options),
-  uuid: (headers: Headers, options?: CommonOptions): Column<string, false> => start('uuid', headers, options),
-  json: (headers: Headers, options?: CommonOptions): Column<unknown, false> =>
-    start('json', headers, options),
-  jsonb: (headers: Headers, options?: CommonOptions): Column<unknown, false> =>
-    start('jsonb', headers, options),
+  ...buildersOf(columnTypes),
   /** Any other type of the server, by its name: `column.of('citext', 'Name')`. */
   of: (sqlType: string, headers: Headers, options?: CommonOptions): Column<string, false> =>
     start('of', headers, options, sqlType),
@@ -169,12 +155,8 @@ export type ColumnBuilders = Readonly<typeof builders>;
  * suggestion: calling undefined would say much less.
  */
 export const column: ColumnBuilders = new Proxy(Object.freeze(builders), {
-  get: (known, name) =>
-    readOr(known, name, (type) => (headers: unknown, options: unknown) => start(type, headers, options)),
+  get: (known, name) => readOr(known, name, builderOf),
 });
-
-/** The column types that `column` offers. */
-export const columnTypeNames: readonly string[] = Object.keys(builders);
 
 /** The modifiers that a column offers. */
 export const columnModifierNames: readonly string[] = Object.keys(start('text', '', {}));

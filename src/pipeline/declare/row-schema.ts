@@ -5,6 +5,8 @@ import type { ColumnSpec } from '../../declaration.ts';
 import { bindPipeline } from '../bind.ts';
 import { callTables, type Pipeline, type Row, type TableName } from './define-pipeline.ts';
 import { EtlError } from '../../errors.ts';
+import type { ValueShape } from '../../format/column-types/contract.ts';
+import { typeOf } from '../../format/column-types/registry.ts';
 import { didYouMean } from '../check/suggestion.ts';
 
 export type RowSchema<Values> = z.ZodObject<{
@@ -49,32 +51,22 @@ const declaredRow = (pipeline: Pipeline, params: object, table: string): z.ZodOb
 /** real and double hold NaN and the infinities too. */
 const float = z.union([z.number(), z.nan(), z.literal(Infinity), z.literal(-Infinity)]);
 
-const valueSchemas: Readonly<Record<ColumnSpec['type'], (column: ColumnSpec) => z.ZodType>> = {
-  text: () => z.string(),
-  varchar: ({ options }) => characters(options.length),
-  smallint: () => z.int().min(-32_768).max(32_767),
-  integer: () => z.int32(),
-  bigint: () => z.int64(),
-  real: () => float,
-  double: () => float,
-  numeric: () => z.string(),
-  boolean: () => z.boolean(),
-  date: () => z.string(),
-  time: () => z.string(),
-  timestamp: () => z.string(),
-  timestamptz: () => z.string(),
-  uuid: () => z.guid(),
-  json: () => z.unknown(),
-  jsonb: () => z.unknown(),
-  of: () => z.string(),
+/** varchar counts characters, Zod's max counts UTF-16 code units. */
+const characters = (most: number): z.ZodType =>
+  z.string().refine((text) => [...text].length <= most, `at most ${most} characters`);
+
+/** What a type says of its values, as a schema. */
+const valueSchema = (shape: ValueShape): z.ZodType => {
+  if (shape.kind === 'number') return z.int().min(shape.least).max(shape.most);
+  if (shape.kind === 'bigint') return z.bigint().min(shape.least).max(shape.most);
+  if (shape.kind !== 'string') return plainSchemas[shape.kind];
+  return shape.charactersMax === undefined ? z.string() : characters(shape.charactersMax);
 };
 
-/** varchar counts characters, Zod's max counts UTF-16 code units. */
-const characters = (length = Infinity): z.ZodType =>
-  z.string().refine((text) => [...text].length <= length, `at most ${length} characters`);
+const plainSchemas = { float, boolean: z.boolean(), uuid: z.guid(), any: z.unknown() };
 
 const columnSchema = (column: ColumnSpec): z.ZodType => {
-  let schema = valueSchemas[column.type](column);
+  let schema = valueSchema(typeOf(column).value(column.options));
   for (const { test, message } of column.checks)
     schema = schema.refine(test as (value: unknown) => boolean, message);
   // Declared by the user with our .zod(), so it is a Zod schema; the stages know only its safeParse.

@@ -5,7 +5,7 @@ import { EtlError, messageOf } from '../../errors.ts';
 import { identifierBytesMax } from '../../limits.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { StagingColumn } from '../../copy/staging.ts';
-import { columnTypes } from '../../format/column-types/registry.ts';
+import { typeOf } from '../../format/column-types/registry.ts';
 import { checkHeader, neededHeaders, readHeader } from '../../format/header.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { textsOf } from '../../source/confine.ts';
@@ -54,7 +54,7 @@ export const stagingColumns = (
   files: readonly NewFile[],
 ): readonly StagingColumn[] => {
   if (table.staging !== 'text')
-    return table.columns.map(({ name, type, options }) => ({ name, type: columnTypes[type].sql(options) }));
+    return table.columns.map((column) => ({ name: column.name, type: typeOf(column).sql(column.options) }));
   const [first, ...others] = files;
   const header = first!.header;
   const different = others.find((file) => file.header.join('\0') !== header.join('\0'));

@@ -5,7 +5,7 @@ import type { SourceFile } from '../../model.ts';
 import { copyBinary, copyText, copyVerbatim, noQuote, type StagingColumn } from '../../copy/staging.ts';
 import { encodeTextRow } from '../../copy/encode-text.ts';
 import { compiledObstacle, createCompiledDecoder } from '../../format/compiled/compiled-decoder.ts';
-import { binaryHead, binaryTail } from '../../format/compiled/row-bytes.ts';
+import { binaryHead, binaryTail } from '../../format/binary/row-bytes.ts';
 import type { Decoder } from '../../format/decoder.ts';
 import { createRecordDecoder } from '../../format/record-decoder.ts';
 import { createSplitter, type Splitter } from '../../format/split/splitter.ts';

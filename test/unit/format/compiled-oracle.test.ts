@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { compiledObstacle, createCompiledDecoder } from '../../../src/format/compiled/compiled-decoder.ts';
-import { createRowBytes, putInt16, putNull, reserve } from '../../../src/format/compiled/row-bytes.ts';
-import { valueEncoders } from '../../../src/format/compiled/value-encoders.ts';
+import { createRowBytes, putInt16, putNull, reserve } from '../../../src/format/binary/row-bytes.ts';
+import { encoderOf } from '../../../src/format/compiled/text-encoder.ts';
 import type { SourceTableSpec } from '../../../src/declaration.ts';
 import type { Decoder } from '../../../src/format/decoder.ts';
 import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
@@ -95,7 +95,7 @@ const binaryRecordDecoder = (table: SourceTableSpec, names: readonly string[]): 
     putInt16(out, row.length);
     for (const [index, value] of row.entries())
       if (value === null) putNull(out);
-      else valueEncoders[table.columns[index]!.type]!(value, out);
+      else encoderOf(table.columns[index]!)(value, out);
     return '';
   });
   return (block) => {

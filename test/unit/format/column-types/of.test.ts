@@ -57,10 +57,6 @@ describe('of', () => {
     },
   );
 
-  it('needs a type name', () => {
-    expect(ofType.optionsProblem?.({})).toContain('sqlType');
-  });
-
   it('passes text as it is', () => {
     expect(ofType.reader({ sqlType: 'citext' })('  x ')).toBe('  x ');
   });

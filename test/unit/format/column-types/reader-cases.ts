@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ColumnOptions } from '../../../../src/declaration.ts';
 import type { ColumnType } from '../../../../src/format/column-types/contract.ts';
+import { columnTypes } from '../../../../src/format/column-types/registry.ts';
 import type { RejectCode } from '../../../../src/model.ts';
 
 /** The text and what it is read as; without the latter it passes unchanged. */
@@ -39,12 +40,15 @@ export const describeReader = (
   });
 };
 
+const nameOf = (type: ColumnType): string =>
+  Object.entries<ColumnType>(columnTypes).find(([, known]) => known === type)![0];
+
 /** Options that a type must object to, with words of the objection. */
 export const describeProblems = (
   type: ColumnType,
   rows: readonly (readonly [options: ColumnOptions, words: string])[],
 ): void => {
-  describe(`options of ${type.name}`, () => {
+  describe(`options of ${nameOf(type)}`, () => {
     it.each(rows.map(([options, words]) => ({ options, words, name: JSON.stringify(options) })))(
       '$name: $words',
       ({ options, words }) => {
@@ -60,7 +64,7 @@ export const describeValues = (
   values: readonly (readonly [text: string, value: unknown])[],
   texts: readonly (readonly [value: unknown, text: string | undefined])[],
 ): void => {
-  describe(`values of ${type.name}`, () => {
+  describe(`values of ${nameOf(type)}`, () => {
     it.each(values.map(([text, value]) => ({ text, value, name: title(text) })))(
       '$name',
       ({ text, value }) => {

@@ -1,8 +1,13 @@
 // The list of types: complete, named by key, and able to read its own values back.
 
 import { describe, expect, it } from 'vitest';
-import type { ColumnOptions, ColumnTypeName } from '../../../../src/declaration.ts';
-import { canonicalReader, columnTypes } from '../../../../src/format/column-types/registry.ts';
+import type { ColumnOptions } from '../../../../src/declaration.ts';
+import {
+  canonicalReader,
+  columnTypes,
+  typeOf,
+  type ColumnTypeName,
+} from '../../../../src/format/column-types/registry.ts';
 
 const sql: Readonly<Record<ColumnTypeName, readonly [ColumnOptions, string]>> = {
   text: [{}, 'text'],
@@ -25,16 +30,14 @@ const sql: Readonly<Record<ColumnTypeName, readonly [ColumnOptions, string]>> = 
 };
 
 describe('columnTypes', () => {
-  it('has every type under its own name', () => {
-    const names = Object.entries(columnTypes).map(([key, { name }]) => [key, name]);
-    expect(names).toEqual(Object.keys(columnTypes).map((key) => [key, key]));
+  it('has every type of this table', () => {
     expect(Object.keys(columnTypes).sort()).toEqual(Object.keys(sql).sort());
   });
 
   it.each(Object.entries(sql).map(([name, [options, text]]) => ({ name, options, text })))(
     '$name is $text in DDL',
     ({ name, options, text }) => {
-      expect(columnTypes[name as ColumnTypeName].sql(options)).toBe(text);
+      expect(typeOf({ type: name }).sql(options)).toBe(text);
     },
   );
 });
@@ -51,7 +54,7 @@ describe('canonicalReader reads values whatever the file looks like', () => {
   it.each(rows.map(([name, options, value, text]) => ({ name, options, value, text })))(
     '$name $text',
     ({ name, options, value, text }) => {
-      const type = columnTypes[name];
+      const type = typeOf({ type: name });
       expect(canonicalReader(type, options)(type.fromValue(value)!)).toBe(text);
     },
   );

@@ -1,6 +1,6 @@
 // Constants that the row routine looks up in its memory.
 
-import { monthDaysAt, powersAt, wholePowersAt } from './row-memory.ts';
+import { monthDaysAt, powersAt, wholePowersAt } from './memory.ts';
 
 const powersOfTen = 16;
 const monthDays = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

@@ -4,7 +4,6 @@ import {
   i32,
   i64,
   leaveWith,
-  locals,
   loopWhile,
   sequence,
   when,
@@ -12,7 +11,7 @@ import {
   type Code,
   type Local,
 } from '../simd/wasm-code.ts';
-import { functionOf, type FunctionCode } from '../simd/wasm-module.ts';
+import { functionOf } from '../simd/wasm-module.ts';
 import { increase, masked } from './put-code.ts';
 
 const MINUS = 45;
@@ -32,24 +31,23 @@ export const valueOf = (decimal: Local): Code => i64.shr(decimal.get, i64.const(
 export const scaleOf = (decimal: Local): Code =>
   i32.wrap(masked(i64.shr(decimal.get, i64.const(scanned.scaleShift)), scanned.scaleMask));
 
-const variables = () =>
-  locals({
-    start: 'i32',
-    end: 'i32',
-    digit: 'i32',
-    negative: 'i32',
-    /** 0 or 1; and the digits behind it. */
-    point: 'i32',
-    scale: 'i32',
-    /** Bytes behind the sign, then digits. */
-    length: 'i32',
-    value: 'i64',
-    /** Eight characters, the last one in the highest byte. */
-    word: 'i64',
-    found: 'i64',
-    bits: 'i64',
-  });
-type Variables = ReturnType<typeof variables>;
+const variables = {
+  start: 'i32',
+  end: 'i32',
+  digit: 'i32',
+  negative: 'i32',
+  /** 0 or 1; and the digits behind it. */
+  point: 'i32',
+  scale: 'i32',
+  /** Bytes behind the sign, then digits. */
+  length: 'i32',
+  value: 'i64',
+  /** Eight characters, the last one in the highest byte. */
+  word: 'i64',
+  found: 'i64',
+  bits: 'i64',
+} as const;
+type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const none = leaveWith(i64.const(-1n));
 
@@ -140,27 +138,30 @@ const scanBytes = (v: Variables): Code =>
   );
 
 /** (start, end) -> `-?digits[.digits]` of at most fifteen digits as one i64, or -1. */
-export const scanDecimal = (): FunctionCode => {
-  const v = variables();
-  const isOutside = (most: number): Code =>
-    // A length below one is a large number less one.
-    i32.gt(i32.sub(v.length.get, i32.const(1)), i32.const(most - 1));
-  const body = sequence(
-    v.negative.set(i32.eq(i32.loadByte(v.start.get), i32.const(MINUS))),
-    v.start.set(i32.add(v.start.get, v.negative.get)),
-    v.length.set(i32.sub(v.end.get, v.start.get)),
-    when(isOutside(digitsMax + 1), none),
-    whenElse(i32.le(v.length.get, i32.const(8)), scanWord(v), scanBytes(v)),
-    when(isOutside(digitsMax), none),
-    i64.or(
-      i64.shl(v.value.get, i64.const(scanned.valueShift)),
-      i64.extend(
-        i32.or(
-          i32.or(v.negative.get, i32.shl(v.point.get, i32.const(1))),
-          i32.shl(v.scale.get, i32.const(Number(scanned.scaleShift))),
+export const scanDecimal = functionOf(
+  2,
+  variables,
+  (v) => {
+    const isOutside = (most: number): Code =>
+      // A length below one is a large number less one.
+      i32.gt(i32.sub(v.length.get, i32.const(1)), i32.const(most - 1));
+    return sequence(
+      v.negative.set(i32.eq(i32.loadByte(v.start.get), i32.const(MINUS))),
+      v.start.set(i32.add(v.start.get, v.negative.get)),
+      v.length.set(i32.sub(v.end.get, v.start.get)),
+      when(isOutside(digitsMax + 1), none),
+      whenElse(i32.le(v.length.get, i32.const(8)), scanWord(v), scanBytes(v)),
+      when(isOutside(digitsMax), none),
+      i64.or(
+        i64.shl(v.value.get, i64.const(scanned.valueShift)),
+        i64.extend(
+          i32.or(
+            i32.or(v.negative.get, i32.shl(v.point.get, i32.const(1))),
+            i32.shl(v.scale.get, i32.const(Number(scanned.scaleShift))),
+          ),
         ),
       ),
-    ),
-  );
-  return functionOf(v, 2, body, 'i64');
-};
+    );
+  },
+  'i64',
+);

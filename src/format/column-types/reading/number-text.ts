@@ -1,6 +1,26 @@
 // Numbers as files write them: decimal comma, groups of three digits, and the syntax of decimal literals.
 
-import type { ColumnOptions } from '../../declaration.ts';
+import type { OptionShape } from '../contract.ts';
+
+/** How a file writes numbers. */
+export interface FloatOptions {
+  /** Character before the decimals; '.' by default. */
+  readonly decimal?: ',' | '.';
+  /** Character between groups of three digits; none by default. */
+  readonly thousands?: string;
+}
+
+export const decimalOption: OptionShape = {
+  takes: 'text',
+  must: "',' or '.'",
+  oneOf: [',', '.'],
+  isSpelling: true,
+};
+export const thousandsOption: OptionShape = { takes: 'text', must: 'one character', isSpelling: true };
+
+/** Numbers are written as the server reads them. */
+export const writesPlainly = ({ decimal = '.', thousands }: FloatOptions): boolean =>
+  decimal === '.' && thousands === undefined;
 
 const zero = 48;
 const plus = 43;
@@ -32,8 +52,13 @@ export const afterZeros = (text: string, at: number): number => {
   return end;
 };
 
+interface Separators {
+  readonly decimal?: string | undefined;
+  readonly thousands?: string | undefined;
+}
+
 /** What is wrong with `decimal` and `thousands`; `decimal` is undefined for whole numbers. */
-export const separatorsProblem = ({ decimal, thousands }: ColumnOptions): string | undefined => {
+export const separatorsProblem = ({ decimal, thousands }: Separators): string | undefined => {
   if (thousands === undefined) return undefined;
   if (thousands.length !== 1) return "thousands must be one character, such as ','";
   if (/[\p{L}\p{N}+-]/u.test(thousands)) {
@@ -76,7 +101,7 @@ export type PlainNumber = (text: string) => string | undefined;
 const asItIs: PlainNumber = (text) => text;
 
 /** How numbers written with these separators become plain. */
-export const plainNumber = ({ decimal, thousands }: ColumnOptions): PlainNumber => {
+export const plainNumber = ({ decimal, thousands }: Separators): PlainNumber => {
   const comma = decimal === ',';
   if (thousands === undefined) return comma ? withPoint : asItIs;
   if (!comma) return (text) => withoutGroups(text, thousands);

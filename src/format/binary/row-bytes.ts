@@ -51,6 +51,24 @@ export const putInt64 = (out: RowBytes, value: number): void => {
   putInt32(out, value - high * twoTo32);
 };
 
+export const putBigInt64 = (out: RowBytes, value: bigint): void => {
+  reserve(out, 12);
+  putInt32(out, 8);
+  out.bytes.writeBigInt64BE(value, out.at);
+  out.at += 8;
+};
+
+/** No unit of UTF-16 takes more than three bytes. */
+export const utf8BytesMax = (text: string): number => 3 * text.length;
+
+/** Writes length and bytes; an encoder of a column type as it is. */
+export const putText = (text: string, out: RowBytes): void => {
+  reserve(out, 4 + utf8BytesMax(text));
+  const length = out.bytes.write(text, out.at + 4);
+  putInt32(out, length);
+  out.at += length;
+};
+
 const doubles = new Float64Array(1);
 const singles = new Float32Array(1);
 const doubleWords = new Int32Array(doubles.buffer);

@@ -1,9 +1,9 @@
 // Refusals as sentences: every reason names the text, short and printable, and the type.
 
-import { reasonTextCharsMax } from '../../limits.ts';
-import type { RejectCode } from '../../model.ts';
-import { inQuotes } from '../../wording.ts';
-import type { Refusal } from './contract.ts';
+import { reasonTextCharsMax } from '../../../limits.ts';
+import type { RejectCode } from '../../../model.ts';
+import { inQuotes } from '../../../wording.ts';
+import type { Refusal } from '../contract.ts';
 
 // A character is at most two code units, so the list never holds a text of megabytes.
 const cut = (text: string): string => {

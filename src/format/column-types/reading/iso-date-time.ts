@@ -1,6 +1,6 @@
 // Dates and times in ISO 8601, the default of the date types: shapes first, then the calendar.
 
-import type { Reader, Refusal } from './contract.ts';
+import type { Reader, Refusal } from '../contract.ts';
 import { isDay, isTimeOfDay, readDigits, readTwo } from './calendar.ts';
 import { isOffsetAt } from './offset.ts';
 import { bare, isNot, refuse } from './refusal.ts';

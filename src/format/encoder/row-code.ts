@@ -1,66 +1,41 @@
 // The row routine: delimiters and records of a window in, rows of COPY's binary format out, column by column.
 
-import { scanFields } from '../simd/field-scan.ts';
 import {
-  call,
   drop,
   i32,
   leaveWith,
-  locals,
   loopWhile,
   sequence,
   when,
   whenElse,
   type Code,
+  type Local,
 } from '../simd/wasm-code.ts';
-import { createRoutine, functionOf, type FunctionCode, type Routine } from '../simd/wasm-module.ts';
-import { encodeColumn, f } from './column-code.ts';
-import { scanDecimal } from './decimal-code.ts';
-import { findToken, flag, placeFields, takeOffDoubles } from './field-code.ts';
-import { readDigits, readMoment } from './moment-code.ts';
+import { functionOf, type Call } from '../simd/wasm-module.ts';
+import { flag } from './field-code.ts';
+import { columnBytes } from './kinds.ts';
 import { increase, zero } from './put-code.ts';
-import {
-  column,
-  delimitersAt,
-  endsAt,
-  outEnd,
-  planAt,
-  startsAt,
-  state,
-  stopped,
-  textAt,
-  wanted,
-} from './row-memory.ts';
-import { readFloat, readInteger, readNumeric, readText } from './value-code.ts';
+import { delimitersAt, endsAt, outEnd, startsAt, state, stopped, textAt, wanted } from './memory.ts';
 
-/** What the routine asks the host. */
-export interface RowHost {
-  /** (column's place, address) -> the address behind the value that was written there, or 0: refused or not sure. */
-  readonly encodeByText: (index: number, out: number) => number;
-  /** -> whether the record that stands in the slots is wanted, as `wanted` says. */
-  readonly isWanted: () => number;
-}
-
-const variables = () =>
-  locals({
-    record: 'i32',
-    records: 'i32',
-    shift: 'i32',
-    textEnd: 'i32',
-    start: 'i32',
-    end: 'i32',
-    next: 'i32',
-    last: 'i32',
-    out: 'i32',
-    mark: 'i32',
-    column: 'i32',
-    columnsEnd: 'i32',
-    copied: 'i32',
-    filtered: 'i32',
-    between: 'i32',
-    wanted: 'i32',
-  });
-type Variables = ReturnType<typeof variables>;
+const variables = {
+  record: 'i32',
+  records: 'i32',
+  shift: 'i32',
+  textEnd: 'i32',
+  start: 'i32',
+  end: 'i32',
+  next: 'i32',
+  last: 'i32',
+  out: 'i32',
+  mark: 'i32',
+  column: 'i32',
+  columnsEnd: 'i32',
+  copied: 'i32',
+  filtered: 'i32',
+  between: 'i32',
+  wanted: 'i32',
+} as const;
+type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const set = (address: number, value: Code): Code => i32.store(zero, address, value);
 
@@ -75,17 +50,17 @@ const stop = (v: Variables, reason: number): Code =>
     leaveWith(v.record.get),
   );
 
-const listFields = (v: Variables): Code =>
+const listFields = (v: Variables, call: Call): Code =>
   sequence(
     set(state.next, i32.const(delimitersAt)),
     set(
       state.listEnd,
-      call(f.scanFields, i32.const(textAt), v.textEnd.get, flag(state.delimiter), flag(state.quote)),
+      call('scanFields', i32.const(textAt), v.textEnd.get, flag(state.delimiter), flag(state.quote)),
     ),
   );
 
 /** Finds the record's delimiters: as many as there should be, no more and no fewer. */
-const findFields = (v: Variables): Code =>
+const findFields = (v: Variables, call: Call): Code =>
   sequence(
     loopWhile(i32.lt(i32.load(v.next.get), v.start.get), increase(v.next, 4)),
     v.last.set(i32.add(v.next.get, v.between.get)),
@@ -95,19 +70,19 @@ const findFields = (v: Variables): Code =>
       i32.and(i32.ne(v.between.get, zero), i32.ge(i32.load(i32.sub(v.last.get, i32.const(4))), v.end.get)),
       stop(v, stopped.unsure),
     ),
-    drop(call(f.placeFields, v.next.get, v.start.get, v.end.get)),
+    drop(call('placeFields', v.next.get, v.start.get, v.end.get)),
   );
 
-const encodeRow = (v: Variables): Code =>
+const encodeRow = (v: Variables, call: Call): Code =>
   sequence(
     i32.storeShort(v.out.get, 0, flag(state.rowHead)),
     increase(v.out, 2),
     v.column.set(flag(state.columnsAt)),
     loopWhile(
       i32.lt(v.column.get, v.columnsEnd.get),
-      v.out.set(call(f.encodeColumn, v.column.get, v.out.get)),
+      v.out.set(call('encodeColumn', v.column.get, v.out.get)),
       when(i32.isZero(v.out.get), stop(v, stopped.unsure)),
-      increase(v.column, column.bytes),
+      increase(v.column, columnBytes),
     ),
     v.mark.set(v.out.get),
     increase(v.copied, 1),
@@ -117,13 +92,12 @@ const encodeRow = (v: Variables): Code =>
  * (record, records, shift, textEnd) -> the record it stopped at. `shift` makes an address of an offset; `textEnd` is 0
  * when the delimiters of the window are listed.
  */
-const encodeRows = (): FunctionCode => {
-  const v = variables();
+export const encodeRows = functionOf(4, variables, (v, call) => {
   const offsetAt = (list: number): Code =>
     i32.add(i32.load(i32.shl(v.record.get, i32.const(2)), list), v.shift.get);
   const needed = i32.add(flag(state.rowRoom), i32.mul(flag(state.perByte), i32.sub(v.end.get, v.start.get)));
-  const body = sequence(
-    when(v.textEnd.get, listFields(v)),
+  return sequence(
+    when(v.textEnd.get, listFields(v, call)),
     v.next.set(flag(state.next)),
     v.mark.set(flag(state.out)),
     v.between.set(flag(state.between)),
@@ -134,44 +108,18 @@ const encodeRows = (): FunctionCode => {
       v.start.set(offsetAt(startsAt)),
       v.end.set(offsetAt(endsAt)),
       when(i32.gt(i32.add(v.out.get, needed), i32.const(outEnd)), stop(v, stopped.full)),
-      findFields(v),
+      findFields(v, call),
       v.wanted.set(i32.const(wanted.yes)),
       when(
         flag(state.filter),
-        v.wanted.set(call(f.isWanted)),
+        v.wanted.set(call('isWanted')),
         when(i32.eq(v.wanted.get, i32.const(wanted.unsure)), stop(v, stopped.unsure)),
       ),
-      whenElse(v.wanted.get, encodeRow(v), increase(v.filtered, 1)),
+      whenElse(v.wanted.get, encodeRow(v, call), increase(v.filtered, 1)),
       v.next.set(v.last.get),
       increase(v.record, 1),
     ),
     stop(v, stopped.atEnd),
     zero,
   );
-  return functionOf(v, 4, body);
-};
-
-/** Compiles the routine; its memory ends where the plan of a table begins. */
-export const createRowRoutine = ({ encodeByText, isWanted }: RowHost): Routine =>
-  createRoutine(
-    [
-      scanFields(delimitersAt),
-      scanDecimal(),
-      readInteger(),
-      readFloat(),
-      readNumeric(),
-      readText(),
-      readDigits(),
-      readMoment((from, count) => call(f.readDigits, from, count)),
-      takeOffDoubles(),
-      placeFields((start, end, quote) => call(f.takeOffDoubles, start, end, quote)),
-      findToken(),
-      encodeColumn(),
-      encodeRows(),
-    ],
-    planAt,
-    [
-      { parameters: 2, run: encodeByText },
-      { parameters: 0, run: isWanted },
-    ],
-  );
+});

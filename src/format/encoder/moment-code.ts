@@ -1,26 +1,16 @@
 // Dates and timestamps of a pattern with fixed places, such as YYYYMMDDHHmm, from bytes to binary, in WebAssembly.
 
-import {
-  i32,
-  i64,
-  leaveWith,
-  locals,
-  loopWhile,
-  sequence,
-  when,
-  type Code,
-  type Local,
-} from '../simd/wasm-code.ts';
-import { functionOf, type FunctionCode } from '../simd/wasm-module.ts';
-import { column, kind, literal, literalList, monthDaysAt } from './row-memory.ts';
+import { i32, i64, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../simd/wasm-code.ts';
+import { functionOf, type Call } from '../simd/wasm-module.ts';
+import { offsetOf } from './kinds.ts';
+import { literal, literalList, monthDaysAt } from './memory.ts';
 import { increase, notSure, putConstant, putInt32, putInt64, zero } from './put-code.ts';
 
 const ZERO = 48;
 
 /** (from, count) -> the value of so many digits, or -1. */
-export const readDigits = (): FunctionCode => {
-  const v = locals({ from: 'i32', count: 'i32', digit: 'i32', value: 'i32' });
-  const body = sequence(
+export const readDigits = functionOf(2, { from: 'i32', count: 'i32', digit: 'i32', value: 'i32' }, (v) => {
+  return sequence(
     v.count.set(i32.add(v.from.get, v.count.get)),
     loopWhile(
       i32.lt(v.from.get, v.count.get),
@@ -31,35 +21,35 @@ export const readDigits = (): FunctionCode => {
     ),
     v.value.get,
   );
-  return functionOf(v, 2, body);
-};
+});
 
-const variables = () =>
-  locals({
-    column: 'i32',
-    start: 'i32',
-    end: 'i32',
-    out: 'i32',
-    at: 'i32',
-    count: 'i32',
-    year: 'i32',
-    month: 'i32',
-    day: 'i32',
-    hour: 'i32',
-    minute: 'i32',
-    second: 'i32',
-    days: 'i32',
-    ofEra: 'i32',
-    value: 'i64',
-  });
-type Variables = ReturnType<typeof variables>;
+const variables = {
+  column: 'i32',
+  start: 'i32',
+  end: 'i32',
+  out: 'i32',
+  at: 'i32',
+  count: 'i32',
+  year: 'i32',
+  month: 'i32',
+  day: 'i32',
+  hour: 'i32',
+  minute: 'i32',
+  second: 'i32',
+  days: 'i32',
+  ofEra: 'i32',
+  value: 'i64',
+} as const;
+type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-const setting = (v: Variables, offset: number): Code => i32.load(v.column.get, offset);
+/** A field of the column's layout, which both kinds have in the same place. */
+const dayField = (v: Variables, field: Parameters<typeof offsetOf<'date'>>[1]): Code =>
+  i32.load(v.column.get, offsetOf('date', field));
 
 /** Every literal of the pattern stands where it should. */
 const checkLiterals = (v: Variables): Code =>
   sequence(
-    v.at.set(setting(v, column.h)),
+    v.at.set(dayField(v, 'literals')),
     v.count.set(i32.load(v.at.get, literalList.count)),
     loopWhile(
       v.count.get,
@@ -135,33 +125,48 @@ const countDays = (v: Variables): Code => {
   );
 };
 
-/** (column, start, end, out) -> the address behind the value, or 0. `digits` calls `readDigits`. */
-export const readMoment = (digits: (from: Code, count: Code) => Code): FunctionCode => {
-  const v = variables();
-  const part = (target: Local, place: number, count: number): Code =>
-    target.set(digits(i32.add(v.start.get, setting(v, place)), i32.const(count)));
-  const timePart = (target: Local, place: number, limit: number): Code =>
-    sequence(
-      when(i32.ne(setting(v, place), i32.const(-1)), part(target, place, 2)),
-      when(i32.ge(target.get, i32.const(limit)), notSure),
-    );
-  const body = sequence(
-    when(i32.ne(i32.sub(v.end.get, v.start.get), setting(v, column.a)), notSure),
+/** Reads the day and counts it. */
+const takeDay = (v: Variables, call: Call): Code => {
+  const part = (target: Local, field: 'year' | 'month' | 'day', digits: number): Code =>
+    target.set(call('readDigits', i32.add(v.start.get, dayField(v, field)), i32.const(digits)));
+  return sequence(
+    when(i32.ne(i32.sub(v.end.get, v.start.get), dayField(v, 'length')), notSure),
     checkLiterals(v),
-    part(v.year, column.b, 4),
-    part(v.month, column.c, 2),
-    part(v.day, column.d, 2),
+    part(v.year, 'year', 4),
+    part(v.month, 'month', 2),
+    part(v.day, 'day', 2),
     checkDay(v),
     countDays(v),
-    when(
-      i32.eq(setting(v, column.kind), i32.const(kind.date)),
-      putConstant(v.out, 0, 4),
-      putInt32(v.out, 4, v.days),
-      leaveWith(i32.add(v.out.get, i32.const(8))),
-    ),
-    timePart(v.hour, column.e, 24),
-    timePart(v.minute, column.f, 60),
-    timePart(v.second, column.g, 60),
+  );
+};
+
+/** (column, start, end, out) -> the address after the value, or 0. */
+export const readDate = functionOf(4, variables, (v, call) =>
+  sequence(
+    takeDay(v, call),
+    putConstant(v.out, 0, 4),
+    putInt32(v.out, 4, v.days),
+    i32.add(v.out.get, i32.const(8)),
+  ),
+);
+
+/** (column, start, end, out) -> the address after the value, or 0. */
+export const readTimestamp = functionOf(4, variables, (v, call) => {
+  const part = (target: Local, field: 'hour' | 'minute' | 'second', limit: number): Code => {
+    const place = i32.load(v.column.get, offsetOf('timestamp', field));
+    return sequence(
+      when(
+        i32.ne(place, i32.const(-1)),
+        target.set(call('readDigits', i32.add(v.start.get, place), i32.const(2))),
+      ),
+      when(i32.ge(target.get, i32.const(limit)), notSure),
+    );
+  };
+  return sequence(
+    takeDay(v, call),
+    part(v.hour, 'hour', 24),
+    part(v.minute, 'minute', 60),
+    part(v.second, 'second', 60),
     v.value.set(
       i64.mul(
         i64.add(
@@ -180,5 +185,4 @@ export const readMoment = (digits: (from: Code, count: Code) => Code): FunctionC
     putInt64(v.out, 4, v.value),
     i32.add(v.out.get, i32.const(12)),
   );
-  return functionOf(v, 4, body);
-};
+});

@@ -70,7 +70,7 @@ export const planAt = outEnd + 64;
 /** A field that is wanted: 4 x its place in the record, and where it stands in the current one. */
 export const slot = { place: 0, start: 4, end: 8, bytes: 12 };
 
-/** A column, as offsets of i32. */
+/** A column, as offsets of i32; what is its kind's own follows: see kinds.ts. */
 export const column = {
   kind: 0,
   /** Address of its slot, or of the list of its slots when it is glued. */
@@ -81,34 +81,7 @@ export const column = {
   tokens: 16,
   /** Its place among the table's columns. */
   index: 20,
-  /** What its kind needs: see below. */
-  a: 24,
-  b: 28,
-  c: 32,
-  d: 36,
-  e: 40,
-  f: 44,
-  g: 48,
-  h: 52,
-  bytes: 56,
-};
-
-/** Kinds of columns that are read from bytes, and what they keep in a, b, c … */
-export const kind = {
-  /** Every value is read as a text. */
-  other: 0,
-  /** a: most bytes for which the length is sure. */
-  text: 1,
-  /** a: bytes of the value · c and e: least and most, as i64. */
-  integer: 2,
-  real: 3,
-  double: 4,
-  /** a: most decimals · b: digits before the point. */
-  numeric: 5,
-  /** a: length of the pattern · b, c, d: places of year, month, day · h: its literals. */
-  date: 6,
-  /** The same · e, f, g: places of hour, minute, second, or -1. */
-  timestamp: 7,
+  own: 24,
 };
 
 /** A list of tokens: a bit for each length that one has (the last bit: 31 and longer), how many, then each. */

@@ -1,0 +1,104 @@
+// One column of a record, in WebAssembly: its fields, tokens, the usual spellings of its type, and the host for the others.
+
+import {
+  i32,
+  leaveWith,
+  loopWhile,
+  sequence,
+  when,
+  whenElse,
+  type Code,
+  type Local,
+} from '../simd/wasm-code.ts';
+import { functionOf, type Call } from '../simd/wasm-module.ts';
+import { flag, mayBeOneOf, trimBlanks } from './field-code.ts';
+import { copyBytes, increase, notSure, zero } from './put-code.ts';
+import { kindList } from './kinds.ts';
+import { column, glueAt, glueBytes, slot, state, token } from './memory.ts';
+
+const is = (value: Code, wanted: number): Code => i32.eq(value, i32.const(wanted));
+
+const variables = {
+  column: 'i32',
+  out: 'i32',
+  slot: 'i32',
+  start: 'i32',
+  end: 'i32',
+  parts: 'i32',
+  list: 'i32',
+  to: 'i32',
+  length: 'i32',
+  at: 'i32',
+  nulls: 'i32',
+  tokens: 'i32',
+  kind: 'i32',
+} as const;
+type Variables = Readonly<Record<keyof typeof variables, Local>>;
+
+/** Reads the bytes as the column's kind, and sets `at` after the value; 0 when the spelling is not the usual one. */
+const readValue = (v: Variables, call: Call): Code => {
+  const read = (routine: string): Code =>
+    v.at.set(call(routine, v.column.get, v.start.get, v.end.get, v.out.get));
+  return sequence(
+    v.kind.set(i32.load(v.column.get, column.kind)),
+    kindList.reduceRight(
+      (others, { number, routine }) => whenElse(is(v.kind.get, number), read(routine), others),
+      v.at.set(zero),
+    ),
+  );
+};
+
+/** Ends with what is written for the token, when the bytes are one of the list. */
+const takeToken = (v: Variables, list: Local, call: Call): Code =>
+  when(
+    mayBeOneOf(list, v.start, v.end),
+    v.at.set(call('findToken', list.get, v.start.get, v.end.get)),
+    when(
+      v.at.get,
+      v.length.set(i32.load(v.at.get, token.valueBytes)),
+      when(is(v.length.get, -1), notSure),
+      v.start.set(i32.load(v.at.get, token.valueAt)),
+      copyBytes(v.out, v.start, v.length, v.at),
+      leaveWith(i32.add(v.out.get, v.length.get)),
+    ),
+  );
+
+/** (column, out) -> the address behind the value, or 0: the record is refused, or at least this column is not sure. */
+export const encodeColumn = functionOf(2, variables, (v, call) => {
+  const byText = call('encodeByText', i32.load(v.column.get, column.index), v.out.get);
+  const takeField = sequence(
+    v.start.set(i32.load(v.slot.get, slot.start)),
+    v.end.set(i32.load(v.slot.get, slot.end)),
+    when(flag(state.trim), trimBlanks(v.start, v.end)),
+    takeToken(v, v.nulls, call),
+  );
+  const glue = sequence(
+    v.list.set(v.slot.get),
+    v.to.set(i32.const(glueAt)),
+    loopWhile(
+      v.parts.get,
+      v.slot.set(i32.load(v.list.get)),
+      takeField,
+      v.length.set(i32.sub(v.end.get, v.start.get)),
+      when(i32.gt(i32.add(v.to.get, v.length.get), i32.const(glueAt + glueBytes)), leaveWith(byText)),
+      copyBytes(v.to, v.start, v.length, v.at),
+      v.to.set(i32.add(v.to.get, v.length.get)),
+      increase(v.list, 4),
+      increase(v.parts, -1),
+    ),
+    v.start.set(i32.const(glueAt)),
+    v.end.set(v.to.get),
+  );
+  return sequence(
+    v.nulls.set(i32.load(v.column.get, column.nulls)),
+    v.slot.set(i32.load(v.column.get, column.slots)),
+    v.parts.set(i32.load(v.column.get, column.parts)),
+    when(is(v.parts.get, 1), takeField),
+    when(i32.gt(v.parts.get, i32.const(1)), glue),
+    v.tokens.set(i32.load(v.column.get, column.tokens)),
+    takeToken(v, v.tokens, call),
+    readValue(v, call),
+    when(v.at.get, leaveWith(v.at.get)),
+    byText,
+  );
+});

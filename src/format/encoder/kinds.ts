@@ -1,0 +1,83 @@
+// Kinds of columns that the row routine reads from bytes: what each keeps in memory, and which routine reads it.
+
+import { column } from './memory.ts';
+
+/** A field of a column's layout: a number of 32 or 64 bits, or the address of a pattern's literals. */
+type FieldType = 'i32' | 'i64' | 'literals';
+
+/** Each literal of a pattern: its place, and the byte that stands there. */
+export type Literals = readonly (readonly [place: number, byte: number])[];
+
+const day = { length: 'i32', year: 'i32', month: 'i32', day: 'i32', literals: 'literals' } as const;
+
+/**
+ * The kinds, the usual ones first: in this order the routine looks for a column's kind. `routine` is one of routines.ts,
+ * and reads (column, start, end, out) -> the address after the value, or 0: the spelling is not the usual one.
+ */
+const kinds = {
+  /** bytesMax: the length is sure up to here. */
+  text: { routine: 'readText', layout: { bytesMax: 'i32' } },
+  real: { routine: 'readReal', layout: {} },
+  /** bytes: of the value. */
+  integer: { routine: 'readInteger', layout: { bytes: 'i32', least: 'i64', most: 'i64' } },
+  double: { routine: 'readDouble', layout: {} },
+  numeric: { routine: 'readNumeric', layout: { decimalsMax: 'i32', integersMax: 'i32' } },
+  /** length: of the pattern · year, month …: their places in it, or -1. */
+  date: { routine: 'readDate', layout: day },
+  timestamp: { routine: 'readTimestamp', layout: { ...day, hour: 'i32', minute: 'i32', second: 'i32' } },
+} as const satisfies Readonly<
+  Record<string, { readonly routine: string; readonly layout: Readonly<Record<string, FieldType>> }>
+>;
+
+type Kinds = typeof kinds;
+type Name = keyof Kinds;
+type Value<Type> = Type extends 'i32' ? number : Type extends 'i64' ? bigint : Literals;
+
+/** Every value is read as a text, by the column's reader. */
+export const notFromBytes = { kind: 'other' } as const;
+
+/** How the routine reads a column: a kind, and what its layout names. */
+export type ByteKind =
+  | typeof notFromBytes
+  | {
+      [Kind in Name]: { readonly kind: Kind } & {
+        readonly [Field in keyof Kinds[Kind]['layout']]: Value<Kinds[Kind]['layout'][Field]>;
+      };
+    }[Name];
+
+const sizes: Readonly<Record<FieldType, number>> = { i32: 4, i64: 8, literals: 4 };
+
+/** Where the fields of a layout stand in a column, and where it ends. */
+const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {
+  let end: number = column.own;
+  const fields = Object.entries(layout).map(([name, type]) => {
+    const field = { name, type, offset: end };
+    end += sizes[type];
+    return field;
+  });
+  return { fields, end };
+};
+
+const layouts = Object.entries(kinds).map(([name, { routine, layout }], index) => ({
+  name,
+  routine,
+  /** What stands in `column.kind`; 0 is `notFromBytes`. */
+  number: index + 1,
+  ...offsetsOf(layout),
+}));
+
+/** The kinds with their numbers and routines, in order. */
+export const kindList: readonly { readonly number: number; readonly routine: string }[] = layouts;
+
+/** Number of a kind, and the fields of its layout with their offsets. */
+export const layoutOf = ({ kind }: ByteKind): Pick<(typeof layouts)[number], 'number' | 'fields'> =>
+  layouts.find(({ name }) => name === kind) ?? { number: 0, fields: [] };
+
+/** Offset of a field in columns of a kind. */
+export const offsetOf = <Kind extends Name>(
+  kind: Kind,
+  field: keyof Kinds[Kind]['layout'] & string,
+): number => layouts.find(({ name }) => name === kind)!.fields.find(({ name }) => name === field)!.offset;
+
+/** Bytes of a column, whatever its kind. */
+export const columnBytes = Math.max(...layouts.map(({ end }) => end));

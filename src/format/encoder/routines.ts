@@ -1,0 +1,50 @@
+// The row encoder: every routine of its WebAssembly module, in order, and what it asks the host.
+//
+// How to change it
+// - `npm run encoder:dump` prints the module as text, with the names of routines and variables.
+// - A routine is a `functionOf` in one of the files here and one line below; it calls others by their names. The state, the
+//   lists and the tables that it works on are named in memory.ts, what a kind of column keeps there in kinds.ts.
+// - A kind of column is an entry in kinds.ts and a routine that reads it; a column type chooses it in its `bytes`.
+// - A routine may be unsure, but never wrong: where it leaves the usual spelling it returns 0, and the column's reader decides.
+// - Reads and writes of sixteen bytes go over the end of what is meant by up to `overrun`; a row has room for what
+//   `rowRoom` and `perByte` say (compiled/row-plan.ts): a value that may be longer needs more of it.
+// - test/unit/format/encoder/routines.test.ts calls each routine with bytes; compiled-oracle.test.ts beside it compares whole
+//   files with the record decoder, test/integration/compiled.test.ts the values with the server's own.
+
+import { scanFields } from '../simd/field-scan.ts';
+import { encodeColumn } from './column-code.ts';
+import { scanDecimal } from './decimal-code.ts';
+import { findToken, placeFields, takeOffDoubles } from './field-code.ts';
+import { delimitersAt, planAt } from './memory.ts';
+import { readDate, readDigits, readTimestamp } from './moment-code.ts';
+import { readDouble, readInteger, readNumeric, readReal } from './number-code.ts';
+import { encodeRows } from './row-code.ts';
+import { readText } from './text-code.ts';
+
+/** The module; its memory ends where the plan of a table begins. */
+export const encoderModule = {
+  memoryBytes: planAt,
+  imported: {
+    /** (column's place, address) -> the address after the value that was written there, or 0: refused or not sure. */
+    encodeByText: 2,
+    /** () -> whether the record that stands in the slots is wanted, as `wanted` says. */
+    isWanted: 0,
+  },
+  functions: {
+    scanFields: scanFields(delimitersAt),
+    scanDecimal,
+    readInteger,
+    readReal,
+    readDouble,
+    readNumeric,
+    readText,
+    readDigits,
+    readDate,
+    readTimestamp,
+    takeOffDoubles,
+    placeFields,
+    findToken,
+    encodeColumn,
+    encodeRows,
+  },
+};

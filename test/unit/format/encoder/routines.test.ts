@@ -1,0 +1,302 @@
+// Each routine of the row encoder by itself: bytes in, what it returns and writes out. A result of 0 is "not sure".
+
+import { describe, expect, it } from 'vitest';
+import { kindList } from '../../../../src/format/encoder/kinds.ts';
+import {
+  column,
+  delimitersAt,
+  endsAt,
+  outAt,
+  planAt,
+  slot,
+  startsAt,
+  state,
+  stopped,
+  textAt,
+  tokenList,
+  wanted,
+} from '../../../../src/format/encoder/memory.ts';
+import { encoderModule } from '../../../../src/format/encoder/routines.ts';
+import { setTables } from '../../../../src/format/encoder/tables.ts';
+import { createRowPlan, type RowPlan } from '../../../../src/format/compiled/row-plan.ts';
+import { typeOf } from '../../../../src/format/column-types/registry.ts';
+import { compile } from '../../../../src/format/simd/wasm-module.ts';
+import { column as columnOf, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
+import { tableOf } from '../reading.ts';
+
+/** What the host was asked, by the column's place. */
+const asked: number[] = [];
+const routines = compile(encoderModule, {
+  encodeByText: (index = 0) => {
+    asked.push(index);
+    return 0;
+  },
+  isWanted: () => wanted.yes,
+});
+const memory = Buffer.from(routines.memory.buffer);
+setTables(memory);
+
+const set = (address: number, value: number): void => void memory.writeInt32LE(value, address);
+const get = (address: number): number => memory.readInt32LE(address);
+
+/** Puts a text where the window is; returns its first and its last address. */
+const putText = (text: string): readonly [number, number] => {
+  memory.fill(0, textAt, textAt + 512);
+  return [textAt, textAt + memory.write(text, textAt)];
+};
+
+const header = ['a', 'b', 'c'];
+
+/** Puts the plan of a table with these columns into the memory. */
+const putPlan = (columns: Readonly<Record<string, AnyColumn>>, options: object = {}): RowPlan => {
+  const plan = createRowPlan(tableOf({ nulls: ['', 'NA'], ...options }, { columns }), header);
+  memory.set(plan.bytes, planAt);
+  set(state.slotsAt, planAt);
+  set(state.slotsEnd, plan.slotsEnd);
+  set(state.columnsAt, plan.columnsAt);
+  set(state.columnsEnd, plan.columnsEnd);
+  return plan;
+};
+
+/** What is written for a text that the column's reader takes as it is. */
+const encoded = (type: string, text: string): string => {
+  const out = { bytes: Buffer.alloc(1024), at: 0 };
+  const { encode } = typeOf({ type });
+  if (typeof encode === 'function') encode(text, out);
+  return out.bytes.toString('hex', 0, out.at);
+};
+
+const written = (end: number): string | undefined =>
+  end === 0 ? undefined : memory.toString('hex', outAt, end);
+
+describe('scanDecimal', () => {
+  // The digits above eight bits, then the scale from bit 2, whether there is a point, the sign.
+  const scanned = (digits: bigint, scale: number, hasPoint: boolean, isNegative: boolean): bigint =>
+    (digits << 8n) | BigInt((scale << 2) | (Number(hasPoint) << 1) | Number(isNegative));
+  it.each([
+    { text: '7', result: scanned(7n, 0, false, false) },
+    { text: '-7', result: scanned(7n, 0, false, true) },
+    { text: '12345678', result: scanned(12_345_678n, 0, false, false) },
+    { text: '-123456.78', result: scanned(12_345_678n, 2, true, true) },
+    { text: '123456789012345', result: scanned(123_456_789_012_345n, 0, false, false) },
+    { text: '0.00000000000001', result: scanned(1n, 14, true, false) },
+    { text: '5.', result: scanned(5n, 0, true, false) },
+    ...['', '-', '.', '+5', '1e3', '1,5', '1.2.3', '12345678a', '1234567890123456', ' 5', '٣'].map(
+      (text) => ({
+        text,
+        result: -1n,
+      }),
+    ),
+  ])('"$text"', ({ text, result }) => {
+    expect(routines.scanDecimal(...putText(text))).toBe(result);
+  });
+});
+
+/** The routine that reads each kind, and the table's column that chooses it. */
+const reading = {
+  readText: ['text', columnOf.text('a')],
+  'readText of 4': ['varchar', columnOf.varchar('a', { length: 4 })],
+  'readInteger of 2': ['smallint', columnOf.smallint('a')],
+  'readInteger of 4': ['integer', columnOf.integer('a')],
+  'readInteger of 8': ['bigint', columnOf.bigint('a')],
+  readReal: ['real', columnOf.real('a')],
+  readDouble: ['double', columnOf.double('a')],
+  readNumeric: ['numeric', columnOf.numeric('a', { precision: 7, scale: 2 })],
+  readDate: ['date', columnOf.date('a')],
+  readTimestamp: ['timestamp', columnOf.timestamp('a', { format: 'YYYY-MM-DD HH:mm:ss' })],
+} as const;
+
+describe('a routine that reads a kind writes what the encoder of the type writes', () => {
+  const rows: readonly (readonly [keyof typeof reading, readonly string[], readonly string[]])[] = [
+    ['readText', ['', 'a', 'é and more than sixteen bytes'], []],
+    ['readText of 4', ['', 'abcd'], ['abcde', 'ééé']],
+    ['readInteger of 2', ['0', '-32768', '32767', '007'], ['32768', '-32769', '1.0', '+1', 'x']],
+    ['readInteger of 4', ['2147483647', '-2147483648'], ['2147483648', '-2147483649']],
+    ['readInteger of 8', ['999999999999999', '-1'], ['9223372036854775807']],
+    ['readReal', ['0', '-0', '0.1', '-3.25'], ['NaN', '1e5', '16777217']],
+    ['readDouble', ['0', '-0', '0.1', '123456789012345', '-3.25'], ['Infinity', '1234567890123456']],
+    [
+      'readNumeric',
+      ['0', '-0.00', '0.05', '10000', '99999.99', '-12345.6', '00001'],
+      ['123456', '0.001', 'NaN'],
+    ],
+    ['readDate', ['0001-01-01', '2000-02-29', '9999-12-31'], ['1900-02-29', '2011-1-01', '2011/01/01']],
+    [
+      'readTimestamp',
+      ['1999-12-31 23:59:59', '2011-01-01 00:00:00'],
+      ['2011-01-01 24:00:00', '2011-01-01T00:00:00', '2011-02-30 00:00:00', '2011-01-01 00:00:60'],
+    ],
+  ];
+  const values = rows.flatMap(([name, taken, left]) => [
+    ...taken.map((text) => ({ name, text, isTaken: true })),
+    ...left.map((text) => ({ name, text, isTaken: false })),
+  ]);
+
+  it.each(values)('$name of "$text": $isTaken', ({ name, text, isTaken }) => {
+    const [type, declared] = reading[name];
+    const { columnsAt } = putPlan({ v: declared });
+    const routine = name.split(' ')[0] as keyof typeof encoderModule.functions;
+    const end = routines[routine](columnsAt, ...putText(text), outAt);
+    // What the server is sent for 2011-01-01 00:00 is the same with a T.
+    const canonical = type === 'timestamp' ? text.replace(' ', 'T') : text;
+    expect(written(end)).toBe(isTaken ? encoded(type, canonical) : undefined);
+  });
+
+  it('has a test of every kind', () => {
+    const kinds = Object.values(reading).map(([type, declared]) => {
+      const [spec] = tableOf({}, { columns: { v: declared } }).columns;
+      return typeOf({ type }).bytes(spec!.options).kind;
+    });
+    expect(new Set(kinds).size).toBe(kindList.length);
+  });
+});
+
+it.each([
+  ['0053', 53],
+  ['', 0],
+  ['5x', -1],
+])('readDigits of "%s" gives %d', (text, value) => {
+  const [start, end] = putText(text);
+  expect(routines.readDigits(start, end - start)).toBe(value);
+});
+
+it.each([
+  ['plain', 'plain'],
+  ['a""b', 'a"b'],
+  ['""""', '""'],
+  ['', ''],
+])('takeOffDoubles makes of %s %s', (text, content) => {
+  const [start, end] = putText(text);
+  const to = routines.takeOffDoubles(start, end, 34);
+  expect(memory.toString('utf8', start, to)).toBe(content);
+});
+
+describe('findToken', () => {
+  it.each([
+    ['', 0],
+    ['NA', 1],
+    ['-', 2],
+    ['none', 3],
+    ['no', -1],
+    ['nonE', -1],
+  ])('finds "%s" at %d', (text, index) => {
+    const { columnsAt } = putPlan({ v: columnOf.text('a').nulls(['-', 'none']).nullable() });
+    const list = get(columnsAt + column.nulls);
+    const found = routines.findToken(list, ...putText(text));
+    expect(found === 0 ? -1 : (found - list - tokenList.first) / 16).toBe(index);
+  });
+});
+
+/** The fields of one record, found and placed in the slots. */
+const placeRecord = (text: string, quote: number, trim: 'whole' | 'outside' | 'none'): readonly string[] => {
+  set(state.between, 8);
+  set(state.quote, quote);
+  set(state.trim, Number(trim === 'whole'));
+  set(state.trimOutside, Number(trim === 'outside'));
+  const [start, end] = putText(text);
+  const listEnd = routines.scanFields(start, end, 44, quote);
+  expect((listEnd - delimitersAt) / 4).toBe(2);
+  routines.placeFields(delimitersAt, start, end);
+  return header.map((_, index) => {
+    const at = planAt + slot.bytes * index;
+    return memory.toString('utf8', get(at + slot.start), get(at + slot.end));
+  });
+};
+
+describe('scanFields and placeFields', () => {
+  it.each([
+    ['1,2,3', 34, 'none', ['1', '2', '3']],
+    [',,', 34, 'none', ['', '', '']],
+    ['"a,b","c""d",e', 34, 'none', ['a,b', 'c"d', 'e']],
+    ['"a,"x,c', -1, 'none', ['"a', '"x', 'c']],
+    [' 1 ," 2 ",3\t', 34, 'outside', ['1', ' 2 ', '3']],
+    [' " 2 ",b ,', 34, 'whole', [' 2 ', 'b ', '']],
+    [`${'x'.repeat(70)},"${','.repeat(70)}",z`, 34, 'none', ['x'.repeat(70), ','.repeat(70), 'z']],
+  ] as const)('%s', (text, quote, trim, fields) => {
+    putPlan({ a: columnOf.text('a'), b: columnOf.text('b'), c: columnOf.text('c') });
+    expect(placeRecord(text, quote, trim)).toEqual(fields);
+  });
+});
+
+describe('encodeColumn', () => {
+  const cases = [
+    { name: 'a null token', declared: columnOf.integer('a').nullable(), text: 'NA,,', hex: 'ffffffff' },
+    { name: 'a missing value', declared: columnOf.integer('a'), text: 'NA,,', hex: undefined },
+    {
+      name: 'a default',
+      declared: columnOf.integer('a').default(7),
+      text: ',,',
+      hex: encoded('integer', '7'),
+    },
+    {
+      name: 'a token of a decimal',
+      declared: columnOf.numeric('a', { precision: 5, scale: 2, tokens: { T: '0.01' } }),
+      text: 'T,,',
+      hex: encoded('numeric', '0.01'),
+    },
+    {
+      name: 'a token of a boolean',
+      declared: columnOf.boolean('a', { tokens: { ja: 'true' } }),
+      text: 'ja,,',
+      hex: encoded('boolean', 't'),
+    },
+    {
+      name: 'glued fields',
+      declared: columnOf.timestamp(['a', 'b'], { format: 'YYYYMMDDHHmm' }),
+      text: '20110131,0053,',
+      hex: encoded('timestamp', '2011-01-31T00:53'),
+    },
+    {
+      name: 'glued fields of which one is missing',
+      declared: columnOf.timestamp(['a', 'b'], { format: 'YYYYMMDDHHmm' }).nullable(),
+      text: '20110131,,',
+      hex: 'ffffffff',
+    },
+  ];
+
+  it.each(cases)('writes $name', ({ declared, text, hex }) => {
+    const { columnsAt } = putPlan({ v: declared });
+    asked.length = 0;
+    placeRecord(text, 34, 'none');
+    expect(written(routines.encodeColumn(columnsAt, outAt))).toBe(hex);
+    expect(asked).toEqual([]);
+  });
+
+  it('asks the host for a spelling that it does not read', () => {
+    const { columnsAt } = putPlan({ v: columnOf.integer('a') });
+    asked.length = 0;
+    placeRecord('+5,,', 34, 'none');
+    expect(routines.encodeColumn(columnsAt, outAt)).toBe(0);
+    expect(asked).toEqual([0]);
+  });
+});
+
+it('encodeRows writes rows up to a record of which it is not sure', () => {
+  const plan = putPlan({ a: columnOf.integer('a'), c: columnOf.text('c') });
+  const records = ['1,x,one', '2,"y,y",two', '+3,z,three', '4,z,four'];
+  const starts: number[] = [];
+  const text = records.map((record) => `${record}\n`).join('');
+  let at = 0;
+  for (const [index, record] of records.entries()) {
+    starts.push(at);
+    set(startsAt + 4 * index, at);
+    set(endsAt + 4 * index, at + record.length);
+    at += record.length + 1;
+  }
+  const [, end] = putText(text);
+  set(state.between, 8);
+  set(state.rowRoom, plan.rowRoom);
+  set(state.perByte, plan.perByte);
+  set(state.rowHead, 2 << 8);
+  set(state.filter, 0);
+  set(state.delimiter, 44);
+  set(state.quote, 34);
+  set(state.trim, 0);
+  set(state.trimOutside, 0);
+  set(state.out, outAt);
+  expect(routines.encodeRows(0, records.length, textAt, end)).toBe(2);
+  expect(get(state.reason)).toBe(stopped.unsure);
+  expect(get(state.copied)).toBe(2);
+  const row = (a: string, c: string): string => `0002${encoded('integer', a)}${encoded('text', c)}`;
+  expect(written(get(state.out))).toBe(row('1', 'one') + row('2', 'two'));
+});
