@@ -61,7 +61,7 @@ const decodeCompiled = async () => {
   const header = line.trim().split(',');
   const [table] = bindPipeline(twenty, { directory: '.' }).tables;
   const decode = createCompiledDecoder(table, header, file, 'lf');
-  const split = createSplitter(table.source.dialect, header.length, 'lf');
+  const split = createSplitter(table.format.dialect, header.length, 'lf');
   const start = { byte: line.length + 1, line: 2, record: 1 };
   let rows = 0;
   for await (const block of recordBlocks(
