@@ -1,15 +1,17 @@
 // The row encoder: every routine of its WebAssembly module, in order, and what it asks the host.
 //
 // How to change it
-// - `npm run encoder:dump` prints the module as text, with the names of routines and variables.
+// - `npm run encoder:dump` prints the module as text, with the names of routines and variables; bench/encoder-module.ts also has
+//   that of the record scan.
 // - A routine is a `functionOf` in one of the files here and one line below; it calls others by their names. The state, the
 //   lists and the tables that it works on are named in memory.ts, what a kind of column keeps there in kinds.ts.
 // - A kind of column is an entry in kinds.ts and a routine that reads it; a column type chooses it in its `bytes`.
 // - A routine may be unsure, but never wrong: where it leaves the usual spelling it returns 0, and the column's reader decides.
 // - Reads and writes of sixteen bytes go over the end of what is meant by up to `overrun`; a row has room for what
 //   `rowRoom` and `perByte` say (compiled/row-plan.ts): a value that may be longer needs more of it.
-// - test/unit/format/encoder/routines.test.ts calls each routine with bytes; compiled-oracle.test.ts beside it compares whole
-//   files with the record decoder, test/integration/compiled.test.ts the values with the server's own.
+// - test/unit/format/encoder/routines.test.ts calls each routine with bytes, test/unit/format/compiled-oracle.test.ts compares
+//   whole files with the record decoder, test/integration/compiled.test.ts the values with the server's own, and
+//   test/integration/fast-path.test.ts shows that little is left to slower code.
 
 import { scanFields } from '../simd/field-scan.ts';
 import { encodeColumn } from './column-code.ts';

@@ -1,0 +1,145 @@
+// The fast path is taken: of files as they are, the record scan and the row encoder take nearly all themselves. Both may
+// leave anything to slower code, which gives the same rows, so no other test notices when they leave everything. Here and not
+// among the unit tests, because those share their modules, which this one wraps.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import noaa from '../../pipelines/noaa.ts';
+import type { SourceTableSpec } from '../../src/declaration.ts';
+import { createCompiledDecoder } from '../../src/format/compiled/compiled-decoder.ts';
+import type * as TextEncoders from '../../src/format/compiled/text-encoder.ts';
+import type * as Judges from '../../src/format/record-judge.ts';
+import type * as RecordEnds from '../../src/format/split/record-end.ts';
+import { createSplitter } from '../../src/format/split/splitter.ts';
+import { bindPipeline } from '../../src/pipeline/bind.ts';
+import { column } from '../../src/pipeline/declare/column.ts';
+import { blocksOf, tableOf } from '../unit/format/reading.ts';
+
+/** What was left to slower code, counted where it is called. */
+const left = vi.hoisted(() => ({ byteByByte: 0, judged: 0, fields: 0 }));
+
+vi.mock('../../src/format/split/record-end.ts', async (original) => {
+  const real = await original<typeof RecordEnds>();
+  const recordAt: typeof real.recordAt = (...parameters) => {
+    left.byteByByte += 1;
+    return real.recordAt(...parameters);
+  };
+  return { ...real, recordAt };
+});
+
+vi.mock('../../src/format/record-judge.ts', async (original) => {
+  const real = await original<typeof Judges>();
+  const createRecordJudge: typeof real.createRecordJudge = (...parameters) => {
+    const { judgeAlone, judgeBlock } = real.createRecordJudge(...parameters);
+    return {
+      judgeAlone: (...record) => {
+        left.judged += 1;
+        return judgeAlone(...record);
+      },
+      judgeBlock: (block, take) => {
+        left.judged += block.spans.starts.length;
+        judgeBlock(block, take);
+      },
+    };
+  };
+  return { ...real, createRecordJudge };
+});
+
+vi.mock('../../src/format/compiled/text-encoder.ts', async (original) => {
+  const real = await original<typeof TextEncoders>();
+  const createTextEncoder: typeof real.createTextEncoder = (...parameters) => {
+    const encode = real.createTextEncoder(...parameters);
+    return (out) => {
+      left.fields += 1;
+      return encode(out);
+    };
+  };
+  return { ...real, createTextEncoder };
+});
+
+beforeEach(() => Object.assign(left, { byteByByte: 0, judged: 0, fields: 0 }));
+
+const blockBytes = 1 << 18;
+
+/** Splits and decodes a file in blocks, and says which share of records and fields was left to slower code. */
+const sharesLeft = async (table: SourceTableSpec, file: Buffer) => {
+  const { delimiter } = table.format.dialect;
+  const header = file.toString('latin1', 0, file.indexOf('\n')).trim().split(delimiter);
+  const lineEnd = 'lf';
+  const data = file.subarray(file.indexOf('\n') + 1);
+  const pieces = Array.from({ length: Math.ceil(data.length / blockBytes) }, (_, index) =>
+    data.subarray(index * blockBytes, (index + 1) * blockBytes),
+  );
+  const blocks = await blocksOf(pieces, createSplitter(table.format.dialect, header.length, lineEnd));
+  const decode = createCompiledDecoder(table, header, 'f', lineEnd);
+  const counts = blocks.map((block) => decode(block).counts);
+  const records = counts.reduce((sum, each) => sum + each.records, 0);
+  return {
+    records,
+    byteByByte: left.byteByByte / records,
+    judged: left.judged / records,
+    fields: left.fields / records / table.columns.length,
+  };
+};
+
+describe('of the files of the example', () => {
+  const tables = bindPipeline(noaa as never, { directory: 'pipelines' }).tables as SourceTableSpec[];
+  const files = readdirSync('data/noaa').filter((name) => /hourly|station/.test(name));
+
+  it.each(files)('%s less than 1 % of the records is left', async (name) => {
+    const table = tables.find((each) => name.includes(each.name === 'station' ? 'station' : 'hourly'))!;
+    const shares = await sharesLeft(table, readFileSync(`data/noaa/${name}`));
+    expect(shares.records).toBeGreaterThan(500);
+    expect(shares.byteByByte).toBeLessThan(0.01);
+    expect(shares.judged).toBeLessThan(0.01);
+    // Two booleans of 31 columns, and here and there a flag.
+    expect(shares.fields).toBeLessThan(0.08);
+  });
+});
+
+describe('of generated files', () => {
+  const table = tableOf(
+    { nulls: [''] },
+    {
+      columns: {
+        id: column.bigint('id'),
+        made: column.timestamp('made', { format: 'YYYY-MM-DD HH:mm:ss' }),
+        day: column.date('day'),
+        price: column.numeric('price', { precision: 10, scale: 2 }),
+        rate: column.double('rate').nullable(),
+        share: column.real('share'),
+        pieces: column.smallint('pieces'),
+        country: column.varchar('country', { length: 2 }),
+        note: column.text('note').nullable(),
+      },
+    },
+  );
+  const fileOf = (note: (n: number) => string): Buffer => {
+    const rows = Array.from({ length: 5_000 }, (_, n) => {
+      const day = `2011-01-${10 + (n % 20)}`;
+      return `${n * 7919},${day} 00:${10 + (n % 50)}:00,${day},${n}.${10 + (n % 90)},${n / 8},-${n % 9}.5,${n % 99},DE,${note(n)}`;
+    });
+    return Buffer.from(`id,made,day,price,rate,share,pieces,country,note\n${rows.join('\n')}\n`);
+  };
+
+  it.each([
+    { name: 'plain', note: (n: number) => `note ${n}` },
+    { name: 'of quoted texts, with delimiters, quotes and lines', note: (n: number) => `"a, ""${n}""\nb"` },
+    { name: 'of texts beyond ASCII', note: (n: number) => `Größe ${n}` },
+  ])('$name, nothing is left', async ({ note }) => {
+    expect(await sharesLeft(table, fileOf(note))).toEqual({
+      records: 5_000,
+      // The last record of a block may be looked at before its end is read.
+      byteByByte: expect.closeTo(0, 2) as number,
+      judged: 0,
+      fields: 0,
+    });
+  });
+
+  it('what is irregular is counted as left', async () => {
+    const file = fileOf((n) => (n % 2 === 0 ? 'stray " quote' : 'plain'));
+    const { byteByByte, judged } = await sharesLeft(table, file);
+    expect(byteByByte).toBeGreaterThan(0.4);
+    expect(judged).toBeGreaterThan(0.4);
+  });
+});
