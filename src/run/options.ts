@@ -1,9 +1,11 @@
-// What a caller may say about one run, and that it is said right; the defaults are filled in where they are used.
+// What a caller may say about one run, that it is said right, and what is meant by what is left out.
 
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import type { ConnectionOptions } from '../db/connect/connection.ts';
 import { EtlError } from '../errors.ts';
-import { chunkBytesMax, workersMax } from '../limits.ts';
-import type { Logger } from '../logger.ts';
+import { chunkBytesDefault, chunkBytesMax, waitMsDefault, workersMax } from '../limits.ts';
+import { silentLogger, type Logger } from '../logger.ts';
 import type { LoadTimes, RunEvent, TraceContext } from '../model.ts';
 import { didYouMean } from '../pipeline/check/suggestion.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
@@ -121,7 +123,7 @@ const rules: Readonly<Record<keyof RunOptions, Rule>> = {
  * Refuses options that are misspelt or not what they must be: without types, `databaseURL` would quietly be another server.
  * Values are not repeated, for one may be a password. Errors: ETL_USAGE.
  */
-export const checkRunOptions = (options: RunOptions): void => {
+const checkOptions = (options: RunOptions): void => {
   const hint = 'docs/reference/library.md describes every option.';
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(rules, name)) {
@@ -133,6 +135,32 @@ export const checkRunOptions = (options: RunOptions): void => {
       throw new EtlError('ETL_USAGE', { problem: `option \`${name}\` must be ${what}`, hint });
   }
 };
+
+/** Options as a run reads them: checked, with every default. Errors: ETL_USAGE. */
+export const resolveOptions = (options: RunOptions) => {
+  checkOptions(options);
+  const { signal: abort, ...given } = options;
+  return {
+    ...given,
+    abort,
+    params: given.params ?? {},
+    workers: given.workers ?? availableParallelism(),
+    chunkBytes: given.chunkBytes ?? chunkBytesDefault,
+    directory: resolve(given.directory ?? '.'),
+    workingDirectory: resolve(given.workingDirectory ?? '.'),
+    waitMs: given.waitMs ?? waitMsDefault,
+    /** Whether to wait for a server that was never reached, too: without it a wrong address is reported at once. */
+    waitsForFirst: (given.waitMs ?? 0) > 0,
+    fresh: given.fresh ?? false,
+    fullRefresh: given.fullRefresh ?? false,
+    allowShrink: given.allowShrink ?? [],
+    keepStaging: given.keepStaging ?? false,
+    profile: given.profile ?? false,
+    logger: given.logger ?? silentLogger,
+  };
+};
+
+export type RunSettings = Readonly<ReturnType<typeof resolveOptions>>;
 
 /** Refuses `allowShrink` for a table that there is not: it would be taken for the guard's consent. Errors: ETL_USAGE. */
 export const refuseUnknownTables = (known: readonly string[], allowShrink: readonly string[] = []): void => {

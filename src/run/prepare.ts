@@ -1,146 +1,90 @@
-// A run before its first connection: the bound pipeline, its SQL, its hashes, and where it goes.
+// A run before its first connection: the bound pipeline, its SQL, its hashes, its settings, and where it goes.
 
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { currentEpoch } from '../checkpoint/epoch.ts';
 import { findEtlDirectory } from '../embedded/find-directory.ts';
 import { resolveServer, type ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
 import { runSessionName } from '../db/session/session-names.ts';
-import { chunkBytesDefault } from '../limits.ts';
-import { silentLogger } from '../logger.ts';
-import { EtlError, messageOf } from '../errors.ts';
-import { defaultQueue, type RunEvent, type StepTime } from '../model.ts';
+import { EtlError } from '../errors.ts';
+import { defaultQueue } from '../model.ts';
 import { isPipeline, type Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
-import type { RunTrace } from '../trace/run-trace.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
-import { checkRunOptions, refuseUnknownTables, type RunHooks, type RunOptions } from './options.ts';
-import { startProfiler, type Profiler } from './profile.ts';
+import {
+  refuseUnknownTables,
+  resolveOptions,
+  type RunHooks,
+  type RunOptions,
+  type RunSettings,
+} from './options.ts';
+import { createReporter, type Reporter, type Reported } from './report.ts';
 
 /** A run before its first connection. */
 export interface PreparedRun extends Definition {
   readonly address: ServerAddress;
   readonly backend: QueueBackend;
-  readonly options: RunOptions;
+  readonly settings: RunSettings;
   readonly hooks: RunHooks;
-  readonly tellHost: (event: RunEvent) => void;
-  /** When the options ask for a profile. */
-  readonly profiler?: Profiler;
-  /** When the options give a tracer, and the run is coordinated here. */
-  readonly trace?: RunTrace;
+  readonly report: Reporter;
 }
 
 /** Binds the pipeline, reads its SQL and finds the server. Errors: ETL_USAGE, those of the declaration and of the address. */
 export const prepareRun = async (
   pipeline: Pipeline,
   options: RunOptions,
-  hooks: RunHooks = {},
+  hooks: RunHooks,
+  as: Reported['as'],
 ): Promise<PreparedRun> => {
-  checkRunOptions(options);
+  const settings = resolveOptions(options);
   if (!isPipeline(pipeline)) {
     const problem = 'the pipeline was not made by definePipeline';
     throw new EtlError('ETL_USAGE', { problem, hint: 'A file of pipelines is loaded by loadPipelineFile.' });
   }
-  const directory = resolve(options.directory ?? '.');
-  const definition = await readDefinition(pipeline, { params: options.params ?? {}, directory });
+  const { directory, databaseUrl, connection } = settings;
+  const definition = await readDefinition(pipeline, settings);
+  const { name, tables } = definition.spec;
   if (hooks.definition !== undefined) {
     const { hash, params } = hooks.definition;
     const { hashes } =
       params === undefined ? definition : await readDefinition(pipeline, { params, directory });
-    if (hash !== hashes.definition)
-      throw new EtlError('ETL_DEFINITION_DIFFERS', { pipeline: definition.spec.name });
+    if (hash !== hashes.definition) throw new EtlError('ETL_DEFINITION_DIFFERS', { pipeline: name });
   }
   refuseUnknownTables(
-    definition.spec.tables.map(({ name }) => name),
-    options.allowShrink,
+    tables.map((table) => table.name),
+    settings.allowShrink,
   );
-  const { databaseUrl, connection } = options;
   const etlDirectory = findEtlDirectory(process.cwd());
-  const address = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
-  // So that they are known as ours after a connection was lost.
-  const named = { ...address, sessionName: runSessionName(definition.spec.name) };
-  const { profile = false, logger = silentLogger } = options;
-  return {
-    ...definition,
-    address: named,
-    backend: chooseBackend(named, options.redis, process.env),
-    options,
-    hooks,
-    tellHost: createTellHost(options),
-    ...(profile && { profiler: startProfiler(named, logger) }),
-  };
+  const found = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
+  // So that its sessions are known as ours after a connection was lost.
+  const address = { ...found, sessionName: runSessionName(name) };
+  const backend = chooseBackend(address, settings.redis, process.env);
+  const report = createReporter({ pipeline: name, address, settings, hooks, as });
+  return { ...definition, address, backend, settings, hooks, report };
 };
-
-/** What a listener throws is named as such: it must not pass for a lost connection, whose errors have no code either. */
-const listenerError = (cause: unknown): EtlError =>
-  new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
-
-/**
- * Tells the host's listener. Nobody waits for one that is asynchronous; when it fails, the next event ends the run, and
- * the log has it in any case. Proved by test/integration/library.test.ts, "has a listener that fails later".
- */
-const createTellHost = ({ onEvent, logger = silentLogger }: RunOptions): ((event: RunEvent) => void) => {
-  let failure: EtlError | undefined;
-  const fail = (cause: unknown): void => {
-    failure = listenerError(cause);
-    logger.error({ error: failure }, 'a listener of the run failed');
-  };
-  return (event) => {
-    if (failure !== undefined) throw failure;
-    try {
-      const told: unknown = onEvent?.(event);
-      if (told instanceof Promise) told.catch(fail);
-    } catch (cause) {
-      throw listenerError(cause);
-    }
-  };
-};
-
-export const workersOf = ({ workers = availableParallelism() }: RunOptions): number => workers;
 
 /** The run on one connection. */
 export const createContext = async (
-  { spec, hashes, address, backend, options, hooks, tellHost, profiler, trace }: PreparedRun,
+  { spec, hashes, address, backend, settings, hooks, report }: PreparedRun,
   client: Client,
-  steps: StepTime[],
 ): Promise<RunContext> => ({
+  ...settings,
   spec,
   address,
-  queues: {
-    backend,
-    namespace: await backend.namespaceOf(client),
-    logger: options.logger ?? silentLogger,
-  },
+  queues: { backend, namespace: await backend.namespaceOf(client), logger: report.logger },
   client,
-  steps,
   epoch: await currentEpoch(client),
   file:
-    options.pipelineFile === undefined
+    settings.pipelineFile === undefined
       ? undefined
       : {
-          path: resolve(options.pipelineFile),
-          params: options.params ?? {},
+          path: resolve(settings.pipelineFile),
+          params: settings.params,
           definition: hashes.definition,
         },
-  workers: workersOf(options),
-  chunkBytes: options.chunkBytes ?? chunkBytesDefault,
-  keepStaging: options.keepStaging ?? false,
-  allowShrink: options.allowShrink ?? [],
   jobId: hooks.jobId,
   queueName: hooks.queueName ?? defaultQueue,
-  onChunk: hooks.onChunk ?? (() => undefined),
-  profiler,
-  tracer: options.tracer,
-  trace,
-  emit: (event) => {
-    profiler?.hear(event);
-    trace?.hear(event);
-    tellHost(event);
-  },
-  logger: options.logger ?? silentLogger,
-  abort: options.signal,
-  drain: options.drain,
+  report,
 });

@@ -10,23 +10,20 @@ import { codeOf, EtlError } from '../errors.ts';
 import { recoveriesMax, waitFirstMs, waitStepMsMax } from '../limits.ts';
 import type { RunEvent } from '../model.ts';
 import type { QueueBackend } from '../queue/backend.ts';
+import type { RunSettings } from './options.ts';
 import { connectionsNeeded } from '../server/doctor.ts';
 
-export interface RecoverOptions {
+export interface RecoverOptions extends Pick<
+  RunSettings,
+  'waitMs' | 'waitsForFirst' | 'workers' | 'abort' | 'drain'
+> {
   readonly address: ServerAddress;
   readonly backend: QueueBackend;
-  readonly waitMs: number;
-  /** Whether to wait for a server that was never reached, too: without it a wrong address is reported at once. */
-  readonly waitsForFirst: boolean;
   readonly emit: (event: Extract<RunEvent, { readonly type: 'waiting' }>) => void;
   /** Whether any connection has ever stood. */
   readonly wasReached: () => boolean;
   /** What has been done so far, as a number that grows: it gives the server the whole time again. */
   readonly progress: () => number;
-  /** Side by side; for what to say when the server has no connection left. */
-  readonly workers: number;
-  readonly abort: AbortSignal | undefined;
-  readonly drain: AbortSignal | undefined;
 }
 
 /** Whether the server takes connections, and the queue takes jobs. */

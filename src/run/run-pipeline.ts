@@ -1,7 +1,6 @@
 // The composer: one run of a pipeline from files to published tables, as a list of steps.
 
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
 import { advanceRun, latestRun, runStanding } from '../checkpoint/ledger.ts';
 import { endRun, runOfJob, whyStopped } from '../checkpoint/run-end.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
@@ -10,18 +9,15 @@ import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
 import { setDurableCommits } from '../db/session/session-settings.ts';
 import { EtlError, messageOf } from '../errors.ts';
-import { waitMsDefault } from '../limits.ts';
-import { silentLogger } from '../logger.ts';
-import { defaultQueue, type RunEvent, type RunResult, type StepTime } from '../model.ts';
+import { defaultQueue, type RunEvent, type RunResult } from '../model.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import { dropBuildSchema } from '../publish/build-schema.ts';
-import { traceRun } from '../trace/run-trace.ts';
 import type { SqlText } from '../transform/sql-file.ts';
 import { beginRun, continueRun } from './begin/begin.ts';
 import { buildTables, dropBuilt } from './build/build.ts';
 import { checkRejects } from './publish/completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
-import { createContext, prepareRun, workersOf, type PreparedRun } from './prepare.ts';
+import { createContext, prepareRun, type PreparedRun } from './prepare.ts';
 import { sourceNames } from './landing.ts';
 import { loadMissing, type LoadingRun } from './load/load.ts';
 import { dropStaleStaging } from './begin/make-landings.ts';
@@ -43,36 +39,33 @@ interface Memory {
   epoch?: string;
   /** A connection has stood. */
   wasReached: boolean;
-  /** Chunks that were committed, and pieces of tables that were begun to be built. */
-  progress: number;
-  readonly steps: StepTime[];
   readonly start: number;
 }
 
 /** Drops what only the run needed. Production is published by now: a failure here must not say otherwise. */
 const tidyUp = async (context: RunContext): Promise<void> => {
-  const { address, client, spec, keepStaging, logger } = context;
+  const { address, client, spec, keepStaging, report } = context;
   try {
     await dropBuildSchema(client, spec.name);
     await dropStaleStaging(context, keepStaging ? sourceNames(spec) : []);
   } catch (error) {
     // A server that went away is waited for, as anywhere else.
     if (retryOf(lossOf(client, address, error)) === 'server') throw error;
-    logger.warn({ error }, 'staging could not be dropped; the next run will');
+    report.logger.warn({ error }, 'staging could not be dropped; the next run will');
   }
 };
 
 const finish = async (
-  { client, spec, steps, emit, profiler }: RunContext,
+  { client, spec, report }: RunContext,
   runId: number,
   outcome: RunResult['outcome'],
   start: number,
 ): Promise<RunResult> => {
   const tables = await tableResults(client, spec, runId);
-  const profile = profiler && { profile: profiler.result() };
+  const [steps, profile] = [report.steps(), report.profile()];
   const seconds = secondsSince(start);
-  const result = { runId, pipeline: spec.name, outcome, tables, steps, seconds, ...profile };
-  emit({ type: 'finished', result });
+  const result = { runId, pipeline: spec.name, outcome, tables, steps, seconds, ...(profile && { profile }) };
+  report.emit({ type: 'finished', result });
   return result;
 };
 
@@ -91,10 +84,10 @@ const advance = async (
  * server is gone, or was told to go, the next run finds them.
  */
 const dropAfterFailure = async (context: RunContext, error: unknown): Promise<void> => {
-  const { address, client, logger } = context;
+  const { address, client, report } = context;
   if (retryOf(lossOf(client, address, error)) === 'server') return;
   await dropBuilt(context).catch((cause: unknown) =>
-    logger.warn({ error: cause }, 'what was built could not be dropped; the next run will'),
+    report.logger.warn({ error: cause }, 'what was built could not be dropped; the next run will'),
   );
 };
 
@@ -122,15 +115,15 @@ const loadAndPublish = async (
 };
 
 /** Why a run ended, for the ledger and the caller. */
-const endOf = ({ address, options }: PreparedRun, thrown: unknown): EtlError => {
-  const reason: unknown = [options.signal, options.drain].find((stop) => stop?.aborted)?.reason;
+const endOf = ({ address, settings }: PreparedRun, thrown: unknown): EtlError => {
+  const reason: unknown = [settings.abort, settings.drain].find((stop) => stop?.aborted)?.reason;
   if (reason === undefined) return asServerError(address, thrown);
   const signal = messageOf(reason);
   return new EtlError('ETL_INTERRUPTED', { signal }, { cause: thrown });
 };
 
 /** Writes why a run ended into the ledger, over a connection of its own: the run's may be gone. */
-const recordEnd = async (prepared: PreparedRun, runId: number, error: EtlError): Promise<void> => {
+const recordEnd = async ({ address, report }: PreparedRun, runId: number, error: EtlError): Promise<void> => {
   // A server that is gone cannot be told; a run that somebody else took over is not ours to end.
   if (
     retryOf(error) === 'server' ||
@@ -139,10 +132,10 @@ const recordEnd = async (prepared: PreparedRun, runId: number, error: EtlError):
     return;
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
   const { code, message } = error;
-  await withClient(prepared.address, (client) =>
+  await withClient(address, (client) =>
     runQuery(client, endRun(runId, state, { code, message }, hostname(), process.pid)),
   ).catch((cause: unknown) =>
-    prepared.options.logger?.warn({ error: cause }, 'the end of the run could not be recorded'),
+    report.logger.warn({ error: cause }, 'the end of the run could not be recorded'),
   );
 };
 
@@ -173,30 +166,28 @@ const attempt = async (
   memory: Memory,
   isRetry: boolean,
 ): Promise<RunResult> => {
-  const { spec, sqlTexts, hashes, options, hooks } = prepared;
+  const { spec, sqlTexts, hashes, settings, hooks } = prepared;
   const trust = await preflight(client, prepared.address, spec);
   await setDurableCommits(client);
   await migrate(client, trust);
-  const context = await createContext(prepared, client, memory.steps);
+  const context = await createContext(prepared, client);
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
   await takeLock(context, isRetry);
   const published = await publishedBefore(context, memory);
   if (published !== undefined) {
-    if (back !== undefined) context.emit(back);
+    if (back !== undefined) context.report.emit(back);
     // Staging is that of the newest run: another one may be under way by now, in between two of its workers.
     if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
     return finish(context, published, 'published', memory.start);
   }
-  memory.planned ??= await step(context, 'plan', () =>
-    planSources(spec, resolve(options.workingDirectory ?? '.')),
-  );
+  memory.planned ??= await step(context, 'plan', () => planSources(spec, settings.workingDirectory));
   if (memory.run === undefined) {
-    const anew = (options.fullRefresh ?? false) || (options.fresh ?? false);
+    const anew = settings.fullRefresh || settings.fresh;
     const asked = { anew, resume: hooks.resume ?? false };
     const outset = await findOutset(context, hashes, memory.planned, asked);
     if (outset.standing !== undefined) {
-      if (back !== undefined) context.emit(back);
+      if (back !== undefined) context.report.emit(back);
       // A process that was killed right after it published left its staging tables.
       await tidyUp(context);
       return finish(context, outset.standing, 'unchanged', memory.start);
@@ -213,42 +204,16 @@ const attempt = async (
   return finish(context, memory.run.lease.runId, 'published', memory.start);
 };
 
-/** The run, whose chunks and builds are counted. */
-const countProgress = (prepared: PreparedRun, memory: Memory): PreparedRun => ({
-  ...prepared,
-  hooks: {
-    ...prepared.hooks,
-    onChunk: (times) => {
-      memory.progress += 1;
-      prepared.hooks.onChunk?.(times);
-    },
-  },
-  tellHost: (event) => {
-    if (event.type === 'building') memory.progress += 1;
-    prepared.tellHost(event);
-  },
-});
-
-const runPrepared = async (given: PreparedRun): Promise<RunResult> => {
-  const { address, backend, options, hooks, spec } = given;
-  const trace = options.tracer && traceRun(options.tracer, spec.name, hooks.parent);
-  const memory: Memory = { wasReached: false, progress: 0, steps: [], start: performance.now() };
-  const prepared: PreparedRun = { ...countProgress(given, memory), ...(trace && { trace }) };
-  const { waitMs = waitMsDefault, signal: abort, drain } = options;
+const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
+  const { address, backend, settings, hooks, spec, report } = prepared;
+  const memory: Memory = { wasReached: false, start: performance.now() };
   const recovery: RecoverOptions = {
+    ...settings,
     address,
     backend,
-    waitMs,
-    waitsForFirst: (options.waitMs ?? 0) > 0,
-    emit: (event) => {
-      trace?.hear(event);
-      given.tellHost(event);
-    },
+    emit: report.emit,
     wasReached: () => memory.wasReached,
-    progress: () => memory.progress,
-    workers: workersOf(options),
-    abort,
-    drain,
+    progress: report.progress,
   };
   try {
     const result = await untilDone(recovery, (isRetry) =>
@@ -258,10 +223,10 @@ const runPrepared = async (given: PreparedRun): Promise<RunResult> => {
           memory.wasReached = true;
           return attempt(prepared, client, memory, isRetry);
         },
-        abort,
+        settings.abort,
       ),
     );
-    trace?.end();
+    await report.end();
     return result;
   } catch (thrown) {
     const error = endOf(prepared, thrown);
@@ -270,12 +235,10 @@ const runPrepared = async (given: PreparedRun): Promise<RunResult> => {
     if (runId !== undefined) await recordEnd(prepared, runId, error);
     else if (hooks.jobId === undefined) {
       const failed = { pipeline: spec.name, job: null, queue: defaultQueue };
-      await recordFailure(address, failed, error, options.logger ?? silentLogger);
+      await recordFailure(address, failed, error, report.logger);
     }
-    trace?.end(error);
+    await report.end(error);
     throw error;
-  } finally {
-    await prepared.profiler?.stop();
   }
 };
 
@@ -284,7 +247,7 @@ export const runForWorker = async (
   pipeline: Pipeline,
   options: RunOptions,
   hooks: RunHooks,
-): Promise<RunResult> => runPrepared(await prepareRun(pipeline, options, hooks));
+): Promise<RunResult> => runPrepared(await prepareRun(pipeline, options, hooks, 'coordinator'));
 
 /**
  * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step or not at all.

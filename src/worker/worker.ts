@@ -6,11 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { withClient } from '../db/client.ts';
 import { watchSessionName } from '../db/session/session-names.ts';
-import { queueCloseTimeoutMs, stopDeadlineMsDefault, waitMsDefault } from '../limits.ts';
-import { silentLogger, type Logger } from '../logger.ts';
+import { queueCloseTimeoutMs, stopDeadlineMsDefault } from '../limits.ts';
 import { serveRuns, type RunWork } from '../queue/serve-runs.ts';
-import { workersOf } from '../run/prepare.ts';
-import type { RunOptions } from '../run/options.ts';
+import { resolveOptions, type RunOptions, type RunSettings } from '../run/options.ts';
 import { untilDone, type RecoverOptions } from '../run/recover.ts';
 import { loadCatalog } from './catalog.ts';
 import { coordinate, type Shared } from './coordinate.ts';
@@ -70,20 +68,20 @@ const coordinateAlone =
 /** Waits for server and queues, which may still be starting: who starts a machine starts everything at once. */
 const reachSite = async (
   options: WorkerOptions,
+  settings: RunSettings,
   queueNames: readonly string[],
-  logger: Logger,
 ): Promise<Site> => {
   const found = await findSite(options);
   const { address, backend } = found;
+  const { logger } = settings;
   const recovery: RecoverOptions = {
+    ...settings,
     address,
     backend,
-    waitMs: options.waitMs ?? waitMsDefault,
     waitsForFirst: true,
     emit: ({ problem, waitMs }) => logger.warn({ problem, waitMs }, 'the worker waits for the server'),
     wasReached: () => false,
     progress: () => 0,
-    workers: workersOf(options),
     abort: options.signal,
     drain: undefined,
   };
@@ -91,28 +89,21 @@ const reachSite = async (
 };
 
 const share = async (options: WorkerOptions): Promise<Shared> => {
-  const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry, tracer } = options;
-  const logger = options.logger ?? silentLogger;
+  const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry, tracer, logger } =
+    options;
+  const own: RunOptions = { redis, workers, chunkBytes, workingDirectory, waitMs, tracer, logger };
+  const settings = resolveOptions(own);
   const queueNames = checkQueueNames(options.queues);
   // What is wrong with the folder is told before a server is started for it.
   const catalog = await loadCatalog(pipelines);
-  const site = await reachSite(options, queueNames, logger);
+  const site = await reachSite(options, settings, queueNames);
   const [drain, abort] = [new AbortController(), new AbortController()];
   const metrics = createMetrics(() => depthOfQueues(site.queues, queueNames), drain.signal, registry);
-  const common: RunOptions = {
-    connection: site.address.config,
-    logger,
-    ...(redis !== undefined && { redis }),
-    ...(workers !== undefined && { workers }),
-    ...(chunkBytes !== undefined && { chunkBytes }),
-    ...(workingDirectory !== undefined && { workingDirectory }),
-    ...(waitMs !== undefined && { waitMs }),
-    ...(tracer !== undefined && { tracer }),
-  };
+  const common: RunOptions = { ...own, connection: site.address.config };
   const hooksOf: Shared['hooksOf'] = (pipeline) => ({
     onChunk: (times) => metrics.chunkLoaded(pipeline, times),
   });
-  return { site, catalog, queueNames, metrics, logger, drain, abort, common, hooksOf };
+  return { site, catalog, queueNames, metrics, logger: settings.logger, drain, abort, common, hooksOf };
 };
 
 const stopReason = (): DOMException => new DOMException('the worker stops', 'AbortError');

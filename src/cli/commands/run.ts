@@ -6,6 +6,7 @@ import { EtlError } from '../../errors.ts';
 import { chunkBytesMax, workersMax } from '../../limits.ts';
 import type { RunResult } from '../../model.ts';
 import type { LoadedPipeline } from '../../pipeline/load-file.ts';
+import type { RunOptions } from '../../run/options.ts';
 import type { Tracer } from '../../trace/tracer.ts';
 import type { CliCommand } from '../command.ts';
 import {
@@ -49,26 +50,8 @@ Examples:
   $ etl run pipelines/noaa.ts --json > events.jsonl  one event a line, for programs
   $ ETL_WORKERS=4 ETL_QUIET=1 etl run pipelines/noaa.ts`;
 
-interface RunFlags {
-  readonly workers: number | undefined;
-  readonly params: Readonly<Record<string, string>>;
-  readonly chunkBytes: number | undefined;
-  readonly waitMs: number | undefined;
-  readonly fresh: boolean;
-  readonly fullRefresh: boolean;
-  readonly allowShrink: readonly string[];
-  readonly keepStaging: boolean;
-  readonly explain: boolean;
-  readonly profile: boolean;
-  readonly mode: (typeof progressModes)[number];
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly verbose: boolean;
-  readonly debug: boolean;
-}
-
-const readFlags = (command: Command, io: Io): RunFlags => {
-  const flags = {
+const readFlags = (command: Command, io: Io) => {
+  const run = {
     workers: readFlag(command, 'workers', parseCount(workersMax), io),
     params: readPairs(command, 'param', io),
     chunkBytes: readFlag(command, 'chunkBytes', parseCount(chunkBytesMax), io),
@@ -78,6 +61,9 @@ const readFlags = (command: Command, io: Io): RunFlags => {
     allowShrink: readFlag(command, 'allowShrink', parseNames, io) ?? [],
     keepStaging: readSwitch(command, 'keepStaging', io),
     profile: readSwitch(command, 'profile', io),
+  } satisfies RunOptions;
+  const flags = {
+    run,
     explain: readSwitch(command, 'explain', io),
     mode: readFlag(command, 'progress', parseChoice(progressModes), io) ?? 'auto',
     json: readSwitch(command, 'json', io),
@@ -92,6 +78,8 @@ const readFlags = (command: Command, io: Io): RunFlags => {
     });
   return flags;
 };
+
+type RunFlags = ReturnType<typeof readFlags>;
 
 /** When the run was published that this one equals. */
 const publishedAt = async (server: ServerAddress, runId: number): Promise<Date | null> => {
@@ -128,7 +116,6 @@ const runShown = async (
   tracing: { readonly tracer?: Tracer },
 ) => {
   const { pipeline, directory, file: pipelineFile } = loaded;
-  const { workers, chunkBytes, waitMs, params, fresh, fullRefresh, allowShrink, keepStaging } = flags;
   const redis = await readRedis(command, io);
   const display = openDisplay({ ...flags, pipeline: pipeline.name }, io);
   const before = new Map<string, number>();
@@ -142,6 +129,7 @@ const runShown = async (
       const { runPipeline } = await import('../../run/run-pipeline.ts');
       drain.throwIfAborted();
       const result = await runPipeline(pipeline, {
+        ...flags.run,
         ...tracing,
         ...redis,
         // The embedded server is found again by the run, who then starts it again when it is killed.
@@ -149,15 +137,6 @@ const runShown = async (
         pipelineFile,
         directory,
         workingDirectory: io.workingDirectory,
-        ...(workers !== undefined && { workers }),
-        ...(chunkBytes !== undefined && { chunkBytes }),
-        ...(waitMs !== undefined && { waitMs }),
-        params,
-        fresh,
-        fullRefresh,
-        allowShrink,
-        keepStaging,
-        profile: flags.profile,
         signal,
         drain,
         onEvent: (event) => {
@@ -181,14 +160,13 @@ const runShown = async (
 /** Says what a run would do, and does nothing. */
 const explain = async (
   loaded: LoadedPipeline,
-  { params, json, fresh, fullRefresh, allowShrink }: RunFlags,
+  { run, json }: RunFlags,
   command: Command,
   io: Io,
 ): Promise<void> => {
   const { pipeline, directory } = loaded;
   const { explainRun } = await import('../../run/begin/explain.ts');
-  const { workingDirectory } = io;
-  const options = { params, directory, workingDirectory, fresh, fullRefresh, allowShrink };
+  const options = { ...run, directory, workingDirectory: io.workingDirectory };
   const plan = await explainRun(pipeline, options, (ask) => askServer(command, io, ask));
   const lines = json
     ? [
@@ -206,7 +184,7 @@ const runFile = async (file: string, command: Command, io: Io): Promise<void> =>
   if (flags.explain) return explain(loaded, flags, command, io);
   // A wrong parameter is told before a server is started for it.
   const { bindPipeline } = await import('../../pipeline/bind.ts');
-  bindPipeline(loaded.pipeline, { params: flags.params, directory: loaded.directory });
+  bindPipeline(loaded.pipeline, { params: flags.run.params, directory: loaded.directory });
   const shown = await withTracing(command, io, (tracing) => runShown(loaded, flags, command, io, tracing));
   if (!flags.quiet && !flags.json) await printSummary(shown, io);
 };

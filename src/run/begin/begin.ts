@@ -82,14 +82,17 @@ const adoptAsItWas = async (context: RunContext, runId: number): Promise<Lease> 
 };
 
 /** Says where a continued run stands. */
-const announceResume = async ({ client, emit }: RunContext, runId: number): Promise<void> => {
+const announceResume = async ({ client, report }: RunContext, runId: number): Promise<void> => {
   const chunks = await loadedChunks(client, runId);
   const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0);
-  emit({ type: 'resumed', runId, chunks: chunks.length, records });
+  report.emit({ type: 'resumed', runId, chunks: chunks.length, records });
 };
 
-const announcePlan = ({ emit, spec, address, workers }: RunContext, { lease, planned }: LoadingRun): void => {
-  emit({ type: 'started', runId: lease.runId, pipeline: spec.name, server: address.label, workers });
+const announcePlan = (
+  { report, spec, address, workers }: RunContext,
+  { lease, planned }: LoadingRun,
+): void => {
+  report.emit({ type: 'started', runId: lease.runId, pipeline: spec.name, server: address.label, workers });
   const filesOf = (name: string) => planned.find(({ table }) => table.name === name)?.files ?? [];
   const tables = spec.tables.map(({ name, kind }) => ({
     table: name,
@@ -97,7 +100,7 @@ const announcePlan = ({ emit, spec, address, workers }: RunContext, { lease, pla
     files: filesOf(name).length,
     bytes: filesOf(name).reduce((sum, { bytes }) => sum + bytes, 0),
   }));
-  emit({ type: 'planned', tables });
+  report.emit({ type: 'planned', tables });
 };
 
 /**
@@ -111,8 +114,8 @@ export const beginRun = async (
   { latest, beginning, isAsItWas }: Outset,
   back?: RunEvent,
 ): Promise<LoadingRun> => {
-  const { client, spec, emit } = context;
-  for (const message of reasonsOf(beginning)) emit({ type: 'notice', message });
+  const { client, spec, report } = context;
+  for (const message of reasonsOf(beginning)) report.emit({ type: 'notice', message });
   const isNew = beginning.kind === 'new';
   // Rows go straight into the build schema: nobody may be building there any more.
   if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
@@ -131,7 +134,7 @@ export const beginRun = async (
     await announceResume(context, runId);
     if (recovered.crashed) news = recovered;
   }
-  if (news !== undefined) emit(news);
+  if (news !== undefined) report.emit(news);
   return run;
 };
 
@@ -143,6 +146,6 @@ export const continueRun = async (context: RunContext, run: LoadingRun): Promise
   if (latest?.id !== runId)
     throw new EtlError('ETL_RUN_TAKEN', { run: runId, other: `run ${latest?.id ?? 'unknown'}` });
   const lease = await adoptAsItWas(context, runId);
-  context.emit(await renewIfCrashed(context, runId, epoch));
+  context.report.emit(await renewIfCrashed(context, runId, epoch));
   return { ...run, lease };
 };

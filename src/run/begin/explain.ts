@@ -1,6 +1,5 @@
 // What a run would do with each table, and whether it would do anything, without doing it.
 
-import { resolve } from 'node:path';
 import { readEpoch } from '../../checkpoint/epoch.ts';
 import type { Client } from '../../db/client.ts';
 import { schemaVersions } from '../../db/bookkeeping/migrate.ts';
@@ -9,7 +8,7 @@ import { EtlError } from '../../errors.ts';
 import type { RunEvent } from '../../model.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { readDefinition, type Definition } from '../definition.ts';
-import { refuseUnknownTables, type RunOptions } from '../options.ts';
+import { refuseUnknownTables, resolveOptions, type RunOptions } from '../options.ts';
 import { lookAtOutset, reasonsOf } from './outset.ts';
 import { planSources, type PlannedTable } from './plan.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
@@ -93,7 +92,12 @@ const outsetOf = async (
   const emit = (event: RunEvent): void => void (event.type === 'notice' && why.push(event.message));
   const epoch = (await readEpoch(client)) ?? '';
   const asked = { anew, resume: false };
-  const { beginning, standing } = await lookAtOutset({ client, spec, epoch, emit }, hashes, planned, asked);
+  const { beginning, standing } = await lookAtOutset(
+    { client, spec, epoch, report: { emit } },
+    hashes,
+    planned,
+    asked,
+  );
   if (standing !== undefined) return { does: 'nothing', run: standing, why };
   why.push(...reasonsOf(beginning));
   return beginning.kind === 'resume'
@@ -118,15 +122,15 @@ export const explainRun = async (
   options: RunOptions,
   askServer: AskServer,
 ): Promise<Explanation> => {
-  const { params = {}, directory = '.', workingDirectory = '.' } = options;
-  const { fresh = false, fullRefresh = false, allowShrink = [] } = options;
-  const definition = await readDefinition(pipeline, { params, directory: resolve(directory) });
+  const settings = resolveOptions(options);
+  const { workingDirectory, fresh, fullRefresh, allowShrink } = settings;
+  const definition = await readDefinition(pipeline, settings);
   const { spec } = definition;
   refuseUnknownTables(
     spec.tables.map(({ name }) => name),
     allowShrink,
   );
-  const planned = await planSources(spec, resolve(workingDirectory));
+  const planned = await planSources(spec, workingDirectory);
   const outset = await askServer((client) =>
     outsetOf(client, definition, planned, fresh || fullRefresh),
   ).catch((error: unknown): OutsetPlan => {

@@ -4,7 +4,7 @@ import { decideBeginning, type Beginning, type KnownFile } from '../../checkpoin
 import { latestRun, loadedChunks, runFiles, type LatestRun } from '../../checkpoint/ledger.ts';
 import { fenceRun } from '../../checkpoint/take-over.ts';
 import { runQuery } from '../../db/client.ts';
-import type { RunContext } from '../context.ts';
+import type { Looking } from '../context.ts';
 import type { DefinitionHashes } from '../definition.ts';
 import { directTables } from '../landing.ts';
 import { landingsThere } from './make-landings.ts';
@@ -20,9 +20,6 @@ export interface Outset {
   /** The run that has published all of this already. */
   readonly standing: number | undefined;
 }
-
-/** Looking needs no more of a run than this. */
-export type Looking = Pick<RunContext, 'client' | 'spec' | 'epoch' | 'emit'>;
 
 export interface Asked {
   /** Everything is to be loaded again. */

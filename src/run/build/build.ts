@@ -58,16 +58,15 @@ const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promi
 
 /** One part of building a table, announced and timed. */
 const making = async <T>(
-  { emit, profiler, trace }: RunContext,
+  { report }: RunContext,
   { name: table }: TableSpec,
   what: BuildWhat,
   work: () => Promise<T>,
 ): Promise<T> => {
-  emit({ type: 'building', table, what });
+  report.emit({ type: 'building', table, what });
   const start = performance.now();
   const result = await work();
-  profiler?.addBuild({ table, what, seconds: secondsSince(start) });
-  trace?.built(table, what);
+  report.built(table, what, secondsSince(start));
   return result;
 };
 
@@ -85,7 +84,7 @@ const buildOne = async (
   sqlTexts: ReadonlyMap<string, SqlText>,
   loadSeconds: number,
 ): Promise<BuiltTable> => {
-  const { client, emit, abort } = context;
+  const { client, report, abort } = context;
   const start = performance.now();
   const names = namesOf(context.spec, table);
   const sql = sqlTexts.get(table.name);
@@ -99,7 +98,7 @@ const buildOne = async (
       primaryKey,
       indexes,
       making: (what, work) => making(context, table, what, work),
-      tell: (message) => emit({ type: 'notice', message }),
+      tell: (message) => report.emit({ type: 'notice', message }),
     });
     return filled;
   });

@@ -69,11 +69,11 @@ export const loadForWorker = async (
   options: RunOptions,
   hooks: RunHooks,
 ): Promise<void> => {
-  const prepared = await prepareRun(pipeline, options, hooks);
+  const prepared = await prepareRun(pipeline, options, hooks, 'helper');
   await withClient(prepared.address, async (client) => {
     await refuseSharedSessions(client, prepared.address);
     await refuseStrangers(client, pipeline.name);
-    const context = await createContext(prepared, client, []);
+    const context = await createContext(prepared, client);
     const run = await loadingRun(context, await findRun(context, prepared));
     await refuseStrangersTables(context, run);
     const chunks = await loadedChunks(client, run.lease.runId);
@@ -81,8 +81,8 @@ export const loadForWorker = async (
     await withSegmentWork(context, run, chunks, async (serving) => {
       const service = await serveQueue(serving);
       try {
-        while (!options.drain?.aborted && (await isLoading(client, run.lease)))
-          await Promise.race([sleep(queuePollMs, undefined, { signal: options.signal }), service.failed]);
+        while (!context.drain?.aborted && (await isLoading(client, run.lease)))
+          await Promise.race([sleep(queuePollMs, undefined, { signal: context.abort }), service.failed]);
       } finally {
         await service.close();
       }

@@ -12,7 +12,6 @@ import { readSegmentJob } from '../../pipeline/job-payload.ts';
 import type { Queues } from '../../queue/job-queue.ts';
 import { removeQueue, workOff, type ServeOptions } from '../../queue/load-queue.ts';
 import { stopIfHopeless } from '../../reject/store.ts';
-import { traceSegment } from '../../trace/run-trace.ts';
 import type { RunContext } from '../context.ts';
 import { addCounts, noCounts } from './counts.ts';
 import { busyWorkers, divide } from './cut-segments.ts';
@@ -43,7 +42,7 @@ const followTables = (
   new Map(
     planned.map(({ table }) => {
       const own = files.filter((file) => file.table === table.name);
-      const progress = followTable(table.name, own, chunks, context.emit);
+      const progress = followTable(table.name, own, chunks, context.report.emit);
       return [table.name, { table, progress }];
     }),
   );
@@ -60,8 +59,8 @@ const segmentWork = (
     leave.throwIfAborted();
     const file = filesById.get(fileId)!;
     const loading = tables.get(file.table)!;
-    const about = { pipeline: context.spec.name, run: run.lease.runId, table: file.table, file: file.name };
-    const trace = context.tracer && traceSegment(context.tracer, parent, about);
+    const about = { run: run.lease.runId, table: file.table, file: file.name };
+    const report = context.report.segment(about, parent);
     await loaders.use((loader) =>
       loader
         .load(
@@ -69,9 +68,7 @@ const segmentWork = (
           {
             onDecoded: loading.progress.add,
             afterChunk: (times, news) => {
-              trace?.loaded(times, news);
-              context.profiler?.addLoad(file.table, times);
-              context.onChunk(times);
+              report.loaded(times, news);
               stopIfHopeless(run.lease.runId, loading.table, loading.progress.counts());
             },
             drain: context.drain,
@@ -81,7 +78,7 @@ const segmentWork = (
         )
         .catch((error: unknown) => {
           // What is broken off because of another segment's error is none of its own.
-          if (!leave.aborted && !context.abort?.aborted && !context.drain?.aborted) trace?.failed(error);
+          if (!leave.aborted && !context.abort?.aborted && !context.drain?.aborted) report.failed(error);
           throw error;
         }),
     );
@@ -122,7 +119,7 @@ export const withSegmentWork = <T>(
         outside: whenLost(context.client, address),
         load: segmentWork(context, run, tables, loaders),
         read: readSegmentJob,
-        trace: context.trace?.carried(),
+        trace: context.report.trace(),
       },
       seconds,
     ),

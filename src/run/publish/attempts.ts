@@ -45,13 +45,13 @@ const memoryError = async ({ client }: RunContext, tables: number, cause: unknow
 type Tell = (messages: readonly (string | undefined)[]) => void;
 
 /** Says everything once. */
-const createTeller = ({ emit }: RunContext): Tell => {
+const createTeller = ({ report }: RunContext): Tell => {
   const told = new Set<string>();
   return (messages) => {
     for (const message of messages)
       if (message !== undefined && !told.has(message)) {
         told.add(message);
-        emit({ type: 'notice', message });
+        report.emit({ type: 'notice', message });
       }
   };
 };
@@ -65,7 +65,7 @@ const createHolderTeller = (context: RunContext): ((holders: readonly Holder[]) 
     told.add(first.table);
     const pids = [...new Set(holders.filter(({ table }) => table === first.table).map(({ pid }) => pid))];
     const message = `publishing waits for ${first.table}, which is locked by process ${pids.join(', ')}`;
-    context.emit({ type: 'notice', message });
+    context.report.emit({ type: 'notice', message });
   };
 };
 

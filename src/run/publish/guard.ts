@@ -82,7 +82,7 @@ const refusalText = (
  * Errors: ETL_GUARD naming every table that its guard refuses and `allowShrink` does not name.
  */
 export const checkGuards = async (
-  { client, spec, allowShrink, emit }: RunContext,
+  { client, spec, allowShrink, report }: RunContext,
   plans: readonly PublishPlan[],
 ): Promise<ReadonlyMap<string, number | null>> => {
   const rowsBefore = new Map<string, number | null>();
@@ -101,6 +101,6 @@ export const checkGuards = async (
       tables: refused.map(({ table }) => table).join(','),
       problems: refused.map(({ text }) => text).join(''),
     });
-  for (const { text } of problems) emit({ type: 'notice', message: `${text.trim()}; it was allowed` });
+  for (const { text } of problems) report.emit({ type: 'notice', message: `${text.trim()}; it was allowed` });
   return rowsBefore;
 };

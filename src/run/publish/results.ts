@@ -6,7 +6,7 @@ import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
 import type { TableResult } from '../../model.ts';
 import { plural } from '../../wording.ts';
-import type { RunContext } from '../context.ts';
+import type { Looking } from '../context.ts';
 import { addCounts, noCounts } from '../load/counts.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 
@@ -90,7 +90,7 @@ const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable
  * that is because a table was emptied since: test/integration/publish-protects.test.ts, "is loaded again".
  */
 export const standingRun = async (
-  { client, spec, emit }: Pick<RunContext, 'client' | 'spec' | 'emit'>,
+  { client, spec, report }: Looking,
   definitionHash: string,
   planned: readonly PlannedTable[],
 ): Promise<number | undefined> => {
@@ -103,6 +103,6 @@ export const standingRun = async (
   if (emptied === undefined) return runId;
   const { schema, table, rows: had } = emptied;
   const message = `${schema}.${table} is empty, though run ${runId} published ${plural(had, 'row')}; it is loaded again`;
-  emit({ type: 'notice', message });
+  report.emit({ type: 'notice', message });
   return undefined;
 };

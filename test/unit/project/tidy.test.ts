@@ -61,6 +61,16 @@ describe('src/', () => {
     expect(silent.map(({ path }) => path)).toEqual([]);
   });
 
+  // CONTRIBUTING.md, "A run option".
+  it('names a run option in three files: its declaration, its flag and its one reader', () => {
+    const named = sources.filter(({ text }) => /\bkeepStaging\b/.test(text));
+    expect(named.map(({ path }) => path)).toEqual([
+      'src/cli/commands/run.ts',
+      'src/run/options.ts',
+      'src/run/run-pipeline.ts',
+    ]);
+  });
+
   it('has no drawer for odds and ends', () => {
     expect(
       sources.filter(({ path }) => /(?:^|\/)(?:utils?|helpers?|types|lib|misc|common)\./.test(path)),

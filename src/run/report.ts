@@ -1,0 +1,126 @@
+// Who learns what a run does: its listener, its logger, a profile, spans, and whoever counts its progress. One value for all attempts.
+
+import type { ServerAddress } from '../db/connect/address.ts';
+import { EtlError, messageOf } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type {
+  BuildWhat,
+  LoadTimes,
+  RunEvent,
+  RunProfile,
+  RunStep,
+  StepTime,
+  TraceContext,
+} from '../model.ts';
+import { traceRun, traceSegment, type ChunkNews, type SegmentTrace } from '../trace/run-trace.ts';
+import type { RunHooks, RunSettings } from './options.ts';
+import { startProfiler } from './profile.ts';
+import { rounded } from './rounded.ts';
+
+export interface Reporter {
+  readonly logger: Logger;
+  /** Reports an event to the host. What its listener throws ends the run. */
+  readonly emit: (event: RunEvent) => void;
+  readonly stepEnded: (step: RunStep, seconds: number) => void;
+  readonly built: (table: string, what: BuildWhat, seconds: number) => void;
+  /** For the chunks of a segment, which another process may have cut: `parent` is the span of its load. */
+  readonly segment: (
+    about: { readonly run: number; readonly table: string; readonly file: string },
+    parent: TraceContext | undefined,
+  ) => SegmentTrace;
+  /** The span that jobs of the run belong to. */
+  readonly trace: () => TraceContext | undefined;
+  /** Chunks that were committed and parts of tables that were begun to be built: it grows while the run advances. */
+  readonly progress: () => number;
+  readonly steps: () => readonly StepTime[];
+  readonly profile: () => RunProfile | undefined;
+  readonly end: (error?: unknown) => Promise<void>;
+}
+
+/** What a listener throws is named as such: it must not pass for a lost connection, whose errors have no code either. */
+const listenerError = (cause: unknown): EtlError =>
+  new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
+
+/**
+ * Tells the host's listener. Nobody waits for one that is asynchronous; when it fails, the next event ends the run, and
+ * the log has it in any case. Proved by test/integration/library.test.ts, "has a listener that fails later".
+ */
+const createTellHost = ({ onEvent, logger }: RunSettings): ((event: RunEvent) => void) => {
+  let failure: EtlError | undefined;
+  const fail = (cause: unknown): void => {
+    failure = listenerError(cause);
+    logger.error({ error: failure }, 'a listener of the run failed');
+  };
+  return (event) => {
+    if (failure !== undefined) throw failure;
+    try {
+      const told: unknown = onEvent?.(event);
+      if (told instanceof Promise) told.catch(fail);
+    } catch (cause) {
+      throw listenerError(cause);
+    }
+  };
+};
+
+/** A step that was done again after a crash counts once, with all its time. */
+const addStepTime = (steps: StepTime[], name: RunStep, seconds: number): void => {
+  const index = steps.findIndex(({ step: known }) => known === name);
+  if (index === -1) steps.push({ step: name, seconds });
+  else steps[index] = { step: name, seconds: rounded(steps[index]!.seconds + seconds) };
+};
+
+/** A part of a run that this process does, and with which settings. */
+export interface Reported {
+  readonly pipeline: string;
+  readonly address: ServerAddress;
+  readonly settings: RunSettings;
+  readonly hooks: RunHooks;
+  /** Only a coordinator has a span for the whole run. */
+  readonly as: 'coordinator' | 'helper';
+}
+
+export const createReporter = ({ pipeline, address, settings, hooks, as }: Reported): Reporter => {
+  const { logger, tracer } = settings;
+  const tellHost = createTellHost(settings);
+  const profiler = settings.profile ? startProfiler(address, logger) : undefined;
+  const trace = tracer && as === 'coordinator' ? traceRun(tracer, pipeline, hooks.parent) : undefined;
+  const steps: StepTime[] = [];
+  let progress = 0;
+  return {
+    logger,
+    emit: (event) => {
+      if (event.type === 'building') progress += 1;
+      profiler?.hear(event);
+      trace?.hear(event);
+      tellHost(event);
+    },
+    stepEnded: (step, seconds) => {
+      addStepTime(steps, step, seconds);
+      trace?.stepEnded();
+    },
+    built: (table, what, seconds) => {
+      profiler?.addBuild({ table, what, seconds });
+      trace?.built(table, what);
+    },
+    segment: (about, parent) => {
+      const spans = tracer && traceSegment(tracer, parent, { pipeline, ...about });
+      return {
+        loaded: (times: LoadTimes, news: ChunkNews) => {
+          progress += 1;
+          spans?.loaded(times, news);
+          profiler?.addLoad(about.table, times);
+          hooks.onChunk?.(times);
+        },
+        failed: (error) => spans?.failed(error),
+      };
+    },
+    trace: () => trace?.carried(),
+    progress: () => progress,
+    steps: () => steps,
+    profile: () => profiler?.result(),
+    end: async (error) => {
+      trace?.end(error);
+      await profiler?.stop();
+    },
+  };
+};
