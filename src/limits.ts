@@ -74,12 +74,6 @@ export const jobStalledCheckMs = 5_000;
 /** Deliveries of one job before BullMQ gives up on it: every one of them may have met a crash of its own. */
 export const jobStalledMax = 100;
 
-/** Connections in each of BullMQ's own pools; it opens one LISTEN connection beside them. */
-export const queuePoolConnections = 2;
-
-/** Connections of BullMQ in a process that runs a pipeline: pool and LISTEN connection of its queue and of its worker. */
-export const queueConnectionsMax = 2 * (queuePoolConnections + 1);
-
 /** Progress is told at most this often: drawn on a terminal; in plain lines on a pipe or in a log file. */
 export const progressIntervalMs = 100;
 export const progressLineIntervalMs = 5_000;

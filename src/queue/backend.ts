@@ -21,6 +21,8 @@ export type Patience = 'gives up' | 'keeps trying';
 export interface QueueBackend {
   /** Where the jobs are, fit for people and logs. */
   readonly label: string;
+  /** Connections to the database that it opens at most in a process that runs a pipeline. */
+  readonly databaseConnectionsMax: number;
   /** Makes sure that jobs can be put there. Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED; the driver's own. */
   readonly prepare: () => Promise<void>;
   /** What names this database among those that share the server; asked over a connection to it. */

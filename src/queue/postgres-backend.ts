@@ -7,10 +7,13 @@ import { retryOf } from '../db/retry.ts';
 import { readTrust, refuseUntrusted } from '../db/bookkeeping/trust.ts';
 import { withPermission } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
-import { queuePoolConnections, queueQueryTimeoutMs } from '../limits.ts';
+import { queueQueryTimeoutMs } from '../limits.ts';
 import type { QueueBackend } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
 import { createSocketSet, type SocketSet } from './sockets.ts';
+
+/** Connections in each of BullMQ's own pools; it opens one LISTEN connection beside them. */
+const poolConnections = 2;
 
 /** Schema of BullMQ's own tables, beside our bookkeeping. */
 export const queueSchema = 'etl_queue';
@@ -49,7 +52,7 @@ const queueClient = ({ config: { options } }: ServerAddress) =>
 /** Connection of one BullMQ object: a small pool of its own, and a LISTEN connection beside it. */
 const poolConfig = (address: ServerAddress, sockets: SocketSet): BullMq.PostgresPoolConfig => ({
   ...(address.config as BullMq.PostgresPoolConfig),
-  max: queuePoolConnections,
+  max: poolConnections,
   // A query on a connection that leads nowhere must not wait for ever.
   query_timeout: queueQueryTimeoutMs,
   schema: queueSchema,
@@ -76,6 +79,8 @@ const backendOver =
 
 export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   label: address.label,
+  // Pool and LISTEN connection of a run's queue and of its worker.
+  databaseConnectionsMax: 2 * (poolConnections + 1),
   prepare: () => withClient(address, prepareSchema),
   namespaceOf: () => Promise.resolve(''),
   // A copy of the database has a copy of its queue.

@@ -151,6 +151,7 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
 
 export const redisBackend = (address: RedisAddress): QueueBackend => ({
   label: address.label,
+  databaseConnectionsMax: 0,
   // Waits for a first answer.
   prepare: () => withRedis(address, async (redis) => void (await redis.ping())),
   namespaceOf: (client) =>

@@ -44,12 +44,13 @@ const rootCodeOf = (error: unknown): string | undefined =>
   error instanceof EtlError && error.cause !== undefined ? rootCodeOf(error.cause) : codeOf(error);
 
 /** The time is over: why the last attempt failed decides what to say. */
-const overdue = ({ address, waitMs, workers, wasReached }: RecoverOptions, cause: unknown): unknown => {
+const overdue = (options: RecoverOptions, cause: unknown): unknown => {
+  const { address, waitMs, workers, wasReached } = options;
   const seconds = Math.round(waitMs / 1000);
   const server = address.label;
   if (rootCodeOf(cause) === '53300') {
     const { message } = asServerError(address, cause);
-    const details = { server, seconds, problem: message, workers, needed: connectionsNeeded(workers) };
+    const details = { server, seconds, problem: message, workers, needed: connectionsNeeded(options) };
     return new EtlError('ETL_CONNECTIONS', details, { cause });
   }
   if (!wasReached()) return cause;

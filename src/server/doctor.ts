@@ -3,7 +3,8 @@
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
 import { foreignHint, listed, strangeHint } from '../db/bookkeeping/trust.ts';
-import { queueConnectionsMax, serverStartSpreadMs, serverVersionMin, stagingTablesShown } from '../limits.ts';
+import { serverStartSpreadMs, serverVersionMin, stagingTablesShown } from '../limits.ts';
+import type { QueueBackend } from '../queue/backend.ts';
 import { readServerFacts, type Bookkeeping, type ServerFacts } from './facts.ts';
 import { firstOf, plural } from '../wording.ts';
 import { settingRules } from './setting-rules.ts';
@@ -84,11 +85,19 @@ const judgeUser = ({ access, isSuperuser }: ServerFacts): Finding => {
   return refuse('user', value, `grant what a run needs; this user may not ${missing.join('; ')}`);
 };
 
-/** Connections of `etl run`: the run itself, its workers, and the queue. */
-export const connectionsNeeded = (workers: number): number => 1 + workers + queueConnectionsMax;
+/** What is to work on the server: a run with so many workers, whose queue is there or elsewhere. */
+export interface Demand {
+  readonly workers: number;
+  readonly backend: Pick<QueueBackend, 'databaseConnectionsMax'>;
+}
 
-const judgeConnections = ({ connectionLimits }: ServerFacts, workers: number): Finding[] => {
-  const needed = connectionsNeeded(workers);
+/** Connections of `etl run`: the run itself, its workers, and its queue. */
+export const connectionsNeeded = ({ workers, backend }: Demand): number =>
+  1 + workers + backend.databaseConnectionsMax;
+
+const judgeConnections = ({ connectionLimits }: ServerFacts, demand: Demand): Finding[] => {
+  const { workers } = demand;
+  const needed = connectionsNeeded(demand);
   return connectionLimits.map(({ name, limit, used }) => {
     const value = `${limit} to share, ${used} in use, ${needed} needed for --workers ${workers}`;
     const fitting = workers - (needed - (limit - used));
@@ -196,12 +205,12 @@ const judgeUptime = ({ startedAt, checkpointerStartedAt }: ServerFacts): Finding
   );
 };
 
-/** Judges the facts for a run with so many workers. Pure. */
-export const findingsOf = (facts: ServerFacts, workers: number): readonly Finding[] => [
+/** Judges the facts for a run. Pure. */
+export const findingsOf = (facts: ServerFacts, demand: Demand): readonly Finding[] => [
   ...judgeServer(facts),
   ...judgePooling(facts),
   judgeUser(facts),
-  ...judgeConnections(facts, workers),
+  ...judgeConnections(facts, demand),
   ...judgeSettings(facts),
   ...judgeDisk(facts),
   ...judgeTrust(facts),
@@ -211,9 +220,9 @@ export const findingsOf = (facts: ServerFacts, workers: number): readonly Findin
   judgeUptime(facts),
 ];
 
-/** Asks the server and judges what it says, for a run with so many workers. Changes nothing. */
+/** Asks the server and judges what it says, for a run. Changes nothing. */
 export const examineServer = async (
   client: Client,
   address: ServerAddress,
-  workers: number,
-): Promise<readonly Finding[]> => findingsOf(await readServerFacts(client, address), workers);
+  demand: Demand,
+): Promise<readonly Finding[]> => findingsOf(await readServerFacts(client, address), demand);

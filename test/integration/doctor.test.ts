@@ -5,12 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
-import { connectionsNeeded, type Finding } from '../../src/server/doctor.ts';
+import { column, csv, definePipeline, runPipeline, type RedisOptions } from '../../src/index.ts';
+import type { Finding } from '../../src/server/doctor.ts';
 import { readServerFacts, settingNames, type ServerFacts } from '../../src/server/facts.ts';
 import { settingRules } from '../../src/server/setting-rules.ts';
 import { useFiles } from '../helpers/files.ts';
 import { makeServerDirectory, openOwnServer, type OwnServer } from '../helpers/own-server.ts';
+import { hasRedis, startRedis } from '../helpers/redis-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
@@ -43,9 +44,10 @@ const pipeline = definePipeline({
   schema: 'small',
   tables: { t: { source: csv('small*.csv'), columns: { id: column.integer('id') }, rejectLimit: 0 } },
 });
-const run = () =>
+const run = (redis: RedisOptions | false = false) =>
   runPipeline(pipeline, {
     databaseUrl: database.url,
+    redis,
     workingDirectory: directory,
     workers: 3,
     keepStaging: true,
@@ -102,23 +104,32 @@ describe('connections', () => {
     expect(connectionLimits[0]).toMatchObject({ name: 'max_connections', limit: 197 });
   });
 
-  it('a run has no more of them than were counted', async () => {
-    for (let file = 1; file <= 6; file += 1) write(`small${file}.csv`, `id\n${'1\n'.repeat(50_000)}`);
-    let most = 0;
-    let isOver = false;
-    const running = run().finally(() => (isOver = true));
-    while (!isOver) {
-      const { rows } = await database.query(
-        `select count(*)::int as n from pg_stat_activity
+  it.each(hasRedis ? ['PostgreSQL', 'Redis'] : ['PostgreSQL'])(
+    'a run with its queue in %s has no more of them than `etl doctor` counts',
+    async (where) => {
+      const redis = where === 'Redis' ? await startRedis() : undefined;
+      const env = { DATABASE_URL: database.url, ...(redis && { REDIS_URL: redis.url }) };
+      const { findings } = await doctor(['--workers', '3'], env);
+      const [, counted] = /(\d+) needed for/.exec(finding(findings, 'max_connections')!.value)!;
+      expect(counted).toBe(redis ? '4' : '10');
+      for (let file = 1; file <= 6; file += 1) write(`small${file}.csv`, `id\n${'1\n'.repeat(50_000)}`);
+      let most = 0;
+      let isOver = false;
+      const running = run(redis && { url: redis.url }).finally(() => (isOver = true));
+      while (!isOver) {
+        const { rows } = await database.query(
+          `select count(*)::int as n from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
-      );
-      most = Math.max(most, rows[0]!.n);
-      await sleep(5);
-    }
-    await running;
-    expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(connectionsNeeded(3));
-  });
+        );
+        most = Math.max(most, rows[0]!.n);
+        await sleep(5);
+      }
+      await running;
+      await redis?.stop();
+      expect(most).toBeGreaterThan(1);
+      expect(most).toBeLessThanOrEqual(Number(counted));
+    },
+  );
 
   it('too many workers for the server: exit 1, named on stderr and in JSON', async () => {
     const name = new URL(database.url).pathname.slice(1);

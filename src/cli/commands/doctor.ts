@@ -52,7 +52,9 @@ const examine = async (command: Command, io: Io): Promise<void> => {
   const server = await openServer(command, io, (text) => void io.stderr.write(`${text}\n`));
   const { withClient } = await import('../../db/client.ts');
   const { examineServer } = await import('../../server/doctor.ts');
-  const findings = await withClient(server, (client) => examineServer(client, server, workers));
+  const { chooseBackend } = await import('../../queue/choose-backend.ts');
+  const demand = { workers, backend: chooseBackend(server, undefined, io.env) };
+  const findings = await withClient(server, (client) => examineServer(client, server, demand));
   const paint = paintFor(io.stdout, io.env);
   const lines = json
     ? findings.map((finding) => JSON.stringify({ type: 'finding', ...finding }))

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { findingLines } from '../../../src/cli/commands/doctor.ts';
 import type { Paint } from '../../../src/cli/text/paint.ts';
-import { connectionsNeeded, findingsOf, settingBytes, type Finding } from '../../../src/server/doctor.ts';
+import { findingsOf, settingBytes, type Demand, type Finding } from '../../../src/server/doctor.ts';
 import type { ServerFacts, SettingValue } from '../../../src/server/facts.ts';
 
 const MiB = 1024 * 1024;
@@ -71,13 +71,17 @@ const crashes = (part: object): Partial<ServerFacts> => ({
 const staged = (count: number) =>
   Array.from({ length: count }, (_, place) => ({ name: `noaa__t${place}`, bytes: MiB }));
 
-const changed = (facts: Partial<ServerFacts>, workers: number, name: string): Finding =>
-  findingsOf({ ...fit, ...facts }, workers).find((finding) => finding.name === name)!;
+const inPostgres = { databaseConnectionsMax: 6 };
+const inRedis = { databaseConnectionsMax: 0 };
+
+const changed = (facts: Partial<ServerFacts>, demand: Demand, name: string): Finding =>
+  findingsOf({ ...fit, ...facts }, demand).find((finding) => finding.name === name)!;
 
 interface Row {
   readonly title: string;
   readonly facts: Partial<ServerFacts>;
   readonly workers?: number;
+  readonly backend?: Demand['backend'];
   readonly name: string;
   readonly value: string;
   readonly verdict: Finding['verdict'];
@@ -164,6 +168,25 @@ const rows: readonly Row[] = [
     name: 'max_connections',
     value: '97 to share, 3 in use, 94 needed for --workers 87',
     verdict: 'ok',
+  },
+  {
+    title: 'as many workers, whose queue is in Redis and takes none',
+    facts: {},
+    workers: 93,
+    backend: inRedis,
+    name: 'max_connections',
+    value: '97 to share, 3 in use, 94 needed for --workers 93',
+    verdict: 'ok',
+  },
+  {
+    title: 'one worker more than that',
+    facts: {},
+    workers: 94,
+    backend: inRedis,
+    name: 'max_connections',
+    value: '97 to share, 3 in use, 95 needed for --workers 94',
+    verdict: 'advice',
+    advice: 'raise it by 1 or load with --workers 93',
   },
   {
     title: 'a limit of the user below what even one worker needs',
@@ -361,20 +384,17 @@ const rows: readonly Row[] = [
 
 describe('findings', () => {
   it('a fit server: all ok, and no advice', () => {
-    const findings = findingsOf(fit, 4);
+    const findings = findingsOf(fit, { workers: 4, backend: inPostgres });
     expect(findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([]);
     expect(findings.filter(({ advice }) => advice !== undefined)).toEqual([]);
   });
 
-  it.each(rows)('$title', ({ facts, workers = 4, name, value, verdict, advice }) => {
-    const finding = changed(facts, workers, name);
+  it.each(rows)('$title', ({ facts, workers = 4, backend = inPostgres, name, value, verdict, advice }) => {
+    const finding = changed(facts, { workers, backend }, name);
     expect({ value: finding.value, verdict: finding.verdict }).toEqual({ value, verdict });
     expect(finding.advice ?? '').toContain(advice ?? '');
     expect(finding.advice === undefined).toBe(verdict === 'ok');
   });
-
-  it('a run needs its own connection, one a worker, and those of the queue', () =>
-    expect(connectionsNeeded(4)).toBe(1 + 4 + 6));
 });
 
 it.each([
