@@ -1,4 +1,4 @@
-// Checks imports: layers point downward, stages do not know each other, no cycles, one owner for each dependency.
+// Checks imports: layers point downward, stages do not know each other, one owner for each dependency.
 
 import { posix } from 'node:path';
 import { codeOf, type SourceFile } from './source-files.ts';
@@ -91,25 +91,3 @@ export const ownerViolations = (
         : [`${file.path} imports ${name}, which ${owner} owns`];
     }),
   );
-
-/** A cycle of files such as ['a.ts', 'b.ts', 'a.ts'], or undefined. */
-export const findImportCycle = (files: readonly SourceFile[]): readonly string[] | undefined => {
-  const targets = new Map(files.map((file) => [inSource(file.path), targetsOf(file).files]));
-  const clear = new Set<string>();
-  const follow = (file: string, path: readonly string[]): readonly string[] | undefined => {
-    const start = path.indexOf(file);
-    if (start !== -1) return [...path.slice(start), file];
-    if (clear.has(file)) return undefined;
-    for (const target of targets.get(file) ?? []) {
-      const cycle = follow(target, [...path, file]);
-      if (cycle !== undefined) return cycle;
-    }
-    clear.add(file);
-    return undefined;
-  };
-  for (const file of targets.keys()) {
-    const cycle = follow(file, []);
-    if (cycle !== undefined) return cycle;
-  }
-  return undefined;
-};

@@ -1,14 +1,7 @@
 // The layers and owners that ARCHITECTURE.md draws are those of the code.
 
 import { describe, expect, it } from 'vitest';
-import {
-  findImportCycle,
-  importsOf,
-  layerViolations,
-  ownerViolations,
-  readLayers,
-  readOwners,
-} from './imports.ts';
+import { importsOf, layerViolations, ownerViolations, readLayers, readOwners } from './imports.ts';
 import { fencedLines, filesBelow, readProjectFile } from './source-files.ts';
 
 const architecture = readProjectFile('ARCHITECTURE.md');
@@ -19,10 +12,6 @@ const sources = filesBelow('src', '.ts', '.mjs');
 describe('the code', () => {
   it('imports downward only, and no stage imports another', () => {
     expect(layerViolations(sources, layers)).toEqual([]);
-  });
-
-  it('has no import cycle', () => {
-    expect(findImportCycle(sources)).toBeUndefined();
   });
 
   it('imports each dependency in the folder that owns it', () => {
@@ -115,26 +104,6 @@ describe('the check of owners', () => {
       found: ['src/run/a.ts imports left-pad, which nobody owns'],
     },
   ])('$name', ({ file, found }) => expect(ownerViolations([file], owned)).toEqual(found));
-});
-
-describe('the check of cycles', () => {
-  it('finds one over three files', () => {
-    const files = [
-      source('run/a.ts', `import './b.ts';`),
-      source('run/b.ts', `import '../copy/c.ts';`),
-      source('copy/c.ts', `import type { A } from '../run/a.ts';`),
-    ];
-    expect(findImportCycle(files)).toEqual(['run/a.ts', 'run/b.ts', 'copy/c.ts', 'run/a.ts']);
-  });
-
-  it('two ways to one file are no cycle', () => {
-    const files = [
-      source('a.ts', `import './b.ts'; import './c.ts';`),
-      source('b.ts', `import './c.ts';`),
-      source('c.ts', ''),
-    ];
-    expect(findImportCycle(files)).toBeUndefined();
-  });
 });
 
 it('reads imports over several lines, of names only, and inside types, but not in texts', () => {
