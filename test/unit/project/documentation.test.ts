@@ -59,19 +59,96 @@ describe('tests that are named as proof', () => {
   );
 });
 
-/** Keys of an interface or type of src/, by its text; a colon at the first level of indentation. */
+/** Keys of an interface or type of src/, by its text: those at its first level that may have a value. */
 const keysOf = (path: string, name: string): readonly string[] => {
   const [, body = ''] = readProjectFile(path).split(new RegExp(`(?:interface|type) ${name}\\b[^{]*\\{\\n`));
-  return [...body.split('\n}')[0]!.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm)].map(([, key]) => key!);
+  return [...body.split('\n}')[0]!.matchAll(/^ {2}(?:readonly )?(\w+)\??:(?! undefined;)/gm)].map(
+    ([, key]) => key!,
+  );
+};
+
+/** What a page says from a heading to the next. */
+const sectionOf = (page: string, heading: string): string => {
+  const [, section = ''] = `\n${readProjectFile(page)}`.split(`\n${heading}\n`);
+  return section.split(/\n#+ /)[0]!;
+};
+
+/** Keys in the first column of a section's table, the first one or another; `a`, `b` are two. */
+const describedKeys = (page: string, heading: string, table = 0): readonly string[] => {
+  const rows = sectionOf(page, heading).match(/(?<=^\|-.*\n)(?:\|.*\n)+/gm)?.[table] ?? '';
+  return [...rows.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell]) =>
+    [...cell!.matchAll(/`(\w+)`/g)].map(([, key]) => key!),
+  );
 };
 
 describe('reference pages', () => {
-  const columns = readProjectFile('docs/reference/columns.md');
-  const pipeline = readProjectFile('docs/reference/pipeline.md');
-  const dialect = readProjectFile('docs/reference/dialect.md');
-  const events = readProjectFile('docs/reference/events.md');
-  const library = readProjectFile('docs/reference/library.md');
+  const table = 'src/pipeline/declare/table.ts';
+  const model = 'src/model.ts';
+  const pipeline = 'docs/reference/pipeline.md';
+  const events = 'docs/reference/events.md';
+  const tables: readonly { of: string; at: readonly [string, string, number?]; keys: readonly string[] }[] = [
+    {
+      of: 'a pipeline',
+      at: [pipeline, '## definePipeline'],
+      keys: ['Named', 'Definition'].flatMap((name) =>
+        keysOf('src/pipeline/declare/define-pipeline.ts', name),
+      ),
+    },
+    {
+      of: 'a table from files',
+      at: [pipeline, '## A table from files'],
+      keys: ['SourceKeys', 'TypedTable', 'TextTable', 'RowKey'].flatMap((name) => keysOf(table, name)),
+    },
+    {
+      of: 'a derived table',
+      at: [pipeline, '## A derived table'],
+      keys: ['DerivedTable', 'RowKey'].flatMap((name) => keysOf(table, name)),
+    },
+    { of: 'every table', at: [pipeline, '## Keys of every table'], keys: keysOf(table, 'CommonKeys') },
+    { of: 'a guard', at: [pipeline, '## guard'], keys: keysOf(table, 'Guard') },
+    {
+      of: 'an index',
+      at: [pipeline, '## index(columns, options)'],
+      keys: keysOf('src/pipeline/declare/index-definition.ts', 'IndexOptions'),
+    },
+    {
+      of: 'csv()',
+      at: ['docs/reference/dialect.md', '# Dialect'],
+      keys: [
+        ...keysOf('src/declaration.ts', 'Dialect'),
+        ...keysOf('src/pipeline/declare/csv.ts', 'CsvOptions'),
+      ],
+    },
+    {
+      of: 'a run',
+      at: ['docs/reference/library.md', '### RunOptions'],
+      keys: keysOf('src/run/options.ts', 'RunOptions'),
+    },
+    { of: 'a result', at: [events, '## The result'], keys: keysOf(model, 'RunResult') },
+    {
+      of: 'the result of a table',
+      at: [events, '## The result', 1],
+      keys: ['TableResult', 'Counts'].flatMap((name) => keysOf(model, name)),
+    },
+    { of: 'a profile', at: [events, '## The profile'], keys: keysOf(model, 'RunProfile') },
+    {
+      of: 'the types of events',
+      at: [events, '# Events'],
+      keys: [
+        ...readProjectFile(model)
+          .split('type RunEvent')[1]!
+          .matchAll(/type: '(\w+)'/g),
+      ].map(([, type]) => type!),
+    },
+  ];
 
+  it.each(tables)('the table of $of has its keys, and no others', ({ at, keys }) => {
+    expect(keys).not.toEqual([]);
+    expect(describedKeys(...at).toSorted()).toEqual([...new Set(keys)].toSorted());
+  });
+
+  const columns = 'docs/reference/columns.md';
+  const headings = readProjectFile(columns).match(/^### .*$/gm)!;
   /** What a section says of values. */
   const inJavaScript: Readonly<Record<ValueShape['kind'], string>> = {
     string: '`string`',
@@ -83,48 +160,26 @@ describe('reference pages', () => {
     any: '`JSON.parse`',
   };
   const types = Object.entries<ColumnType>(columnTypes).map(([name, type]) => ({ name, type }));
-  it.each(types)('columns.md describes $name, its values and its options', ({ name, type }) => {
-    const section = columns.split(/^### /m).find((text) => text.split('\n')[0]!.includes(`\`${name}\``));
-    expect(section).toContain(`JavaScript`);
-    expect(section).toContain(inJavaScript[type.value({}).kind]);
-    for (const key of Object.keys(type.options)) expect(section).toContain(`\`${key}\``);
-  });
 
-  it.each(keysOf('src/declaration.ts', 'Dialect'))('dialect.md describes %s', (key) => {
-    expect(dialect).toMatch(new RegExp(`^\\| \`${key}\``, 'm'));
-  });
-
-  const tableKeys = ['CommonKeys', 'SourceKeys', 'TypedTable', 'TextTable', 'DerivedTable'].flatMap((name) =>
-    keysOf('src/pipeline/declare/table.ts', name),
+  it.each(types)(
+    'columns.md describes $name, its values and its options, and no others',
+    ({ name, type }) => {
+      const section = sectionOf(columns, headings.find((line) => line.includes(`\`${name}\``)) ?? 'none');
+      expect(section).toContain('JavaScript');
+      expect(section).toContain(inJavaScript[type.value({}).kind]);
+      const [, list = ''] = /options? ((?:`\w+`(?: \(required\))?,?\s)*`\w+`)/.exec(section) ?? [];
+      expect(Array.from(list.matchAll(/`(\w+)`/g), ([, key]) => key)).toEqual(
+        // The type of `of` is its first argument.
+        Object.keys(type.options).filter((key) => key !== 'sqlType'),
+      );
+    },
   );
-  const pipelineKeys = [
-    'name',
-    'schema',
-    'params',
-    'tables',
-    ...keysOf('src/pipeline/declare/index-definition.ts', 'IndexOptions'),
-  ];
-  it.each([...new Set([...pipelineKeys, ...tableKeys])])('pipeline.md describes %s', (key) => {
-    expect(pipeline).toMatch(new RegExp(`^\\| \`${key}\``, 'm'));
-  });
 
-  it.each(keysOf('src/run/options.ts', 'RunOptions'))('library.md describes the option %s', (key) => {
-    expect(library).toMatch(new RegExp(`^\\| \`${key}\``, 'm'));
+  it('columns.md describes every option of numbers', () => {
+    expect(describedKeys(columns, '## Options of numbers').toSorted()).toEqual(
+      Object.keys(columnTypes.numeric.options).toSorted(),
+    );
   });
-
-  const model = readProjectFile('src/model.ts');
-  const eventTypes = [...model.split('type RunEvent')[1]!.matchAll(/type: '(\w+)'/g)].map(
-    ([, type]) => type!,
-  );
-  it.each(eventTypes)('events.md describes the event %s', (type) => {
-    expect(events).toMatch(new RegExp(`^\\| \`${type}\``, 'm'));
-  });
-
-  it.each([
-    ...keysOf('src/model.ts', 'RunResult'),
-    ...keysOf('src/model.ts', 'TableResult'),
-    ...keysOf('src/model.ts', 'Counts'),
-  ])('events.md describes %s of a result', (key) => expect(events).toContain(`\`${key}\``));
 });
 
 describe('tests.md', () => {
