@@ -1,10 +1,10 @@
 // Publishing: what hangs on a table survives it, and nothing is half done.
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import pg from 'pg';
 import { column, csv, definePipeline, index, runPipeline, sqlFile, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
+import { withPg } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 
 const files = useFiles();
@@ -301,13 +301,20 @@ describe('a run that must not publish', () => {
 
   it('waits for a reader that holds the table, and publishes when it lets go', async () => {
     await run();
-    const reader = new pg.Client({ connectionString: database.url });
-    await reader.connect();
-    await reader.query('begin; select * from geo.city');
-    const running = run();
-    setTimeout(() => void reader.query('commit'), 3_000);
-    expect(await running).toMatchObject({ outcome: 'published' });
-    await reader.end();
+    const oid = `select 'geo.city'::regclass::oid as oid`;
+    const before = await rowsOf(oid);
+    await withPg(database.url, async (reader) => {
+      await reader.query('begin; select * from geo.city');
+      let whileHeld: unknown;
+      const onEvent = async ({ type, message }: { type: string; message?: string }): Promise<void> => {
+        if (type !== 'notice' || whileHeld !== undefined) return;
+        whileHeld = { message, oid: (await reader.query(oid)).rows };
+        await reader.query('commit');
+      };
+      expect(await run(cities(), { onEvent })).toMatchObject({ outcome: 'published' });
+      expect(whileHeld).toEqual({ message: expect.stringContaining('waits'), oid: before });
+    });
+    expect(await rowsOf(oid)).not.toEqual(before);
   });
 
   it('an aborted run publishes nothing and leaves nothing open', async () => {

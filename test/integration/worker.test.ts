@@ -2,7 +2,6 @@
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { cancel, enqueue, loadPipelineFile, queueState, retry } from '../../src/index.ts';
 import { useFiles } from '../helpers/files.ts';
@@ -76,8 +75,10 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
     expect(sessions).toEqual([]);
   });
 
-  it('while it waits it holds two connections, and those of its queue', async () => {
+  it('while it waits after a run it holds two connections, and those of its queue', async () => {
     await workers.start();
+    const { job } = await put();
+    await until(() => said('run ended', job) !== undefined);
     const count = async (name: string): Promise<number> =>
       (
         await database.query(
@@ -86,10 +87,9 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
           [name],
         )
       ).rows[0]?.['sessions'];
-    // All that it looks after is looked at at the beginning, and its queue is waited on.
-    await sleep(3_000);
+    // The server ends a session of the run a moment after the run has closed it.
+    await until(async () => (await count('^sluice')) === 2 + (await count('^sluice queue$')));
     expect(await count('^sluice worker ')).toBe(1);
-    expect(await count('^sluice')).toBe(2 + (await count('^sluice queue$')));
     // BullMQ listens over one, and asks over a pool of two.
     expect(kind === 'PostgreSQL' ? [2, 3] : [0]).toContain(await count('^sluice queue$'));
   });
