@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
+import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { withClient, withTransaction } from '../../src/db/client.ts';
 import { enqueue, loadPipelineFile, queueState, retry, schedule } from '../../src/index.ts';
 import type { EtlWorker, Pipeline } from '../../src/index.ts';
@@ -41,7 +42,10 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
   const waitingIn = async (queue: string): Promise<number> =>
     (await queueState({ ...place(), queue })).waiting;
 
+  const nightly = () => ({ ...place(), cron: '0 0 1 1 *', queue: 'night' });
+
   beforeAll(async () => {
+    await withClient(addressFromUrl(database.url), migrate);
     files.write('words.csv', 'n\n1\n2\n');
     mkdirSync(folder);
     for (const name of ['one', 'two']) {
@@ -133,22 +137,22 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     );
     await retry(rows[0]?.['id'], place());
     expect(await waitingIn('night')).toBe(1);
-    const set = { ...place(), cron: '0 0 1 1 *', queue: 'night' };
-    expect(await schedule.set('nightly', pipelines.get('two')!, set)).toMatchObject({ queue: 'night' });
+    expect(await schedule.set('nightly', pipelines.get('two')!, nightly())).toMatchObject({ queue: 'night' });
     const { job } = await schedule.runNow('nightly', place());
     expect(await schedule.runNow('nightly', place())).toEqual({ job, isNew: false });
     expect([await waitingIn('night'), await waitingIn('default')]).toEqual([2, 0]);
     // Its run stays where it was asked for, whatever the schedule is set to meanwhile.
-    await schedule.set('nightly', pipelines.get('two')!, { ...set, queue: 'fast' });
+    await schedule.set('nightly', pipelines.get('two')!, { ...nightly(), queue: 'fast' });
     expect(await schedule.runNow('nightly', place())).toEqual({ job, isNew: false });
     expect(await waitingIn('fast')).toBe(0);
-    await schedule.set('nightly', pipelines.get('two')!, set);
+    await schedule.set('nightly', pipelines.get('two')!, nightly());
     await start('night', ['night']);
     await until(() => ended(job) !== undefined);
     await database.query(`delete from etl.run where host = 'elsewhere'`);
   });
 
   it('a job that the queue has lost is put back by those who serve it', async () => {
+    await schedule.set('nightly', pipelines.get('two')!, nightly());
     await database.query(
       `update etl.schedule set job = 'schedule-nightly-lost', job_queue = queue, job_state = 'enqueued' where name = 'nightly'`,
     );

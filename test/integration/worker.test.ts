@@ -3,6 +3,9 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../src/db/bookkeeping/migrate.ts';
+import { withClient } from '../../src/db/client.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { cancel, enqueue, loadPipelineFile, queueState, retry } from '../../src/index.ts';
 import { useFiles } from '../helpers/files.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
@@ -46,6 +49,7 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
     });
 
   beforeAll(async () => {
+    await withClient(addressFromUrl(database.url), migrate);
     writeNoaaFiles(directory, 60_000, 4);
     mkdirSync(folder);
     cpSync('pipelines', folder, { recursive: true });
