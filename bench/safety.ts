@@ -23,7 +23,9 @@ import { chunkBlocks, takeBlock, emptyTally, type FileLoad } from '../src/run/lo
 import { landingTable } from '../src/run/landing.ts';
 import { loadChunk } from '../src/run/load/load-chunk.ts';
 import { planSources } from '../src/run/begin/plan.ts';
+import { openSegment, type SegmentBlocks } from '../src/run/load/segment-blocks.ts';
 import { createTableLoad } from '../src/run/load/table-load.ts';
+import type { Splitter } from '../src/format/split/splitter.ts';
 import { csv, definePipeline, sqlFile } from '../src/index.ts';
 import { writeNoaaFiles } from '../test/helpers/noaa-files.ts';
 import { median } from './measure.ts';
@@ -75,30 +77,36 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
   return {
     client,
     file,
-    byteEnd: file.bytes,
     copyStatement,
     frame,
     decode: decoderFor(file),
-    split: splitterFor(file),
+    blocks: blocksOf(file, splitterFor(file), chunkBytesDefault),
     lease: { runId: file.runId, epoch, generation: 1 },
-    chunkBytes: chunkBytesDefault,
     rejectsMax: rejectsPerChunkMax,
     breakOff: new AbortController().signal,
     onDecoded: () => undefined,
   };
 };
 
-const startOf = ({ file }: FileLoad): Position => ({ byte: file.dataByte, line: file.dataLine, record: 1 });
+const blocksOf = (file: SourceFile, split: Splitter, chunkBytes: number): SegmentBlocks =>
+  openSegment({ file, byteEnd: file.bytes, start: startOf({ file }), split, chunkBytes });
+
+const startOf = ({ file }: Pick<FileLoad, 'file'>): Position => ({
+  byte: file.dataByte,
+  line: file.dataLine,
+  record: 1,
+});
 
 const safely = async (load: FileLoad): Promise<void> => {
-  for (let at = startOf(load); at.byte < load.byteEnd;) at = (await loadChunk(load, at)).end;
+  for (let at = startOf(load); at.byte < load.file.bytes;) at = (await loadChunk(load, at)).end;
 };
 
 const barely = (load: FileLoad): Promise<void> =>
   withTransaction(load.client, async () => {
     const tally = emptyTally(startOf(load));
     async function* bytes(): AsyncGenerator<Buffer, void> {
-      for await (const block of chunkBlocks({ ...load, chunkBytes: Infinity }, startOf(load), tally))
+      const blocks = { ...load.blocks, chunkBytes: Infinity };
+      for await (const block of chunkBlocks({ ...load, blocks }, startOf(load), tally))
         yield takeBlock(load, block, tally).decoded.copyBytes;
     }
     await copyIn(load.client, load.copyStatement, bytes(), load.breakOff);

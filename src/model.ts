@@ -4,7 +4,7 @@ import type { LineEnd } from './declaration.ts';
 
 /** Where something stands in a source file. */
 export interface Position {
-  /** Offset of the record's first byte in the file, from 0. */
+  /** Offset of the record's first byte in the decoded file, from 0. */
   readonly byte: number;
   /** Line of the record's first byte, from 1; a quoted newline counts as a line. */
   readonly line: number;
@@ -17,19 +17,28 @@ export interface SourceFile {
   readonly id: number;
   readonly runId: number;
   readonly table: string;
-  /** Absolute path on the machine that planned the run. */
-  readonly path: string;
-  /** The path as the user knows it: relative to the working directory where possible. */
+  /** Name of its source in source/registry.ts. */
+  readonly source: string;
+  /** By what the source finds it: of a local file, the absolute path on the machine that planned the run. */
+  readonly location: string;
+  /** Of an archive, the file in it. */
+  readonly member: string | null;
+  /** As people know it: relative to the working directory where possible. */
   readonly name: string;
   /** Place in the table's list of files, from 0: the order in which files count as written. */
   readonly ordinal: number;
+  /** As it is stored. All other bytes are counted in what it is decoded to. */
   readonly bytes: number;
   readonly fingerprint: string;
+  /** Name of its decoding in decode/registry.ts; null: it has none. */
+  readonly decoding: string | null;
   /** Field names of the file, in file order. */
   readonly header: readonly string[];
   /** First byte and line after BOM, skipped lines and header. */
   readonly dataByte: number;
   readonly dataLine: number;
+  /** Where the data ends; null until somebody has seen the end of what it is decoded to. */
+  readonly dataEnd: number | null;
   /** How its lines end, as its dialect or its first line says. */
   readonly lineEnd: LineEnd;
 }
@@ -38,7 +47,8 @@ export interface SourceFile {
 export interface Segment {
   readonly fileId: number;
   readonly start: Position;
-  readonly byteEnd: number;
+  /** null: wherever the file ends. */
+  readonly byteEnd: number | null;
 }
 
 /** Who may load: one coordinator of a run, on one server that has kept its unlogged tables since. Checked in every chunk's transaction. */

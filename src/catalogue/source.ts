@@ -35,6 +35,12 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SOURCE_CORRUPT: {
+    message: 'table {table}: {file} is damaged at byte {byte}: {problem}',
+    hint: 'Fetch the file again. Nothing of it was published.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SOURCE_EMPTY: {
     message: 'table {table}: {file} is empty: it does not even have a header line',
     hint: 'An empty file is nearly always a broken transfer. Fetch the file again, or exclude it from the glob.',

@@ -44,15 +44,24 @@ export interface Situation {
   readonly fresh: boolean;
 }
 
-/** The same file, in the same place of the list. */
+/** What a file of a table is known by, whatever is in it. */
+export const fileKey = ({
+  table,
+  source,
+  location,
+  member,
+}: Pick<NewFile, 'table' | 'source' | 'location' | 'member'>): string =>
+  JSON.stringify([table, source, location, member]);
+
+/** The same file with the same content. */
 export const isSameFile = (one: NewFile, other: NewFile): boolean =>
-  one.path === other.path && one.fingerprint === other.fingerprint;
+  fileKey(one) === fileKey(other) && one.fingerprint === other.fingerprint;
 
 /** The first of `files` that is not among `others` as it is. */
 const firstChanged = (files: readonly NewFile[], others: readonly NewFile[]): NewFile | undefined => {
-  const known = new Map(others.map((file) => [file.path, file]));
+  const known = new Map(others.map((file) => [fileKey(file), file]));
   return files.find((file) => {
-    const other = known.get(file.path);
+    const other = known.get(fileKey(file));
     return other === undefined || !isSameFile(file, other);
   });
 };
@@ -61,8 +70,10 @@ const filesOf = <File extends NewFile>(files: readonly File[], name: string): re
   files.filter(({ table }) => table === name);
 
 /** What is different about a file that is gone or changed. */
-const lostText = ({ name, path }: NewFile, now: readonly NewFile[]): string =>
-  now.some((file) => file.path === path) ? `${name} has changed` : `${name} is no longer there`;
+const lostText = (lost: NewFile, now: readonly NewFile[]): string =>
+  now.some((file) => fileKey(file) === fileKey(lost))
+    ? `${lost.name} has changed`
+    : `${lost.name} is no longer there`;
 
 const changeOf = (situation: Situation, table: string): TableChange | undefined => {
   const { latest, stagedHashes, landings } = situation;

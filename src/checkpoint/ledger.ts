@@ -48,21 +48,23 @@ export const insertRun = (run: NewRun): Query => ({
 
 export const insertFiles = (runId: number, files: readonly NewFile[]): Query => ({
   text: `insert into etl.source_file
-      (run_id, table_name, ordinal, path, name, bytes, fingerprint, header, data_byte, data_line,
-        line_end)
-    select $1, f.table_name, f.ordinal, f.path, f.name, f.bytes, f.fingerprint, f.header, f.data_byte, f.data_line,
-      f.line_end
-    from jsonb_to_recordset($2::jsonb) as f (table_name text, ordinal integer, path text, name text,
-      bytes bigint, fingerprint text, header text[], data_byte bigint, data_line bigint, line_end text)
+      (run_id, table_name, ordinal, source, location, member, name, bytes, fingerprint, decoding, header, data_byte, data_line,
+        data_end, line_end)
+    select $1, f.table_name, f.ordinal, f.source, f.location, f.member, f.name, f.bytes, f.fingerprint, f.decoding, f.header,
+      f.data_byte, f.data_line, f.data_end, f.line_end
+    from jsonb_to_recordset($2::jsonb) as f (table_name text, ordinal integer, source text, location text, member text, name text,
+      bytes bigint, fingerprint text, decoding text, header text[], data_byte bigint, data_line bigint, data_end bigint,
+      line_end text)
     returning id, table_name, ordinal`,
   values: [
     runId,
     JSON.stringify(
-      files.map(({ table, dataByte, dataLine, lineEnd, ...file }) => ({
+      files.map(({ table, dataByte, dataLine, dataEnd, lineEnd, ...file }) => ({
         ...file,
         table_name: table,
         data_byte: dataByte,
         data_line: dataLine,
+        data_end: dataEnd,
         line_end: lineEnd,
       })),
     ),
@@ -118,9 +120,9 @@ export const runStanding = async (
 export const runFiles = async (client: Client, runId: number): Promise<readonly SourceFile[]> =>
   (
     await client.query(
-      `select id::float8 as id, run_id::float8 as "runId", table_name as "table", ordinal, path, name,
-          bytes::float8 as bytes, fingerprint, header, data_byte::float8 as "dataByte", data_line::float8 as "dataLine",
-          line_end as "lineEnd"
+      `select id::float8 as id, run_id::float8 as "runId", table_name as "table", ordinal, source, location, member, name,
+          bytes::float8 as bytes, fingerprint, decoding, header, data_byte::float8 as "dataByte",
+          data_line::float8 as "dataLine", data_end::float8 as "dataEnd", line_end as "lineEnd"
         from etl.source_file where run_id = $1 order by id`,
       [runId],
     )
@@ -170,6 +172,12 @@ export const completeChunk = (fileId: number, start: Position, end: Position, co
   ],
 });
 
+/** Records where the data of a file ends, once somebody has seen it. It is the same for everybody who sees this version. */
+export const endFile = (fileId: number, dataEnd: number): Query => ({
+  text: 'update etl.source_file set data_end = $2 where id = $1 and data_end is null',
+  values: [fileId, dataEnd],
+});
+
 /** The end and counts of a chunk that is already loaded. */
 export const selectChunk = (fileId: number, byteStart: number): Query => ({
   text: `select byte_end::float8 as byte, (first_line + lines)::float8 as line,
@@ -200,13 +208,11 @@ export const loadedChunks = async (client: Client, runId: number): Promise<reado
 };
 
 /** What the chunks of one file add up to, and whether they cover its data without gap or overlap. */
-export interface FileTotals extends Counts {
+export interface FileTotals
+  extends
+    Counts,
+    Pick<SourceFile, 'table' | 'source' | 'location' | 'member' | 'name' | 'bytes' | 'fingerprint'> {
   readonly fileId: number;
-  readonly table: string;
-  readonly name: string;
-  readonly path: string;
-  readonly bytes: number;
-  readonly fingerprint: string;
   readonly covered: boolean;
 }
 
@@ -215,10 +221,10 @@ export interface FileTotals extends Counts {
  * statistics know nothing yet, was planned as if it had one: every file was compared with every chunk, for minutes.
  */
 const selectFileTotals = (runId: number): Query => ({
-  text: `select f.id::float8 as "fileId", f.table_name as "table", f.name, f.path, f.bytes::float8, f.fingerprint,
-      c.records, c.copied, c.rejected, c.filtered,
+  text: `select f.id::float8 as "fileId", f.table_name as "table", f.source, f.location, f.member, f.name, f.bytes::float8,
+      f.fingerprint, c.records, c.copied, c.rejected, c.filtered,
       coalesce(c.first_byte, f.data_byte) = f.data_byte
-        and coalesce(c.end_byte, f.data_byte) = f.bytes
+        and coalesce(c.end_byte, f.data_byte) is not distinct from f.data_end
         and coalesce(c.follow_each_other, true) as covered
     from etl.run r join etl.source_file f on f.run_id = r.id
       cross join lateral (

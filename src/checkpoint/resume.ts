@@ -1,4 +1,4 @@
-// What is missing: the declared bytes of each file minus the chunks that are in staging. Pure.
+// What is missing: the data of each file minus the chunks that are in staging. Pure.
 
 import type { Position, Segment, SourceFile } from '../model.ts';
 import type { LoadedChunkRow } from './ledger.ts';
@@ -11,7 +11,8 @@ const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonl
     if (start > at.byte) missing.push({ fileId: file.id, start: at, byteEnd: start });
     if (end.byte > at.byte) at = end;
   }
-  if (at.byte < file.bytes) missing.push({ fileId: file.id, start: at, byteEnd: file.bytes });
+  const { id: fileId, dataEnd: byteEnd } = file;
+  if (byteEnd === null || at.byte < byteEnd) missing.push({ fileId, start: at, byteEnd });
   return missing;
 };
 

@@ -49,7 +49,7 @@ export interface TableSummary {
 export interface FileSummary {
   readonly table: string;
   readonly file: string;
-  readonly path: string;
+  readonly location: string;
   readonly bytes: number;
   readonly records: number;
   readonly copied: number;
@@ -71,7 +71,7 @@ const totals = `
   coalesce(sum(c.filtered), 0)::float8 as filtered`;
 
 const filesWithTotals = (where: string): string => `
-  select f.id, f.run_id, f.table_name, f.ordinal, f.name, f.path, f.bytes,
+  select f.id, f.run_id, f.table_name, f.ordinal, f.name, f.location, f.bytes,
     coalesce(sum(c.byte_end - c.byte_start), 0) as bytes_read, ${totals}
   from etl.source_file f
   join etl.run u on u.id = f.run_id
@@ -146,7 +146,7 @@ export const selectTables = (runId: number): Query => ({
 
 /** Files of a run, in the order in which they count as written. */
 export const selectFiles = (runId: number): Query => ({
-  text: `select f.table_name as table, f.name as file, f.path, f.bytes::float8 as bytes,
+  text: `select f.table_name as table, f.name as file, f.location, f.bytes::float8 as bytes,
       f.records, f.copied, f.rejected, f.filtered
     from (${filesWithTotals('f.run_id = $1')}) f
     order by f.table_name, f.ordinal`,

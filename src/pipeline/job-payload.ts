@@ -59,7 +59,7 @@ const segmentsSchema = z.strictObject({
       z.strictObject({
         fileId: count(0),
         start: z.strictObject({ byte: count(0), line: count(1), record: count(1) }),
-        byteEnd: count(0),
+        byteEnd: count(0).nullable(),
       }),
     )
     .min(1)

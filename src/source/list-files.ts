@@ -8,15 +8,10 @@ import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { withFilesAtOnce } from './at-once.ts';
 import { confinementOf, isBelow } from './confine.ts';
 import { crawl } from './crawl.ts';
+import type { Listed, Listing } from './contract.ts';
 import { irregularKind } from './read-file.ts';
 
-/** A file that a source names. */
-export interface ListedFile {
-  readonly path: string;
-  /** Relative to the working directory when below it: what people see. */
-  readonly name: string;
-}
-
+/** Relative to the working directory when below it. */
 const displayName = (path: string, workingDirectory: string): string => {
   const name = relative(workingDirectory, path) || '.';
   return name.startsWith('..') || isAbsolute(name) ? path : name;
@@ -114,12 +109,12 @@ const exclusionIn = async (
  * link that a glob leads to; ETL_SOURCE_OUTSIDE; ETL_SOURCE_IRREGULAR for a directory that is named, and for a pipe, socket or
  * device.
  */
-export const listFiles = async (
-  table: string,
-  patterns: readonly string[],
-  workingDirectory: string,
-  texts: readonly string[] = [],
-): Promise<readonly ListedFile[]> => {
+export const listFiles = async ({
+  table,
+  locations: patterns,
+  workingDirectory,
+  texts,
+}: Listing): Promise<readonly Listed[]> => {
   const failedAt = createUnreadable(table, workingDirectory);
   const paths = new Set<string>();
   const excluded = new Set<string>();
@@ -151,5 +146,5 @@ export const listFiles = async (
     });
   const own = await withoutLinksToOthers(wanted, workingDirectory, failedAt);
   await withFilesAtOnce(own, (path) => refuseIrregular(table, path, displayName(path, workingDirectory)));
-  return own.map((path) => ({ path, name: displayName(path, workingDirectory) }));
+  return own.map((path) => ({ location: path, name: displayName(path, workingDirectory) }));
 };

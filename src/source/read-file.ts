@@ -5,13 +5,7 @@ import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { fingerprintSampleBytes, readBytes } from '../limits.ts';
-
-/** What a file looked like. Two equal fingerprints are taken for the same content. */
-export interface FileState {
-  readonly bytes: number;
-  /** Size, modification time in nanoseconds, and SHA-256 of its first and last 64 KiB. */
-  readonly fingerprint: string;
-}
+import type { FileState, NamedFile } from './contract.ts';
 
 const readFully = async (handle: FileHandle, buffer: Buffer, from: number): Promise<Buffer> => {
   let filled = 0;
@@ -51,7 +45,7 @@ const withFile = async <T>(path: string, use: (handle: FileHandle) => Promise<T>
   }
 };
 
-const stateOf = async (handle: FileHandle): Promise<FileState> => {
+const stateOf = async (handle: FileHandle): Promise<FileState & { readonly head: Buffer }> => {
   const { size, mtimeNs } = await handle.stat({ bigint: true });
   const bytes = Number(size);
   const hash = createHash('sha256');
@@ -61,30 +55,14 @@ const stateOf = async (handle: FileHandle): Promise<FileState> => {
   hash.update(
     sampleBytes === bytes ? first : await readFully(handle, Buffer.alloc(sampleBytes), bytes - sampleBytes),
   );
-  return { bytes, fingerprint: `${bytes}:${mtimeNs}:${hash.digest('hex')}` };
+  return { bytes, fingerprint: `${bytes}:${mtimeNs}:${hash.digest('hex')}`, head: first };
 };
 
-/** Size and fingerprint of a file, in constant time. Throws Node's own errors. */
-export const fileState = (path: string): Promise<FileState> => withFile(path, stateOf);
-
-/** Size and fingerprint, and what `look` finds in the file, which it reads by bytes: fewer at the file's end. */
-export const lookInto = <T>(
-  path: string,
-  look: (read: (from: number, bytes: number) => Promise<Buffer>, state: FileState) => Promise<T>,
-): Promise<{ readonly state: FileState; readonly found: T }> =>
-  withFile(path, async (handle) => {
-    const state = await stateOf(handle);
-    const read = (from: number, bytes: number): Promise<Buffer> =>
-      readFully(handle, Buffer.alloc(Math.max(0, Math.min(bytes, state.bytes - from))), from);
-    return { state, found: await look(read, state) };
-  });
-
-/** A file, by its path and as people know it. */
-export interface NamedFile {
-  readonly path: string;
-  readonly name: string;
-  readonly table: string;
-}
+/**
+ * Size, fingerprint and first bytes of a file, in constant time. The fingerprint is the size, the modification time in
+ * nanoseconds, and the SHA-256 of its first and last 64 KiB. Throws Node's own errors.
+ */
+export const fileState = (path: string): ReturnType<typeof stateOf> => withFile(path, stateOf);
 
 /** The system's refusal to open or read a file, as our error; anything else as it is. */
 const unreadable = ({ table, name }: NamedFile, cause: unknown): unknown =>
@@ -110,7 +88,7 @@ export async function* readRange(
   const fail = (cause: unknown): never => {
     throw unreadable(file, cause);
   };
-  const handle = await openRegular(file.path).catch(fail);
+  const handle = await openRegular(file.location).catch(fail);
   const memory: Buffer[] = [];
   let from = start;
   let turn = 0;

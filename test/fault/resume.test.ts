@@ -65,7 +65,7 @@ interface Chunk {
 const chunksOfTables = (): Promise<readonly Chunk[]> =>
   ask(
     scene.url,
-    `select f.table_name as table, f.path, f.ordinal, c.byte_start, c.committed_at from etl.chunk c
+    `select f.table_name as table, f.location as path, f.ordinal, c.byte_start, c.committed_at from etl.chunk c
       join etl.source_file f on f.id = c.file_id order by 2, 4`,
   );
 /** Chunks but for the place of their file in the list, which a new file moves. */

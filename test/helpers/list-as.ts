@@ -13,7 +13,12 @@ if (process.getuid?.() === 0) {
   process.setgid!(nobody);
   process.setuid!(nobody);
 }
-const said = await listFiles('t', [pattern], process.cwd()).then(
+const said = await listFiles({
+  table: 't',
+  locations: [pattern],
+  workingDirectory: process.cwd(),
+  texts: [],
+}).then(
   (found) => found.map(({ name }) => name),
   (error: EtlError) => ({ code: error.code, message: error.message }),
 );

@@ -20,6 +20,7 @@ import type { FileLoad } from '../../src/run/load/chunk-source.ts';
 import { landingTable } from '../../src/run/landing.ts';
 import { loadChunk } from '../../src/run/load/load-chunk.ts';
 import { planSources } from '../../src/run/begin/plan.ts';
+import { openSegment } from '../../src/run/load/segment-blocks.ts';
 import { createTableLoad } from '../../src/run/load/table-load.ts';
 
 export interface ChunkFile {
@@ -92,10 +93,14 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     copyStatement,
     frame,
     decode: decoderFor(file),
-    split: splitterFor(file),
+    blocks: openSegment({
+      file,
+      start: startOf(file),
+      byteEnd: file.dataEnd,
+      split: splitterFor(file),
+      chunkBytes: given.chunkBytes ?? 1024 * 1024,
+    }),
     lease: { runId, epoch, generation: 1 },
-    byteEnd: file.bytes,
-    chunkBytes: given.chunkBytes ?? 1024 * 1024,
     rejectsMax: given.rejectsMax ?? rejectsPerChunkMax,
     breakOff: new AbortController().signal,
     onDecoded: (bytes, counts) => {

@@ -35,12 +35,12 @@ const history = `
       'ETL_INTERRUPTED', 'stopped by SIGINT'),
     ('${epoch}', '{}', 'shop', 'cancelled', 'h', 'elsewhere', 1, 1, '2026-03-06 09:05:00Z', '2026-03-06 09:05:01Z',
       'ETL_RUN_CANCELLED', 'run 6 was cancelled');
-  insert into etl.source_file (run_id, table_name, ordinal, path, name, bytes, fingerprint, header, data_byte, data_line)
+  insert into etl.source_file (run_id, table_name, ordinal, location, name, bytes, fingerprint, header, data_byte, data_line)
   values
     (1, 'station', 0, '/data/station.txt', 'data/station.txt', 1000, 'f', '{a}', 2, 2),
     (1, 'observation', 0, '/data/1.txt', 'data/1.txt', 3000000, 'f', '{a}', 2, 2),
     (2, 'observation', 0, '/data/2.txt', 'data/2.txt', 5000, 'f', '{a}', 2, 2);
-  insert into etl.source_file (run_id, table_name, ordinal, path, name, bytes, fingerprint, header, data_byte, data_line)
+  insert into etl.source_file (run_id, table_name, ordinal, location, name, bytes, fingerprint, header, data_byte, data_line)
     select 6, format('branch_%s', to_char(n, 'FM00')), 0, '/data/branch.txt', 'data/branch.txt', 10, 'f', '{a}', 2, 2
       from generate_series(1, 12) as n;
   insert into etl.chunk (file_id, byte_start, byte_end, first_line, first_record, lines, records, copied, rejected, filtered, epoch)

@@ -176,7 +176,7 @@ describe('loadChunk', () => {
   it('a file that became shorter: ETL_SOURCE_CHANGED, and nothing of the chunk is kept', async () => {
     await withChunkFile(database.url, { content: 'id,note\n1,a\n', columns: typed }, async (prepared) => {
       const { load, file, client, told } = prepared;
-      await truncate(file.path, file.dataByte);
+      await truncate(file.location, file.dataByte);
       await expect(loadChunk(load, startOf(file))).rejects.toMatchObject({ code: 'ETL_SOURCE_CHANGED' });
       expect((await client.query('select 1 from etl.chunk where file_id = $1', [file.id])).rows).toEqual([]);
       expect(told()).toEqual({ bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 });
@@ -194,7 +194,7 @@ describe('loadChunk', () => {
     await withChunkFile(database.url, { content, columns, chunkBytes: 4000 }, async (prepared) => {
       const { load, file } = prepared;
       // The first block is on its way to the server when the second fails.
-      const wide = { ...load, chunkBytes: 1_000_000 };
+      const wide = { ...load, blocks: { ...load.blocks, chunkBytes: 1_000_000 } };
       await expect(loadChunk(wide, startOf(file))).rejects.toMatchObject({
         code: 'ETL_USER_FUNCTION',
         details: { line: 5002 },

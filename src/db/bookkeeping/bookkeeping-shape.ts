@@ -124,15 +124,19 @@ source_file: PRIMARY KEY (id)
 source_file: UNIQUE (run_id, table_name, ordinal)
 source_file: bytes bigint not null
 source_file: data_byte bigint not null
+source_file: data_end bigint
 source_file: data_line bigint not null
+source_file: decoding text
 source_file: fingerprint text not null
 source_file: header text[] not null
 source_file: id bigint not null identity a
 source_file: line_end text not null default 'lf'::text
+source_file: location text not null
+source_file: member text
 source_file: name text not null
 source_file: ordinal integer not null
-source_file: path text not null
 source_file: run_id bigint not null
+source_file: source text not null default 'file'::text
 source_file: table_name text not null
 `
   .trim()

@@ -5,12 +5,14 @@ import { EtlError, messageOf } from '../../errors.ts';
 import { identifierBytesMax } from '../../limits.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { StagingColumn } from '../../copy/staging.ts';
+import { decodingOf } from '../../decode/registry.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { checkHeader, neededHeaders, readHeader } from '../../format/header.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { textsOf } from '../../source/confine.ts';
-import { listFiles, type ListedFile } from '../../source/list-files.ts';
-import { lookInto } from '../../source/read-file.ts';
+import type { Listed, Source } from '../../source/contract.ts';
+import { bySource } from '../../source/registry.ts';
+import { withBytes } from '../input.ts';
 
 /** A table that is loaded from files: what is read, and what staging looks like. */
 export interface PlannedTable {
@@ -19,21 +21,27 @@ export interface PlannedTable {
   readonly staging: readonly StagingColumn[];
 }
 
-const planFile = async (table: SourceTableSpec, listed: ListedFile, ordinal: number): Promise<NewFile> => {
-  const { name, path } = listed;
+const planFile = async (
+  table: SourceTableSpec,
+  source: Source,
+  { name, location }: Listed,
+  ordinal: number,
+): Promise<NewFile> => {
   const place = { table: table.name, file: name };
   try {
-    const { state, found } = await lookInto(path, async (read, { bytes }) => {
-      if (bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', place);
-      return await readHeader(read, table.format.dialect, place);
-    });
+    const { bytes, fingerprint, head } = await source.look(location);
+    if (bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', place);
+    const decoding = decodingOf(head)?.name ?? null;
+    const file = { table: table.name, source: source.name, location, member: null, name, decoding };
+    const found = await withBytes(file, (read) => readHeader(read, table.format.dialect, place));
     const { names, line, dataByte, dataLine, lineEnd } = found;
     const at = { ...place, line, skip: dataLine - 1 };
     if (table.staging === 'text') {
       const columns = textColumns(names);
       checkHeader(columns, columns, at);
     } else checkHeader(names, neededHeaders(table.columns, table.filter), at);
-    return { ...state, path, name, table: table.name, ordinal, header: names, dataByte, dataLine, lineEnd };
+    const data = { header: names, dataByte, dataLine, dataEnd: decoding === null ? bytes : null, lineEnd };
+    return { ...file, ordinal, bytes, fingerprint, ...data };
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
     throw new EtlError('ETL_SOURCE_UNREADABLE', { ...place, problem: messageOf(cause) }, { cause });
@@ -70,9 +78,15 @@ const planTable = async (
   workingDirectory: string,
   params: PipelineSpec['params'],
 ): Promise<PlannedTable> => {
-  const { locations, anywhere } = table.source;
-  const listed = await listFiles(table.name, locations, workingDirectory, anywhere ? [] : textsOf(params));
-  const files = await withFilesAtOnce(listed, (file, ordinal) => planFile(table, file, ordinal));
+  const texts = table.source.anywhere ? [] : textsOf(params);
+  const listed = [];
+  for (const { source, locations } of bySource(table.source.locations)) {
+    const found = await source.list({ table: table.name, locations, workingDirectory, texts });
+    for (const file of found) listed.push({ source, file });
+  }
+  const files = await withFilesAtOnce(listed, ({ source, file }, ordinal) =>
+    planFile(table, source, file, ordinal),
+  );
   return { table, files, staging: stagingColumns(table, files) };
 };
 

@@ -1,7 +1,7 @@
 // Takes an unfinished run over: as it was, or as its definition and its files are now.
 
 import { hostname } from 'node:os';
-import { isSameFile, type TableChange } from '../../checkpoint/decide.ts';
+import { fileKey, isSameFile, type TableChange } from '../../checkpoint/decide.ts';
 import { insertFiles, runFiles } from '../../checkpoint/ledger.ts';
 import { whyStopped } from '../../checkpoint/run-end.ts';
 import {
@@ -42,9 +42,9 @@ const replaceFiles = async (
 ): Promise<void> => {
   const before = (await runFiles(client, runId)).filter(({ table }) => !lost.has(table));
   const now = planned.flatMap(({ files }) => files);
-  const known = new Map(before.map((file) => [`${file.table}\0${file.path}`, file]));
+  const known = new Map(before.map((file) => [fileKey(file), file]));
   const paired = now.map((file) => {
-    const old = known.get(`${file.table}\0${file.path}`);
+    const old = known.get(fileKey(file));
     return { file, id: old !== undefined && isSameFile(old, file) ? old.id : undefined };
   });
   const kept = paired.flatMap(({ file, id }) => (id === undefined ? [] : [{ id, ordinal: file.ordinal }]));

@@ -1,31 +1,25 @@
 // One chunk of a file as a stream of decoded blocks, with a tally of what became of its records.
 
 import type { Client } from '../../db/client.ts';
-import { readBytes, rejectsPerChunkMax } from '../../limits.ts';
+import { rejectsPerChunkMax } from '../../limits.ts';
 import type { Counts, Lease, LoadTimes, Position, Reject, SourceFile } from '../../model.ts';
 import type { DecodedBlock, Decoder } from '../../format/decoder.ts';
-import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
+import { positionAfter, type RecordBlock } from '../../format/split/record-blocks.ts';
 import { piecesOf, sliceBlock } from '../../format/split/record-slice.ts';
-import type { Splitter } from '../../format/split/splitter.ts';
-import { readRange } from '../../source/read-file.ts';
 import { addCounts, noCounts } from './counts.ts';
+import type { SegmentBlocks } from './segment-blocks.ts';
 import type { CopyFrame } from './table-load.ts';
-
-/** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
-const readBytesMin = 64 * 1024;
 
 /** One file on its way into staging, over one connection. */
 export interface FileLoad {
   readonly client: Client;
   readonly file: SourceFile;
-  /** Where the segment ends: at a record, or at the file's end. */
-  readonly byteEnd: number;
+  /** Of the segment. */
+  readonly blocks: SegmentBlocks;
   readonly copyStatement: string;
   readonly frame: CopyFrame;
   readonly decode: Decoder;
-  readonly split: Splitter;
   readonly lease: Lease;
-  readonly chunkBytes: number;
   /** Rejects that a chunk ends with, from 1 to `rejectsPerChunkMax`. */
   readonly rejectsMax: number;
   /** Breaks the chunk off: the segment was left, or the run aborted. */
@@ -37,6 +31,8 @@ export interface FileLoad {
 /** Collects what becomes of the records of a chunk while its bytes flow. */
 export interface ChunkTally {
   end: Position;
+  /** The end of the file was seen after it; false where that was known before. */
+  isLast: boolean;
   counts: Counts;
   rejects: Reject[];
   readonly times: Times;
@@ -48,6 +44,7 @@ export type Times = { -readonly [Key in keyof LoadTimes]: number };
 /** A tally before the first block. */
 export const emptyTally = (from: Position): ChunkTally => ({
   end: from,
+  isLast: false,
   counts: noCounts,
   rejects: [],
   times: { read: 0, decode: 0, copy: 0, ledger: 0 },
@@ -62,9 +59,9 @@ export async function* chunkBlocks(
   from: Position,
   tally: ChunkTally,
 ): AsyncGenerator<RecordBlock, void> {
-  const { file, byteEnd, chunkBytes, rejectsMax, split } = load;
-  const reads = readRange(file, from.byte, byteEnd, Math.max(readBytesMin, Math.min(readBytes, chunkBytes)));
-  for await (const whole of recordBlocks(reads, from, split))
+  const { rejectsMax, blocks } = load;
+  const { chunkBytes } = blocks;
+  for await (const whole of blocks.from(from))
     for (const block of piecesOf(whole, rejectsPerChunkMax, chunkBytes)) {
       load.breakOff.throwIfAborted();
       yield block;
@@ -72,6 +69,7 @@ export async function* chunkBlocks(
       if (positionAfter(block).byte - from.byte + block.fileBytes / 2 >= chunkBytes) return;
       if (tally.rejects.length >= rejectsMax) return;
     }
+  tally.isLast = blocks.isOpenEnded;
 }
 
 /** A block, or what a chunk takes of it, with what became of its records. */

@@ -11,10 +11,18 @@ import {
   unevenMax,
 } from '../../limits.ts';
 import type { Segment, SourceFile } from '../../model.ts';
-import { readRange } from '../../source/read-file.ts';
 import type { SourceTableSpec } from '../../declaration.ts';
+import { isSeekable, openInput } from '../input.ts';
 
-const bytesOf = ({ start, byteEnd }: Segment): number => byteEnd - start.byte;
+/** A segment that may be cut, because its end is known and its file can be opened anywhere. */
+type Gap = Segment & { readonly byteEnd: number };
+
+/** Bytes of a segment; of one whose end is not known, those of what is stored of its file. */
+const sizesOf = (files: readonly SourceFile[]): ((segment: Segment) => number) => {
+  const stored = new Map(files.map(({ id, bytes }) => [id, bytes]));
+  return ({ fileId, start, byteEnd }) =>
+    byteEnd === null ? Math.max(1, stored.get(fileId)!) : byteEnd - start.byte;
+};
 
 const total = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0);
 
@@ -35,30 +43,44 @@ export const pieceBytes = (sizes: readonly number[], workers: number, chunkBytes
   return Math.max(segmentBytesMin, Math.min(segmentChunks * chunkBytes, even / segmentsPerWorker));
 };
 
-/** Workers that surely have something to do. */
-export const busyWorkers = (missing: readonly Segment[], workers: number, chunkBytes: number): number =>
-  pieceBytes(missing.map(bytesOf), workers, chunkBytes) === Infinity
-    ? Math.min(workers, missing.length)
-    : workers;
-
-/** What is missing of a run, and who loads it. */
-export interface Division {
+/** What is missing of a run, and for how many. */
+interface Missing {
   readonly missing: readonly Segment[];
   readonly files: readonly SourceFile[];
-  readonly tables: readonly SourceTableSpec[];
   readonly workers: number;
   readonly chunkBytes: number;
 }
 
+/** The same, and how records are found. */
+export interface Division extends Missing {
+  readonly tables: readonly SourceTableSpec[];
+}
+
+/** What stays whole of it, what is cut, and in pieces of how many bytes. A piece that is hardly larger than its share is not worth a scan. */
+const sorted = ({ missing, files, workers, chunkBytes }: Missing) => {
+  const sizeOf = sizesOf(files);
+  const bytes = pieceBytes(missing.map(sizeOf), workers, chunkBytes);
+  const seekable = new Set(files.filter(isSeekable).map(({ id }) => id));
+  const isCut = (gap: Segment): gap is Gap =>
+    gap.byteEnd !== null && seekable.has(gap.fileId) && sizeOf(gap) > 1.5 * bytes;
+  return { whole: missing.filter((gap) => !isCut(gap)), cut: missing.filter(isCut), bytes, sizeOf };
+};
+
+/** Workers that surely have something to do. */
+export const busyWorkers = (missing: Missing): number => {
+  const { whole, cut } = sorted(missing);
+  return cut.length > 0 ? missing.workers : Math.min(missing.workers, whole.length);
+};
+
 /** Pieces of one gap, found one after the other. Reads the file once, from the gap's first byte. */
 async function* piecesOf(
-  gap: Segment,
+  gap: Gap,
   { files, tables }: Division,
   bytes: number,
 ): AsyncGenerator<Segment, void> {
   const file = files.find(({ id }) => id === gap.fileId)!;
   const { dialect } = tables.find(({ name }) => name === file.table)!.format;
-  const reads = readRange(file, gap.start.byte, gap.byteEnd);
+  const reads = openInput(file, gap.start.byte, gap.byteEnd);
   let start = gap.start;
   const splitter = createSplitter(dialect, file.header.length, file.lineEnd);
   for await (const cut of segmentCuts(reads, start, splitter, bytes)) {
@@ -71,18 +93,22 @@ async function* piecesOf(
 /**
  * Small gaps together, so that each does not cost the queue a job: so many that every worker still gets several. Pure.
  */
-export const jobsOf = (gaps: readonly Segment[], workers: number): readonly (readonly Segment[])[] => {
-  const share = total(gaps.map(bytesOf)) / (segmentsPerWorker * workers);
+export const jobsOf = (
+  gaps: readonly Segment[],
+  workers: number,
+  sizeOf: (gap: Segment) => number,
+): readonly (readonly Segment[])[] => {
+  const share = total(gaps.map(sizeOf)) / (segmentsPerWorker * workers);
   const jobBytesMax = Math.min(segmentBytesMin, share);
   const jobs: Segment[][] = [];
   let bytes = 0;
   for (const gap of gaps) {
-    bytes += bytesOf(gap);
+    bytes += sizeOf(gap);
     const last = jobs.at(-1);
     if (last !== undefined && bytes <= jobBytesMax && last.length < segmentsPerJobMax) last.push(gap);
     else {
       jobs.push([gap]);
-      bytes = bytesOf(gap);
+      bytes = sizeOf(gap);
     }
   }
   return jobs;
@@ -90,12 +116,7 @@ export const jobsOf = (gaps: readonly Segment[], workers: number): readonly (rea
 
 /** Yields the jobs of a load: first the gaps that stay whole, then the pieces of the others as they are found. */
 export async function* divide(division: Division): AsyncGenerator<readonly (readonly Segment[])[], void> {
-  const { missing, workers, chunkBytes } = division;
-  const bytes = pieceBytes(missing.map(bytesOf), workers, chunkBytes);
-  // A piece that is hardly larger than its share is not worth a scan.
-  const isWhole = (gap: Segment): boolean => bytesOf(gap) <= 1.5 * bytes;
-  const whole = missing.filter(isWhole);
-  if (whole.length > 0) yield jobsOf(whole, workers);
-  for (const gap of missing)
-    if (!isWhole(gap)) for await (const piece of piecesOf(gap, division, bytes)) yield [[piece]];
+  const { whole, cut, bytes, sizeOf } = sorted(division);
+  if (whole.length > 0) yield jobsOf(whole, division.workers, sizeOf);
+  for (const gap of cut) for await (const piece of piecesOf(gap, division, bytes)) yield [[piece]];
 }

@@ -1,7 +1,7 @@
 // Loads one chunk: COPY, rejects and ledger row in one transaction.
 
 import { assertLoading } from '../../checkpoint/epoch.ts';
-import { claimChunk, completeChunk, selectChunk } from '../../checkpoint/ledger.ts';
+import { claimChunk, completeChunk, endFile, selectChunk } from '../../checkpoint/ledger.ts';
 import { copyIn } from '../../copy/copy-in.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
 import { mayBeDataRefusal, retryOf } from '../../db/retry.ts';
@@ -26,6 +26,8 @@ export interface LoadedChunk {
   readonly end: Position;
   readonly counts: Counts;
   readonly times: LoadTimes;
+  /** The end of the file was seen after it; false where that was known before. */
+  readonly isLast: boolean;
 }
 
 /** The usual way: one COPY for the whole chunk. */
@@ -79,7 +81,9 @@ const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise
       const source = { runId: lease.runId, table: file.table, fileId: file.id };
       await keepRejects(client, source, tally.rejects);
       await runQuery(client, completeChunk(file.id, from, tally.end, tally.counts));
-      return { end: tally.end, counts: tally.counts };
+      const { end, counts, isLast } = tally;
+      if (isLast) await runQuery(client, endFile(file.id, end.byte));
+      return { end, counts, isLast };
     });
     times.ledger = performance.now() - start - times.read - times.decode - times.copy;
     return { ...loaded, times };
@@ -95,7 +99,7 @@ const loadedBefore = async (load: FileLoad, from: Position): Promise<Omit<Loaded
   const { rows } = await runQuery(load.client, selectChunk(load.file.id, from.byte));
   const { byte, line, record, ...counts } = rows[0];
   load.onDecoded(byte - from.byte, counts);
-  return { end: { byte, line, record }, counts };
+  return { end: { byte, line, record }, counts, isLast: false };
 };
 
 const checkTally = (

@@ -5,7 +5,8 @@ import { EtlError } from '../../errors.ts';
 import { threadReportMs } from '../../limits.ts';
 import type { Counts } from '../../model.ts';
 import type { PipelineFile } from '../definition.ts';
-import { createSegmentLoader, type LoaderSetup, type SegmentTask } from './segment-loader.ts';
+import type { SegmentTask } from './load-segment.ts';
+import { createSegmentLoader, type LoaderSetup } from './segment-loader.ts';
 import { addCounts, noCounts } from './counts.ts';
 import {
   plainError,
@@ -71,6 +72,7 @@ const load = async (task: SegmentTask): Promise<void> => {
         report.flush();
         say({ type: 'chunk', times, news });
       },
+      onFileEnd: (byte) => say({ type: 'fileEnd', byte }),
       drain: stops.drain.signal,
       leave: stops.leave.signal,
       abort: stops.abort.signal,

@@ -2,7 +2,7 @@
 // a connection of its own for each worker.
 
 import { missingSegments } from '../../checkpoint/resume.ts';
-import { loadedChunks, type LoadedChunkRow } from '../../checkpoint/ledger.ts';
+import { loadedChunks, runFiles, type LoadedChunkRow } from '../../checkpoint/ledger.ts';
 import { whenLost, type Client } from '../../db/client.ts';
 import type { SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
@@ -67,6 +67,7 @@ const segmentWork = (
           { file, start, byteEnd },
           {
             onDecoded: loading.progress.add,
+            onFileEnd: (byte) => loading.progress.endAt(fileId, byte),
             afterChunk: (times, news) => {
               report.loaded(times, news);
               stopIfHopeless(run.lease.runId, loading.table, loading.progress.counts());
@@ -108,7 +109,8 @@ export const withSegmentWork = <T>(
   };
   const tables = followTables(context, run, chunks);
   const seconds = () => new Map([...tables].map(([name, { progress }]) => [name, progress.seconds()]));
-  const busy = busyWorkers(missingSegments(run.files, chunks), workers, chunkBytes);
+  const missing = missingSegments(run.files, chunks);
+  const busy = busyWorkers({ missing, files: run.files, workers, chunkBytes });
   return withLoaders(setup, context.file, busy, (loaders) =>
     use(
       {
@@ -139,8 +141,8 @@ export const forgetJobs = async ({ client, queues }: RunContext, runId: number):
 };
 
 /** A queue that is worked off and a ledger with gaps: the queue was emptied. The run then begins again from the ledger. */
-const expectLoaded = async ({ client, queues }: RunContext, run: LoadingRun): Promise<void> => {
-  const left = missingSegments(run.files, await loadedChunks(client, run.lease.runId)).length;
+const expectLoaded = async ({ client, queues }: RunContext, runId: number): Promise<void> => {
+  const left = missingSegments(await runFiles(client, runId), await loadedChunks(client, runId)).length;
   if (left === 0) return;
   const problem = `it is empty, and ${left} ${left === 1 ? 'range' : 'ranges'} of files are not loaded`;
   throw new EtlError('ETL_QUEUE_LOST', { queue: queues.backend.label, problem });
@@ -158,19 +160,21 @@ const countsOf = ({ files }: LoadingRun, table: string, chunks: readonly LoadedC
  */
 export const loadMissing = async (
   context: RunContext,
-  run: LoadingRun,
+  known: LoadingRun,
 ): Promise<ReadonlyMap<string, number>> => {
-  const chunks = await loadedChunks(context.client, run.lease.runId);
+  const { runId } = known.lease;
+  // An earlier attempt may have found where a file ends.
+  const run = { ...known, files: await runFiles(context.client, runId) };
+  const chunks = await loadedChunks(context.client, runId);
   const missing = missingSegments(run.files, chunks);
   if (missing.length === 0) {
     // A process that was killed behind its last commit left the job of that commit.
-    if (chunks.length > 0) await forgetJobs(context, run.lease.runId);
+    if (chunks.length > 0) await forgetJobs(context, runId);
     followTables(context, run, chunks);
     return new Map();
   }
   // A run that stopped for its rejects, and whose files are as they were, need not keep more of them.
-  for (const { table } of run.planned)
-    stopIfHopeless(run.lease.runId, table, countsOf(run, table.name, chunks));
+  for (const { table } of run.planned) stopIfHopeless(runId, table, countsOf(run, table.name, chunks));
   const { chunkBytes, queues, jobId } = context;
   // A run of the queue is cut for those who may help, too.
   const workers = jobId === undefined ? context.workers : helpedShare * context.workers;
@@ -179,7 +183,7 @@ export const loadMissing = async (
     // Meanwhile the loading threads start.
     await prepareQueues(context.client, queues);
     await workOff(options, divide({ missing, files: run.files, tables, workers, chunkBytes }));
-    await expectLoaded(context, run);
+    await expectLoaded(context, runId);
     return seconds();
   });
 };

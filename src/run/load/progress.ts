@@ -9,6 +9,8 @@ import { addCounts, noCounts } from './counts.ts';
 export interface TableProgress {
   /** Adds what a segment decoded; negative when a chunk was rolled back. */
   readonly add: (bytes: number, counts: Counts) => void;
+  /** Says where the data of a file ends, or may end, when that was not known before. */
+  readonly endAt: (fileId: number, byte: number) => void;
   /** Says that a segment is done; when all bytes are read, so is the table. */
   readonly segmentDone: () => void;
   readonly counts: () => Counts;
@@ -25,7 +27,11 @@ export const followTable = (
 ): TableProgress => {
   const ids = new Set(files.map(({ id }) => id));
   const loaded = chunks.filter(({ fileId }) => ids.has(fileId));
-  const bytesTotal = files.reduce((sum, file) => sum + file.bytes - file.dataByte, 0);
+  const sizes = new Map(
+    files.map(({ id, dataByte, dataEnd, bytes: stored }) => [id, (dataEnd ?? stored) - dataByte]),
+  );
+  const sumOfSizes = (): number => [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  let bytesTotal = sumOfSizes();
   let bytes = loaded.reduce((sum, { start, end }) => sum + end.byte - start, 0);
   let counts = loaded.reduce<Counts>(addCounts, noCounts);
   let toldAt = -Infinity;
@@ -51,6 +57,10 @@ export const followTable = (
       bytes += moreBytes;
       counts = addCounts(counts, more);
       if (performance.now() - toldAt >= progressIntervalMs) tell();
+    },
+    endAt: (fileId, byte) => {
+      sizes.set(fileId, byte - files.find(({ id }) => id === fileId)!.dataByte);
+      bytesTotal = sumOfSizes();
     },
     segmentDone: () => {
       seconds = startedAt === undefined ? 0 : secondsSince(startedAt);

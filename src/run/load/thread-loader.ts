@@ -6,7 +6,8 @@ import { Worker } from 'node:worker_threads';
 import { EtlError, messageOf } from '../../errors.ts';
 import { threadCloseTimeoutMs } from '../../limits.ts';
 import { runnerOptions } from '../../pipeline/runner.ts';
-import type { SegmentLoader, SegmentTask, SegmentWatch } from './segment-loader.ts';
+import type { SegmentTask, SegmentWatch } from './load-segment.ts';
+import type { SegmentLoader } from './segment-loader.ts';
 import { errorFrom, type FromThread, type Stop, type ThreadSetup, type ToThread } from './thread-messages.ts';
 
 /** The thread's own module: compiled beside a compiled one, TypeScript beside TypeScript. */
@@ -63,6 +64,7 @@ export const startThreadLoader = (setup: ThreadSetup): SegmentLoader => {
     const { watch } = running;
     if (message.type === 'decoded')
       tell(running, 'leave', say, () => watch.onDecoded(message.bytes, message.counts));
+    else if (message.type === 'fileEnd') watch.onFileEnd(message.byte);
     else if (message.type === 'chunk')
       tell(running, 'drain', say, () => watch.afterChunk(message.times, message.news));
     else if (running.refusal !== undefined) running.settle(running.refusal.error);

@@ -4,7 +4,8 @@ import { EtlError, messageOf, type ErrorCode, type ErrorDetails } from '../../er
 import type { Counts, LoadTimes } from '../../model.ts';
 import type { ChunkNews } from '../../trace/run-trace.ts';
 import type { PipelineFile } from '../definition.ts';
-import type { LoaderSetup, SegmentTask } from './segment-loader.ts';
+import type { SegmentTask } from './load-segment.ts';
+import type { LoaderSetup } from './segment-loader.ts';
 
 /** What a thread begins with. With `file`, the tables' columns and filters are that file's. */
 export interface ThreadSetup {
@@ -23,6 +24,7 @@ export type ToThread =
 export type FromThread =
   | { readonly type: 'decoded'; readonly bytes: number; readonly counts: Counts }
   | { readonly type: 'chunk'; readonly times: LoadTimes; readonly news: ChunkNews }
+  | { readonly type: 'fileEnd'; readonly byte: number }
   | { readonly type: 'done' }
   | { readonly type: 'failed'; readonly error: PlainError };
 

@@ -9,7 +9,7 @@ import type { Counts } from '../../model.ts';
 import { checkCopied } from '../../publish/build-table.ts';
 import { faultKinds, isOverLimit, kindLines, limitText } from '../../reject/store.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
-import { fileState } from '../../source/read-file.ts';
+import { sourceNamed } from '../../source/registry.ts';
 import { formatCount, plural } from '../../wording.ts';
 import type { RunContext } from '../context.ts';
 import { addCounts, noCounts } from '../load/counts.ts';
@@ -40,11 +40,13 @@ export const checkRejects = async (context: RunContext, runId: number): Promise<
 
 /** Throws ETL_SOURCE_CHANGED when a file is not what it was when the run was planned. */
 export const checkSources = async (totals: readonly FileTotals[]): Promise<void> => {
-  await withFilesAtOnce(totals, async ({ table, name, path, fingerprint }) => {
-    const state = await fileState(path).catch((cause: unknown) => {
-      if (codeOf(cause) === 'ENOENT') return undefined;
-      throw cause;
-    });
+  await withFilesAtOnce(totals, async ({ table, name, source, location, fingerprint }) => {
+    const state = await sourceNamed(source)
+      .look(location)
+      .catch((cause: unknown) => {
+        if (codeOf(cause) === 'ENOENT') return undefined;
+        throw cause;
+      });
     if (state?.fingerprint !== fingerprint) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
   });
 };

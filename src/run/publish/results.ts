@@ -1,6 +1,7 @@
 // What a run came to, read back from the ledger; and whether the last published run still stands.
 
-import { fileTotals } from '../../checkpoint/ledger.ts';
+import { fileKey } from '../../checkpoint/decide.ts';
+import { fileTotals, type FileTotals, type NewFile } from '../../checkpoint/ledger.ts';
 import type { PipelineSpec } from '../../declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
@@ -57,9 +58,9 @@ const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query =>
   values: [spec.name, definitionHash, spec.tables.map(({ name }) => name), spec.schema],
 });
 
-const fileKeys = (files: readonly { table: string; path: string; fingerprint: string }[]): string =>
+const fileKeys = (files: readonly (FileTotals | NewFile)[]): string =>
   files
-    .map(({ table, path, fingerprint }) => JSON.stringify([table, path, fingerprint]))
+    .map((file) => `${fileKey(file)} ${file.fingerprint}`)
     .sort()
     .join('\n');
 

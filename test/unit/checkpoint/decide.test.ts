@@ -6,14 +6,18 @@ import type { LatestRun, NewFile } from '../../../src/checkpoint/ledger.ts';
 
 const file = (path: string, fingerprint = 'same'): NewFile => ({
   table: 't',
-  path,
+  source: 'file',
+  location: path,
+  member: null,
   name: path,
   ordinal: 0,
   bytes: 1,
   fingerprint,
+  decoding: null,
   header: ['a'],
   dataByte: 0,
   dataLine: 1,
+  dataEnd: 1,
   lineEnd: 'lf',
 });
 

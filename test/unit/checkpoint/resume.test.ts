@@ -10,16 +10,23 @@ const file = (id: number, bytes: number): SourceFile => ({
   id,
   runId: 1,
   table: 't',
-  path: '',
+  source: 'file',
+  location: '',
+  member: null,
   name: '',
   ordinal: 0,
   bytes,
   fingerprint: '',
+  decoding: null,
   header: ['a'],
   dataByte: 10,
   dataLine: 2,
+  dataEnd: bytes,
   lineEnd: 'lf',
 });
+
+/** A file whose end is not known: its bytes are those of what is stored. */
+const stream = (id: number): SourceFile => ({ ...file(id, 40), decoding: 'gzip', dataEnd: null });
 
 /** A chunk of records of ten bytes each, one a line. */
 const chunk = (fileId: number, start: number, end: number): LoadedChunkRow => {
@@ -49,6 +56,8 @@ describe('missingSegments', () => {
     ['the beginning is missing', [file(1, 100)], [chunk(1, 60, 100)], '1:10-60@2#1'],
     ['a gap in the middle', [file(1, 100)], [chunk(1, 10, 30), chunk(1, 60, 100)], '1:30-60@4#3'],
     ['a file without data', [file(1, 10)], [], ''],
+    ['a stream that nobody has begun', [stream(1)], [], '1:10-null@2#1'],
+    ['a stream whose end nobody has seen', [stream(1)], [chunk(1, 10, 60)], '1:60-null@7#6'],
     ['two files', [file(1, 100), file(2, 50)], [chunk(1, 10, 100)], '2:10-50@2#1'],
   ] as const)('%s', (_, files, chunks, expected) => {
     expect(rangesOf(files, chunks)).toBe(expected);
@@ -70,7 +79,7 @@ describe('missingSegments', () => {
         let at = 10;
         for (const [start, end] of covered) {
           expect(start).toBe(at);
-          at = end;
+          at = end!;
         }
         expect(at).toBe(bytes);
       }),

@@ -13,6 +13,9 @@ import { listFiles } from '../../../src/source/list-files.ts';
 import { fileState } from '../../../src/source/read-file.ts';
 import { runTypeScript } from '../../helpers/run-typescript.ts';
 
+const listIn = (workingDirectory: string, locations: readonly string[]) =>
+  listFiles({ table: 't', locations, workingDirectory, texts: [] });
+
 const files = [
   'b.csv',
   'a.csv',
@@ -45,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => rm(join(directory, '..'), { recursive: true, force: true }));
 
 const namesOf = async (...patterns: string[]): Promise<string[]> =>
-  (await listFiles('t', patterns, directory)).map(({ name }) => name);
+  (await listIn(directory, patterns)).map(({ name }) => name);
 
 const cases: readonly { name: string; patterns: readonly string[]; found: readonly string[] }[] = [
   { name: 'one file', patterns: ['a.csv'], found: ['a.csv'] },
@@ -105,10 +108,10 @@ describe('listFiles', () => {
 
   it('finds absolute paths and globs, and names them below the working directory by their place there', async () => {
     const inside = join(directory, 'a.csv');
-    expect(await listFiles('t', [inside], directory)).toEqual([{ path: inside, name: 'a.csv' }]);
+    expect(await listIn(directory, [inside])).toEqual([{ location: inside, name: 'a.csv' }]);
     const below = join(directory, 'sub');
-    expect(await listFiles('t', [inside], below)).toEqual([{ path: inside, name: inside }]);
-    expect((await listFiles('t', ['../[ab].csv'], below)).map(({ path }) => path)).toEqual([
+    expect(await listIn(below, [inside])).toEqual([{ location: inside, name: inside }]);
+    expect((await listIn(below, ['../[ab].csv'])).map(({ location }) => location)).toEqual([
       inside,
       join(directory, 'b.csv'),
     ]);
@@ -150,7 +153,7 @@ const listed = async (entries: readonly string[], ...patterns: string[]): Promis
     await mkdir(dirname(join(place, name)), { recursive: true });
     await (target === undefined ? writeFile(join(place, name), name) : symlink(target, join(place, name)));
   }
-  return (await listFiles('t', patterns, place)).map(({ name }) => name);
+  return (await listIn(place, patterns)).map(({ name }) => name);
 };
 
 describe('links', () => {
@@ -286,7 +289,7 @@ describe('what is no regular file', () => {
     { pattern: 'socket.csv', what: 'a socket', hint: 'write it to one first' },
     { pattern: 'dev*.csv', what: 'a device', hint: 'write it to one first' },
   ])('$pattern is $what, and nobody waits for it', async ({ pattern, what, hint }) => {
-    const error = await listFiles('t', [pattern], irregular).catch((thrown: unknown) => thrown);
+    const error = await listIn(irregular, [pattern]).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'ETL_SOURCE_IRREGULAR', details: { what } });
     expect((error as EtlError).hint).toContain(hint);
   });
@@ -296,8 +299,8 @@ describe('what is no regular file', () => {
 
   it('one that is excluded, or that no pattern matches, is nobody’s business', async () => {
     await writeFile(join(irregular, 'real.csv'), 'a');
-    const found = await listFiles('t', ['*.csv', '!pipe.csv', '!socket.csv', '!device.csv'], irregular);
+    const found = await listIn(irregular, ['*.csv', '!pipe.csv', '!socket.csv', '!device.csv']);
     expect(found.map(({ name }) => name)).toEqual(['real.csv']);
-    expect(await listFiles('t', ['real*'], irregular)).toHaveLength(1);
+    expect(await listIn(irregular, ['real*'])).toHaveLength(1);
   });
 });

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fingerprintSampleBytes } from '../../../src/limits.ts';
-import { fileState, lookInto, readRange } from '../../../src/source/read-file.ts';
+import { fileState, readRange } from '../../../src/source/read-file.ts';
 
 const content = Buffer.from(
   Array.from({ length: 3 * fingerprintSampleBytes }, (_, index) => (index * 7) % 251),
@@ -74,17 +74,7 @@ describe('fileState', () => {
   });
 });
 
-it('lookInto: the state, and bytes from anywhere, fewer at the end of the file', async () => {
-  const state = await fileState(path);
-  for (const from of [0, 7, content.length, content.length + 1])
-    for (const bytes of [0, 10, content.length, content.length + 10])
-      expect(await lookInto(path, (read) => read(from, bytes))).toEqual({
-        state,
-        found: content.subarray(from, from + bytes),
-      });
-});
-
-const named = (file: string) => ({ path: file, name: 'the-file.csv', table: 'rows' });
+const named = (file: string) => ({ location: file, name: 'the-file.csv', table: 'rows' });
 
 const blocksOf = async (...range: Parameters<typeof readRange>): Promise<Buffer[]> => {
   const blocks: Buffer[] = [];

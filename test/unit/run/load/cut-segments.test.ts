@@ -62,7 +62,7 @@ describe('jobsOf', () => {
     },
   ];
   it.each(cases)('$name', ({ sizes, workers, jobs }) => {
-    const made = jobsOf(gaps(...sizes), workers);
+    const made = jobsOf(gaps(...sizes), workers, ({ byteEnd }) => byteEnd!);
     expect(made.map(({ length }) => length)).toEqual(jobs);
     expect(made.flat()).toEqual(gaps(...sizes));
   });

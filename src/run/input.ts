@@ -1,0 +1,108 @@
+// The bytes of a file as the ledger counts them: from where they are stored, through its decoding.
+
+import { CorruptBytes } from '../decode/contract.ts';
+import { decodingNamed } from '../decode/registry.ts';
+import { EtlError } from '../errors.ts';
+import type { SourceFile } from '../model.ts';
+import { sourceNamed } from '../source/registry.ts';
+
+/** A file, as far as reading it is concerned. */
+export type InputFile = Pick<SourceFile, 'table' | 'source' | 'location' | 'name' | 'decoding'>;
+
+/** Whether any part of it is as near as its beginning. Other files are read as a stream, from the beginning. */
+export const isSeekable = ({ source, decoding }: InputFile): boolean =>
+  decoding === null && sourceNamed(source).isSeekable;
+
+/** What has come of a file so far. */
+export interface Meter {
+  stored: number;
+  decoded: number;
+}
+
+async function* metered(bytes: AsyncIterable<Buffer>, meter: Meter): AsyncGenerator<Buffer, void> {
+  for await (const block of bytes) {
+    meter.stored += block.length;
+    yield block;
+  }
+}
+
+async function* decoded(
+  file: InputFile,
+  name: string,
+  start: number,
+  end: number,
+  meter: Meter,
+): AsyncGenerator<Buffer, void> {
+  const stored = metered(sourceNamed(file.source).open(file, 0, Infinity), meter);
+  try {
+    for await (const block of decodingNamed(name).decode(stored)) {
+      const from = meter.decoded;
+      meter.decoded += block.length;
+      if (meter.decoded > start) yield block.subarray(Math.max(0, start - from), end - from);
+      if (meter.decoded >= end) return;
+    }
+  } catch (cause) {
+    if (!(cause instanceof CorruptBytes)) throw cause;
+    const details = { table: file.table, file: file.name, byte: cause.byte, problem: cause.message };
+    throw new EtlError('ETL_SOURCE_CORRUPT', details, { cause });
+  }
+}
+
+/**
+ * The decoded bytes [start, end) of a file, in blocks of about `blockBytes`. What comes before `start` in a file that is not
+ * seekable is decoded and left out. Errors: ETL_SOURCE_UNREADABLE, ETL_SOURCE_CORRUPT.
+ */
+export const openInput = (
+  file: InputFile,
+  start: number,
+  end: number = Infinity,
+  {
+    blockBytes,
+    meter = { stored: 0, decoded: 0 },
+  }: { readonly blockBytes?: number; readonly meter?: Meter } = {},
+): AsyncIterable<Buffer> =>
+  file.decoding === null
+    ? sourceNamed(file.source).open(file, start, end, blockBytes)
+    : decoded(file, file.decoding, start, end, meter);
+
+/** Most headers are in the first of them; those who look for one ask for more at once. */
+const headBlockBytes = 64 * 1024;
+
+type ReadBytes = (from: number, bytes: number) => Promise<Buffer>;
+
+/**
+ * Gives `use` the file by bytes from anywhere; fewer at its end. Reading forward costs nothing; what lies before the last place
+ * is forgotten, and the file opened again for it. Memory: as many bytes as are asked for, and a block.
+ */
+export const withBytes = async <T>(file: InputFile, use: (read: ReadBytes) => Promise<T>): Promise<T> => {
+  let blocks: AsyncIterator<Buffer> | undefined;
+  let window = { from: 0, bytes: Buffer.alloc(0), isLast: false };
+  const close = async (): Promise<void> => void (await blocks?.return?.());
+  const read: ReadBytes = async (from, bytes) => {
+    if (blocks === undefined || from < window.from) {
+      await close();
+      blocks = openInput(file, from, Infinity, { blockBytes: headBlockBytes })[Symbol.asyncIterator]();
+      window = { from, bytes: Buffer.alloc(0), isLast: false };
+    }
+    // A block's memory may be used again: what is kept of it is copied.
+    const pieces = [window.bytes.subarray(from - window.from)];
+    let length = pieces[0]!.length;
+    let skip = Math.max(0, from - window.from - window.bytes.length);
+    while (length < bytes && !window.isLast) {
+      const next = await blocks.next();
+      window.isLast = next.done === true;
+      const block: Buffer = next.done === true ? Buffer.alloc(0) : next.value;
+      const piece = block.subarray(skip);
+      skip = Math.max(0, skip - block.length);
+      pieces.push(Buffer.from(piece));
+      length += piece.length;
+    }
+    window = { from, bytes: Buffer.concat(pieces), isLast: window.isLast };
+    return window.bytes.subarray(0, bytes);
+  };
+  try {
+    return await use(read);
+  } finally {
+    await close();
+  }
+};

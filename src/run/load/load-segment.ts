@@ -1,0 +1,114 @@
+// Loads one segment, chunk after chunk, over the connection of its loader.
+
+import { assertLoading } from '../../checkpoint/epoch.ts';
+import { endFile } from '../../checkpoint/ledger.ts';
+import { runQuery, withTransaction, type Client } from '../../db/client.ts';
+import { rejectsPerChunkMax } from '../../limits.ts';
+import type { Counts, Lease, LoadTimes, Position, SourceFile } from '../../model.ts';
+import { rejectsKeptMax, stopIfHopeless } from '../../reject/store.ts';
+import type { ChunkNews } from '../../trace/run-trace.ts';
+import { stopIfAsked } from '../context.ts';
+import type { FileLoad } from './chunk-source.ts';
+import { addCounts, noCounts } from './counts.ts';
+import { loadChunk } from './load-chunk.ts';
+import { openSegment, type SegmentBlocks } from './segment-blocks.ts';
+import type { TableLoad } from './table-load.ts';
+
+export interface SegmentTask {
+  readonly file: SourceFile;
+  readonly start: Position;
+  /** null: wherever the file ends. */
+  readonly byteEnd: number | null;
+}
+
+/** Who is told how a segment comes along, and what may stop it, from gently to at once. */
+export interface SegmentWatch {
+  /** Bytes and counts as they are decoded; the negative when a chunk is rolled back. */
+  readonly onDecoded: (bytes: number, counts: Counts) => void;
+  /** Called when a chunk is committed, with where its time went; what it throws ends the segment. */
+  readonly afterChunk: (times: LoadTimes, news: ChunkNews) => void;
+  /** Called with the byte where the file's data ends, as far as can be told: where that is not known before it was read. */
+  readonly onFileEnd: (byte: number) => void;
+  /** Ends the segment after the chunk in flight. */
+  readonly drain: AbortSignal | undefined;
+  /** Breaks the chunk in flight off; the connection stays usable. */
+  readonly leave: AbortSignal;
+  /** Ends the connection under the chunk in flight. */
+  readonly abort: AbortSignal | undefined;
+}
+
+/** Who loads a segment, and how. */
+interface Loader {
+  readonly client: Client;
+  readonly lease: Lease;
+  readonly chunkBytes: number;
+  readonly how: TableLoad;
+  /** What this loader has loaded of each table. */
+  readonly counts: Map<string, Counts>;
+}
+
+/** Whether nothing of a stream is left. */
+const isAtEnd = async (blocks: SegmentBlocks, at: Position): Promise<boolean> => {
+  for await (const _ of blocks.from(at)) return false;
+  return true;
+};
+
+/** Records where a file ends, when no chunk was left to record it with. */
+const recordEnd = (
+  { client, file, lease }: Pick<FileLoad, 'client' | 'file' | 'lease'>,
+  byte: number,
+): Promise<void> =>
+  withTransaction(client, async () => {
+    await assertLoading(client, lease);
+    await runQuery(client, endFile(file.id, byte));
+  });
+
+const loadChunks = async (
+  load: Omit<FileLoad, 'rejectsMax'>,
+  { how: { table }, counts }: Loader,
+  { start, byteEnd }: SegmentTask,
+  watch: SegmentWatch,
+): Promise<void> => {
+  let at = start;
+  const { blocks, lease } = load;
+  let hasEnded = false;
+  const endAt = (byte: number | undefined): void => {
+    if (byte !== undefined) watch.onFileEnd(byte);
+  };
+  while (!hasEnded && (byteEnd === null || at.byte < byteEnd)) {
+    stopIfAsked({ abort: load.breakOff, drain: watch.drain });
+    const before = counts.get(table.name) ?? noCounts;
+    // The main thread counts for all workers, but it hears of a chunk when the next one may be under way.
+    stopIfHopeless(lease.runId, table, before);
+    if (byteEnd === null && (await isAtEnd(blocks, at))) {
+      await recordEnd(load, at.byte);
+      break;
+    }
+    const rejectsMax = Math.min(rejectsPerChunkMax, rejectsKeptMax(table.rejectLimit) - before.rejected);
+    const { end, counts: more, times, isLast } = await loadChunk({ ...load, rejectsMax }, at);
+    counts.set(table.name, addCounts(before, more));
+    const news = { start: at.byte, end: end.byte, counts: more, endMs: Date.now() };
+    at = end;
+    hasEnded = isLast;
+    endAt(isLast ? undefined : blocks.expectedEnd());
+    watch.afterChunk(times, news);
+  }
+  if (byteEnd === null) endAt(at.byte);
+};
+
+/** Loads a segment. Errors: those of loadChunk; the reason of the signal that stopped it. */
+export const loadSegment = async (loader: Loader, task: SegmentTask, watch: SegmentWatch): Promise<void> => {
+  const { client, lease, chunkBytes, how } = loader;
+  const { file } = task;
+  const { leave, abort, onDecoded } = watch;
+  const breakOff = abort === undefined ? leave : AbortSignal.any([leave, abort]);
+  const { copyStatement, frame } = how;
+  const blocks = openSegment({ ...task, split: how.splitterFor(file), chunkBytes });
+  const decode = how.decoderFor(file);
+  const load = { client, file, blocks, breakOff, lease, copyStatement, frame, decode, onDecoded };
+  try {
+    await loadChunks(load, loader, task, watch);
+  } finally {
+    await blocks.close();
+  }
+};

@@ -1,0 +1,88 @@
+// Blocks of records of one segment, chunk after chunk. The blocks of a chunk can be had again until the next one is asked for.
+
+import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
+import { sliceBlock } from '../../format/split/record-slice.ts';
+import type { Splitter } from '../../format/split/splitter.ts';
+import { readBytes } from '../../limits.ts';
+import type { Position, SourceFile } from '../../model.ts';
+import { isSeekable, openInput, type Meter } from '../input.ts';
+
+/** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
+const readBytesMin = 64 * 1024;
+
+/** The blocks of a chunk of a stream are kept in memory until it is committed: each worker has so many bytes of them. */
+const streamChunkBytesMax = 8 * 1024 * 1024;
+
+export interface SegmentBlocks {
+  /** Blocks from a record on: where a chunk began, or where the next one does. */
+  readonly from: (position: Position) => AsyncIterable<RecordBlock>;
+  /** How many bytes a chunk may have. */
+  readonly chunkBytes: number;
+  /** The segment ends where the file does, wherever that is. */
+  readonly isOpenEnded: boolean;
+  /** Where the file ends, as far as can be told by now; undefined: its end was known before. */
+  readonly expectedEnd: () => number | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** A part of a file, and what finds its records. */
+export interface Part {
+  readonly file: SourceFile;
+  readonly start: Position;
+  readonly byteEnd: number | null;
+  readonly split: Splitter;
+  readonly chunkBytes: number;
+}
+
+/** Reads a seekable file again wherever it is asked to: nothing is kept. */
+const readAgain = ({ file, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
+  const blockBytes = Math.max(readBytesMin, Math.min(readBytes, chunkBytes));
+  return {
+    from: (position) =>
+      recordBlocks(openInput(file, position.byte, byteEnd ?? undefined, { blockBytes }), position, split),
+    chunkBytes,
+    isOpenEnded: false,
+    expectedEnd: () => undefined,
+    close: () => Promise.resolve(),
+  };
+};
+
+/** What of a block is not before a position; undefined when all of it is. */
+const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock | undefined => {
+  if (block.position.byte >= byte) return block;
+  const records = block.spans.starts.length;
+  const first = record - block.position.record;
+  return positionAfter(block).byte <= byte || first >= records
+    ? undefined
+    : sliceBlock(block, first, records);
+};
+
+/** Reads a stream once, and keeps the blocks of the chunk that is under way. */
+const readOnce = ({ file, start, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
+  const meter: Meter = { stored: 0, decoded: 0 };
+  const blocks = recordBlocks(openInput(file, start.byte, byteEnd ?? undefined, { meter }), start, split);
+  let kept: readonly RecordBlock[] = [];
+  async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
+    kept = kept.flatMap((block) => partAfter(block, position) ?? []);
+    for (let place = 0; ; place += 1) {
+      while (place >= kept.length) {
+        const next = await blocks.next();
+        if (next.done === true) return;
+        const part = partAfter(next.value, position);
+        if (part !== undefined) kept = [...kept, part];
+      }
+      yield kept[place]!;
+    }
+  }
+  return {
+    from,
+    chunkBytes: Math.min(chunkBytes, streamChunkBytesMax),
+    isOpenEnded: byteEnd === null,
+    expectedEnd: () =>
+      meter.stored === 0 ? undefined : Math.round((file.bytes * meter.decoded) / meter.stored),
+    close: async () => void (await blocks.return()),
+  };
+};
+
+export const openSegment = (part: Part): SegmentBlocks =>
+  isSeekable(part.file) ? readAgain(part) : readOnce(part);

@@ -1,0 +1,49 @@
+// What a source is: a place where files are. It lists them, says which version each is, and gives their bytes.
+
+/** A file as its source lists it. */
+export interface Listed {
+  /** By what the source finds the file again, also in another process: an absolute path. */
+  readonly location: string;
+  /** What people see. */
+  readonly name: string;
+}
+
+/** The locations that a table names, of one source. */
+export interface Listing {
+  readonly table: string;
+  readonly locations: readonly string[];
+  readonly workingDirectory: string;
+  /** Texts of the parameters, which must not lead out of what the locations name. */
+  readonly texts: readonly string[];
+}
+
+/** What a file looked like. Two equal fingerprints are taken for the same content. */
+export interface FileState {
+  /** As it is stored. */
+  readonly bytes: number;
+  readonly fingerprint: string;
+}
+
+/** A file, and as whose errors name it. */
+export interface NamedFile extends Listed {
+  readonly table: string;
+}
+
+export interface Source {
+  /** In the ledger. */
+  readonly name: string;
+  /** Whether a location is one of this source. */
+  readonly matches: (location: string) => boolean;
+  /** In a fixed order, each file once. Errors: ETL_SOURCE_NOT_FOUND and others of src/catalogue/source.ts. */
+  readonly list: (listing: Listing) => Promise<readonly Listed[]>;
+  /** Also its first bytes, which tell how it is encoded. Throws the errors of the place; ENOENT: it is gone. */
+  readonly look: (location: string) => Promise<FileState & { readonly head: Buffer }>;
+  /** Cheap to open anywhere: such files are cut into segments, and read again where they were read. */
+  readonly isSeekable: boolean;
+  /**
+   * The bytes [start, end) of a file in blocks of at most `blockBytes`; fewer when it is shorter. The memory of a block holds
+   * until the second block after it is asked for; that of a source that is not seekable is never used again.
+   * Errors: ETL_SOURCE_UNREADABLE.
+   */
+  readonly open: (file: NamedFile, start: number, end: number, blockBytes?: number) => AsyncIterable<Buffer>;
+}
