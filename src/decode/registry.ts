@@ -1,8 +1,9 @@
 // The decodings that there are. Adding one is a file beside this one and a line here.
 
 import type { Decoding } from './contract.ts';
+import { gzip } from './gzip.ts';
 
-export const decodings: readonly Decoding[] = [];
+export const decodings: readonly Decoding[] = [gzip];
 
 /** The decoding with this name in the ledger. */
 export const decodingNamed = (name: string): Decoding =>

@@ -10,15 +10,16 @@ import { effectPoint } from '../helpers/fault-points.ts';
 import { resumeAfterKill } from '../helpers/fault-resume.ts';
 import { killChild, openScene, type Scene } from '../helpers/fault-scene.ts';
 
-const samples = 14;
+const samples = { largeData: 9, gzipData: 6 };
+type Data = keyof typeof samples;
 const timeout = 4 * 3_600_000;
 
 /** Kills at once: a run waits for the server as much as it works. */
 const lanes = 2;
 
 const scenes = new Set<Scene>();
-const open = async (): Promise<Scene> => {
-  const scene = await openScene(inject('largeData'));
+const open = async (data: Data): Promise<Scene> => {
+  const scene = await openScene(inject(data));
   scenes.add(scene);
   return scene;
 };
@@ -32,8 +33,8 @@ afterEach(async () => {
 });
 
 /** Effects of an undisturbed run, and how its chunks divide. */
-const countEffects = async (): Promise<number> => {
-  const scene = await open();
+const countEffects = async (data: Data): Promise<number> => {
+  const scene = await open(data);
   const { proxy, run, expectWhole, url } = scene;
   expect(await run()).toMatchObject({ end: 0 });
   await expectWhole();
@@ -44,8 +45,8 @@ const countEffects = async (): Promise<number> => {
 };
 
 /** Kills at the n-th effect and runs again; false when the run ended before. */
-const killAt = async (n: number): Promise<boolean> => {
-  const scene = await open();
+const killAt = async (data: Data, n: number): Promise<boolean> => {
+  const scene = await open(data);
   const { proxy, start, expectWhole } = scene;
   proxy.arm(effectPoint(n), (...struck) => killChild(child)(...struck));
   const child = start();
@@ -58,10 +59,14 @@ const killAt = async (n: number): Promise<boolean> => {
   return end === 'SIGKILL';
 };
 
-it(
-  'killed at every effect: the next run makes what an undisturbed run makes',
-  async () => {
-    const every = Number(process.env['FAULT_EVERY']) || Math.ceil((await countEffects()) / samples);
+it.each([
+  { files: 'files', data: 'largeData' },
+  { files: 'files in gzip', data: 'gzipData' },
+] as const)(
+  '$files: killed at every effect, the next run makes what an undisturbed run makes',
+  async ({ data }) => {
+    const effects = await countEffects(data);
+    const every = Number(process.env['FAULT_EVERY']) || Math.ceil(effects / samples[data]);
     let kills = 0;
     let next = Number(process.env['FAULT_FROM']) || 1;
     let isUntouched = false;
@@ -69,7 +74,7 @@ it(
       while (!isUntouched) {
         const n = next;
         next += every;
-        const isKilled = await killAt(n).catch((cause: unknown) => {
+        const isKilled = await killAt(data, n).catch((cause: unknown) => {
           throw new Error(`killed at effect ${n}`, { cause });
         });
         kills += Number(isKilled);

@@ -2,6 +2,7 @@
 
 import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { writeNoaaFiles } from './noaa-files.ts';
 
 /** Every so many records one is damaged, so that replayed chunks would double their rejects if anything could. */
@@ -30,6 +31,13 @@ export const writeFaultFiles = (directory: string, records: number, files: numbe
 export const loadDirectly = (directory: string): void => {
   for (const table of ['station', 'observation'])
     editPipeline(directory, `    ${table}: {`, `    ${table}: {\n      staging: 'none',`);
+};
+
+/** Puts every file of the data in gzip, under the name that it has. */
+export const compressFiles = (directory: string): void => {
+  const data = join(directory, 'data/noaa');
+  for (const name of readdirSync(data))
+    writeFileSync(join(data, name), gzipSync(readFileSync(join(data, name))));
 };
 
 /** Replaces a part of the pipeline file, which must be there. */

@@ -8,7 +8,7 @@ import type { TestProject } from 'vitest/node';
 import { compileCopy } from './compiled-copy.ts';
 import { databaseUrlOf, serverSettings, withDatabase } from './fault-database.ts';
 import { outcomeOf, type Outcome } from './fault-outcome.ts';
-import { loadDirectly, writeFaultFiles } from './fault-files.ts';
+import { compressFiles, loadDirectly, writeFaultFiles } from './fault-files.ts';
 import { smallChunks } from './fault-points.ts';
 import { startOwnServer } from './own-server.ts';
 
@@ -30,6 +30,8 @@ declare module 'vitest' {
     directData: FaultData;
     /** About 29 MB, 200,000 records in 20 chunks and more. */
     largeData: FaultData;
+    /** The same files, each in gzip. */
+    gzipData: FaultData;
   }
 }
 
@@ -69,6 +71,7 @@ export const setup = async (project: TestProject): Promise<() => void> => {
       project.provide('smallData', await prepare('small', small));
       project.provide('directData', await prepare('direct', small, loadDirectly));
       project.provide('largeData', await prepare('large', large));
+      project.provide('gzipData', await prepare('gzip', large, compressFiles));
     } finally {
       await removeServer();
     }

@@ -1,0 +1,154 @@
+// Files that are decoded while they are read come to what the same files come to as they are.
+
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { column, csv, definePipeline, runPipeline, type RunEvent } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+import noaa from '../../pipelines/noaa.ts';
+
+const files = useFiles();
+const database = useDatabase();
+
+const ask = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
+
+/** Lines that end in quotes, blank lines, rejects of every kind, and values that only the server refuses. */
+const record = (n: number): string => {
+  if (n % 997 === 0) return `${n},no number,plain`;
+  if (n % 1_499 === 0) return `${n},13,"never closed`;
+  if (n % 1_201 === 0) return `${n},7,the server refuses what is odd`;
+  if (n % 301 === 0) return '';
+  return n % 3 === 0
+    ? `${n},${2 * (n % 50)},"line\n""${'q'.repeat(n % 211)}"""`
+    : `${n},${2 * (n % 50)},plain ${'y'.repeat(50)}`;
+};
+const text = `id,n,words\r\n${Array.from({ length: 20_000 }, (_, index) => `${record(index + 1)}\r\n`).join('')}`;
+
+const load = async (name: string, path: string, { chunkBytes = 100_000, workers = 2 } = {}) => {
+  const events: RunEvent[] = [];
+  const pipeline = definePipeline({
+    name,
+    schema: name,
+    tables: {
+      t: {
+        source: csv(path),
+        columns: { id: column.integer('id'), n: column.of('public.even', 'n'), words: column.text('words') },
+        rejectLimit: 1_000,
+      },
+    },
+  });
+  const options = {
+    databaseUrl: database.url,
+    workers,
+    chunkBytes,
+    onEvent: (event: RunEvent) => void events.push(event),
+  };
+  const { tables, outcome } = await runPipeline(pipeline, options);
+  return {
+    outcome,
+    events,
+    bytes: tables[0]!.bytes,
+    counts: [tables[0]!.records, tables[0]!.copied, tables[0]!.rejected, tables[0]!.rows],
+    rows: await ask(`select count(*), sum(n), sum(hashtextextended(t::text, 0)::numeric) from ${name}.t`),
+    rejects: await ask(
+      `select line, last_line, byte, record, code, reason, raw from etl.reject r join etl.run on run.id = r.run_id
+        where pipeline = '${name}' order by byte`,
+    ),
+  };
+};
+
+describe('a file in gzip', () => {
+  const path = files.write('plain.csv', text);
+  // Its name says nothing: the first bytes do.
+  const zipped = files.write('zipped.csv', gzipSync(text));
+
+  it('has the rows, rejects, lines and bytes of the file that it holds', async () => {
+    await database.query('create domain public.even as integer check (value % 2 = 0)');
+    const plain = await load('plain', path);
+    const decoded = await load('decoded', zipped);
+    expect(decoded.counts).toEqual(plain.counts);
+    expect(decoded.rows).toEqual(plain.rows);
+    expect(decoded.rejects).toEqual(plain.rejects);
+    expect(plain.rejects.length).toBeGreaterThan(40);
+    expect(decoded.bytes).toBe(readFileSync(zipped).length);
+    const [file] = await ask(
+      `select decoding, data_end::int, (select count(*)::int from etl.chunk where file_id = f.id) as chunks
+        from etl.source_file f join etl.run on run.id = run_id where pipeline = 'decoded'`,
+    );
+    expect(file).toMatchObject({ decoding: 'gzip', data_end: Buffer.byteLength(text) });
+    expect((file as { chunks: number }).chunks).toBeGreaterThan(10);
+  });
+
+  it('says how far it is, and is not loaded again while it is the same', async () => {
+    const { outcome, events } = await load('progress', zipped);
+    expect(outcome).toBe('published');
+    const progress = events.filter((event) => event.type === 'progress');
+    const last = progress.at(-1)!;
+    expect(last.bytes).toBe(last.bytesTotal);
+    expect(last.bytesTotal).toBe(Buffer.byteLength(text) - 'id,n,words\r\n'.length);
+    expect(events.filter(({ type }) => type === 'loaded')).toHaveLength(1);
+    expect((await load('progress', zipped)).outcome).toBe('unchanged');
+  });
+
+  it('may be one of several, and hold a header alone', async () => {
+    files.write('mixed/1.csv', gzipSync('id,n,words\n1,2,a\n'));
+    files.write('mixed/2.csv', 'id,n,words\n2,4,b\n');
+    files.write('mixed/3.csv', gzipSync('id,n,words\n'));
+    const { counts, rows } = await load('mixed', `${files.directory}/mixed/*.csv`);
+    expect(counts).toEqual([2, 2, 0, 2]);
+    expect(rows).toMatchObject([{ count: '2' }]);
+  });
+
+  it.each([
+    { name: 'is cut off', bytes: gzipSync(text).subarray(0, 60_000), problem: /ends in the middle/ },
+    {
+      name: 'is followed by something',
+      bytes: Buffer.concat([gzipSync(text), Buffer.from('x')]),
+      problem: /after the end|broken|in the middle/,
+    },
+    {
+      name: 'is damaged in its header',
+      bytes: Buffer.concat([gzipSync('id,n').subarray(0, 9), Buffer.alloc(50, 0xff)]),
+      problem: /broken/,
+    },
+  ])('that $name stops the run, with the byte, and publishes nothing', async ({ name, bytes, problem }) => {
+    const pipeline = `bad_${name.replaceAll(' ', '_')}`.slice(0, 30).replace(/_$/, '');
+    const error = await failureOf(load(pipeline, files.write(`${pipeline}.csv`, bytes)));
+    expect(error).toMatchObject({ code: 'ETL_SOURCE_CORRUPT', details: { table: 't' } });
+    expect(error.message).toMatch(problem);
+    expect(await ask(`select to_regclass('${pipeline}.t') as made`)).toEqual([{ made: null }]);
+  });
+});
+
+it('the six files of the example, in gzip, give the same tables', async () => {
+  for (const month of [1, 2, 3, 4, 5, 6]) {
+    const name = `data/noaa/20110${month}hourly.txt`;
+    files.write(name, gzipSync(readFileSync(name)));
+  }
+  files.write('data/noaa/201505station.txt', gzipSync(readFileSync('data/noaa/201505station.txt')));
+  const tables = async (): Promise<unknown[]> => {
+    const made = [];
+    for (const table of ['station', 'observation', 'daily'])
+      made.push(
+        await ask(`select count(*), sum(hashtextextended(t::text, 0)::numeric) from noaa.${table} t`),
+      );
+    return made;
+  };
+  const run = { databaseUrl: database.url, directory: 'pipelines' };
+  const { tables: plain } = await runPipeline(noaa, run);
+  const before = await tables();
+  const { tables: decoded, outcome } = await runPipeline(noaa, { ...run, workingDirectory: files.directory });
+  expect(outcome).toBe('published');
+  expect(await tables()).toEqual(before);
+  const numbers = ({ table, records, copied, rejected, filtered, rows }: (typeof plain)[number]) => [
+    table,
+    records,
+    copied,
+    rejected,
+    filtered,
+    rows,
+  ];
+  expect(decoded.map(numbers)).toEqual(plain.map(numbers));
+});

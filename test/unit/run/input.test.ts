@@ -1,0 +1,93 @@
+// Any bytes of a file, as it is or decoded, are those of its content; and no file is left open.
+
+import { readdirSync, readlinkSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { isSeekable, openInput, withBytes, type InputFile } from '../../../src/run/input.ts';
+import { failureOf } from '../../helpers/failure.ts';
+import { useFiles } from '../../helpers/files.ts';
+
+const files = useFiles();
+const content = Buffer.from(Array.from({ length: 60_000 }, (_, line) => `${line},${line % 7}\n`).join(''));
+
+const fileOf = (name: string, bytes: Buffer, decoding: string | null): InputFile => ({
+  table: 't',
+  source: 'file',
+  location: files.write(name, bytes),
+  name,
+  decoding,
+});
+const plain = fileOf('plain.csv', content, null);
+const zipped = fileOf('zipped.csv.gz', gzipSync(content), 'gzip');
+
+const read = async (bytes: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const pieces = [];
+  // The memory of a block may be used again.
+  for await (const piece of bytes) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+};
+
+const openFiles = (): number =>
+  readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return /\.csv/.test(readlinkSync(`/proc/self/fd/${fd}`));
+    } catch {
+      return false;
+    }
+  }).length;
+
+describe.each([
+  { name: 'a file as it is', file: plain, seekable: true },
+  { name: 'a file that is decoded', file: zipped, seekable: false },
+])('$name', ({ file, seekable }) => {
+  it('says whether it can be opened anywhere', () => expect(isSeekable(file)).toBe(seekable));
+
+  it.each([
+    [0, Infinity],
+    [0, 1],
+    [1, 65_536],
+    [99_999, 100_000],
+    [300_000, 400_001],
+    [content.length - 1, Infinity],
+    [content.length, Infinity],
+    [content.length + 10, content.length + 20],
+  ])('gives the bytes from %d to %d', async (start, end) => {
+    expect((await read(openInput(file, start, end))).equals(content.subarray(start, end))).toBe(true);
+    expect(openFiles()).toBe(0);
+  });
+
+  it('is read by bytes from anywhere, forward and backward', async () => {
+    await withBytes(file, async (bytesAt) => {
+      for (const [from, bytes] of [
+        [0, 10],
+        [0, 300_000],
+        [5, 10],
+        [299_990, 100_000],
+        [content.length - 5, 10],
+        [content.length + 5, 10],
+        [100_000, 70_000],
+      ] as const)
+        expect((await bytesAt(from, bytes)).equals(content.subarray(from, from + bytes))).toBe(true);
+    });
+    expect(openFiles()).toBe(0);
+  });
+
+  it('is closed when nobody reads on', async () => {
+    for await (const _ of openInput(file, 10)) break;
+    expect(openFiles()).toBe(0);
+  });
+});
+
+it('a damaged file is named, with the byte', async () => {
+  const cut = fileOf('cut.csv.gz', gzipSync(content).subarray(0, 5000), 'gzip');
+  expect(await failureOf(read(openInput(cut, 0)))).toMatchObject({
+    code: 'ETL_SOURCE_CORRUPT',
+    details: {
+      table: 't',
+      file: 'cut.csv.gz',
+      byte: 5000,
+      problem: 'it ends in the middle of its gzip data',
+    },
+  });
+  expect(openFiles()).toBe(0);
+});
