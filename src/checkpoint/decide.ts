@@ -98,9 +98,9 @@ export const decideBeginning = (situation: Situation): Beginning => {
   if (latest === undefined || latest.state === 'published') return { kind: 'new', why: undefined };
   const anew = (why: string): Beginning => ({
     kind: 'new',
-    why: `run ${latest.id} was not finished; everything is loaded again, because ${why}`,
+    why: `run ${latest.id} is unfinished; everything is loaded again, because ${why}`,
   });
-  if (fresh) return anew('that was asked for');
+  if (fresh) return anew('you asked for it');
   if (latest.errorCode === 'ETL_INCOMPLETE')
     return anew('its staging tables do not hold what the ledger says');
   const changes = Object.keys(stagedHashes).flatMap((table) => changeOf(situation, table) ?? []);

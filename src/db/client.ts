@@ -18,21 +18,22 @@ export type Client = PgClient;
 const networkProblems: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'the host name is not known',
-  EAI_AGAIN: 'the host name cannot be looked up now',
+  EAI_AGAIN: 'the host name cannot be resolved at the moment',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   ETIMEDOUT: 'no answer in time',
   ECONNRESET: 'the connection was closed while opening',
-  '57P01': 'the server is shutting down, or a person ended the session',
+  '57P01': 'the server is shutting down, or an administrator terminated the session',
   '57P02': 'the server has crashed',
   '57P03': 'the server is starting up or shutting down',
   '53300': 'the server has no connection slot left',
 };
 
 const noSession =
-  'it took us in and began no session in time; a pooler may have no connection to the server left';
+  'it accepted the connection but began no session in time; a pooler may have no server connection left';
 
-const connectHint = 'Check host and port in DATABASE_URL (or PGHOST, PGPORT), and that the server runs.';
+const connectHint =
+  'Check host and port in DATABASE_URL (or PGHOST, PGPORT), and that the server is running.';
 
 /** Turns what node-postgres throws while connecting into one of our errors, by code. */
 const connectError = (thrown: unknown, address: ServerAddress, client: Client): EtlError => {

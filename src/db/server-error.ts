@@ -15,7 +15,7 @@ export const isRefusal = (thrown: unknown): boolean => {
 /** What to do about a function, an operator (42883), a type (42704) or a table (42P01) that author's SQL does not find. */
 export const unknownNameHint = (thrown: unknown): string =>
   ['42883', '42704', '42P01'].includes(codeOf(thrown) ?? '')
-    ? 'Is it in another schema? Write the schema before its name, or add the schema to searchPath of the pipeline.'
+    ? 'If it is in another schema, write the schema before its name, or add the schema to searchPath of the pipeline.'
     : '';
 
 /**
@@ -27,7 +27,7 @@ export const hintOf = (thrown: unknown): string => {
   const advice = detail ?? (unknownNameHint(thrown) || hint);
   const lines = where?.split('\n') ?? [];
   const context = lines.length > 2 ? [lines[0], '…', lines.at(-1)] : lines;
-  return [advice, context.length > 0 && `The server says where: ${context.join('; ')}.`]
+  return [advice, context.length > 0 && `Context from the server: ${context.join('; ')}.`]
     .filter(Boolean)
     .join(' ');
 };

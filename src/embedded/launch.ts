@@ -38,9 +38,7 @@ const lastLines = async (logFile: string, fromByte: number): Promise<string> => 
 };
 
 const notReady = (): Error =>
-  new Error(
-    `it is not ready after ${embeddedStartTimeoutMs / 1000} s and still at work; look at its log, run again`,
-  );
+  new Error(`it is still not ready after ${embeddedStartTimeoutMs / 1000} s; check its log, then run again`);
 
 /**
  * Waits while a server that is alive is starting (somebody else's start, or recovery after a crash) or

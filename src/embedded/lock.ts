@@ -68,7 +68,7 @@ export const withLock = async <T>(file: string, work: () => Promise<T>): Promise
     }
     if (Date.now() > deadline) {
       throw new Error(
-        `process ${Number.parseInt(holder, 10)} holds ${file} for too long; end it, or remove the file`,
+        `process ${Number.parseInt(holder, 10)} has held ${file} for too long; end it, or remove the file`,
       );
     }
     await sleep(embeddedPollIntervalMs);

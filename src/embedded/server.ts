@@ -92,8 +92,8 @@ const findReady = async (etlDirectory: string): Promise<EmbeddedServer | undefin
 const startHint = (etlDirectory: string): string => {
   const log = logFileOf(etlDirectory);
   return existsSync(log)
-    ? `Its log is ${log}. \`etl db stop\` and a new run start it afresh.`
-    : 'Here must be a directory that can be written to, or none yet. DATABASE_URL names another server.';
+    ? `Its log is ${log}. \`etl db stop\` and a new run restart it.`
+    : 'The directory must be writable, or not exist yet. DATABASE_URL names another server.';
 };
 
 /** Whatever stands in the way becomes one error that names the directory and the log. */
@@ -115,7 +115,7 @@ const accountFor = async (cluster: Cluster | undefined): Promise<Account | undef
   const account = chooseAccount(await readFile('/etc/passwd', 'utf8'), owner);
   if (account) return account;
   const wanted =
-    owner === undefined ? 'neither postgres nor nobody' : `no user ${owner}, who owns the data directory`;
+    owner === undefined ? 'neither postgres nor nobody' : `no user ${owner}, the owner of the data directory`;
   throw new Error(`PostgreSQL does not run as root, and /etc/passwd has ${wanted}`);
 };
 

@@ -107,10 +107,10 @@ const pin = (pipeline: Pipeline, given: Params, values: Params): Params =>
 
 const unknownParam = (pipeline: string, param: string, known: readonly string[]) =>
   known.length === 0
-    ? { pipeline, param, problem: 'is unknown; this pipeline takes no parameters', hint: 'Leave it out.' }
+    ? { pipeline, param, problem: 'is unknown; this pipeline has no parameters', hint: 'Leave it out.' }
     : {
         pipeline,
         param,
         problem: `is unknown${didYouMean(param, known)}`,
-        hint: `Give those that it takes: ${known.map((name) => `\`--param ${name}=value\``).join(', ')}.`,
+        hint: `Use its parameters: ${known.map((name) => `\`--param ${name}=value\``).join(', ')}.`,
       };

@@ -47,7 +47,7 @@ const requestSchema = z
     /** The span that put it on the queue. */
     trace: traceSchema,
   })
-  .refine(isStorable, 'a text holds a NUL or half of a character');
+  .refine(isStorable, 'a text contains a NUL or half of a character');
 
 export type RunRequest = z.output<typeof requestSchema>;
 

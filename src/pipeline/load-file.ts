@@ -87,7 +87,7 @@ const importFile = async (path: string, file: string, library: object): Promise<
     throw fileError(
       path,
       await thrownText(cause, file),
-      'Mend the file; `npx tsc --noEmit` shows more.',
+      'Fix the file; `npx tsc --noEmit` shows more.',
       cause,
     );
   }
@@ -97,8 +97,8 @@ const importFile = async (path: string, file: string, library: object): Promise<
 const orStuck = async <T>(path: string, work: Promise<T>): Promise<T> => {
   let tell: (() => void) | undefined;
   const stuck = new Promise<never>((_, reject) => {
-    const hint = 'Wait only for what will happen; a pipeline file has no need to wait for anything.';
-    tell = () => reject(fileError(path, 'it waits for something that never comes', hint));
+    const hint = 'Remove the await; a pipeline file does not need to wait for anything.';
+    tell = () => reject(fileError(path, 'it awaits something that never happens', hint));
   });
   process.once('beforeExit', tell!);
   try {

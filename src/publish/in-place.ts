@@ -118,7 +118,7 @@ const unsupported = (
 ): unknown => {
   if (codeOf(cause) !== '0A000') return cause;
   const problem = `rows of ${schema}.${table} cannot be replaced in place: ${messageOf(cause)}`;
-  const hint = `It has to stay the same table because of ${dependentsText(dependents)}. Rename it, run, and make the new table what the old one was.`;
+  const hint = `It has to remain the same table because of ${dependentsText(dependents)}. Rename it, run, and then give the new table the properties of the old one.`;
   return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
 };
 
@@ -181,7 +181,7 @@ export const inPlace: Publication = {
     const readers =
       texts.length === 0
         ? 'readers see the old rows until the end, writers wait'
-        : `writers wait, and readers may wait, too: ${texts.join(', ')}`;
+        : `writers wait, and readers may also wait: ${texts.join(', ')}`;
     return (
       `${schema}.${table}: rows are replaced in place because of ${dependentsText(plan.production!.dependents)}; ` +
       `${readers}, and the table needs a vacuum afterwards`

@@ -59,8 +59,8 @@ const refuseLoss = (
   if (added.length > 0)
     refuseShape(
       table,
-      `${added.length === 1 ? 'column' : 'columns'} ${added.join(', ')} ${added.length === 1 ? 'was' : 'were'} added by hand and would be lost with what is in there`,
-      'Declare what was added, drop it, or keep it in another table.',
+      `${added.length === 1 ? 'column' : 'columns'} ${added.join(', ')} ${added.length === 1 ? 'was' : 'were'} added by hand and would be lost with their contents`,
+      'Declare the added columns, drop them, or move them to another table.',
     );
 };
 

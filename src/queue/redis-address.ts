@@ -43,7 +43,7 @@ const refuse = (problem: string): never => {
 };
 
 const readHost = (text: string, defaultPort: number): RedisAddress['hosts'][number] => {
-  const { host, port } = hostPattern.exec(text)?.groups ?? refuse('names a host that is none');
+  const { host, port } = hostPattern.exec(text)?.groups ?? refuse('has an invalid host name');
   return { host: host!.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
 };
 
@@ -53,7 +53,7 @@ const prefixPattern = /^[\w.-]{1,63}$/;
 const checkPrefix = (prefix: string | undefined): string | undefined => {
   if (!prefix || prefixPattern.test(prefix)) return prefix || undefined;
   throw new EtlError('ETL_USAGE', {
-    problem: `the Redis prefix '${prefix}' is not one`,
+    problem: `the Redis prefix '${prefix}' is not valid`,
     hint: 'It has 1 to 63 letters, digits, underscores, hyphens and dots.',
   });
 };
@@ -62,7 +62,7 @@ const decoded = (text: string | undefined): string | undefined => {
   try {
     return text ? decodeURIComponent(text) : undefined;
   } catch {
-    return refuse('holds a % in user or password that is not written as %25');
+    return refuse('contains a % in user or password that is not written as %25');
   }
 };
 
@@ -72,7 +72,7 @@ export const readRedisAddress = (options: RedisOptions): RedisAddress => {
   const { scheme, username, password, hosts, database } =
     pattern.exec(url)?.groups ?? refuse('is not of the form redis://host:port/database');
   const list = hosts!.split(',').map((text) => readHost(text, sentinel ? 26_379 : 6_379));
-  if (sentinel && cluster) refuse('cannot lead to Sentinels and to a Cluster at once');
+  if (sentinel && cluster) refuse('cannot address Sentinels and a Cluster at once');
   if (list.length > 1 && !sentinel && !cluster)
     refuse('names several hosts: set REDIS_SENTINEL or REDIS_CLUSTER');
   if (cluster && Number(database ?? 0) !== 0) refuse('names a database, and a Cluster has only database 0');

@@ -46,7 +46,7 @@ const lookOn = async (
       }
     });
   } catch (error) {
-    logger.debug({ error }, 'the profile knows no more of the server');
+    logger.debug({ error }, 'the profile cannot sample the server any more');
   }
 };
 

@@ -57,7 +57,7 @@ const judgeServer = ({ access: { version, versionNumber, isStandby, encoding } }
     ? refuse(
         'role',
         'standby',
-        'connect to the primary: a standby takes no writes and shows no unlogged table',
+        'connect to the primary: a standby accepts no writes and cannot read unlogged tables',
       )
     : ok('role', 'primary'),
   encoding === 'UTF8'
@@ -69,7 +69,7 @@ const judgePooling = ({ pooling }: ServerFacts): Finding[] => {
   if (pooling === 'direct') return [];
   if (pooling === 'session') return [ok('pooler', 'in session mode')];
   const advice =
-    'connect to the server itself, or to a pooler in session mode (PgBouncer: pool_mode = session): others lose the locks of a run';
+    'connect to the server itself, or to a pooler in session mode (PgBouncer: pool_mode = session): other modes lose the locks of a run';
   return [refuse('pooler', 'shares a session among clients', advice)];
 };
 
@@ -99,13 +99,13 @@ const judgeConnections = ({ connectionLimits }: ServerFacts, demand: Demand): Fi
   const { workers } = demand;
   const needed = connectionsNeeded(demand);
   return connectionLimits.map(({ name, limit, used }) => {
-    const value = `${limit} to share, ${used} in use, ${needed} needed for --workers ${workers}`;
+    const value = `limit ${limit}, ${used} in use, ${needed} needed for --workers ${workers}`;
     const fitting = workers - (needed - (limit - used));
     const fewer = fitting > 0 ? ` or load with --workers ${fitting}` : '';
     const raise = `raise it by ${needed - limit + used}${fewer}`;
     if (needed > limit) return refuse(name, value, `${raise}: a run could not open its connections`);
     if (needed > limit - used)
-      return advise(name, value, `${raise}: until others leave, a run waits for connections`);
+      return advise(name, value, `${raise}: a run waits until enough connections are free`);
     return ok(name, value);
   });
 };
@@ -119,9 +119,9 @@ const judgeSettings = (facts: ServerFacts): Finding[] =>
 
 const judgeDisk = ({ databaseBytes, freeBytes }: ServerFacts): Finding[] => {
   const size = ok('database size', settingBytes(databaseBytes));
-  if (freeBytes === undefined) return [size, ok('free disk', 'unknown: only the server’s machine can tell')];
+  if (freeBytes === undefined) return [size, ok('free disk', 'unknown: only known on the server’s machine')];
   const advice =
-    'make room: while tables are replaced, the disk holds the old ones, the new ones and staging';
+    'free some space: while tables are replaced, the disk holds the old ones, the new ones and staging';
   const free = settingBytes(freeBytes);
   return [size, freeBytes < 2 * databaseBytes ? advise('free disk', free, advice) : ok('free disk', free)];
 };
@@ -141,7 +141,7 @@ const judgeStaging = ({ staging }: ServerFacts): Finding => {
 const judgeStale = ({ stale }: Bookkeeping): Finding[] => {
   if (stale.length === 0) return [];
   const tables = stale.map((name) => `etl_staging.${name}`).join(', ');
-  const advice = `drop table ${tables}; no unfinished run can go on with them: their pipeline or table was renamed, or --keep-staging left them`;
+  const advice = `drop table ${tables}; no unfinished run can use them: their pipeline or table was renamed, or --keep-staging kept them`;
   return [advise('stale staging', plural(stale.length, 'table'), advice)];
 };
 
@@ -173,7 +173,7 @@ const judgeTrust = ({ trust: { foreign, strange, foreignOfPipelines } }: ServerF
       ]),
   ...(strange.length === 0
     ? []
-    : [refuse('made by others', listed(strange), `a run would be refused. ${strangeHint}`)]),
+    : [refuse('created by others', listed(strange), `a run would be refused. ${strangeHint}`)]),
 ];
 
 const judgeBookkeeping = ({ bookkeeping, access, trust }: ServerFacts): Finding[] => {
@@ -181,14 +181,14 @@ const judgeBookkeeping = ({ bookkeeping, access, trust }: ServerFacts): Finding[
   if (bookkeeping === undefined) {
     if (trust.strange.length > 0) return [ok(name, 'not read')];
     const isClosed = access.missing.some((problem) => problem.includes(' schema etl'));
-    return [ok(name, isClosed ? 'cannot be read by this user' : 'none yet: the first run makes it')];
+    return [ok(name, isClosed ? 'cannot be read by this user' : 'none yet: the first run creates it')];
   }
   const { found, known } = bookkeeping;
   if (found > known) {
-    const advice = `upgrade sluice: a newer one has used this database, this one knows version ${known}`;
+    const advice = `upgrade sluice: a newer one has used this database, this one supports up to version ${known}`;
     return [refuse(name, `version ${found}`, advice), ...judgeCrashes(bookkeeping)];
   }
-  const next = found < known ? `; the next run brings it to ${known}` : '';
+  const next = found < known ? `; the next run upgrades it to ${known}` : '';
   return [ok(name, `version ${found}${next}`), ...judgeCrashes(bookkeeping)];
 };
 
@@ -197,7 +197,7 @@ const judgeUptime = ({ startedAt, checkpointerStartedAt }: ServerFacts): Finding
   const late = (checkpointerStartedAt?.getTime() ?? 0) - startedAt.getTime();
   if (late < serverStartSpreadMs) return ok('up since', since);
   const advice =
-    'look into the server’s log for the reason; out of memory is the usual one: lower --workers or shared_buffers';
+    'check the server’s log for the reason; usually it is out of memory: lower --workers or shared_buffers';
   return advise(
     'up since',
     `${since}, recovered from a crash at ${dateText(checkpointerStartedAt!)}`,

@@ -86,7 +86,7 @@ const refuseIrregular = async (table: string, path: string, file: string): Promi
   const hint =
     what === 'a directory'
       ? `Name its files: csv('${file}/*.csv').`
-      : 'Files are read at several places and again after a failure, which only a regular file allows: write it to one first.';
+      : 'Files are read at several places and again after a failure, which only a regular file allows: write the data to a file first.';
   throw new EtlError('ETL_SOURCE_IRREGULAR', { table, file, what, hint });
 };
 

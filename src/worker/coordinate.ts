@@ -106,7 +106,7 @@ const tellSchedule = async ({ site, logger }: Shared, jobId: string, state: stri
   if (!isScheduledJob(jobId)) return;
   await withClient(site.address, (client) => runQuery(client, recordJobEnd(jobId, state))).catch(
     (error: unknown) =>
-      logger.warn({ job: jobId, code: asEtlError(error).code }, 'the schedule cannot be told'),
+      logger.warn({ job: jobId, code: asEtlError(error).code }, 'the schedule cannot be updated'),
   );
 };
 
@@ -138,7 +138,7 @@ export const coordinate = async (
     const error = asEtlError(thrown);
     const fields = { job: jobId, pipeline, code: error.code };
     if (error.code === 'ETL_INTERRUPTED' || drain.signal.aborted) {
-      logger.info(fields, 'the run is handed on');
+      logger.info(fields, 'the run is handed over');
       return { laterMs: runHandedOnMs };
     }
     if (error.code === 'ETL_RUN_LOCKED') {

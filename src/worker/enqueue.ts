@@ -42,10 +42,10 @@ export interface EnqueueOptions extends SiteOptions {
 const refuseSecrets = ({ params, shownParams }: PipelineSpec, given: object): void => {
   const secret = Object.keys(given).find((name) => shownParams[name] !== params[name]);
   if (secret === undefined) return;
-  const problem = `parameter \`${secret}\` is secret, and a queue would keep it`;
+  const problem = `parameter \`${secret}\` is secret, and a queue would store it`;
   throw new EtlError('ETL_USAGE', {
     problem,
-    hint: 'Let its default come from the environment of the workers.',
+    hint: 'Take its default from the environment of the workers.',
   });
 };
 

@@ -43,7 +43,7 @@ export const serveHealth = async (
     server.on('error', () => undefined);
   } catch (cause) {
     const problem = `cannot listen on ${host}:${port}: ${messageOf(cause)}`;
-    throw new EtlError('ETL_USAGE', { problem, hint: 'Take another port or host.' }, { cause });
+    throw new EtlError('ETL_USAGE', { problem, hint: 'Use another port or host.' }, { cause });
   }
   return {
     port: (server.address() as AddressInfo).port,

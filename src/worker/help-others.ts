@@ -118,7 +118,7 @@ export const createHelper = (options: HelperOptions): Helper => {
       rest.pausing = new AbortController();
       rest.isResting = false;
     },
-    look: { everyMs: helpPollMs, problem: 'the server cannot be asked for runs to help', look },
+    look: { everyMs: helpPollMs, problem: 'the server cannot be queried for runs to help', look },
     close: async () => {
       rest.over.abort(new DOMException('stopping', 'AbortError'));
       await helping;

@@ -65,7 +65,7 @@ const restoreLostJobs = async (
 /** Of the queues of a worker, also while it helps or coordinates. */
 export const lookForLostJobs = (site: Site, queueNames: readonly string[], logger: Logger): Look => ({
   everyMs: lostJobsCheckMs,
-  problem: 'the queue cannot be asked for lost jobs',
+  problem: 'the queue cannot be queried for lost jobs',
   look: async (client) => {
     for (const job of await restoreLostJobs(client, site, queueNames))
       logger.warn({ job }, 'the queue had lost a job');

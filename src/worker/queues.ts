@@ -14,7 +14,7 @@ export const checkQueueName = (queueName: string = defaultQueue): string => {
   if (problem === undefined) return queueName;
   throw new EtlError('ETL_USAGE', {
     problem: `the queue ${problem}`,
-    hint: 'A queue has a name like that of a table.',
+    hint: 'Queue names follow the rules of table names.',
   });
 };
 

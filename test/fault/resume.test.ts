@@ -94,7 +94,7 @@ interface Change {
   /** Tables that are loaded again. */
   readonly again?: readonly string[];
 }
-const lostBecause = (why: string): RegExp => new RegExp(`table observation is loaded again, because ${why}`);
+const lostBecause = (why: string): RegExp => new RegExp(`loads table observation again, because ${why}`);
 
 const changes: [string, Change][] = [
   [
@@ -156,7 +156,7 @@ describe('after a kill, with', () => {
     const ended = await scene.run('--fresh');
     expectEnd(ended, 0);
     expect(eventsOf(ended, 'resumed')).toEqual([]);
-    const why = 'run 1 was not finished; everything is loaded again, because that was asked for';
+    const why = 'run 1 is unfinished; everything is loaded again, because you asked for it';
     expect(eventsOf(ended, 'notice').map(({ message }) => message)).toEqual([why]);
     expect(await ask(scene.url, 'select id::int, state, error from etl.run order by id')).toEqual([
       { id: 1, state: 'cancelled', error: `its process ended without a word; ${why}` },

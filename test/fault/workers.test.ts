@@ -210,7 +210,7 @@ describe.each(queues)('three worker processes, queues in $queue', ({ queue }) =>
     const worker = etl('worker', '--pipelines', 'pipelines', '--workers', '2');
     expect(await untilRun(({ state }) => state === 'published')).toMatchObject({ id });
     expect(await outcome()).toEqual(undisturbed);
-    expect(said.get(worker)!()).toContain('run 1 goes on, but table observation is loaded again, because');
+    expect(said.get(worker)!()).toContain('run 1 continues, but loads table observation again, because');
   });
 
   it('each is killed in turn, and started again', async () => {

@@ -71,17 +71,17 @@ describe('the shape of the bookkeeping', () => {
     {
       what: 'a column',
       sql: 'alter table etl.run add note text',
-      says: 'no migration made etl.run: note text',
+      says: 'no migration created etl.run: note text',
     },
     {
       what: 'a default',
       sql: 'alter table etl.queue alter name set default session_user',
-      says: 'no migration made etl.queue: name text not null default SESSION_USER',
+      says: 'no migration created etl.queue: name text not null default SESSION_USER',
     },
     {
       what: 'an index',
       sql: 'create index on etl.run ((host || pipeline))',
-      says: 'no migration made etl.run: CREATE INDEX run_expr_idx',
+      says: 'no migration created etl.run: CREATE INDEX run_expr_idx',
     },
     {
       what: 'a missing constraint',

@@ -66,7 +66,7 @@ describe('etl in a fresh checkout', () => {
     const { exit, err } = await etl('run', 'stuck.ts');
     expect(exit).toBe(2);
     expect(err).toMatch(
-      /^error ETL_PIPELINE_FILE: cannot load pipeline stuck\.ts: it waits for something that never comes\n/,
+      /^error ETL_PIPELINE_FILE: cannot load pipeline stuck\.ts: it awaits something that never happens\n/,
     );
   });
 

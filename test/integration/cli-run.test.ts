@@ -56,7 +56,7 @@ describe('etl run', () => {
     const { exit, out, err } = await etl('run', pipelineFile, '--explain');
     expect({ exit, err }).toEqual({ exit: 0, err: '' });
     expect(out).toMatch(/^geo\.city\n {2}files +1, \d+ bytes: data\/cities\.csv\n/);
-    expect(out).toMatch(/^ {2}decoder +compiled, because its dialect and types are those that it knows$/m);
+    expect(out).toMatch(/^ {2}decoder +compiled, because it supports the table’s dialect and types$/m);
     expect(out).toMatch(/^geo\.total \(derived\)\n {2}rows +cities\.sql, from city$/m);
     expect(out).toMatch(
       /Everything would be loaded\.\n {2}no run has used this database\nDry run\. Run without --explain to load\.\n$/,

@@ -59,7 +59,7 @@ describe('an empty database', () => {
     expect({ exit, err }).toEqual({ exit: 0, err: '' });
     const advised = findings.filter(({ verdict }) => verdict !== 'ok').map(({ name }) => name);
     expect(advised).toEqual(['fsync']);
-    expect(finding(findings, 'bookkeeping schema')?.value).toBe('none yet: the first run makes it');
+    expect(finding(findings, 'bookkeeping schema')?.value).toBe('none yet: the first run creates it');
     expect(finding(findings, 'free disk')?.value).toContain('unknown');
   });
 

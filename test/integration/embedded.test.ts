@@ -148,7 +148,7 @@ describe('a first start', () => {
     await writeFile(etl, '');
     await expect(startEmbedded(etl)).rejects.toMatchObject({
       code: 'ETL_EMBEDDED_START',
-      hint: expect.stringMatching(/^Here must be a directory/),
+      hint: expect.stringMatching(/^The directory must be writable/),
     });
     await rm(etl);
   });

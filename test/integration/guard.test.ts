@@ -62,7 +62,7 @@ describe('a table that lost its rows', () => {
     const error = await failureOf(run(given));
     expect(error).toMatchObject({ code: 'ETL_GUARD', exit: 4, details: { tables: 't' } });
     expect(error.message).toContain(
-      'ledge.t: 49 rows, its guard asks for at most 50% fewer than the 100 that are there',
+      'ledge.t: 49 rows, its guard requires at most 50% fewer than the 100 in production',
     );
     expect(error.hint).toContain('`--allow-shrink t` (option `allowShrink`)');
     expect(await idsOf('t')).toBe(100);
@@ -100,7 +100,7 @@ describe('a table that lost its rows', () => {
   it('must have as many as it declares, from the first run on', async () => {
     const given = pipeline({ guard: { rowsMin: 1_000 } });
     const error = await failureOf(run(given));
-    expect(error.message).toContain('ledge.t: 100 rows, its guard asks for at least 1,000');
+    expect(error.message).toContain('ledge.t: 100 rows, its guard requires at least 1,000');
     write('t.csv', 1_000);
     expect((await run(given)).tables[0]).toMatchObject({ rowsBefore: null, rows: 1_000 });
   });
@@ -112,7 +112,7 @@ describe('a table that lost its rows', () => {
     write('u.csv', 1);
     const error = await failureOf(run(given));
     expect(error.details['tables']).toBe('t,u,half');
-    expect(error.message).toContain('ledge.half: 5 rows, its guard asks for at most 50% fewer than the 50');
+    expect(error.message).toContain('ledge.half: 5 rows, its guard requires at most 50% fewer than the 50');
     const io = fakeIo({ env: { DATABASE_URL: database.url } });
     await main(['status', '2'], io);
     const unpublished = /^(\S+) .* not published *$/gm;
@@ -134,7 +134,7 @@ describe('a table that lost its rows', () => {
     expect((await run()).tables[0]).toMatchObject({ rowsBefore: 10, rows: 10 });
     await database.query('drop table ledge.t');
     await database.query('create table ledge.t as select id::integer from generate_series(1, 30) as id');
-    expect((await failureOf(run())).message).toContain('the 30 that are there');
+    expect((await failureOf(run())).message).toContain('the 30 in production');
   });
 
   it('is allowed under a name that it has', async () => {

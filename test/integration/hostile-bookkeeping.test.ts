@@ -414,10 +414,10 @@ describe('what is found before there is any bookkeeping', () => {
       const { exit, err } = await etl(args, admin.url);
       expect([exit, err], args.join(' ')).toEqual([
         1,
-        expect.stringContaining('etl.run was made by no migration'),
+        expect.stringContaining('no migration created etl.run'),
       ]);
     }
-    expect((await etl(['doctor'], admin.url)).out).toContain('etl.run was made by no migration');
+    expect((await etl(['doctor'], admin.url)).out).toContain('no migration created etl.run');
   });
 
   it('a build schema and staging of a stranger: doctor names what keeps single pipelines from running', async () => {

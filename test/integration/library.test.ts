@@ -128,7 +128,7 @@ describe('an option', () => {
     {
       name: 'connection: beside databaseUrl',
       options: { connection: {} },
-      message: 'both databaseUrl and connection name a server',
+      message: 'databaseUrl and connection exclude each other',
     },
   ])('$name', async ({ options, message }) => {
     expect(await run(options)).toMatchObject({ code: 'ETL_USAGE', message });

@@ -50,5 +50,5 @@ it('without any, the error says that one is asked for', async () => {
   vi.stubEnv('PGPASSFILE', '/nowhere');
   const { exit, err } = await status();
   expect(exit).toBe(1);
-  expect(err).toMatch(/^error ETL_CONNECT_AUTH: .*it asks for a password, and none was given/);
+  expect(err).toMatch(/^error ETL_CONNECT_AUTH: .*it requires a password, and none was given/);
 });

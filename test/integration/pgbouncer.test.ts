@@ -162,7 +162,7 @@ describe.runIf(hasPgBouncer)('PgBouncer in session mode with few connections', (
     const connection: object = { connectionString, connectionTimeoutMillis: 500 };
     await expect(run(undefined, { connection, fullRefresh: true, waitMs: 500 })).rejects.toMatchObject({
       code: 'ETL_SERVER_LOST',
-      message: expect.stringContaining('a pooler may have no connection to the server left'),
+      message: expect.stringContaining('a pooler may have no server connection left'),
     });
   });
 });

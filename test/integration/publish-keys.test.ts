@@ -78,7 +78,7 @@ describe('a table that a view depends on', () => {
     expect((await run(after)).tables[0]).toMatchObject({ strategy: 'in place' });
     expect(await indexes()).toEqual(['t_pkey unique btree (id, v)', 't_v_id_idx unique btree (v, id)']);
     expect(await recorded()).toEqual(['t_v_id_idx']);
-    expect(notices.join()).toContain('readers may wait, too');
+    expect(notices.join()).toContain('readers may also wait');
     setRows('1,a,x', '1,b,y');
     expect((await run(after)).tables[0]).toMatchObject({ strategy: 'in place', rows: 2 });
     expect(await oid()).toBe(was);
@@ -269,7 +269,7 @@ describe('a table that foreign keys refer to', () => {
         table: 't',
         sqlstate: 'P0001',
         problem: 'not on a Sunday',
-        hint: 'Wait a day. The server says where: PL/pgSQL function no() line 2 at RAISE; …; PL/pgSQL function refuse() line 1 at PERFORM.',
+        hint: 'Wait a day. Context from the server: PL/pgSQL function no() line 2 at RAISE; …; PL/pgSQL function refuse() line 1 at PERFORM.',
       },
     });
   });

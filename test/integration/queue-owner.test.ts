@@ -117,7 +117,7 @@ describe.runIf(hasRedis)('a database and its copy on one Redis', () => {
     expect(await redis.command('exists', '{etl-flag}:owner', '{etl-variable}:owner')).toBe(2);
     const refused = io({});
     expect(await main([...args, '--redis-prefix', 'a{b}'], refused)).toBe(2);
-    expect(refused.stderr.text).toContain("ETL_USAGE: the Redis prefix 'a{b}' is not one");
+    expect(refused.stderr.text).toContain("ETL_USAGE: the Redis prefix 'a{b}' is not valid");
     const none = io({ REDIS_URL: undefined });
     expect(await main([...args, '--redis-prefix', 'a'], none)).toBe(2);
     expect(none.stderr.text).toContain('--redis-prefix is given, but REDIS_URL is not set');

@@ -120,7 +120,7 @@ describe('a server with TLS', () => {
     {
       query: 'sslmode=verify-full&sslrootcert={dir}/root.crt',
       code: 'ERR_TLS_CERT_ALTNAME_INVALID',
-      hint: /by a name that the certificate has/,
+      hint: /by a name in the certificate/,
     },
   ])('refused: $query', async ({ query, code, hint }) => {
     expect(await failureOf(encryptedOver(urlWith(own.server.url, query)))).toMatchObject({

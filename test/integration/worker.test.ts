@@ -153,7 +153,7 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
     await untilLoading();
     const run = (await newestRun())?.['id'];
     await first.close();
-    expect(said('the run is handed on', job)).toBeDefined();
+    expect(said('the run is handed over', job)).toBeDefined();
     await workers.start();
     await until(() => said('run ended', job) !== undefined);
     expect(said('run ended', job)?.run).toBe(run);

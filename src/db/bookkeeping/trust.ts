@@ -172,7 +172,7 @@ export const readTrust = async (client: Client, places?: PipelinePlaces): Promis
   const others = trust.isThere ? [] : new Set(trust.shape.map(tableOf));
   return {
     ...trust,
-    strange: [...trust.strange, ...Array.from(others, (table) => `etl.${table} was made by no migration`)],
+    strange: [...trust.strange, ...Array.from(others, (table) => `no migration created etl.${table}`)],
   };
 };
 
@@ -181,10 +181,10 @@ export const listed = (problems: readonly string[]): string => firstOf(problems,
 
 /** What to do about things of others. */
 export const foreignHint =
-  'Run as the role that owns it; or, if that role may do all that you may, grant it to you. Otherwise drop what it made.';
+  'Run as the role that owns it; or, if that role may have all your rights, grant it to your user. Otherwise drop its objects.';
 /** What to do about things that nobody should have made. */
 export const strangeHint =
-  'Find out who made it; then drop it. Bookkeeping is only what the migrations make.';
+  'Find out who created it; then drop it. Only the migrations may create bookkeeping objects.';
 
 const untrusted = ({ user }: Trust, problems: readonly string[], hint: string): EtlError =>
   new EtlError('ETL_UNTRUSTED', { user, problems: listed(problems), hint });
@@ -210,7 +210,7 @@ export const refuseStrange = (trust: Trust): void => {
 export const otherShape = ({ shape }: Trust): readonly string[] => [
   ...shape
     .filter((line) => bookkeepingTables.includes(tableOf(line)) && !bookkeepingShape.includes(line))
-    .map((line) => `no migration made etl.${line}`),
+    .map((line) => `no migration created etl.${line}`),
   ...bookkeepingShape.filter((line) => !shape.includes(line)).map((line) => `etl.${line} is gone`),
 ];
 

@@ -87,7 +87,7 @@ export const resolveServer = async (options: ResolveOptions): Promise<ServerAddr
   const { connection, env, etlDirectory } = options;
   if (connection !== undefined) {
     if (options.databaseUrl === undefined) return addressFromConnection(connection);
-    const problem = 'both databaseUrl and connection name a server';
+    const problem = 'databaseUrl and connection exclude each other';
     throw new EtlError('ETL_USAGE', { problem, hint: 'Leave one out.' });
   }
   const databaseUrl = options.databaseUrl ?? env['DATABASE_URL'];

@@ -17,5 +17,5 @@ export const passwordFromFile = async (wanted: Wanted): Promise<string> => {
   const password = await new Promise<string | undefined>((resolve) => read(wanted, resolve));
   if (password !== undefined) return password;
   // As the server refuses a wrong one: without it, node-postgres goes on and fails in the arithmetic of SCRAM.
-  throw Object.assign(new Error('it asks for a password, and none was given'), { code: '28P01' });
+  throw Object.assign(new Error('it requires a password, and none was given'), { code: '28P01' });
 };

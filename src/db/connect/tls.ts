@@ -22,7 +22,7 @@ const parameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'uselibpqcomp
 type FileOf = (name: string) => string | undefined;
 
 const usage = (problem: string): EtlError =>
-  new EtlError('ETL_USAGE', { problem, hint: 'docs/operations/server.md says what each sslmode means.' });
+  new EtlError('ETL_USAGE', { problem, hint: 'docs/operations/server.md explains each sslmode.' });
 
 const modeOf = (text: string, where: string): Mode => {
   const mode = modes.find((known) => known === text);
@@ -132,11 +132,11 @@ export const answerMissingTls = (connection: pg.Connection, isOptional: boolean)
 };
 
 const trustHint =
-  'Name the certificate of its authority with sslrootcert=<file> or PGSSLROOTCERT; sslmode=require encrypts without asking who it is.';
+  'Set the certificate of its authority with sslrootcert=<file> or PGSSLROOTCERT; sslmode=require encrypts without checking who it is.';
 
 /** Hints by Node's code: openssl's verdicts on a certificate, under the names that Node gives them. */
 const hints: Readonly<Record<string, string>> = {
-  [noTlsCode]: 'Turn ssl on at the server, or ask for less: sslmode=prefer goes on without.',
+  [noTlsCode]: 'Turn on ssl at the server, or use sslmode=prefer, which continues without it.',
   DEPTH_ZERO_SELF_SIGNED_CERT: trustHint,
   SELF_SIGNED_CERT_IN_CHAIN: trustHint,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: trustHint,
@@ -145,16 +145,16 @@ const hints: Readonly<Record<string, string>> = {
   CERT_UNTRUSTED: trustHint,
   CERT_SIGNATURE_FAILURE: trustHint,
   INVALID_CA: trustHint,
-  CERT_HAS_EXPIRED: 'Have the certificate renewed, and look at the clocks of both machines.',
-  CERT_NOT_YET_VALID: 'Look at the clocks of both machines.',
+  CERT_HAS_EXPIRED: 'Renew the certificate, and check the clocks of both machines.',
+  CERT_NOT_YET_VALID: 'Check the clocks of both machines.',
   ERR_TLS_CERT_ALTNAME_INVALID:
-    'Connect by a name that the certificate has; sslmode=verify-ca looks at the authority alone.',
+    'Connect by a name in the certificate; sslmode=verify-ca checks only the authority.',
 };
 
 /** What to do about an error of TLS; undefined when the error is of something else. */
 export const tlsHint = (error: unknown): string | undefined => {
   const code = codeOf(error) ?? '';
   if (/^(?:ERR_(?:SSL|OSSL|TLS)_|EPROTO$|CERT_)/.test(code))
-    return hints[code] ?? 'Look at sslmode and the certificates of both sides.';
+    return hints[code] ?? 'Check sslmode and the certificates of both sides.';
   return hints[code];
 };

@@ -42,7 +42,7 @@ export const pipelineNameProblem = (name: string): string | undefined => {
   const problem = nameProblem(name);
   if (problem !== undefined) return problem;
   if (name.includes('__'))
-    return `\`${name}\` holds __, which separates pipeline and table in staging; use one _`;
+    return `\`${name}\` contains __, which separates pipeline and table in staging; use one _`;
   if (name.endsWith('_'))
     return `\`${name}\` ends in _, after which __ separates pipeline and table in staging; leave it out`;
   const derived = derivedProblem('build schema', buildSchema(name), 'it');

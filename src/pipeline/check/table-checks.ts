@@ -27,14 +27,15 @@ export const checkStaging = (where: string, table: StagingInput, problems: Probl
     if (table.transform !== undefined) {
       add("transform needs staging: 'text'; or derive another table with from: ['…'] and the transform");
     }
-    if (table.row !== undefined) add('row is for tables that SQL makes; the columns say it here, remove row');
+    if (table.row !== undefined)
+      add('row is only for tables that SQL makes; here the columns declare it, remove row');
     return;
   }
   if (table.transform === undefined)
     add("staging: 'text' needs transform: sqlFile('….sql'), which makes the rows");
   if (table.columns !== undefined)
-    add("staging: 'text' takes no columns, the SQL makes them; remove columns");
-  if (table.filter.length > 0) add("staging: 'text' takes no filter; put a where clause into the SQL");
+    add("staging: 'text' allows no columns, the SQL makes them; remove columns");
+  if (table.filter.length > 0) add("staging: 'text' allows no filter; put a where clause into the SQL");
 };
 
 /** `known` is undefined where SQL makes the columns. */

@@ -61,7 +61,7 @@ const guardText = ({ rowsMin, shrinkMaxPercent }: Guard, mayShrink: boolean): st
   const least = rowsMin > 0 ? [`at least ${formatCount(rowsMin)} rows`] : [];
   const loss = shrinkMaxPercent < 100 ? [`at most ${shrinkMaxPercent}% fewer than before`] : [];
   const asked = [...least, ...loss].join(', ');
-  return asked === '' ? 'whatever it holds' : asked + (mayShrink ? '; fewer are allowed this time' : '');
+  return asked === '' ? 'any number of rows' : asked + (mayShrink ? '; fewer are allowed this time' : '');
 };
 
 /** What a run would begin as: nothing to do, go on with a run, or load everything; unknown when the server cannot say. */
@@ -86,7 +86,7 @@ const outsetOf = async (
     return {
       does: 'unknown',
       run: null,
-      why: [`the bookkeeping has version ${found}, this sluice ${known}`],
+      why: [`the bookkeeping has version ${found}, this sluice needs ${known}`],
     };
   const why: string[] = [];
   const emit = (event: RunEvent): void => void (event.type === 'notice' && why.push(event.message));

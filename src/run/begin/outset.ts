@@ -101,7 +101,7 @@ export const reasonsOf = (beginning: Beginning): readonly string[] => {
   if (beginning.kind === 'new') return beginning.why === undefined ? [] : [beginning.why];
   return beginning.changes.map(({ table, isKept, why }) =>
     isKept
-      ? `run ${beginning.runId} goes on with the files of table ${table} as they are now: ${why}`
-      : `run ${beginning.runId} goes on, but table ${table} is loaded again, because ${why}`,
+      ? `run ${beginning.runId} continues with the current files of table ${table}: ${why}`
+      : `run ${beginning.runId} continues, but loads table ${table} again, because ${why}`,
   );
 };

@@ -26,7 +26,7 @@ const withTablesOf = async (setup: LoaderSetup, file: PipelineFile): Promise<Loa
   if (hashes.definition !== file.definition)
     throw new EtlError('ETL_JOIN_REFUSED', {
       pipeline: setup.pipeline,
-      problem: `${file.path} was changed while its run began`,
+      problem: `${file.path} changed while the run began`,
     });
   const tables = setup.tables.map(({ table, ...rest }) => {
     const own = spec.tables.find(({ name }) => name === table.name);

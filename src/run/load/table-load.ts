@@ -40,7 +40,7 @@ export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
   const obstacle = compiledObstacle(table);
   return obstacle === undefined
-    ? { decoder: 'compiled', why: 'its dialect and types are those that it knows' }
+    ? { decoder: 'compiled', why: 'it supports the table’s dialect and types' }
     : { decoder: 'record', why: obstacle };
 };
 

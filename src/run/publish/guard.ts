@@ -71,8 +71,8 @@ const refusalText = (
   const limit =
     after < rowsMin
       ? `at least ${formatCount(rowsMin)}`
-      : `at most ${shrinkMaxPercent}% fewer than the ${formatCount(before!)} that are there`;
-  return `\n  ${schema}.${table}: ${formatCount(after)} rows, its guard asks for ${limit}`;
+      : `at most ${shrinkMaxPercent}% fewer than the ${formatCount(before!)} in production`;
+  return `\n  ${schema}.${table}: ${formatCount(after)} rows, its guard requires ${limit}`;
 };
 
 /**

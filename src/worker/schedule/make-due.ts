@@ -60,7 +60,7 @@ const forEachRow = async (
       if (seen.length === before) throw thrown;
       const { name, pipeline, job, queue } = seen.at(-1)!;
       const { code, message: error } = asEtlError(thrown);
-      logger.warn({ schedule: name, code, error }, 'a schedule cannot be served');
+      logger.warn({ schedule: name, code, error }, 'the run of a schedule cannot be enqueued');
       const host = hostname();
       await keepFailure(client, { pipeline, job, queue, host, pid: process.pid, errorCode: code, error });
     }
@@ -77,7 +77,7 @@ const judge = async (queues: Queues, row: store.ScheduleRow, slot: Date): Promis
 
 const messages: Readonly<Record<SlotOutcome, string>> = {
   enqueued: 'a slot is due',
-  skipped: 'a slot is skipped: the run before it still waits or is active',
+  skipped: 'a slot is skipped: the previous run is still waiting or active',
   missed: 'a slot was missed: no worker ran',
 };
 
@@ -97,7 +97,7 @@ const decideDue = (client: Client, queues: Queues, { logger, onSlot }: SlotOptio
       if (slot > nextSlot)
         logger.warn(
           { ...fields, first: calendar.show(nextSlot.getTime()) },
-          'slots before it were missed, and are not done one by one',
+          'earlier slots were missed, and are not caught up one by one',
         );
     };
   });
@@ -122,7 +122,7 @@ export const enqueuePending = (
 
 export const lookForSlots = ({ queues }: Site, options: SlotOptions): Look => ({
   everyMs: scheduleCheckMs,
-  problem: 'the server cannot be asked for schedules',
+  problem: 'the server cannot be queried for schedules',
   look: async (client) => {
     await decideDue(client, queues, options);
     await enqueuePending(client, queues, options.logger, options.tracer);

@@ -19,7 +19,7 @@ export const createScheduleMetrics = (
   const registers = [registry];
   const slots = new Counter({
     name: 'sluice_schedule_slots_total',
-    help: 'Slots that this worker dealt with',
+    help: 'Slots that this worker handled',
     labelNames: ['schedule', 'outcome'] as const,
     registers,
   });
@@ -40,7 +40,7 @@ export const createScheduleMetrics = (
   };
   gauge(
     'sluice_schedule_next_slot_timestamp_seconds',
-    'First slot that no worker has dealt with, in seconds since 1970',
+    'First slot that no worker has handled, in seconds since 1970',
     ({ slotSeconds }) => slotSeconds,
   );
   gauge('sluice_schedule_late_seconds', 'How long that slot has been due', ({ lateSeconds }) => lateSeconds);

@@ -140,9 +140,9 @@ const readCron = (cron: string): CronParser.CronExpression => {
   const fields = cron.trim().split(/\s+/);
   if (fields.length !== 5 && fields.length !== 6)
     throw new Error(
-      'it must have five fields: minute, hour, day of month, month, day of week; or six, second first',
+      'it must have five fields: minute, hour, day of month, month, day of week; or six with seconds first',
     );
-  if (fields.some((field) => /\bH\b/.test(field))) throw new Error('H, a time by chance, is not supported');
+  if (fields.some((field) => /\bH\b/.test(field))) throw new Error('H, a random time, is not supported');
   return loadCronParser().CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(0) });
 };
 

@@ -83,7 +83,7 @@ const cases: readonly Case[] = [
     given: { latest: latest({ definitionHash: 'other' }) },
     kind: 'resume',
   },
-  { name: '--fresh', given: { fresh: true }, kind: 'new', why: 'that was asked for' },
+  { name: '--fresh', given: { fresh: true }, kind: 'new', why: 'you asked for it' },
   {
     name: 'another definition',
     given: { stagedHashes: { t: 'changed' } },
@@ -176,7 +176,7 @@ describe('decideBeginning', () => {
     expect(beginning.kind).toBe(kind);
     if (why !== undefined)
       expect(beginning).toMatchObject({
-        why: `run 7 was not finished; everything is loaded again, because ${why}`,
+        why: `run 7 is unfinished; everything is loaded again, because ${why}`,
       });
     if (kind === 'resume') expect(beginning).toMatchObject({ changes: changes ?? [] });
   });

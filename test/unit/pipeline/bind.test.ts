@@ -93,7 +93,7 @@ describe('parameters', () => {
       pipeline: yearly,
       params: { yaer: '2011' },
       message: 'pipeline yearly: parameter yaer: is unknown; did you mean `year`?',
-      hint: expect.stringMatching(/^Give those that it takes: `--param year=value`/),
+      hint: expect.stringMatching(/^Use its parameters: `--param year=value`/),
     },
     {
       name: 'not valid',
@@ -105,7 +105,7 @@ describe('parameters', () => {
       name: 'given to a pipeline that takes none',
       pipeline: plain,
       params: { year: '1' },
-      message: 'pipeline plain: parameter year: is unknown; this pipeline takes no parameters',
+      message: 'pipeline plain: parameter year: is unknown; this pipeline has no parameters',
       hint: 'Leave it out.',
     },
   ])('$name', ({ pipeline, params, message, hint = 'Give it as `--param year=value`.' }) =>

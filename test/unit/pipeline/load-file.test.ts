@@ -85,7 +85,7 @@ describe('a file that is no pipeline', () => {
   const head = `import { column, csv, definePipeline } from 'sluice';\n`;
   const declared = `definePipeline({ name: 'p', schema: 's', tables: { t: { source: csv('a'), columns: { a: column.text('A') } } } })`;
   const exportHint = 'End the file with `export default definePipeline({ … })`.';
-  const mendHint = 'Mend the file; `npx tsc --noEmit` shows more.';
+  const mendHint = 'Fix the file; `npx tsc --noEmit` shows more.';
   it.each([
     { name: 'empty', text: '', problem: 'it has no default export', hint: exportHint },
     {

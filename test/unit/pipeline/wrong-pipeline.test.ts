@@ -30,7 +30,7 @@ const pipelineCases: readonly Case[] = [
   {
     name: 'a pipeline name with two underscores',
     definition: { ...(good as object), name: 'noaa__hourly' },
-    problems: ['name `noaa__hourly` holds __, which separates pipeline and table in staging; use one _'],
+    problems: ['name `noaa__hourly` contains __, which separates pipeline and table in staging; use one _'],
   },
   {
     name: 'a schema of sluice itself',

@@ -131,8 +131,8 @@ const tableCases: readonly Case[] = [
       filter: present('WBAN'),
     }),
     problems: [
-      "table obs: staging: 'text' takes no columns, the SQL makes them; remove columns",
-      "table obs: staging: 'text' takes no filter; put a where clause into the SQL",
+      "table obs: staging: 'text' allows no columns, the SQL makes them; remove columns",
+      "table obs: staging: 'text' allows no filter; put a where clause into the SQL",
     ],
   },
   {
@@ -244,7 +244,7 @@ const tableCases: readonly Case[] = [
   {
     name: 'a row beside columns',
     definition: withTable({ source, columns, row: z.object({}) }),
-    problems: ['table obs: row is for tables that SQL makes; the columns say it here, remove row'],
+    problems: ['table obs: row is only for tables that SQL makes; here the columns declare it, remove row'],
   },
   {
     name: 'derived without SQL',

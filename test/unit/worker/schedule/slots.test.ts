@@ -203,10 +203,10 @@ describe('refused', () => {
     { name: 'an hour that no day has', cron: '0 25 * * *', zone: 'UTC', says: "cron '0 25 * * *': " },
     { name: 'a day that no year has', cron: '0 0 30 2 *', zone: 'UTC', says: "cron '0 0 30 2 *': " },
     {
-      name: 'a time by chance',
+      name: 'a random time',
       cron: 'H 2 * * *',
       zone: 'UTC',
-      says: "cron 'H 2 * * *': H, a time by chance",
+      says: "cron 'H 2 * * *': H, a random time",
     },
     {
       name: 'a zone that is none',
