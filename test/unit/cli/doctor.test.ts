@@ -175,7 +175,7 @@ const rows: readonly Row[] = [
     workers: 93,
     backend: inRedis,
     name: 'max_connections',
-    value: '97 to share, 3 in use, 94 needed for --workers 93',
+    value: 'limit 97, 3 in use, 94 needed for --workers 93',
     verdict: 'ok',
   },
   {
@@ -184,7 +184,7 @@ const rows: readonly Row[] = [
     workers: 94,
     backend: inRedis,
     name: 'max_connections',
-    value: '97 to share, 3 in use, 95 needed for --workers 94',
+    value: 'limit 97, 3 in use, 95 needed for --workers 94',
     verdict: 'advice',
     advice: 'raise it by 1 or load with --workers 93',
   },
