@@ -78,25 +78,25 @@ export const saveCluster = async (etlDirectory: string, cluster: Cluster): Promi
 };
 
 /** The directory below /var/lib for this `.etl/`; not one in which a forgotten or moved `.etl/` has data. */
-const chooseRootsPlace = async (etlDirectory: string): Promise<string> => {
+const chooseBelowRoots = async (etlDirectory: string): Promise<string> => {
   const hash = createHash('sha256').update(etlDirectory).digest('hex').slice(0, 16);
   for (let count = 1; ; count++) {
-    const place = join(rootsDirectory, count === 1 ? hash : `${hash}-${count}`);
-    if ((await orUndefined(stat(join(place, dataName)))) === undefined) return place;
+    const parent = join(rootsDirectory, count === 1 ? hash : `${hash}-${count}`);
+    if ((await orUndefined(stat(join(parent, dataName)))) === undefined) return parent;
   }
 };
 
 /** Where a new data directory goes: into `.etl/` if the server's user can reach it there. */
-const choosePlace = async (etlDirectory: string, { account }: Programs): Promise<string> => {
+const chooseParent = async (etlDirectory: string, { account }: Programs): Promise<string> => {
   if (account === undefined || (await firstClosed(etlDirectory, account)) === undefined) return etlDirectory;
-  const place = await chooseRootsPlace(etlDirectory);
-  await makeOpenDirectory(place);
-  await writeFile(join(place, 'origin'), `${etlDirectory}\n`);
-  const closed = await firstClosed(place, account);
+  const parent = await chooseBelowRoots(etlDirectory);
+  await makeOpenDirectory(parent);
+  await writeFile(join(parent, 'origin'), `${etlDirectory}\n`);
+  const closed = await firstClosed(parent, account);
   if (closed !== undefined) {
     throw new Error(`user ${account.name} can enter neither ${etlDirectory} nor ${closed}`);
   }
-  return place;
+  return parent;
 };
 
 /** initdb, the include line and the database, all in a directory that only counts once it is renamed. */
@@ -139,18 +139,18 @@ const initPrefix = 'initdb-';
  * caller holds the lock of `etlDirectory`, a real path.
  */
 export const createCluster = async (etlDirectory: string, programs: Programs): Promise<Cluster> => {
-  const place = await choosePlace(etlDirectory, programs);
-  const directory = join(place, dataName);
+  const parent = await chooseParent(etlDirectory, programs);
+  const directory = join(parent, dataName);
   if ((await orUndefined(stat(directory))) !== undefined) {
     throw new Error(
       `${pointerName}, which holds the password of ${directory}, is missing; restore it, or remove both`,
     );
   }
-  for (const name of await readdir(place)) {
+  for (const name of await readdir(parent)) {
     // Retried: the initdb of a killed process may still be writing there.
-    if (name.startsWith(initPrefix)) await rm(join(place, name), { recursive: true, maxRetries: 10 });
+    if (name.startsWith(initPrefix)) await rm(join(parent, name), { recursive: true, maxRetries: 10 });
   }
-  const work = await mkdtemp(join(place, initPrefix));
+  const work = await mkdtemp(join(parent, initPrefix));
   try {
     const cluster = { directory, port: await choosePort(), password: randomBytes(18).toString('base64url') };
     const data = await initialise(programs, work, cluster.password);

@@ -6,7 +6,7 @@ import { codeOf, EtlError, messageOf } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import * as authoring from './declare/authoring.ts';
 import { isPipeline, type Pipeline } from './declare/define-pipeline.ts';
-import { placeOf } from './thrown-place.ts';
+import { thrownAt } from './thrown-at.ts';
 
 export interface LoadedPipeline {
   readonly pipeline: Pipeline;
@@ -126,8 +126,8 @@ const thrownText = async (thrown: unknown, file: string): Promise<string> => {
   const message = plainMessage(messageOf(thrown), file);
   // The message names the module, and its stack tells only where the imports begin.
   if (moduleMissing.has(codeOf(thrown) ?? '')) return message;
-  const place = thrown instanceof Error ? await placeOf(thrown, file) : undefined;
-  return place === undefined || message.includes(place) ? message : `${message} (${place})`;
+  const line = thrown instanceof Error ? await thrownAt(thrown, file) : undefined;
+  return line === undefined || message.includes(line) ? message : `${message} (${line})`;
 };
 
 const moduleMissing = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND']);

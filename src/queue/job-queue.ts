@@ -16,13 +16,13 @@ export interface Queues {
   readonly logger: Logger;
 }
 
-/** BullMQ reports thousands of errors a second while the server is down; one of a kind is enough for a log. */
+/** BullMQ reports thousands of errors a second while the server is down; one of each code is enough for a log. */
 const quiet = (logger: Logger): ((error: Error) => void) => {
   const said = new Set<string>();
   return (error) => {
-    const kind = codeOf(error) ?? error.name;
-    if (!said.has(kind)) logger.debug({ error }, 'queue');
-    said.add(kind);
+    const code = codeOf(error) ?? error.name;
+    if (!said.has(code)) logger.debug({ error }, 'queue');
+    said.add(code);
   };
 };
 

@@ -66,7 +66,7 @@ const openRedis = (address: RedisAddress, patience: Patience): RedisClient => {
   });
 };
 
-/** Kinds of refusal that pass: the server starts, fails over, or is cut off from its own. RESP names a kind first. */
+/** Codes of refusals that pass: the server starts, fails over, or is cut off from its own. RESP begins an error with its code. */
 const passingRefusals = new Set([
   'LOADING', // reads its file
   'MASTERDOWN', // a replica without its master
@@ -81,8 +81,8 @@ const isRefusal = (error: unknown): error is Error => error instanceof Error && 
 
 const refusalOf = (label: string, error: unknown): EtlError | undefined => {
   if (!isRefusal(error)) return undefined;
-  const [kind = ''] = error.message.split(' ', 1);
-  return passingRefusals.has(kind)
+  const [code = ''] = error.message.split(' ', 1);
+  return passingRefusals.has(code)
     ? undefined
     : new EtlError('ETL_QUEUE_REFUSED', { queue: label, problem: error.message }, { cause: error });
 };

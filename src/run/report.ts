@@ -1,4 +1,4 @@
-// Who learns what a run does: its listener, its logger, a profile, spans, and whoever counts its progress. One value for all attempts.
+// Reports what a run does: to its listener and logger, into spans and a profile, and as a count of its progress. One value for all attempts.
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import { EtlError, messageOf } from '../errors.ts';

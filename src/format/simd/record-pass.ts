@@ -55,15 +55,15 @@ const addScanned = (list: RecordList): void => {
 };
 
 /** Where a pass stands: at the first record that it did not take. */
-export interface Place {
+export interface Cursor {
   /** Offset in the block. */
   at: number;
   /** Newlines of the block before it. */
   line: number;
 }
 
-/** Lists regular records from `place` on, and moves it behind them. */
-export type RecordPass = (place: Place) => void;
+/** Lists regular records from `cursor` on, and moves it behind them. */
+export type RecordPass = (cursor: Cursor) => void;
 
 /** Makes the pass over one block; it must not change meanwhile. */
 export const createRecordPass = (block: Buffer, list: RecordList, rule: QuoteRule): RecordPass => {
@@ -76,13 +76,13 @@ export const createRecordPass = (block: Buffer, list: RecordList, rule: QuoteRul
     text.set(block.subarray(from, loadedTo));
     before[0] = from === 0 ? 0 : block[from - 1]!;
   };
-  return (place) => {
-    scanned[state.start] = place.at;
-    scanned[state.line] = place.line;
-    scanned[state.lines] = place.line;
+  return (cursor) => {
+    scanned[state.start] = cursor.at;
+    scanned[state.line] = cursor.line;
+    scanned[state.lines] = cursor.line;
     scanned[state.inside] = 0;
     scanned[state.special] = 0;
-    let next = place.at;
+    let next = cursor.at;
     while (block.length - next >= groupBytes) {
       if (next < loadedFrom || loadedTo - next < groupBytes) load(next);
       const reached = scanText(next - loadedFrom, loadedTo - loadedFrom, loadedFrom, rule);
@@ -90,7 +90,7 @@ export const createRecordPass = (block: Buffer, list: RecordList, rule: QuoteRul
       if (reached < 0) break;
       next = loadedFrom + reached;
     }
-    place.at = scanned[state.start]!;
-    place.line = scanned[state.line]!;
+    cursor.at = scanned[state.start]!;
+    cursor.line = scanned[state.line]!;
   };
 };

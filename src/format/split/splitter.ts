@@ -111,14 +111,14 @@ const splitBlock = (
   const mayBeRegular = comment === undefined && lineEnd === 'lf';
   const takeRegular = mayBeRegular ? createRecordPass(block, list, rule) : undefined;
   const dropsBlank = grammar.trim && !keepEmpty;
-  const place = { at: 0, line: 0 };
+  const cursor = { at: 0, line: 0 };
   list.length = 0;
   list.plain = true;
-  while (place.at < block.length) {
+  while (cursor.at < block.length) {
     const before = list.length;
-    takeRegular?.(place);
+    takeRegular?.(cursor);
     if (dropsBlank) dropBlankLines(block, list, before, grammar);
-    const { at, line } = place;
+    const { at, line } = cursor;
     if (at === block.length) break;
     const isComment = comment !== undefined && startsWith(block, at, comment);
     const found: RecordEnd | undefined = isComment
@@ -131,16 +131,16 @@ const splitBlock = (
     if (isRecord && found.fault !== undefined) faults.set(list.length, found.fault);
     if (isRecord) addRecord(list, at, end, line);
     if (!isRecord || !isPlain(block, found)) list.plain = false;
-    place.at = found.next;
-    place.line += countLines(block, at, found.next, newline);
+    cursor.at = found.next;
+    cursor.line += countLines(block, at, found.next, newline);
   }
   return {
     starts: list.starts.slice(0, list.length),
     ends: list.ends.slice(0, list.length),
     lines: list.lines.slice(0, list.length),
     faults,
-    consumed: place.at,
-    newlines: place.line,
+    consumed: cursor.at,
+    newlines: cursor.line,
     newline,
     plain: list.plain,
   };

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { SourceMap, type SourceMapping } from 'node:module';
 import { dirname } from 'node:path';
 
-interface Place {
+interface Frame {
   readonly path: string;
   /** Both count from 1. */
   readonly line: number;
@@ -19,7 +19,7 @@ interface Original {
 
 const framePattern = /((?:\/|[A-Z]:\\)[^()]+?):(\d+):(\d+)\)?$/;
 
-const framesOf = (error: Error): readonly Place[] =>
+const framesOf = (error: Error): readonly Frame[] =>
   (error.stack ?? '').split('\n').flatMap((text) => {
     const [, path, line, column] = framePattern.exec(text) ?? [];
     return path === undefined ? [] : [{ path, line: Number(line), column: Number(column) }];
@@ -39,13 +39,13 @@ const transpile = async (file: string, source: string): Promise<string> => {
 
 const mapPattern = /sourceMappingURL=data:application\/json;charset=utf-8;base64,([\w+/=]+)\s*$/;
 
-/** A place in what ran, as one in the file. */
-const originalOf = async (place: Place): Promise<Original | undefined> => {
-  const { path, line, column } = place;
+/** A frame of what ran, as a line of the file. */
+const originalOf = async (frame: Frame): Promise<Original | undefined> => {
+  const { path, line, column } = frame;
   // Only TypeScript is always transpiled; a column past its line shows that something else was, too.
   const source = await readFile(path, 'utf8').catch(() => '');
   if (!/\.[cm]?tsx?$/.test(path))
-    return column <= (source.split('\n')[line - 1] ?? '').length ? place : undefined;
+    return column <= (source.split('\n')[line - 1] ?? '').length ? frame : undefined;
   const [, map = ''] = mapPattern.exec(await transpile(path, source).catch(() => '')) ?? [];
   if (map === '') return undefined;
   const lines = new SourceMap(JSON.parse(Buffer.from(map, 'base64').toString()));
@@ -61,12 +61,12 @@ const originalOf = async (place: Place): Promise<Original | undefined> => {
 };
 
 /** file:line:column of the innermost stack frame in the user's files, the pipeline file before what it imports. */
-export const placeOf = async (thrown: Error, file: string): Promise<string | undefined> => {
+export const thrownAt = async (thrown: Error, file: string): Promise<string | undefined> => {
   const frames = framesOf(thrown);
   const isTheirs = (path: string): boolean =>
     path.startsWith(`${dirname(file)}/`) && !path.includes('/node_modules/');
   const frame = frames.find(({ path }) => path === file) ?? frames.find(({ path }) => isTheirs(path));
   if (frame === undefined) return undefined;
-  const place = await originalOf(frame);
-  return [frame.path, place?.line, place?.column].filter((part) => part !== undefined).join(':');
+  const original = await originalOf(frame);
+  return [frame.path, original?.line, original?.column].filter((part) => part !== undefined).join(':');
 };
