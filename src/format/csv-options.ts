@@ -2,7 +2,7 @@
 
 import type { Options } from 'csv-parse/sync';
 import type { Dialect } from '../declaration.ts';
-import { isBlankByte, skipQuoted, type Grammar } from './split/grammar.ts';
+import { isBlankByte, isEscape, skipQuoted, type Grammar } from './split/grammar.ts';
 
 /**
  * csv-parse sees records as the splitter found them, with one kind of line end after each: neither comments nor blank
@@ -129,12 +129,13 @@ const quoteAgain = (
 };
 
 /** The content of a quoted field in which every escape that means itself is doubled. */
-const doubleLoneEscapes = (content: Buffer, { quote, escape }: Grammar): readonly Buffer[] => {
+const doubleLoneEscapes = (content: Buffer, grammar: Grammar): readonly Buffer[] => {
+  const { quote, escape } = grammar;
   const parts: Buffer[] = [];
   let kept = 0;
   for (let at = 0; escape !== quote && at < content.length; at += 1) {
     if (content[at] !== escape) continue;
-    if (content[at + 1] === quote || content[at + 1] === escape) at += 1;
+    if (isEscape(content, at, grammar)) at += 1;
     else {
       parts.push(content.subarray(kept, at), Buffer.of(escape));
       kept = at;

@@ -1,7 +1,48 @@
-// csv-parse: the one place that loads it.
+// csv-parse: the one place that loads it, and knows its errors.
 
 import { createRequire } from 'node:module';
 import type * as CsvParse from 'csv-parse/sync';
+import { rejectCodes } from '../model.ts';
+import { onOneLine } from '../wording.ts';
 
 /** As CommonJS it is one file; as ES modules it is a dozen, which every thread would read. */
-export const { CsvError, parse } = createRequire(import.meta.url)('csv-parse/sync') as typeof CsvParse;
+const { CsvError, parse } = createRequire(import.meta.url)('csv-parse/sync') as typeof CsvParse;
+
+/** Why bytes are no records of the dialect. */
+export interface CsvFault {
+  /** csv-parse's own, such as CSV_QUOTE_NOT_CLOSED: reasons are chosen by it, never by the message. */
+  readonly code: string;
+  /** Place of the field from 0; undefined when the fault is of no field. */
+  readonly field: number | undefined;
+}
+
+/** The records' fields, or why the bytes have none. */
+export const readCsv = (
+  bytes: Buffer,
+  options: CsvParse.Options,
+): readonly (readonly string[])[] | CsvFault => {
+  try {
+    return parse(bytes, options);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const field: unknown = error.column;
+    return { code: error.code, field: typeof field === 'number' ? field : undefined };
+  }
+};
+
+export const isCsvFault = (read: readonly (readonly string[])[] | CsvFault): read is CsvFault =>
+  !Array.isArray(read);
+
+/** A field as people count it, with its name in the header: `field 2 (price)`. */
+export const fieldName = (header: readonly string[], field: number): string =>
+  `field ${field + 1}${header[field] === undefined ? '' : ` (${onOneLine(header[field])})`}`;
+
+const reasons: Readonly<Record<string, (field: string) => string>> = {
+  INVALID_OPENING_QUOTE: (field) => `a quote stands within ${field}, which does not begin with one`,
+  CSV_INVALID_CLOSING_QUOTE: (field) => `text follows the closing quote of ${field}`,
+  CSV_QUOTE_NOT_CLOSED: (field) => `the quote that begins ${field} is never closed`,
+};
+
+/** The fault as a reason of ours. */
+export const reasonOf = ({ code, field }: CsvFault, header: readonly string[]): string =>
+  field === undefined ? rejectCodes.quote : (reasons[code]?.(fieldName(header, field)) ?? rejectCodes.quote);

@@ -2,13 +2,13 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { ColumnSpec, Dialect, FilterSpec, LineEnd } from '../declaration.ts';
-import { EtlError, messageOf } from '../errors.ts';
+import { EtlError } from '../errors.ts';
 import { headerBytesMax, recordBytesMax } from '../limits.ts';
 import { nearest } from '../nearest.ts';
 import { firstOf, inQuotes, onOneLine, plural } from '../wording.ts';
 import { rejectCodes } from '../model.ts';
 import { otherContent } from './content.ts';
-import { parse } from './csv-parse.ts';
+import { isCsvFault, readCsv, reasonOf } from './csv-parse.ts';
 import { csvOptions, csvRewriter } from './csv-options.ts';
 import { countLines, findLineEnd, grammarOf, startsWith } from './split/grammar.ts';
 import { createSplitter, type RecordSpans, type Splitter } from './split/splitter.ts';
@@ -168,8 +168,10 @@ export const readHeader = async (
   const [from, to] = [spans.starts[0]!, spans.ends[0]!];
   const fault = spans.faults.get(0) ?? undefined;
   const line = (reader.line += spans.lines[0]!);
-  if (fault !== undefined) throw reader.invalid(rejectCodes[fault]);
+  if (fault !== undefined && fault !== 'quote') throw reader.invalid(rejectCodes[fault]);
   const names = parseNames(bytes.subarray(from, to), dialect, lineEnd, reader.invalid);
+  // Whatever csv-parse makes of it; it usually says more about a quote.
+  if (fault !== undefined) throw reader.invalid(rejectCodes[fault]);
   // A blank line after the header is data: in a file of one field it is a record.
   const after = to + splitter.firstLine(bytes.subarray(to), true)!.next;
   const dataLine = line + countLines(bytes, from, after, splitter.newline);
@@ -222,14 +224,12 @@ const parseNames = (
     );
   if (!isUtf8(line))
     throw invalid('it is not UTF-8 text', 'Convert the file first, such as with iconv -f latin1 -t utf-8.');
-  try {
-    const grammar = grammarOf(dialect, 2, lineEnd);
-    const rewrite = csvRewriter(dialect, grammar);
-    const [names = []] = parse(rewrite === undefined ? line : rewrite(line), csvOptions(dialect, grammar));
-    return names.map((name) => name.trim());
-  } catch (cause) {
-    throw invalid(messageOf(cause));
-  }
+  const grammar = grammarOf(dialect, 2, lineEnd);
+  const rewrite = csvRewriter(dialect, grammar);
+  const read = readCsv(rewrite === undefined ? line : rewrite(line), csvOptions(dialect, grammar));
+  if (isCsvFault(read)) throw invalid(reasonOf(read, []));
+  const [names = []] = read;
+  return names.map((name) => name.trim());
 };
 
 const headersOf = (filter: FilterSpec): readonly string[] =>

@@ -7,9 +7,8 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { Options } from 'csv-parse/sync';
 import type { LineEnd, SourceTableSpec } from '../declaration.ts';
 import { rejectCodes, type Fault, type RejectCode } from '../model.ts';
-import { onOneLine } from '../wording.ts';
 import { csvOptions, csvRewriter, hasQuote, joinRecords } from './csv-options.ts';
-import { CsvError, parse } from './csv-parse.ts';
+import { fieldName, isCsvFault, readCsv, reasonOf } from './csv-parse.ts';
 import { trimBlanks } from './field-reader.ts';
 import { grammarOf, type Grammar } from './split/grammar.ts';
 import { isStorable } from './raw-text.ts';
@@ -50,10 +49,6 @@ interface Parsing {
 const columnOfField = (table: SourceTableSpec, header: readonly string[], field: number): string | null =>
   table.columns.find(({ headers }) => headers.includes(header[field] ?? ''))?.name ?? null;
 
-/** A field as people count it, with its name in the header: `field 2 (price)`. */
-const fieldName = (header: readonly string[], field: number): string =>
-  `field ${field + 1}${header[field] === undefined ? '' : ` (${onOneLine(header[field])})`}`;
-
 /** Fields that cannot be stored as text, each a fault. `fields` are bytes read as latin1. */
 const badBytes = (fields: readonly string[], table: SourceTableSpec, header: readonly string[]): Faulty => {
   const faults: Fault[] = [];
@@ -68,23 +63,6 @@ const badBytes = (fields: readonly string[], table: SourceTableSpec, header: rea
   return { faults, fields: texts };
 };
 
-/** What csv-parse found, in our words: it counts fields from 0. */
-const quoteReasons: Readonly<Record<string, (field: string) => string>> = {
-  INVALID_OPENING_QUOTE: (field) => `a quote stands within ${field}, which does not begin with one`,
-  CSV_INVALID_CLOSING_QUOTE: (field) => `text follows the closing quote of ${field}`,
-  CSV_QUOTE_NOT_CLOSED: (field) => `the quote that begins ${field} is never closed`,
-};
-
-const quoteFault = (
-  { code, column: field }: InstanceType<typeof CsvError>,
-  table: SourceTableSpec,
-  header: readonly string[],
-): Faulty => {
-  const wording = quoteReasons[code];
-  if (wording === undefined || typeof field !== 'number') return faultOf('quote');
-  return faultOf('quote', wording(fieldName(header, field)), columnOfField(table, header, field));
-};
-
 /** Fields of a text without a quote. */
 const splitFields = (text: string, { delimiter, trim }: SourceTableSpec['format']['dialect']): string[] => {
   const fields = text.split(delimiter);
@@ -95,19 +73,19 @@ const splitFields = (text: string, { delimiter, trim }: SourceTableSpec['format'
 const parseAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   const { table, header, grammar, options, rewrite } = parsing;
   if (bytes.length === 0) return [''];
-  try {
-    const isFine = isStorable(bytes);
-    if (isFine && !hasQuote(bytes, grammar)) return splitFields(bytes.toString(), table.format.dialect);
-    const csv = rewrite === undefined ? bytes : rewrite(bytes);
-    if (isFine) return parse(csv, options)[0] ?? [''];
-    const [fields = []] = parse(csv, { ...options, encoding: 'latin1' });
-    const bad = badBytes(fields, table, header);
-    // Bytes between fields, which are none of a field.
-    return bad.faults.length > 0 ? bad : faultOf(isUtf8(bytes) ? 'nul_byte' : 'invalid_utf8');
-  } catch (error) {
-    if (error instanceof CsvError) return quoteFault(error, table, header);
-    throw error;
+  const isFine = isStorable(bytes);
+  if (isFine && !hasQuote(bytes, grammar)) return splitFields(bytes.toString(), table.format.dialect);
+  const csv = rewrite === undefined ? bytes : rewrite(bytes);
+  const read = readCsv(csv, isFine ? options : { ...options, encoding: 'latin1' });
+  if (isCsvFault(read)) {
+    const column = read.field === undefined ? null : columnOfField(table, header, read.field);
+    return faultOf('quote', reasonOf(read, header), column);
   }
+  const [fields] = read;
+  if (isFine) return fields ?? [''];
+  const bad = badBytes(fields ?? [], table, header);
+  // Bytes between fields, which are none of a field.
+  return bad.faults.length > 0 ? bad : faultOf(isUtf8(bytes) ? 'nul_byte' : 'invalid_utf8');
 };
 
 /** Fields of records [from, to) of a block that are text without a quote. */
@@ -145,12 +123,8 @@ const parseRecords = (
   const hasFault = [...faults].some(([index, code]) => index >= from && index < to && code !== null);
   if (!hasFault && isStorable(bytes)) {
     if (!hasQuote(bytes, parsing.grammar)) return splitRecords(block, from, to, parsing);
-    try {
-      const records = parse(csvBytes(block, from, to, parsing), parsing.options);
-      if (records.length === to - from) return records;
-    } catch (error) {
-      if (!(error instanceof CsvError)) throw error;
-    }
+    const records = readCsv(csvBytes(block, from, to, parsing), parsing.options);
+    if (!isCsvFault(records) && records.length === to - from) return records;
   }
   return Array.from({ length: to - from }, (_, index) => parseRecord(block, from + index, parsing));
 };

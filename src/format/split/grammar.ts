@@ -100,14 +100,16 @@ export const lastLine = (block: Buffer, from: number, grammar: Grammar): LineSpa
   next: block.length,
 });
 
+/** Within quotes: an escape that escapes; what it escapes follows. Anywhere else it means itself. */
+export const isEscape = (bytes: Buffer, at: number, { quote, escape }: Grammar): boolean =>
+  bytes[at] === escape && (bytes[at + 1] === quote || bytes[at + 1] === escape);
+
 /** Skips a quoted field; returns the byte after its closing quote, or -1 when that is not in the block. */
-export const skipQuoted = (block: Buffer, openQuote: number, { quote, escape }: Grammar): number => {
-  for (let at = openQuote + 1; at < block.length; at += 1) {
-    const byte = block[at];
-    const next = block[at + 1];
-    if (byte === escape && (next === quote || next === escape)) at += 1;
-    else if (byte === quote) return at + 1;
-  }
+export const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): number => {
+  for (let at = openQuote + 1; at < block.length; at += 1)
+    if (isEscape(block, at, grammar)) at += 1;
+    else if (block[at] === grammar.quote) return at + 1;
+
   return -1;
 };
 

@@ -12,6 +12,7 @@ import {
   CR,
   endsLine,
   isBlankByte,
+  isEscape,
   lastLine,
   LF,
   lineAt,
@@ -67,12 +68,12 @@ const follow = (walk: Walk, other: Walk, at: number): void => {
 
 /** Walks on within quotes, up to the byte after the closing one. */
 const passQuoted = (block: Buffer, walk: Walk, limit: number, grammar: Grammar, lost: Lost): void => {
-  const { quote, escape, newline } = grammar;
+  const { quote, newline } = grammar;
   const other = lost.walk;
   let { at } = walk;
   while (at < limit) {
     const byte = block[at];
-    if (byte === escape && (block[at + 1] === quote || block[at + 1] === escape)) at += 2;
+    if (isEscape(block, at, grammar)) at += 2;
     else if (byte === quote) {
       walk.at = at + 1;
       walk.isQuoted = false;

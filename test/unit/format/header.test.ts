@@ -259,8 +259,24 @@ describe('readHeader', () => {
       says: 'no line end of the file',
       options: { skipLines: 1 },
     },
-    { name: 'a quote that is never closed', input: '"a,b\n1,2\n', code: 'ETL_HEADER_INVALID', says: 'quote' },
-    { name: 'a stray quote', input: 'a"b,c\n', code: 'ETL_HEADER_INVALID', says: 'quote' },
+    {
+      name: 'a quote that is never closed',
+      input: '"a,b\n1,2\n',
+      code: 'ETL_HEADER_INVALID',
+      says: 'the quote that begins field 1 is never closed',
+    },
+    {
+      name: 'a stray quote',
+      input: 'a,b"c\n',
+      code: 'ETL_HEADER_INVALID',
+      says: 'a quote stands within field 2, which does not begin with one',
+    },
+    {
+      name: 'text after a closing quote',
+      input: '"a"b,c\n',
+      code: 'ETL_HEADER_INVALID',
+      says: 'text follows the closing quote of field 1',
+    },
     { name: 'latin1', input: Buffer.from('Größe,b\n', 'latin1'), code: 'ETL_HEADER_INVALID', says: 'UTF-8' },
     {
       name: 'a NUL byte',
