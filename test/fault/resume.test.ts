@@ -76,8 +76,8 @@ const without = (chunks: readonly object[]) =>
 const fileWith = async (isLoaded: boolean): Promise<string> => {
   const [found] = await ask(
     scene.url,
-    `select path from etl.source_file f where table_name = 'observation' and bytes > 1000
-      and ${isLoaded ? '' : 'not '}exists (select from etl.chunk where file_id = f.id) order by path limit 1`,
+    `select location as path from etl.source_file f where table_name = 'observation' and bytes > 1000
+      and ${isLoaded ? '' : 'not '}exists (select from etl.chunk where file_id = f.id) order by location limit 1`,
   );
   return (found as { path: string }).path;
 };
