@@ -36,12 +36,12 @@ export const applyAll = async (
   const rows = new Map<string, number>();
   const apply = async (some: readonly PublishPlan[]): Promise<readonly Rest[]> => {
     const rests = [];
-    for (const publication of new Set(some.map((plan) => plan.publication))) {
-      const own = some.filter((plan) => plan.publication === publication);
-      rests.push(await publication.apply(client, own, runId));
+    for (const applyTo of new Set(some.map(({ publication }) => publication.apply))) {
+      const own = some.filter(({ publication }) => publication.apply === applyTo);
+      rests.push(await applyTo(client, own, runId));
       for (const plan of own) {
         const { table } = plan.table;
-        const verified = publication.verify(client, plan, copied.get(table));
+        const verified = plan.publication.verify(client, plan, copied.get(table));
         rows.set(
           table,
           await verified.catch((cause: unknown) => {

@@ -71,7 +71,10 @@ export interface Publication {
   /** What this costs, for the user, before it is done; undefined: nothing. */
   notice(plan: PublishPlan): string | undefined;
 
-  /** In the publishing transaction, under locks that no reader feels, or that `blocksReaders` asked for. */
+  /**
+   * In the publishing transaction, under locks that no reader feels, or that `blocksReaders` asked for. Variants that share it, such as
+   * `{ ...swap, takes }`, are applied together.
+   */
   apply(client: Client, plans: readonly PublishPlan[], runId: number): Promise<Rest>;
 
   /**

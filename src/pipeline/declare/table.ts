@@ -1,7 +1,7 @@
 // The tables of a pipeline as a user writes them, as TypeScript types.
 
 import type { z } from 'zod';
-import type { FilterSpec, SqlFile } from '../../declaration.ts';
+import type { FilterSpec, PublishMode, SqlFile } from '../../declaration.ts';
 import type { AnyColumn, Column } from './column.ts';
 import type { CsvSource } from './csv.ts';
 import type { IndexDefinition } from './index-definition.ts';
@@ -18,7 +18,7 @@ interface CommonKeys<Name extends string> {
   readonly primaryKey?: readonly Name[];
   readonly indexes?: readonly IndexDefinition<Name>[];
   /** 'replace': readers see the old rows, then all the new ones. */
-  readonly publish?: 'replace';
+  readonly publish?: PublishMode;
   /** Comment on the production table. */
   readonly comment?: string;
   /** Nothing is published when the table has fewer rows than `rowsMin`, or lost a larger share of them than `shrinkMax`,

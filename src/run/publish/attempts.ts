@@ -44,29 +44,25 @@ const memoryError = async ({ client }: RunContext, tables: number, cause: unknow
 
 type Tell = (messages: readonly (string | undefined)[]) => void;
 
-/** Says everything once. */
-const createTeller = ({ report }: RunContext): Tell => {
+/** Says everything once, and who is in the way of each table once: who holds it may change with every look. */
+const createTellers = ({ report }: RunContext) => {
   const told = new Set<string>();
-  return (messages) => {
-    for (const message of messages)
-      if (message !== undefined && !told.has(message)) {
-        told.add(message);
-        report.emit({ type: 'notice', message });
-      }
+  const once = (what: string, message: string): void => {
+    if (told.has(what)) return;
+    told.add(what);
+    report.emit({ type: 'notice', message });
   };
-};
-
-/** Says who is in the way, of each table once: who holds it may change with every look. */
-const createHolderTeller = (context: RunContext): ((holders: readonly Holder[]) => void) => {
-  const told = new Set<string>();
-  return (holders) => {
+  const tell: Tell = (messages) => {
+    for (const message of messages) if (message !== undefined) once(message, message);
+  };
+  const tellHolders = (holders: readonly Holder[]): void => {
     const [first] = holders;
-    if (first === undefined || told.has(first.table)) return;
-    told.add(first.table);
+    if (first === undefined) return;
     const pids = [...new Set(holders.filter(({ table }) => table === first.table).map(({ pid }) => pid))];
     const message = `publishing waits for ${first.table}, which is locked by process ${pids.join(', ')}`;
-    context.report.emit({ type: 'notice', message });
+    once(first.table, message);
   };
+  return { tell, tellHolders };
 };
 
 /**
@@ -78,8 +74,7 @@ export const untilPublished = async (
   attempt: (locksmith: Locksmith, tell: Tell) => Promise<unknown>,
 ): Promise<void> => {
   const { client } = context;
-  const tell = createTeller(context);
-  const tellHolders = createHolderTeller(context);
+  const { tell, tellHolders } = createTellers(context);
   const locksmith = createLocksmith(client, (holders, waitedMs) => {
     stopIfAsked(context);
     if (waitedMs > patienceMs) tellHolders(holders);
