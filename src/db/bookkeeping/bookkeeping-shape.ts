@@ -34,7 +34,6 @@ migration: PRIMARY KEY (version)
 migration: applied_at timestamp with time zone not null default clock_timestamp()
 migration: file text not null
 migration: version integer not null
-published_table: CHECK ((strategy = ANY (ARRAY['swap'::text, 'in place'::text])))
 published_table: FOREIGN KEY {1} REFERENCES etl.run {1} ON DELETE c
 published_table: PRIMARY KEY (run_id, table_name)
 published_table: columns text[]
