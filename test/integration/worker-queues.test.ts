@@ -174,4 +174,12 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     ];
     for (const each of refused) expect((await failureOf(each)).code).toBe('ETL_USAGE');
   });
+
+  it('options of runs that are none are refused when the worker starts', async () => {
+    const refused = await failureOf(workers.start({ workers: 0 }, 'none'));
+    expect(refused).toMatchObject({
+      code: 'ETL_USAGE',
+      message: expect.stringContaining('option `workers` must be a whole number from 1'),
+    });
+  });
 });
