@@ -24,8 +24,8 @@ export interface FileHeader {
   readonly lineEnd: LineEnd;
 }
 
-/** Where an error in a header is reported. */
-export interface HeaderPlace {
+/** Which file an error in a header names. */
+export interface HeaderFile {
   readonly table: string;
   readonly file: string;
 }
@@ -142,13 +142,13 @@ const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Prom
 export const readHeader = async (
   readFile: ReadBytes,
   dialect: Dialect,
-  place: HeaderPlace,
+  named: HeaderFile,
 ): Promise<FileHeader> => {
   const read = createPageReader(readFile);
   const head = await read(0, headerBytesMax);
   const other = otherContent(head);
   if (other !== undefined)
-    throw new EtlError('ETL_SOURCE_FORMAT', { ...place, problem: other.problem, hint: other.hint });
+    throw new EtlError('ETL_SOURCE_FORMAT', { ...named, problem: other.problem, hint: other.hint });
   const start = startsWith(head, 0, byteOrderMark) ? byteOrderMark.length : 0;
   const lineEnd = await lineEndOf(read, start, dialect);
   const splitter = createSplitter(dialect, 2, lineEnd);
@@ -158,12 +158,12 @@ export const readHeader = async (
     byte: start,
     line: 1,
     invalid: (problem, hint = 'Check delimiter, quote and skipLines of the source.') =>
-      new EtlError('ETL_HEADER_INVALID', { ...place, line: reader.line, problem, hint }),
+      new EtlError('ETL_HEADER_INVALID', { ...named, line: reader.line, problem, hint }),
   };
   await passLines(reader, dialect.skipLines);
-  if (dialect.header !== true) return await givenHeader(reader, dialect, dialect.header, lineEnd, place);
+  if (dialect.header !== true) return await givenHeader(reader, dialect, dialect.header, lineEnd, named);
   const found = await findRecord(reader);
-  if (found === undefined) throw new EtlError('ETL_SOURCE_EMPTY', { ...place });
+  if (found === undefined) throw new EtlError('ETL_SOURCE_EMPTY', { ...named });
   const { bytes, spans } = found;
   const [from, to] = [spans.starts[0]!, spans.ends[0]!];
   const fault = spans.faults.get(0) ?? undefined;
@@ -184,12 +184,12 @@ const givenHeader = async (
   dialect: Dialect,
   names: readonly string[],
   lineEnd: LineEnd,
-  place: HeaderPlace,
+  named: HeaderFile,
 ): Promise<FileHeader> => {
   const { byte: dataByte, line } = reader;
   const found = await firstFields(reader, dialect, lineEnd);
   if (names.length > 1 && found?.length === names.length && found.every((name) => names.includes(name)))
-    throw new EtlError('ETL_HEADER_REPEATED', { ...place, line: reader.line, skip: reader.line });
+    throw new EtlError('ETL_HEADER_REPEATED', { ...named, line: reader.line, skip: reader.line });
   return { names, line, dataByte, dataLine: line, lineEnd };
 };
 
@@ -269,22 +269,22 @@ const foundHint = (names: readonly string[], missing: string, skip: number): str
 export const checkHeader = (
   names: readonly string[],
   needed: readonly string[],
-  place: HeaderPlace & { readonly line: number; readonly skip: number },
+  named: HeaderFile & { readonly line: number; readonly skip: number },
 ): void => {
   const missing = needed.filter((header) => !names.includes(header));
   if (missing.length > 0) {
     const headers = missing.map(inQuotes).join(', ');
     throw new EtlError('ETL_HEADER_MISSING', {
-      ...place,
+      ...named,
       headers,
-      hint: foundHint(names, missing[0]!, place.skip),
+      hint: foundHint(names, missing[0]!, named.skip),
     });
   }
   for (const header of needed) {
     const first = names.indexOf(header);
     const second = names.indexOf(header, first + 1);
     if (second === -1) continue;
-    const details = { ...place, header: inQuotes(header), first: first + 1, second: second + 1 };
+    const details = { ...named, header: inQuotes(header), first: first + 1, second: second + 1 };
     throw new EtlError('ETL_HEADER_DUPLICATE', details);
   }
 };

@@ -82,7 +82,10 @@ const positionOf = ({ spans, position }: RecordBlock, index: number): Position =
 });
 
 /** Where a reject's record is, and what it holds. */
-export const placeOf = (block: RecordBlock, index: number): Pick<Reject, 'position' | 'lastLine' | 'raw'> => {
+export const recordAt = (
+  block: RecordBlock,
+  index: number,
+): Pick<Reject, 'position' | 'lastLine' | 'raw'> => {
   const bytes = recordBytes(block, index);
   const position = positionOf(block, index);
   const lastLine = position.line + countLines(bytes, 0, bytes.length, block.spans.newline);
@@ -97,7 +100,7 @@ export const rejectOf = (block: RecordBlock, index: number, { faults }: Faulty):
     ...(others.length > 0
       ? { others: { count: others.length, kept: others.slice(0, faultsKeptMax - 1) } }
       : {}),
-    ...placeOf(block, index),
+    ...recordAt(block, index),
   };
 };
 

@@ -4,7 +4,7 @@ import type { SourceTableSpec } from '../declaration.ts';
 import { rejectCodes, type Reject } from '../model.ts';
 import type { Decoder } from './decoder.ts';
 import type { RecordBlock } from './split/record-blocks.ts';
-import { placeOf } from './record-judge.ts';
+import { recordAt } from './record-judge.ts';
 
 const newline = Buffer.from('\n');
 const endOfData = Buffer.from('\\.');
@@ -64,7 +64,7 @@ const decodeOneByOne = (
     const replaced = fault === undefined ? replacement(record) : { code: fault, reason: rejectCodes[fault] };
     if (replaced === undefined || Buffer.isBuffer(replaced)) parts.push(replaced ?? record, newline);
     else {
-      rejects.push({ column: null, ...replaced, ...placeOf(block, index) });
+      rejects.push({ column: null, ...replaced, ...recordAt(block, index) });
     }
   }
   const records = spans.starts.length;

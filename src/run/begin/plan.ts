@@ -27,15 +27,15 @@ const planFile = async (
   { name, location }: Listed,
   ordinal: number,
 ): Promise<NewFile> => {
-  const place = { table: table.name, file: name };
+  const named = { table: table.name, file: name };
   try {
     const { bytes, fingerprint, head } = await source.look(location);
-    if (bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', place);
+    if (bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', named);
     const decoding = decodingOf(head)?.name ?? null;
     const file = { table: table.name, source: source.name, location, member: null, name, decoding };
-    const found = await withBytes(file, (read) => readHeader(read, table.format.dialect, place));
+    const found = await withBytes(file, (read) => readHeader(read, table.format.dialect, named));
     const { names, line, dataByte, dataLine, lineEnd } = found;
-    const at = { ...place, line, skip: dataLine - 1 };
+    const at = { ...named, line, skip: dataLine - 1 };
     if (table.staging === 'text') {
       const columns = textColumns(names);
       checkHeader(columns, columns, at);
@@ -44,7 +44,7 @@ const planFile = async (
     return { ...file, ordinal, bytes, fingerprint, ...data };
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
-    throw new EtlError('ETL_SOURCE_UNREADABLE', { ...place, problem: messageOf(cause) }, { cause });
+    throw new EtlError('ETL_SOURCE_UNREADABLE', { ...named, problem: messageOf(cause) }, { cause });
   }
 };
 

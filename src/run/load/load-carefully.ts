@@ -7,7 +7,7 @@ import { mayBeDataRefusal } from '../../db/retry.ts';
 import { codeOf, messageOf } from '../../errors.ts';
 import type { Position, Reject } from '../../model.ts';
 import type { RecordBlock } from '../../format/split/record-blocks.ts';
-import { placeOf } from '../../format/record-judge.ts';
+import { recordAt } from '../../format/record-judge.ts';
 import { sliceBlock } from '../../format/split/record-slice.ts';
 import { onOneLine } from '../../wording.ts';
 import { addToTally, chunkBlocks, takeBlock, type ChunkTally, type FileLoad } from './chunk-source.ts';
@@ -43,7 +43,7 @@ const rejectOf = (block: RecordBlock, error: unknown): Reject => ({
   column: columnIn(error),
   code: 'server',
   reason: `${codeOf(error)} ${onOneLine(messageOf(error))}`,
-  ...placeOf(block, 0),
+  ...recordAt(block, 0),
 });
 
 /** Copies the rows of the records, halving where the server refuses, until the chunk has all the rejects that it may. */

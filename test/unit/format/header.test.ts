@@ -10,12 +10,12 @@ import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { oneOf, when } from '../../../src/pipeline/declare/filter.ts';
 import { tableOf } from './reading.ts';
 
-const place = { table: 't', file: 'a.csv' };
+const named = { table: 't', file: 'a.csv' };
 
 const read = (input: string | Buffer, options: CsvOptions = {}) => {
   const file = Buffer.from(input as string);
   const readBytes = async (from: number, bytes: number) => file.subarray(from, from + bytes);
-  return readHeader(readBytes, tableOf(options).format.dialect, place);
+  return readHeader(readBytes, tableOf(options).format.dialect, named);
 };
 
 const thrownBy = (action: () => unknown): EtlError => {
@@ -294,7 +294,7 @@ describe('readHeader', () => {
   it.each(broken)('refuses $name: $code', async ({ input, code, says = '', options }) => {
     const error = await failureOf(read(input, options));
     expect(error).toBeInstanceOf(EtlError);
-    expect(error).toMatchObject({ code, details: place });
+    expect(error).toMatchObject({ code, details: named });
     expect(error.message).toContain(says);
   });
 });
@@ -330,7 +330,7 @@ describe('a file that is no text in UTF-8 is told by its first bytes', () => {
   it.each(contents)('$name, with a header and without', async ({ input, says, hint }) => {
     for (const options of [{}, { header: ['a', 'b'] }, { skipLines: 1 }]) {
       const error = await failureOf(read(input, options));
-      expect(error).toMatchObject({ code: 'ETL_SOURCE_FORMAT', details: place, exit: 1 });
+      expect(error).toMatchObject({ code: 'ETL_SOURCE_FORMAT', details: named, exit: 1 });
       expect(error.message).toContain(`table t: a.csv is `);
       expect(error.message).toContain(says);
       expect(error.hint).toMatch(hint);
@@ -340,7 +340,7 @@ describe('a file that is no text in UTF-8 is told by its first bytes', () => {
 
 describe('checkHeader', () => {
   const check = (names: readonly string[], needed: readonly string[]) => () =>
-    checkHeader(names, needed, { ...place, line: 3, skip: 3 });
+    checkHeader(names, needed, { ...named, line: 3, skip: 3 });
 
   it('takes names in any order, and names that nobody needs', () => {
     expect(check(['x', 'b', 'a', 'x'], ['a', 'b'])).not.toThrow();
