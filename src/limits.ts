@@ -18,7 +18,7 @@ export const chunkBytesDefault = 32 * MiB;
 /** A file is not cut into pieces smaller than this: a job and its transaction cost some milliseconds each. */
 export const segmentBytesMin = 8 * MiB;
 
-/** Chunks of one segment. Two, so that the scan that cuts a file is soon ahead of whoever loads it. */
+/** Chunks of one segment. Two, so that the scan that cuts a file is soon ahead of the loaders. */
 export const segmentChunks = 2;
 
 /** Segments for each worker, when there is too little for whole ones: the last to finish then finishes soon. */
@@ -74,7 +74,7 @@ export const jobStalledCheckMs = 5_000;
 /** Deliveries of one job before BullMQ gives up on it: every one of them may have met a crash of its own. */
 export const jobStalledMax = 100;
 
-/** Progress is told at most this often: drawn on a terminal; in plain lines on a pipe or in a log file. */
+/** Progress is reported at most this often: drawn on a terminal; in plain lines on a pipe or in a log file. */
 export const progressIntervalMs = 100;
 export const progressLineIntervalMs = 5_000;
 
@@ -204,7 +204,7 @@ export const otherQueuesFirstMs = 100;
 export const runLockedRetryMs = 5_000;
 export const runHandedOnMs = 100;
 
-/** Finished jobs that stay on the queue of runs, for whoever looks; what became of the runs stands in etl.run. */
+/** Finished jobs that stay on the queue of runs, for inspection; etl.run has the outcome of the runs. */
 export const finishedRunJobsKept = 100;
 
 /** Largest priority of a run: BullMQ's own limit. */
@@ -231,7 +231,7 @@ export const slotsShown = 5;
 /** A worker that is asked to stop finishes its chunks within this, or breaks them off. Kubernetes gives thirty seconds. */
 export const stopDeadlineMsDefault = 25_000;
 
-/** A command that ends gives whoever collects its spans this long to take them. */
+/** A command that ends waits this long for the collector of its spans. */
 export const traceFlushTimeoutMs = 5_000;
 
 /** Longest `tracestate` that comes with a job: W3C Trace Context, §3.3.1.5, asks for 512 characters to be passed on. */
@@ -246,13 +246,13 @@ export const queuePollMs = 500;
 /** Oldest server we work with: 13 is out of support, and 14 brought client_connection_check_interval. */
 export const serverVersionMin = 140_000;
 
-/** Recoveries of one run in a row: a server that drops us a hundred times has a problem that waiting does not mend. */
+/** Recoveries of one run in a row: a server that drops us a hundred times has a problem that waiting does not solve. */
 export const recoveriesMax = 100;
 
 /** A chunk is one transaction and is loaded again as a whole: a gigabyte is more than anybody wants to repeat. */
 export const chunkBytesMax = 1024 * MiB;
 
-/** Background processes of the server start within this of each other; a later one was started anew, after a crash. */
+/** Background processes of the server start within this of each other; a later one was restarted after a crash. */
 export const serverStartSpreadMs = 5_000;
 
 /** Staging tables that `etl doctor` names; their number and size it gives for all of them. */

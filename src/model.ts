@@ -2,7 +2,7 @@
 
 import type { LineEnd } from './declaration.ts';
 
-/** Where something stands in a source file. */
+/** A place in a source file. */
 export interface Position {
   /** Offset of the record's first byte in the decoded file, from 0. */
   readonly byte: number;
@@ -87,7 +87,7 @@ export interface Reject extends Fault {
   readonly raw: string;
 }
 
-/** The queue where runs go, and that workers serve, unless told otherwise; also that of runs that come from none. */
+/** The default queue of runs and workers; also the queue of runs that come from none. */
 export const defaultQueue = 'default';
 
 /** Where a trace goes on in another process, as W3C Trace Context writes it. */
@@ -101,8 +101,8 @@ export const rejectCodes = {
   field_count: 'the record has more or fewer fields than the header',
   invalid_utf8: 'the record holds bytes that are not UTF-8',
   nul_byte: 'the record holds a NUL byte, which PostgreSQL text cannot store',
-  quote: 'a quote stands where the dialect does not allow one, or is never closed',
-  line_end: 'outside of quotes stands a carriage return or line feed that is no line end of the file',
+  quote: 'a quote is where the dialect does not allow one, or is never closed',
+  line_end: 'a carriage return or line feed outside of quotes is not a line end of the file',
   record_too_long: 'the record is longer than the bound, nearly always an unclosed quote',
   not_null: 'the field is missing (a null token) and the column is not nullable',
   type: 'the field is not a value of the column type',

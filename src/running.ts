@@ -1,4 +1,4 @@
-// Whether a process of this machine is there: whoever left a lock, a run or a server behind may be gone.
+// Whether a process of this machine exists: the process that left a lock, a run or a server may be gone.
 
 import { codeOf } from './errors.ts';
 

@@ -1,5 +1,5 @@
 // The script of `etl completion bash`. The library's own needs the package bash-completion, may be read only once, leaves a
-// blank behind folders, and runs what is typed through eval.
+// blank after folders, and runs what is typed through eval.
 
 /** For bash 3.2 and later, with nothing else installed. Proved by test/unit/cli/bash-completion.test.ts. */
 export const bashScript = String.raw`# bash completion for etl
@@ -10,7 +10,7 @@ _etl_complete() {
     [[ $line == *[[:space:]] ]] && words+=("")
     word=§{words[§{#words[@]} - 1]}
     out=$(etl complete -- "§{words[@]:1}" 2>/dev/null) || return
-    # bash ends a word at = and : too, and puts what it is given behind the last of them.
+    # bash ends a word at = and : too, and puts the reply after the last of them.
     typed=$word
     [[ $word == -*=* ]] && typed=§{word#*=}
     head=§{typed%"§{typed##*[=:]}"}

@@ -32,7 +32,7 @@ const filesLike = (typed: string, workingDirectory: string): string[] => {
 
 const ignore = (): void => {};
 
-/** Tells the shell to put no blank behind a folder: the library has one directive for everything, and sets it anew. */
+/** Tells the shell to put no blank after a folder: the library has one directive for everything, and sets it again. */
 const continueFolders = (completion: RootCommand, typed: string): void => {
   const { ShellCompDirectiveNoFileComp: noFiles, ShellCompDirectiveNoSpace: noSpace } = ShellCompDirective;
   const get = (): number => {

@@ -46,7 +46,7 @@ const replaceDist = () => {
   renameSync(aside, join(root, 'dist'));
 };
 
-// npx runs a program that stands in node_modules/.bin at once; a package's own it would first install into its cache.
+// npx runs a program in node_modules/.bin at once; a package's own program it would first install into its cache.
 const linkProgram = () => {
   const programs = join(root, 'node_modules/.bin');
   if (process.platform === 'win32' || !existsSync(programs)) return;

@@ -29,7 +29,7 @@ export const written = (output: Output, text: string): Promise<boolean> =>
   new Promise((resolve) => output.write(text, (error) => resolve(!error)));
 
 /**
- * Columns and rows of the window at this very moment: `columns` and `rows` of a stream lag behind a resize until the
+ * Columns and rows of the window at this very moment: `columns` and `rows` of a stream are those before a resize until the
  * event loop comes round, and what is drawn meanwhile could not be erased.
  */
 export const windowOf = (output: Output): { readonly columns: number; readonly rows: number } => {

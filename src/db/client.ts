@@ -1,4 +1,4 @@
-// Opens, uses and closes connections. Whoever needs one gets it for the length of a function.
+// Opens, uses and closes connections. A caller gets one for the length of a function.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -74,7 +74,7 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
 };
 
 /**
- * For a library that opens connections without listening to them: their loss is told to the next query, never as an event
+ * For a library that opens connections without listening to them: their loss is reported to the next query, never as an event
  * that nobody hears and that ends the process. Proved by test/integration/queue-connections.test.ts, and by
  * test/fault/server-kill.test.ts, where the jobs are added.
  */
@@ -125,8 +125,8 @@ export const destroyClient = (client: Client, reason: Error): void => {
 };
 
 /**
- * Errors of a lost connection as ETL_SERVER_LOST; others as they are. A statement under way is told why the server ends its
- * session before the connection ends.
+ * Errors of a lost connection as ETL_SERVER_LOST; others as they are. If the server gave a reason for ending the session to a
+ * statement in progress, that reason is the problem.
  */
 export const lossOf = (client: Client, { label }: ServerAddress, error: unknown): unknown => {
   if (error instanceof EtlError || !(lost.has(client) || retryOf(error) === 'server')) return error;
@@ -144,7 +144,7 @@ export const whenLost = (client: Client, { label }: ServerAddress): Promise<neve
       reject(new EtlError('ETL_SERVER_LOST', { server: label, problem: messageOf(cause) }, { cause })),
     );
   });
-  // Whoever waits for it is told; nobody has to.
+  // The promise rejects for callers that wait for it; nobody has to.
   lossPromise.catch(() => undefined);
   return lossPromise;
 };

@@ -58,7 +58,7 @@ export const retryOf = (error: unknown): Retry => {
  * exception, class 23 constraint violation, P0001 `raise` in a function of somebody's own; of the limits of class 54 those
  * that a value can break: 54000 a row that fits on no page, a text too long for its type; 54001 nesting too deep. Class 42 is
  * about statements, but also what the input functions of tsquery, jsonpath and regclass say of a text: whether a statement
- * without a record is refused, too, tells (load-carefully.ts).
+ * without a record is also refused shows that (load-carefully.ts).
  */
 export const mayBeDataRefusal = (error: unknown): boolean =>
   /^(?:22|23|42|P0001|54000|54001)/.test(codeOf(error) ?? '');

@@ -1,4 +1,4 @@
-// Chooses the operating system user that the embedded server runs as, and tells which paths it can reach.
+// Chooses the operating system user that the embedded server runs as, and finds out which paths that user can reach.
 
 import { realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 const directoryName = '.etl';
 
 /**
- * A directory of ours, itself and not by a link: whoever may write to a directory above, /tmp say, could otherwise put one
+ * A directory of ours, itself and not by a link: anybody who may write to a directory above, such as /tmp, could otherwise put one
  * there that leads to his own server.
  */
 const isOurs = (path: string): boolean => {

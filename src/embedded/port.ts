@@ -1,4 +1,4 @@
-// Finds a port of 127.0.0.1 for the embedded server, and tells whether one answers.
+// Finds a port of 127.0.0.1 for the embedded server, and checks whether one answers.
 
 import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';

@@ -1,4 +1,4 @@
-// Tells what the operating system knows about a process: alive, still the same one, where it works.
+// What the operating system knows about a process: alive, still the same one, its working directory.
 
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
@@ -43,7 +43,7 @@ export const workingDirectoryOf = (pid: number): string | undefined =>
 export const commandOf = (pid: number): readonly string[] | undefined =>
   hasProc ? orUndefined(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')) : undefined;
 
-/** Every process that works in a directory, as far as the system tells. */
+/** Every process whose working directory this is, as far as the system shows it. */
 export const processesIn = (directory: string): readonly number[] =>
   hasProc
     ? readdirSync('/proc')

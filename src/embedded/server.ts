@@ -96,7 +96,7 @@ const startHint = (etlDirectory: string): string => {
     : 'The directory must be writable, or not exist yet. DATABASE_URL names another server.';
 };
 
-/** Whatever stands in the way becomes one error that names the directory and the log. */
+/** Turns any problem into one error that names the directory and the log. */
 const orStartError = async <T>(etlDirectory: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();

@@ -1,4 +1,4 @@
-// What earlier runs left behind: the queries of `etl status`, and functions that ask them.
+// The read model of earlier runs: the queries of `etl status`, and functions that run them.
 
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';

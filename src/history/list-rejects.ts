@@ -80,7 +80,7 @@ const selectFiles = (runId: number, table: string | null): Query => ({
   values: [runId, table],
 });
 
-/** Rejects of a file in its order, behind the one at (byte, id). */
+/** Rejects of a file in its order, after the one at (byte, id). */
 const selectPage = (
   runId: number,
   file: { readonly id: string; readonly table: string },

@@ -66,7 +66,7 @@ type Params = Readonly<Record<string, unknown>>;
 
 const schemaOf = ({ params }: Pipeline, name: string): z.ZodType | undefined => params?.shape[name];
 
-/** What stands in the ledger for a secret parameter. */
+/** What the ledger stores instead of a secret parameter. */
 const secretShown = '***';
 
 const withoutSecrets = (pipeline: Pipeline, values: Params): Params =>

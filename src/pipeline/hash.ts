@@ -6,7 +6,7 @@ import type { PipelineSpec } from '../declaration.ts';
 
 const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value, [])).digest('hex');
 
-/** A hash of each table's declaration, SQL file included: tells which of them changed. */
+/** A hash of each table's declaration, SQL file included: shows which of them changed. */
 export const tableHashes = (
   spec: PipelineSpec,
   sqlTexts: ReadonlyMap<string, string>,

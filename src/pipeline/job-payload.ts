@@ -9,7 +9,7 @@ const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][\da-f]{2})/i;
 
 const isStorable = (value: unknown): boolean => !unstorable.test(JSON.stringify(value) ?? '');
 
-/** What W3C Trace Context lets pass; absent when nobody traces, and in jobs of before. */
+/** Values that W3C Trace Context allows; absent without tracing, and in jobs of older versions. */
 const traceSchema = z
   .strictObject({
     traceparent: z
@@ -39,7 +39,7 @@ const requestSchema = z
       fresh: z.boolean(),
       fullRefresh: z.boolean(),
       resume: z.boolean(),
-      /** Tables whose guard does not count; absent in jobs of before. */
+      /** Tables whose guard is ignored; absent in jobs of older versions. */
       allowShrink: z.array(z.string()).optional(),
     }),
     /** Key under which a second job is not added while the first waits or runs. */

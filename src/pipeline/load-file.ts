@@ -124,7 +124,7 @@ const fileError = (file: string, problem: string, hint: string, cause?: unknown)
 /** The message, and file:line:column of the user's own code that threw. */
 const thrownText = async (thrown: unknown, file: string): Promise<string> => {
   const message = plainMessage(messageOf(thrown), file);
-  // The message names the module, and its stack tells only where the imports begin.
+  // The message names the module, and its stack shows only where the imports begin.
   if (moduleMissing.has(codeOf(thrown) ?? '')) return message;
   const line = thrown instanceof Error ? await thrownAt(thrown, file) : undefined;
   return line === undefined || message.includes(line) ? message : `${message} (${line})`;

@@ -49,7 +49,7 @@ const originalOf = async (frame: Frame): Promise<Original | undefined> => {
   const [, map = ''] = mapPattern.exec(await transpile(path, source).catch(() => '')) ?? [];
   if (map === '') return undefined;
   const lines = new SourceMap(JSON.parse(Buffer.from(map, 'base64').toString()));
-  // A statement behind the imports may begin on the line before it, where nothing of the file stands.
+  // A statement after the imports may begin on the line before it, which has no code of the file.
   const found = [lines.findEntry(line - 1, column - 1), lines.findEntry(line, 0)].map(
     (each) => each as Partial<SourceMapping>,
   );

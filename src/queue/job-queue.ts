@@ -11,7 +11,7 @@ import { loadBullMq } from './bullmq.ts';
 /** The queues of one database: each is opened by its name. */
 export interface Queues {
   readonly backend: QueueBackend;
-  /** Tells them from those of other databases on the same server. */
+  /** Distinguishes them from those of other databases on the same server. */
   readonly namespace: string;
   readonly logger: Logger;
 }
@@ -84,7 +84,7 @@ export interface JobWorker {
 }
 
 /**
- * Opens a worker whose connection stands, and which does not run yet: one whose first connection failed would ask for
+ * Opens a worker that is connected but does not run yet: one whose first connection failed would ask for
  * jobs in a loop that never pauses, not even for a signal.
  */
 export const openWorker = async (

@@ -156,7 +156,7 @@ const addJobs = async (
 };
 
 /**
- * Puts jobs of segments on the run's queue, batch by batch as they are found, and works them off together with whoever else
+ * Puts jobs of segments on the run's queue, batch by batch as they are found, and works them off together with everybody else who
  * serves it. Returns when all are done; the first failure stops this process's share and is thrown as it was.
  */
 export const workOff = async (

@@ -85,7 +85,7 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   namespaceOf: () => Promise.resolve(''),
   // A copy of the database has a copy of its queue.
   claim: () => Promise.resolve(),
-  // The database has its own schema for queues, and BullMQ's pool connects anew by itself.
+  // The database has its own schema for queues, and BullMQ's pool reconnects by itself.
   connect: () => {
     const sockets = createSocketSet();
     return {

@@ -1,6 +1,6 @@
-// Whose the jobs in a Redis are: tells a database from a copy of it, which has the same identity and would take its jobs.
+// Whose the jobs in a Redis are: distinguishes a database from a copy of it, which has the same identity and would take its jobs.
 //
-// Beside the jobs is a mark, and the database knows every mark that it has set. Whoever uses the queue sets a new one:
+// Beside the jobs is a mark, and the database knows every mark that it has set. Every user of the queue sets a new one:
 //
 //   mark known here, or none there -> write a new one here, commit -> set it there, unless somebody else was faster
 //   mark not known here            -> ETL_QUEUE_SHARED

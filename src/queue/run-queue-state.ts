@@ -8,7 +8,7 @@ export interface AddedRun {
   readonly isNew: boolean;
 }
 
-/** How a queue of runs stands. */
+/** The state of a queue of runs. */
 export interface QueueDepth {
   readonly waiting: number;
   readonly delayed: number;

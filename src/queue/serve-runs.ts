@@ -50,7 +50,7 @@ const createTurns = () => {
         return await work();
       } finally {
         isBusy = false;
-        // Behind the end of this job, which would take the next one of its own queue along.
+        // After the end of this job, which would otherwise fetch the next one of its own queue.
         if (workers.length > 1) setImmediate(() => void resumeBehind(queue));
       }
     },

@@ -59,7 +59,7 @@ export interface ServerFacts {
   /** undefined: only the server's own machine can tell. */
   readonly freeBytes: number | undefined;
   readonly startedAt: Date;
-  /** Start of the checkpointer, which every crash starts anew; null: this user may not see it. */
+  /** Start of the checkpointer, which every crash restarts; null: this user may not see it. */
   readonly checkpointerStartedAt: Date | null;
   readonly staging: readonly StagingTable[];
   /** What in our schemas is not ours. */
@@ -154,7 +154,7 @@ const readBookkeeping = async (
   { isStandby }: Access,
   trust: Trust,
 ): Promise<Bookkeeping | undefined> => {
-  // What is no plain table may run code of whoever made it.
+  // Reading anything but a plain table may run code of its owner.
   if (trust.strange.length > 0) return undefined;
   if (!(await client.query(selectIsReadable)).rows[0].readable) return undefined;
   // A standby refuses to read unlogged tables (test/integration/standby.test.ts).

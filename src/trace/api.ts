@@ -26,11 +26,11 @@ export const loadOpenTelemetry = (): typeof OpenTelemetry => {
 export const globalTracer = (): { readonly tracer: Tracer; readonly isRegistered: boolean } => {
   const { trace, isSpanContextValid } = loadOpenTelemetry();
   const tracer = trace.getTracer('sluice');
-  // A span that is never ended is never told to anybody.
+  // A span that is never ended is never reported.
   return { tracer, isRegistered: isSpanContextValid(tracer.startSpan('probe').spanContext()) };
 };
 
-/** Sends what spans there are, before the process ends; whoever collects them has some seconds to take them. */
+/** Sends the remaining spans before the process ends; the collector has some seconds to take them. */
 export const flushSpans = async (): Promise<void> => {
   const { trace, ProxyTracerProvider } = loadOpenTelemetry();
   const known = trace.getTracerProvider();

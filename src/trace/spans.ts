@@ -24,7 +24,7 @@ export type Attributes = Readonly<Record<string, string | number | boolean | und
 export interface Span {
   readonly set: (attributes: Attributes) => void;
   readonly event: (name: string, attributes?: Attributes) => void;
-  /** What is told of an error is its code. */
+  /** Only the code of an error is reported. */
   readonly fail: (error: unknown) => void;
   readonly end: (endMs?: number) => void;
   /** For another process; undefined when nobody collects spans. */
@@ -33,7 +33,7 @@ export interface Span {
   readonly span: OpenTelemetry.Span;
 }
 
-/** Somebody wanted the work to stop, or another process does it: nothing that anybody must be told of. */
+/** The work was stopped on request, or another process does it: not an error to report. */
 const quietCodes = new Set(['ETL_INTERRUPTED', 'ETL_RUN_LOCKED']);
 
 /** As W3C Trace Context, §3.2, writes it. */

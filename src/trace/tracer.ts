@@ -1,7 +1,7 @@
 // The tracer that a host may hand in. Types alone: a host's compiler needs nothing of OpenTelemetry here.
 
 /**
- * What of OpenTelemetry's `Tracer` is asked for. Whoever has one has the package `@opentelemetry/api`, which is loaded when a
+ * The part of OpenTelemetry's `Tracer` that we use. A program with a tracer has the package `@opentelemetry/api`, which is loaded when a
  * tracer is given.
  */
 export interface Tracer {

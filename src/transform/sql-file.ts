@@ -1,4 +1,4 @@
-// SQL kept in files: reads it, and tells where in the file the server found a fault.
+// SQL files: reads them, and maps errors of the server to a place in the file.
 
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { isRefusal, unknownNameHint } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import type { SqlFile } from '../declaration.ts';
 
-/** One SELECT, ready to stand behind `create table … as`. */
+/** One SELECT, ready to follow `create table … as`. */
 export interface SqlText {
   readonly table: string;
   /** As the user knows it. */
@@ -26,7 +26,7 @@ export const readSqlFile = async (table: string, { path }: SqlFile, directory: s
   }
 };
 
-/** A semicolon at the end, with what may stand behind it. */
+/** A semicolon at the end, and blanks and comments after it. */
 const closing = /;(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*$/;
 
 const placeInText = (text: string, offset: number): string => {

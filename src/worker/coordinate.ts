@@ -28,7 +28,7 @@ export interface Shared {
   readonly logger: Logger;
   readonly drain: AbortController;
   readonly abort: AbortController;
-  /** What every run of this worker is told. */
+  /** Options of every run of this worker. */
   readonly common: RunOptions;
   readonly hooksOf: (pipeline: string) => RunHooks;
 }
@@ -61,7 +61,7 @@ const runRequest = async (
   const { pipeline, directory, file } = catalog.find(name);
   const earlier = await earlierRun(shared, jobId);
   if (earlier?.state === 'published') return earlier.state;
-  // Only the first delivery begins anew: a later one goes on with what the first has loaded, and with its parameters.
+  // Only the first delivery starts over: a later one continues with the data that the first has loaded, and with its parameters.
   const isFirst = earlier === undefined;
   const { params, definition: hash } = earlier ?? request;
   const definedBy = isFirst ? request.definedBy : undefined;
@@ -101,7 +101,7 @@ const runRequest = async (
   return outcome;
 };
 
-/** A schedule shows what became of its newest run. A server that cannot be told now is no reason to run again. */
+/** Records the outcome of a schedule's newest run. A server that cannot be updated now is no reason to run again. */
 const tellSchedule = async ({ site, logger }: Shared, jobId: string, state: string): Promise<void> => {
   if (!isScheduledJob(jobId)) return;
   await withClient(site.address, (client) => runQuery(client, recordJobEnd(jobId, state))).catch(
@@ -149,7 +149,7 @@ export const coordinate = async (
       logger.error({ ...fields, error: error.message, hint: error.hint }, 'the job is handed back');
       return { laterMs: runLockedRetryMs };
     }
-    // What a run failed of stands in its own row; so does that somebody cancelled it.
+    // The run's own row has its error, and that it was cancelled.
     if (!hasBegun && error.code !== 'ETL_RUN_CANCELLED')
       await recordFailure(
         site.address,

@@ -1,4 +1,4 @@
-// Asks for runs that workers do: anew, or of a run that stopped.
+// Enqueues runs for workers: new ones, and retries of runs that stopped.
 
 import { resolve } from 'node:path';
 import { failuresShown, listFailures } from '../checkpoint/failure.ts';
@@ -38,7 +38,7 @@ export interface EnqueueOptions extends SiteOptions {
   readonly allowShrink?: readonly string[];
 }
 
-/** A queue keeps what it is given, and shows it to whoever looks. Errors: ETL_USAGE. */
+/** A queue stores its jobs, and shows them to everybody with access. Errors: ETL_USAGE. */
 const refuseSecrets = ({ params, shownParams }: PipelineSpec, given: object): void => {
   const secret = Object.keys(given).find((name) => shownParams[name] !== params[name]);
   if (secret === undefined) return;

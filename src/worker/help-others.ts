@@ -33,7 +33,7 @@ export interface HelperOptions {
   /** Whose runs it helps. */
   readonly queueNames: readonly string[];
   readonly logger: Logger;
-  /** What every run of this worker is told. */
+  /** Options of every run of this worker. */
   readonly common: RunOptions;
   readonly hooksOf: (pipeline: string) => RunHooks;
   /** Breaks off whatever is in flight. */

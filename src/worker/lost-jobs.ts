@@ -41,8 +41,8 @@ const selectUnfinished = `
       and state <> 'published' and id = (select max(id) from etl.run where pipeline = r.pipeline)`;
 
 /**
- * Restores what is missing, and returns the jobs. One that is restored while its worker is alive does no harm: whoever is
- * given it finds the pipeline locked, and later the run published.
+ * Restores what is missing, and returns the jobs. One that is restored while its worker is alive does no harm: the
+ * next worker finds the pipeline locked, and later the run published.
  */
 const restoreLostJobs = async (
   client: Client,

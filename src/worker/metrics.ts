@@ -8,7 +8,7 @@ import { createAsker } from './scrape.ts';
 
 export interface WorkerMetrics {
   readonly registry: Registry;
-  /** Told of every run that this worker coordinated to its end; the outcome is `published`, `unchanged` or an error's code. */
+  /** Called for every run that this worker coordinated to its end; the outcome is `published`, `unchanged` or an error's code. */
   readonly runEnded: (pipeline: string, outcome: string) => void;
   readonly hear: (pipeline: string, event: RunEvent) => void;
   readonly chunkLoaded: (pipeline: string, times: LoadTimes) => void;

@@ -1,4 +1,4 @@
-// What a caller may say about workers and whoever gives them work. Types alone: a host's compiler follows no dependency here.
+// Options of workers and of functions that enqueue runs. Types alone: a host's compiler follows no dependency here.
 
 import type { ConnectionOptions } from '../db/connect/connection.ts';
 import type { Logger } from '../logger.ts';

@@ -22,7 +22,7 @@ export const checkQueueName = (queueName: string = defaultQueue): string => {
 export const checkQueueNames = (queueNames: readonly string[] = []): readonly string[] =>
   queueNames.length === 0 ? [defaultQueue] : [...new Set(queueNames.map(checkQueueName))];
 
-/** So that whoever looks finds them: a queue alone cannot be asked which others there are. */
+/** Records the names of queues: a queue alone does not know which others exist. */
 export const rememberQueueNames = async (client: Client, queueNames: readonly string[]): Promise<void> => {
   const text = 'insert into etl.queue select unnest($1::text[]) on conflict do nothing';
   await runQuery(client, { text, values: [queueNames.toSorted()] });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { scrapeAnswerMs } from '../limits.ts';
 
 /**
- * Makes an asker that gives undefined when there is no answer: what this process has counted is told all the same. Behind the
+ * Makes an asker that gives undefined when there is no answer: this process still reports its own counts. After the
  * signal it asks nobody: a registry of the host's outlives its worker.
  */
 export const createAsker = <T>(

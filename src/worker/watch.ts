@@ -1,4 +1,4 @@
-// What a worker looks at in its database now and then, over one connection that stands between the looks.
+// Polls the worker's database for several things in turn, over one connection that stays open in between.
 //
 //   due -> looked at -> due again after `everyMs` …      one that fails ends the connection; the next look opens another
 
@@ -19,7 +19,7 @@ export interface Look {
 export interface Watch {
   /** Whether the last of these looks succeeded. */
   readonly isWell: (look: Look) => boolean;
-  /** Resolves behind the signal, when the connection is closed. */
+  /** Resolves after the signal, when the connection is closed. */
   readonly over: Promise<void>;
 }
 
@@ -49,11 +49,11 @@ export const watchDatabase = (
 ): Watch => {
   const timetable = createTimetable(looks, signal);
   const well = new Set<Look>();
-  const told = new Set<Look>();
+  const reported = new Set<Look>();
   const fail = (look: Look, error: unknown): void => {
     well.delete(look);
-    if (!told.has(look)) logger.warn({ code: asEtlError(error).code }, look.problem);
-    told.add(look);
+    if (!reported.has(look)) logger.warn({ code: asEtlError(error).code }, look.problem);
+    reported.add(look);
   };
   const watch = async (): Promise<void> => {
     let current = await timetable.next();
@@ -61,7 +61,7 @@ export const watchDatabase = (
       for (; !signal.aborted; current = await timetable.next()) {
         await current.look(client);
         well.add(current);
-        told.delete(current);
+        reported.delete(current);
       }
     };
     while (!signal.aborted)

@@ -94,7 +94,7 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
   const own: RunOptions = { redis, workers, chunkBytes, workingDirectory, waitMs, tracer, logger };
   const settings = resolveOptions(own);
   const queueNames = checkQueueNames(options.queues);
-  // What is wrong with the folder is told before a server is started for it.
+  // Problems of the folder are reported before a server is started for it.
   const catalog = await loadCatalog(pipelines);
   const site = await reachSite(options, settings, queueNames);
   const [drain, abort] = [new AbortController(), new AbortController()];
@@ -147,7 +147,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     drain.abort(stopReason());
     const timer = new AbortController();
     const finished = Promise.all([runs.drain(), closeOthers()]);
-    // A queue whose server is gone cannot be told; it is left when the deadline is over.
+    // A queue whose server is gone cannot be closed properly; it is left when the deadline is over.
     const late = (async () => {
       await sleep(deadlineMs, undefined, { signal: timer.signal });
       abort.abort(stopReason());

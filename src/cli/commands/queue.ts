@@ -1,4 +1,4 @@
-// `etl queue`, `etl cancel <run>`, `etl retry <run>`: how the queue of runs stands, and what becomes of one run.
+// `etl queue`, `etl cancel <run>`, `etl retry <run>`: the state of the queue of runs, and operations on one run.
 
 import type { Command, Option } from 'commander';
 import type { CliCommand } from '../command.ts';

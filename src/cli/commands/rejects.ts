@@ -17,7 +17,7 @@ import { askServer, databaseUrlFlag } from '../server.ts';
 /** Kinds of faults shown at most: a message of a check may differ in more than values. */
 const kindsShown = 100;
 
-/** Records that JSON holds unless told otherwise: enough to see the pattern. */
+/** Records in JSON by default: enough to see the pattern. */
 const rejectsInJson = 50;
 
 const examples = `

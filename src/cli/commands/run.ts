@@ -182,7 +182,7 @@ const runFile = async (file: string, command: Command, io: Io): Promise<void> =>
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
   const loaded = await loadPipelineFile(file);
   if (flags.explain) return explain(loaded, flags, command, io);
-  // A wrong parameter is told before a server is started for it.
+  // A wrong parameter is reported before a server is started for it.
   const { bindPipeline } = await import('../../pipeline/bind.ts');
   bindPipeline(loaded.pipeline, { params: flags.run.params, directory: loaded.directory });
   const shown = await withTracing(command, io, (tracing) => runShown(loaded, flags, command, io, tracing));

@@ -41,7 +41,7 @@ const openBlock = ({ stderr }: Io) => {
   };
 };
 
-/** A process that is ended at once leaves no hidden cursor behind. */
+/** A process that is ended at once must not leave the cursor hidden. */
 const keepCursor = (io: Io): (() => void) => {
   const restore = (): void => void io.stderr.write(showCursor);
   io.stderr.write(hideCursor);

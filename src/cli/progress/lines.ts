@@ -48,7 +48,7 @@ export const linesOf = (event: RunEvent, progress: Progress, nowMs: number, verb
   return notice === undefined ? [] : [notice];
 };
 
-/** Writes lines on stderr, each behind the seconds since the start. */
+/** Writes lines on stderr, each after the seconds since the start. */
 export const openLines = (io: Io, verbose: boolean): ProgressDisplay => {
   const progress = emptyProgress(io.clock());
   const saidMs = new Map<string, number>();

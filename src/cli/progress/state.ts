@@ -1,4 +1,4 @@
-// What is known of a running run, folded from its events: pure, so that every display tells the same story.
+// What is known of a running run, folded from its events: pure, so that every display shows the same.
 
 import type { RunEvent, RunStep } from '../../model.ts';
 

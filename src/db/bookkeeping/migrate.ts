@@ -72,7 +72,7 @@ export const migrate = async (client: Client, seen?: Trust): Promise<void> => {
   const found = await currentVersion(client, trust);
   refuseNewer(found, migrations.length);
   if (found === migrations.length) {
-    // Another process may have migrated in between: what was seen is then the shape of before.
+    // Another process may have migrated in between: then the earlier shape was read.
     if (otherShape(trust).length > 0) refuseOtherShape(await readTrust(client));
     return;
   }

@@ -1,8 +1,8 @@
 // Whether what is in our schemas may be used: who owns it, and whether anything in it does more than a plain table does.
 //
-// Whoever may create a schema can make `etl` before the first run does, and what he put on its tables (triggers, rules, policies,
-// defaults) would run as the user of the run. Asked of the catalogue in one statement, which runs none of it. Once schemas and
-// what is in them belong to roles that are trusted, nobody else can add to them: the answer holds.
+// Any role that may create a schema can create `etl` before the first run does, and its code on the tables (triggers, rules, policies,
+// defaults) would run as the user of the run. One statement asks the catalogue, and runs none of that code. Once schemas and their
+// objects belong to trusted roles, nobody else can add to them, so the answer remains true.
 // Proved by test/integration/hostile-bookkeeping.test.ts; for users: docs/operations/security.md.
 
 import { EtlError } from '../../errors.ts';
@@ -43,7 +43,7 @@ export interface Trust {
  * Roles that are trusted: oneself, superusers, and roles that one was made a member of. Oneself is who logged in: code that is run
  * after `set role` can reset it. A superuser is a member of every role by `pg_has_role`, and would trust everybody: what counts are
  * memberships that can be used and that a superuser granted, for up to PostgreSQL 15 every role can make anybody its member.
- * Whoever is no superuser trusts grants of roles that administer roles, too, and the owner of the database.
+ * A user who is no superuser also trusts grants of roles that administer roles, and the owner of the database.
  */
 const trustedRoles = `
   me as (

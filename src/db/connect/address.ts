@@ -62,7 +62,7 @@ const addressOf = (settings: pg.ClientConfig): ServerAddress => {
   return { config, sessionName, label: `${user ?? ''}@${host}:${port}/${database ?? ''}` };
 };
 
-/** A host's bounds on its own queries are not meant for a COPY: the watchdog ends what stands still. */
+/** A host's bounds on its own queries are not meant for a COPY: the watchdog ends a connection without progress. */
 const unbounded: pg.ClientConfig = {
   query_timeout: 0,
   statement_timeout: 0,
@@ -73,7 +73,7 @@ const unbounded: pg.ClientConfig = {
 /** An address from node-postgres settings; what is missing comes from PG* or its defaults. Errors: ETL_USAGE. */
 export const addressFromConnection = (connection: ConnectionOptions): ServerAddress => {
   const { connectionString } = connection as pg.ClientConfig;
-  // node-postgres lets a URL win over settings beside it; one that is not valid is told without its password.
+  // node-postgres lets a URL win over settings beside it; one that is not valid is reported without its password.
   if (connectionString !== undefined) addressFromUrl(connectionString);
   return addressOf({ ...connection, ...unbounded });
 };

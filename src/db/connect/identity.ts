@@ -1,4 +1,4 @@
-// What tells one database from all others: it names our queues on a Redis that several databases share.
+// The identity of a database: it names our queues on a Redis that several databases share.
 
 import type { Client } from '../client.ts';
 

@@ -43,7 +43,7 @@ interface ParameterStatus {
 }
 
 /**
- * Every connection of ours: whoever is given one finds it with a safe search path. Proved by
+ * Every connection of ours: each one begins with a safe search path. Proved by
  * test/integration/session-start.test.ts.
  *
  * What is settled here cannot be settled in the address: that is sent to threads, and functions cannot be. Proved by
@@ -85,7 +85,7 @@ export class PgClient extends loadPg().Client {
     return (this as unknown as BackendKey).processID !== null;
   }
 
-  /** Whether a pooler stands before the server: it names a server process of its own when a session begins. */
+  /** Whether there is a pooler in front of the server: it names a server process of its own when a session begins. */
   get isPooled(): boolean {
     return this.#serverPid !== undefined && this.#serverPid !== (this as unknown as BackendKey).processID;
   }

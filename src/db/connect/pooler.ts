@@ -1,4 +1,4 @@
-// Finds out whether a pooler stands before the server, and whether it leaves a session to its client.
+// Finds out whether there is a pooler in front of the server, and whether it keeps a session for one client.
 //
 // PostgreSQL names the server process of a session when the session begins (BackendKeyData); a pooler names one of its own. Then
 // a second connection shows which pooler it is. In session mode a session that listens on a channel is notified while its client

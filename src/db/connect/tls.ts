@@ -105,7 +105,7 @@ export const settleTls = (config: pg.ClientConfig, env: NodeJS.ProcessEnv): TlsC
   return { config: { ...config, ...url, ssl }, isOptional: mode === 'prefer' || mode === 'allow' };
 };
 
-/** Code of a server that has no TLS: node-postgres tells it by a message alone. */
+/** Code of a server that has no TLS: node-postgres reports it only in a message. */
 export const noTlsCode = 'SERVER_WITHOUT_TLS';
 
 /**

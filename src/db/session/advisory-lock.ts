@@ -15,7 +15,7 @@ const isPipelineLock = (pipeline: string, space: string | number): string => `
 
 /**
  * Takes the session lock "this pipeline is being run"; false when another session holds it.
- * It dies with the connection, so a killed process never leaves it behind.
+ * It dies with the connection, so a killed process never leaves it.
  */
 export const tryLockPipeline = async (client: Client, pipeline: string): Promise<boolean> => {
   const result = await client.query(`select pg_try_advisory_lock(${pipelineKey('$1', '$2')}) as locked`, [

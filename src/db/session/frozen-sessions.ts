@@ -50,7 +50,7 @@ interface Sighting {
   readonly atMs: number;
 }
 
-/** Ends what of the sessions that the one with this number waits for is frozen. */
+/** Terminates sessions that block the given one and whose client is frozen. */
 export type EndFrozen = (asker: pg.Client, waiting: number) => Promise<void>;
 
 /** What a session shows while its process is frozen, and how long it must have; undefined: it does something. */

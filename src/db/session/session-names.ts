@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
 
-/** Tells this process's sessions from those of others, on whatever machine. */
+/** Distinguishes this process's sessions from those of others, on any machine. */
 const processTag = hex(4);
 
 /** The server cuts names at 63 bytes. */

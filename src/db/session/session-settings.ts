@@ -1,7 +1,7 @@
 // What a run's sessions set for themselves on the server, above what every session of ours does (client.ts).
 //
-// Only what any role may set, and never against whoever runs the server: a setting that is better already stays.
-// docs/operations/server.md tells which settings these are, and which are left alone.
+// Only what any role may set, and never against the administrator of the server: a setting that is already better is kept.
+// docs/operations/server.md lists these settings, and those that are not changed.
 
 import { sortMemoryBytesMax } from '../../limits.ts';
 import type { Client } from '../client.ts';

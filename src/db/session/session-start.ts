@@ -20,7 +20,7 @@ interface Setting {
 }
 
 /**
- * The server must notice within seconds when we are gone, because our locks and open transactions hold up whoever takes
+ * The server must notice within seconds when we are gone, because our locks and open transactions hold up the process that takes
  * over. And texts mean the same on every server, whatever its role and database have set
  * (test/integration/session-settings.test.ts).
  */

@@ -119,7 +119,7 @@ export const columnSpec = (
   return spec;
 };
 
-/** A default stands where no field was judged, so it is judged here: production holds what the checks allow, and no more. */
+/** A default replaces a field that was not checked, so it is checked here: production contains only values that the checks allow. */
 const checkDefault = (spec: ColumnSpec, where: string, problems: Problems): void => {
   if (spec.default === undefined) return;
   const judge = withChecks(spec, canonicalReader(typeOf(spec), spec.options));
@@ -159,7 +159,7 @@ const readOptions = (
     | (ColumnOptions & { nulls: string[]; tokens: Record<string, string> })
     | undefined;
   if (read === undefined) return undefined;
-  const { nulls, tokens: stands, ...rest } = read;
+  const { nulls, tokens: replaced, ...rest } = read;
   const own: ColumnOptions = type === 'of' ? { ...rest, sqlType: state.sqlType } : rest;
   if (type === 'of' && parsePart(sqlType, state.sqlType, where, problems, 'type') === undefined) {
     return undefined;
@@ -169,7 +169,7 @@ const readOptions = (
     addProblem(problems, where, problem);
     return undefined;
   }
-  return { own, nulls, tokens: stands };
+  return { own, nulls, tokens: replaced };
 };
 
 const sqlType = optionSchema(columnTypes.of.options.sqlType);

@@ -17,7 +17,7 @@ export interface CommonOptions {
   readonly tokens?: Readonly<Record<string, string>>;
 }
 
-/** Where the raw declaration stands; registered, so that two copies of sluice understand each other. */
+/** Key of the raw declaration; registered, so that two copies of sluice understand each other. */
 export const columnState: unique symbol = Symbol.for('sluice.column') as never;
 declare const valueTypes: unique symbol;
 
@@ -75,7 +75,7 @@ export type AnyColumn = Column<any>;
 /** Asked for by whatever inspects or awaits an object; not misspelt. */
 const notMisspelt = new Set<PropertyKey>(['then', 'toJSON']);
 
-/** What an object has under a name, or what stands in for a name that is misspelt. */
+/** The property of an object by its name, or a placeholder for a misspelt name. */
 const readOr = (known: object, name: PropertyKey, misspelt: (name: string) => unknown): unknown =>
   typeof name !== 'string' || notMisspelt.has(name) || name in known
     ? Reflect.get(known, name)

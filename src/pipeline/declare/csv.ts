@@ -7,7 +7,7 @@ import { inQuotes } from '../../wording.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from '../check/problems.ts';
 
-/** What csv() can be told; whatever is left out follows RFC 4180 with a header line. */
+/** Options of csv(); the defaults follow RFC 4180 with a header line. */
 export interface CsvOptions extends Partial<Dialect> {
   /** Files must be UTF-8. */
   readonly encoding?: 'utf-8';

@@ -45,7 +45,7 @@ interface Named {
   readonly schema: string;
   /**
    * Schemas in which SQL files, types and `where` of an index find names without a schema, after the new tables and
-   * `schema`: ['public'] for extensions that are there. Whoever may create objects in them can change what that SQL does.
+   * `schema`: ['public'] for extensions in that schema. Everybody who may create objects in them can change what that SQL does.
    */
   readonly searchPath?: readonly string[];
 }

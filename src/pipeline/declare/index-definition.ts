@@ -80,7 +80,7 @@ export const indexSpec = (
   };
 };
 
-/** Names the server's way; one that is too long is cut and told apart by a hash of the whole. */
+/** Names the server's way; one that is too long is cut and made unique by a hash of the whole. */
 const defaultName = (table: string, columns: readonly string[]): string => {
   const whole = [table, ...columns].join('_');
   if (Buffer.byteLength(`${whole}_idx`) <= identifierBytesMax) return `${whole}_idx`;

@@ -1,4 +1,4 @@
-// What a caller says of a schedule, and what it is told. Types alone, for they are the library's.
+// Arguments and results of the functions about schedules. Types alone, for they are the library's.
 
 import type { SiteOptions } from '../options.ts';
 

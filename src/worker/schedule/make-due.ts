@@ -25,7 +25,7 @@ import * as store from './store.ts';
 export interface SlotOptions {
   readonly logger: Logger;
   readonly tracer: Tracer | undefined;
-  /** Told of every slot that was dealt with. */
+  /** Called for every slot that was handled. */
   readonly onSlot: (schedule: string, outcome: SlotOutcome) => void;
 }
 
@@ -34,7 +34,7 @@ export const isBusy = async (queues: Queues, row: store.ScheduleRow): Promise<bo
   row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queues, row.jobQueue!, row.job)));
 
 /**
- * Deals with rows one after the other, each in a transaction of its own, and tells of it behind the commit; one that fails is
+ * Deals with rows one after the other, each in a transaction of its own, and reports it after the commit; one that fails is
  * left for the next look.
  */
 const forEachRow = async (

@@ -1,4 +1,4 @@
-// What a worker tells Prometheus of schedules: what became of slots, and which are to come or are late.
+// A worker's Prometheus metrics of schedules: outcomes of slots, the next slot, and the delay.
 
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { createAsker } from '../scrape.ts';
@@ -6,7 +6,7 @@ import type { SlotOutcome } from './contract.ts';
 import type { ComingSlot } from './store.ts';
 
 export interface ScheduleMetrics {
-  /** Told of every slot that this worker dealt with. */
+  /** Called for every slot that this worker handled. */
   readonly slotDealt: (schedule: string, outcome: SlotOutcome) => void;
 }
 

@@ -10,9 +10,9 @@ import { EtlError, messageOf } from '../../errors.ts';
 
 /** Slots of one schedule; instants are milliseconds since 1970. */
 export interface Calendar {
-  /** The first slot behind an instant. */
+  /** The first slot after an instant. */
   readonly next: (afterMs: number) => number;
-  /** The last slot up to an instant, of those that begin with `firstMs`, a slot that is not behind it. */
+  /** The last slot up to an instant, of those that begin with `firstMs`, a slot that is not after it. */
   readonly newest: (firstMs: number, nowMs: number) => number;
   /** An instant as the zone's clock shows it, with its offset: '2026-03-29T03:00:00+02:00'. */
   readonly show: (instantMs: number) => string;
@@ -57,7 +57,7 @@ const zoneOffsets = (timeZone: string): OffsetAt => {
   };
 };
 
-/** The first instant behind `from`, and not behind `to`, whose offset is another one than that of `from`. */
+/** The first instant after `from`, and not after `to`, whose offset differs from that of `from`. */
 const changeBetween = (offsetAt: OffsetAt, from: number, to: number): number | undefined => {
   const offset = offsetAt(from);
   if (offsetAt(to) === offset) return undefined;
@@ -83,7 +83,7 @@ interface Start {
   readonly isIncluded: boolean;
 }
 
-/** Behind a change of the clock: what it shows for the second time is no slot, except of a schedule of every hour. */
+/** After a change of the clock: a time that it shows twice is no slot the second time, except of an hourly schedule. */
 const startAt = ({ offsetAt, isEveryHour }: Rule, change: number, offsetBefore: number): Start => ({
   at: change + (isEveryHour ? 0 : Math.max(0, offsetBefore - offsetAt(change))),
   isIncluded: true,

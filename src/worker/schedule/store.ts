@@ -60,10 +60,10 @@ const selectDueFor = (ms: number, locked: string, except: readonly string[]): Qu
   values: [except, ms],
 });
 
-/** One that is due; what others have locked is left to whoever asks next. */
+/** One that is due; rows that others have locked are left to the next query. */
 export const selectDue = (except: readonly string[]): Query => selectDueFor(0, ' skip locked', except);
 
-/** One that is due for so long that whoever has it locked may be frozen: it is waited for, and the waiting ends who is. */
+/** One that is due for so long that the holder of its lock may be frozen: wait for it, and the watchdog terminates a frozen holder. */
 export const selectOverdue = (except: readonly string[]): Query => selectDueFor(frozenMs, '', except);
 
 /** A schedule whose run may not be on the queue yet; as `selectDue`. */
@@ -168,7 +168,7 @@ export const recordEnqueued = (name: string): Query => ({
 
 const jobPrefix = 'schedule-';
 
-/** Job of a slot: the same whoever asks for it, so that a queue takes it once. Seconds are shown of those that have any. */
+/** Job of a slot: the same from every worker, so that a queue takes it once. Seconds are shown if there are any. */
 export const jobOfSlot = (name: string, slot: Date): string => {
   const [time = ''] = slot.toISOString().split('.');
   return `${jobPrefix}${name}-${time.replace(/:00$/, '').replaceAll(':', '')}Z`;
