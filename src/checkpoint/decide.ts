@@ -96,18 +96,18 @@ const changeOf = (situation: Situation, table: string): TableChange | undefined 
 export const decideBeginning = (situation: Situation): Beginning => {
   const { latest, before, stagedHashes, fresh } = situation;
   if (latest === undefined || latest.state === 'published') return { kind: 'new', why: undefined };
-  const anew = (why: string): Beginning => ({
+  const startOver = (why: string): Beginning => ({
     kind: 'new',
     why: `run ${latest.id} is unfinished; everything is loaded again, because ${why}`,
   });
-  if (fresh) return anew('you asked for it');
+  if (fresh) return startOver('you asked for it');
   if (latest.errorCode === 'ETL_INCOMPLETE')
-    return anew('its staging tables do not hold what the ledger says');
+    return startOver('its staging tables do not hold what the ledger says');
   const changes = Object.keys(stagedHashes).flatMap((table) => changeOf(situation, table) ?? []);
   const lost = changes.find(({ isKept }) => !isKept);
   const isLost = (name: string): boolean =>
     !Object.hasOwn(stagedHashes, name) || changes.some(({ table, isKept }) => table === name && !isKept);
   const keepsSome = before.some(({ table, isLoaded }) => isLoaded && !isLost(table));
-  if (lost !== undefined && !keepsSome) return anew(lost.why);
+  if (lost !== undefined && !keepsSome) return startOver(lost.why);
   return { kind: 'resume', runId: latest.id, changes };
 };

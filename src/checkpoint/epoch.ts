@@ -1,7 +1,7 @@
 // The crash epoch: a uuid in an unlogged table, which the server empties whenever it empties our staging tables.
 //
 // After crash recovery, promotion of a standby or a restore from a physical backup the canary is gone, and with it every
-// row in staging; after a clean restart both are there. One look at one row tells, in constant time, also when the
+// row in staging; after a clean restart both are there. Reading one row shows it, in constant time, also when the
 // staging tables are empty. A chunk in the ledger counts only under the epoch of its run.
 
 import { advisoryKeys } from '../db/session/advisory-keys.ts';
@@ -32,7 +32,7 @@ const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', {
  * Throws when a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash, ETL_RUN_TAKEN or ETL_RUN_CANCELLED when the run
  * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has cut it into other pieces since, ETL_LOCK_LOST when
  * the coordinator's session no longer holds the pipeline's lock. Called in the chunk's transaction, and holds the run's row until
- * its end: whoever takes the run over waits for the chunks in flight, and a loader that missed it stops here.
+ * its end: a process that takes the run over waits for the chunks in flight, and a loader that missed it stops here.
  * Proved by test/integration/generation.test.ts.
  */
 export const assertLoading = async (client: Client, { runId, epoch, generation }: Lease): Promise<void> => {

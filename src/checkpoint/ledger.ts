@@ -109,7 +109,7 @@ export const latestRun = async (client: Client, pipeline: string): Promise<Lates
     )
   ).rows[0];
 
-/** Where a run stands: after a connection was lost during commit, the only way to know. */
+/** The state of a run: after a connection was lost during commit, the only way to know. */
 export const runStanding = async (
   client: Client,
   runId: number,
@@ -128,7 +128,7 @@ export const runFiles = async (client: Client, runId: number): Promise<readonly 
     )
   ).rows;
 
-/** The newest run of a pipeline, if it is unfinished: whoever holds the lock and has begun a run. */
+/** The newest run of a pipeline, if it is unfinished: that of the holder of the lock, once it has begun a run. */
 export const selectUnfinished = (pipeline: string): Query => ({
   text: `select id::int as run, host, pid, to_char(started_at, 'YYYY-MM-DD HH24:MI:SS TZ') as started
     from etl.run

@@ -3,7 +3,7 @@
 import type { Position, Segment, SourceFile } from '../model.ts';
 import type { LoadedChunkRow } from './ledger.ts';
 
-/** Gaps of one file, given its chunks in order. A chunk's end position says where a gap behind it begins. */
+/** Gaps of one file, given its chunks in order. A chunk's end position says where a gap after it begins. */
 const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonly Segment[] => {
   const missing: Segment[] = [];
   let at: Position = { byte: file.dataByte, line: file.dataLine, record: 1 };

@@ -41,7 +41,7 @@ interface RunOfJob {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** How the newest run of a job stands; undefined before its first delivery. */
+/** The state of the newest run of a job; undefined before its first delivery. */
 export const runOfJob = async (client: Client, jobId: string): Promise<RunOfJob | undefined> =>
   (
     await client.query(

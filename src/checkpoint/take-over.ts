@@ -17,8 +17,8 @@ export const abandonRuns = (pipeline: string, why: string): Query => ({
 
 /**
  * A process goes on with an unfinished run, over the session that holds the pipeline's lock: as its next generation, so that
- * whoever still loads for an earlier one stops. Waits for their chunks in flight, which hold the run's row. No row comes back when the run was cancelled for its own job:
- * only somebody who asks anew goes on with it.
+ * loaders of an earlier one stop. Waits for their chunks in flight, which hold the run's row. No row comes back when the run was cancelled for its own job:
+ * only a new request continues it.
  */
 export const adoptRun = (
   runId: number,
@@ -33,7 +33,7 @@ export const adoptRun = (
 });
 
 /**
- * Shuts out whoever still loads for the run, after waiting for the chunks in flight: what is loaded of it can no longer change.
+ * Shuts out all loaders of the run, after waiting for the chunks in flight: its loaded data can no longer change.
  * Only the holder of the pipeline's lock asks.
  */
 export const fenceRun = (runId: number): Query => ({

@@ -18,7 +18,7 @@ async function* lasting(pieces: AsyncGenerator<Buffer, void>): AsyncGenerator<Bu
  *
  * Backpressure comes from the socket: the next bytes are asked for when the last ones are on their way, or copied, so that
  * a piece's memory may be used again then (test/integration/copy-in.test.ts). When `bytes`
- * throws, the server is told (CopyFail), the transaction is to be rolled back, and the error is passed on.
+ * throws, the server gets a CopyFail, the transaction is to be rolled back, and the error is passed on.
  */
 export const copyIn = async (
   client: Client,
@@ -31,7 +31,7 @@ export const copyIn = async (
     await pipeline(lasting(bytes), stream, { signal });
     return stream.rowCount ?? 0;
   } finally {
-    // When the server refuses, the next piece may be in the making: nobody counts it after the error is told.
+    // When the server refuses, the next piece may be in the making: nobody counts it after the error.
     await bytes.return();
   }
 };

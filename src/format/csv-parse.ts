@@ -38,7 +38,7 @@ export const fieldName = (header: readonly string[], field: number): string =>
   `field ${field + 1}${header[field] === undefined ? '' : ` (${onOneLine(header[field])})`}`;
 
 const reasons: Readonly<Record<string, (field: string) => string>> = {
-  INVALID_OPENING_QUOTE: (field) => `a quote stands within ${field}, which does not begin with one`,
+  INVALID_OPENING_QUOTE: (field) => `there is a quote within ${field}, which does not begin with one`,
   CSV_INVALID_CLOSING_QUOTE: (field) => `text follows the closing quote of ${field}`,
   CSV_QUOTE_NOT_CLOSED: (field) => `the quote that begins ${field} is never closed`,
 };

@@ -27,7 +27,7 @@ export const filtered = Symbol('filtered');
 /** What becomes of one record: a row's values, its faults, or nothing because a filter dropped it. */
 export type Judgement = readonly (string | null)[] | Faulty | typeof filtered;
 
-/** Records that are parsed together: what they leave behind is collected while it is young, which a whole block's is not. */
+/** Records that are parsed together: their garbage is collected while it is young, which that of a whole block is not. */
 const recordsAtOnce = 256;
 
 interface Judge {

@@ -1,6 +1,6 @@
 // Fields of the records that the splitter found, or why a record has none.
 //
-// Where no quote stands, the fields are what is between delimiters. Otherwise csv-parse reads many records at once; only
+// Without quotes, the fields are the texts between delimiters. Otherwise csv-parse reads many records at once; only
 // when it refuses them, or counts other records than the splitter, is each record parsed by itself to find the one at fault.
 
 import { isAscii, isUtf8 } from 'node:buffer';
@@ -134,7 +134,7 @@ const parseRecord = (block: RecordBlock, index: number, parsing: Parsing): Parse
   const code = block.spans.faults.get(index) ?? undefined;
   if (code === 'record_too_long') return faultOf(code);
   const record = parseAlone(recordBytes(block, index), parsing);
-  // A fault of the splitter stands, whatever csv-parse makes of the record; it usually says more about it.
+  // A fault of the splitter takes precedence over csv-parse's reading of the record; it usually says more.
   return code === undefined || isFaulty(record) ? record : faultOf(code);
 };
 

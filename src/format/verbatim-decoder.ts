@@ -16,7 +16,7 @@ type Replacement = Buffer | { readonly code: Reject['code']; readonly reason: st
  * Makes the verbatim decoder. Field count, UTF-8 and NUL are the server's to judge: a record that it refuses is found
  * by halving the chunk (run/load/load-carefully.ts).
  *
- * `standInQuote` is the control character that COPY is told to take for the quote when the dialect has none.
+ * `standInQuote` is the control character that COPY gets as its quote if the dialect has none.
  */
 export const createVerbatimDecoder = (
   table: SourceTableSpec,
@@ -50,7 +50,7 @@ export const createVerbatimDecoder = (
   };
 };
 
-/** Each record with one LF behind it: COPY refuses a file that mixes newlines, and counts blank lines as records. */
+/** Each record with one LF after it: COPY refuses a file that mixes newlines, and counts blank lines as records. */
 const decodeOneByOne = (
   block: RecordBlock,
   replacement: (record: Buffer) => Replacement,

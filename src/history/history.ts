@@ -116,7 +116,7 @@ export const selectRun = (runId: number): Query => ({
 });
 
 /**
- * Tables of a run: those with files, those it published, and derived ones that it did not get to publish. A schema of before 0010
+ * Tables of a run: those with files, those it published, and derived ones that it did not get to publish. A schema older than 0010
  * has no `rows_before`.
  */
 export const selectTables = (runId: number): Query => ({

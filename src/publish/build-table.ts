@@ -16,7 +16,7 @@ export const createFromStaging = (names: TableNames, columns: readonly string[],
 });
 
 /**
- * What stands around the text of a SQL file; the length of the first is needed to place the server's errors. In a subquery
+ * The SQL around the text of a SQL file; the length of the first is needed to place the server's errors. In a subquery
  * the server takes one query that changes nothing: no `with x as (delete …)`, no second statement
  * (test/integration/sql-files.test.ts).
  */

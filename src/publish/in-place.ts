@@ -82,7 +82,7 @@ const replaceByKey = async (
   const { primaryKey } = table;
   const dependents = dependentsText(production.dependents);
   if (primaryKey.length === 0) throw new EtlError('ETL_PUBLISH_NO_KEY', { table: table.table, dependents });
-  // As it stands by now: indexes that the declaration changed are gone.
+  // Its current state: indexes that the declaration changed are gone.
   const [now] = await productionTables(client, [table]);
   const key = now!.indexes.find(({ isPrimary }) => isPrimary)!;
   const traded = await tradedIndexes(client, table, now!, key);

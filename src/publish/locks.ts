@@ -2,7 +2,7 @@
 //
 // `lock table a, b` takes one lock after the other, and each table that it has reached is closed to readers while it waits for
 // the next. So the time is bounded for the statement, not for a lock; tables that somebody holds come first, so that it waits
-// with empty hands; and nobody is made to wait behind us for a transaction that has lasted longer than we would.
+// with empty hands; and nobody queues behind us for a transaction that has lasted longer than we would wait.
 // Proved by test/integration/publish-locks.test.ts and test/fault/publish-locked.test.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -30,7 +30,7 @@ export interface DeclaredTable extends TableNames {
   readonly publish: PublishMode;
 }
 
-/** A table that stands built aside and is to be published. */
+/** A table that is built aside and will be published. */
 export interface BuiltTable extends DeclaredTable {
   readonly comment: string | undefined;
   readonly rows: number;

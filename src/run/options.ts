@@ -19,7 +19,7 @@ export interface RunHooks {
   readonly queueName?: string;
   /** Hash that the definition must have: with these parameters, or with those of the run. */
   readonly definition?: { readonly hash: string; readonly params?: RunOptions['params'] };
-  /** Go on with the unfinished run, also when what it was to publish stands already: it was asked for all the same. */
+  /** Continue the unfinished run, even if an earlier run published the same: it was asked for. */
   readonly resume?: boolean;
   readonly onChunk?: (times: LoadTimes) => void;
   /** What the run is part of, when it is traced. */

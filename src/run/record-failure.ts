@@ -21,7 +21,7 @@ export const recordFailure = async (
   { code: errorCode, message: error }: EtlError,
   logger: Logger,
 ): Promise<void> => {
-  // Stopped by hand, or the server itself is what failed: it need not, or cannot, be told.
+  // Stopped on request, or the server itself failed: nothing to record, or no way to.
   if (['ETL_INTERRUPTED', 'ETL_CONNECT', 'ETL_SERVER_LOST'].includes(errorCode)) return;
   const failure = { ...failed, host: hostname(), pid: process.pid, errorCode, error };
   await withClient(address, (client) => keepFailure(client, failure)).catch((cause: unknown) =>

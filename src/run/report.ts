@@ -42,7 +42,7 @@ const listenerError = (cause: unknown): EtlError =>
   new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
 
 /**
- * Tells the host's listener. Nobody waits for one that is asynchronous; when it fails, the next event ends the run, and
+ * Calls the host's listener. An asynchronous one is not awaited; when it fails, the next event ends the run, and
  * the log has it in any case. Proved by test/integration/library.test.ts, "has a listener that fails later".
  */
 const createTellHost = ({ onEvent, logger }: RunSettings): ((event: RunEvent) => void) => {
@@ -54,8 +54,8 @@ const createTellHost = ({ onEvent, logger }: RunSettings): ((event: RunEvent) =>
   return (event) => {
     if (failure !== undefined) throw failure;
     try {
-      const told: unknown = onEvent?.(event);
-      if (told instanceof Promise) told.catch(fail);
+      const returned: unknown = onEvent?.(event);
+      if (returned instanceof Promise) returned.catch(fail);
     } catch (cause) {
       throw listenerError(cause);
     }

@@ -81,7 +81,7 @@ const advance = async (
 
 /**
  * Tables that were built are logged and as large as production: they are not left to a run that may never come. Where the
- * server is gone, or was told to go, the next run finds them.
+ * server is gone, or is shutting down, the next run finds them.
  */
 const dropAfterFailure = async (context: RunContext, error: unknown): Promise<void> => {
   const { address, client, report } = context;
@@ -124,7 +124,7 @@ const endOf = ({ address, settings }: PreparedRun, thrown: unknown): EtlError =>
 
 /** Writes why a run ended into the ledger, over a connection of its own: the run's may be gone. */
 const recordEnd = async ({ address, report }: PreparedRun, runId: number, error: EtlError): Promise<void> => {
-  // A server that is gone cannot be told; a run that somebody else took over is not ours to end.
+  // A server that is gone cannot record it; a run that another process took over is not ours to end.
   if (
     retryOf(error) === 'server' ||
     ['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)
@@ -147,7 +147,7 @@ const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
 
 /**
  * The run that is published already: by an earlier attempt, whose commit arrived though its connection was lost, or by another
- * delivery of the job. A worker that was paused on its way here does not know of that one; whoever holds the lock can.
+ * delivery of the job. A worker that was paused on its way here does not know of that one; the holder of the lock can.
  */
 const publishedBefore = async (
   { client, jobId }: RunContext,
@@ -183,8 +183,8 @@ const attempt = async (
   }
   memory.planned ??= await step(context, 'plan', () => planSources(spec, settings.workingDirectory));
   if (memory.run === undefined) {
-    const anew = settings.fullRefresh || settings.fresh;
-    const asked = { anew, resume: hooks.resume ?? false };
+    const startOver = settings.fullRefresh || settings.fresh;
+    const asked = { startOver, resume: hooks.resume ?? false };
     const outset = await findOutset(context, hashes, memory.planned, asked);
     if (outset.standing !== undefined) {
       if (back !== undefined) context.report.emit(back);

@@ -3,11 +3,11 @@
 import pMap from 'p-map';
 import { filesAtOnceMax } from '../limits.ts';
 
-/** What became of one file; of one behind a failure, nothing. */
+/** The result of one file; undefined after a failure. */
 type Outcome<Result> = { readonly result: Result } | { readonly error: unknown } | undefined;
 
 /**
- * The results of `work`, in the order of the files. When it fails for several, the first of them in that order is told, as if
+ * The results of `work`, in the order of the files. If it fails for several, the first of them in that order is reported, as if
  * they had been looked at one after the other; none is begun after a failure.
  */
 export const withFilesAtOnce = async <File, Result>(

@@ -1,4 +1,4 @@
-// Where the files of a path must be when a parameter had a part in it: whoever gives parameters does not choose what is read.
+// Where the files of a path must be if a parameter is part of it: parameters do not choose which files are read.
 
 import { isAbsolute, relative, resolve } from 'node:path';
 
@@ -44,7 +44,7 @@ export const confinementOf = (
     const before = pattern.slice(0, Math.min(...places));
     return resolve(workingDirectory, before.slice(0, before.lastIndexOf('/') + 1));
   }
-  // A text that stands in the path as something else, such as decoded, can still lead upwards.
+  // A text that appears in the path in another form, such as decoded, can still lead upwards.
   const mayClimb = leading.some((text) => climbing.test(text));
   return mayClimb ? resolve(workingDirectory, namedDirectory(pattern)) : undefined;
 };

@@ -23,7 +23,7 @@ const entryLike = (name: string, what: 'isFile' | 'isDirectory'): Dirent => {
 
 /**
  * An entry as the crawler is to see it. What a broken link led to may have been a file or a directory: it is taken for both,
- * and whoever opens what the pattern matches of it is told by the system what is wrong. Pipes, sockets and devices pass for
+ * and opening a match of the pattern gives the system's own error. Pipes, sockets and devices pass for
  * files, so that one that the pattern matches is refused by name and not passed over.
  */
 const seenAs = async (directory: string, entry: Dirent): Promise<readonly Dirent[]> => {

@@ -102,7 +102,7 @@ const exclusionIn = async (
 
 /**
  * Lists the files of a source: patterns in declared order, files of one glob by name, each file once, however many links
- * lead to it; without those that an exclusion names, wherever in the list it stands. `texts` are those of parameters, which
+ * lead to it; without those that an exclusion names, anywhere in the list. `texts` are those of parameters, which
  * must not lead out of what the patterns name.
  *
  * Errors: ETL_SOURCE_NOT_FOUND when a path or glob matches nothing; ETL_SOURCE_UNREADABLE, also for a directory or a broken

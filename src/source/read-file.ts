@@ -75,7 +75,7 @@ const blocksAtOnce = 3;
 
 /**
  * Yields the bytes [start, end) of a file in blocks of at most `blockBytes`, and reads ahead by one. A block's memory is used
- * again: its bytes stand until the second block behind it is asked for. Fresh memory for each would cost as much as reading.
+ * again: its bytes stay valid until the second block after it is requested. Fresh memory for each would cost as much as reading.
  * Ends early when the file is shorter than it was: the receiver compares what came with what was planned.
  * Errors: ETL_SOURCE_UNREADABLE.
  */
@@ -105,7 +105,7 @@ export async function* readRange(
       const block = await reading.catch(fail);
       if (block.length === 0) return;
       reading = readNext();
-      // Told when its turn comes, which may be never.
+      // Reported when its turn comes, which may be never.
       reading.catch(() => undefined);
       yield block;
     }

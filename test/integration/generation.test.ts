@@ -88,7 +88,7 @@ describe('a run that was cancelled', () => {
   const cancelled = { code: 'ETL_RUN_CANCELLED', message: 'cancelled' };
   it.each([
     { who: 'the job that it was cancelled for', job: 'run-1', goesOn: false },
-    { who: 'a job that asks anew', job: 'run-2', goesOn: true },
+    { who: 'a job that asks again', job: 'run-2', goesOn: true },
     { who: 'a person', job: undefined, goesOn: true },
   ])('is gone on with by $who: $goesOn', async ({ job, goesOn }) => {
     await withChunkFile(database.url, { content, columns }, async ({ client, file }) => {

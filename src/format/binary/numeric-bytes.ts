@@ -44,7 +44,7 @@ export const putNumericText = (out: RowBytes, text: string): void => {
   );
 };
 
-/** Writes `digits` with the decimal point behind the `pointAt`-th of them, shown with `scale` decimals. */
+/** Writes `digits` with the decimal point after the `pointAt`-th of them, shown with `scale` decimals. */
 const putDigits = (
   out: RowBytes,
   isNegative: boolean,
@@ -52,7 +52,7 @@ const putDigits = (
   pointAt: number,
   scale: number,
 ): void => {
-  // Zeros in front make the first group whole; the point then stands between two groups.
+  // Zeros in front make the first group whole; then the point is between two groups.
   const lead = ((-pointAt % 4) + 4) % 4;
   const padded = '0'.repeat(lead) + digits;
   const groups: number[] = [];

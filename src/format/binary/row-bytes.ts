@@ -34,7 +34,7 @@ export const putInt32 = (out: RowBytes, value: number): void => {
   out.at = at + 4;
 };
 
-/** The length -1 that stands for null. */
+/** The length -1 means null. */
 export const putNull = (out: RowBytes): void => {
   reserve(out, 4);
   putInt32(out, -1);
@@ -42,7 +42,7 @@ export const putNull = (out: RowBytes): void => {
 
 const twoTo32 = 2 ** 32;
 
-/** A whole number within ±2^53 as eight bytes behind their length. */
+/** A whole number within ±2^53 as eight bytes after their length. */
 export const putInt64 = (out: RowBytes, value: number): void => {
   reserve(out, 12);
   putInt32(out, 8);
@@ -100,8 +100,8 @@ export const putBytes = (out: RowBytes, bytes: Buffer, start: number, end: numbe
   out.at = at + end - start;
 };
 
-/** What stands before the first row: signature, flags, no header extension. */
+/** Bytes before the first row: signature, flags, no header extension. */
 export const binaryHead = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 
-/** What stands behind the last row. */
+/** Bytes after the last row. */
 export const binaryTail = Buffer.from([0xff, 0xff]);

@@ -45,7 +45,7 @@ const neighbour = (value: number, away: boolean): number => {
 /**
  * The float4 nearest to a decimal whose nearest double is `value`.
  *
- * Rounding twice goes wrong only when the double stands exactly between two float4: then the text decides on which side
+ * Rounding twice goes wrong only if the double is exactly between two float4: then the text decides on which side
  * the decimal really is. Proved by test/integration/compiled.test.ts, "120,000 literals".
  */
 export const nearestSingle = (value: number, text: () => string): number => {

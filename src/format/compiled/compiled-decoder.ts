@@ -1,6 +1,6 @@
 // The compiled decoder: bytes in, rows of COPY's binary format out, without a text for a field of the usual kind.
 //
-// It may be unsure, but never wrong: a record that it does not take as it stands is judged by the record judge, which
+// It may be unsure, but never wrong: a record that it does not accept as it is goes to the record judge, which
 // also words the rejects, so that both decoders give the same rows and the same rejects by construction. So is a record
 // over which a function of the pipeline throws: the judge calls it again, and says where.
 // Proved by test/unit/format/compiled-oracle.test.ts and test/integration/compiled.test.ts.

@@ -11,7 +11,7 @@ import { encoderOf } from './text-encoder.ts';
 
 /** A table for files with one header, ready for the routine. */
 export interface RowPlan {
-  /** Stands at `planAt`; begins with the slots. */
+  /** At `planAt`; begins with the slots. */
   readonly bytes: Buffer;
   readonly slotsEnd: number;
   readonly columnsAt: number;
@@ -34,7 +34,7 @@ interface PlanWriter {
   end: number;
 }
 
-/** Puts bytes behind the others; returns their address. */
+/** Appends bytes; returns their address. */
 const place = (writer: PlanWriter, bytes: Buffer): number => {
   const address = writer.end;
   writer.parts.push(bytes);

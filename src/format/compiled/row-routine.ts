@@ -38,7 +38,7 @@ export interface WindowPart {
 /** The table whose records are in the memory: one thread decodes one block at a time, whichever tables it loads. */
 let current: RowTable | undefined;
 
-/** What a function of the pipeline throws is told by the judge, with the record's place: here it only says "not sure". */
+/** The judge reports what a function of the pipeline throws, with the record's place: here the answer is only "not sure". */
 const unlessThrown = (otherwise: number, ask: () => number): number => {
   try {
     return ask();

@@ -16,7 +16,7 @@ const newlineBytesMax = 2;
 
 const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
-/** Yields the records of a block in order: without a fault, of whole characters, one behind the other, and not too many. */
+/** Yields the records of a block in order: without a fault, of whole characters, one after the other, and not too many. */
 export function* windowsOf(block: RecordBlock): Generator<Window, void> {
   const { starts, ends, faults } = block.spans;
   const records = starts.length;

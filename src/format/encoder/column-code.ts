@@ -63,7 +63,7 @@ const takeToken = (v: Variables, list: Local, call: Call): Code =>
     ),
   );
 
-/** (column, out) -> the address behind the value, or 0: the record is refused, or at least this column is not sure. */
+/** (column, out) -> the address after the value, or 0: the record is refused, or at least this column is not sure. */
 export const encodeColumn = functionOf(2, variables, (v, call) => {
   const byText = call('encodeByText', i32.load(v.column.get, column.index), v.out.get);
   const takeField = sequence(

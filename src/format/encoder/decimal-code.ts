@@ -36,10 +36,10 @@ const variables = {
   end: 'i32',
   digit: 'i32',
   negative: 'i32',
-  /** 0 or 1; and the digits behind it. */
+  /** 0 or 1; and the digits after it. */
   point: 'i32',
   scale: 'i32',
-  /** Bytes behind the sign, then digits. */
+  /** Bytes after the sign, then digits. */
   length: 'i32',
   value: 'i64',
   /** Eight characters, the last one in the highest byte. */
@@ -54,7 +54,7 @@ const none = leaveWith(i64.const(-1n));
 /** The same byte eight times. */
 const eight = (byte: number): Code => i64.const(BigInt.asIntN(64, BigInt(byte) * 0x0101010101010101n));
 
-/** Takes the point out of the word: what stands before it moves up, and a 0 comes in. */
+/** Takes the point out of the word: the bytes before it move up, and a 0 comes in. */
 const takeOutPoint = (v: Variables): Code =>
   sequence(
     v.point.set(i32.const(1)),
@@ -105,7 +105,7 @@ const scanWord = (v: Variables): Code => {
   );
   return sequence(
     v.bits.set(i64.extend(i32.shl(i32.sub(i32.const(8), v.length.get), i32.const(3)))),
-    // Zeros take the place of what stands before the field.
+    // Zeros replace the bytes before the field.
     v.word.set(
       i64.or(
         i64.shl(i64.shr(i64.load(i32.sub(v.end.get, i32.const(8))), v.bits.get), v.bits.get),

@@ -72,7 +72,7 @@ export const takeOffDoubles = functionOf(
   },
 );
 
-/** (first, start, end) -> 0: sets the slots of the record whose first delimiter stands at `first` of the list. */
+/** (first, start, end) -> 0: sets the slots of the record whose first delimiter is at `first` of the list. */
 export const placeFields = functionOf(
   3,
   {

@@ -5,7 +5,7 @@ import { column } from './memory.ts';
 /** A field of a column's layout: a number of 32 or 64 bits, or the address of a pattern's literals. */
 type FieldType = 'i32' | 'i64' | 'literals';
 
-/** Each literal of a pattern: its place, and the byte that stands there. */
+/** Each literal of a pattern: its place, and the byte at that place. */
 export type Literals = readonly (readonly [place: number, byte: number])[];
 
 const day = { length: 'i32', year: 'i32', month: 'i32', day: 'i32', literals: 'literals' } as const;
@@ -61,7 +61,7 @@ const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {
 const layouts = Object.entries(kinds).map(([name, { routine, layout }], index) => ({
   name,
   routine,
-  /** What stands in `column.kind`; 0 is `notFromBytes`. */
+  /** The number in `column.kind`; 0 is `notFromBytes`. */
   number: index + 1,
   ...offsetsOf(layout),
 }));

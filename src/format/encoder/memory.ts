@@ -13,9 +13,9 @@ export const overrun = 16;
 export const state = {
   /** Address in the list of the first delimiter that is not before the next record. */
   next: 0,
-  /** Address of the delimiter behind the last. */
+  /** Address after the last delimiter. */
   listEnd: 4,
-  /** Address of the byte behind the last row. */
+  /** Address after the last row. */
   out: 8,
   copied: 12,
   filtered: 16,
@@ -47,7 +47,7 @@ export const wanted = { no: 0, yes: 1, unsure: 2 };
 
 export const stopped = { atEnd: 0, unsure: 1, full: 2 };
 
-/** Parts of a glued value, one behind the other; no date is longer. */
+/** Parts of a joined value, one after the other; no date is longer. */
 export const glueAt = 128;
 export const glueBytes = 64;
 /** Groups of a numeric, the lowest first. */
@@ -60,14 +60,14 @@ export const monthDaysAt = wholePowersAt + 16 * 8;
 export const textAt = 1024;
 export const startsAt = textAt + windowBytes + groupBytes;
 export const endsAt = startsAt + 4 * windowBytes;
-/** Every byte may be a delimiter; one that is beyond them all stands behind the last. */
+/** Every byte may be a delimiter; one that is beyond them all follows the last. */
 export const delimitersAt = endsAt + 4 * windowBytes;
 export const outAt = delimitersAt + 4 * windowBytes + 64;
 export const outEnd = outAt + outBytes;
 /** The table's slots, columns, tokens and constants. */
 export const planAt = outEnd + 64;
 
-/** A field that is wanted: 4 x its place in the record, and where it stands in the current one. */
+/** A field that is wanted: 4 x its place in the record, and its position in the current one. */
 export const slot = { place: 0, start: 4, end: 8, bytes: 12 };
 
 /** A column, as offsets of i32; what is its kind's own follows: see kinds.ts. */

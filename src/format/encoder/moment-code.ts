@@ -46,7 +46,7 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 const dayField = (v: Variables, field: Parameters<typeof offsetOf<'date'>>[1]): Code =>
   i32.load(v.column.get, offsetOf('date', field));
 
-/** Every literal of the pattern stands where it should. */
+/** Whether every literal of the pattern is in its place. */
 const checkLiterals = (v: Variables): Code =>
   sequence(
     v.at.set(dayField(v, 'literals')),

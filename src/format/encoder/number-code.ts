@@ -89,7 +89,7 @@ export const readDouble = functionOf(
 /**
  * (column, start, end, out) -> the address after the value, or 0.
  *
- * Rounding the double to float4 rounds twice, which goes wrong only when the double stands exactly between two float4:
+ * Rounding the double to float4 rounds twice, which goes wrong only if the double is exactly between two float4:
  * single.ts decides those.
  */
 export const readReal = functionOf(

@@ -29,7 +29,7 @@ export const encoderModule = {
   imported: {
     /** (column's place, address) -> the address after the value that was written there, or 0: refused or not sure. */
     encodeByText: 2,
-    /** () -> whether the record that stands in the slots is wanted, as `wanted` says. */
+    /** () -> whether the record in the slots is wanted, as `wanted` says. */
     isWanted: 0,
   },
   functions: {

@@ -39,7 +39,7 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const set = (address: number, value: Code): Code => i32.store(zero, address, value);
 
-/** Leaves the routine; what it came to stands in its state. */
+/** Leaves the routine; its result is in its state. */
 const stop = (v: Variables, reason: number): Code =>
   sequence(
     set(state.next, v.next.get),

@@ -1,4 +1,4 @@
-// Sixty-four bytes as bits: where a byte stands, and which bytes lie within quotes.
+// Sixty-four bytes as bits: the places of a byte, and which bytes are within quotes.
 
 import { i32, i64, sequence, v128, type Code, type Local } from './wasm-code.ts';
 

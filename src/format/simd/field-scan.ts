@@ -5,7 +5,7 @@ import { i32, i64, loopWhile, sequence, v128, when, type Code, type Local } from
 import { functionOf, type FunctionCode } from './wasm-module.ts';
 
 const variables = {
-  // Addresses of the first byte to look at and behind the last.
+  // Addresses of the first byte to read and after the last.
   from: 'i32',
   to: 'i32',
   delimiter: 'i32',
@@ -45,13 +45,13 @@ const listDelimiters = (v: Variables): Code =>
     v.delimiterBits.set(i64.and(v.delimiterBits.get, i64.sub(v.delimiterBits.get, i64.const(1n)))),
   );
 
-/** Behind the last delimiter of a text. */
+/** After the last delimiter of a text. */
 const beyond = 0x7fffffff;
 
 /**
- * (from, to, delimiter, quote) -> the address behind the last delimiter's, where one stands that is beyond them all.
+ * (from, to, delimiter, quote) -> the address after the last delimiter's, where there is one that is beyond them all.
  *
- * Lists the addresses of the delimiters of whole records without a fault. The group behind `to` must hold none.
+ * Lists the addresses of the delimiters of whole records without a fault. The group after `to` must contain none.
  */
 export const scanFields = (listAt: number): FunctionCode =>
   functionOf(4, variables, (v) =>

@@ -54,7 +54,7 @@ const addScanned = (list: RecordList): void => {
   if (scanned[state.special] !== 0) list.plain = false;
 };
 
-/** Where a pass stands: at the first record that it did not take. */
+/** The position of a pass: the first record that it did not take. */
 export interface Cursor {
   /** Offset in the block. */
   at: number;
@@ -62,7 +62,7 @@ export interface Cursor {
   line: number;
 }
 
-/** Lists regular records from `cursor` on, and moves it behind them. */
+/** Lists regular records from `cursor` on, and moves it after them. */
 export type RecordPass = (cursor: Cursor) => void;
 
 /** Makes the pass over one block; it must not change meanwhile. */

@@ -19,7 +19,7 @@ const windowBytes = 64 * 1024;
 
 /** State of a pass, kept in memory between windows: places of i32. */
 export const state = { start: 0, line: 1, lines: 2, inside: 3, special: 4, found: 5 };
-/** The byte before the window stands right before it. */
+/** The byte before the window is directly before it. */
 const windowAt = 64;
 const startsAt = windowAt + windowBytes;
 /** Every byte may be a record of its own. */
@@ -29,7 +29,7 @@ const linesAt = endsAt + listBytes;
 const memoryBytes = linesAt + listBytes;
 
 const types = {
-  // Of the first byte to look at and behind the last, in memory; and of the memory's place 0 in the block.
+  // Of the first byte to read and after the last, in memory; and of the memory's place 0 in the block.
   from: 'i32',
   to: 'i32',
   base: 'i32',
@@ -113,7 +113,7 @@ const judgeQuotes = sequence(
   parities(v.insideBits),
   v.insideBits.set(i64.xor(v.insideBits.get, v.inside.get)),
   v.closing.set(i64.and(v.quoteBits.get, i64.not(v.insideBits.get))),
-  // A carriage return has a line feed behind it.
+  // A line feed follows a carriage return.
   v.irregular.set(
     i64.and(follows(v.returnBits.get, isByte(v.before.get, i32.const(CR))), i64.not(v.lineBits.get)),
   ),
@@ -135,7 +135,7 @@ const judgeQuotes = sequence(
       ),
     ),
   ),
-  // A closing quote has the field's end behind it, or the quote that doubles it.
+  // The field's end follows a closing quote, or the quote that doubles it.
   v.irregular.set(
     i64.or(
       v.irregular.get,

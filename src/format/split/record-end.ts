@@ -220,7 +220,7 @@ export const recordAt = (
       ? { ...walk.found, fault: faultOf(walk, grammar) }
       : undefined;
   }
-  // Whoever follows a walk that is too long may end where it did.
+  // A walk that follows one that is too long may end where that one did.
   if (walk.found !== undefined) walk.at -= 1;
   if (lost.walk === undefined || walk.at >= lost.walk.at) lost.walk = walk;
   const line = lineAt(block, start, atEnd, grammar);

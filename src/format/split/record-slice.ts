@@ -16,7 +16,7 @@ const faultsBetween = (faults: RecordSpans['faults'], from: number, to: number):
   return own;
 };
 
-/** The records [from, to) of a block as a block of their own. What stands before the first of them is left out. */
+/** The records [from, to) of a block as a block of their own. Bytes before the first of them are left out. */
 export const sliceBlock = (block: RecordBlock, from: number, to: number): RecordBlock => {
   const { bytes, spans, position } = block;
   const firstByte = spans.starts[from]!;

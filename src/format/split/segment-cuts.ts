@@ -5,10 +5,10 @@ import { recordBlocks } from './record-blocks.ts';
 import type { Splitter } from './splitter.ts';
 
 /**
- * Yields positions at which a file may be cut, each at least `segmentBytes` behind the one before it and behind `start`:
+ * Yields positions at which a file may be cut, each at least `segmentBytes` after the one before it and after `start`:
  * where a record, or a blank line before one, begins. The file's end is none. Memory: as `recordBlocks`.
  *
- * A cut is known once a read lies behind it. Segments give the records and the rejects that the whole file gives
+ * A cut is known once the read after it has arrived. Segments give the records and the rejects that the whole file gives
  * (test/unit/format/split/segment-cuts.test.ts).
  */
 export async function* segmentCuts(

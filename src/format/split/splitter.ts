@@ -149,7 +149,7 @@ const splitBlock = (
 /**
  * Makes the splitter for a dialect, a number of fields, and how the lines of the file end.
  *
- * What it returns covers whole records only; the caller hands the rest in again with more bytes behind it. When a block
+ * What it returns covers whole records only; the caller passes the rest again with more bytes after it. When a block
  * of more than `recordBytesMax` + 1 bytes holds no whole record (`consumed` is 0), that line is too long, or a comment:
  * see record-blocks.ts.
  */

@@ -81,7 +81,7 @@ const adoptAsItWas = async (context: RunContext, runId: number): Promise<Lease> 
   return adopt(context, runId);
 };
 
-/** Says where a continued run stands. */
+/** Reports the progress of a continued run. */
 const announceResume = async ({ client, report }: RunContext, runId: number): Promise<void> => {
   const chunks = await loadedChunks(client, runId);
   const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0);
@@ -105,7 +105,7 @@ const announcePlan = (
 
 /**
  * Begins: continues the newest unfinished run of the pipeline, or writes a new one and says why.
- * `back` is told when the server was waited for, unless a crash cost more than it says.
+ * `back` is reported if the run waited for the server, unless a crash cost more than it says.
  */
 export const beginRun = async (
   context: RunContext,

@@ -77,7 +77,7 @@ const outsetOf = async (
   client: Client,
   { spec, hashes }: Definition,
   planned: readonly PlannedTable[],
-  anew: boolean,
+  startOver: boolean,
 ): Promise<OutsetPlan> => {
   const trust = await refuseStrangers(client, spec.name);
   const { found, known } = await schemaVersions(client, trust);
@@ -91,7 +91,7 @@ const outsetOf = async (
   const why: string[] = [];
   const emit = (event: RunEvent): void => void (event.type === 'notice' && why.push(event.message));
   const epoch = (await readEpoch(client)) ?? '';
-  const asked = { anew, resume: false };
+  const asked = { startOver, resume: false };
   const { beginning, standing } = await lookAtOutset(
     { client, spec, epoch, report: { emit } },
     hashes,

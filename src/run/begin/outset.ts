@@ -23,7 +23,7 @@ export interface Outset {
 
 export interface Asked {
   /** Everything is to be loaded again. */
-  readonly anew: boolean;
+  readonly startOver: boolean;
   /** An unfinished run was asked for, though its files may be those that are published: a refresh that was stopped. */
   readonly resume: boolean;
 }
@@ -68,20 +68,20 @@ export const lookAtOutset = async (
   context: Looking,
   hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
-  { anew, resume }: Asked,
+  { startOver, resume }: Asked,
 ): Promise<Outset> => {
   const latest = await latestRun(context.client, context.spec.name);
-  const beginning = await decide(context, latest, hashes, planned, anew);
+  const beginning = await decide(context, latest, hashes, planned, startOver);
   const isAsItWas =
     beginning.kind === 'resume' &&
     beginning.changes.length === 0 &&
     latest?.definitionHash === hashes.definition;
   const goesOn = isAsItWas || (resume && latest?.state !== 'published');
-  const standing = anew || goesOn ? undefined : await standingRun(context, hashes.definition, planned);
+  const standing = startOver || goesOn ? undefined : await standingRun(context, hashes.definition, planned);
   return { latest, beginning, isAsItWas, standing };
 };
 
-/** The same for who holds the pipeline's lock: nobody loads for an unfinished run any more when its changes are told. */
+/** The same for who holds the pipeline's lock: nobody loads for an unfinished run any more when its changes are reported. */
 export const findOutset = async (
   context: Looking,
   hashes: DefinitionHashes,
@@ -93,7 +93,7 @@ export const findOutset = async (
   if (standing !== undefined || beginning.kind === 'new' || beginning.changes.length === 0) return outset;
   // A chunk in flight may be the first of a file that has changed.
   await runQuery(context.client, fenceRun(beginning.runId));
-  return { ...outset, beginning: await decide(context, latest, hashes, planned, asked.anew) };
+  return { ...outset, beginning: await decide(context, latest, hashes, planned, asked.startOver) };
 };
 
 /** Why a run is not simply continued, a line each. */

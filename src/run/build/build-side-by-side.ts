@@ -1,4 +1,4 @@
-// Builds the tables of a pipeline side by side, each as soon as what it is made from stands.
+// Builds the tables of a pipeline side by side, each as soon as its sources are built.
 
 import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type { TableSpec } from '../../declaration.ts';
@@ -47,7 +47,7 @@ const isFull = (error: unknown): boolean =>
 
 /**
  * Builds every table over at most as many connections as the run has workers. The first failure ends the others' work
- * where it stands, and all connections are closed when it is thrown.
+ * where it is, and all connections are closed when it is thrown.
  *
  * Errors: those of `build`; ETL_SERVER_LOST, also when the connection is lost that holds the pipeline's lock: without it
  * the tables may be somebody else's.

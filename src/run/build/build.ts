@@ -39,7 +39,7 @@ const fillTyped = async (context: RunContext, table: SourceTableSpec): Promise<n
 const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promise<number> => {
   const { client, spec } = context;
   const names = namesOf(context.spec, table);
-  const [before, behind] = aroundSql(names);
+  const [before, after] = aroundSql(names);
   const view = quoteName(names.buildSchema, `${table.name}_staging`);
   return withTransaction(client, async () => {
     // First on the search path, where nobody else can create anything.
@@ -47,7 +47,7 @@ const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promi
       await client.query(`create view ${view} as select * from ${stagingTable(spec.name, table.name)}`);
     const filled = await withPath(client, [names.buildSchema, ...names.path], () =>
       // The extended protocol takes one statement only: a second one in the file is refused by the server.
-      client.query({ text: before + sql.text + behind, queryMode: 'extended' } as { text: string }),
+      client.query({ text: before + sql.text + after, queryMode: 'extended' } as { text: string }),
     ).catch((cause: unknown) => {
       throw transformError(sql, before.length, cause);
     });

@@ -24,7 +24,7 @@ export interface FileLoad {
   readonly rejectsMax: number;
   /** Breaks the chunk off: the segment was left, or the run aborted. */
   readonly breakOff: AbortSignal;
-  /** Told of bytes and counts as they are decoded; told the negative when a chunk is rolled back. */
+  /** Called with bytes and counts as they are decoded; with the negative when a chunk is rolled back. */
   readonly onDecoded: (bytes: number, counts: Counts) => void;
 }
 

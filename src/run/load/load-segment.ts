@@ -21,13 +21,13 @@ export interface SegmentTask {
   readonly byteEnd: number | null;
 }
 
-/** Who is told how a segment comes along, and what may stop it, from gently to at once. */
+/** Callbacks for the progress of a segment, and signals that stop it, from gently to at once. */
 export interface SegmentWatch {
   /** Bytes and counts as they are decoded; the negative when a chunk is rolled back. */
   readonly onDecoded: (bytes: number, counts: Counts) => void;
   /** Called when a chunk is committed, with where its time went; what it throws ends the segment. */
   readonly afterChunk: (times: LoadTimes, news: ChunkNews) => void;
-  /** Called with the byte where the file's data ends, as far as can be told: where that is not known before it was read. */
+  /** Called with the byte where the file's data ends, as far as is known: if that is not known before it was read. */
   readonly onFileEnd: (byte: number) => void;
   /** Ends the segment after the chunk in flight. */
   readonly drain: AbortSignal | undefined;

@@ -1,4 +1,4 @@
-// A loading thread: decodes and copies one segment at a time over a connection of its own, as the main thread tells it.
+// A loading thread: decodes and copies one segment at a time over a connection of its own, at the main thread's request.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { EtlError } from '../../errors.ts';
@@ -42,7 +42,7 @@ const say = (message: FromThread): void => port.postMessage(message);
 let stops: Readonly<Record<Stop, AbortController>> | undefined;
 const making = (async () =>
   createSegmentLoader(file === undefined ? setup : await withTablesOf(setup, file)))();
-// Told to whoever gives the first segment.
+// Reported for the first segment.
 making.catch(() => undefined);
 
 /** Gathers what is decoded, and says it from time to time: each message wakes the main thread. */

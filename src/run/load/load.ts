@@ -168,7 +168,7 @@ export const loadMissing = async (
   const chunks = await loadedChunks(context.client, runId);
   const missing = missingSegments(run.files, chunks);
   if (missing.length === 0) {
-    // A process that was killed behind its last commit left the job of that commit.
+    // A process killed right after its last commit leaves that job queued.
     if (chunks.length > 0) await forgetJobs(context, runId);
     followTables(context, run, chunks);
     return new Map();

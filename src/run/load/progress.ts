@@ -1,4 +1,4 @@
-// Totals of each table while it loads, told at most ten times a second.
+// Totals of each table while it loads, reported at most ten times a second.
 
 import type { LoadedChunkRow } from '../../checkpoint/ledger.ts';
 import { progressIntervalMs } from '../../limits.ts';

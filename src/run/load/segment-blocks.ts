@@ -20,7 +20,7 @@ export interface SegmentBlocks {
   readonly chunkBytes: number;
   /** The segment ends where the file does, wherever that is. */
   readonly isOpenEnded: boolean;
-  /** Where the file ends, as far as can be told by now; undefined: its end was known before. */
+  /** Where the file ends, as far as is known by now; undefined: its end was known before. */
   readonly expectedEnd: () => number | undefined;
   readonly close: () => Promise<void>;
 }

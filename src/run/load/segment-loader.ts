@@ -33,7 +33,7 @@ export interface SegmentLoader {
   readonly close: () => Promise<void>;
 }
 
-/** Makes a loader, which connects while its first segment is on the way: whoever makes one has work for it. */
+/** Makes a loader, which connects while its first segment is on the way: every caller has work for it. */
 export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
   const { address, lease, chunkBytes } = setup;
   const loads = new Map(

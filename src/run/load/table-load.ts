@@ -11,7 +11,7 @@ import { createRecordDecoder } from '../../format/record-decoder.ts';
 import { createSplitter, type Splitter } from '../../format/split/splitter.ts';
 import { createVerbatimDecoder } from '../../format/verbatim-decoder.ts';
 
-/** What stands before and behind the rows of one COPY. */
+/** Bytes before and after the rows of one COPY. */
 export interface CopyFrame {
   readonly head: Buffer;
   readonly tail: Buffer;

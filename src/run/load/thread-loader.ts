@@ -17,7 +17,7 @@ const threadModule = new URL(`./load-thread${extname(import.meta.url)}`, import.
 interface Running {
   readonly watch: SegmentWatch;
   readonly settle: (error?: unknown) => void;
-  /** What the watch threw; told once the thread has stopped. */
+  /** What the watch threw; reported once the thread has stopped. */
   refusal?: { readonly error: unknown };
 }
 
@@ -38,7 +38,7 @@ const passOn = (watch: SegmentWatch, say: (message: ToThread) => void): (() => v
   return () => undo.forEach((remove) => remove());
 };
 
-/** Tells the watch; what it throws (it tells callers in turn) ends the segment, and not the process. */
+/** Calls the watch; what it throws (it calls callers in turn) ends the segment, and not the process. */
 const tell = (running: Running, how: Stop, say: (message: ToThread) => void, news: () => void): void => {
   try {
     news();

@@ -34,7 +34,7 @@ export interface PlainError {
   readonly message: string;
   readonly stack: string | undefined;
   readonly cause: PlainError | undefined;
-  /** Code of an error of ours, which is made anew from it. */
+  /** Code of an error of ours, which is created again from it. */
   readonly ours: ErrorCode | undefined;
   /** `details` of an error of ours; of others what they carry in texts and numbers: SQLSTATE, column, detail … */
   readonly details: ErrorDetails;

@@ -46,10 +46,10 @@ type Tell = (messages: readonly (string | undefined)[]) => void;
 
 /** Says everything once, and who is in the way of each table once: who holds it may change with every look. */
 const createTellers = ({ report }: RunContext) => {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const once = (what: string, message: string): void => {
-    if (told.has(what)) return;
-    told.add(what);
+    if (reported.has(what)) return;
+    reported.add(what);
     report.emit({ type: 'notice', message });
   };
   const tell: Tell = (messages) => {

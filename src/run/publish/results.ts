@@ -1,4 +1,4 @@
-// What a run came to, read back from the ledger; and whether the last published run still stands.
+// The results of a run, read back from the ledger; and whether the last published run is still current.
 
 import { fileKey } from '../../checkpoint/decide.ts';
 import { fileTotals, type FileTotals, type NewFile } from '../../checkpoint/ledger.ts';

@@ -1,4 +1,4 @@
-// Nothing to do, continue, or begin anew: every situation as one row.
+// Nothing to do, continue, or start over: every situation as one row.
 
 import { describe, expect, it } from 'vitest';
 import { decideBeginning, type Situation } from '../../../src/checkpoint/decide.ts';

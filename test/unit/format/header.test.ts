@@ -269,7 +269,7 @@ describe('readHeader', () => {
       name: 'a stray quote',
       input: 'a,b"c\n',
       code: 'ETL_HEADER_INVALID',
-      says: 'a quote stands within field 2, which does not begin with one',
+      says: 'there is a quote within field 2, which does not begin with one',
     },
     {
       name: 'text after a closing quote',

@@ -102,7 +102,7 @@ const rejectCases: readonly RejectCase[] = [
     bad: '1,x"y',
     code: 'quote',
     column: 'b',
-    reason: 'a quote stands within field 2 (b), which',
+    reason: 'there is a quote within field 2 (b), which',
   },
   {
     name: 'text behind a closing quote',

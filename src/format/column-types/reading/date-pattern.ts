@@ -21,7 +21,7 @@ type PartName = Exclude<keyof typeof part, 'fractionEnd' | 'offsetEnd'>;
 interface Token {
   readonly part: PartName;
   readonly step: Step;
-  /** Of a token without fixed length: what it would run into if that stood right behind it. */
+  /** Of a token without fixed length: what it would run into if that followed directly. */
   readonly runsInto?: RegExp;
   readonly startsWithDigit: boolean;
   readonly clock?: 12 | 24;
@@ -63,7 +63,7 @@ const tokens: ReadonlyMap<string, Token> = new Map<string, Token>([
 
 const isLiteral = (piece: string): boolean => piece === 'T' || !/\p{L}/u.test(piece);
 
-/** Runs of one letter, and what stands between them. */
+/** Runs of one letter, and the texts between them. */
 const split = (pattern: string): readonly string[] => pattern.match(/(\p{L})\1*|[^\p{L}]+/gu) ?? [];
 
 const namesOf = (pieces: readonly string[]): ReadonlyMap<PartName, string> => {
@@ -141,7 +141,7 @@ export const patternParts = (pattern: string): ReadonlySet<PartName> =>
 
 /**
  * Compiles a pattern without problems. The function reads a whole text and gives its parts, or undefined when
- * the text does not fit; the parts are one object, written anew by every call.
+ * the text does not fit; the parts are one object, which every call overwrites.
  */
 export const compilePattern = (pattern: string): ((text: string) => DateParts | undefined) => {
   const steps = split(pattern).map((piece) => tokens.get(piece)?.step ?? literal(piece));

@@ -26,7 +26,7 @@ export const offsetEnd = (text: string, at: number): number => {
 
 const partAt = (text: string, at: number, end: number): number => (at < end ? readTwo(text, at) : 0);
 
-/** Whether the server takes the offset ±HH[:mm[:ss]] or Z that stands in [at, end). */
+/** Whether the server takes the offset ±HH[:mm[:ss]] or Z in [at, end). */
 export const isOffsetAt = (text: string, at: number, end: number): boolean =>
   end === at + 1 ||
   (partAt(text, at + 1, end) <= offsetHoursMax &&
