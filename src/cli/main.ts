@@ -29,7 +29,7 @@ const report = (thrown: unknown, args: readonly string[], io: Io): number => {
   return exitOf(error);
 };
 
-/** Of a command that there is not, commander shows the program's help without a word: it has a word for running one. */
+/** `help` of an unknown command would show the program's help without an error; running the command reports the error. */
 const withoutIdleHelp = (args: readonly string[]): readonly string[] => {
   const isKnown =
     args[1] === undefined || args[1] === 'help' || commands.some(({ name }) => name === args[1]);

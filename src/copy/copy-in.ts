@@ -6,8 +6,8 @@ import type { Client } from '../db/client.ts';
 import { copyPieceBytes } from '../limits.ts';
 
 /**
- * Pieces, of which only the large ones are handed on as they are. The stream asks for the next piece when one of at least
- * its high-water mark is on its way; of a smaller one it keeps a reference, and that one's memory may be used again.
+ * Passes large buffers through; copies small ones, whose memory is reused. The stream requests the next buffer when one of at
+ * least its high-water mark is on its way; it keeps a reference to a smaller one.
  */
 async function* lasting(pieces: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
   for await (const piece of pieces) yield piece.length < copyPieceBytes ? Buffer.from(piece) : piece;

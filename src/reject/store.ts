@@ -131,8 +131,8 @@ export const isOverLimit = (limit: RejectLimit, rejected: number, records: numbe
   limit.kind === 'count' ? rejected > limit.records : rejected * 100 > limit.percent * records;
 
 /**
- * Rejects of a table with which it is over its limit for sure, and enough of them are kept to show what is wrong. Infinity for
- * a share: the records that follow may all be good.
+ * Reject count at which the table is certainly over its limit, and enough rejects are kept to show what is wrong. Infinity for a
+ * share: the records that follow may all be good.
  */
 export const rejectsKeptMax = (limit: RejectLimit): number =>
   limit.kind === 'count' ? Math.max(rejectsCollectedMax, limit.records + 1) : Infinity;

@@ -22,7 +22,7 @@ import { refuseStrangers } from '../../server/preflight.ts';
 /** Rows of a typed table, from staging, unless they were loaded straight into it. */
 const fillTyped = async (context: RunContext, table: SourceTableSpec): Promise<number> => {
   const names = namesOf(context.spec, table);
-  // The rows are there already; they are counted, because the proof of completeness wants what is, not what was said.
+  // The rows are there already; they are counted, because the proof of completeness uses the actual count, not the reported one.
   if (landsDirectly(table)) return (await runQuery(context.client, countRows(names))).rows[0].rows;
   const staging = stagingTable(context.spec.name, table.name);
   const columns = table.columns.map(({ name }) => name);

@@ -51,7 +51,7 @@ const loaderStart = async (
   return () => createSegmentLoader(setup);
 };
 
-/** Gives every worker a loader, in a thread if that can be; at once for so many of them that surely have work. */
+/** One loader per worker, in a thread if possible; `busy` of them start eagerly. */
 export const withLoaders = async <T>(
   setup: LoaderSetup,
   file: PipelineFile | undefined,

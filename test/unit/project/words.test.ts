@@ -1,0 +1,37 @@
+// Words that plain technical English has a simpler one for stay out of comments, messages, help texts and pages.
+
+import { expect, it } from 'vitest';
+import { codeOf, filesBelow, readProjectFile } from './source-files.ts';
+
+const banned = /\b(?:anew|whoever|of before|mend(?:s|ed)?|is told|stands(?! out))\b/i;
+
+/** What is not code: comments, strings and templates; lines stay. */
+const proseOf = (text: string): string => {
+  const code = codeOf(text);
+  return text.replace(/[^\n]/g, (character, at: number) => (code[at] === ' ' ? character : ' '));
+};
+
+const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].map((path) => ({
+  path,
+  text: readProjectFile(path),
+}));
+const prose = [
+  ...filesBelow('src', '.ts', '.mjs').map(({ path, text }) => ({ path, text: proseOf(text) })),
+  ...filesBelow('docs', '.md'),
+  ...pages,
+];
+
+it('comments, texts and pages use the simple word: again, after, fix, is reported, is', () => {
+  const found = prose.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, index) => {
+      const [word] = banned.exec(line) ?? [];
+      return word === undefined ? [] : [`${path}:${index + 1}: ${word}`];
+    }),
+  );
+  expect(found).toEqual([]);
+});
+
+it('finds them in comments, strings and templates, and not in code', () => {
+  const text = "const anew = 1; // made anew\ncall('it stands', `is told ${whoever} mend`);";
+  expect(proseOf(text).match(new RegExp(banned, 'gi'))).toEqual(['anew', 'stands', 'is told', 'mend']);
+});
