@@ -65,7 +65,7 @@ const decodeCompiled = async () => {
   const start = { byte: line.length + 1, line: 2, record: 1 };
   let rows = 0;
   for await (const block of recordBlocks(
-    readRange({ path: file, name: file, table: 'observation' }, start.byte, Infinity),
+    readRange({ location: file, name: file, table: 'observation' }, start.byte, Infinity),
     start,
     split,
   )) {
