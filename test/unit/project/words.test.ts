@@ -11,7 +11,7 @@ const proseOf = (text: string): string => {
   return text.replace(/[^\n]/g, (character, at: number) => (code[at] === ' ' ? character : ' '));
 };
 
-const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].map((path) => ({
+const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].map((path) => ({
   path,
   text: readProjectFile(path),
 }));
