@@ -19,15 +19,15 @@ export interface SourceFile {
   readonly table: string;
   /** Name of its source in source/registry.ts. */
   readonly source: string;
-  /** By what the source finds it: of a local file, the absolute path on the machine that planned the run. */
+  /** Where the source finds it: for a local file, the absolute path on the machine that planned the run. */
   readonly location: string;
-  /** Of an archive, the file in it. */
+  /** The file's name within an archive. */
   readonly member: string | null;
-  /** As people know it: relative to the working directory where possible. */
+  /** Name for users: relative to the working directory if possible. */
   readonly name: string;
   /** Place in the table's list of files, from 0: the order in which files count as written. */
   readonly ordinal: number;
-  /** As it is stored. All other bytes are counted in what it is decoded to. */
+  /** Size as stored. All other byte counts are those of the decoded stream. */
   readonly bytes: number;
   readonly fingerprint: string;
   /** Name of its decoding in decode/registry.ts; null: it has none. */
@@ -37,7 +37,7 @@ export interface SourceFile {
   /** First byte and line after BOM, skipped lines and header. */
   readonly dataByte: number;
   readonly dataLine: number;
-  /** Where the data ends; null until somebody has seen the end of what it is decoded to. */
+  /** Where the data ends; null until the end of the decoded stream was read. */
   readonly dataEnd: number | null;
   /** How its lines end, as its dialect or its first line says. */
   readonly lineEnd: LineEnd;
@@ -60,7 +60,7 @@ export interface Lease {
   readonly generation: number;
 }
 
-/** What one chunk, one file or one table has come to. read = copied + rejected + filtered, always. */
+/** Counts of one chunk, one file or one table. records = copied + rejected + filtered, always. */
 export interface Counts {
   readonly records: number;
   readonly copied: number;
@@ -68,7 +68,7 @@ export interface Counts {
   readonly filtered: number;
 }
 
-/** One thing that is wrong with a record. */
+/** One fault of a record. */
 export interface Fault {
   /** Column of the pipeline, or null when the whole record is at fault. */
   readonly column: string | null;
@@ -90,7 +90,7 @@ export interface Reject extends Fault {
 /** The default queue of runs and workers; also the queue of runs that come from none. */
 export const defaultQueue = 'default';
 
-/** Where a trace goes on in another process, as W3C Trace Context writes it. */
+/** The context with which another process continues a trace, as W3C Trace Context. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string;
@@ -126,7 +126,7 @@ export type RunState = 'planned' | 'loading' | 'loaded' | 'publishing' | 'publis
 export interface RunFailure {
   /** null when the job could not be read. */
   readonly pipeline: string | null;
-  /** null when it was on no queue: a run of `etl run` or of the library. */
+  /** null if it was on no queue: a run of `etl run` or of the library. */
   readonly job: string | null;
   readonly queue: string;
   readonly host: string;
@@ -167,7 +167,7 @@ export interface LoadTimes {
   readonly read: number;
   /** From records to rows of COPY. */
   readonly decode: number;
-  /** Waiting until COPY takes more, and until it is done. */
+  /** Waiting until COPY accepts more, and until it is done. */
   readonly copy: number;
   /** The rest of the transaction: epoch, ledger row, rejects, commit. */
   readonly ledger: number;
@@ -186,13 +186,13 @@ export interface RunProfile {
   readonly server: readonly { readonly step: RunStep; readonly doing: string; readonly share: number }[];
 }
 
-/** What is being made of a table while it is built aside. */
+/** The part of a table that is being built. */
 export type BuildWhat = 'rows' | 'primary key' | 'indexes' | 'statistics';
 
 export interface RunResult {
   readonly runId: number;
   readonly pipeline: string;
-  /** unchanged: same files and definition as the run named by runId, whose tables still stand; nothing was done. */
+  /** unchanged: same files and definition as run `runId`, whose tables still exist; nothing was done. */
   readonly outcome: 'published' | 'unchanged';
   readonly tables: readonly TableResult[];
   readonly steps: readonly StepTime[];
@@ -200,7 +200,7 @@ export interface RunResult {
   readonly profile?: RunProfile;
 }
 
-/** What a run says while it works, in this order; `etl run --json` prints each as one line. */
+/** Events of a run, in this order; `etl run --json` prints each as one line. */
 export type RunEvent =
   | {
       readonly type: 'started';
@@ -233,11 +233,11 @@ export type RunEvent =
       readonly what: BuildWhat;
     }
   | { readonly type: 'notice'; readonly message: string }
-  /** An unfinished run is continued: so much of it is in staging. */
+  /** An unfinished run is continued: this much of it is in staging. */
   | { readonly type: 'resumed'; readonly runId: number; readonly chunks: number; readonly records: number }
-  /** The server went away, or is not there yet; the run waits for it, for so long at most. */
+  /** The server is down, or not up yet; the run waits `waitMs` at most. */
   | { readonly type: 'waiting'; readonly problem: string; readonly waitMs: number }
-  /** The server is back; so much that was in staging is loaded again (nothing, unless it crashed). */
+  /** The server is back; this much of staging is loaded again (nothing, unless it crashed). */
   | {
       readonly type: 'recovered';
       readonly crashed: boolean;

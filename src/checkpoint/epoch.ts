@@ -14,7 +14,7 @@ import { whyStopped } from './run-end.ts';
 export const readEpoch = async (client: Client): Promise<string | undefined> =>
   (await client.query('select epoch from etl.canary')).rows[0]?.epoch;
 
-/** The epoch of this moment; a new one is written when the canary is gone. */
+/** The current epoch; a new one is written if the canary is gone. */
 export const currentEpoch = async (client: Client): Promise<string> => {
   const epoch = await readEpoch(client);
   if (epoch !== undefined) return epoch;
@@ -30,7 +30,7 @@ const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', {
 
 /**
  * Throws when a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash, ETL_RUN_TAKEN or ETL_RUN_CANCELLED when the run
- * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has cut it into other pieces since, ETL_LOCK_LOST when
+ * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has since cut it into other segments, ETL_LOCK_LOST when
  * the coordinator's session no longer holds the pipeline's lock. Called in the chunk's transaction, and holds the run's row until
  * its end: a process that takes the run over waits for the chunks in flight, and a loader that missed it stops here.
  * Proved by test/integration/generation.test.ts.

@@ -1,4 +1,4 @@
-// Keeps a run going while the server comes and goes: waits with growing pauses, then lets it begin again.
+// The one recovery path: waits for a lost server or queue with growing pauses, then begins the run again from the ledger.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerAddress } from '../db/connect/address.ts';
@@ -20,13 +20,13 @@ export interface RecoverOptions extends Pick<
   readonly address: ServerAddress;
   readonly backend: QueueBackend;
   readonly emit: (event: Extract<RunEvent, { readonly type: 'waiting' }>) => void;
-  /** Whether any connection has ever stood. */
+  /** Whether any connection was ever opened. */
   readonly wasReached: () => boolean;
-  /** What has been done so far, as a number that grows: it gives the server the whole time again. */
+  /** Work done so far, as a number that grows: any progress restarts the whole wait. */
   readonly progress: () => number;
 }
 
-/** Whether the server takes connections, and the queue takes jobs. */
+/** Whether the server accepts connections, and the queue accepts jobs. */
 const isUp = async ({ address, backend }: RecoverOptions, stop: AbortSignal): Promise<boolean> => {
   try {
     if (address.embedded !== undefined) await reviveEmbedded(address.embedded);
@@ -43,7 +43,7 @@ const isUp = async ({ address, backend }: RecoverOptions, stop: AbortSignal): Pr
 const rootCodeOf = (error: unknown): string | undefined =>
   error instanceof EtlError && error.cause !== undefined ? rootCodeOf(error.cause) : codeOf(error);
 
-/** The time is over: why the last attempt failed decides what to say. */
+/** The error when the time is over: it depends on why the last attempt failed. */
 const overdue = (options: RecoverOptions, cause: unknown): unknown => {
   const { address, waitMs, workers, wasReached } = options;
   const seconds = Math.round(waitMs / 1000);
@@ -59,7 +59,7 @@ const overdue = (options: RecoverOptions, cause: unknown): unknown => {
   return new EtlError('ETL_SERVER_LOST', { server, problem }, { cause });
 };
 
-/** Waits until the server takes connections. Errors: those of `overdue` when that takes until the deadline. */
+/** Waits until the server accepts connections. Errors: those of `overdue` at the deadline. */
 const waitForServer = async (
   options: RecoverOptions,
   cause: unknown,
@@ -76,7 +76,7 @@ const waitForServer = async (
   }
 };
 
-/** The server answers, and says that it starts, stops or has crashed: the address is right. */
+/** The server answers that it starts, stops or has crashed: the address is right. */
 const isPassing = (error: unknown): boolean => ['57P01', '57P02', '57P03'].includes(rootCodeOf(error) ?? '');
 
 /** Before the first connection there is nothing to wait for: a wrong address is reported at once. */
@@ -87,8 +87,8 @@ const isHopeless = ({ waitsForFirst, wasReached }: RecoverOptions, error: unknow
     (error.code === 'ETL_CONNECT' && !wasReached() && !isPassing(error)));
 
 /**
- * Calls `attempt` until it returns, or fails for another reason than a lost server. `attempt` is given whether it is the
- * first; it finds in the ledger what is left to do. All attempts without progress share one `waitMs`.
+ * Calls `attempt` until it returns, or fails for another reason than a lost server. `attempt` gets whether it is a retry; it
+ * finds in the ledger what is left to do. All attempts without progress share one `waitMs`.
  */
 export const untilDone = async <T>(
   options: RecoverOptions,
@@ -106,13 +106,13 @@ export const untilDone = async <T>(
     } catch (error) {
       if (stop.aborted || retryOf(error) !== 'server' || recoveries === recoveriesMax) throw error;
       if (!isRetry && isHopeless(options, error)) throw error;
-      // A server that takes us in only to drop us again does not get the whole time again.
+      // A server that accepts connections and drops them does not restart the wait.
       if (progress() !== before) deadline = performance.now() + waitMs;
       before = progress();
       const leftMs = Math.max(0, Math.round(deadline - performance.now()));
       emit({ type: 'waiting', problem: asServerError(address, error).message, waitMs: leftMs });
       await waitForServer(options, error, deadline, stop);
-      // Nor is it asked in a tight loop.
+      // Nor is it polled in a tight loop.
       const pauseMs = Math.min(waitFirstMs * 2 ** recoveries, waitStepMsMax);
       if (performance.now() + pauseMs > deadline) throw overdue(options, error);
       await sleep(pauseMs, undefined, { signal: stop });

@@ -31,25 +31,25 @@ import { untilDone, type RecoverOptions } from './recover.ts';
 import { tableResults } from './publish/results.ts';
 import { takeLock } from './take-lock.ts';
 
-/** What is known of the run across lost connections. */
+/** State of the run that survives lost connections. */
 interface Memory {
   planned?: readonly PlannedTable[];
   run?: LoadingRun;
-  /** The server's, when it was last seen. */
+  /** The server's epoch when it was last connected. */
   epoch?: string;
-  /** A connection has stood. */
+  /** A connection was opened at least once. */
   wasReached: boolean;
   readonly start: number;
 }
 
-/** Drops what only the run needed. Production is published by now: a failure here must not say otherwise. */
+/** Drops staging and the build schema. The run is already published: a failure here must not fail it. */
 const tidyUp = async (context: RunContext): Promise<void> => {
   const { address, client, spec, keepStaging, report } = context;
   try {
     await dropBuildSchema(client, spec.name);
     await dropStaleStaging(context, keepStaging ? sourceNames(spec) : []);
   } catch (error) {
-    // A server that went away is waited for, as anywhere else.
+    // A lost server takes the recovery path, as anywhere else.
     if (retryOf(lossOf(client, address, error)) === 'server') throw error;
     report.logger.warn({ error }, 'staging could not be dropped; the next run will');
   }
@@ -69,7 +69,7 @@ const finish = async (
   return result;
 };
 
-/** A step forward. Errors: ETL_RUN_CANCELLED. */
+/** Advances the state of the run. Errors: ETL_RUN_CANCELLED. */
 const advance = async (
   { client }: RunContext,
   runId: number,
@@ -80,8 +80,8 @@ const advance = async (
 };
 
 /**
- * Tables that were built are logged and as large as production: they are not left to a run that may never come. Where the
- * server is gone, or is shutting down, the next run finds them.
+ * Drops built tables after a failure: they are logged and as large as production, and the next run may never come. If the
+ * server is gone, or is shutting down, the next run drops them.
  */
 const dropAfterFailure = async (context: RunContext, error: unknown): Promise<void> => {
   const { address, client, report } = context;
@@ -122,7 +122,7 @@ const endOf = ({ address, settings }: PreparedRun, thrown: unknown): EtlError =>
   return new EtlError('ETL_INTERRUPTED', { signal }, { cause: thrown });
 };
 
-/** Writes why a run ended into the ledger, over a connection of its own: the run's may be gone. */
+/** Records in the ledger why a run ended, over a new connection: the run's own may be gone. */
 const recordEnd = async ({ address, report }: PreparedRun, runId: number, error: EtlError): Promise<void> => {
   // A server that is gone cannot record it; a run that another process took over is not ours to end.
   if (
@@ -139,15 +139,15 @@ const recordEnd = async ({ address, report }: PreparedRun, runId: number, error:
   );
 };
 
-/** What to say when the server is back and nothing of this run was in staging, or nothing matters any more. */
+/** The event for a server that is back, if nothing of this run was in staging, or if it no longer matters. */
 const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
   const crashed = memory.epoch !== undefined && memory.epoch !== epoch;
   return { type: 'recovered', crashed, chunks: 0, records: 0 };
 };
 
 /**
- * The run that is published already: by an earlier attempt, whose commit arrived though its connection was lost, or by another
- * delivery of the job. A worker that was paused on its way here does not know of that one; the holder of the lock can.
+ * The run, if it is already published: by an earlier attempt, whose commit arrived although its connection was lost, or by
+ * another delivery of the job. A worker that was paused on its way here does not know of that one; the holder of the lock can.
  */
 const publishedBefore = async (
   { client, jobId }: RunContext,
@@ -177,7 +177,7 @@ const attempt = async (
   const published = await publishedBefore(context, memory);
   if (published !== undefined) {
     if (back !== undefined) context.report.emit(back);
-    // Staging is that of the newest run: another one may be under way by now, in between two of its workers.
+    // Staging belongs to the newest run, which may be another one by now, between two of its workers.
     if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
     return finish(context, published, 'published', memory.start);
   }
@@ -188,7 +188,7 @@ const attempt = async (
     const outset = await findOutset(context, hashes, memory.planned, asked);
     if (outset.standing !== undefined) {
       if (back !== undefined) context.report.emit(back);
-      // A process that was killed right after it published left its staging tables.
+      // A process killed right after publishing leaves its staging tables.
       await tidyUp(context);
       return finish(context, outset.standing, 'unchanged', memory.start);
     }
@@ -252,7 +252,7 @@ export const runForWorker = async (
 /**
  * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step or not at all.
  *
- * An unfinished run is continued, table by table when definition or files have changed; a server that goes away is waited for. Without
+ * It continues an unfinished run, table by table if definition or files have changed, and waits for a lost server. Without
  * `databaseUrl` or `connection` the server is found as on the command line: DATABASE_URL, PG*, embedded.
  * Returns what was done to each table. Errors: EtlError, with the codes of docs/reference/errors.md; the run's end and
  * its error are recorded in etl.run.

@@ -1,6 +1,6 @@
-// A long-lived worker: coordinates runs from the queue, one at a time, and helps with those of other workers in between.
+// A long-lived worker: coordinates runs from the queue, one at a time, and helps other workers in between.
 //
-//   ready -> stopping -> closed      a run in hand is drained, and its job handed on to another worker
+//   ready -> stopping -> closed      its run is drained, and the job handed over to another worker
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
@@ -30,11 +30,11 @@ export interface WorkerOptions
   readonly pipelines: string;
   /** Queues that it serves, and whose runs it helps. Default: `default` alone. */
   readonly queues?: readonly string[];
-  /** Serves /health, /ready and /metrics. Default: not. */
+  /** Serves /health, /ready and /metrics. Default: off. */
   readonly health?: HealthOptions;
-  /** Gives up waiting for a server or a queue that does not answer yet. A worker that runs is closed. */
+  /** Stops waiting for a server or a queue that does not answer yet; closes a running worker. */
   readonly signal?: AbortSignal;
-  /** Where the metrics go. Default: a registry of their own. */
+  /** Registry of the metrics. Default: a new one. */
   readonly registry?: Registry;
 }
 
@@ -42,18 +42,18 @@ export interface EtlWorker {
   /** Names of the pipelines that it runs. */
   readonly pipelines: readonly string[];
   readonly registry: Registry;
-  /** Of the health endpoints. */
+  /** Port of the health endpoints. */
   readonly healthPort: number | undefined;
   /**
-   * Takes no more work, finishes the chunks in flight and hands the run on; after the deadline (25 s) breaks them off.
+   * Accepts no more work, finishes the chunks in flight and hands the run over; after the deadline (25 s) aborts them.
    * Everything that the worker opened is closed when it resolves.
    */
   readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
-  /** Breaks off whatever is in flight; to be called after `close`, to hurry it. */
+  /** Aborts everything in flight; call it after `close`, to hurry it. */
   readonly abort: () => void;
 }
 
-/** While it coordinates a run, a worker helps nobody: its loads stay within `workers`. */
+/** While it coordinates a run, a worker does not help others: its loads stay within `workers`. */
 const coordinateAlone =
   (shared: Shared, helper: Helper): RunWork =>
   async (...given) => {
@@ -65,7 +65,7 @@ const coordinateAlone =
     }
   };
 
-/** Waits for server and queues, which may still be starting: who starts a machine starts everything at once. */
+/** Waits for server and queues, which may still be starting: a machine starts all its services at once. */
 const reachSite = async (
   options: WorkerOptions,
   settings: RunSettings,
@@ -108,14 +108,14 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
 
 const stopReason = (): DOMException => new DOMException('the worker stops', 'AbortError');
 
-/** Looks at what must be done besides runs of its own, until the worker stops. */
+/** Polls for work besides its own runs, until the worker stops. */
 const lookAfter = ({ site, queueNames, metrics, logger, drain, common }: Shared, helper: Helper): Watch => {
   const { tracer } = common;
   const readSlots = () => withClient(site.address, comingSlots);
   const { slotDealt: onSlot } = createScheduleMetrics(metrics.registry, readSlots, drain.signal);
   const lostJobs = lookForLostJobs(site, queueNames, logger);
   const slots = lookForSlots(site, { logger, tracer, onSlot });
-  // By this one others see that the process lives: it asks PostgreSQL only, and so waits for nothing else.
+  // Other processes see by this session that the process is alive: it queries only PostgreSQL, and so waits for nothing else.
   const address = { ...site.address, sessionName: watchSessionName };
   const signs = watchDatabase(address, [helper.look], logger, drain.signal);
   const others = watchDatabase(site.address, [lostJobs, slots], logger, drain.signal);

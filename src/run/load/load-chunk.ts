@@ -21,7 +21,7 @@ import {
 } from './chunk-source.ts';
 import { copyCarefully } from './load-carefully.ts';
 
-/** What a chunk came to: where the next one begins. */
+/** The result of a chunk: where the next one begins, counts and times. */
 export interface LoadedChunk {
   readonly end: Position;
   readonly counts: Counts;
@@ -52,7 +52,7 @@ const copyWhole = async (load: FileLoad, from: Position, tally: ChunkTally): Pro
   return copied;
 };
 
-/** Adds the time since the last call to what it went into. */
+/** Returns a function that adds the time since its last call to the named part. */
 const stopwatch = (times: Times): ((what: keyof LoadTimes) => void) => {
   let last = performance.now();
   return (what) => {

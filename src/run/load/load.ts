@@ -1,5 +1,5 @@
-// Loads what is missing of a run's files into staging: one job a segment on the run's queue, a thread with
-// a connection of its own for each worker.
+// Loads the missing segments of a run into staging: one job a segment on the run's queue, and for each worker a thread with
+// its own connection.
 
 import { missingSegments } from '../../checkpoint/resume.ts';
 import { loadedChunks, runFiles, type LoadedChunkRow } from '../../checkpoint/ledger.ts';
@@ -21,14 +21,14 @@ import type { PlannedTable } from '../begin/plan.ts';
 import { followTable, type TableProgress } from './progress.ts';
 import type { LoaderSetup } from './segment-loader.ts';
 
-/** A run as far as loading it is concerned. */
+/** The part of a run that loading needs. */
 export interface LoadingRun {
   readonly lease: Lease;
   readonly files: readonly SourceFile[];
   readonly planned: readonly PlannedTable[];
 }
 
-/** A table that is being loaded, and how far it is. */
+/** A table that is being loaded, and its progress. */
 interface LoadingTable {
   readonly table: SourceTableSpec;
   readonly progress: TableProgress;
@@ -78,7 +78,7 @@ const segmentWork = (
           },
         )
         .catch((error: unknown) => {
-          // What is broken off because of another segment's error is none of its own.
+          // A segment that is aborted because of another segment's error has no error of its own.
           if (!leave.aborted && !context.abort?.aborted && !context.drain?.aborted) report.failed(error);
           throw error;
         }),
@@ -140,7 +140,7 @@ export const forgetJobs = async ({ client, queues }: RunContext, runId: number):
   await removeQueue(queues, runId);
 };
 
-/** A queue that is worked off and a ledger with gaps: the queue was emptied. The run then begins again from the ledger. */
+/** If all jobs are done and the ledger has gaps, the queue was emptied. The run then begins again from the ledger. */
 const expectLoaded = async ({ client, queues }: RunContext, runId: number): Promise<void> => {
   const left = missingSegments(await runFiles(client, runId), await loadedChunks(client, runId)).length;
   if (left === 0) return;
@@ -148,14 +148,14 @@ const expectLoaded = async ({ client, queues }: RunContext, runId: number): Prom
   throw new EtlError('ETL_QUEUE_LOST', { queue: queues.backend.label, problem });
 };
 
-/** What the chunks of a table came to. */
+/** Sums of the chunks of a table. */
 const countsOf = ({ files }: LoadingRun, table: string, chunks: readonly LoadedChunkRow[]): Counts => {
   const own = new Set(files.filter((file) => file.table === table).map(({ id }) => id));
   return chunks.filter(({ fileId }) => own.has(fileId)).reduce<Counts>(addCounts, noCounts);
 };
 
 /**
- * Loads what the ledger does not hold, and returns the seconds each table took.
+ * Loads the segments that the ledger lacks, and returns the seconds of each table.
  * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
  */
 export const loadMissing = async (
@@ -173,10 +173,10 @@ export const loadMissing = async (
     followTables(context, run, chunks);
     return new Map();
   }
-  // A run that stopped for its rejects, and whose files are as they were, need not keep more of them.
+  // A run that stopped for its rejects, and whose files are unchanged, need not keep more of them.
   for (const { table } of run.planned) stopIfHopeless(runId, table, countsOf(run, table.name, chunks));
   const { chunkBytes, queues, jobId } = context;
-  // A run of the queue is cut for those who may help, too.
+  // A run from the queue is also cut for workers that may help.
   const workers = jobId === undefined ? context.workers : helpedShare * context.workers;
   const tables = run.planned.map(({ table }) => table);
   return withSegmentWork(context, run, chunks, async (options, seconds) => {

@@ -1,4 +1,4 @@
-// Publishes all tables of a run in one transaction, as a list of steps; how a table is published, its publication knows.
+// Publishes all tables of a run in one transaction, as a list of steps; each publication knows how its tables are published.
 
 import { assertPublishing } from '../../checkpoint/epoch.ts';
 import { fileTotals, finishRun } from '../../checkpoint/ledger.ts';
@@ -22,8 +22,8 @@ import { checkGuards } from './guard.ts';
 const frozenMs = 5_000;
 
 /**
- * Looks at what is in production before anything is loaded. What SQL makes of a table is not known yet, and judged when it
- * is built. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
+ * Checks production before anything is loaded. The columns of tables that SQL makes are not known yet, and are checked when
+ * they are built. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
  */
 export const checkTargets = ({ client, spec }: RunContext, planned: readonly PlannedTable[]): Promise<void> =>
   checkAll(
@@ -35,7 +35,7 @@ export const checkTargets = ({ client, spec }: RunContext, planned: readonly Pla
     }),
   );
 
-/** Everything up to the locks that readers feel. */
+/** Everything before the locks that affect readers. */
 const prepare = async (
   context: RunContext,
   runId: number,
@@ -56,7 +56,7 @@ const prepare = async (
   return applied;
 };
 
-/** What readers feel, and the commit, in one message. A run that somebody has cancelled meanwhile is not published. */
+/** The locks that affect readers, and the commit, in one message. A run that was cancelled meanwhile is not published. */
 const commit = async (
   { client }: RunContext,
   runId: number,
@@ -77,8 +77,8 @@ const commit = async (
 /**
  * Publishes the built tables together; production changes in one step or not at all.
  *
- * Locks that readers feel are asked for with a short bound, all in one statement, and again after a pause, so that readers never
- * queue behind us for long. Errors: ETL_SOURCE_CHANGED, ETL_GUARD, ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY,
+ * Locks that affect readers are requested with a short bound, all in one statement, and again after a pause, so that readers
+ * never queue behind us for long. Errors: ETL_SOURCE_CHANGED, ETL_GUARD, ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY,
  * ETL_PUBLISH_REFUSED, ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY.
  */
 export const publishTables = async (
