@@ -1,17 +1,17 @@
-// What failed before there was a run: kept in etl.failure, so that nobody has to find it in the log of a machine.
+// Failures before a run began: recorded in etl.failure, so that nobody has to search the logs of a machine.
 
 import { runQuery, withTransaction, type Client } from '../db/client.ts';
 import { storable, type Query } from '../db/sql.ts';
 import { isTrusted, readTrust } from '../db/bookkeeping/trust.ts';
 import type { RunFailure } from '../model.ts';
 
-/** Failures that are listed: a bad night of a schedule fits, and so does a window. */
+/** Failures that are listed: enough for a bad night of a schedule, and few enough for a window. */
 export const failuresShown = 10;
 
 /** Failures that are kept: weeks of them, unless something fails all the time. */
 const failuresKept = 1_000;
 
-/** The same failure again is not kept within this: a job is tried ten times, and a schedule is looked at every two seconds. */
+/** The same failure is not recorded again within this: a job is tried ten times, and a schedule is checked every two seconds. */
 const sameFailureMinutes = 10;
 
 type NewFailure = Omit<RunFailure, 'failedAt'>;
@@ -42,9 +42,9 @@ const forgetOld: Query = {
 const isThere = async (client: Client): Promise<boolean> =>
   (await client.query(`select to_regclass('etl.failure') is not null as "isThere"`)).rows[0].isThere;
 
-/** Keeps it, unless the database has no place for it: a server that was refused is not written to. */
+/** Records it, unless the database has no table for it: a server that was refused is not written to. */
 export const keepFailure = async (client: Client, failure: NewFailure): Promise<void> => {
-  // The failure may be that the place for it is a stranger's.
+  // The failure may be that a stranger owns the table for it.
   if (!isTrusted(await readTrust(client)) || !(await isThere(client))) return;
   await withTransaction(client, async () => {
     await runQuery(client, insertFailure(failure));

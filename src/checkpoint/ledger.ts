@@ -4,7 +4,7 @@ import { runQuery, type Client } from '../db/client.ts';
 import { storableJson, type Query } from '../db/sql.ts';
 import type { Counts, Position, RunState, SourceFile } from '../model.ts';
 
-/** What a new run says of itself. */
+/** Columns of a new run. */
 export interface NewRun {
   readonly pipeline: string;
   readonly definitionHash: string;
@@ -12,14 +12,14 @@ export interface NewRun {
   readonly stagedHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** What makes them again. */
+  /** Values that reproduce them. */
   readonly pinnedParams: Readonly<Record<string, unknown>>;
   readonly host: string;
   readonly pid: number;
   readonly workers: number;
-  /** Of the run queue, when the run was enqueued. */
+  /** Job of the run queue, if the run was enqueued. */
   readonly job?: string | undefined;
-  /** That the run came from. */
+  /** The queue that the run came from. */
   readonly queue: string;
 }
 
@@ -71,7 +71,7 @@ export const insertFiles = (runId: number, files: readonly NewFile[]): Query => 
   ],
 });
 
-/** A step forward of a run that goes well; changes no row when somebody has cancelled it. */
+/** Advances a run; changes no row if it was cancelled. */
 export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publishing'): Query => ({
   text: `update etl.run
     set state = $2, loaded_at = case $2 when 'loaded' then clock_timestamp() else loaded_at end
@@ -92,7 +92,7 @@ export interface LatestRun {
   readonly id: number;
   readonly state: RunState;
   readonly definitionHash: string;
-  /** Of what shapes the staged rows of each table. */
+  /** Hashes of the part of each table's definition that shapes its staged rows. */
   readonly stagedHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
   readonly generation: number;
@@ -172,7 +172,7 @@ export const completeChunk = (fileId: number, start: Position, end: Position, co
   ],
 });
 
-/** Records where the data of a file ends, once somebody has seen it. It is the same for everybody who sees this version. */
+/** Records where the data of a file ends, once a loader has read it. It is the same for every reader of this version. */
 export const endFile = (fileId: number, dataEnd: number): Query => ({
   text: 'update etl.source_file set data_end = $2 where id = $1 and data_end is null',
   values: [fileId, dataEnd],
@@ -207,7 +207,7 @@ export const loadedChunks = async (client: Client, runId: number): Promise<reado
   return rows.map(({ byte, line, record, ...row }) => ({ ...row, end: { byte, line, record } }));
 };
 
-/** What the chunks of one file add up to, and whether they cover its data without gap or overlap. */
+/** Sums of the chunks of one file, and whether they cover its data without gap or overlap. */
 export interface FileTotals
   extends
     Counts,
@@ -242,7 +242,7 @@ const selectFileTotals = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Totals of every file of a run, from the ledger: what is proved to be in staging. */
+/** Totals of every file of a run, from the ledger: the data that is proved to be in staging. */
 export const fileTotals = async (client: Client, runId: number): Promise<readonly FileTotals[]> => {
   return (await runQuery(client, selectFileTotals(runId))).rows;
 };

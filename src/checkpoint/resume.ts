@@ -1,4 +1,4 @@
-// What is missing: the data of each file minus the chunks that are in staging. Pure.
+// The missing ranges: the data of each file minus the chunks that are in staging. Pure.
 
 import type { Position, Segment, SourceFile } from '../model.ts';
 import type { LoadedChunkRow } from './ledger.ts';

@@ -37,7 +37,7 @@ interface RunOfJob {
   readonly state: RunState;
   readonly errorCode: string | null;
   readonly definition: string;
-  /** What makes its parameters again. */
+  /** Values that reproduce its parameters. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
@@ -51,7 +51,7 @@ export const runOfJob = async (client: Client, jobId: string): Promise<RunOfJob 
     )
   ).rows[0];
 
-/** Why a run cannot go on: somebody cancelled it, or took it over. */
+/** Why a run cannot continue: it was cancelled, or another process took it over. */
 export const whyStopped = async (client: Client, runId: number): Promise<EtlError> => {
   const { rows } = await client.query('select error_code from etl.run where id = $1', [runId]);
   return rows[0]?.error_code === 'ETL_RUN_CANCELLED'

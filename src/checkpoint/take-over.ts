@@ -1,11 +1,11 @@
-// How an unfinished run changes hands: another process goes on with it, as it was or as definition and files are now.
+// How another process takes over an unfinished run, unchanged or with the current definition and files.
 
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import type { SourceFile } from '../model.ts';
 import type { NewRun } from './ledger.ts';
 
-/** Ends unfinished runs that a new one takes the place of: their staging tables are about to be dropped. */
+/** Ends unfinished runs that a new one replaces: their staging tables are about to be dropped. */
 export const abandonRuns = (pipeline: string, why: string): Query => ({
   text: `update etl.run
     set state = 'cancelled', finished_at = coalesce(finished_at, clock_timestamp()),
@@ -16,7 +16,7 @@ export const abandonRuns = (pipeline: string, why: string): Query => ({
 });
 
 /**
- * A process goes on with an unfinished run, over the session that holds the pipeline's lock: as its next generation, so that
+ * Continues an unfinished run, over the session that holds the pipeline's lock: as its next generation, so that
  * loaders of an earlier one stop. Waits for their chunks in flight, which hold the run's row. No row comes back when the run was cancelled for its own job:
  * only a new request continues it.
  */
@@ -60,7 +60,7 @@ export const forgetOtherFiles = (runId: number, kept: readonly Pick<SourceFile, 
   values: [runId, kept.map(({ id }) => id)],
 });
 
-/** Out of the way of new places, of which each is taken once. */
+/** Moves files out of the way of new places, each of which may be used once. */
 export const freeOrdinals = (runId: number): Query => ({
   text: 'update etl.source_file set ordinal = -1 - ordinal where run_id = $1',
   values: [runId],
@@ -72,7 +72,7 @@ export const setOrdinals = (files: readonly Pick<SourceFile, 'id' | 'ordinal'>[]
   values: [files.map(({ id }) => id), files.map(({ ordinal }) => ordinal)],
 });
 
-/** What a crash took: chunks of the run that its old epoch had. */
+/** The loss by a crash: chunks of the run under its old epoch. */
 export interface LostChunks {
   readonly chunks: number;
   readonly records: number;
@@ -80,7 +80,7 @@ export interface LostChunks {
 
 /**
  * Gives a run the epoch of the server after a crash. Everything it had in unlogged staging is gone, so those chunks no
- * longer count, and their rejects will be found again with them. Chunks of the `kept` tables, which are logged, count on.
+ * longer count, and their rejects will be found again with them. Chunks of the `kept` tables, which are logged, still count.
  */
 export const renewEpoch = async (
   client: Client,

@@ -1,4 +1,4 @@
-// One chunk of a file as a stream of decoded blocks, with a tally of what became of its records.
+// One chunk of a file as a stream of decoded blocks, with a tally of its records' outcomes.
 
 import type { Client } from '../../db/client.ts';
 import { rejectsPerChunkMax } from '../../limits.ts';
@@ -22,13 +22,13 @@ export interface FileLoad {
   readonly lease: Lease;
   /** Rejects that a chunk ends with, from 1 to `rejectsPerChunkMax`. */
   readonly rejectsMax: number;
-  /** Breaks the chunk off: the segment was left, or the run aborted. */
+  /** Aborts the chunk: the segment was left, or the run aborted. */
   readonly breakOff: AbortSignal;
   /** Called with bytes and counts as they are decoded; with the negative when a chunk is rolled back. */
   readonly onDecoded: (bytes: number, counts: Counts) => void;
 }
 
-/** Collects what becomes of the records of a chunk while its bytes flow. */
+/** Collects the outcomes of a chunk's records while its bytes flow. */
 export interface ChunkTally {
   end: Position;
   /** The end of the file was seen after it; false where that was known before. */
@@ -52,7 +52,7 @@ export const emptyTally = (from: Position): ChunkTally => ({
 
 /**
  * Blocks of the chunk that begins at `from`: whole records, about `chunkBytes` of them, fewer when many are rejected. None has
- * more records than a chunk may have rejects: what is decoded of one is bounded, however short the records are.
+ * more records than a chunk may have rejects: the decoded size of a block is bounded, however short the records are.
  */
 export async function* chunkBlocks(
   load: FileLoad,
@@ -65,21 +65,21 @@ export async function* chunkBlocks(
     for (const block of piecesOf(whole, rejectsPerChunkMax, chunkBytes)) {
       load.breakOff.throwIfAborted();
       yield block;
-      // A chunk is about `chunkBytes`: it ends where the next block would lead further away from that.
+      // A chunk is about `chunkBytes`: it ends where the next block would take it further away from that.
       if (positionAfter(block).byte - from.byte + block.fileBytes / 2 >= chunkBytes) return;
       if (tally.rejects.length >= rejectsMax) return;
     }
   tally.isLast = blocks.isOpenEnded;
 }
 
-/** A block, or what a chunk takes of it, with what became of its records. */
+/** A block, or the part that a chunk takes of it, with its records' outcomes. */
 export interface TakenBlock {
   readonly block: RecordBlock;
   readonly decoded: DecodedBlock;
 }
 
 /**
- * Decodes a block; when the chunk may not have all of its rejects, only up to the last that it may have. A chunk that is full
+ * Decodes a block; if the chunk may not have all of its rejects, only up to the last one that it may have. A chunk that is full
  * must not be asked (test/integration/reject-bounds.test.ts, "keeps no more than each worker may").
  */
 export const takeBlock = (load: FileLoad, block: RecordBlock, tally: ChunkTally): TakenBlock => {
@@ -91,7 +91,7 @@ export const takeBlock = (load: FileLoad, block: RecordBlock, tally: ChunkTally)
   return { block: part, decoded: load.decode(part) };
 };
 
-/** Adds what became of the records of a block to the tally. */
+/** Adds the outcomes of a block's records to the tally. */
 export const addToTally = (
   load: FileLoad,
   block: RecordBlock,

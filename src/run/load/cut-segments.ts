@@ -1,5 +1,5 @@
-// Divides what is missing among the workers: whole files where that comes out even, small ones together, otherwise pieces that
-// are cut by a scan which runs ahead of the loaders.
+// Divides the missing ranges among the workers: whole files if their sizes divide evenly, small ones together, otherwise segments
+// that a scan cuts ahead of the loaders.
 
 import { createSplitter } from '../../format/split/splitter.ts';
 import { segmentCuts } from '../../format/split/segment-cuts.ts';
@@ -17,7 +17,7 @@ import { isSeekable, openInput } from '../input.ts';
 /** A segment that may be cut, because its end is known and its file can be opened anywhere. */
 type Gap = Segment & { readonly byteEnd: number };
 
-/** Bytes of a segment; of one whose end is not known, those of what is stored of its file. */
+/** Bytes of a segment; if its end is unknown, the stored size of its file. */
 const sizesOf = (files: readonly SourceFile[]): ((segment: Segment) => number) => {
   const stored = new Map(files.map(({ id, bytes }) => [id, bytes]));
   return ({ fileId, start, byteEnd }) =>
@@ -36,14 +36,14 @@ const longestShare = (sizes: readonly number[], workers: number): number => {
   return Math.max(...shares);
 };
 
-/** Bytes of the pieces that these gaps are cut into; Infinity when they are best left whole. Pure. */
+/** Bytes of the segments that these gaps are cut into; Infinity if they should stay whole. Pure. */
 export const pieceBytes = (sizes: readonly number[], workers: number, chunkBytes: number): number => {
   const even = total(sizes) / workers;
   if (longestShare(sizes, workers) <= unevenMax * even) return Infinity;
   return Math.max(segmentBytesMin, Math.min(segmentChunks * chunkBytes, even / segmentsPerWorker));
 };
 
-/** What is missing of a run, and for how many. */
+/** The missing ranges of a run, and the number of workers. */
 interface Missing {
   readonly missing: readonly Segment[];
   readonly files: readonly SourceFile[];
@@ -56,7 +56,7 @@ export interface Division extends Missing {
   readonly tables: readonly SourceTableSpec[];
 }
 
-/** What stays whole of it, what is cut, and in pieces of how many bytes. A piece that is hardly larger than its share is not worth a scan. */
+/** The gaps that stay whole, those that are cut, and the bytes of a segment. A gap that is hardly larger than its share is not worth a scan. */
 const sorted = ({ missing, files, workers, chunkBytes }: Missing) => {
   const sizeOf = sizesOf(files);
   const bytes = pieceBytes(missing.map(sizeOf), workers, chunkBytes);
@@ -66,13 +66,13 @@ const sorted = ({ missing, files, workers, chunkBytes }: Missing) => {
   return { whole: missing.filter((gap) => !isCut(gap)), cut: missing.filter(isCut), bytes, sizeOf };
 };
 
-/** Workers that surely have something to do. */
+/** Workers that certainly have work. */
 export const busyWorkers = (missing: Missing): number => {
   const { whole, cut } = sorted(missing);
   return cut.length > 0 ? missing.workers : Math.min(missing.workers, whole.length);
 };
 
-/** Pieces of one gap, found one after the other. Reads the file once, from the gap's first byte. */
+/** Segments of one gap, found one after the other. Reads the file once, from the gap's first byte. */
 async function* piecesOf(
   gap: Gap,
   { files, tables }: Division,
@@ -114,7 +114,7 @@ export const jobsOf = (
   return jobs;
 };
 
-/** Yields the jobs of a load: first the gaps that stay whole, then the pieces of the others as they are found. */
+/** Yields the jobs of a load: first the gaps that stay whole, then the segments of the others as they are found. */
 export async function* divide(division: Division): AsyncGenerator<readonly (readonly Segment[])[], void> {
   const { whole, cut, bytes, sizeOf } = sorted(division);
   if (whole.length > 0) yield jobsOf(whole, division.workers, sizeOf);

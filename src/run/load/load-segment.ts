@@ -27,13 +27,13 @@ export interface SegmentWatch {
   readonly onDecoded: (bytes: number, counts: Counts) => void;
   /** Called when a chunk is committed, with where its time went; what it throws ends the segment. */
   readonly afterChunk: (times: LoadTimes, news: ChunkNews) => void;
-  /** Called with the byte where the file's data ends, as far as is known: if that is not known before it was read. */
+  /** Called with the byte where the file's data ends, as far as is known, for a file whose end was unknown before. */
   readonly onFileEnd: (byte: number) => void;
   /** Ends the segment after the chunk in flight. */
   readonly drain: AbortSignal | undefined;
-  /** Breaks the chunk in flight off; the connection stays usable. */
+  /** Aborts the chunk in flight; the connection stays usable. */
   readonly leave: AbortSignal;
-  /** Ends the connection under the chunk in flight. */
+  /** Ends the connection of the chunk in flight. */
   readonly abort: AbortSignal | undefined;
 }
 
@@ -43,7 +43,7 @@ interface Loader {
   readonly lease: Lease;
   readonly chunkBytes: number;
   readonly how: TableLoad;
-  /** What this loader has loaded of each table. */
+  /** Counts of this loader for each table. */
   readonly counts: Map<string, Counts>;
 }
 
@@ -53,7 +53,7 @@ const isAtEnd = async (blocks: SegmentBlocks, at: Position): Promise<boolean> =>
   return true;
 };
 
-/** Records where a file ends, when no chunk was left to record it with. */
+/** Records where a file ends, if no chunk was left in whose transaction to record it. */
 const recordEnd = (
   { client, file, lease }: Pick<FileLoad, 'client' | 'file' | 'lease'>,
   byte: number,
@@ -78,7 +78,7 @@ const loadChunks = async (
   while (!hasEnded && (byteEnd === null || at.byte < byteEnd)) {
     stopIfAsked({ abort: load.breakOff, drain: watch.drain });
     const before = counts.get(table.name) ?? noCounts;
-    // The main thread counts for all workers, but it hears of a chunk when the next one may be under way.
+    // The main thread counts for all workers, but it learns of a chunk when the next one may already have begun.
     stopIfHopeless(lease.runId, table, before);
     if (byteEnd === null && (await isAtEnd(blocks, at))) {
       await recordEnd(load, at.byte);

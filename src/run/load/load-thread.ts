@@ -18,7 +18,7 @@ import {
 
 /** The setup with the tables of the pipeline file, functions and all. */
 const withTablesOf = async (setup: LoaderSetup, file: PipelineFile): Promise<LoaderSetup> => {
-  // Only here: what declares and checks pipelines takes longer to load than all the rest of a thread.
+  // Imported only here: the modules that declare and check pipelines take longer to load than the rest of a thread.
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
   const { readDefinition } = await import('../definition.ts');
   const { pipeline, directory } = await loadPipelineFile(file.path);
@@ -45,7 +45,7 @@ const making = (async () =>
 // Reported for the first segment.
 making.catch(() => undefined);
 
-/** Gathers what is decoded, and says it from time to time: each message wakes the main thread. */
+/** Sums up the decoded counts, and reports them from time to time: each message wakes the main thread. */
 const createReport = () => {
   let [bytes, counts]: [number, Counts] = [0, noCounts];
   let said = performance.now();
@@ -90,7 +90,7 @@ const load = async (task: SegmentTask): Promise<void> => {
 const close = async (): Promise<void> => {
   const loader = await making.catch(() => undefined);
   await loader?.close();
-  // Nothing is left that keeps the thread alive.
+  // Nothing keeps the thread alive any more.
   port.close();
 };
 

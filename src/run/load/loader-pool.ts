@@ -1,4 +1,4 @@
-// The segment loaders of one process: one a worker, in threads where the definition can get there.
+// The segment loaders of one process: one per worker, in threads if the definition can be sent there.
 
 import type { PipelineFile } from '../definition.ts';
 import type { LoaderSetup, SegmentLoader } from './segment-loader.ts';
@@ -10,7 +10,7 @@ export interface LoaderPool {
   readonly use: (work: (loader: SegmentLoader) => Promise<void>) => Promise<void>;
 }
 
-/** What a loading thread begins with; undefined when the definition's functions cannot get there. */
+/** The data that a loading thread starts with; undefined if the definition's functions cannot be sent to it. */
 const threadSetup = (loader: LoaderSetup, file: PipelineFile | undefined): ThreadSetup | undefined => {
   const withoutFunctions = {
     ...loader,

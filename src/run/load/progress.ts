@@ -9,16 +9,16 @@ import { addCounts, noCounts } from './counts.ts';
 export interface TableProgress {
   /** Adds what a segment decoded; negative when a chunk was rolled back. */
   readonly add: (bytes: number, counts: Counts) => void;
-  /** Says where the data of a file ends, or may end, when that was not known before. */
+  /** Sets where the data of a file ends, or may end, if that was unknown before. */
   readonly endAt: (fileId: number, byte: number) => void;
-  /** Says that a segment is done; when all bytes are read, so is the table. */
+  /** Marks a segment as done; when all bytes are read, the table is done. */
   readonly segmentDone: () => void;
   readonly counts: () => Counts;
   /** Seconds from the first byte to the last. */
   readonly seconds: () => number;
 }
 
-/** Follows one table, beginning with what the ledger holds of its files. */
+/** Follows one table, starting from the chunks in the ledger. */
 export const followTable = (
   table: string,
   files: readonly SourceFile[],
@@ -48,7 +48,7 @@ export const followTable = (
     tell();
     emit({ type: 'loaded', table, seconds });
   };
-  // Where this process begins: without it nobody could tell its pace from what an earlier one did.
+  // Where this process begins: without it, its speed could not be separated from an earlier process's progress.
   tell();
   tellWhenLoaded();
   return {

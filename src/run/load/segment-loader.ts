@@ -54,7 +54,7 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
     idle = undefined;
     const client = await opening;
     busy = client;
-    // A COPY that is broken off waits for the server's answer; stopping at once does not
+    // An aborted COPY waits for the server's answer; stopping at once does not
     // (test/fault/signals.test.ts, "stops at once, with a chunk in flight").
     const end = (): void => destroyClient(client, new Error('aborted'));
     watch.abort?.addEventListener('abort', end);
@@ -75,7 +75,7 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
   return {
     load,
     close: async () => {
-      // Nobody waits for a segment in flight any more: its transaction must not outlive the loader.
+      // No caller waits for a segment in flight any more: its transaction must not outlive the loader.
       if (busy !== undefined) destroyClient(busy, new Error('the loader is closed'));
       if (idle !== undefined) closing.push(idle.then(closeClient, () => undefined));
       idle = undefined;

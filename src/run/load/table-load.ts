@@ -35,7 +35,7 @@ export interface DecoderChoice {
   readonly why: string;
 }
 
-/** The compiled decoder whenever it applies. */
+/** The compiled decoder if it supports the table. */
 export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
   const obstacle = compiledObstacle(table);

@@ -1,4 +1,4 @@
-// A segment loader in a thread of its own, so that the main thread has time for the queue and for people.
+// A segment loader in a thread of its own, so that the main thread has time for the queue and for the user.
 
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +27,7 @@ const stopsOf = ({ drain, leave, abort }: SegmentWatch): readonly [Stop, AbortSi
   ['abort', abort],
 ];
 
-/** Passes the watch's signals on to the thread; returns how to stop that. */
+/** Passes the watch's signals on to the thread; returns a function that stops that. */
 const passOn = (watch: SegmentWatch, say: (message: ToThread) => void): (() => void) => {
   const undo = stopsOf(watch).map(([how, signal]) => {
     const stop = (): void => say({ type: 'stop', how });
@@ -38,7 +38,7 @@ const passOn = (watch: SegmentWatch, say: (message: ToThread) => void): (() => v
   return () => undo.forEach((remove) => remove());
 };
 
-/** Calls the watch; what it throws (it calls callers in turn) ends the segment, and not the process. */
+/** Calls the watch; what it throws (it calls callbacks of the host) ends the segment, and not the process. */
 const tell = (running: Running, how: Stop, say: (message: ToThread) => void, news: () => void): void => {
   try {
     news();
@@ -87,7 +87,7 @@ export const startThreadLoader = (setup: ThreadSetup): SegmentLoader => {
     });
     say({ type: 'load', task });
     const release = passOn(watch, say);
-    // A function of the pipeline may never return: then the thread does not hear that it is to stop.
+    // A function of the pipeline may never return: then the thread does not receive the request to stop.
     let late: NodeJS.Timeout | undefined;
     const endLate = (): void => {
       late = setTimeout(() => void thread.terminate(), threadCloseTimeoutMs);
