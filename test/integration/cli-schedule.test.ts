@@ -1,7 +1,7 @@
 // `etl schedule set|list|remove|pause|resume|run-now` on a real server.
 
 import { resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
@@ -33,7 +33,8 @@ describe('etl schedule', () => {
     for (const line of next) expect(line).toMatch(/^ {2}(?:next| {4}) {2}\d{4}-\d\d-\d\dT02:00:00\+09:00$/);
   });
 
-  it('replaces it', async () => {
+  it('replaces one', async () => {
+    await etl(...set('--tz', 'Asia/Tokyo', '--catch-up', '--priority', '7'));
     expect(await json(...set())).toMatchObject({ timeZone: 'UTC', catchUp: false, priority: null });
     expect(await json('list')).toEqual([
       {
@@ -54,15 +55,19 @@ describe('etl schedule', () => {
       },
     ]);
   });
+});
 
-  it('pauses and resumes it', async () => {
+describe('one that is set', () => {
+  beforeEach(() => etl(...set()));
+
+  it('is paused and resumed', async () => {
     expect((await etl('pause', 'nightly')).out).toBe('Paused nightly\n');
     expect((await etl('list')).out).toContain('nightly: noaa at 0 2 * * * UTC, paused\n');
     expect(await json('resume', 'nightly')).toEqual({ schedule: 'nightly', resumed: true });
     expect(await json('list')).toMatchObject([{ paused: false }]);
   });
 
-  it('runs it now, once while that run waits', async () => {
+  it('is run now, once while that run waits', async () => {
     const first = await etl('run-now', 'nightly');
     expect(first.out).toMatch(/^Enqueued nightly as schedule-nightly-[\da-f-]{36}\n$/);
     const job = first.out.trimEnd().split(' ').at(-1);
@@ -70,7 +75,7 @@ describe('etl schedule', () => {
     expect((await etl('list')).out).toContain(`  run   ${job} enqueued\n`);
   });
 
-  it('removes it', async () => {
+  it('is removed', async () => {
     expect((await etl('remove', 'nightly')).out).toBe('Removed nightly\n');
     expect(await json('list')).toEqual([]);
   });
