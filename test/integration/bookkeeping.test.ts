@@ -1,7 +1,7 @@
 // The bookkeeping schema: made once however many ask for it, and never used when it is newer than the program.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
@@ -13,8 +13,8 @@ import { useDatabase } from '../helpers/server.ts';
 
 const database = useDatabase();
 
-const start = async (): Promise<string> => {
-  const address = addressFromUrl(database.url);
+const start = async (url = database.url): Promise<string> => {
+  const address = addressFromUrl(url);
   return withClient(address, async (client) => {
     await migrate(client);
     await postgresBackend(address).prepare();
@@ -22,11 +22,10 @@ const start = async (): Promise<string> => {
   });
 };
 
+beforeAll(() => start());
+
 it('what the migrations make is what src/db/bookkeeping/bookkeeping-shape.ts says; after a new migration run this file with -u', async () => {
-  const { shape } = await withClient(addressFromUrl(database.url), async (client) => {
-    await migrate(client);
-    return readTrust(client);
-  });
+  const { shape } = await withClient(addressFromUrl(database.url), (client) => readTrust(client));
   await expect(`// What the migrations make of the schema etl, as \`shape\` of trust.ts reads it: columns, constraints, unique indexes.
 // Written by test/integration/bookkeeping.test.ts.
 
@@ -39,10 +38,12 @@ ${shape.join('\n')}
 });
 
 describe('migrate', () => {
+  const empty = useDatabase();
+
   it('twenty at once: all succeed, every migration is applied once, all see one epoch', async () => {
-    const epochs = await Promise.all(Array.from({ length: 20 }, start));
+    const epochs = await Promise.all(Array.from({ length: 20 }, () => start(empty.url)));
     expect(new Set(epochs).size).toBe(1);
-    const { rows } = await database.query('select version, file from etl.migration order by version');
+    const { rows } = await empty.query('select version, file from etl.migration order by version');
     expect(rows).toEqual(
       readdirSync('src/db/bookkeeping/migrations').map((file, index) => ({ version: index + 1, file })),
     );
