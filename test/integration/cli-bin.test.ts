@@ -16,7 +16,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readVersion } from '../../src/cli/program.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -41,8 +41,13 @@ const etl = (...args: string[]): Promise<Ended> =>
   });
 
 describe('etl in a fresh checkout', () => {
-  it('two at once compile it, say so, and both succeed', async () => {
-    const both = await Promise.all([etl('--version'), etl('--version')]);
+  let both: readonly Ended[] = [];
+  beforeAll(async () => {
+    both = await Promise.all([etl('--version'), etl('--version')]);
+  });
+
+  it('two at once compile it, say so, and both succeed', () => {
+    expect(both).toHaveLength(2);
     for (const { exit, out, err } of both) {
       expect({ exit, out }).toEqual({ exit: 0, out: `${readVersion()}\n` });
       expect(err).toMatch(/^sluice: first use of this checkout, compiling it once …\n$/);

@@ -25,8 +25,9 @@ const etl = async (...args: readonly string[]): Promise<{ exit: number; err: str
   return { exit: await main(args, io), err: io.stderr.text };
 };
 
-/** Until a worker has done what was enqueued. */
+/** Until a worker has done what is enqueued. */
 const work = async (): Promise<void> => {
+  await etl('enqueue', 'pipelines/noaa-sql.ts');
   const place = { databaseUrl: url(), redis: false as const, workingDirectory: process.cwd() };
   const worker = await createWorker({ ...place, pipelines: 'pipelines', workers: 1 });
   const published = `select count(*) > 0 as done from etl.run where pipeline = 'noaa_sql' and state = 'published'`;
@@ -103,7 +104,7 @@ describe('an admin on a server with an intruder', () => {
         /^(\d+)\|(sluice[^|]*)\|([^|]*)\|LOG: +(?:statement|execute [^:]*): (.*)$/.exec(line) ?? [];
       if (pid !== undefined && !first.has(pid)) first.set(pid, `${name}: ${said}`);
     }
-    expect(first.size).toBeGreaterThan(20);
+    expect(first.size).toBeGreaterThan(5);
     const unsafe = [...first.values()].filter(
       (text) => !/: set search_path = "pg_catalog", ("etl_queue", )?"pg_temp"; /.test(text),
     );

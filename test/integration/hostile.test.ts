@@ -1,8 +1,9 @@
 // Hostile headers, file names, values, parameters and messages go through every statement as what they are: texts.
 
+import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { column, csv, definePipeline, runPipeline, sqlFile, type RunOptions } from '../../src/index.ts';
 import { main } from '../../src/cli/main.ts';
@@ -58,6 +59,25 @@ beforeAll(async () => {
   files.write('all.sql', 'select * from raw_staging');
 });
 
+const made = new Set([
+  'named.words',
+  'public.victim',
+  'stopped.words',
+  'text.over',
+  'text.raw',
+  'told.t',
+  'typed.one',
+]);
+
+/** Nothing out of a text was executed. */
+afterEach(async () => {
+  assert.deepEqual(await ask('select id from victim'), [1]);
+  assert.deepEqual(
+    (await surroundings()).filter((object) => !made.has(object)),
+    [],
+  );
+});
+
 describe('file names and values', () => {
   const pipeline = definePipeline({
     name: 'named',
@@ -73,8 +93,9 @@ describe('file names and values', () => {
     },
   });
 
+  beforeAll(() => runPipeline(pipeline, options()));
+
   it('arrive as they are', async () => {
-    await runPipeline(pipeline, options());
     expect(await ask('select word from named.words order by n')).toEqual(values);
   });
 
@@ -136,8 +157,9 @@ describe('headers', () => {
     expect(Object.values(await rowOf('typed.one'))).toEqual(values);
   });
 
+  beforeAll(() => runPipeline(text, options()));
+
   it('become columns of text staging, and of the table made from it', async () => {
-    await runPipeline(text, options());
     expect(Object.entries(await rowOf('text.raw'))).toEqual(
       headers.map((header, place) => [header, values[place]]),
     );
@@ -324,20 +346,5 @@ describe('a run of hostile files that was stopped', () => {
       resumed: true,
       rows: [lines.length],
     });
-  });
-});
-
-it('nothing was executed', async () => {
-  expect({ victim: await ask('select id from victim'), objects: await surroundings() }).toEqual({
-    victim: [1],
-    objects: [
-      'named.words',
-      'public.victim',
-      'stopped.words',
-      'text.over',
-      'text.raw',
-      'told.t',
-      'typed.one',
-    ],
   });
 });

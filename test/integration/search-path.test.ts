@@ -1,6 +1,6 @@
 // SQL of a pipeline's author finds names in the pipeline's schema and in those of `searchPath`, and pg_catalog goes first.
 
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, index, runPipeline, sqlFile } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
@@ -97,8 +97,11 @@ describe('a table whose rows are replaced in place', () => {
     return run(definePipeline({ name: 'items', schema: 'items', tables: { item: table } }));
   };
 
-  it('fires triggers that find names in its schema, also those that wait for the commit', async () => {
+  beforeEach(async () => {
     await item('A,1');
+  });
+
+  it('fires triggers that find names in its schema, also those that wait for the commit', async () => {
     await sql(`create table items.log (what text);
       create function items.note() returns trigger language plpgsql as
         $$ begin insert into log values (tg_name); return null; end $$;
