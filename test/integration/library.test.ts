@@ -3,7 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../src/db/bookkeeping/migrate.ts';
+import { withClient } from '../../src/db/client.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { column, csv, definePipeline, runPipeline, type RunOptions } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
@@ -21,6 +24,8 @@ interface Report {
   readonly before: object;
   readonly after: object;
 }
+
+beforeAll(() => withClient(addressFromUrl(database.url), migrate));
 
 const scenes = [
   { scene: 'publishes', outcome: 'published' },

@@ -198,6 +198,7 @@ export default definePipeline({
 
 describe('the password is not kept in', () => {
   it('any table of the bookkeeping or the queue', async () => {
+    expect(await told({ databaseUrl: urlWith() })).toContain('published');
     const { rows: tables } = await database.query<{ name: string }>(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('etl', 'etl_queue')`,
     );
