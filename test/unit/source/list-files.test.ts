@@ -284,10 +284,10 @@ describe('what is no regular file', () => {
   it.each([
     { pattern: 'data', what: 'a directory', hint: "csv('data/*.csv')" },
     { pattern: '', what: 'a directory', hint: "csv('./*.csv')" },
-    { pattern: 'pipe.csv', what: 'a named pipe', hint: 'write it to one first' },
-    { pattern: 'pip*.csv', what: 'a named pipe', hint: 'write it to one first' },
-    { pattern: 'socket.csv', what: 'a socket', hint: 'write it to one first' },
-    { pattern: 'dev*.csv', what: 'a device', hint: 'write it to one first' },
+    { pattern: 'pipe.csv', what: 'a named pipe', hint: 'write the data to a file first' },
+    { pattern: 'pip*.csv', what: 'a named pipe', hint: 'write the data to a file first' },
+    { pattern: 'socket.csv', what: 'a socket', hint: 'write the data to a file first' },
+    { pattern: 'dev*.csv', what: 'a device', hint: 'write the data to a file first' },
   ])('$pattern is $what, and nobody waits for it', async ({ pattern, what, hint }) => {
     const error = await listIn(irregular, [pattern]).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'ETL_SOURCE_IRREGULAR', details: { what } });
