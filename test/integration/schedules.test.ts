@@ -118,7 +118,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     expect(await find('b')).toMatchObject({ lastSlot: newest, lastOutcome: 'missed', job: null });
     expect(enqueued()).toEqual(['a']);
     expect(said('a slot was missed', 'b')).toBe(true);
-    expect(said('slots before it were missed', 'a')).toBe(true);
+    expect(said('earlier slots were missed', 'a')).toBe(true);
   });
 
   it('one with seconds in its cron has a job for each slot', async () => {
