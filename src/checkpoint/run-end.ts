@@ -5,18 +5,38 @@ import { storable, type Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import type { RunState } from '../model.ts';
 
-/** Records why a run ended, unless it was published, or another process has it, by now. */
+/** Errors that say of a file that what was read of it was not its content. */
+const misread = new Set(['ETL_SOURCE_CORRUPT', 'ETL_SOURCE_CHANGED']);
+
+/**
+ * Records why a run ended, unless it was published, or another process has it, by now. A file that was misread loses its
+ * fingerprint: what is loaded of it is not kept, also when the good file comes back with the same size, time and ends
+ * (test/integration/decoded.test.ts, "what was read of a damaged file is loaded again").
+ */
 export const endRun = (
   runId: number,
   state: RunState,
-  { code, message }: { code: string; message: string },
+  { code, message, details }: Pick<EtlError, 'code' | 'message' | 'details'>,
   host: string,
   pid: number,
 ): Query => ({
-  text: `update etl.run
-    set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp()
-    where id = $1 and state not in ('published', 'cancelled') and host = $5 and pid = $6`,
-  values: [runId, state, code, storable(message), host, pid],
+  text: `with ended as (
+      update etl.run
+      set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp()
+      where id = $1 and state not in ('published', 'cancelled') and host = $5 and pid = $6
+      returning id
+    )
+    update etl.source_file f set fingerprint = ''
+    from ended where f.run_id = ended.id and f.table_name = $7 and f.name = $8`,
+  values: [
+    runId,
+    state,
+    code,
+    storable(message),
+    host,
+    pid,
+    ...(misread.has(code) ? [details['table'], details['file']] : [null, null]),
+  ],
 });
 
 /**

@@ -131,9 +131,8 @@ const recordEnd = async ({ address, report }: PreparedRun, runId: number, error:
   )
     return;
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
-  const { code, message } = error;
   await withClient(address, (client) =>
-    runQuery(client, endRun(runId, state, { code, message }, hostname(), process.pid)),
+    runQuery(client, endRun(runId, state, error, hostname(), process.pid)),
   ).catch((cause: unknown) =>
     report.logger.warn({ error: cause }, 'the end of the run could not be recorded'),
   );

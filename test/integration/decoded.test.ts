@@ -1,6 +1,6 @@
 // Files that are decoded while they are read come to what the same files come to as they are.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, runPipeline, type RunEvent } from '../../src/index.ts';
@@ -120,6 +120,24 @@ describe('a file in gzip', () => {
     expect(error.message).toMatch(problem);
     expect(await ask(`select to_regclass('${pipeline}.t') as made`)).toEqual([{ made: null }]);
   });
+});
+
+it('what was read of a damaged file is loaded again, also when the good one has its size, time and ends', async () => {
+  const good = Buffer.from(
+    `id,n,words\n${Array.from({ length: 200_000 }, (_, n) => `${n},2,a word or two\n`).join('')}`,
+  );
+  const damaged = gzipSync(good, { level: 0 });
+  const place = damaged.indexOf('\n9999,2,a') + '\n9999,'.length;
+  const put = (digit: string): string => {
+    damaged.write(digit, place);
+    const path = files.write('repaired.csv', damaged);
+    utimesSync(path, 1_000, 1_000);
+    return path;
+  };
+  expect(await failureOf(load('repaired', put('4')))).toMatchObject({ code: 'ETL_SOURCE_CORRUPT' });
+  const { counts } = await load('repaired', put('2'));
+  expect(counts).toEqual([200_000, 200_000, 0, 200_000]);
+  expect(await ask('select sum(n) from repaired.t')).toEqual([{ sum: '400000' }]);
 });
 
 it('the six files of the example, in gzip, give the same tables', async () => {
