@@ -83,7 +83,7 @@ const segmentWork = (
           throw error;
         }),
     );
-    loading.progress.segmentDone();
+    loading.progress.segmentDone(fileId);
   };
 };
 

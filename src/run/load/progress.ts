@@ -11,8 +11,8 @@ export interface TableProgress {
   readonly add: (bytes: number, counts: Counts) => void;
   /** Sets where the data of a file ends, or may end, if that was unknown before. */
   readonly endAt: (fileId: number, byte: number) => void;
-  /** Marks a segment as done; when all bytes are read, the table is done. */
-  readonly segmentDone: () => void;
+  /** Marks a segment of a file as done; when all bytes are read, the table is done. */
+  readonly segmentDone: (fileId: number) => void;
   readonly counts: () => Counts;
   /** Seconds from the first byte to the last. */
   readonly seconds: () => number;
@@ -25,13 +25,17 @@ export const followTable = (
   chunks: readonly LoadedChunkRow[],
   emit: (event: RunEvent) => void,
 ): TableProgress => {
-  const ids = new Set(files.map(({ id }) => id));
-  const loaded = chunks.filter(({ fileId }) => ids.has(fileId));
+  const filesById = new Map(files.map((file) => [file.id, file]));
+  const loaded = chunks.filter(({ fileId }) => filesById.has(fileId));
+  // The stored bytes of a file whose end is not known are a guess, and may be fewer than those of its header.
   const sizes = new Map(
-    files.map(({ id, dataByte, dataEnd, bytes: stored }) => [id, (dataEnd ?? stored) - dataByte]),
+    files.map(({ id, dataByte, dataEnd, bytes: stored }) => [
+      id,
+      Math.max(0, (dataEnd ?? stored) - dataByte),
+    ]),
   );
-  const sumOfSizes = (): number => [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  let bytesTotal = sumOfSizes();
+  const endUnknown = new Set(files.flatMap(({ id, dataEnd }) => (dataEnd === null ? [id] : [])));
+  let bytesTotal = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   let bytes = loaded.reduce((sum, { start, end }) => sum + end.byte - start, 0);
   let counts = loaded.reduce<Counts>(addCounts, noCounts);
   let toldAt = -Infinity;
@@ -40,10 +44,10 @@ export const followTable = (
   let isLoaded = false;
   const tell = (): void => {
     toldAt = performance.now();
-    emit({ type: 'progress', table, bytes, bytesTotal, ...counts });
+    emit({ type: 'progress', table, bytes, bytesTotal: Math.max(bytes, bytesTotal), ...counts });
   };
   const tellWhenLoaded = (): void => {
-    if (bytes < bytesTotal || isLoaded) return;
+    if (bytes < bytesTotal || endUnknown.size > 0 || isLoaded) return;
     isLoaded = true;
     tell();
     emit({ type: 'loaded', table, seconds });
@@ -59,10 +63,12 @@ export const followTable = (
       if (performance.now() - toldAt >= progressIntervalMs) tell();
     },
     endAt: (fileId, byte) => {
-      sizes.set(fileId, byte - files.find(({ id }) => id === fileId)!.dataByte);
-      bytesTotal = sumOfSizes();
+      const size = byte - filesById.get(fileId)!.dataByte;
+      bytesTotal += size - sizes.get(fileId)!;
+      sizes.set(fileId, size);
     },
-    segmentDone: () => {
+    segmentDone: (fileId) => {
+      endUnknown.delete(fileId);
       seconds = startedAt === undefined ? 0 : secondsSince(startedAt);
       tellWhenLoaded();
     },
