@@ -122,6 +122,28 @@ describe('a file in gzip', () => {
   });
 });
 
+it.each([
+  { name: 'is empty', bytes: gzipSync(''), code: 'ETL_SOURCE_EMPTY', says: 'is empty' },
+  {
+    name: 'holds a file in gzip',
+    bytes: gzipSync(gzipSync('1\n')),
+    code: 'ETL_SOURCE_FORMAT',
+    says: 'is compressed twice (gzip)',
+  },
+])(
+  'a file in gzip that $name is refused, also where the declaration names its fields',
+  async ({ bytes, code, says }) => {
+    const source = csv(files.write(`${code}.csv`, bytes), { header: ['id'] });
+    const tables = { t: { source, columns: { id: column.integer('id') } } };
+    const run = runPipeline(definePipeline({ name: 'refused', schema: 'refused', tables }), {
+      databaseUrl: database.url,
+    });
+    const error = await failureOf(run);
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(says);
+  },
+);
+
 it('what was read of a damaged file is loaded again, also when the good one has its size, time and ends', async () => {
   const good = Buffer.from(
     `id,n,words\n${Array.from({ length: 200_000 }, (_, n) => `${n},2,a word or two\n`).join('')}`,

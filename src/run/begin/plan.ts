@@ -7,7 +7,7 @@ import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { StagingColumn } from '../../copy/staging.ts';
 import { decodingOf } from '../../decode/registry.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
-import { checkHeader, neededHeaders, readHeader } from '../../format/header.ts';
+import { checkHeader, neededHeaders, readHeader, type HeaderFile } from '../../format/header.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { textsOf } from '../../source/confine.ts';
 import type { Listed, Source } from '../../source/contract.ts';
@@ -21,6 +21,18 @@ export interface PlannedTable {
   readonly staging: readonly StagingColumn[];
 }
 
+/** Enough of a file to tell how it is encoded. */
+const headBytes = 16;
+
+/** Refuses what is in a file, decoded, when it is nothing, or is encoded again. */
+const refuseContent = (head: Buffer, named: HeaderFile): void => {
+  if (head.length === 0) throw new EtlError('ETL_SOURCE_EMPTY', { ...named });
+  const again = decodingOf(head);
+  if (again === undefined) return;
+  const problem = `is compressed twice (${again.name})`;
+  throw new EtlError('ETL_SOURCE_FORMAT', { ...named, problem, hint: 'Decompress it once.' });
+};
+
 const planFile = async (
   table: SourceTableSpec,
   source: Source,
@@ -30,10 +42,12 @@ const planFile = async (
   const named = { table: table.name, file: name };
   try {
     const { bytes, fingerprint, head } = await source.look(location);
-    if (bytes === 0) throw new EtlError('ETL_SOURCE_EMPTY', named);
     const decoding = decodingOf(head)?.name ?? null;
     const file = { table: table.name, source: source.name, location, member: null, name, decoding };
-    const found = await withBytes(file, (read) => readHeader(read, table.format.dialect, named));
+    const found = await withBytes(file, async (read) => {
+      refuseContent(await read(0, headBytes), named);
+      return readHeader(read, table.format.dialect, named);
+    });
     const { names, line, dataByte, dataLine, lineEnd } = found;
     const at = { ...named, line, skip: dataLine - 1 };
     if (table.staging === 'text') {
