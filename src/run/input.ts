@@ -19,8 +19,13 @@ export interface Meter {
   decoded: number;
 }
 
-async function* metered(bytes: AsyncIterable<Buffer>, meter: Meter): AsyncGenerator<Buffer, void> {
+async function* metered(
+  bytes: AsyncIterable<Buffer>,
+  meter: Meter,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer, void> {
   for await (const block of bytes) {
+    signal?.throwIfAborted();
     meter.stored += block.length;
     yield block;
   }
@@ -32,8 +37,9 @@ async function* decoded(
   start: number,
   end: number,
   meter: Meter,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer, void> {
-  const stored = metered(sourceNamed(file.source).open(file, 0, Infinity), meter);
+  const stored = metered(sourceNamed(file.source).open(file, 0, Infinity), meter, signal);
   try {
     for await (const block of decodingNamed(name).decode(stored)) {
       const from = meter.decoded;
@@ -50,7 +56,7 @@ async function* decoded(
 
 /**
  * The decoded bytes [start, end) of a file, in blocks of about `blockBytes`. What comes before `start` in a file that is not
- * seekable is decoded and left out. Errors: ETL_SOURCE_UNREADABLE, ETL_SOURCE_CORRUPT.
+ * seekable is decoded and left out, until `signal` is aborted: its reason is thrown. Errors: ETL_SOURCE_UNREADABLE, ETL_SOURCE_CORRUPT.
  */
 export const openInput = (
   file: InputFile,
@@ -59,11 +65,12 @@ export const openInput = (
   {
     blockBytes,
     meter = { stored: 0, decoded: 0 },
-  }: { readonly blockBytes?: number; readonly meter?: Meter } = {},
+    signal,
+  }: { readonly blockBytes?: number; readonly meter?: Meter; readonly signal?: AbortSignal | undefined } = {},
 ): AsyncIterable<Buffer> =>
   file.decoding === null
     ? sourceNamed(file.source).open(file, start, end, blockBytes)
-    : decoded(file, file.decoding, start, end, meter);
+    : decoded(file, file.decoding, start, end, meter, signal);
 
 /** Most headers are in the first of them; those who look for one ask for more at once. */
 const headBlockBytes = 64 * 1024;

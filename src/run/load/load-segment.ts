@@ -103,7 +103,7 @@ export const loadSegment = async (loader: Loader, task: SegmentTask, watch: Segm
   const { leave, abort, onDecoded } = watch;
   const breakOff = abort === undefined ? leave : AbortSignal.any([leave, abort]);
   const { copyStatement, frame } = how;
-  const blocks = openSegment({ ...task, split: how.splitterFor(file), chunkBytes });
+  const blocks = openSegment({ ...task, split: how.splitterFor(file), chunkBytes, breakOff });
   const decode = how.decoderFor(file);
   const load = { client, file, blocks, breakOff, lease, copyStatement, frame, decode, onDecoded };
   try {

@@ -32,6 +32,8 @@ export interface Part {
   readonly byteEnd: number | null;
   readonly split: Splitter;
   readonly chunkBytes: number;
+  /** Ends the reading of a stream, also before the first block of the part. */
+  readonly breakOff?: AbortSignal | undefined;
 }
 
 /** Reads a seekable file again wherever it is asked to: nothing is kept. */
@@ -58,9 +60,13 @@ const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock 
 };
 
 /** Reads a stream once, and keeps the blocks of the chunk that is under way. */
-const readOnce = ({ file, start, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
+const readOnce = ({ file, start, byteEnd, split, chunkBytes, breakOff: signal }: Part): SegmentBlocks => {
   const meter: Meter = { stored: 0, decoded: 0 };
-  const blocks = recordBlocks(openInput(file, start.byte, byteEnd ?? undefined, { meter }), start, split);
+  const blocks = recordBlocks(
+    openInput(file, start.byte, byteEnd ?? undefined, { meter, signal }),
+    start,
+    split,
+  );
   let kept: readonly RecordBlock[] = [];
   async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
     kept = kept.flatMap((block) => partAfter(block, position) ?? []);

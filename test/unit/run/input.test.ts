@@ -78,6 +78,13 @@ describe.each([
   });
 });
 
+it('what comes before the beginning is not decoded for a reader that has left', async () => {
+  const left = AbortSignal.abort(new Error('left'));
+  const reading = read(openInput(zipped, content.length - 1, Infinity, { signal: left }));
+  await expect(reading).rejects.toThrow('left');
+  expect(openFiles()).toBe(0);
+});
+
 it('a damaged file is named, with the byte', async () => {
   const cut = fileOf('cut.csv.gz', gzipSync(content).subarray(0, 5000), 'gzip');
   expect(await failureOf(read(openInput(cut, 0)))).toMatchObject({
