@@ -17,7 +17,7 @@ import { createHelper, type Helper } from './help-others.ts';
 import { lookForLostJobs } from './lost-jobs.ts';
 import { createMetrics } from './metrics.ts';
 import type { HealthOptions, SiteOptions } from './options.ts';
-import { findSite, openFoundSite, type Site } from './site.ts';
+import { findSite, openFoundSite, type FoundSite } from './site.ts';
 import { checkQueueNames, depthOfQueues } from './queues.ts';
 import { lookForSlots } from './schedule/make-due.ts';
 import { createScheduleMetrics } from './schedule/metrics.ts';
@@ -65,14 +65,15 @@ const coordinateAlone =
     }
   };
 
+/** Does a step of the start again until server and queues answer. */
+type WhenReached = <T>(step: () => Promise<T>) => Promise<T>;
+
 /** Waits for server and queues, which may still be starting: a machine starts all its services at once. */
-const reachSite = async (
+const waitingFor = (
+  { address, backend }: FoundSite,
   options: WorkerOptions,
   settings: RunSettings,
-  queueNames: readonly string[],
-): Promise<Site> => {
-  const found = await findSite(options);
-  const { address, backend } = found;
+): WhenReached => {
   const { logger } = settings;
   const recovery: RecoverOptions = {
     ...settings,
@@ -85,10 +86,10 @@ const reachSite = async (
     abort: options.signal,
     drain: undefined,
   };
-  return untilDone(recovery, () => openFoundSite(found, options, queueNames));
+  return (step) => untilDone(recovery, step);
 };
 
-const share = async (options: WorkerOptions): Promise<Shared> => {
+const share = async (options: WorkerOptions): Promise<Shared & { readonly whenReached: WhenReached }> => {
   const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry, tracer, logger } =
     options;
   const own: RunOptions = { redis, workers, chunkBytes, workingDirectory, waitMs, tracer, logger };
@@ -96,14 +97,27 @@ const share = async (options: WorkerOptions): Promise<Shared> => {
   const queueNames = checkQueueNames(options.queues);
   // Problems of the folder are reported before a server is started for it.
   const catalog = await loadCatalog(pipelines);
-  const site = await reachSite(options, settings, queueNames);
+  const found = await findSite(options);
+  const whenReached = waitingFor(found, options, settings);
+  const site = await whenReached(() => openFoundSite(found, options, queueNames));
   const [drain, abort] = [new AbortController(), new AbortController()];
   const metrics = createMetrics(() => depthOfQueues(site.queues, queueNames), drain.signal, registry);
   const common: RunOptions = { ...own, connection: site.address.config };
   const hooksOf: Shared['hooksOf'] = (pipeline) => ({
     onChunk: (times) => metrics.chunkLoaded(pipeline, times),
   });
-  return { site, catalog, queueNames, metrics, logger: settings.logger, drain, abort, common, hooksOf };
+  return {
+    site,
+    whenReached,
+    catalog,
+    queueNames,
+    metrics,
+    logger: settings.logger,
+    drain,
+    abort,
+    common,
+    hooksOf,
+  };
 };
 
 const stopReason = (): DOMException => new DOMException('the worker stops', 'AbortError');
@@ -130,19 +144,18 @@ const lookAfter = ({ site, queueNames, metrics, logger, drain, common }: Shared,
  */
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
   const shared = await share(options);
-  const { site, catalog, queueNames, metrics, logger, drain, abort, common, hooksOf } = shared;
+  const { site, whenReached, catalog, queueNames, metrics, logger, drain, abort, common, hooksOf } = shared;
   const helper = createHelper({ catalog, queueNames, logger, common, hooksOf, abort: abort.signal });
   const watch = lookAfter(shared, helper);
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());
     await Promise.all([helper.close(), watch.over]);
   };
-  const runs = await serveRuns(site.queues, queueNames, coordinateAlone(shared, helper)).catch(
-    async (error: unknown) => {
-      await closeOthers();
-      throw error;
-    },
-  );
+  const serve = () => serveRuns(site.queues, queueNames, coordinateAlone(shared, helper));
+  const runs = await whenReached(serve).catch(async (error: unknown) => {
+    await closeOthers();
+    throw error;
+  });
   const stop = async (deadlineMs: number): Promise<void> => {
     drain.abort(stopReason());
     const timer = new AbortController();

@@ -67,6 +67,15 @@ describe('a session that the server ends as soon as it stands', () => {
   });
   afterAll(() => proxy.close());
 
+  // Those of the site and of the queues that it serves.
+  it.each([1, 2, 3, 4, 5])('connection %i of a worker that starts is opened again', async (connection) => {
+    proxy.end({ connection, sqlstate: '57P03', when: 'at startup' });
+    const databaseUrl = proxy.urlOf(database.url);
+    const worker = await createWorker({ databaseUrl, redis: false, pipelines: 'pipelines' });
+    expect(proxy.connections()).toBeGreaterThan(connection);
+    await worker.close();
+  });
+
   it.each([1, 2, 4])('connection %i of the run is opened again', async (connection) => {
     proxy.end({ connection, sqlstate: '57P01', when: 'when ready' });
     const { outcome, problems } = await run({ databaseUrl: proxy.urlOf(database.url) });
