@@ -1,8 +1,8 @@
 // boolean: PostgreSQL's own words, or exactly the texts that the column declares.
 
-import { putInt32, reserve } from '../binary/row-bytes.ts';
+import { putInt32, reserve, type RowBytes } from '../binary/row-bytes.ts';
 import { notFromBytes } from '../encoder/kinds.ts';
-import type { ColumnType, Reader, ValueEncoder } from './contract.ts';
+import type { ColumnType, Reader } from './contract.ts';
 import { isNot } from './reading/refusal.ts';
 
 export interface BooleanOptions {
@@ -45,7 +45,7 @@ const booleanProblem = (options: BooleanOptions): string | undefined => {
   return both === undefined ? undefined : `boolean: '${both}' cannot mean both true and false`;
 };
 
-const encodeBoolean: ValueEncoder = (text, out) => {
+const encodeBoolean = (text: string, out: RowBytes): void => {
   reserve(out, 5);
   putInt32(out, 1);
   out.bytes[out.at] = text === 't' ? 1 : 0;

@@ -1,7 +1,6 @@
 // What a column type is: one object, of which the builders, the decoders, DDL, row schemas and docs are made.
 
 import type { RejectCode } from '../../model.ts';
-import type { RowBytes } from '../binary/row-bytes.ts';
 import type { ByteKind } from '../encoder/kinds.ts';
 
 /** Why a text is not a value of the type. A value, not an exception: refusals are expected. */
@@ -13,8 +12,12 @@ export interface Refusal {
 /** Text that the server reads without changing its meaning, or the refusal. Never called with a null token. */
 export type Reader = (text: string) => string | Refusal;
 
-/** Writes length and value of a text that the type's reader returned. PostgreSQL, "COPY", Binary Format. */
-export type ValueEncoder = (text: string, out: RowBytes) => void;
+/**
+ * Writes length and value of a text that the type's reader returned into RowBytes (binary/row-bytes.ts). PostgreSQL, "COPY",
+ * Binary Format. They are not named here: the types of a pipeline lead to this file, and must not need those of Node.js
+ * (test/package/guide.test.ts, "its TypeScript settings").
+ */
+export type ValueEncoder = (text: string, out: never) => void;
 
 /** In place of an encoder: the server reads the text, and a table with such a column is loaded by the record decoder. */
 export const serverReads = 'the server reads the text';

@@ -1,7 +1,7 @@
 // json and jsonb: what JSON.parse reads, less what the server cannot store.
 
 import { jsonDepthMax } from '../../limits.ts';
-import { putInt32, putText, reserve, utf8BytesMax } from '../binary/row-bytes.ts';
+import { putInt32, putText, reserve, utf8BytesMax, type RowBytes } from '../binary/row-bytes.ts';
 import { notFromBytes } from '../encoder/kinds.ts';
 import type { ColumnType, NoOptions, Reader, Refusal, ValueEncoder } from './contract.ts';
 import { emptyShape, scanDecimal } from './reading/number-text.ts';
@@ -127,7 +127,7 @@ const jsonText = (value: unknown): string | undefined => {
 };
 
 /** The binary format of jsonb is its text after a version number. */
-const encodeJsonb: ValueEncoder = (text, out) => {
+const encodeJsonb = (text: string, out: RowBytes): void => {
   reserve(out, 5 + utf8BytesMax(text));
   const length = out.bytes.write(text, out.at + 5);
   putInt32(out, length + 1);

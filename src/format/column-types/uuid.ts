@@ -1,8 +1,8 @@
 // uuid: 8-4-4-4-12 hexadecimal digits, with or without braces, or 32 in a row.
 
-import { putInt32, reserve } from '../binary/row-bytes.ts';
+import { putInt32, reserve, type RowBytes } from '../binary/row-bytes.ts';
 import { notFromBytes } from '../encoder/kinds.ts';
-import type { ColumnType, NoOptions, Reader, ValueEncoder } from './contract.ts';
+import type { ColumnType, NoOptions, Reader } from './contract.ts';
 import { isNot } from './reading/refusal.ts';
 
 // Without captures a regular expression is as fast as a loop over the characters, and nothing is allocated.
@@ -20,7 +20,7 @@ const canonical = (text: string): string => {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 };
 
-const encodeUuid: ValueEncoder = (text, out) => {
+const encodeUuid = (text: string, out: RowBytes): void => {
   reserve(out, 20);
   putInt32(out, 16);
   out.bytes.write(text.replace(/[{}-]/g, ''), out.at, 'hex');

@@ -2,7 +2,7 @@
 
 import type { ColumnSpec, Dialect } from '../../declaration.ts';
 import { ok as assert } from 'node:assert';
-import { isRefusal, serverReads, type ValueEncoder } from '../column-types/contract.ts';
+import { isRefusal, serverReads } from '../column-types/contract.ts';
 import { typeOf } from '../column-types/registry.ts';
 import { createFieldReader } from '../field-reader.ts';
 import { putNull, type RowBytes } from '../binary/row-bytes.ts';
@@ -11,10 +11,11 @@ import { putNull, type RowBytes } from '../binary/row-bytes.ts';
 export type TextEncoder = (out: RowBytes) => boolean;
 
 /** The encoder of a column that is none for the server. */
-export const encoderOf = (column: ColumnSpec): ValueEncoder => {
+export const encoderOf = (column: ColumnSpec): ((text: string, out: RowBytes) => void) => {
   const { encode } = typeOf(column);
   assert(encode !== serverReads, `column ${column.name} has no binary format`);
-  return encode;
+  // Every type writes into these: see ValueEncoder.
+  return encode as (text: string, out: RowBytes) => void;
 };
 
 /** Makes the encoder of a column; `textOf` gives a field of the current record. */

@@ -62,7 +62,7 @@ const putPlan = (columns: Readonly<Record<string, AnyColumn>>, options: object =
 const encoded = (type: string, text: string): string => {
   const out = { bytes: Buffer.alloc(1024), at: 0 };
   const { encode } = typeOf({ type });
-  if (typeof encode === 'function') encode(text, out);
+  if (typeof encode === 'function') encode(text, out as never);
   return out.bytes.toString('hex', 0, out.at);
 };
 
