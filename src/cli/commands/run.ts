@@ -208,7 +208,12 @@ export const runCommand: CliCommand = {
           'how long to wait for a lost server; if given, also for the first connection; default: 5m',
         ),
       )
-      .addOption(flag('--chunk-bytes <n>', 'source bytes per transaction; default: 33554432'))
+      .addOption(
+        flag(
+          '--chunk-bytes <n>',
+          'source bytes per transaction; default: 33554432; at most 8 MiB in gzip files',
+        ),
+      )
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
       .addOption(allowShrinkFlag())
       .addOption(flag('--explain', 'dry run: print what would be done with each table, and why'))

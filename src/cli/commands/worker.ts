@@ -91,7 +91,12 @@ export const workerCommand: CliCommand = {
       .addOption(redisPrefixFlag())
       .addOption(flag('--queues <names>', 'queues to serve, comma-separated; default: default'))
       .addOption(flag('--workers <n>', 'number of parallel loads; default: the number of cores'))
-      .addOption(flag('--chunk-bytes <n>', 'source bytes per transaction; default: 33554432'))
+      .addOption(
+        flag(
+          '--chunk-bytes <n>',
+          'source bytes per transaction; default: 33554432; at most 8 MiB in gzip files',
+        ),
+      )
       .addOption(
         flag('--wait <time>', 'how long to wait for a server that is down, also at the start; default: 5m'),
       )
