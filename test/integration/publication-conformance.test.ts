@@ -1,9 +1,10 @@
 // What every Publication must do, asked of each one that is registered: one row here, and a step that fails changes nothing.
 
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { column, csv, definePipeline, index, runPipeline, sqlFile } from '../../src/index.ts';
+import { runPipeline } from '../../src/index.ts';
 import type { Publication } from '../../src/publish/contract.ts';
 import { publications } from '../../src/publish/registry.ts';
+import { citiesPipeline, writeCities } from '../helpers/cities.ts';
 import { useFiles } from '../helpers/files.ts';
 import { withPg } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -88,31 +89,16 @@ describe.each(scenes)('$name', ({ name, ddl, notice, isSameTable }) => {
   const files = useFiles();
   const database = useDatabase();
   const publication = registered.flat().find((one) => one.name === name)!;
-  const source = files.write('city.csv', 'id,name,people\n1,Ulm,120000\n2,Trier,110000\n');
-  files.write('big.sql', 'select id, name from city where people > 115000');
+  const source = writeCities(files);
   const rowsOf = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
 
   const run = (options: object = {}) =>
-    runPipeline(
-      definePipeline({
-        name: 'cities',
-        schema: 'geo',
-        tables: {
-          city: {
-            source: csv(source),
-            columns: {
-              id: column.integer('id'),
-              name: column.text('name'),
-              people: column.bigint('people').nullable(),
-            },
-            primaryKey: ['id'],
-            indexes: [index('name')],
-          },
-          big: { from: ['city'], transform: sqlFile('big.sql'), primaryKey: ['id'] },
-        },
-      }),
-      { databaseUrl: database.url, directory: files.directory, workers: 1, ...options },
-    );
+    runPipeline(citiesPipeline(source), {
+      databaseUrl: database.url,
+      directory: files.directory,
+      workers: 1,
+      ...options,
+    });
 
   /** One snapshot of both tables. */
   const rowsSql = `select (select string_agg(id || name || people, ' ' order by id) from geo.city) as city,

@@ -1,7 +1,8 @@
 // Publishing: what hangs on a table survives it, and nothing is half done.
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, index, runPipeline, sqlFile, type Pipeline } from '../../src/index.ts';
+import { column, runPipeline, type Pipeline } from '../../src/index.ts';
+import { citiesPipeline, writeCities } from '../helpers/cities.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { withPg } from '../helpers/own-server.ts';
@@ -11,29 +12,9 @@ const files = useFiles();
 const database = useDatabase();
 const { write } = files;
 
-const source = write('city.csv', 'id,name,people\n1,Ulm,120000\n2,Trier,110000\n');
-write('big.sql', 'select id, name from city where people > 115000');
+const source = writeCities(files);
 
-/** One source table and one derived from it; `change` alters the declaration of the source table. */
-const cities = (change: object = {}, name = 'cities'): Pipeline =>
-  definePipeline({
-    name,
-    schema: 'geo',
-    tables: {
-      city: {
-        source: csv(source),
-        columns: {
-          id: column.integer('id'),
-          name: column.text('name'),
-          people: column.bigint('people').nullable(),
-        },
-        primaryKey: ['id'],
-        indexes: [index('name')],
-        ...change,
-      },
-      big: { from: ['city'], transform: sqlFile('big.sql'), primaryKey: ['id'] },
-    },
-  });
+const cities = (change: object = {}, name?: string): Pipeline => citiesPipeline(source, change, name);
 
 const run = (pipeline: Pipeline = cities(), options: object = {}) =>
   runPipeline(pipeline, {
@@ -50,7 +31,7 @@ const { query } = { query: (sql: string) => database.query(sql) };
 
 const beginAgain = async (): Promise<void> => {
   await query('drop schema if exists geo cascade');
-  write('city.csv', 'id,name,people\n1,Ulm,120000\n2,Trier,110000\n');
+  writeCities(files);
 };
 
 describe('a table that nothing hangs on', () => {
