@@ -30,7 +30,7 @@ export interface HeaderFile {
   readonly file: string;
 }
 
-/** Reads so many bytes of a file from a byte on; fewer at its end. */
+/** Reads so many bytes of a file from a byte on; fewer at its end. The same bytes are asked for several times. */
 export type ReadBytes = (from: number, bytes: number) => Promise<Buffer>;
 
 /** A file while its header is looked for. */
@@ -45,21 +45,7 @@ interface HeadReader {
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-const nothing: Buffer = Buffer.alloc(0);
 const endless = `its first lines do not end within ${headerBytesMax} bytes`;
-
-/** Reads as `read` does, a small file or the same bytes again from memory. */
-const createPageReader = (read: ReadBytes): ReadBytes => {
-  let page = { from: -1, bytes: nothing, isLast: false };
-  return async (from, bytes) => {
-    const isHeld = from === page.from && bytes <= page.bytes.length;
-    if (!isHeld && !(page.isLast && from >= page.from)) {
-      const found = await read(from, bytes);
-      page = { from, bytes: found, isLast: found.length < bytes };
-    }
-    return page.bytes.subarray(from - page.from, from - page.from + bytes);
-  };
-};
 
 const moveOn = (reader: HeadReader, bytes: Buffer, taken: number): void => {
   reader.byte += taken;
@@ -140,11 +126,10 @@ const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Prom
  * Errors: ETL_SOURCE_FORMAT, ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
  */
 export const readHeader = async (
-  readFile: ReadBytes,
+  read: ReadBytes,
   dialect: Dialect,
   named: HeaderFile,
 ): Promise<FileHeader> => {
-  const read = createPageReader(readFile);
   const head = await read(0, headerBytesMax);
   const other = otherContent(head);
   if (other !== undefined)

@@ -3,6 +3,7 @@
 import { CorruptBytes } from '../decode/contract.ts';
 import { decodingNamed } from '../decode/registry.ts';
 import { EtlError } from '../errors.ts';
+import type { ReadBytes } from '../format/header.ts';
 import type { SourceFile } from '../model.ts';
 import { sourceNamed } from '../source/registry.ts';
 
@@ -75,11 +76,9 @@ export const openInput = (
 /** Most headers are in the first of them; those who look for one ask for more at once. */
 const headBlockBytes = 64 * 1024;
 
-type ReadBytes = (from: number, bytes: number) => Promise<Buffer>;
-
 /**
- * Gives `use` the file by bytes from anywhere; fewer at its end. Reading forward costs nothing; what lies before the last place
- * is forgotten, and the file opened again for it. Memory: as many bytes as are asked for, and a block.
+ * Gives `use` the file by bytes from anywhere; fewer at its end. Reading forward, or the same again, costs nothing; what lies
+ * before the last place is forgotten, and the file opened again for it. Memory: as many bytes as are asked for, and a block.
  */
 export const withBytes = async <T>(file: InputFile, use: (read: ReadBytes) => Promise<T>): Promise<T> => {
   let blocks: AsyncIterator<Buffer> | undefined;
@@ -104,7 +103,7 @@ export const withBytes = async <T>(file: InputFile, use: (read: ReadBytes) => Pr
       pieces.push(Buffer.from(piece));
       length += piece.length;
     }
-    window = { from, bytes: Buffer.concat(pieces), isLast: window.isLast };
+    window = { from, bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), isLast: window.isLast };
     return window.bytes.subarray(0, bytes);
   };
   try {
