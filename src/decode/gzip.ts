@@ -1,7 +1,7 @@
 // gzip: one member or several, one after the other (RFC 1952).
 
 import { once } from 'node:events';
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { codeOf, messageOf } from '../errors.ts';
 import { readBytes } from '../limits.ts';
@@ -15,6 +15,9 @@ const problemOf = (error: unknown): string =>
     ? 'it ends in the middle of its gzip data'
     : `its gzip data is broken (${messageOf(error)})`;
 
+/** zlib's own: all others are of the source. */
+const isOfZlib = (error: unknown): boolean => codeOf(error)?.startsWith('Z_') ?? false;
+
 async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   let given = 0;
   // What is on its way into zlib outlives the block that it came in.
@@ -26,18 +29,12 @@ async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, voi
   }
   const stored = Readable.from(copies(), { objectMode: true, highWaterMark: 1 });
   const gunzip = createGunzip({ chunkSize: readBytes });
-  let failure: { readonly cause: unknown } | undefined;
-  stored.once('error', (cause) => {
-    failure = { cause };
-    gunzip.destroy(cause);
-  });
-  stored.pipe(gunzip);
+  // What goes wrong on either side is thrown by reading.
+  pipeline(stored, gunzip, () => undefined);
   try {
     for await (const piece of gunzip) yield piece as Buffer;
   } catch (cause) {
-    throw failure === undefined
-      ? new CorruptBytes(problemOf(cause), gunzip.bytesWritten, { cause })
-      : failure.cause;
+    throw isOfZlib(cause) ? new CorruptBytes(problemOf(cause), gunzip.bytesWritten, { cause }) : cause;
   } finally {
     // The file is closed when this is.
     if (!stored.closed) {

@@ -9,7 +9,7 @@ export const sources: readonly Source[] = [localFiles];
 /** The source with this name in the ledger. */
 export const sourceNamed = (name: string): Source => sources.find((source) => source.name === name)!;
 
-/** The locations by their sources, in declared order; `!…` belongs to the location that it leaves something out of. */
+/** The locations by their sources, in declared order. */
 export const bySource = (
   locations: readonly string[],
 ): readonly { readonly source: Source; readonly locations: readonly string[] }[] => {
