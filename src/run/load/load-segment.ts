@@ -72,9 +72,6 @@ const loadChunks = async (
   let at = start;
   const { blocks, lease } = load;
   let hasEnded = false;
-  const endAt = (byte: number | undefined): void => {
-    if (byte !== undefined) watch.onFileEnd(byte);
-  };
   while (!hasEnded && (byteEnd === null || at.byte < byteEnd)) {
     stopIfAsked({ abort: load.breakOff, drain: watch.drain });
     const before = counts.get(table.name) ?? noCounts;
@@ -90,10 +87,11 @@ const loadChunks = async (
     const news = { start: at.byte, end: end.byte, counts: more, endMs: Date.now() };
     at = end;
     hasEnded = isLast;
-    endAt(isLast ? undefined : blocks.expectedEnd());
+    const expectedEnd = blocks.expectedEnd();
+    if (expectedEnd !== undefined) watch.onFileEnd(expectedEnd);
     watch.afterChunk(times, news);
   }
-  if (byteEnd === null) endAt(at.byte);
+  if (byteEnd === null) watch.onFileEnd(at.byte);
 };
 
 /** Loads a segment. Errors: those of loadChunk; the reason of the signal that stopped it. */

@@ -140,9 +140,18 @@ export const forgetJobs = async ({ client, queues }: RunContext, runId: number):
   await removeQueue(queues, runId);
 };
 
+/** The run's files. Where one of them ends may have been found since they were read. */
+const filesNow = async (
+  { client }: RunContext,
+  { lease, files }: LoadingRun,
+): Promise<readonly SourceFile[]> =>
+  files.some(({ dataEnd }) => dataEnd === null) ? runFiles(client, lease.runId) : files;
+
 /** If all jobs are done and the ledger has gaps, the queue was emptied. The run then begins again from the ledger. */
-const expectLoaded = async ({ client, queues }: RunContext, runId: number): Promise<void> => {
-  const left = missingSegments(await runFiles(client, runId), await loadedChunks(client, runId)).length;
+const expectLoaded = async (context: RunContext, run: LoadingRun): Promise<void> => {
+  const { client, queues } = context;
+  const chunks = await loadedChunks(client, run.lease.runId);
+  const left = missingSegments(await filesNow(context, run), chunks).length;
   if (left === 0) return;
   const problem = `it is empty, and ${left} ${left === 1 ? 'range' : 'ranges'} of files are not loaded`;
   throw new EtlError('ETL_QUEUE_LOST', { queue: queues.backend.label, problem });
@@ -163,8 +172,7 @@ export const loadMissing = async (
   known: LoadingRun,
 ): Promise<ReadonlyMap<string, number>> => {
   const { runId } = known.lease;
-  // An earlier attempt may have found where a file ends.
-  const run = { ...known, files: await runFiles(context.client, runId) };
+  const run = { ...known, files: await filesNow(context, known) };
   const chunks = await loadedChunks(context.client, runId);
   const missing = missingSegments(run.files, chunks);
   if (missing.length === 0) {
@@ -183,7 +191,7 @@ export const loadMissing = async (
     // Meanwhile the loading threads start.
     await prepareQueues(context.client, queues);
     await workOff(options, divide({ missing, files: run.files, tables, workers, chunkBytes }));
-    await expectLoaded(context, runId);
+    await expectLoaded(context, run);
     return seconds();
   });
 };

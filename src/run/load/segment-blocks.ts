@@ -67,6 +67,7 @@ const readOnce = ({ file, start, byteEnd, split, chunkBytes, breakOff: signal }:
     start,
     split,
   );
+  const isOpenEnded = byteEnd === null;
   let kept: readonly RecordBlock[] = [];
   async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
     kept = kept.flatMap((block) => partAfter(block, position) ?? []);
@@ -83,9 +84,9 @@ const readOnce = ({ file, start, byteEnd, split, chunkBytes, breakOff: signal }:
   return {
     from,
     chunkBytes: Math.min(chunkBytes, streamChunkBytesMax),
-    isOpenEnded: byteEnd === null,
+    isOpenEnded,
     expectedEnd: () =>
-      meter.stored === 0 ? undefined : Math.round((file.bytes * meter.decoded) / meter.stored),
+      isOpenEnded && meter.stored > 0 ? Math.round((file.bytes * meter.decoded) / meter.stored) : undefined,
     close: async () => void (await blocks.return()),
   };
 };
