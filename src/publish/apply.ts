@@ -29,7 +29,6 @@ export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], Publis
 export const applyAll = async (
   client: Client,
   plans: readonly PublishPlan[],
-  runId: number,
   copied: ReadonlyMap<string, number>,
   { untilTaken }: Locksmith,
 ): Promise<Applied> => {
@@ -38,7 +37,7 @@ export const applyAll = async (
     const rests = [];
     for (const applyTo of new Set(some.map(({ publication }) => publication.apply))) {
       const own = some.filter(({ publication }) => publication.apply === applyTo);
-      rests.push(await applyTo(client, own, runId));
+      rests.push(await applyTo(client, own));
       for (const plan of own) {
         const { table } = plan.table;
         const verified = plan.publication.verify(client, plan, copied.get(table));

@@ -8,12 +8,12 @@ import type { Client } from '../db/client.ts';
 import type { BuildWhat } from '../model.ts';
 import type { BuiltTable, DeclaredTable, TableNames } from './names.ts';
 import type { ProductionTable } from './production.ts';
-import type { TableColumn, TableState } from './table-state.ts';
+import type { BuiltState, TableColumn } from './table-state.ts';
 
 /** A table that is built, and the one of production; undefined when it is the first. */
 export interface BuiltOver {
   readonly table: BuiltTable;
-  readonly builtAs: TableState;
+  readonly builtAs: BuiltState;
   readonly production: ProductionTable | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface Publication {
    * In the publishing transaction, under locks that no reader feels, or that `blocksReaders` asked for. Variants that share it, such as
    * `{ ...swap, takes }`, are applied together.
    */
-  apply(client: Client, plans: readonly PublishPlan[], runId: number): Promise<Rest>;
+  apply(client: Client, plans: readonly PublishPlan[]): Promise<Rest>;
 
   /**
    * Proves that a table to which `apply` was done holds what it should, and returns the rows that production has with the commit.
@@ -83,6 +83,6 @@ export interface Publication {
    */
   verify(client: Client, plan: PublishPlan, copied: number | undefined): Promise<number>;
 
-  /** Quoted name, after `apply` and before the commit, of the table that will be in production. */
-  nameBeforeCommit(table: TableNames, runId: number): string;
+  /** The table that will be in production with the commit. */
+  oidInProduction(plan: PublishPlan): number;
 }

@@ -213,5 +213,5 @@ export const inPlace: Publication = {
     throw new EtlError('ETL_INCOMPLETE', { table: table.table, problem });
   },
 
-  nameBeforeCommit: productionName,
+  oidInProduction: ({ production }) => production!.oid,
 };

@@ -4,8 +4,8 @@ import type { PipelineSpec, PublishMode } from '../declaration.ts';
 import { quoteName, type Query } from '../db/sql.ts';
 
 /**
- * Each pipeline builds in a schema of its own, under the final names of tables and indexes: publishing is then one
- * `alter table … set schema`, and SQL files find the new tables by search_path.
+ * Each pipeline builds in a schema of its own, under the final names of tables and indexes: publishing moves them, and SQL
+ * files find the new tables by search_path.
  */
 export const buildSchema = (pipeline: string): string => `etl_build_${pipeline}`;
 

@@ -74,26 +74,29 @@ export const insertPublished = (
 ): Query => ({
   text: `insert into etl.published_table
       (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before)
-    select $1, p.schema_name, p.table_name, p.found::regclass, p.strategy, p.rows, p.seconds, p.indexes, p.columns, p.not_null,
+    select $1, p.schema_name, p.table_name, p.table_oid, p.strategy, p.rows, p.seconds, p.indexes, p.columns, p.not_null,
         p.primary_key, p.rows_before
-      from jsonb_to_recordset($2::jsonb) as p (schema_name text, table_name text, found text, strategy text, rows bigint,
+      from jsonb_to_recordset($2::jsonb) as p (schema_name text, table_name text, table_oid oid, strategy text, rows bigint,
         seconds float8, indexes text[], columns text[], not_null text[], primary_key text[], rows_before bigint)`,
   values: [
     runId,
     JSON.stringify(
-      plans.map(({ table, builtAs, publication }) => ({
-        schema_name: table.schema,
-        table_name: table.table,
-        found: publication.nameBeforeCommit(table, runId),
-        strategy: publication.name,
-        rows: rows.get(table.table),
-        seconds: table.seconds,
-        indexes: table.indexes,
-        columns: builtAs.columns.map(({ name }) => name),
-        not_null: builtAs.columns.filter(({ notNull }) => notNull).map(({ name }) => name),
-        primary_key: table.primaryKey,
-        rows_before: before.get(table.table),
-      })),
+      plans.map((plan) => {
+        const { table, builtAs, publication } = plan;
+        return {
+          schema_name: table.schema,
+          table_name: table.table,
+          table_oid: publication.oidInProduction(plan),
+          strategy: publication.name,
+          rows: rows.get(table.table),
+          seconds: table.seconds,
+          indexes: table.indexes,
+          columns: builtAs.columns.map(({ name }) => name),
+          not_null: builtAs.columns.filter(({ notNull }) => notNull).map(({ name }) => name),
+          primary_key: table.primaryKey,
+          rows_before: before.get(table.table),
+        };
+      }),
     ),
   ],
 });

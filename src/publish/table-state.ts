@@ -36,6 +36,11 @@ export interface TableState {
   readonly indexes: readonly TableIndex[];
 }
 
+/** A table aside. */
+export interface BuiltState extends TableState {
+  readonly oid: number;
+}
+
 const quoteTexts = (texts: readonly string[]): string => `array[${texts.map(quoteText).join(', ')}]::text[]`;
 
 /**
@@ -104,9 +109,9 @@ export const columnsOf = async (
 export const builtStates = async (
   client: Client,
   tables: readonly TableNames[],
-): Promise<readonly TableState[]> => {
+): Promise<readonly BuiltState[]> => {
   const { rows } = await client.query(
-    `select ${columnList('c.oid')} as columns, ${indexList('c.oid', "format('%I.%I', b.schema, b.name)")} as indexes
+    `select c.oid, ${columnList('c.oid')} as columns, ${indexList('c.oid', "format('%I.%I', b.schema, b.name)")} as indexes
       from unnest($1::text[], $2::text[], $3::text[]) with ordinality as b (schema, name, build_schema, place)
         join pg_namespace n on n.nspname = b.build_schema join pg_class c on c.relnamespace = n.oid and c.relname = b.name
       order by b.place`,

@@ -51,7 +51,7 @@ const prepare = async (
   await ensureSchema(client, spec.schema);
   await lockQuietly(client, namesInProduction(written), namesInProduction(moved));
   await checkPlanned(client, plans);
-  const applied = await applyAll(client, plans, runId, copied, locksmith);
+  const applied = await applyAll(client, plans, copied, locksmith);
   await runQuery(client, insertPublished(runId, plans, rowsBefore, applied.rows));
   return applied;
 };
