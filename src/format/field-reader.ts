@@ -21,11 +21,19 @@ export const trimBlanks = (text: string): string => {
   return end - start === text.length ? text : text.slice(start, end);
 };
 
+/** Makes the test whether a text is one of a few: with one, which is usual, no set has to hash every text. */
+export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) => {
+  const [only] = texts;
+  if (texts.length === 1) return (text) => text === only;
+  const set = new Set(texts);
+  return (text) => set.has(text);
+};
+
 /** The field's text, or null for a null token. Several fields are glued; one missing part makes the whole missing. */
 const sourceText = (
   indexes: readonly number[],
   trim: boolean,
-  nulls: ReadonlySet<string>,
+  isNull: (text: string) => boolean,
 ): ((fields: readonly string[]) => string | null) => {
   const one =
     (index: number) =>
@@ -34,7 +42,7 @@ const sourceText = (
       // Only a record that is padded (ragged: 'pad') is short here.
       if (field === undefined) return null;
       const text = trim ? trimBlanks(field) : field;
-      return nulls.has(text) ? null : text;
+      return isNull(text) ? null : text;
     };
   if (indexes.length === 1) return one(indexes[0]!);
   const parts = indexes.map(one);
@@ -80,32 +88,47 @@ export const withChecks = (
 };
 
 /**
- * Makes the reader of a column for files with this header.
+ * Makes the reader of a column's texts that are no null tokens.
  *
- * Order: trim, null tokens, tokens, map, the type, checks, schema; a missing value becomes the default, null, or a reject.
+ * Order: tokens, map, the type, checks, schema; a value that `map` takes away becomes the default, null, or a reject.
  */
+export const createTextReader = (column: ColumnSpec): ((text: string) => string | null | Refusal) => {
+  const { map } = column;
+  const read = withChecks(
+    column,
+    typeOf(column).reader(column.options),
+    (problem, source) => `${quoted(source)}: ${onOneLine(problem)}`,
+  );
+  const readMapped =
+    map === undefined
+      ? read
+      : (text: string): string | null | Refusal => {
+          const mapped = map(text);
+          return mapped === null ? missingValue(column) : read(mapped);
+        };
+  const tokens = new Map(Object.entries(column.tokens));
+  return tokens.size === 0 ? readMapped : (text) => readMapped(tokens.get(text) ?? text);
+};
+
+/** What a missing value becomes. */
+const missingValue = (column: ColumnSpec): string | null | Refusal =>
+  column.default ??
+  (column.nullable
+    ? null
+    : { code: 'not_null', reason: 'the value is missing and the column is not nullable' });
+
+/** Makes the reader of a column for files with this header: trim, null tokens, and the reader of its texts. */
 export const createFieldReader = (
   column: ColumnSpec,
   header: readonly string[],
   dialect: Dialect,
 ): FieldReader => {
   const indexes = column.headers.map((name) => header.indexOf(name));
-  const text = sourceText(indexes, dialect.trim === true, new Set([...dialect.nulls, ...column.nulls]));
-  const read = withChecks(
-    column,
-    typeOf(column).reader(column.options),
-    (problem, source) => `${quoted(source)}: ${onOneLine(problem)}`,
-  );
-  const tokens = new Map(Object.entries(column.tokens));
-  const map = column.map ?? ((known: string) => known);
-  const missing: string | null | Refusal =
-    column.default ??
-    (column.nullable
-      ? null
-      : { code: 'not_null', reason: 'the value is missing and the column is not nullable' });
+  const text = sourceText(indexes, dialect.trim === true, isOneOf([...dialect.nulls, ...column.nulls]));
+  const read = createTextReader(column);
+  const missing = missingValue(column);
   return (fields) => {
     const source = text(fields);
-    const mapped = source === null ? null : map(tokens.get(source) ?? source);
-    return mapped === null ? missing : read(mapped);
+    return source === null ? missing : read(source);
   };
 };

@@ -1,12 +1,28 @@
 // Declared filters: which records are wanted at all.
 
 import type { Dialect, FilterSpec } from '../declaration.ts';
-import { trimBlanks } from './field-reader.ts';
+import { isOneOf, trimBlanks } from './field-reader.ts';
 
 /** True when the record is wanted. */
 export type RecordFilter = (fields: readonly string[]) => boolean;
 
 const isBlank = (text: string | null): boolean => text === null || text === '';
+
+/** The function gets an object of its own each time: a copy of one with all names, `__proto__` too, costs least. */
+const whenFilter = (
+  { headers, test }: Extract<FilterSpec, { kind: 'when' }>,
+  valueOf: (name: string) => (fields: readonly string[]) => string | null,
+): RecordFilter => {
+  const values = headers.map((name) => [name, valueOf(name)] as const);
+  const names: Readonly<Record<string, string | null>> = Object.fromEntries(
+    headers.map((name) => [name, null]),
+  );
+  return (fields) => {
+    const named = { ...names };
+    for (const [name, value] of values) named[name] = value(fields);
+    return test(named);
+  };
+};
 
 const everyRecord: RecordFilter = () => true;
 
@@ -17,23 +33,26 @@ export const createRecordFilter = (
   dialect: Dialect,
 ): RecordFilter => {
   if (filters.length === 0) return everyRecord;
-  const nulls = new Set(dialect.nulls);
-  const valueOf = (fields: readonly string[], name: string): string | null => {
-    const field = fields[header.indexOf(name)];
-    if (field === undefined) return null;
-    const text = trimBlanks(field);
-    return nulls.has(text) || nulls.has(field) ? null : text;
+  const isNull = isOneOf(dialect.nulls);
+  const valueOf = (name: string): ((fields: readonly string[]) => string | null) => {
+    const index = header.indexOf(name);
+    return (fields) => {
+      const field = fields[index];
+      if (field === undefined) return null;
+      const text = trimBlanks(field);
+      return isNull(text) || (text !== field && isNull(field)) ? null : text;
+    };
   };
   const tests = filters.map((filter): RecordFilter => {
-    if (filter.kind === 'present') return (fields) => !isBlank(valueOf(fields, filter.header));
-    if (filter.kind === 'when')
-      return (fields) =>
-        filter.test(Object.fromEntries(filter.headers.map((name) => [name, valueOf(fields, name)])));
-    const wanted = new Set(filter.values);
+    if (filter.kind === 'when') return whenFilter(filter, valueOf);
+    const value = valueOf(filter.header);
+    if (filter.kind === 'present') return (fields) => !isBlank(value(fields));
+    const isWanted = isOneOf(filter.values);
     return (fields) => {
-      const value = valueOf(fields, filter.header);
-      return value !== null && wanted.has(value);
+      const text = value(fields);
+      return text !== null && isWanted(text);
     };
   });
+  if (tests.length === 1) return tests[0]!;
   return (fields) => tests.every((test) => test(fields));
 };

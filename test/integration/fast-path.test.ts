@@ -49,9 +49,9 @@ vi.mock('../../src/format/compiled/text-encoder.ts', async (original) => {
   const real = await original<typeof TextEncoders>();
   const createTextEncoder: typeof real.createTextEncoder = (...parameters) => {
     const encode = real.createTextEncoder(...parameters);
-    return (out) => {
+    return (text, isWritten, out) => {
       left.fields += 1;
-      return encode(out);
+      return encode(text, isWritten, out);
     };
   };
   return { ...real, createTextEncoder };
@@ -98,22 +98,18 @@ describe('of the files of the example', () => {
 });
 
 describe('of generated files', () => {
-  const table = tableOf(
-    { nulls: [''] },
-    {
-      columns: {
-        id: column.bigint('id'),
-        made: column.timestamp('made', { format: 'YYYY-MM-DD HH:mm:ss' }),
-        day: column.date('day'),
-        price: column.numeric('price', { precision: 10, scale: 2 }),
-        rate: column.double('rate').nullable(),
-        share: column.real('share'),
-        pieces: column.smallint('pieces'),
-        country: column.varchar('country', { length: 2 }),
-        note: column.text('note').nullable(),
-      },
-    },
-  );
+  const columns = {
+    id: column.bigint('id'),
+    made: column.timestamp('made', { format: 'YYYY-MM-DD HH:mm:ss' }),
+    day: column.date('day'),
+    price: column.numeric('price', { precision: 10, scale: 2 }),
+    rate: column.double('rate').nullable(),
+    share: column.real('share'),
+    pieces: column.smallint('pieces'),
+    country: column.varchar('country', { length: 2 }),
+    note: column.text('note').nullable(),
+  };
+  const table = tableOf({ nulls: [''] }, { columns });
   const fileOf = (note: (n: number) => string): Buffer => {
     const rows = Array.from({ length: 5_000 }, (_, n) => {
       const day = `2011-01-${10 + (n % 20)}`;
@@ -134,6 +130,20 @@ describe('of generated files', () => {
       judged: 0,
       fields: 0,
     });
+  });
+
+  it('with functions, nothing is left of the other columns', async () => {
+    const withFunctions = {
+      ...columns,
+      pieces: column.smallint('pieces').check((value) => value >= 0, 'must be positive'),
+      note: column.text('note').map((text) => text.toUpperCase()),
+    };
+    const called = tableOf({ nulls: [''] }, { columns: withFunctions });
+    const shares = await sharesLeft(
+      called,
+      fileOf((n) => `note ${n}`),
+    );
+    expect(shares).toMatchObject({ judged: 0, fields: 2 / 9 });
   });
 
   it('what is irregular is counted as left', async () => {

@@ -49,7 +49,6 @@ const createRowTable = (table: SourceTableSpec, header: readonly string[]): RowT
   const { dialect } = table.format;
   const plan = createRowPlan(table, header);
   const textOf = (name: string): string => fieldText(plan.slotNames.indexOf(name));
-  const encoders = table.columns.map((column) => createTextEncoder(column, header, dialect, textOf));
   const keep = createRecordFilter(table.filter, header, dialect);
   const filtering = neededHeaders([], table.filter).map((name) => [name, header.indexOf(name)] as const);
   const fields: string[] = header.map(() => '');
@@ -59,7 +58,7 @@ const createRowTable = (table: SourceTableSpec, header: readonly string[]): RowT
     trim: dialect.trim,
     between: header.length - 1,
     columns: table.columns.length,
-    encodeByText: (index, out) => encoders[index]!(out),
+    encoders: table.columns.map(createTextEncoder),
     isWanted:
       table.filter.length === 0
         ? undefined

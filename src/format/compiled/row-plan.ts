@@ -21,8 +21,8 @@ export interface RowPlan {
   /** Most bytes of a row, beside `perByte` for each byte of its record. */
   readonly rowRoom: number;
   readonly perByte: number;
-  /** Of each column its slots, and its share of `rowRoom`; `fieldShare` for each byte of its fields comes on top. */
-  readonly columns: readonly { readonly slots: readonly number[]; readonly valueMax: number }[];
+  /** Of each column its share of `rowRoom`; `fieldShare` for each byte of its fields comes on top. */
+  readonly valuesMax: readonly number[];
 }
 
 /** Bytes of a value for each byte of its fields. */
@@ -98,6 +98,10 @@ const missingValue = (spec: ColumnSpec): Buffer | undefined => {
 const hasFunction = ({ map, checks, schema }: ColumnSpec): boolean =>
   map !== undefined || checks.length > 0 || schema !== undefined;
 
+/** Every text goes to the column's functions: `map` changes it, and they have to see what a token means. */
+const isForFunctions = (spec: ColumnSpec): boolean =>
+  spec.map !== undefined || (hasFunction(spec) && Object.keys(spec.tokens).length > 0);
+
 /** What is written for the column's own tokens, unless a function has to see what they stand for. */
 const tokenValues = (spec: ColumnSpec): [string, Buffer | undefined][] => {
   if (hasFunction(spec)) return [];
@@ -134,8 +138,9 @@ const bytesOf = (
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
   const slots = spec.headers.map(slotAddress);
   const missing = missingValue(spec);
-  setKind(writer, bytes, hasFunction(spec) ? notFromBytes : typeOf(spec).bytes(spec.options));
+  setKind(writer, bytes, isForFunctions(spec) ? notFromBytes : typeOf(spec).bytes(spec.options));
   set(column.index, index);
+  set(column.hasFunction, Number(hasFunction(spec)));
   set(column.parts, slots.length);
   set(column.slots, slots.length === 1 ? slots[0]! : place(writer, words(slots)));
   const nulls = [...dialectNulls, ...spec.nulls].map((text) => [text, missing] as const);
@@ -171,9 +176,6 @@ export const createRowPlan = (
     slotNames,
     rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax, 0) + overrun,
     perByte: fieldShare * Math.max(1, ...uses),
-    columns: columns.map(({ headers }, index) => ({
-      slots: headers.map((name) => slotNames.indexOf(name)),
-      valueMax: made[index]!.valueMax,
-    })),
+    valuesMax: made.map(({ valueMax }) => valueMax),
   };
 };

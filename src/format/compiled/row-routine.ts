@@ -5,11 +5,24 @@ import type { RecordBlock } from '../split/record-blocks.ts';
 import { trimBlanks } from '../field-reader.ts';
 import { groupBytes } from '../simd/byte-bits.ts';
 import { compile, pageBytes } from '../simd/wasm-module.ts';
-import { createRowBytes, putBytes, reserve, type RowBytes } from '../binary/row-bytes.ts';
-import { endsAt, outAt, planAt, slot, startsAt, state, stopped, textAt, wanted } from '../encoder/memory.ts';
+import { putBytes, reserve, type RowBytes } from '../binary/row-bytes.ts';
+import {
+  endsAt,
+  outAt,
+  outEnd,
+  planAt,
+  slot,
+  startsAt,
+  state,
+  stopped,
+  textAt,
+  wanted,
+} from '../encoder/memory.ts';
 import { encoderModule } from '../encoder/routines.ts';
 import { setTables } from '../encoder/tables.ts';
 import { fieldShare, type RowPlan } from './row-plan.ts';
+import type { TextEncoder } from './text-encoder.ts';
+import { textBetween, textWindow, type TextWindow } from './window-text.ts';
 
 /** A table as the routine needs it. */
 export interface RowTable {
@@ -19,8 +32,8 @@ export interface RowTable {
   /** Delimiters of a record. */
   readonly between: number;
   readonly columns: number;
-  /** By its place, a column that the routine is not sure of. */
-  readonly encodeByText: (index: number, out: RowBytes) => boolean;
+  /** Of each column, for the texts that the routine does not finish. */
+  readonly encoders: readonly TextEncoder[];
   /** Undefined: every record is wanted. */
   readonly isWanted: (() => boolean) | undefined;
 }
@@ -38,52 +51,65 @@ export interface WindowPart {
 /** The table whose records are in the memory: one thread decodes one block at a time, whichever tables it loads. */
 let current: RowTable | undefined;
 
-/** The judge reports what a function of the pipeline throws, with the record's place: here the answer is only "not sure". */
-const unlessThrown = (otherwise: number, ask: () => number): number => {
-  try {
-    return ask();
-  } catch {
-    return otherwise;
-  }
-};
+/** The window that is in the memory. */
+let textOfWindow: TextWindow;
 
+/** The judge reports what a function of the pipeline throws, with the record's place: here the answer is only "not sure". */
 const { encodeRows, memory } = compile(encoderModule, {
-  encodeByText: (index, out) => unlessThrown(0, () => putByText(current!, index, out)),
-  isWanted: () => unlessThrown(wanted.unsure, () => (current!.isWanted!() ? wanted.yes : wanted.no)),
+  encodeByText: (index, start, end, out, written) => {
+    try {
+      return putByText(current!, index, textBetween(textOfWindow, start, end), out, written);
+    } catch {
+      return 0;
+    }
+  },
+  isWanted: () => {
+    try {
+      return current!.isWanted!() ? wanted.yes : wanted.no;
+    } catch {
+      return wanted.unsure;
+    }
+  },
 });
 
 /** Views of the memory: made again when it grows. */
 const viewsOf = (buffer: ArrayBuffer) => ({
   bytes: Buffer.from(buffer),
   words: new Int32Array(buffer),
+  /** Ends with the rows. */
+  rows: Buffer.from(buffer, 0, outEnd),
 });
 let views = viewsOf(memory.buffer);
 setTables(views.bytes);
-/** A value on its way into the memory: what a function makes of a field may be of any length. */
-const byText = createRowBytes(1024);
 
-/** Bytes of a field of the current record. */
-const fieldBytes = (index: number): number => {
-  const at = (planAt + slot.bytes * index) >> 2;
-  return views.words[at + (slot.end >> 2)]! - views.words[at + (slot.start >> 2)]!;
+/** Where values are written: in the memory, unless one is larger than all of it. */
+const target: RowBytes = { bytes: views.rows, at: 0 };
+
+/** Writes a column's value at `out`; 0 when it is refused, not sure, or larger than the room that there is. */
+const putByText = (
+  { plan, encoders }: RowTable,
+  index: number,
+  text: string,
+  out: number,
+  written: number,
+): number => {
+  target.bytes = views.rows;
+  target.at = out;
+  if (!encoders[index]!(text, written !== 0, target)) return 0;
+  if (target.at === out) return written;
+  if (target.bytes !== views.rows) return 0;
+  const isExpected = target.at - out <= plan.valuesMax[index]! + fieldShare * text.length;
+  return isExpected || target.at + rowMax(plan) <= outEnd ? target.at : 0;
 };
 
-/** Writes a column's value at `out`; 0 when it is refused, not sure, or larger than the room that was made for it. */
-const putByText = ({ plan, encodeByText }: RowTable, index: number, out: number): number => {
-  byText.at = 0;
-  if (!encodeByText(index, byText)) return 0;
-  const { slots, valueMax } = plan.columns[index]!;
-  const room = slots.reduce((sum, each) => sum + fieldShare * fieldBytes(each), valueMax);
-  if (byText.at > room) return 0;
-  byText.bytes.copy(views.bytes, out, 0, byText.at);
-  return out + byText.at;
-};
+/** Most bytes of any row of the window. */
+const rowMax = ({ rowRoom, perByte }: RowPlan): number => rowRoom + perByte * (textOfWindow.end - textAt);
 
 /** A field of the current record as text, without quotes; with `trim: true`, blanks are not yet taken off. */
 export const fieldText = (index: number): string => {
   const at = (planAt + slot.bytes * index) >> 2;
-  const [start, end] = [views.words[at + (slot.start >> 2)], views.words[at + (slot.end >> 2)]];
-  const text = views.bytes.toString('utf8', start, end);
+  const [start, end] = [views.words[at + (slot.start >> 2)]!, views.words[at + (slot.end >> 2)]!];
+  const text = textBetween(textOfWindow, start, end);
   return isTrimmedWhole() ? trimBlanks(text) : text;
 };
 
@@ -132,6 +158,7 @@ const loadWindow = ({ bytes, spans: { starts, ends } }: RecordBlock, from: numbe
   views.bytes.fill(0, textEnd, textEnd + groupBytes);
   views.words.set(starts.subarray(from, to), startsAt >> 2);
   views.words.set(ends.subarray(from, to), endsAt >> 2);
+  textOfWindow = textWindow(views.bytes, textEnd, stateAt(state.quote));
   return textEnd;
 };
 

@@ -65,7 +65,6 @@ const takeToken = (v: Variables, list: Local, call: Call): Code =>
 
 /** (column, out) -> the address after the value, or 0: the record is refused, or at least this column is not sure. */
 export const encodeColumn = functionOf(2, variables, (v, call) => {
-  const byText = call('encodeByText', i32.load(v.column.get, column.index), v.out.get);
   const takeField = sequence(
     v.start.set(i32.load(v.slot.get, slot.start)),
     v.end.set(i32.load(v.slot.get, slot.end)),
@@ -80,7 +79,7 @@ export const encodeColumn = functionOf(2, variables, (v, call) => {
       v.slot.set(i32.load(v.list.get)),
       takeField,
       v.length.set(i32.sub(v.end.get, v.start.get)),
-      when(i32.gt(i32.add(v.to.get, v.length.get), i32.const(glueAt + glueBytes)), leaveWith(byText)),
+      when(i32.gt(i32.add(v.to.get, v.length.get), i32.const(glueAt + glueBytes)), notSure),
       copyBytes(v.to, v.start, v.length, v.at),
       v.to.set(i32.add(v.to.get, v.length.get)),
       increase(v.list, 4),
@@ -98,7 +97,7 @@ export const encodeColumn = functionOf(2, variables, (v, call) => {
     v.tokens.set(i32.load(v.column.get, column.tokens)),
     takeToken(v, v.tokens, call),
     readValue(v, call),
-    when(v.at.get, leaveWith(v.at.get)),
-    byText,
+    when(v.at.get, when(i32.isZero(i32.load(v.column.get, column.hasFunction)), leaveWith(v.at.get))),
+    call('encodeByText', i32.load(v.column.get, column.index), v.start.get, v.end.get, v.out.get, v.at.get),
   );
 });

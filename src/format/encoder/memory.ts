@@ -47,11 +47,8 @@ export const wanted = { no: 0, yes: 1, unsure: 2 };
 
 export const stopped = { atEnd: 0, unsure: 1, full: 2 };
 
-/** Parts of a joined value, one after the other; no date is longer. */
-export const glueAt = 128;
-export const glueBytes = 64;
 /** Groups of a numeric, the lowest first. */
-export const groupsAt = glueAt + glueBytes + overrun;
+export const groupsAt = 128;
 /** f64: 10^0 … 10^15, and the same as i64. */
 export const powersAt = groupsAt + 48;
 export const wholePowersAt = powersAt + 16 * 8;
@@ -64,8 +61,11 @@ export const endsAt = startsAt + 4 * windowBytes;
 export const delimitersAt = endsAt + 4 * windowBytes;
 export const outAt = delimitersAt + 4 * windowBytes + 64;
 export const outEnd = outAt + outBytes;
+/** Parts of a joined value, one after the other; a record with a longer one is left to the judge. */
+export const glueAt = outEnd + 64;
+export const glueBytes = 4096;
 /** The table's slots, columns, tokens and constants. */
-export const planAt = outEnd + 64;
+export const planAt = glueAt + glueBytes + 64;
 
 /** A field that is wanted: 4 x its place in the record, and its position in the current one. */
 export const slot = { place: 0, start: 4, end: 8, bytes: 12 };
@@ -81,7 +81,9 @@ export const column = {
   tokens: 16,
   /** Its place among the table's columns. */
   index: 20,
-  own: 24,
+  /** 1: functions of the pipeline see its values, also those that the routine reads. */
+  hasFunction: 24,
+  own: 28,
 };
 
 /** A list of tokens: a bit for each length that one has (the last bit: 31 and longer), how many, then each. */

@@ -27,8 +27,11 @@ import { readText } from './text-code.ts';
 export const encoderModule = {
   memoryBytes: planAt,
   imported: {
-    /** (column's place, address) -> the address after the value that was written there, or 0: refused or not sure. */
-    encodeByText: 2,
+    /**
+     * (column's place, start and end of its text, address, end of the value that is written there or 0) -> the end of the value
+     * once functions of the pipeline have seen it, or 0: refused or not sure.
+     */
+    encodeByText: 5,
     /** () -> whether the record in the slots is wanted, as `wanted` says. */
     isWanted: 0,
   },

@@ -156,6 +156,19 @@ describe('compiled and record decoder of columns with functions', () => {
       .text('d')
       .zod(z.string().transform((text) => `${text}!`))
       .nullable(),
+    kept: column.varchar('c', { length: 4 }).zod(z.string().max(3)).nullable(),
+    changed: column
+      .integer('a')
+      .zod(z.int().transform((value) => value * 1_000_000))
+      .default(0),
+    day: column
+      .date('b', { format: 'YYYYMMDD' })
+      .check((day) => day < '2011-01-31', 'is later')
+      .nullable(),
+    token: column
+      .text('d', { tokens: { s: 'token' } })
+      .check((text) => text !== 'token', 'is a token')
+      .nullable(),
   };
 
   it.each(dialects)('%j', async (options) => {
@@ -196,6 +209,38 @@ describe('compiled and record decoder of columns with functions', () => {
     );
     const expected = outcomeOf(blocks, binaryRecordDecoder(table, names));
     expect(outcomeOf(blocks, createCompiledDecoder(table, names, 'f', 'lf'))).toEqual(expected);
+  });
+
+  it('calls them once for a value, and again for those of a record that is rejected', async () => {
+    const seen: unknown[] = [];
+    const see = (value: unknown): boolean => seen.push(value) > 0;
+    const table = tableOf(
+      { delimiter: ';', nulls: ['-'] },
+      {
+        columns: {
+          a: column.integer('a').check((value) => see(value) && value !== 2, 'two is refused'),
+          b: column.text('b').check(see, 'is seen').nullable(),
+          c: column
+            .text('c')
+            .map((text) => (see(text) ? `${text}!` : null))
+            .zod(z.string().refine(see)),
+        },
+        filter: when((named) => see(named), ['d']),
+      },
+    );
+    const record = (a: number, b: string): string => `${a};${b};"c ""${a}""";d\n`;
+    const file = record(1, 'twelve bytes') + record(2, 'more than twelve bytes') + record(3, '-');
+    const blocks = await blocksOf([Buffer.from(file)], createSplitter(table.format.dialect, 4, 'lf'));
+    const { counts } = createCompiledDecoder(table, header, 'f', 'lf')(blocks[0]!);
+    expect(counts).toEqual({ records: 3, copied: 2, rejected: 1, filtered: 0 });
+    const of = (a: number, ...b: string[]): unknown[] => [{ d: 'd' }, a, ...b, `c "${a}"`, `c "${a}"!`];
+    expect(seen).toEqual([
+      ...of(1, 'twelve bytes'),
+      { d: 'd' },
+      2,
+      ...of(2, 'more than twelve bytes'),
+      ...of(3),
+    ]);
   });
 
   it.each([

@@ -1,11 +1,12 @@
 // Each routine of the row encoder by itself: bytes in, what it returns and writes out. A result of 0 is "not sure".
 
 import { describe, expect, it } from 'vitest';
-import { kindList } from '../../../../src/format/encoder/kinds.ts';
+import { columnBytes, kindList } from '../../../../src/format/encoder/kinds.ts';
 import {
   column,
   delimitersAt,
   endsAt,
+  glueBytes,
   outAt,
   planAt,
   slot,
@@ -24,12 +25,12 @@ import { compile } from '../../../../src/format/simd/wasm-module.ts';
 import { column as columnOf, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
 import { tableOf } from '../reading.ts';
 
-/** What the host was asked, by the column's place. */
-const asked: number[] = [];
+/** What the host was asked: the column's place and text, and whether its value is written. */
+const asked: (readonly [number, string, boolean])[] = [];
 const routines = compile(encoderModule, {
-  encodeByText: (index = 0) => {
-    asked.push(index);
-    return 0;
+  encodeByText: (index = 0, start = 0, end = 0, out = 0, written = 0) => {
+    asked.push([index, memory.toString('utf8', start, end), written > out]);
+    return written;
   },
   isWanted: () => wanted.yes,
 });
@@ -41,7 +42,7 @@ const get = (address: number): number => memory.readInt32LE(address);
 
 /** Puts a text where the window is; returns its first and its last address. */
 const putText = (text: string): readonly [number, number] => {
-  memory.fill(0, textAt, textAt + 512);
+  memory.fill(0, textAt, textAt + 2 * glueBytes);
   return [textAt, textAt + memory.write(text, textAt)];
 };
 
@@ -267,7 +268,28 @@ describe('encodeColumn', () => {
     asked.length = 0;
     placeRecord('+5,,', 34, 'none');
     expect(routines.encodeColumn(columnsAt, outAt)).toBe(0);
-    expect(asked).toEqual([0]);
+    expect(asked).toEqual([[0, '+5', false]]);
+  });
+
+  it.each([
+    { name: 'read', text: '5', isWritten: true },
+    { name: 'not read', text: '+5', isWritten: false },
+  ])('asks the host for the functions of a value that it has $name', ({ text, isWritten }) => {
+    const declared = columnOf.integer(['b', 'c']).check((value) => value > 0, 'must be positive');
+    const { columnsAt } = putPlan({ a: columnOf.text('a'), v: declared });
+    asked.length = 0;
+    placeRecord(`x,${text},1`, 34, 'none');
+    const end = routines.encodeColumn(columnsAt + columnBytes, outAt);
+    expect(written(end)).toBe(isWritten ? encoded('integer', `${text}1`) : undefined);
+    expect(asked).toEqual([[1, `${text}1`, isWritten]]);
+  });
+
+  it('asks nobody for glued fields that are too long', () => {
+    const { columnsAt } = putPlan({ v: columnOf.text(['a', 'b']) });
+    asked.length = 0;
+    placeRecord(`${'x'.repeat(glueBytes)},y,z`, 34, 'none');
+    expect(routines.encodeColumn(columnsAt, outAt)).toBe(0);
+    expect(asked).toEqual([]);
   });
 });
 
