@@ -1,24 +1,25 @@
 // What every part of the benchmark works with.
 
 import { join } from 'node:path';
-import { generate, type Dataset } from './generate.ts';
+import { generate, type Dataset, type FileKind } from './generate.ts';
+import { hourlyFiles } from './hourly-files.ts';
 import { openSessions, type SessionRunner } from './psql.ts';
 import type { BenchServer } from './server.ts';
 
 export interface BenchOptions {
-  /** Records of the main comparisons. */
-  readonly rows: number;
+  /** Records of a comparison. */
+  readonly records: number;
   readonly rounds: number;
   readonly seed: number;
-  /** Also load thirteen times `rows`: 26 million by default. */
+  /** Also load thirteen times `records`: 26 million by default. */
   readonly large: boolean;
 }
 
 export interface Bench extends BenchOptions {
   readonly server: BenchServer;
   readonly sessions: SessionRunner;
-  /** Files of this shape, written when they are first asked for. */
-  readonly dataset: (records: number, files: number) => Promise<Dataset>;
+  /** Hourly files of this size, or files of another kind; written when they are first asked for. */
+  readonly dataset: (records: number, files: number, kind?: FileKind) => Promise<Dataset>;
   /** The datasets written so far. */
   readonly datasets: () => readonly Dataset[];
 }
@@ -33,10 +34,11 @@ export const openBench = async (
     ...options,
     server,
     sessions: await openSessions(server.url),
-    dataset: async (records, files) => {
-      const key = `${records}-${files}`;
+    dataset: async (records, files, kind = hourlyFiles) => {
+      const key = `${records}-${files}-${kind.nameEnd}`;
       const dataset =
-        written.get(key) ?? (await generate(join(directory, 'data', key), records, files, options.seed));
+        written.get(key) ??
+        (await generate(kind, join(directory, 'data', key), records, files, options.seed));
       written.set(key, dataset);
       return dataset;
     },

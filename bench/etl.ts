@@ -1,6 +1,5 @@
 // Runs the compiled `etl` as a user does, in a process of its own, and measures the whole of it and its load step.
 
-import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { RunEvent, RunResult } from '../src/model.ts';
 import { measured, runProgram, type Usage } from './measure.ts';
@@ -13,11 +12,9 @@ const program = fileURLToPath(new URL('../src/cli/etl.mjs', import.meta.url));
 export const pipelinePath = (name: string): string =>
   fileURLToPath(new URL(`pipelines/${name}`, import.meta.url));
 
-/** Compiles dist/ anew: what is measured is what users run, not what jiti makes of the sources. */
-export const buildEtl = (): void => {
-  const { status } = spawnSync(process.execPath, [program, '--build'], { stdio: 'inherit' });
-  if (status !== 0) throw new Error('sluice does not compile');
-};
+/** The pipeline of a shape. */
+export const shapePath = (name: string): string =>
+  fileURLToPath(new URL(`shapes/${name}.ts`, import.meta.url));
 
 /** Runs a command of `etl`. */
 export const runEtlCommand = (
@@ -28,7 +25,7 @@ export const runEtlCommand = (
   runProgram(process.execPath, [program, ...args], { cwd, env: { DATABASE_URL: server.url } });
 
 export interface EtlJob {
-  /** File name in bench/pipelines/. */
+  /** Path of its file. */
   readonly pipeline: string;
   readonly params?: Readonly<Record<string, string>>;
   readonly workers: number;
@@ -47,7 +44,7 @@ export interface EtlRun {
 /** Arguments of a run that loads everything, whatever was loaded before. */
 const argumentsOf = ({ pipeline, params = {}, workers, keepStaging = false }: EtlJob): readonly string[] => [
   'run',
-  pipelinePath(pipeline),
+  pipeline,
   '--json',
   '--full-refresh',
   '--workers',

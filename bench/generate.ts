@@ -1,13 +1,10 @@
-// National hourly files of any size, as NOAA ships them: the shipped records of one station repeated over the real
-// station numbers, so that every (wban, date, time) stands there once. Written as a stream; the same arguments give the
-// same bytes.
+// Files of any size, written as a stream; the same arguments give the same bytes.
 
 import { createHash } from 'node:crypto';
-import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { readNoaaMonths } from '../test/helpers/noaa-files.ts';
 
 export interface GeneratedFile {
   readonly path: string;
@@ -17,76 +14,48 @@ export interface GeneratedFile {
 }
 
 export interface Dataset {
-  /** Holds the files and nothing else. */
+  /** Contains the files and nothing else. */
   readonly directory: string;
   readonly records: number;
-  /** Names of the columns, as in the header. */
-  readonly header: readonly string[];
   readonly files: readonly GeneratedFile[];
 }
 
-const readStations = (): readonly string[] =>
-  readFileSync('data/noaa/201505station.txt', 'latin1')
-    .split('\n')
-    .map((line) => line.split('|')[0]!)
-    .filter((wban) => /^\d{5}$/.test(wban));
+/** What the files of one kind contain. */
+export interface FileKind {
+  /** What the names of the files end with, after their numbers. */
+  readonly nameEnd: string;
+  /** With its line end; empty when the files have no header. */
+  readonly headerLine: string;
+  /** Lines without end, each with its line end, in batches of any size. */
+  readonly lines: (seed: number) => Iterator<readonly string[], never>;
+}
 
-/** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
-const randomFrom = (seed: number): (() => number) => {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
-
-const shuffled = <T>(values: readonly T[], random: () => number): readonly T[] => {
-  const result = [...values];
-  for (let at = result.length - 1; at > 0; at -= 1) {
-    const other = Math.floor(random() * (at + 1));
-    [result[at], result[other]] = [result[other]!, result[at]!];
-  }
-  return result;
-};
-
-/** Where the rest of a line begins, behind `13904,2011`. */
-const behindYear = '13904,2011'.length;
-
-/** Batches of lines without end: a month of every station, then the next month; half a year later, the next year. */
-function* batches(seed: number): Generator<readonly string[], never> {
-  const stations = shuffled(readStations(), randomFrom(seed));
-  const { months } = readNoaaMonths();
-  for (let year = 2011; ; year += 1)
-    for (const month of months) {
-      const rests = month.map((line) => `,${year}${line.slice(behindYear)}`);
-      for (const station of stations) yield rests.map((rest) => station + rest);
-    }
+/** Batches of lines from a function that makes one. */
+export function* batchesOf(makeLine: () => string): Generator<readonly string[], never> {
+  for (;;) yield Array.from({ length: 1000 }, makeLine);
 }
 
 /** Texts of files with `perFile[n]` records each, in pieces of a few hundred kilobytes; `undefined` ends a file. */
 function* pieces(
   perFile: readonly number[],
-  header: string,
+  { headerLine, lines }: FileKind,
   seed: number,
 ): Generator<string | undefined, void> {
-  const source = batches(seed);
+  const source = lines(seed);
   let batch: readonly string[] = [];
   let used = 0;
   for (const records of perFile) {
-    let piece = [header];
+    let piece = headerLine;
     for (let left = records; left > 0;) {
       if (used === batch.length) {
         batch = source.next().value;
         used = 0;
       }
-      const lines = batch.slice(used, used + left);
-      used += lines.length;
-      left -= lines.length;
-      piece.push(...lines);
-      yield `${piece.join('\n')}\n`;
-      piece = [];
+      const taken = batch.slice(used, used + left);
+      used += taken.length;
+      left -= taken.length;
+      yield piece + taken.join('');
+      piece = '';
     }
     yield undefined;
   }
@@ -102,7 +71,7 @@ const writePieces = async (
   let bytes = 0;
   function* fileBytes(): Generator<Buffer, void> {
     for (let next = source.next(); !next.done && next.value !== undefined; next = source.next()) {
-      const piece = Buffer.from(next.value, 'latin1');
+      const piece = Buffer.from(next.value);
       hash.update(piece);
       bytes += piece.length;
       yield piece;
@@ -114,22 +83,22 @@ const writePieces = async (
 
 /** Writes `records` records into `files` files of nearly the same size. The rows do not depend on `files`. */
 export const generate = async (
+  kind: FileKind,
   directory: string,
   records: number,
   files: number,
   seed: number,
 ): Promise<Dataset> => {
   mkdirSync(directory, { recursive: true });
-  const { header } = readNoaaMonths();
   const perFile = Array.from(
     { length: files },
     (_, file) => Math.floor((records * (file + 1)) / files) - Math.floor((records * file) / files),
   );
-  const source = pieces(perFile, header, seed);
+  const source = pieces(perFile, kind, seed);
   const written: GeneratedFile[] = [];
   for (const [index, own] of perFile.entries()) {
-    const path = join(directory, `${String(index + 1).padStart(3, '0')}hourly.txt`);
+    const path = join(directory, `${String(index + 1).padStart(3, '0')}${kind.nameEnd}`);
     written.push(await writePieces(path, own, source));
   }
-  return { directory, records, header: header.trim().split(','), files: written };
+  return { directory, records, files: written };
 };

@@ -1,6 +1,7 @@
 // Shows what was measured: as tables for people.
 
 import type { PartReport, SideReport } from './compare.ts';
+import type { ShapeRatios } from './parts/shapes.ts';
 import type { TargetReport } from './targets.ts';
 
 /** Left column flush left, the others flush right. */
@@ -63,4 +64,12 @@ export const targetsText = (targets: readonly TargetReport[]): string => {
     outcome,
   ]);
   return `\nTargets\n${table([['', 'measured', 'at most', ''], ...rows])}`;
+};
+
+/** The worst shape first. */
+export const shapesText = (ratios: readonly ShapeRatios[]): string => {
+  const rows = ratios
+    .toSorted((a, b) => b.load - a.load)
+    .map(({ shape, load, whole }) => [shape, load.toFixed(2), whole.toFixed(2)]);
+  return `\nsluice ÷ the best psql script\n${table([['', 'load', 'whole job'], ...rows])}`;
 };

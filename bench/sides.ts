@@ -3,17 +3,26 @@
 import { stagingTable } from '../src/copy/staging.ts';
 import type { Bench } from './bench-context.ts';
 import type { Side } from './compare.ts';
-import { runEtl } from './etl.ts';
+import { pipelinePath, runEtl } from './etl.ts';
 import type { Dataset } from './generate.ts';
+import { hourlyHeader } from './hourly-files.ts';
 import { measured, type Usage } from './measure.ts';
 import type { Session } from './psql.ts';
 import { createTextTable, scriptSchema, usualCasts } from './sql.ts';
 
-const dropSchemas = (...names: readonly string[]): string =>
+export const dropSchemas = (...names: readonly string[]): string =>
   `drop schema if exists ${names.join(', ')} cascade`;
 
 /** An empty schema for scripts. */
 export const resetScripts = `${dropSchemas(scriptSchema)}; create schema ${scriptSchema}`;
+
+/** Memory for indexes, parallel workers for every size, and no wait for the log: what is lost in a crash can be loaded again. */
+export const tuned: Session = [
+  { sql: `set maintenance_work_mem = '1GB'` },
+  { sql: 'set max_parallel_workers_per_gather = 2' },
+  { sql: 'set min_parallel_table_scan_size = 0' },
+  { sql: 'set synchronous_commit = off' },
+];
 
 /** What a side of `etl run` counts: the whole process, or the load step alone. */
 type Counted = 'whole' | 'load';
@@ -30,7 +39,7 @@ export const etlSide = (
   name,
   records,
   run: async (): Promise<Usage> =>
-    (await runEtl(server, { pipeline: 'observation.ts', params, workers, directory }))[counted],
+    (await runEtl(server, { pipeline: pipelinePath('observation.ts'), params, workers, directory }))[counted],
   results: { observations: 'select * from bench_observation.observation' },
   reset: dropSchemas('bench_observation'),
 });
@@ -47,7 +56,8 @@ export const verbatimSide = (
     name,
     records,
     run: async () =>
-      (await runEtl(server, { pipeline: 'verbatim.ts', workers, directory, keepStaging: true })).load,
+      (await runEtl(server, { pipeline: pipelinePath('verbatim.ts'), workers, directory, keepStaging: true }))
+        .load,
     results: { fields: `select * from ${staging}` },
     reset: `${dropSchemas('bench_verbatim')}; drop table if exists ${staging}`,
   };
@@ -91,6 +101,6 @@ export const copySide = (
     dataset,
     [sessions === 'parallel' ? copies.map((copy) => [copy]) : [copies]],
     { [result]: copyResults[result] },
-    createTextTable('raw', dataset, kind),
+    createTextTable('raw', hourlyHeader, kind),
   );
 };

@@ -1,7 +1,6 @@
 // The tables of the psql scripts, and the two ways their casts are written: as people write them, and as fast as we know.
 
 import type { BenchServer } from './server.ts';
-import type { Dataset } from './generate.ts';
 
 /** Where the psql scripts and the plain script work; `etl run` has a schema of its own. */
 export const scriptSchema = 'bench_script';
@@ -12,10 +11,10 @@ const nameOf = (header: string): string => `"${header.toLowerCase()}"`;
 /** Statement that makes a table with a text column for each column of the files, or for some of them. */
 export const createTextTable = (
   table: string,
-  { header }: Pick<Dataset, 'header'>,
+  headers: readonly string[],
   kind: 'table' | 'unlogged table',
 ): string =>
-  `create ${kind} ${scriptSchema}.${table} (${header.map((name) => `${nameOf(name)} text`).join(', ')})`;
+  `create ${kind} ${scriptSchema}.${table} (${headers.map((name) => `${nameOf(name)} text`).join(', ')})`;
 
 /** The rows that every job makes, with their types. */
 const typedColumns = [

@@ -29,7 +29,7 @@ const decode = async (bench: Bench, decoder: string, file: GeneratedFile): Promi
 };
 
 export const measureDecoder = async (bench: Bench): Promise<PartReport> => {
-  const { files } = await bench.dataset(bench.rows, 2);
+  const { files } = await bench.dataset(bench.records, 2);
   const file = files[0]!;
   const side = (name: string, decoder: string): Side => ({
     name,

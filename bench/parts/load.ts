@@ -13,7 +13,7 @@ export const loadSides = {
 } as const;
 
 export const measureLoad = async (bench: Bench): Promise<PartReport> => {
-  const dataset = await bench.dataset(bench.rows, 2);
+  const dataset = await bench.dataset(bench.records, 2);
   const sides = [
     copySide(bench, loadSides.logged, dataset, 'table', 'one', 'fields'),
     copySide(bench, loadSides.unlogged, dataset, 'unlogged table', 'one', 'fields'),

@@ -11,7 +11,7 @@ export const oneFileSides = {
 } as const;
 
 export const measureOneFile = async (bench: Bench): Promise<PartReport> => {
-  const dataset = await bench.dataset(bench.rows, 1);
+  const dataset = await bench.dataset(bench.records, 1);
   const sides = [
     copySide(bench, oneFileSides.copy, dataset, 'unlogged table', 'one', 'observations'),
     etlSide(bench, oneFileSides.oneWorker, dataset, 'load', 1),

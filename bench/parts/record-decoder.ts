@@ -30,7 +30,7 @@ const plainSide = ({ server }: Bench, { files, records }: Dataset): Side => {
 };
 
 export const measureRecordDecoder = async (bench: Bench): Promise<PartReport> => {
-  const dataset = await bench.dataset(bench.rows, 2);
+  const dataset = await bench.dataset(bench.records, 2);
   const sides = [
     plainSide(bench, dataset),
     etlSide(bench, recordDecoderSides.record, dataset, 'load', 2, { reader: 'record' }),

@@ -6,15 +6,15 @@ import { etlSide } from '../sides.ts';
 
 const files = 8;
 
-/** Of `--rows`: 0.1, 1 and 5 million by default, and 26 million with --large. */
+/** Of `--records`: 0.1, 1 and 5 million by default, and 26 million with --large. */
 const shares = { small: 0.05, medium: 0.5, big: 2.5, large: 13 } as const;
 
 /** The largest size is loaded with two workers only: with the others it would tell nothing new in an hour. */
 const workersOf = (size: string): readonly number[] => (size === 'large' ? [2] : [1, 2, 4, 8]);
 
 /** Name of a side by its size and workers. */
-export const scalingSide = (size: keyof typeof shares, { rows }: BenchOptions, workers: number): string =>
-  `${Math.round(rows * shares[size]).toLocaleString('en')} records, workers: ${workers}`;
+export const scalingSide = (size: keyof typeof shares, { records }: BenchOptions, workers: number): string =>
+  `${Math.round(records * shares[size]).toLocaleString('en')} records, workers: ${workers}`;
 
 /** What all names of sides with two workers end with. */
 export const twoWorkers = 'workers: 2';
@@ -25,7 +25,7 @@ export const measureScaling = async (bench: Bench): Promise<PartReport> => {
   );
   const sides: Side[] = [];
   for (const size of sizes) {
-    const dataset = await bench.dataset(Math.round(bench.rows * shares[size]), files);
+    const dataset = await bench.dataset(Math.round(bench.records * shares[size]), files);
     for (const workers of workersOf(size))
       sides.push(etlSide(bench, scalingSide(size, bench, workers), dataset, 'whole', workers));
   }

@@ -13,7 +13,7 @@ export const startUpSides = {
 
 export const measureStartUp = async (bench: Bench): Promise<PartReport> => {
   const { server } = bench;
-  const { directory } = await bench.dataset(Math.min(bench.rows, 10_000), 2);
+  const { directory } = await bench.dataset(Math.min(bench.records, 10_000), 2);
   const runArguments = ['run', pipelinePath('observation.ts'), '--quiet'];
   const side = (name: string, work: () => Promise<unknown>): Side => ({
     name,

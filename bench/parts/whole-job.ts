@@ -6,8 +6,9 @@
 import type { Bench } from '../bench-context.ts';
 import { compare, type PartReport, type Side } from '../compare.ts';
 import type { Dataset } from '../generate.ts';
+import { hourlyHeader } from '../hourly-files.ts';
 import type { Session, SessionStep } from '../psql.ts';
-import { etlSide, scriptSide } from '../sides.ts';
+import { etlSide, scriptSide, tuned } from '../sides.ts';
 import {
   createTextTable,
   createTypedTable,
@@ -34,21 +35,13 @@ const finish: Session = [
   { sql: `analyze ${table}` },
 ];
 
-/** Memory for the index, and no wait for the log: what is lost in a crash can be loaded again. */
-const tuned: Session = [
-  { sql: `set maintenance_work_mem = '1GB'` },
-  { sql: 'set max_parallel_workers_per_gather = 2' },
-  { sql: 'set min_parallel_table_scan_size = 0' },
-  { sql: 'set synchronous_commit = off' },
-];
-
 const usualSide = (bench: Bench, dataset: Dataset): Side =>
   scriptSide(
     bench,
     wholeJobSides.usual,
     dataset,
     [
-      [[{ sql: createTextTable('raw', dataset, 'unlogged table') }]],
+      [[{ sql: createTextTable('raw', hourlyHeader, 'unlogged table') }]],
       dataset.files.map(({ path }) => [{ copy: `${scriptSchema}.raw`, file: path }]),
       [[{ sql: `create table ${table} as select ${usualCasts} from ${scriptSchema}.raw` }, ...finish]],
     ],
@@ -58,12 +51,12 @@ const usualSide = (bench: Bench, dataset: Dataset): Side =>
 /** Each file into a table of its own; `freeze` in the transaction that makes it spares the next reader some work. */
 const frozenCopy = (
   name: string,
-  columns: Pick<Dataset, 'header'>,
+  headers: readonly string[],
   from: { file: string } | { program: string },
   header: string,
 ): readonly SessionStep[] => [
   { sql: 'begin' },
-  { sql: createTextTable(name, columns, 'unlogged table') },
+  { sql: createTextTable(name, headers, 'unlogged table') },
   { copy: `${scriptSchema}.${name}`, options: `format csv, freeze${header}`, ...from },
   { sql: 'commit' },
 ];
@@ -83,7 +76,7 @@ const bestInsertsSide = (bench: Bench, dataset: Dataset): Side =>
       [[createTyped]],
       dataset.files.map(({ path }, index) => [
         ...tuned,
-        ...frozenCopy(`raw${index}`, dataset, { file: path }, ', header'),
+        ...frozenCopy(`raw${index}`, hourlyHeader, { file: path }, ', header'),
         insert(`raw${index}`),
       ]),
       [[...tuned, ...finish]],
@@ -98,7 +91,9 @@ const bestSelectSide = (bench: Bench, dataset: Dataset): Side => {
     wholeJobSides.bestSelect,
     dataset,
     [
-      dataset.files.map(({ path }, index) => frozenCopy(`raw${index}`, dataset, { file: path }, ', header')),
+      dataset.files.map(({ path }, index) =>
+        frozenCopy(`raw${index}`, hourlyHeader, { file: path }, ', header'),
+      ),
       [[...tuned, { sql: `create table ${table} as ${parts.join(' union all ')}` }, ...finish]],
     ],
     results,
@@ -107,7 +102,7 @@ const bestSelectSide = (bench: Bench, dataset: Dataset): Side => {
 
 /** Only the columns that are needed get to the server. cut knows no quotes: a comma in a value would shift the rest. */
 const cutSide = (bench: Bench, dataset: Dataset): Side => {
-  const fields = usedHeaders.map((name) => dataset.header.indexOf(name) + 1).join(',');
+  const fields = usedHeaders.map((name) => hourlyHeader.indexOf(name) + 1).join(',');
   return scriptSide(
     bench,
     wholeJobSides.cut,
@@ -118,7 +113,7 @@ const cutSide = (bench: Bench, dataset: Dataset): Side => {
         ...tuned,
         ...frozenCopy(
           `raw${index}`,
-          { header: usedHeaders },
+          usedHeaders,
           { program: `tail -n +2 ${path} | cut -d, -f${fields}` },
           '',
         ),
@@ -131,7 +126,7 @@ const cutSide = (bench: Bench, dataset: Dataset): Side => {
 };
 
 export const measureWholeJob = async (bench: Bench): Promise<PartReport> => {
-  const dataset = await bench.dataset(bench.rows, 2);
+  const dataset = await bench.dataset(bench.records, 2);
   const sides = [
     usualSide(bench, dataset),
     bestInsertsSide(bench, dataset),

@@ -1,0 +1,27 @@
+// A shape: a table as people have it, with files of any size and the best psql script for it. One file a shape, which is also the
+// pipeline that sluice runs; all are listed in shapes.ts.
+
+import type { FileKind } from '../generate.ts';
+
+export interface Shape {
+  /** Of its file; its pipeline and schema are `bench_<name>`, its table is `<name>`. */
+  readonly name: string;
+  /** What the files contain that costs time. */
+  readonly title: string;
+  readonly files: FileKind;
+  readonly script: PsqlScript;
+}
+
+/** Two `\copy` side by side, then a logged table with its key and indexes, analyzed. Nothing in it is slower than it needs to be. */
+export interface PsqlScript {
+  /** Settings of every session, such as the order of day and month. */
+  readonly settings?: string;
+  /** Options of `\copy`. */
+  readonly copy: string;
+  /** Columns of the tables that `\copy` fills: with their types as far as the server can read the fields, else text. */
+  readonly loaded: string;
+  /** Select list over these columns that makes the rows; without it, they are the rows. */
+  readonly casts?: string;
+  /** Statements that add keys and indexes to the table `$`. */
+  readonly finish: readonly string[];
+}

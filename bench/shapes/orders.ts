@@ -1,0 +1,73 @@
+// Orders of a shop, as any system exports them: a UUID, moments in ISO 8601, an amount, a flag, a note.
+
+import { column, csv, definePipeline } from 'sluice';
+import { batchesOf } from '../generate.ts';
+import {
+  between,
+  decimal,
+  isoSecond,
+  moment,
+  phrase,
+  pick,
+  quoted,
+  randomFrom,
+  skewed,
+  sometimes,
+  uuid,
+} from '../random.ts';
+import type { Shape } from './contract.ts';
+
+export default definePipeline({
+  name: 'bench_orders',
+  schema: 'bench_orders',
+  tables: {
+    orders: {
+      source: csv('*orders.csv'),
+      columns: {
+        id: column.uuid('id'),
+        created_at: column.timestamptz('created_at'),
+        updated_at: column.timestamp('updated_at'),
+        customer: column.integer('customer'),
+        amount: column.numeric('amount'),
+        paid: column.boolean('paid'),
+        country: column.varchar('country', { length: 2 }),
+        note: column.text('note').nullable(),
+      },
+      primaryKey: ['id'],
+    },
+  },
+});
+
+const countries = ['DE', 'DE', 'DE', 'FR', 'NL', 'AT', 'PL', 'IT', 'ES', 'SE', 'US', 'GB'];
+
+export const shape: Shape = {
+  name: 'orders',
+  title: 'uuid, timestamptz and timestamp in ISO 8601, numeric without precision, boolean, text',
+  files: {
+    nameEnd: 'orders.csv',
+    headerLine: 'id,created_at,updated_at,customer,amount,paid,country,note\n',
+    lines: (seed) => {
+      const random = randomFrom(seed);
+      return batchesOf(() => {
+        const created = moment(random, 2022, 2025);
+        const updated = new Date(created.getTime() + skewed(random, 0, 30 * 86_400_000));
+        return [
+          uuid(random),
+          created.toISOString(),
+          isoSecond(updated, 'T'),
+          between(random, 1, 400_000),
+          decimal(skewed(random, 99, 250_000)),
+          random() < 0.9,
+          pick(random, countries),
+          `${sometimes(random, 0.4, () => quoted(phrase(random, 12)))}\n`,
+        ].join(',');
+      });
+    },
+  },
+  script: {
+    copy: 'format csv, header',
+    loaded: `id uuid, created_at timestamptz, updated_at timestamp, customer integer, amount numeric, paid boolean,
+      country varchar(2), note text`,
+    finish: ['alter table $ add primary key (id)'],
+  },
+};
