@@ -1,6 +1,7 @@
 // What sluice costs beside psql and plain scripts, on one server, in turns. docs/benchmarks.md says how to read it.
 //
 //   npm run bench -- --shapes [orders,taxi]     tables as people have them, against the best psql script for each
+//   npm run bench -- --matrix [uuid,boolean]    the decoder alone, type × spelling, against csv-parse and the server's own input
 //   npm run bench [-- --only load,whole-job]    the parts of one table, down to the decoder alone
 //
 // A missed target is a result and no failure; rows that differ between two sides are a failure.
@@ -13,17 +14,18 @@ import { openBench, type Bench, type BenchOptions } from './bench-context.ts';
 import type { PartReport } from './compare.ts';
 import { measureDecoder } from './parts/decoder.ts';
 import { measureLoad } from './parts/load.ts';
+import { measureMatrix, type Cell } from './parts/matrix.ts';
 import { measureOneFile } from './parts/one-file.ts';
 import { measureQueue } from './parts/queue.ts';
 import { measureRecordDecoder } from './parts/record-decoder.ts';
 import { measureScaling } from './parts/scaling.ts';
-import { measureShape, shapeRatios } from './parts/shapes.ts';
+import { measureShape, shapeRatios, type ShapeRatios } from './parts/shapes.ts';
 import { measureStartUp } from './parts/start-up.ts';
 import { measureWholeJob } from './parts/whole-job.ts';
-import { partText, shapesText, targetsText } from './report.ts';
+import { matrixText, partText, shapesText, targetsText } from './report.ts';
 import { withServer } from './server.ts';
 import { shapes } from './shapes/shapes.ts';
-import { judgeTargets } from './targets.ts';
+import { judgeTargets, type TargetReport } from './targets.ts';
 
 type Measure = (bench: Bench) => Promise<PartReport>;
 
@@ -59,11 +61,15 @@ const readNames = (
   return names;
 };
 
+/** Records of each mode unless told otherwise. */
+const recordsOf = { parts: '2000000', shapes: '1000000', matrix: '100000' } as const;
+
 const readOptions = () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       shapes: { type: 'boolean', default: false },
+      matrix: { type: 'boolean', default: false },
       records: { type: 'string' },
       rounds: { type: 'string', default: '5' },
       seed: { type: 'string', default: '1' },
@@ -72,16 +78,20 @@ const readOptions = () => {
       json: { type: 'string' },
     },
   });
-  if (!values.shapes && positionals.length > 0) throw new Error(`what is ${positionals.join(' ')}?`);
+  const mode = values.shapes ? 'shapes' : values.matrix ? 'matrix' : 'parts';
+  if (mode === 'parts' && positionals.length > 0) throw new Error(`what is ${positionals.join(' ')}?`);
   const options: BenchOptions = {
-    records: readCount('records', values.records ?? (values.shapes ? '1000000' : '2000000')),
+    records: readCount('records', values.records ?? recordsOf[mode]),
     rounds: readCount('rounds', values.rounds),
     seed: readCount('seed', values.seed),
     large: values.large,
   };
-  const known = values.shapes ? shapeParts : parts;
-  const names = values.shapes ? readNames(positionals[0], known) : readNames(values.only, known);
-  return { options, hasShapes: values.shapes, known, names, json: values.json };
+  return {
+    mode,
+    options,
+    names: mode === 'parts' ? values.only : positionals[0],
+    json: values.json,
+  } as const;
 };
 
 const describeMachine = async ({ server, sessions }: Bench) => {
@@ -103,30 +113,65 @@ const describeFiles = (bench: Bench) =>
       files.map(({ path, ...file }) => ({ dataset: basename(directory), name: basename(path), ...file })),
     );
 
+/** What was measured, as it stands in the JSON. */
+interface Report {
+  readonly parts?: readonly PartReport[];
+  readonly ratios?: readonly ShapeRatios[];
+  readonly targets?: readonly TargetReport[];
+  readonly matrix?: readonly Cell[];
+}
+
+const measureParts = async (
+  bench: Bench,
+  known: Readonly<Record<string, Measure>>,
+  names: string | undefined,
+): Promise<readonly PartReport[]> => {
+  const reports: PartReport[] = [];
+  for (const name of readNames(names, known)) {
+    process.stderr.write(`${name}\n`);
+    const report = await known[name]!(bench);
+    console.log(partText(report));
+    reports.push(report);
+  }
+  return reports;
+};
+
+const modes: Readonly<Record<keyof typeof recordsOf, (bench: Bench, names?: string) => Promise<Report>>> = {
+  parts: async (bench, names) => {
+    const reports = await measureParts(bench, parts, names);
+    const targets = judgeTargets(reports, bench);
+    console.log(targetsText(targets));
+    return { parts: reports, targets };
+  },
+  shapes: async (bench, names) => {
+    const reports = await measureParts(bench, shapeParts, names);
+    const ratios = reports.map(shapeRatios);
+    console.log(shapesText(ratios));
+    return { parts: reports, ratios };
+  },
+  matrix: async (bench, names = '') => {
+    const matrix = await measureMatrix(bench, names.split(','));
+    console.log(matrixText(matrix));
+    return { matrix };
+  },
+};
+
 const main = async (): Promise<void> => {
   if (platform() !== 'linux')
     throw new Error('the benchmark reads CPU and memory from /proc, which Linux has');
-  const { options, hasShapes, known, names, json } = readOptions();
+  const { mode, options, names, json } = readOptions();
   await withServer(async (server, directory) => {
     const bench = await openBench(options, server, directory);
     const machine = await describeMachine(bench);
     const { cpu, cores, node, postgres, psql } = machine;
     console.log(`${cores} cores of ${cpu} · Node ${node} · PostgreSQL ${postgres} · ${psql}`);
     console.log(`records ${options.records} · rounds ${options.rounds} · seed ${options.seed}`);
-    const reports: PartReport[] = [];
-    for (const name of names) {
-      process.stderr.write(`${name}\n`);
-      const report = await known[name]!(bench);
-      console.log(partText(report));
-      reports.push(report);
-    }
-    const ratios = hasShapes ? reports.map(shapeRatios) : [];
-    const targets = hasShapes ? [] : judgeTargets(reports, options);
-    console.log(hasShapes ? shapesText(ratios) : targetsText(targets));
-    if (json !== undefined) {
-      const report = { machine, options, files: describeFiles(bench), parts: reports, ratios, targets };
-      writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`);
-    }
+    const report = await modes[mode](bench, names);
+    if (json !== undefined)
+      writeFileSync(
+        json,
+        `${JSON.stringify({ machine, options, files: describeFiles(bench), ...report }, null, 2)}\n`,
+      );
   });
 };
 

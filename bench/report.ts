@@ -1,6 +1,7 @@
 // Shows what was measured: as tables for people.
 
 import type { PartReport, SideReport } from './compare.ts';
+import type { Cell } from './parts/matrix.ts';
 import type { ShapeRatios } from './parts/shapes.ts';
 import type { TargetReport } from './targets.ts';
 
@@ -72,4 +73,27 @@ export const shapesText = (ratios: readonly ShapeRatios[]): string => {
     .toSorted((a, b) => b.load - a.load)
     .map(({ shape, load, whole }) => [shape, load.toFixed(2), whole.toFixed(2)]);
   return `\nsluice ÷ the best psql script\n${table([['', 'load', 'whole job'], ...rows])}`;
+};
+
+/** Nanoseconds a field, and what is left to JavaScript. */
+export const matrixText = (cells: readonly Cell[]): string => {
+  const rows = cells.map((cell) => [
+    cell.spelling,
+    ...[cell.sluiceNs, cell.csvParseNs, cell.csvNs, cell.textNs, cell.binaryNs].map((ns) => ns.toFixed(0)),
+    `${(100 * cell.hostCallsPerField).toFixed(1)} %`,
+    `${(100 * cell.routineCallsPerRecord).toFixed(1)} %`,
+    cell.copiedPerByte.toFixed(1),
+  ]);
+  const titles = [
+    'ns a field',
+    'sluice',
+    'csv-parse',
+    'COPY csv',
+    'as text',
+    'binary',
+    'asked',
+    'stopped',
+    'copied',
+  ];
+  return `\n${table([titles, ...rows])}`;
 };
