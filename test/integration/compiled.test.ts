@@ -142,6 +142,33 @@ const cases: readonly { name: string; v: unknown; values: Arbitrary<string> }[] 
     values: compact,
   },
   {
+    name: 'date of a month’s name',
+    v: column.date('v', { format: 'D-MMM-YY' }).nullable(),
+    values: fc
+      .tuple(fc.nat(32), fc.constantFrom('Jan', 'FEB', 'mar', 'Dec', 'May'), fc.nat(99))
+      .map(([day, month, year]) => `${day}-${month}-${String(year).padStart(2, '0')}`),
+  },
+  {
+    name: 'time of 12 hours',
+    v: column.time('v', { format: 'h:mm:ss A' }).nullable(),
+    values: literals.isoTimes.map((text) => `${text.slice(0, 8)} ${text.length % 2 === 0 ? 'am' : 'PM'}`),
+  },
+  {
+    name: 'timestamp of a pattern without fixed places',
+    v: column.timestamp('v', { format: 'M/D/YYYY H:mm' }).nullable(),
+    values: literals.dateTimes.map((text) =>
+      text.slice(0, 16).replace(/(\d+)-0?(\d+)-0?(\d+)[T ]0?(\d+)/, '$2/$3/$1 $4'),
+    ),
+  },
+  {
+    name: 'timestamptz of a pattern',
+    v: column.timestamptz('v', { format: 'YYYY-MM-DD HH:mm Z' }).nullable(),
+    values: literals.concat(
+      literals.dateTimes.map((text) => `${text.slice(0, 16).replace('T', ' ')} `),
+      literals.offsets.map((text) => (text.length === 6 ? text.replace(':', '') : text)),
+    ),
+  },
+  {
     name: 'timestamptz',
     v: column.timestamptz('v').nullable(),
     values: literals.concat(literals.dateTimes, literals.offsets),

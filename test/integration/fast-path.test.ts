@@ -146,6 +146,45 @@ describe('of generated files', () => {
     expect(shares).toMatchObject({ judged: 0, fields: 2 / 9 });
   });
 
+  it('of dates and times in the usual spellings, nothing is left', async () => {
+    const ofPatterns = {
+      us: column.timestamp('us', { format: 'M/D/YYYY H:mm' }),
+      half: column.time('half', { format: 'hh:mm A' }),
+      log: column.timestamptz('log', { format: 'DD/MMM/YYYY:HH:mm:ss Z' }),
+      short: column.date('short', { format: 'D-MMM-YY' }),
+      glued: column.timestamp(['day', 'clock'], { format: 'YYYY-MM-DDHH:mm:ss.SSS' }),
+    };
+    const iso = {
+      created: column.timestamptz('created'),
+      updated: column.timestamp('updated').nullable(),
+      local: column.timestamptz('local', { zone: '+01:00' }),
+      day: column.date('day'),
+      clock: column.time('clock'),
+    };
+    const ofMoments = tableOf({ nulls: [''] }, { columns: { ...iso, ...ofPatterns } });
+    const rows = Array.from({ length: 5_000 }, (_, n) => {
+      const at = new Date(Date.UTC(1990, 0, 1) + n * 86_461_017);
+      const text = at.toISOString();
+      const [day, clock, seconds] = [text.slice(0, 10), text.slice(11, 23), text.slice(11, 19)];
+      const [year, month, date] = day.split('-').map(Number) as [number, number, number];
+      const name = 'JanFebMarAprMayJunJulAugSepOctNovDec'.slice(3 * month - 3, 3 * month);
+      return [
+        n % 2 === 0 ? text : `${day} ${clock}+0${n % 10}:30`,
+        n % 3 === 0 ? '' : `${day} ${seconds}`,
+        `${day}T${seconds.slice(0, 5)}`,
+        day,
+        clock,
+        `${month}/${date}/${year} ${at.getUTCHours()}:${seconds.slice(3, 5)}`,
+        `${String(1 + (n % 12)).padStart(2, '0')}:${seconds.slice(3, 5)} ${n % 2 === 0 ? 'AM' : 'pm'}`,
+        `${day.slice(8)}/${name}/${year}:${seconds} -0${n % 10}00`,
+        `${date}-${name.toUpperCase()}-${day.slice(2, 4)}`,
+      ].join(',');
+    });
+    const file = Buffer.from(`created,updated,local,day,clock,us,half,log,short\n${rows.join('\n')}\n`);
+    const { judged, fields } = await sharesLeft(ofMoments, file);
+    expect({ judged, fields }).toEqual({ judged: 0, fields: 0 });
+  });
+
   it('what is irregular is counted as left', async () => {
     const file = fileOf((n) => (n % 2 === 0 ? 'stray " quote' : 'plain'));
     const { byteByByte, judged } = await sharesLeft(table, file);

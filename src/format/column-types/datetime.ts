@@ -2,7 +2,8 @@
 
 import { daysOf, microsecondsOf, microsecondsSinceEpoch, offsetSecondsOf } from '../binary/moments.ts';
 import { putBigInt64, putInt32, putInt64, reserve } from '../binary/row-bytes.ts';
-import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
+import { notFromBytes, noZone, type ByteKind } from '../encoder/kinds.ts';
+import { writes } from '../encoder/memory.ts';
 import type { ColumnType, OptionShape, Reader, Refusal, ValueEncoder } from './contract.ts';
 import {
   hasDay,
@@ -13,8 +14,7 @@ import {
   isoTimeOf,
   type DateParts,
 } from './reading/date-parts.ts';
-import { compilePattern, patternParts, patternProblem } from './reading/date-pattern.ts';
-import { fixedPlaces } from './reading/fixed-places.ts';
+import { compilePattern, patternParts, patternProblem, patternSteps } from './reading/date-pattern.ts';
 import {
   isoTimestamptzReader,
   noSuchDay,
@@ -155,12 +155,32 @@ const encoders: Readonly<Record<DateKind, ValueEncoder>> = {
   },
 };
 
-const byteKinds: Readonly<Record<DateKind, (format: string | undefined) => ByteKind>> = {
-  date: (format = 'YYYY-MM-DD') => fixedPlaces(format, 'date'),
-  time: () => notFromBytes,
-  timestamp: (format) => (format === undefined ? notFromBytes : fixedPlaces(format, 'timestamp')),
-  timestamptz: () => notFromBytes,
+/** Seconds east of UTC of a zone that has no problem. */
+const zoneSeconds = (zone: string): number => offsetSecondsOf(suffixOf(zone)!);
+
+const isoBytes: Readonly<Record<DateKind, (zone: string | undefined) => ByteKind>> = {
+  date: () => ({ kind: 'date' }),
+  time: () => ({ kind: 'time' }),
+  timestamp: () => ({ kind: 'timestamp', zone: 0, mayHaveOffset: 0 }),
+  timestamptz: (zone) => ({
+    kind: 'timestamp',
+    zone: zone === undefined ? noZone : zoneSeconds(zone),
+    mayHaveOffset: 1,
+  }),
 };
+
+/** Half of a surrogate pair has no bytes of its own. */
+const hasBytes = (pattern: string): boolean => !/\p{Cs}/u.test(pattern);
+
+const patternBytes = (kind: DateKind, pattern: string, zone = 'UTC'): ByteKind =>
+  hasBytes(pattern)
+    ? {
+        kind: 'pattern',
+        steps: patternSteps(pattern),
+        writes: kind === 'timestamptz' ? writes.timestamp : writes[kind],
+        zone: zoneSeconds(zone),
+      }
+    : notFromBytes;
 
 const formatOption: OptionShape = {
   takes: 'text',
@@ -174,7 +194,8 @@ const dateTimeType = (kind: DateKind): Omit<ColumnType<string, TimestamptzOption
   optionsProblem: (options) => zoneProblem(options.zone) ?? formatProblem(kind, options),
   reader: ({ format, zone }) =>
     format === undefined ? isoReaders[kind](zone) : patternReader(kind, format, zone),
-  bytes: ({ format }) => byteKinds[kind](format),
+  bytes: ({ format, zone }) =>
+    format === undefined ? isoBytes[kind](zone) : patternBytes(kind, format, zone),
   encode: encoders[kind],
   value: () => ({ kind: 'string' }),
   toValue: withT,

@@ -4,8 +4,8 @@ import type { ColumnSpec, SourceTableSpec } from '../../declaration.ts';
 import { isRefusal } from '../column-types/contract.ts';
 import { typeOf } from '../column-types/registry.ts';
 import { neededHeaders } from '../header.ts';
-import { columnBytes, layoutOf, notFromBytes, type ByteKind, type Literals } from '../encoder/kinds.ts';
-import { column, literal, literalList, overrun, planAt, slot, token, tokenList } from '../encoder/memory.ts';
+import { columnBytes, layoutOf, notFromBytes, type ByteKind } from '../encoder/kinds.ts';
+import { column, overrun, planAt, slot, token, tokenList } from '../encoder/memory.ts';
 import type { RowBytes } from '../binary/row-bytes.ts';
 import { encoderOf } from './text-encoder.ts';
 
@@ -69,17 +69,6 @@ const placeTokens = (
   return place(writer, list);
 };
 
-const placeLiterals = (writer: PlanWriter, literals: Literals): number => {
-  const list = Buffer.alloc(literalList.first + literal.bytes * literals.length);
-  list.writeInt32LE(literals.length, literalList.count);
-  literals.forEach(([at, byte], index) => {
-    const entry = literalList.first + literal.bytes * index;
-    list.writeInt32LE(at, entry + literal.place);
-    list.writeInt32LE(byte, entry + literal.byte);
-  });
-  return place(writer, list);
-};
-
 const binaryNull = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
 const binaryOf = (text: string, spec: ColumnSpec): Buffer => {
@@ -118,12 +107,12 @@ const valueHeadMax = 24;
 /** Writes what the column's kind keeps. */
 const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
   const { number, fields } = layoutOf(kind);
-  const values = kind as unknown as Readonly<Record<string, number | bigint | Literals>>;
+  const values = kind as unknown as Readonly<Record<string, number | bigint | readonly number[]>>;
   bytes.writeInt32LE(number, column.kind);
   for (const { name, offset } of fields) {
     const value = values[name]!;
     if (typeof value === 'bigint') bytes.writeBigInt64LE(value, offset);
-    else bytes.writeInt32LE(typeof value === 'number' ? value : placeLiterals(writer, value), offset);
+    else bytes.writeInt32LE(typeof value === 'number' ? value : place(writer, words(value)), offset);
   }
 };
 

@@ -2,13 +2,11 @@
 
 import { column } from './memory.ts';
 
-/** A field of a column's layout: a number of 32 or 64 bits, or the address of a pattern's literals. */
-type FieldType = 'i32' | 'i64' | 'literals';
+/** A field of a column's layout: a number of 32 or 64 bits, or the address of numbers of 32 bits. */
+type FieldType = 'i32' | 'i64' | 'words';
 
-/** Each literal of a pattern: its place, and the byte at that place. */
-export type Literals = readonly (readonly [place: number, byte: number])[];
-
-const day = { length: 'i32', year: 'i32', month: 'i32', day: 'i32', literals: 'literals' } as const;
+/** In place of a zone: every text of the column names its own offset. */
+export const noZone = 0x7fffffff;
 
 /**
  * The kinds, the usual ones first: in this order the routine looks for a column's kind. `routine` is one of routines.ts,
@@ -22,16 +20,20 @@ const kinds = {
   integer: { routine: 'readInteger', layout: { bytes: 'i32', least: 'i64', most: 'i64' } },
   double: { routine: 'readDouble', layout: {} },
   numeric: { routine: 'readNumeric', layout: { decimalsMax: 'i32', integersMax: 'i32' } },
-  /** length: of the pattern · year, month …: their places in it, or -1. */
-  date: { routine: 'readDate', layout: day },
-  timestamp: { routine: 'readTimestamp', layout: { ...day, hour: 'i32', minute: 'i32', second: 'i32' } },
+  /** These three in ISO 8601. */
+  date: { routine: 'readDate', layout: {} },
+  /** zone: seconds east of UTC for a text without an offset, or `noZone` · mayHaveOffset: 0 or 1. */
+  timestamp: { routine: 'readTimestamp', layout: { zone: 'i32', mayHaveOffset: 'i32' } },
+  time: { routine: 'readTime', layout: {} },
+  /** All of them in another format. steps: each a `patternStep` · writes: one of `writes` · zone: seconds east of UTC when the pattern has no offset. */
+  pattern: { routine: 'readPattern', layout: { steps: 'words', writes: 'i32', zone: 'i32' } },
 } as const satisfies Readonly<
   Record<string, { readonly routine: string; readonly layout: Readonly<Record<string, FieldType>> }>
 >;
 
 type Kinds = typeof kinds;
 type Name = keyof Kinds;
-type Value<Type> = Type extends 'i32' ? number : Type extends 'i64' ? bigint : Literals;
+type Value<Type> = Type extends 'i32' ? number : Type extends 'i64' ? bigint : readonly number[];
 
 /** Every value is read as a text, by the column's reader. */
 export const notFromBytes = { kind: 'other' } as const;
@@ -45,7 +47,7 @@ export type ByteKind =
       };
     }[Name];
 
-const sizes: Readonly<Record<FieldType, number>> = { i32: 4, i64: 8, literals: 4 };
+const sizes: Readonly<Record<FieldType, number>> = { i32: 4, i64: 8, words: 4 };
 
 /** Where the fields of a layout stand in a column, and where it ends. */
 const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {

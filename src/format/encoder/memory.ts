@@ -54,6 +54,10 @@ export const powersAt = groupsAt + 48;
 export const wholePowersAt = powersAt + 16 * 8;
 /** A byte for each month. */
 export const monthDaysAt = wholePowersAt + 16 * 8;
+/** i32 for each month: the three lower-case letters of its name, the first one lowest. */
+export const monthNamesAt = monthDaysAt + 16;
+/** What a pattern found: `part`. */
+export const partsAt = monthNamesAt + 12 * 4;
 export const textAt = 1024;
 export const startsAt = textAt + windowBytes + groupBytes;
 export const endsAt = startsAt + 4 * windowBytes;
@@ -91,6 +95,40 @@ export const tokenList = { lengths: 0, count: 4, first: 8 };
 /** A token, and what is written for it; a length of -1: the record is refused. */
 export const token = { at: 0, length: 4, valueAt: 8, valueBytes: 12, bytes: 16 };
 
-/** Literals of a pattern: how many, then place and byte of each. */
-export const literalList = { count: 0, first: 4 };
-export const literal = { place: 0, byte: 4, bytes: 8 };
+/** A step of a pattern: one of `reads`, and what it needs. */
+export const patternStep = { reads: 0, needs: 4, bytes: 8 };
+/** What a step reads, and in brackets what it needs; `end` comes after the last. */
+export const reads = {
+  end: 0,
+  /** (the byte) */
+  byte: 1,
+  /** Digits (the part whose number they are): one or two, exactly two, exactly four. */
+  oneOrTwo: 2,
+  two: 3,
+  four: 4,
+  /** Year of two digits; month of three letters; AM or PM. */
+  shortYear: 5,
+  monthName: 6,
+  half: 7,
+  /** Digits after the point (how many). */
+  fraction: 8,
+  offset: 9,
+};
+/** What a pattern's parts are written as. */
+export const writes = { date: 0, time: 1, timestamp: 2 };
+/** The parts that a pattern finds, as offsets of i32; 0 when it has none. */
+export const part = {
+  year: 0,
+  month: 4,
+  day: 8,
+  hour: 12,
+  minute: 16,
+  second: 20,
+  /** Microseconds. */
+  fraction: 24,
+  /** 1: AM · 2: PM. */
+  half: 28,
+  /** Seconds east of UTC. */
+  offset: 32,
+  bytes: 40,
+};

@@ -1,9 +1,20 @@
 // Writing a row's bytes, in WebAssembly: the high byte first, as COPY's binary format wants it.
 
-import { i32, i64, leaveWith, loopWhile, sequence, v128, type Code, type Local } from '../simd/wasm-code.ts';
+import {
+  i32,
+  i64,
+  leaveWith,
+  loopWhile,
+  sequence,
+  v128,
+  when,
+  type Code,
+  type Local,
+} from '../simd/wasm-code.ts';
 
 export const zero = i32.const(0);
 export const notSure = leaveWith(zero);
+export const unless = (condition: Code): Code => when(i32.isZero(condition), notSure);
 
 /** Adds a number to a variable. */
 export const increase = (variable: Local, by: number): Code =>

@@ -10,17 +10,21 @@
 // - Reads and writes of sixteen bytes go over the end of what is meant by up to `overrun`; a row has room for what
 //   `rowRoom` and `perByte` say (compiled/row-plan.ts): a value that may be longer needs more of it.
 // - test/unit/format/encoder/routines.test.ts calls each routine with bytes, test/unit/format/compiled-oracle.test.ts compares
-//   whole files with the record decoder, test/integration/compiled.test.ts the values with the server's own, and
-//   test/integration/fast-path.test.ts shows that little is left to slower code.
+//   whole files with the record decoder, test/unit/format/moment-oracle.test.ts dates and times in all spellings,
+//   test/integration/compiled.test.ts the values with the server's own, and test/integration/fast-path.test.ts shows that
+//   little is left to slower code.
 
 import { scanFields } from '../simd/field-scan.ts';
+import { scanClock, scanOffset, scanTime } from './clock-code.ts';
 import { encodeColumn } from './column-code.ts';
+import { countDays, readDigits, readTwo, scanDay } from './day-code.ts';
 import { scanDecimal } from './decimal-code.ts';
 import { findToken, placeFields, takeOffDoubles } from './field-code.ts';
 import { delimitersAt, planAt } from './memory.ts';
-import { readDate, readDigits, readTimestamp } from './moment-code.ts';
+import { putMoment, readDate, readTime, readTimestamp } from './moment-code.ts';
 import { readDouble, readInteger, readNumeric, readReal } from './number-code.ts';
 import { encodeRows } from './row-code.ts';
+import { readPattern } from './pattern-code.ts';
 import { readText } from './text-code.ts';
 
 /** The module; its memory ends where the plan of a table begins. */
@@ -44,8 +48,17 @@ export const encoderModule = {
     readNumeric,
     readText,
     readDigits,
+    readTwo,
+    countDays,
+    scanDay,
+    scanClock,
+    scanTime,
+    scanOffset,
+    putMoment,
     readDate,
+    readTime,
     readTimestamp,
+    readPattern,
     takeOffDoubles,
     placeFields,
     findToken,

@@ -59,6 +59,7 @@ export const i32 = {
   mod: binary(0x70),
   and: binary(0x71),
   or: binary(0x72),
+  xor: binary(0x73),
   shl: binary(0x74),
   shr: binary(0x76),
   rotate: binary(0x77),
@@ -66,6 +67,8 @@ export const i32 = {
   bitsOfSingle: unary(0xbc),
   load: load(0x28, 2),
   loadByte: load(0x2d, 0),
+  /** Two bytes, as a number that is not negative. */
+  loadShort: load(0x2f, 1),
   store: store(0x36, 2),
   storeByte: store(0x3a, 0),
   /** The lower two bytes. */

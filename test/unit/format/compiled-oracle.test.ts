@@ -5,16 +5,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { compiledObstacle, createCompiledDecoder } from '../../../src/format/compiled/compiled-decoder.ts';
-import { createRowBytes, putInt16, putNull, reserve } from '../../../src/format/binary/row-bytes.ts';
-import { encoderOf } from '../../../src/format/compiled/text-encoder.ts';
-import type { SourceTableSpec } from '../../../src/declaration.ts';
-import type { Decoder } from '../../../src/format/decoder.ts';
-import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
-import { createRecordDecoder } from '../../../src/format/record-decoder.ts';
 import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
 import { oneOf, present, when } from '../../../src/pipeline/declare/filter.ts';
-import { blocksOf, cutAt, tableOf, decodeBlocks } from './reading.ts';
+import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
+import { blocksOf, cutAt, tableOf } from './reading.ts';
 
 const fail = (): never => {
   throw new RangeError('it broke');
@@ -78,32 +73,6 @@ const files = fc
     for (const [at, byte] of broken) if (bytes.length > 0) bytes[at % bytes.length] = byte;
     return bytes;
   });
-
-/** What a decoder makes of blocks; rows in binary. */
-const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder): unknown[] =>
-  decodeBlocks(blocks, decode).map(({ copyBytes, counts, rejects }) => ({
-    rows: copyBytes.toString('hex'),
-    counts,
-    rejects,
-  }));
-
-/** The record decoder, whose rows are written in binary. */
-const binaryRecordDecoder = (table: SourceTableSpec, names: readonly string[]): Decoder => {
-  const out = createRowBytes(1024);
-  const decode = createRecordDecoder(table, names, 'f', 'lf', (row) => {
-    reserve(out, 2);
-    putInt16(out, row.length);
-    for (const [index, value] of row.entries())
-      if (value === null) putNull(out);
-      else encoderOf(table.columns[index]!)(value, out);
-    return '';
-  });
-  return (block) => {
-    out.at = 0;
-    const decoded = decode(block);
-    return { ...decoded, copyBytes: Buffer.from(out.bytes.subarray(0, out.at)) };
-  };
-};
 
 const dialects = [
   { trim: true, nulls: ['', 'M'] },

@@ -1,5 +1,6 @@
 // Patterns such as YYYYMMDDHHmm: compiled once a column into steps that read fixed tokens from the text.
 
+import { part as byteParts, reads } from '../../encoder/memory.ts';
 import {
   emptyParts,
   fraction,
@@ -21,44 +22,54 @@ type PartName = Exclude<keyof typeof part, 'fractionEnd' | 'offsetEnd'>;
 interface Token {
   readonly part: PartName;
   readonly step: Step;
+  /** The same for the row routine: what it reads, and what that needs. */
+  readonly reads: number;
+  readonly needs: number;
   /** Of a token without fixed length: what it would run into if that followed directly. */
   readonly runsInto?: RegExp;
   readonly startsWithDigit: boolean;
   readonly clock?: 12 | 24;
 }
 
-const digits = (name: PartName, step: Step, clock?: 12 | 24): Token => ({
+const digits = (name: PartName, step: Step, read: number, clock?: 12 | 24): Token => ({
   part: name,
   step,
+  reads: read,
+  needs: byteParts[name],
   startsWithDigit: true,
   clock,
 });
+const two = (name: 'month' | 'day' | 'hour' | 'minute' | 'second', clock?: 12 | 24): Token =>
+  digits(name, padded(part[name]), reads.two, clock);
 const unfixed = (name: 'month' | 'day' | 'hour', clock?: 12 | 24): Token => ({
-  ...digits(name, unpadded(part[name]), clock),
+  ...digits(name, unpadded(part[name]), reads.oneOrTwo, clock),
   runsInto: /^\d/,
 });
-const word = (name: PartName, step: Step): Token => ({ part: name, step, startsWithDigit: false });
+const word = (name: PartName, step: Step, read: number): Token => ({
+  ...digits(name, step, read),
+  startsWithDigit: false,
+});
 
 const tokens: ReadonlyMap<string, Token> = new Map<string, Token>([
-  ['YYYY', digits('year', longYear)],
-  ['YY', digits('year', shortYear)],
-  ['MM', digits('month', padded(part.month))],
+  ['YYYY', digits('year', longYear, reads.four)],
+  ['YY', digits('year', shortYear, reads.shortYear)],
+  ['MM', two('month')],
   ['M', unfixed('month')],
-  ['MMM', word('month', monthName)],
-  ['DD', digits('day', padded(part.day))],
+  ['MMM', word('month', monthName, reads.monthName)],
+  ['DD', two('day')],
   ['D', unfixed('day')],
-  ['HH', digits('hour', padded(part.hour), 24)],
+  ['HH', two('hour', 24)],
   ['H', unfixed('hour', 24)],
-  ['hh', digits('hour', padded(part.hour), 12)],
+  ['hh', two('hour', 12)],
   ['h', unfixed('hour', 12)],
-  ['A', word('half', halfOfDay)],
-  ['mm', digits('minute', padded(part.minute))],
-  ['ss', digits('second', padded(part.second))],
+  ['A', word('half', halfOfDay, reads.half)],
+  ['mm', two('minute')],
+  ['ss', two('second')],
   ...[1, 2, 3, 4, 5, 6].map((width): [string, Token] => [
     'S'.repeat(width),
-    digits('fraction', fraction(width)),
+    { ...digits('fraction', fraction(width), reads.fraction), needs: width },
   ]),
-  ['Z', { ...word('offset', offset), runsInto: /^[\d:]/ }],
+  ['Z', { ...word('offset', offset, reads.offset), runsInto: /^[\d:]/ }],
 ]);
 
 const isLiteral = (piece: string): boolean => piece === 'T' || !/\p{L}/u.test(piece);
@@ -154,4 +165,16 @@ export const compilePattern = (pattern: string): ((text: string) => DateParts | 
     }
     return at === text.length ? parts : undefined;
   };
+};
+
+/** A pattern without problems as the row routine reads it: steps with what they need, and `end` after the last. */
+export const patternSteps = (pattern: string): readonly number[] => {
+  const bytesOf = (characters: string): number[] => [...Buffer.from(characters)];
+  const steps = split(pattern).flatMap((piece) => {
+    const token = tokens.get(piece);
+    return token === undefined
+      ? bytesOf(piece).flatMap((byte) => [reads.byte, byte])
+      : [token.reads, token.needs];
+  });
+  return [...steps, reads.end];
 };

@@ -1,6 +1,8 @@
 // Each routine of the row encoder by itself: bytes in, what it returns and writes out. A result of 0 is "not sure".
 
 import { describe, expect, it } from 'vitest';
+import type { ColumnSpec } from '../../../../src/declaration.ts';
+import { noDay } from '../../../../src/format/encoder/day-code.ts';
 import { columnBytes, kindList } from '../../../../src/format/encoder/kinds.ts';
 import {
   column,
@@ -104,7 +106,19 @@ const reading = {
   readDouble: ['double', columnOf.double('a')],
   readNumeric: ['numeric', columnOf.numeric('a', { precision: 7, scale: 2 })],
   readDate: ['date', columnOf.date('a')],
-  readTimestamp: ['timestamp', columnOf.timestamp('a', { format: 'YYYY-MM-DD HH:mm:ss' })],
+  readTime: ['time', columnOf.time('a')],
+  readTimestamp: ['timestamp', columnOf.timestamp('a')],
+  'readTimestamp with offset': ['timestamptz', columnOf.timestamptz('a')],
+  'readTimestamp of a zone': ['timestamptz', columnOf.timestamptz('a', { zone: '-03:30' })],
+  'readPattern of digits': ['timestamp', columnOf.timestamp('a', { format: 'YYYYMMDDHHmm' })],
+  'readPattern of open digits': ['timestamp', columnOf.timestamp('a', { format: 'M/D/YYYY H:mm:ss.SSS' })],
+  'readPattern of words': ['date', columnOf.date('a', { format: 'D–MMM–YY' })],
+  'readPattern of a half': ['time', columnOf.time('a', { format: 'A h:mm' })],
+  'readPattern of an offset': ['timestamptz', columnOf.timestamptz('a', { format: 'DD/MM/YYYY HH:mm Z.' })],
+  'readPattern of a zone': [
+    'timestamptz',
+    columnOf.timestamptz('a', { format: 'DD/MM/YYYY', zone: '+05:45' }),
+  ],
 } as const;
 
 describe('a routine that reads a kind writes what the encoder of the type writes', () => {
@@ -121,12 +135,102 @@ describe('a routine that reads a kind writes what the encoder of the type writes
       ['0', '-0.00', '0.05', '10000', '99999.99', '-12345.6', '00001'],
       ['123456', '0.001', 'NaN'],
     ],
-    ['readDate', ['0001-01-01', '2000-02-29', '9999-12-31'], ['1900-02-29', '2011-1-01', '2011/01/01']],
+    [
+      'readDate',
+      ['0001-01-01', '2000-02-29', '2012-12-31', '9999-12-31'],
+      ['1900-02-29', '0000-01-01', '2011-1-01', '2011/01/01', '2011-04-31', '2011-01-011', 'infinity', ''],
+    ],
+    [
+      'readTime',
+      ['00:00', '23:59', '23:59:59', '00:00:00.1', '12:34:56.789', '23:59:59.999999'],
+      [
+        '',
+        '1:00',
+        '24:00',
+        '00:60',
+        '00:00:60',
+        '00:00:',
+        '00:00:00.',
+        '00:00:00.1234567',
+        '00:00.5',
+        '00-00',
+      ],
+    ],
     [
       'readTimestamp',
-      ['1999-12-31 23:59:59', '2011-01-01 00:00:00'],
-      ['2011-01-01 24:00:00', '2011-01-01T00:00:00', '2011-02-30 00:00:00', '2011-01-01 00:00:60'],
+      ['1999-12-31 23:59', '2011-01-01T00:00:00', '0001-01-01 00:00:00.000001', '9999-12-31T23:59:59.999999'],
+      [
+        '2011-01-01',
+        '2011-01-01 24:00:00',
+        '2011-02-30 00:00',
+        '2011-01-01t00:00',
+        '2011-01-01 00:00Z',
+        '-infinity',
+      ],
     ],
+    [
+      'readTimestamp with offset',
+      [
+        ...['Z', '+01', '-15:59:59', '+05:45', '-00:30'].map((offset) => `2011-01-01T00:53:00.25${offset}`),
+        '0001-01-01 00:00+15:59',
+        '9999-12-31 23:59Z',
+      ],
+      [
+        '',
+        'z',
+        '+',
+        '+1',
+        '+16',
+        '+0100',
+        '+01:',
+        '+01:00:',
+        '+01:60',
+        '+01:00:60',
+        '+01:00:00:00',
+        'Z+01',
+        ' Z',
+        '.Z',
+      ].map((offset) => `2011-01-01T00:53:00${offset}`),
+    ],
+    [
+      'readTimestamp of a zone',
+      ['2011-01-01T00:53', '2011-01-01T00:53:00Z', '2011-01-01 00:53+03:30'],
+      ['2011-01-01T00:53-0330'],
+    ],
+    [
+      'readPattern of digits',
+      ['201101010053', '000101010000', '201202292359'],
+      ['2011010100530', '20110101005', '201102290000', '201101012400', '2011010100é'],
+    ],
+    [
+      'readPattern of open digits',
+      ['1/2/2011 0:00:00.000', '12/31/2011 23:59:59.999', '01/02/2011 00:00:00.120'],
+      [
+        '1/2/11 0:00:00.000',
+        '1/2/2011 0:00:00.00',
+        '/2/2011 0:00:00.000',
+        '1/123/2011 0:00:00.000',
+        '13/1/2011 0:00:00.000',
+      ],
+    ],
+    [
+      'readPattern of words',
+      ['1–Jan–69', '01–DEC–68', '29–feb–12', '9–sEp–00'],
+      ['1–Jän–69', '1-Jan-69', '30–Feb–12', '1–Ja\u000e–69', '1–Jan–6', '1–jan–069'],
+    ],
+    [
+      'readPattern of a half',
+      ['AM 12:00', 'pm 12:00', 'Pm 1:59', 'aM 11:59'],
+      ['AM 0:00', 'PM 13:00', 'XM 1:00', 'A 1:00', 'AM 1:60'],
+    ],
+    [
+      'readPattern of an offset',
+      ['Z', '+01', '+0130', '-01:30', '-15:59:59'].map((offset) => `31/01/2011 00:53 ${offset}.`),
+      ['', 'z', '+1', '+16', '+010', '+0160', '+01:', '+01:00:'].map(
+        (offset) => `31/01/2011 00:53 ${offset}.`,
+      ),
+    ],
+    ['readPattern of a zone', ['31/01/2011'], ['31/01/2011Z', '31/01/201', '00/01/2011']],
   ];
   const values = rows.flatMap(([name, taken, left]) => [
     ...taken.map((text) => ({ name, text, isTaken: true })),
@@ -138,10 +242,26 @@ describe('a routine that reads a kind writes what the encoder of the type writes
     const { columnsAt } = putPlan({ v: declared });
     const routine = name.split(' ')[0] as keyof typeof encoderModule.functions;
     const end = routines[routine](columnsAt, ...putText(text), outAt);
-    // What the server is sent for 2011-01-01 00:00 is the same with a T.
-    const canonical = type === 'timestamp' ? text.replace(' ', 'T') : text;
-    expect(written(end)).toBe(isTaken ? encoded(type, canonical) : undefined);
+    const [{ options }] = tableOf({}, { columns: { v: declared } }).columns as [ColumnSpec];
+    const canonical = typeOf({ type }).reader(options)(text);
+    expect(written(end)).toBe(isTaken ? encoded(type, canonical as string) : undefined);
   });
+
+  it.each([
+    ['M/D/YYYY H', '1/2/2011 23', 1, '2011-01-02T02:00'],
+    [undefined, '2011-01-02T02:00:00.123456+01:00:00', 6, '2011-01-02T02:00:00.123456+01'],
+    [undefined, '2011-01-02T02:00:00.123456', 4, '2011-01-02T02:00:00.12Z'],
+    [undefined, '2011-01-02T02:00:00.123456', 7, '2011-01-02T02:00:00Z'],
+    [undefined, '2011-01-02T02:00:00', 3, '2011-01-02T02:00Z'],
+  ])(
+    'of format %s nothing of "%s" is read after the field, which ends %d bytes before',
+    (format, text, left, canonical) => {
+      const { columnsAt } = putPlan({ v: columnOf.timestamptz('a', { format, zone: 'UTC' }) });
+      const [start, end] = putText(text);
+      const read = format === undefined ? routines.readTimestamp : routines.readPattern;
+      expect(written(read(columnsAt, start, end - left, outAt))).toBe(encoded('timestamptz', canonical));
+    },
+  );
 
   it('has a test of every kind', () => {
     const kinds = Object.values(reading).map(([type, declared]) => {
@@ -159,6 +279,84 @@ it.each([
 ])('readDigits of "%s" gives %d', (text, value) => {
   const [start, end] = putText(text);
   expect(routines.readDigits(start, end - start)).toBe(value);
+});
+
+it.each([
+  ['00', 0],
+  ['99', 99],
+  ['5x', -1],
+  ['/0', -1],
+  ['é', -1],
+])('readTwo of "%s" gives %d', (text, value) => {
+  expect(routines.readTwo(putText(text)[0])).toBe(value);
+});
+
+it.each([
+  ['2000-01-01', 0],
+  ['1999-12-31', -1],
+  ['2000-03-01', 60],
+  ['0001-01-01', -730_119],
+  ['9999-12-31', 2_921_939],
+  ['2001-02-29', noDay],
+  ['2000-13-01', noDay],
+  ['2000-00-01', noDay],
+  ['2000-01-00', noDay],
+  ['0000-12-31', noDay],
+])('scanDay of "%s", and countDays of its numbers, give %d', (text, days) => {
+  expect(routines.scanDay(putText(text)[0])).toBe(days);
+  const [year, month, day] = text.split('-').map(Number) as [number, number, number];
+  expect(routines.countDays(year, month, day)).toBe(days);
+});
+
+it.each(['2000-01.01', '2000.01-01', '200a-01-01', 'a000-01-01', '2000-0:-01', '2000-01-0\u0080'])(
+  'scanDay of "%s" gives no day',
+  (text) => {
+    expect(routines.scanDay(putText(text)[0])).toBe(noDay);
+  },
+);
+
+it.each([
+  ['00:00:00', 0],
+  ['23:59:59', 86_399],
+  ['24:00:00', -1],
+  ['00:60:00', -1],
+  ['00:00:60', -1],
+  ['00:00-00', -1],
+])('scanClock of "%s" gives %d', (text, seconds) => {
+  expect(routines.scanClock(Buffer.from(text).readBigInt64LE())).toBe(seconds);
+});
+
+// The bytes that were taken are the lowest four bits.
+it.each([
+  ['00:01', (60_000_000n << 4n) | 5n],
+  ['00:01Z', (60_000_000n << 4n) | 5n],
+  ['00:00:01', (1_000_000n << 4n) | 8n],
+  ['00:00:01.5', (1_500_000n << 4n) | 10n],
+  ['00:00:01.0000010', (1_000_001n << 4n) | 15n],
+  ['00:00:01.', -1n],
+  ['00:0', -1n],
+])('scanTime of "%s" gives %d', (text, scanned) => {
+  expect(routines.scanTime(...putText(text))).toBe(scanned);
+});
+
+it.each([
+  ['Z', 0, 1],
+  ['+01', 3600, 3],
+  ['-0130', -5400, 5],
+  ['+01:30', 5400, 6],
+  ['-15:59:59', -57_599, 9],
+])('scanOffset of "%s" gives %d seconds and %d bytes', (text, seconds, taken) => {
+  expect(routines.scanOffset(...putText(text))).toBe(((seconds + 57_600) << 4) | taken);
+});
+
+it.each(['', '+', '+1', '+16', '01:00', '+01:6'])('scanOffset of "%s" gives none', (text) => {
+  expect(routines.scanOffset(...putText(text))).toBe(-1);
+});
+
+it('putMoment writes microseconds from 2000', () => {
+  expect(written(routines.putMoment(outAt, 1, 3600, 5n))).toBe(
+    encoded('timestamp', '2000-01-01T23:00:00.000005'),
+  );
 });
 
 it.each([

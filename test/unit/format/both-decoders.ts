@@ -1,0 +1,35 @@
+// What the tests that compare the two decoders share: outcomes of either, with rows in binary.
+
+import type { SourceTableSpec } from '../../../src/declaration.ts';
+import { createRowBytes, putInt16, putNull, reserve } from '../../../src/format/binary/row-bytes.ts';
+import { encoderOf } from '../../../src/format/compiled/text-encoder.ts';
+import type { Decoder } from '../../../src/format/decoder.ts';
+import { createRecordDecoder } from '../../../src/format/record-decoder.ts';
+import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
+import { decodeBlocks } from './reading.ts';
+
+/** What a decoder makes of blocks; rows in binary. */
+export const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) =>
+  decodeBlocks(blocks, decode).map(({ copyBytes, counts, rejects }) => ({
+    rows: copyBytes.toString('hex'),
+    counts,
+    rejects,
+  }));
+
+/** The record decoder, whose rows are written in binary. */
+export const binaryRecordDecoder = (table: SourceTableSpec, names: readonly string[]): Decoder => {
+  const out = createRowBytes(1024);
+  const decode = createRecordDecoder(table, names, 'f', 'lf', (row) => {
+    reserve(out, 2);
+    putInt16(out, row.length);
+    for (const [index, value] of row.entries())
+      if (value === null) putNull(out);
+      else encoderOf(table.columns[index]!)(value, out);
+    return '';
+  });
+  return (block) => {
+    out.at = 0;
+    const decoded = decode(block);
+    return { ...decoded, copyBytes: Buffer.from(out.bytes.subarray(0, out.at)) };
+  };
+};
