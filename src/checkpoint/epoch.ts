@@ -6,7 +6,8 @@
 
 import { advisoryKeys } from '../db/session/advisory-keys.ts';
 import { holdsPipelineLock } from '../db/session/advisory-lock.ts';
-import { withTransaction, type Client } from '../db/client.ts';
+import { withTransaction, type Client, type QueryResult } from '../db/client.ts';
+import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import type { Lease } from '../model.ts';
 import { whyStopped } from './run-end.ts';
@@ -28,21 +29,26 @@ export const currentEpoch = async (client: Client): Promise<string> => {
 const epochChanged = (): EtlError => new EtlError('ETL_EPOCH_CHANGED');
 const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', { pipeline });
 
+/** Of a run that is being loaded: what `judgeLoading` judges. Holds the run's row until the end of the transaction. */
+export const selectLoading = ({ runId }: Lease): Query => ({
+  text: `select r.pipeline, r.generation, (select epoch from etl.canary) as epoch,
+      ${holdsPipelineLock('r.pipeline', 'r.session')} as "isLocked"
+    from etl.run r where r.id = $1 and r.state = 'loading' for share of r`,
+  values: [runId],
+});
+
 /**
  * Throws when a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash, ETL_RUN_TAKEN or ETL_RUN_CANCELLED when the run
  * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has since cut it into other segments, ETL_LOCK_LOST when
- * the coordinator's session no longer holds the pipeline's lock. Called in the chunk's transaction, and holds the run's row until
- * its end: a process that takes the run over waits for the chunks in flight, and a loader that missed it stops here.
+ * the coordinator's session no longer holds the pipeline's lock. Called in the chunk's transaction, whose hold on the run's row
+ * lasts to its end: a process that takes the run over waits for the chunks in flight, and a loader that missed it stops here.
  * Proved by test/integration/generation.test.ts.
  */
-export const assertLoading = async (client: Client, { runId, epoch, generation }: Lease): Promise<void> => {
-  const { rows } = await client.query(
-    `select r.pipeline, r.generation, (select epoch from etl.canary) as epoch,
-        ${holdsPipelineLock('r.pipeline', 'r.session')} as "isLocked"
-      from etl.run r where r.id = $1 and r.state = 'loading' for share of r`,
-    [runId],
-  );
-  const run = rows[0];
+export const judgeLoading = async (
+  client: Client,
+  { runId, epoch, generation }: Lease,
+  { rows: [run] }: QueryResult,
+): Promise<void> => {
   if (run === undefined) throw await whyStopped(client, runId);
   if (run.epoch !== epoch) throw epochChanged();
   if (run.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });

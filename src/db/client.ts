@@ -9,11 +9,12 @@ import { advisoryKeys } from './session/advisory-keys.ts';
 import { PgClient } from './connect/pg.ts';
 import { retryOf } from './retry.ts';
 import { withPermission } from './server-error.ts';
-import { quoteName, searchPath, type Query } from './sql.ts';
+import { inline, quoteName, searchPath, type Query } from './sql.ts';
 import { tlsHint } from './connect/tls.ts';
 import { watchClient } from './connect/watchdog.ts';
 
 export type Client = PgClient;
+export type QueryResult = pg.QueryResult;
 
 const networkProblems: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -173,8 +174,18 @@ export const withClient = async <T>(
 };
 
 /** Runs a statement that was made as data. */
-export const runQuery = (client: Client, { text, values = [] }: Query): Promise<pg.QueryResult> =>
+export const runQuery = (client: Client, { text, values = [] }: Query): Promise<QueryResult> =>
   client.query(text, [...values]);
+
+/** Runs statements in one message, which costs one round trip; none after the first that fails. */
+export const runTogether = async (
+  client: Client,
+  statements: readonly Query[],
+): Promise<readonly QueryResult[]> => {
+  const results: unknown = await client.query(statements.map(inline).join(';\n'));
+  // The driver's types know one statement only.
+  return Array.isArray(results) ? results : [results as QueryResult];
+};
 
 /**
  * Makes a schema that is not there, inside the caller's transaction. `create schema if not exists` alone fails when two
@@ -190,20 +201,27 @@ export const ensureSchema = async (client: Client, schema: string): Promise<void
   if (!(await isThere())) await client.query(`create schema ${quoteName(schema)}`);
 };
 
-/**
- * Runs `work` in one transaction: committed when it returns, rolled back when it throws. `commit` may do more in the message
- * that commits.
- */
+/** The isolation that locks rely on: what is asked after a lock was granted must see what its last holder did. */
+const begin: Query = { text: 'begin isolation level read committed' };
+export const commit: Query = { text: 'commit' };
+
+interface TransactionMessages<T> {
+  /** Go with the message that begins; `work` gets their results. */
+  readonly first?: readonly Query[];
+  /** Commits, and may do more in the message that does. */
+  readonly end?: (result: T) => Promise<unknown>;
+}
+
+/** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
 export const withTransaction = async <T>(
   client: Client,
-  work: () => Promise<T>,
-  commit: (result: T) => Promise<unknown> = () => client.query('commit'),
+  work: (results: readonly QueryResult[]) => Promise<T>,
+  { first = [], end = () => runTogether(client, [commit]) }: TransactionMessages<T> = {},
 ): Promise<T> => {
-  // The isolation that locks rely on: what is asked after a lock was granted must see what its last holder did.
-  await client.query('begin isolation level read committed');
   try {
-    const result = await work();
-    await commit(result);
+    const [, ...results] = await runTogether(client, [begin, ...first]);
+    const result = await work(results);
+    await end(result);
     return result;
   } catch (error) {
     // A lost connection cannot roll back, and need not: the server does.

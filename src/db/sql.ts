@@ -6,6 +6,17 @@ export interface Query {
   readonly values?: readonly unknown[];
 }
 
+/** A value as SQL text; numbers and texts are all that statements of ours need in one message. */
+const literal = (value: unknown): string => {
+  if (typeof value === 'string') return quoteText(value);
+  if (typeof value === 'number' && Number.isFinite(value)) return value < 0 ? `(${value})` : String(value);
+  throw new TypeError(`no literal for a ${typeof value}`);
+};
+
+/** The statement with its values as literals: several statements in one message have no parameters. */
+export const inline = ({ text, values = [] }: Query): string =>
+  text.replace(/\$(\d+)/g, (_, place: string) => literal(values[Number(place) - 1]));
+
 /** Quotes one identifier, or several joined by dots: `"noaa"."daily"`. PostgreSQL, "Identifiers and Key Words". */
 export const quoteName = (...parts: readonly string[]): string =>
   parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');

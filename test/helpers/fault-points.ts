@@ -14,8 +14,9 @@ const commitAfter =
   (effect: Effect): boolean =>
     /(?:^|; )commit$/.test(effect.sql) && pattern.test(effect.previous);
 
-const isClaim = sql(/^insert into etl\.chunk/);
-const isChunkCommit = commitAfter(/^update etl\.chunk/);
+/** In one message with what begins, or ends, the chunk's transaction. */
+const isClaim = sql(/^begin .*; insert into etl\.chunk/);
+const isChunkCommit = sql(/^update etl\.chunk .*; commit$/);
 const isPublishCommit = commitAfter(/^update etl\.run/);
 /** The call, not the migration that makes the function. */
 const isJobDone = sql(/\bmove_to_completed(?:_fetch)?\( ?\$1,/);
@@ -84,7 +85,7 @@ export const buildPoints: readonly Point[] = [
 /** Points of the publishing transaction, before its commit. */
 const publishPoints: readonly Point[] = [
   before('publishing begins', sql(/^set local idle_in_transaction_session_timeout/)),
-  before('the built tables make room for the old ones', sql(/^alter schema .* rename/)),
+  before('the built tables are moved beside the old ones', sql(/^alter .* rename to "etl_new_/)),
   before('the publication is committed', isPublishCommit),
 ];
 

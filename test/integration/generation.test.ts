@@ -3,10 +3,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { adoptRun } from '../../src/checkpoint/take-over.ts';
 import { cancelRun } from '../../src/checkpoint/run-end.ts';
-import { assertLoading, assertPublishing } from '../../src/checkpoint/epoch.ts';
+import { assertPublishing, judgeLoading, selectLoading } from '../../src/checkpoint/epoch.ts';
 import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { runQuery, withClient, withTransaction } from '../../src/db/client.ts';
+import { runQuery, withClient, withTransaction, type QueryResult } from '../../src/db/client.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { Segment } from '../../src/model.ts';
 import { column } from '../../src/pipeline/declare/column.ts';
@@ -38,13 +38,14 @@ describe('a chunk of an earlier generation', () => {
       const order: string[] = [];
       await withClient(addressFromUrl(database.url), async (other) => {
         let adopting: Promise<unknown> = Promise.resolve();
-        await withTransaction(client, async () => {
-          await assertLoading(client, load.lease);
+        const work = async ([loading]: readonly QueryResult[]): Promise<void> => {
+          await judgeLoading(client, load.lease, loading!);
           adopting = runQuery(other, adoptRun(file.runId, newcomer)).then(() => order.push('adopted'));
           const waits = `select exists (select from pg_locks where not granted) as yes`;
           while (!(await client.query(waits)).rows[0].yes) await Promise.resolve();
           order.push('chunk');
-        });
+        };
+        await withTransaction(client, work, { first: [selectLoading(load.lease)] });
         await adopting;
       });
       expect(order).toEqual(['chunk', 'adopted']);

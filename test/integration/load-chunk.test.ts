@@ -7,6 +7,8 @@ import { withClient } from '../../src/db/client.ts';
 import { recordBytesMax } from '../../src/limits.ts';
 import { column } from '../../src/pipeline/declare/column.ts';
 import { loadChunk, type LoadedChunk } from '../../src/run/load/load-chunk.ts';
+import type { Effect } from '../helpers/fault-messages.ts';
+import { openProxy } from '../helpers/fault-proxy.ts';
 import { ask, startOwnServer } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { loadAll, rejectsOf, stagingRows, startOf, withChunkFile, type ChunkFile } from './chunk-loading.ts';
@@ -56,6 +58,32 @@ describe('loadChunk', () => {
       expect(untimed(one)).toEqual(untimed(two));
       expect(await stagingRows(prepared)).toHaveLength(1000);
     });
+  });
+
+  it('costs four round trips, beside those of its rejects', async () => {
+    const proxy = await openProxy(Number(new URL(database.url).port));
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    const effects: string[] = [];
+    const matches = ({ kind, sql }: Effect): boolean => {
+      // COPY data waits for no answer.
+      if (kind !== 'copy data') effects.push(kind === 'copy done' ? kind : sql.split(' ')[0]!);
+      return false;
+    };
+    try {
+      const content = 'id,note\n1,a\n2,b\nx,c\n';
+      await withChunkFile(url.href, { content, columns: typed, chunkBytes: 4 }, async ({ load, file }) => {
+        proxy.arm({ name: 'every effect', when: 'before', nth: 1, matches }, () => 'forward');
+        const first = await loadChunk(load, startOf(file));
+        expect(effects).toEqual(['begin', 'copy', 'copy done', 'update']);
+        await loadChunk(load, first.end);
+        expect(effects.slice(4)).toEqual(['begin', 'copy', 'copy done', 'update']);
+        await loadChunk(load, { byte: 16, line: 4, record: 3 });
+        expect(effects.slice(8)).toEqual(['begin', 'copy', 'copy done', 'insert', 'update']);
+      });
+    } finally {
+      await proxy.close();
+    }
   });
 
   const sizes = [1, 2, 3, 5, 8, 13, 21, 1000];

@@ -1,9 +1,9 @@
 // Loads one chunk: COPY, rejects and ledger row in one transaction.
 
-import { assertLoading } from '../../checkpoint/epoch.ts';
+import { judgeLoading, selectLoading } from '../../checkpoint/epoch.ts';
 import { claimChunk, completeChunk, endFile, selectChunk } from '../../checkpoint/ledger.ts';
 import { copyIn } from '../../copy/copy-in.ts';
-import { runQuery, withTransaction } from '../../db/client.ts';
+import { commit, runQuery, runTogether, withTransaction } from '../../db/client.ts';
 import { mayBeDataRefusal, retryOf } from '../../db/retry.ts';
 import { EtlError } from '../../errors.ts';
 import { chunkAttemptsMax } from '../../limits.ts';
@@ -70,23 +70,31 @@ const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise
   const { times } = tally;
   const start = performance.now();
   try {
-    const loaded = await withTransaction(client, async () => {
-      await assertLoading(client, lease);
-      // The ledger row goes first: no row back means that the chunk is loaded, before we send a byte.
-      // Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
-      const claimed = await runQuery(client, claimChunk(file.id, from, lease.epoch));
-      if (claimed.rows.length === 0) return await loadedBefore(load, from);
-      const copied = await copy(load, from, tally);
-      checkTally(load, from, tally, copied);
-      const source = { runId: lease.runId, table: file.table, fileId: file.id };
-      await keepRejects(client, source, tally.rejects);
-      await runQuery(client, completeChunk(file.id, from, tally.end, tally.counts));
-      const { end, counts, isLast } = tally;
-      if (isLast) await runQuery(client, endFile(file.id, end.byte));
-      return { end, counts, isLast };
-    });
+    const loaded = await withTransaction(
+      client,
+      async ([loading, claimed]) => {
+        await judgeLoading(client, lease, loading!);
+        if (claimed!.rows.length === 0) return { chunk: await loadedBefore(load, from), last: [] };
+        const copied = await copy(load, from, tally);
+        checkTally(load, from, tally, copied);
+        const source = { runId: lease.runId, table: file.table, fileId: file.id };
+        await keepRejects(client, source, tally.rejects);
+        const { end, counts, isLast } = tally;
+        const last = [
+          completeChunk(file.id, from, end, counts),
+          ...(isLast ? [endFile(file.id, end.byte)] : []),
+        ];
+        return { chunk: { end, counts, isLast }, last };
+      },
+      {
+        // The ledger row goes first: no row back means that the chunk is loaded, before we send a byte.
+        // Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
+        first: [selectLoading(lease), claimChunk(file.id, from, lease.epoch)],
+        end: ({ last }) => runTogether(client, [...last, commit]),
+      },
+    );
     times.ledger = performance.now() - start - times.read - times.decode - times.copy;
-    return { ...loaded, times };
+    return { ...loaded.chunk, times };
   } catch (error) {
     const { records, copied, rejected, filtered } = tally.counts;
     const undone = { records: -records, copied: -copied, rejected: -rejected, filtered: -filtered };

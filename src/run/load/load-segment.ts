@@ -1,8 +1,8 @@
 // Loads one segment, chunk after chunk, over the connection of its loader.
 
-import { assertLoading } from '../../checkpoint/epoch.ts';
+import { judgeLoading, selectLoading } from '../../checkpoint/epoch.ts';
 import { endFile } from '../../checkpoint/ledger.ts';
-import { runQuery, withTransaction, type Client } from '../../db/client.ts';
+import { commit, runTogether, withTransaction, type Client } from '../../db/client.ts';
 import { rejectsPerChunkMax } from '../../limits.ts';
 import type { Counts, Lease, LoadTimes, Position, SourceFile } from '../../model.ts';
 import { rejectsKeptMax, stopIfHopeless } from '../../reject/store.ts';
@@ -58,9 +58,9 @@ const recordEnd = (
   { client, file, lease }: Pick<FileLoad, 'client' | 'file' | 'lease'>,
   byte: number,
 ): Promise<void> =>
-  withTransaction(client, async () => {
-    await assertLoading(client, lease);
-    await runQuery(client, endFile(file.id, byte));
+  withTransaction(client, ([loading]) => judgeLoading(client, lease, loading!), {
+    first: [selectLoading(lease)],
+    end: () => runTogether(client, [endFile(file.id, byte), commit]),
   });
 
 const loadChunks = async (

@@ -93,10 +93,8 @@ export const publishTables = async (
     const plans = await planPublish(client, built);
     const before = (rowsBefore ??= await checkGuards(context, plans));
     tell(plans.map((plan) => plan.publication.notice(plan)));
-    await withTransaction(
-      client,
-      () => prepare(context, runId, plans, before, locksmith),
-      (applied) => commit(context, runId, plans, applied, locksmith),
-    );
+    await withTransaction(client, () => prepare(context, runId, plans, before, locksmith), {
+      end: (applied) => commit(context, runId, plans, applied, locksmith),
+    });
   });
 };
