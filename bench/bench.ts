@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { openBench, type Bench, type BenchOptions } from './bench-context.ts';
 import type { PartReport } from './compare.ts';
 import { measureDecoder } from './parts/decoder.ts';
+import { measureDistance } from './parts/distance.ts';
 import { measureLoad } from './parts/load.ts';
 import { measureMatrix, type Cell } from './parts/matrix.ts';
 import { measureOneFile } from './parts/one-file.ts';
@@ -33,6 +34,7 @@ const parts: Readonly<Record<string, Measure>> = {
   load: measureLoad,
   'whole-job': measureWholeJob,
   'one-file': measureOneFile,
+  distance: measureDistance,
   'record-decoder': measureRecordDecoder,
   scaling: measureScaling,
   'start-up': measureStartUp,

@@ -5,39 +5,13 @@
 // docs/benchmarks.md, "Readers while tables are published", says how to read it.
 
 import { writeFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { column, csv, definePipeline, runPipeline } from '../src/index.ts';
+import { openDistance } from './distance.ts';
 import { withServer } from './server.ts';
-
-/** Forwards to the server's port, half of the distance later in either direction. */
-const openDistance = async (port: number, roundTripMs: number) => {
-  const sockets = new Set<Socket>();
-  const later = (from: Socket, to: Socket): void => {
-    sockets.add(from);
-    from.setNoDelay(true);
-    from.on('data', (bytes) => setTimeout(() => to.destroyed || to.write(bytes), roundTripMs / 2));
-    from.on('close', () => setTimeout(() => to.destroy(), roundTripMs / 2));
-    from.on('error', () => undefined);
-  };
-  const listener = createServer((client) => {
-    const server = connect(port, '127.0.0.1');
-    later(client, server);
-    later(server, client);
-  }).listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  return {
-    port: (listener.address() as AddressInfo).port,
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      listener.close();
-    },
-  };
-};
 
 type Reading = (client: pg.Client, table: () => string) => Promise<void>;
 
@@ -124,10 +98,7 @@ const { values } = parseArgs({
 
 await withServer(async ({ url, query: ask }, directory) => {
   writeFileSync(join(directory, 't.csv'), 'id,name\n1,Ulm\n2,Trier\n');
-  const distant = await openDistance(Number(new URL(url).port), Number(values.distance));
-  const farUrl = new URL(url);
-  farUrl.hostname = '127.0.0.1';
-  farUrl.port = String(distant.port);
+  const distant = await openDistance(url, Number(values.distance));
   for (const tables of values.tables.split(',').map(Number)) {
     await ask(
       `create schema stall; ${Array.from(
@@ -139,7 +110,7 @@ await withServer(async ({ url, query: ask }, directory) => {
     const cases = [
       { name: 'nobody else', others: [], runUrl: url },
       { name: 'queries of 5 ms', others: queries, runUrl: url },
-      { name: `the same, ${values.distance} ms away`, others: queries, runUrl: farUrl.href },
+      { name: `the same, ${values.distance} ms away`, others: queries, runUrl: distant.url },
       { name: 'and transactions of 1 s', others: [...queries, transaction, transaction], runUrl: url },
     ];
     for (const { name, others, runUrl } of cases) {

@@ -4,6 +4,7 @@ import type { BenchOptions } from './bench-context.ts';
 import type { PartReport, SideReport } from './compare.ts';
 import type { Usage } from './measure.ts';
 import { decoderSides } from './parts/decoder.ts';
+import { distanceSides } from './parts/distance.ts';
 import { loadSides } from './parts/load.ts';
 import { oneFileSides } from './parts/one-file.ts';
 import { recordDecoderSides } from './parts/record-decoder.ts';
@@ -90,6 +91,11 @@ export const judgeTargets = (
       'one big file, 2 workers ÷ one \\copy, unlogged',
       0.6,
       ratio(oneFile, oneFileSides.twoWorkers, [oneFileSides.copy]),
+    ),
+    target(
+      'load, the server 20 ms away ÷ next door',
+      1.1,
+      ratio(findUsages(reports, 'distance'), distanceSides.far, [distanceSides.near]),
     ),
     target(
       'verbatim lane, 1 worker ÷ \\copy, unlogged',
