@@ -95,8 +95,8 @@ export const tokenList = { lengths: 0, count: 4, first: 8 };
 /** A token, and what is written for it; a length of -1: the record is refused. */
 export const token = { at: 0, length: 4, valueAt: 8, valueBytes: 12, bytes: 16 };
 
-/** A step of a pattern: one of `reads`, and what it needs. */
-export const patternStep = { reads: 0, needs: 4, bytes: 8 };
+/** A step of a pattern: one of `reads`, what it needs, and the byte that follows, or 0 when any may. */
+export const patternStep = { reads: 0, needs: 4, then: 8, bytes: 12 };
 /** What a step reads, and in brackets what it needs; `end` comes after the last. */
 export const reads = {
   end: 0,

@@ -13,7 +13,7 @@ import {
 } from '../simd/wasm-code.ts';
 import { functionOf, type Call } from '../simd/wasm-module.ts';
 import { secondsEastOf, takenOf } from './clock-code.ts';
-import { noDay } from './day-code.ts';
+import { isDigit, noDay } from './day-code.ts';
 import { offsetOf } from './kinds.ts';
 import { monthNamesAt, part, partsAt, patternStep, reads, wholePowersAt, writes } from './memory.ts';
 import { increase, notSure, putConstant, putInt32, unless, zero } from './put-code.ts';
@@ -29,6 +29,7 @@ const variables = {
   needs: 'i32',
   value: 'i32',
   more: 'i32',
+  then: 'i32',
   hour: 'i32',
   days: 'i32',
 } as const;
@@ -54,31 +55,43 @@ const takeOneOrTwo = (v: Variables): Code =>
     i32.store(v.needs.get, partsAt, v.value.get),
   );
 
-/** Reads so many digits into `value`. */
-const takeDigits = (v: Variables, digits: Code, call: Call): Code =>
+const byteOf = (value: Local, place: number): Code =>
+  i32.and(i32.shr(value.get, i32.const(8 * place)), i32.const(0xff));
+
+/** Makes pairs of the digits in `value`: bytes 0 and 2 become their numbers. */
+const takePairs = (v: Variables, digits: number): Code => {
+  const each = (byte: number): Code => i32.const((byte * (digits === 2 ? 0x0101 : 0x01010101)) | 0);
+  return sequence(
+    v.value.set(i32.xor(v.value.get, each(ZERO))),
+    when(i32.and(i32.or(v.value.get, i32.add(v.value.get, each(isDigit))), each(0x80)), notSure),
+    v.value.set(i32.add(i32.mul(v.value.get, i32.const(10)), i32.shr(v.value.get, i32.const(8)))),
+    increase(v.start, digits),
+  );
+};
+
+const takeTwo = (v: Variables): Code =>
   sequence(
-    v.value.set(call('readDigits', v.start.get, digits)),
-    when(i32.eq(v.value.get, i32.const(-1)), notSure),
-    v.start.set(i32.add(v.start.get, digits)),
+    v.value.set(i32.loadShort(v.start.get)),
+    takePairs(v, 2),
+    i32.store(v.needs.get, partsAt, byteOf(v.value, 0)),
   );
 
-const takeTwo = (v: Variables, call: Call): Code =>
+const takeFour = (v: Variables): Code =>
   sequence(
-    v.value.set(call('readTwo', v.start.get)),
-    when(i32.eq(v.value.get, i32.const(-1)), notSure),
-    increase(v.start, 2),
-    i32.store(v.needs.get, partsAt, v.value.get),
+    v.value.set(i32.load(v.start.get)),
+    takePairs(v, 4),
+    i32.store(v.needs.get, partsAt, i32.add(i32.mul(byteOf(v.value, 0), i32.const(100)), byteOf(v.value, 2))),
   );
 
 /** POSIX: 69 to 99 are the 1900s, 00 to 68 the 2000s. */
-const takeShortYear = (v: Variables, call: Call): Code =>
-  sequence(
-    takeDigits(v, i32.const(2), call),
-    setPart(
-      part.year,
-      i32.add(v.value.get, choose(i32.lt(v.value.get, i32.const(69)), i32.const(2000), i32.const(1900))),
-    ),
+const takeShortYear = (v: Variables): Code => {
+  const century = choose(i32.lt(byteOf(v.value, 0), i32.const(69)), i32.const(2000), i32.const(1900));
+  return sequence(
+    v.value.set(i32.loadShort(v.start.get)),
+    takePairs(v, 2),
+    setPart(part.year, i32.add(byteOf(v.value, 0), century)),
   );
+};
 
 /** Bits that make letters lower-case. */
 const lowerCase = (letters: number): number => 0x202020 & ((1 << (8 * letters)) - 1);
@@ -110,7 +123,9 @@ const takeHalf = (v: Variables): Code => {
 const takeFraction = (v: Variables, call: Call): Code => {
   const missing = i32.shl(i32.sub(i32.const(6), v.needs.get), i32.const(3));
   return sequence(
-    takeDigits(v, v.needs.get, call),
+    v.value.set(call('readDigits', v.start.get, v.needs.get)),
+    when(i32.eq(v.value.get, i32.const(-1)), notSure),
+    v.start.set(i32.add(v.start.get, v.needs.get)),
     setPart(part.fraction, i32.mul(v.value.get, i32.load(missing, wholePowersAt))),
   );
 };
@@ -126,10 +141,10 @@ const takeOffset = (v: Variables, call: Call): Code =>
 /** Follows the steps; one that reads beyond the field shows in the end. */
 const takeSteps = (v: Variables, call: Call): Code => {
   const steps: readonly (readonly [number, Code])[] = [
-    [reads.byte, takeByte(v)],
-    [reads.two, takeTwo(v, call)],
+    [reads.two, takeTwo(v)],
     [reads.oneOrTwo, takeOneOrTwo(v)],
-    [reads.four, sequence(takeDigits(v, i32.const(4), call), i32.store(v.needs.get, partsAt, v.value.get))],
+    [reads.four, takeFour(v)],
+    [reads.byte, takeByte(v)],
     [reads.monthName, takeMonthName(v)],
     [reads.half, takeHalf(v)],
     [reads.fraction, takeFraction(v, call)],
@@ -143,8 +158,10 @@ const takeSteps = (v: Variables, call: Call): Code => {
       v.needs.set(i32.load(v.step.get, patternStep.needs)),
       steps.reduceRight(
         (others, [number, take]) => whenElse(i32.eq(v.reads.get, i32.const(number)), take, others),
-        takeShortYear(v, call),
+        takeShortYear(v),
       ),
+      v.then.set(i32.load(v.step.get, patternStep.then)),
+      when(v.then.get, unless(i32.eq(i32.loadByte(v.start.get), v.then.get)), increase(v.start, 1)),
       increase(v.step, patternStep.bytes),
       v.reads.set(i32.load(v.step.get, patternStep.reads)),
     ),

@@ -167,14 +167,18 @@ export const compilePattern = (pattern: string): ((text: string) => DateParts | 
   };
 };
 
-/** A pattern without problems as the row routine reads it: steps with what they need, and `end` after the last. */
+/** A pattern without problems as the row routine reads it, a `patternStep` after the other, then `end`. */
 export const patternSteps = (pattern: string): readonly number[] => {
-  const bytesOf = (characters: string): number[] => [...Buffer.from(characters)];
-  const steps = split(pattern).flatMap((piece) => {
+  const steps: [reads: number, needs: number, then: number][] = [];
+  for (const piece of split(pattern)) {
     const token = tokens.get(piece);
-    return token === undefined
-      ? bytesOf(piece).flatMap((byte) => [reads.byte, byte])
-      : [token.reads, token.needs];
-  });
-  return [...steps, reads.end];
+    if (token !== undefined) steps.push([token.reads, token.needs, 0]);
+    else
+      for (const byte of Buffer.from(piece)) {
+        const last = steps.at(-1);
+        if (last?.[2] === 0) last[2] = byte;
+        else steps.push([reads.byte, byte, 0]);
+      }
+  }
+  return [...steps.flat(), reads.end];
 };
