@@ -1,6 +1,16 @@
 // Dates, times and timestamps in ISO 8601, from bytes to binary, in WebAssembly.
 
-import { i32, i64, sequence, when, type Code, type Local } from '../simd/wasm-code.ts';
+import {
+  choose,
+  i32,
+  i64,
+  leaveWith,
+  sequence,
+  when,
+  whenElse,
+  type Code,
+  type Local,
+} from '../simd/wasm-code.ts';
 import { functionOf, type Call } from '../simd/wasm-module.ts';
 import { microsecondsOf, secondsEastOf, takenOf } from './clock-code.ts';
 import { noDay } from './day-code.ts';
@@ -8,6 +18,7 @@ import { noZone, offsetOf } from './kinds.ts';
 import { notSure, putConstant, putInt32, putInt64, unless, zero } from './put-code.ts';
 
 const BLANK = 32;
+const MINUS = 45;
 const LETTER_T = 84;
 
 const dateLength = 'YYYY-MM-DD'.length;
@@ -32,11 +43,36 @@ const takeDay = (v: Variables, call: Call): Code =>
 const takeTime = (v: Variables, start: Code, call: Call): Code =>
   sequence(v.time.set(call('scanTime', start, v.end.get)), when(i64.eq(v.time.get, i64.const(-1n)), notSure));
 
+const infinity = i64.const(Buffer.from('infinity').readBigInt64LE());
+
+/** (start, end) -> 1: `infinity` · 2: `-infinity` · 0: neither. */
+export const scanInfinity = functionOf(2, { start: 'i32', end: 'i32', isNegative: 'i32' }, (v) =>
+  sequence(
+    v.isNegative.set(i32.eq(i32.loadByte(v.start.get), i32.const(MINUS))),
+    v.start.set(i32.add(v.start.get, v.isNegative.get)),
+    choose(
+      i32.and(
+        i32.eq(i32.sub(v.end.get, v.start.get), i32.const('infinity'.length)),
+        i64.eq(i64.load(v.start.get), infinity),
+      ),
+      i32.add(i32.const(1), v.isNegative.get),
+      zero,
+    ),
+  ),
+);
+
+/** Sets `at` to what `scanInfinity` gives; the largest number less one and this is what is written. */
+const takeInfinity = (v: Variables, call: Call): Code =>
+  sequence(v.at.set(call('scanInfinity', v.start.get, v.end.get)), unless(v.at.get));
+
 /** (column, start, end, out) -> the address after the value, or 0. */
 export const readDate = functionOf(4, variables, (v, call) =>
   sequence(
-    unless(i32.eq(i32.sub(v.end.get, v.start.get), i32.const(dateLength))),
-    takeDay(v, call),
+    whenElse(
+      i32.eq(i32.sub(v.end.get, v.start.get), i32.const(dateLength)),
+      takeDay(v, call),
+      sequence(takeInfinity(v, call), v.days.set(i32.add(i32.const(0x7ffffffe), v.at.get))),
+    ),
     putConstant(v.out, 0, 4),
     putInt32(v.out, 4, v.days),
     i32.add(v.out.get, i32.const(8)),
@@ -91,7 +127,12 @@ const takeOffset = (v: Variables, call: Call): Code =>
 export const readTimestamp = functionOf(4, variables, (v, call) => {
   const separator = i32.loadByte(v.start.get, dateLength);
   return sequence(
-    when(i32.lt(i32.sub(v.end.get, v.start.get), i32.const(timestampLengthMin)), notSure),
+    when(
+      i32.lt(i32.sub(v.end.get, v.start.get), i32.const(timestampLengthMin)),
+      takeInfinity(v, call),
+      v.time.set(i64.add(i64.const(2n ** 63n - 2n), i64.extend(v.at.get))),
+      leaveWith(call('putMoment', v.out.get, zero, zero, v.time.get)),
+    ),
     unless(i32.or(i32.eq(separator, i32.const(LETTER_T)), i32.eq(separator, i32.const(BLANK)))),
     takeDay(v, call),
     takeTime(v, i32.add(v.start.get, i32.const(timeStart)), call),

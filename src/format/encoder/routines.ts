@@ -21,7 +21,7 @@ import { countDays, readDigits, readTwo, scanDay } from './day-code.ts';
 import { scanDecimal } from './decimal-code.ts';
 import { findToken, placeFields, takeOffDoubles } from './field-code.ts';
 import { delimitersAt, planAt } from './memory.ts';
-import { putMoment, readDate, readTime, readTimestamp } from './moment-code.ts';
+import { putMoment, readDate, readTime, readTimestamp, scanInfinity } from './moment-code.ts';
 import { readDouble, readInteger, readNumeric, readReal } from './number-code.ts';
 import { encodeRows } from './row-code.ts';
 import { readPattern } from './pattern-code.ts';
@@ -54,6 +54,7 @@ export const encoderModule = {
     scanClock,
     scanTime,
     scanOffset,
+    scanInfinity,
     putMoment,
     readDate,
     readTime,

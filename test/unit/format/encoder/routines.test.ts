@@ -137,8 +137,19 @@ describe('a routine that reads a kind writes what the encoder of the type writes
     ],
     [
       'readDate',
-      ['0001-01-01', '2000-02-29', '2012-12-31', '9999-12-31'],
-      ['1900-02-29', '0000-01-01', '2011-1-01', '2011/01/01', '2011-04-31', '2011-01-011', 'infinity', ''],
+      ['0001-01-01', '2000-02-29', '2012-12-31', '9999-12-31', 'infinity', '-infinity'],
+      [
+        '1900-02-29',
+        '0000-01-01',
+        '2011-1-01',
+        '2011/01/01',
+        '2011-04-31',
+        '2011-01-011',
+        'Infinity',
+        '+infinity',
+        '-infinit',
+        '',
+      ],
     ],
     [
       'readTime',
@@ -158,14 +169,22 @@ describe('a routine that reads a kind writes what the encoder of the type writes
     ],
     [
       'readTimestamp',
-      ['1999-12-31 23:59', '2011-01-01T00:00:00', '0001-01-01 00:00:00.000001', '9999-12-31T23:59:59.999999'],
+      [
+        '1999-12-31 23:59',
+        '2011-01-01T00:00:00',
+        '0001-01-01 00:00:00.000001',
+        '9999-12-31T23:59:59.999999',
+        'infinity',
+        '-infinity',
+      ],
       [
         '2011-01-01',
         '2011-01-01 24:00:00',
         '2011-02-30 00:00',
         '2011-01-01t00:00',
         '2011-01-01 00:00Z',
-        '-infinity',
+        '--infinity',
+        'infinity2',
       ],
     ],
     [
@@ -174,6 +193,7 @@ describe('a routine that reads a kind writes what the encoder of the type writes
         ...['Z', '+01', '-15:59:59', '+05:45', '-00:30'].map((offset) => `2011-01-01T00:53:00.25${offset}`),
         '0001-01-01 00:00+15:59',
         '9999-12-31 23:59Z',
+        '-infinity',
       ],
       [
         '',
@@ -351,6 +371,16 @@ it.each([
 
 it.each(['', '+', '+1', '+16', '01:00', '+01:6'])('scanOffset of "%s" gives none', (text) => {
   expect(routines.scanOffset(...putText(text))).toBe(-1);
+});
+
+it.each([
+  ['infinity', 1],
+  ['-infinity', 2],
+  ['infinit', 0],
+  ['-', 0],
+  ['', 0],
+])('scanInfinity of "%s" gives %d', (text, scanned) => {
+  expect(routines.scanInfinity(...putText(text))).toBe(scanned);
 });
 
 it('putMoment writes microseconds from 2000', () => {
