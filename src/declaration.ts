@@ -50,6 +50,17 @@ export interface ColumnCheck {
   readonly message: string;
 }
 
+/** What values must be, as data. Bounds and values are texts as the column's type reads them, whatever the file's spelling. */
+export type ColumnRule =
+  | { readonly kind: 'min'; readonly bound: string }
+  | { readonly kind: 'max'; readonly bound: string }
+  | { readonly kind: 'oneOf'; readonly values: readonly string[] }
+  | { readonly kind: 'pattern'; readonly pattern: RegExp }
+  /** Characters; both ends are included. */
+  | { readonly kind: 'length'; readonly min: number; readonly max: number | null };
+
+export type RuleOf<Kind extends ColumnRule['kind']> = Extract<ColumnRule, { readonly kind: Kind }>;
+
 /** The part of a Zod schema that a column needs; the stages do not depend on Zod. */
 export interface ColumnSchema {
   safeParse(
@@ -72,6 +83,8 @@ export interface ColumnSpec {
   /** Text that takes the place of a missing value, already valid for the type. */
   readonly default: string | undefined;
   readonly map: ((text: string) => string | null) | undefined;
+  /** Tested before the checks. */
+  readonly rules: readonly ColumnRule[];
   readonly checks: readonly ColumnCheck[];
   readonly schema: ColumnSchema | undefined;
 }

@@ -5,6 +5,7 @@ import { onOneLine } from '../wording.ts';
 import { canonicalReader, typeOf } from './column-types/registry.ts';
 import { quoted } from './column-types/reading/refusal.ts';
 import { isRefusal, type Reader, type Refusal } from './column-types/contract.ts';
+import { ruleTests } from './column-rules.ts';
 
 /** Text for COPY, null, or why the record is rejected. */
 export type FieldReader = (fields: readonly string[]) => string | null | Refusal;
@@ -57,14 +58,15 @@ const sourceText = (
   };
 };
 
-/** Adds what only some columns have: checks on the value, and a Zod schema whose output takes the value's place. */
+/** Adds what only some columns have: rules, checks on the value, and a Zod schema whose output takes the value's place. */
 export const withChecks = (
   column: ColumnSpec,
   read: Reader,
   reasonOf: (problem: string, source: string) => string = (problem) => problem,
 ): Reader => {
   const { checks, schema, options } = column;
-  if (checks.length === 0 && schema === undefined) return read;
+  const rules = ruleTests(column);
+  if (rules.length === 0 && checks.length === 0 && schema === undefined) return read;
   const type = typeOf(column);
   const readCanonical = canonicalReader(type, options);
   const refuse = (problem: string, source: string): Refusal => ({
@@ -74,6 +76,8 @@ export const withChecks = (
   return (source) => {
     const text = read(source);
     if (isRefusal(text)) return text;
+    for (const { test, message } of rules) if (!test(text)) return refuse(message, source);
+    if (checks.length === 0 && schema === undefined) return text;
     const value = type.toValue(text, options);
     for (const { test, message } of checks) if (!test(value as never)) return refuse(message, source);
     if (schema === undefined) return text;
@@ -90,7 +94,7 @@ export const withChecks = (
 /**
  * Makes the reader of a column's texts that are no null tokens.
  *
- * Order: tokens, map, the type, checks, schema; a value that `map` takes away becomes the default, null, or a reject.
+ * Order: tokens, map, the type, rules, checks, schema; a value that `map` takes away becomes the default, null, or a reject.
  */
 export const createTextReader = (column: ColumnSpec): ((text: string) => string | null | Refusal) => {
   const { map } = column;

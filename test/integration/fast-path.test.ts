@@ -132,6 +132,30 @@ describe('of generated files', () => {
     });
   });
 
+  it('with rules, nothing is left', async () => {
+    const ruled = tableOf(
+      { nulls: [''] },
+      {
+        columns: {
+          id: columns.id.min(0).max(10n ** 12n),
+          made: columns.made.min('2011-01-01T00:00').max('2011-12-31T23:59:59'),
+          day: columns.day.min('2011-01-01'),
+          price: columns.price.min(0).max('99999.99'),
+          rate: columns.rate.min(0).max(1e9),
+          share: columns.share.min(-100).max(0),
+          pieces: columns.pieces.min(0).max(98),
+          country: columns.country.oneOf(['AT', 'CH', 'DE']).length(2),
+          note: columns.note.length({ min: 3, max: 80 }),
+        },
+      },
+    );
+    const shares = await sharesLeft(
+      ruled,
+      fileOf((n) => `note ${n}`),
+    );
+    expect(shares).toMatchObject({ judged: 0, fields: 0 });
+  });
+
   it('with functions, nothing is left of the other columns', async () => {
     const withFunctions = {
       ...columns,

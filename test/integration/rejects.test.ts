@@ -232,3 +232,59 @@ describe('many records with the same faults', () => {
     expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining(says) });
   });
 });
+
+it.each([
+  { decoder: 'compiled', delimiter: ';' },
+  { decoder: 'record', delimiter: '||' },
+])(
+  'values that break rules are rejected by the $decoder decoder, and those that keep them are published',
+  async ({ decoder, delimiter }) => {
+    const name = `rules_${decoder}`;
+    const written = [
+      ['1', '0', '2011-01-31', 'DE', 'ok'],
+      ['2', '-0.01', '2011-01-31', 'AT', 'ok'],
+      ['3', '99.50', '2011-01-30', 'DE', 'ok'],
+      ['4', '99.51', '2011-02-01', 'XX', 'too long'],
+      ['5', '5', '2011-02-01', 'AT', 'OK'],
+      ['6', '+1e1', '2011-02-01', 'AT', 'x'],
+    ];
+    const head = ['id', 'price', 'day', 'country', 'note'].join(delimiter);
+    const file = [head, ...written.map((record) => record.join(delimiter))].join('\n');
+    const rules = definePipeline({
+      name,
+      schema: name,
+      tables: {
+        t: {
+          source: csv(files.write(`${name}.csv`, `${file}\n`), { delimiter }),
+          columns: {
+            id: column.integer('id').min(1),
+            price: column.numeric('price', { precision: 8, scale: 2 }).min(0).max('99.5'),
+            day: column.date('day').min('2011-01-31'),
+            country: column.varchar('country', { length: 2 }).oneOf(['AT', 'DE']),
+            note: column
+              .text('note')
+              .length({ max: 4 })
+              .pattern(/^[a-z ]+$/),
+          },
+          rejectLimit: 10,
+        },
+      },
+    });
+    const { runId } = await runPipeline(rules, { databaseUrl: database.url });
+    const rows = await database.query(`select id, price::text, country from ${name}.t order by id`);
+    expect(rows.rows).toEqual([
+      { id: 1, price: '0.00', country: 'DE' },
+      { id: 6, price: '10.00', country: 'AT' },
+    ]);
+    const found = await database.query(
+      `select line::int, column_name, code, reason from etl.reject where run_id = $1 order by line`,
+      [runId],
+    );
+    expect(found.rows).toMatchObject([
+      { line: 3, column_name: 'price', code: 'check', reason: '"-0.01": must be at least 0' },
+      { line: 4, column_name: 'day', code: 'check', reason: '"2011-01-30": must be at least 2011-01-31' },
+      { line: 5, column_name: 'price', code: 'check', reason: '"99.51": must be at most 99.5' },
+      { line: 6, column_name: 'note', code: 'check', reason: '"OK": must match /^[a-z ]+$/' },
+    ]);
+  },
+);

@@ -130,6 +130,22 @@ holds<Equal<z.infer<typeof schema>, Row<typeof noaa, 'station'>>>();
 // @ts-expect-error there is no such table
 rowSchema(noaa, 'stations');
 
+// Rules.
+column
+  .bigint('A')
+  .min(0)
+  .max(2n ** 60n)
+  .oneOf([1n]);
+column.numeric('A').min(0).max('99.5').oneOf(['1.5']);
+column.date('A').min('2011-01-01');
+column.varchar('A', { length: 2 }).oneOf(['AA']).pattern(/A/).length(2).length({ min: 1 });
+// @ts-expect-error a bound of numbers is one
+column.integer('A').min('0');
+// @ts-expect-error values are those of the type
+column.text('A').oneOf([1]);
+// @ts-expect-error a pattern is no text
+column.text('A').pattern('A');
+
 // Parameters.
 const yearly = definePipeline({
   name: 'yearly',

@@ -35,6 +35,11 @@ export type ValueShape =
   | { readonly kind: 'bigint'; readonly least: bigint; readonly most: bigint }
   | { readonly kind: 'float' | 'boolean' | 'uuid' | 'any' };
 
+/**
+ * How values compare, for `.min` and `.max`: as whole numbers, which their binary form is · as floats · as decimals of any length.
+ */
+export type Order = 'whole' | 'float' | 'decimal';
+
 /** `Value` is its JavaScript value, `Options` are those of its builder beside what every column takes. */
 export interface ColumnType<Value = any, Options = any> {
   /** The type as DDL writes it. */
@@ -48,6 +53,8 @@ export interface ColumnType<Value = any, Options = any> {
   /** How the row routine reads the column from bytes; `notFromBytes` when it asks the reader for every value. */
   bytes(options: Options): ByteKind;
   readonly encode: ValueEncoder | typeof serverReads;
+  /** Types without one know no `.min` and no `.max`. */
+  readonly order?: Order;
   /** What `.check`, `.zod` and Row<> see. */
   value(options: Options): ValueShape;
   /** The value of a text that `reader` returned. */

@@ -197,6 +197,7 @@ const dateTimeType = (kind: DateKind): Omit<ColumnType<string, TimestamptzOption
   bytes: ({ format, zone }) =>
     format === undefined ? isoBytes[kind](zone) : patternBytes(kind, format, zone),
   encode: encoders[kind],
+  order: 'whole',
   value: () => ({ kind: 'string' }),
   toValue: withT,
   fromValue: (value) => fromValue(kind, value),

@@ -86,6 +86,7 @@ const floatType = (
   reader: (options) => floatReader(name, inRange, plainNumber(options)),
   bytes: (options) => (writesPlainly(options) ? { kind: name } : notFromBytes),
   encode,
+  order: 'float',
   value: () => ({ kind: 'float' }),
   toValue: floatValue,
   fromValue: (value) => {

@@ -73,6 +73,7 @@ const integerType = <Value>(
     bytes: ({ thousands }) =>
       thousands === undefined ? { kind: 'integer', bytes: kind.bytes, least, most } : notFromBytes,
     encode,
+    order: 'whole',
     value: () => value,
     toValue,
     fromValue: (given) => {

@@ -159,6 +159,7 @@ export const numericType: ColumnType<string, NumericOptions> = {
   reader: numericReader,
   bytes: numericBytes,
   encode: (text, out) => putNumericText(out, text),
+  order: 'decimal',
   value: () => ({ kind: 'string' }),
   // A JavaScript number would round; the text is exact.
   toValue: (text) => text,

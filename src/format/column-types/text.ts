@@ -28,7 +28,7 @@ export const textType: ColumnType<string, NoOptions> = {
   fromValue: textFrom,
 };
 
-const countCharacters = (text: string): number => {
+export const countCharacters = (text: string): number => {
   let characters = 0;
   for (const _ of text) characters += 1;
   return characters;

@@ -3,10 +3,12 @@
 import type { ColumnSpec, SourceTableSpec } from '../../declaration.ts';
 import { isRefusal } from '../column-types/contract.ts';
 import { typeOf } from '../column-types/registry.ts';
+import { withChecks } from '../field-reader.ts';
 import { neededHeaders } from '../header.ts';
 import { columnBytes, layoutOf, notFromBytes, type ByteKind } from '../encoder/kinds.ts';
-import { column, overrun, planAt, slot, token, tokenList } from '../encoder/memory.ts';
+import { column, overrun, planAt, rules, slot, token, tokenList } from '../encoder/memory.ts';
 import type { RowBytes } from '../binary/row-bytes.ts';
+import { hasRulesByText, routineRules } from './rule-plan.ts';
 import { encoderOf } from './text-encoder.ts';
 
 /** A table for files with one header, ready for the routine. */
@@ -83,9 +85,9 @@ const missingValue = (spec: ColumnSpec): Buffer | undefined => {
   return spec.nullable ? binaryNull : undefined;
 };
 
-/** A function of the pipeline has a say in the column's values. */
-const hasFunction = ({ map, checks, schema }: ColumnSpec): boolean =>
-  map !== undefined || checks.length > 0 || schema !== undefined;
+/** A function of the pipeline, or a rule that is none for the routine, has a say in the column's values. */
+const hasFunction = (spec: ColumnSpec): boolean =>
+  spec.map !== undefined || spec.checks.length > 0 || spec.schema !== undefined || hasRulesByText(spec);
 
 /** Every text goes to the column's functions: `map` changes it, and they have to see what a token means. */
 const isForFunctions = (spec: ColumnSpec): boolean =>
@@ -94,7 +96,7 @@ const isForFunctions = (spec: ColumnSpec): boolean =>
 /** What is written for the column's own tokens, unless a function has to see what they stand for. */
 const tokenValues = (spec: ColumnSpec): [string, Buffer | undefined][] => {
   if (hasFunction(spec)) return [];
-  const read = typeOf(spec).reader(spec.options);
+  const read = withChecks(spec, typeOf(spec).reader(spec.options));
   return Object.entries(spec.tokens).map(([name, text]) => {
     const value = read(text);
     return [name, isRefusal(value) ? undefined : binaryOf(value, spec)];
@@ -116,6 +118,21 @@ const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
   }
 };
 
+/** Address of what the routine tests the column's values for, or 0. */
+const placeRules = (writer: PlanWriter, spec: ColumnSpec): number => {
+  const known = routineRules(spec);
+  if (known === undefined) return 0;
+  const { bytes, values } = known;
+  if (values !== undefined) {
+    const list = placeTokens(
+      writer,
+      values.map((text) => [text, undefined]),
+    );
+    bytes.writeInt32LE(list, rules.values);
+  }
+  return place(writer, bytes);
+};
+
 const bytesOf = (
   writer: PlanWriter,
   spec: ColumnSpec,
@@ -130,6 +147,7 @@ const bytesOf = (
   setKind(writer, bytes, isForFunctions(spec) ? notFromBytes : typeOf(spec).bytes(spec.options));
   set(column.index, index);
   set(column.hasFunction, Number(hasFunction(spec)));
+  set(column.rules, placeRules(writer, spec));
   set(column.parts, slots.length);
   set(column.slots, slots.length === 1 ? slots[0]! : place(writer, words(slots)));
   const nulls = [...dialectNulls, ...spec.nulls].map((text) => [text, missing] as const);

@@ -32,6 +32,7 @@ const variables = {
   nulls: 'i32',
   tokens: 'i32',
   kind: 'i32',
+  isForHost: 'i32',
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
@@ -61,6 +62,21 @@ const takeToken = (v: Variables, list: Local, call: Call): Code =>
       copyBytes(v.out, v.start, v.length, v.at),
       leaveWith(i32.add(v.out.get, v.length.get)),
     ),
+  );
+
+/** Ends with the value, unless a function has to see it or it may break a rule. */
+const leaveUnlessForHost = (v: Variables, call: Call): Code =>
+  sequence(
+    v.isForHost.set(i32.load(v.column.get, column.hasFunction)),
+    v.list.set(i32.load(v.column.get, column.rules)),
+    when(
+      v.list.get,
+      when(
+        i32.isZero(call('obeysRules', v.list.get, v.start.get, v.end.get, v.out.get)),
+        v.isForHost.set(i32.const(1)),
+      ),
+    ),
+    when(i32.isZero(v.isForHost.get), leaveWith(v.at.get)),
   );
 
 /** (column, out) -> the address after the value, or 0: the record is refused, or at least this column is not sure. */
@@ -97,7 +113,7 @@ export const encodeColumn = functionOf(2, variables, (v, call) => {
     v.tokens.set(i32.load(v.column.get, column.tokens)),
     takeToken(v, v.tokens, call),
     readValue(v, call),
-    when(v.at.get, when(i32.isZero(i32.load(v.column.get, column.hasFunction)), leaveWith(v.at.get))),
+    when(v.at.get, leaveUnlessForHost(v, call)),
     call('encodeByText', i32.load(v.column.get, column.index), v.start.get, v.end.get, v.out.get, v.at.get),
   );
 });

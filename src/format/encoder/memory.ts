@@ -87,8 +87,26 @@ export const column = {
   index: 20,
   /** 1: functions of the pipeline see its values, also those that the routine reads. */
   hasFunction: 24,
-  own: 28,
+  /** Address of its `rules`, or 0. */
+  rules: 28,
+  own: 32,
 };
+
+/** What values must be; `least` and `most` are of i64, of f64 for decimals. */
+export const rules = {
+  order: 0,
+  /** Address of the token list that has the value, or 0. */
+  values: 4,
+  /** 0 or 1. */
+  hasLength: 8,
+  charactersMin: 12,
+  charactersMax: 16,
+  least: 24,
+  most: 32,
+  bytes: 40,
+};
+/** How a value is compared with its bounds: not at all, as it is written, or by its text. */
+export const order = { none: 0, whole: 1, float: 2, decimal: 3 };
 
 /** A list of tokens: a bit for each length that one has (the last bit: 31 and longer), how many, then each. */
 export const tokenList = { lengths: 0, count: 4, first: 8 };

@@ -50,8 +50,8 @@ export const putInt16 = (out: Local, offset: number, value: Local): Code =>
 
 export const masked = (value: Code, mask: bigint): Code => i64.and(value, i64.const(mask));
 
-/** Eight bytes of a row; changes the variable. */
-export const putInt64 = (out: Local, offset: number, value: Local): Code =>
+/** Turns the eight bytes of a variable around. */
+export const turnAround = (value: Local): Code =>
   sequence(
     ...[
       [8n, 0x00ff00ff00ff00ffn],
@@ -64,8 +64,12 @@ export const putInt64 = (out: Local, offset: number, value: Local): Code =>
         ),
       ),
     ),
-    i64.store(out.get, offset, i64.rotate(value.get, i64.const(32n))),
+    value.set(i64.rotate(value.get, i64.const(32n))),
   );
+
+/** Eight bytes of a row; changes the variable. */
+export const putInt64 = (out: Local, offset: number, value: Local): Code =>
+  sequence(turnAround(value), i64.store(out.get, offset, value.get));
 
 /** Copies `length` bytes, sixteen at a time: up to fifteen more are written. */
 export const copyBytes = (to: Local, from: Local, length: Local, at: Local): Code =>

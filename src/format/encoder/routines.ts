@@ -25,6 +25,7 @@ import { putMoment, readDate, readTime, readTimestamp, scanInfinity } from './mo
 import { readDouble, readInteger, readNumeric, readReal } from './number-code.ts';
 import { encodeRows } from './row-code.ts';
 import { readPattern } from './pattern-code.ts';
+import { obeysRules } from './rule-code.ts';
 import { readText } from './text-code.ts';
 
 /** The module; its memory ends where the plan of a table begins. */
@@ -63,6 +64,7 @@ export const encoderModule = {
     takeOffDoubles,
     placeFields,
     findToken,
+    obeysRules,
     encodeColumn,
     encodeRows,
   },

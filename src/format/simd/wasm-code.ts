@@ -105,6 +105,9 @@ export const i64 = {
 
 export const f64 = {
   ne: binary(0x62),
+  lt: binary(0x63),
+  gt: binary(0x64),
+  negative: unary(0x9a),
   div: binary(0xa3),
   /** The nearest float4, and a float4 as it is. */
   toSingle: unary(0xb6),

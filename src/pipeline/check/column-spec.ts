@@ -14,6 +14,8 @@ import {
 import { withChecks } from '../../format/field-reader.ts';
 import { nearest } from '../../nearest.ts';
 import { columnModifierNames, columnTypeNames, stateOf, type ColumnState } from '../declare/column.ts';
+import { columnRules } from './column-rules.ts';
+import { valueText } from './declared-values.ts';
 import { columnNameProblem } from './names.ts';
 import { addProblem, functionSchema, mustBe, parsePart, show, strict, type Problems } from './problems.ts';
 import { didYouMean } from './suggestion.ts';
@@ -101,7 +103,9 @@ export const columnSpec = (
   const headers = parsePart(headersSchema, state.headers, where, problems, 'header');
   const options = readOptions(state.type, state, where, problems);
   const modifiers = parsePart(modifiersSchema, state, where, problems);
-  if (headers === undefined || options === undefined || modifiers === undefined) return undefined;
+  const rules = options && columnRules(state.rules, state.type, options.own, where, problems);
+  if (headers === undefined || options === undefined || modifiers === undefined || rules === undefined)
+    return undefined;
   const spec: ColumnSpec = {
     name,
     type: state.type,
@@ -110,8 +114,10 @@ export const columnSpec = (
     nullable: state.nullable,
     nulls: [...new Set([...options.nulls, ...modifiers.nulls.flat()])],
     tokens: Object.assign({}, options.tokens, ...modifiers.tokens) as Record<string, string>,
-    default: state.default && defaultText(state.type, options.own, state.default.value, where, problems),
+    default:
+      state.default && valueText('default', state.type, options.own, state.default.value, where, problems),
     map: modifiers.map,
+    rules,
     checks: modifiers.checks,
     schema: modifiers.schema,
   };
@@ -182,24 +188,3 @@ const optionSchemas: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
     return [name, strict({ ...own, ...common }, 'an object of options')];
   }),
 );
-
-/** The default as the text that loading uses in place of a missing field. */
-const defaultText = (
-  type: ColumnTypeName,
-  options: ColumnOptions,
-  value: unknown,
-  where: string,
-  problems: Problems,
-): string | undefined => {
-  const known = typeOf({ type });
-  const written = known.fromValue(value);
-  const must = `default must be a value of type ${known.sql(options)}${type === 'of' ? ', as a text' : ''}`;
-  if (written === undefined) {
-    addProblem(problems, where, `${must}, not ${show(value)}`);
-    return undefined;
-  }
-  const read = canonicalReader(known, options)(written);
-  if (!isRefusal(read)) return read;
-  addProblem(problems, where, `${must}, not ${show(value)}: ${read.reason}`);
-  return undefined;
-};

@@ -32,6 +32,7 @@ export interface ColumnState {
   readonly tokens: readonly unknown[];
   readonly default: { readonly value: unknown } | undefined;
   readonly map: unknown;
+  readonly rules: readonly { readonly kind: string; readonly value: unknown }[];
   readonly checks: readonly { readonly test: unknown; readonly message: unknown }[];
   readonly schema: unknown;
   /** Modifiers that there are not. */
@@ -48,6 +49,9 @@ type StoresAs<Schema extends ZodSchema, Value> = [z.output<Schema>] extends [Val
   ? unknown
   : { readonly 'the schema must give': Value };
 
+/** How many characters a text has: exactly so many, or a range whose ends are included. */
+export type Length = number | { readonly min?: number; readonly max?: number };
+
 /** One column; `Value` is its JavaScript value in checks, schemas and rows. Modifiers give a new column. */
 export interface Column<Value, Nullable extends boolean = boolean> {
   readonly [columnState]: ColumnState;
@@ -60,6 +64,16 @@ export interface Column<Value, Nullable extends boolean = boolean> {
   tokens(texts: Readonly<Record<string, string>>): Column<Value, Nullable>;
   /** The value of a missing field; the record is then not rejected. */
   default(value: Value): Column<Value, Nullable>;
+  /** Rejects values below the bound, of numbers, dates and times: `.min(0)`, `.min('2011-01-01')`. Nulls are not tested. */
+  min(least: Value | number): Column<Value, Nullable>;
+  /** Rejects values above the bound: `.max(100)`. */
+  max(most: Value | number): Column<Value, Nullable>;
+  /** Rejects all values but these: `.oneOf(['AA', 'SP'])`. */
+  oneOf(values: readonly Value[]): Column<Value, Nullable>;
+  /** Rejects texts that the pattern does not match: `.pattern(/^[A-Z]{2}$/)`. */
+  pattern(pattern: RegExp): Column<Value, Nullable>;
+  /** Rejects texts of another length in characters: `.length({ min: 1, max: 80 })`, `.length(2)`. */
+  length(characters: Length): Column<Value, Nullable>;
   /** Rejects records whose value fails the test; `message` becomes the reason. Nulls are not tested. */
   check(test: (value: Value) => boolean, message: string): Column<Value, Nullable>;
   /** Changes the field's text before the type reads it; null means "no value". */
@@ -85,12 +99,18 @@ const readOr = (known: object, name: PropertyKey, misspelt: (name: string) => un
 const build = (state: ColumnState): AnyColumn => {
   freezeDeep(state);
   const change = (changed: Partial<ColumnState>): AnyColumn => build({ ...state, ...changed });
+  const rule = (kind: string) => (value: unknown) => change({ rules: [...state.rules, { kind, value }] });
   const builder: AnyColumn = {
     [columnState]: state,
     nullable: () => change({ nullable: true }) as Column<any, true>,
     nulls: (texts) => change({ nulls: [...state.nulls, texts] }),
     tokens: (texts) => change({ tokens: [...state.tokens, texts] }),
     default: (value) => change({ default: { value } }),
+    min: rule('min'),
+    max: rule('max'),
+    oneOf: rule('oneOf'),
+    pattern: rule('pattern'),
+    length: rule('length'),
     check: (test, message) => change({ checks: [...state.checks, { test, message }] }),
     map: (map) => change({ map }),
     zod: (schema) => change({ schema }),
@@ -112,6 +132,7 @@ const start = (type: string, headers: unknown, options: unknown, sqlType?: unkno
     tokens: [],
     default: undefined,
     map: undefined,
+    rules: [],
     checks: [],
     schema: undefined,
     unknown: [],

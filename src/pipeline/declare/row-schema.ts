@@ -5,8 +5,9 @@ import type { ColumnSpec } from '../../declaration.ts';
 import { bindPipeline } from '../bind.ts';
 import { callTables, type Pipeline, type Row, type TableName } from './define-pipeline.ts';
 import { EtlError } from '../../errors.ts';
-import type { ValueShape } from '../../format/column-types/contract.ts';
-import { typeOf } from '../../format/column-types/registry.ts';
+import { isRefusal, type ValueShape } from '../../format/column-types/contract.ts';
+import { canonicalReader, typeOf } from '../../format/column-types/registry.ts';
+import { ruleTests } from '../../format/column-rules.ts';
 import { didYouMean } from '../check/suggestion.ts';
 
 export type RowSchema<Values> = z.ZodObject<{
@@ -65,8 +66,23 @@ const valueSchema = (shape: ValueShape): z.ZodType => {
 
 const plainSchemas = { float, boolean: z.boolean(), uuid: z.guid(), any: z.unknown() };
 
+/** The column's rules over JavaScript values, which they read as texts. */
+const valueTests = (column: ColumnSpec) => {
+  const type = typeOf(column);
+  const read = canonicalReader(type, column.options);
+  return ruleTests(column).map(({ test, message }) => ({
+    message,
+    test: (value: unknown): boolean => {
+      const written = type.fromValue(value);
+      const text = written === undefined ? undefined : read(written);
+      return text !== undefined && !isRefusal(text) && test(text);
+    },
+  }));
+};
+
 const columnSchema = (column: ColumnSpec): z.ZodType => {
   let schema = valueSchema(typeOf(column).value(column.options));
+  for (const { test, message } of valueTests(column)) schema = schema.refine(test, message);
   for (const { test, message } of column.checks)
     schema = schema.refine(test as (value: unknown) => boolean, message);
   // Declared by the user with our .zod(), so it is a Zod schema; the stages know only its safeParse.

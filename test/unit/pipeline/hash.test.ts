@@ -66,6 +66,11 @@ describe('definitionHash', () => {
     { name: 'an option', made: column.numeric('A', { scale: 2, precision: 4 }) },
     { name: 'a check', made: column.text('A').check((a) => a !== '', 'empty') },
     { name: 'the body of a check', made: column.text('A').check((a) => a !== 'x', 'empty') },
+    { name: 'a rule', made: column.text('A').oneOf(['a']) },
+    { name: 'a value of a rule', made: column.text('A').oneOf(['a', 'b']) },
+    { name: 'the pattern of a rule', made: column.text('A').pattern(/a/) },
+    { name: 'the flags of a rule', made: column.text('A').pattern(/a/i) },
+    { name: 'a length', made: column.text('A').length({ min: 1 }) },
     { name: 'a schema', made: column.text('A').zod(z.string().min(1)) },
     { name: 'a bound of the schema', made: column.text('A').zod(z.string().min(2)) },
     {

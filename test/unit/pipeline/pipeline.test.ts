@@ -68,6 +68,7 @@ describe('defaults', () => {
           tokens: {},
           default: undefined,
           map: undefined,
+          rules: [],
           checks: [],
           schema: undefined,
         },

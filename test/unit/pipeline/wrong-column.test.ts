@@ -16,6 +16,61 @@ import {
 
 const loose = (made: unknown) => made as Record<string, () => unknown>;
 
+/** Any call of a modifier. */
+const modified = (made: unknown, name: string, ...given: unknown[]): unknown =>
+  (made as Record<string, (...args: unknown[]) => unknown>)[name]!(...given);
+
+const wrongRule = (made: unknown, name: string, given: unknown, problem: string): Case => ({
+  name: problem,
+  definition: withColumn(modified(made, name, given)),
+  problems: [`table obs, column wind: ${problem}`],
+});
+
+const smallint = column.smallint('Wind');
+const text = column.text('Wind');
+const ruleCases: readonly Case[] = [
+  wrongRule(smallint, 'min', 'low', "min must be a value of type smallint, not 'low'"),
+  wrongRule(smallint, 'max', 0.5, 'max must be a value of type smallint, not 0.5: "0.5" is not a smallint'),
+  wrongRule(smallint, 'max', undefined, 'max must be a value of type smallint, not undefined'),
+  wrongRule(smallint.max(3), 'min', 4, 'min 4 is above max 3: no value would pass'),
+  wrongRule(column.real('Wind'), 'max', NaN, 'NaN is no bound: nothing is less or more'),
+  wrongRule(text, 'min', 'a', 'min is not for this column: text has no order; .length limits its characters'),
+  wrongRule(column.boolean('Wind'), 'max', true, 'max is not for this column: boolean has no order'),
+  wrongRule(
+    column.jsonb('Wind'),
+    'oneOf',
+    [1],
+    'oneOf is not for this column: jsonb does not compare values',
+  ),
+  wrongRule(smallint, 'length', 2, 'length is not for this column: smallint is not a text'),
+  wrongRule(column.date('Wind'), 'pattern', /a/, 'pattern is not for this column: date is not a text'),
+  wrongRule(text, 'pattern', 'a', "pattern must be a RegExp without the flags g and y, not 'a'"),
+  wrongRule(text, 'pattern', /a/g, 'pattern must be a RegExp without the flags g and y, not an object'),
+  wrongRule(
+    text,
+    'length',
+    '3',
+    "length must be a number of characters, or an object such as { min: 1, max: 80 }, not '3'",
+  ),
+  wrongRule(
+    text,
+    'length',
+    {},
+    'length must be a number of characters, or an object such as { min: 1, max: 80 }, not an object',
+  ),
+  wrongRule(text, 'length', { min: 3, max: 2 }, 'length has a min above its max: no text would pass'),
+  wrongRule(text, 'oneOf', [], 'oneOf must be a list of at least one value, not an empty list'),
+  wrongRule(text, 'oneOf', 'a', "oneOf must be a list of at least one value, not 'a'"),
+  wrongRule(smallint, 'oneOf', [1, 'b'], "oneOf[1] must be a value of type smallint, not 'b'"),
+  {
+    name: 'a default that breaks a rule',
+    definition: withColumn(smallint.min(5).default(4)),
+    problems: [
+      "table obs, column wind: default '4' does not pass the column's own check: must be at least 5",
+    ],
+  },
+];
+
 const columnCases: readonly Case[] = [
   {
     name: 'a misspelt type',
@@ -47,7 +102,7 @@ const columnCases: readonly Case[] = [
     name: 'a modifier nobody knows',
     definition: withColumn(loose(column.text('Wind')).required!()),
     problems: [
-      'table obs, column wind: unknown modifier `.required`; known: nullable, nulls, tokens, default, check, map, zod',
+      'table obs, column wind: unknown modifier `.required`; known: nullable, nulls, tokens, default, min, max, oneOf, pattern, length, check, map, zod',
     ],
   },
   {
@@ -200,6 +255,7 @@ const columnCases: readonly Case[] = [
       'table obs, column wind: checks[0].message is missing: it must be the reason that a rejected record shows',
     ],
   },
+  ...ruleCases,
   {
     name: 'a schema that is none',
     definition: withColumn((column.smallint('Wind') as never as { zod(v: unknown): unknown }).zod({})),

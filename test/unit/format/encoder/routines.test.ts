@@ -521,6 +521,39 @@ describe('encodeColumn', () => {
   });
 });
 
+describe('obeysRules', () => {
+  const cases: readonly (readonly [AnyColumn, readonly string[], readonly string[]])[] = [
+    [columnOf.smallint('a').min(-3).max(7), ['-3', '0', '7'], ['-4', '8', '32767']],
+    [columnOf.bigint('a').max(5), ['5', '-999999999999999'], ['6']],
+    [columnOf.date('a').min('2011-01-31'), ['2011-01-31', '9999-12-31'], ['2011-01-30', '0001-01-01']],
+    [columnOf.double('a').min(-1.5).max(1.5), ['-1.5', '0', '-0', '1.5'], ['-1.51', '1.500001']],
+    [columnOf.double('a').min(0), ['0', '5'], ['-0', '-1']],
+    // The bound itself may be another text that is rounded to it.
+    [columnOf.real('a').min(-0.1).max(0.7), ['0.69', '-0.09'], ['0.7', '-0.1', '0.71']],
+    [
+      columnOf.numeric('a', { precision: 9, scale: 3 }).min('0.5').max(20),
+      ['0.5', '20.000'],
+      ['0.499', '20.001', '-1'],
+    ],
+    [columnOf.text('a').oneOf(['one', 'two']), ['one', 'two'], ['three', 'on', '']],
+    [columnOf.text('a').length({ min: 2, max: 5 }), ['ab', 'abcde'], ['a', 'abcdef', 'é', 'aé', 'ééa']],
+    [columnOf.text('a').length({ max: 2 }), ['', 'é'], ['éé']],
+  ];
+  const values = cases.flatMap(([declared, sure, unsure]) => [
+    ...sure.map((text) => ({ declared, text, isSure: 1 })),
+    ...unsure.map((text) => ({ declared, text, isSure: 0 })),
+  ]);
+
+  it.each(values)('"$text": $isSure', ({ declared, text, isSure }) => {
+    const { columnsAt } = putPlan({ v: declared }, { nulls: [] });
+    const [start, end] = putText(text);
+    const kind = kindList.find(({ number }) => number === get(columnsAt + column.kind))!;
+    const read = routines[kind.routine as keyof typeof encoderModule.functions];
+    expect(read(columnsAt, start, end, outAt)).toBeGreaterThan(outAt);
+    expect(routines.obeysRules(get(columnsAt + column.rules), start, end, outAt)).toBe(isSure);
+  });
+});
+
 it('encodeRows writes rows up to a record of which it is not sure', () => {
   const plan = putPlan({ a: columnOf.integer('a'), c: columnOf.text('c') });
   const records = ['1,x,one', '2,"y,y",two', '+3,z,three', '4,z,four'];

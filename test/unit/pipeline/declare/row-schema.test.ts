@@ -54,6 +54,16 @@ describe('rowSchema', () => {
     },
     { name: 'json', made: column.json('A'), good: [{ a: [1] }, 'x', 1], bad: [] },
     { name: 'nullable', made: column.text('A').nullable(), good: [null, 'x'], bad: [1] },
+    { name: 'bounds', made: column.integer('A').min(0).max(9), good: [0, 9], bad: [-1, 10, '5'] },
+    { name: 'a bound of decimals', made: column.numeric('A').max('9.50'), good: ['9.5'], bad: ['9.51', 'x'] },
+    {
+      name: 'values',
+      made: column.text('A').oneOf(['a', 'b']).nullable(),
+      good: ['a', null],
+      bad: ['c', 1],
+    },
+    { name: 'a pattern', made: column.text('A').pattern(/^a/), good: ['ab'], bad: ['ba'] },
+    { name: 'a length', made: column.text('A').length({ max: 2 }), good: ['😀😀'], bad: ['abc'] },
     {
       name: 'a check',
       made: column.text('A').check((text) => text !== 'x', 'no x'),
