@@ -114,7 +114,7 @@ export const tokenList = { lengths: 0, count: 4, first: 8 };
 export const token = { at: 0, length: 4, valueAt: 8, valueBytes: 12, bytes: 16 };
 
 /** A step of a pattern: one of `reads`, what it needs, and the byte that follows, or 0 when any may. */
-export const patternStep = { reads: 0, needs: 4, then: 8, bytes: 12 };
+export const patternStep = { reads: 0, needs: 4, next: 8, bytes: 12 };
 /** What a step reads, and in brackets what it needs; `end` comes after the last. */
 export const reads = {
   end: 0,

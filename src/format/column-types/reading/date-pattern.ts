@@ -169,7 +169,7 @@ export const compilePattern = (pattern: string): ((text: string) => DateParts | 
 
 /** A pattern without problems as the row routine reads it, a `patternStep` after the other, then `end`. */
 export const patternSteps = (pattern: string): readonly number[] => {
-  const steps: [reads: number, needs: number, then: number][] = [];
+  const steps: [reads: number, needs: number, next: number][] = [];
   for (const piece of split(pattern)) {
     const token = tokens.get(piece);
     if (token !== undefined) steps.push([token.reads, token.needs, 0]);
