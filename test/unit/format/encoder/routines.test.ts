@@ -283,6 +283,11 @@ describe('a routine that reads a kind writes what the encoder of the type writes
     },
   );
 
+  it('a pattern with half of a surrogate pair, which has no bytes, is not read from bytes', () => {
+    const kindOf = (format: string): string => typeOf({ type: 'date' }).bytes({ format }).kind;
+    expect([kindOf('DD\u{1f4c5}MM YYYY'), kindOf('DD\ud83dMM YYYY')]).toEqual(['pattern', 'other']);
+  });
+
   it('has a test of every kind', () => {
     const kinds = Object.values(reading).map(([type, declared]) => {
       const [spec] = tableOf({}, { columns: { v: declared } }).columns;
