@@ -1,9 +1,10 @@
-// Lets the loading threads of a test run compiled JavaScript, as those of users do: TypeScript takes each one 0.3 s to start.
+// Lets the loading threads of a test and the programs that it starts run compiled JavaScript, as those of users do:
+// TypeScript takes each thread 0.3 s to start, and each program a second.
 
 import { execFile } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Plugin } from 'vitest/config';
 
@@ -21,22 +22,37 @@ const compile = async (): Promise<void> => {
   });
 };
 
-/** Compiles this checkout once, when the first test imports what starts threads. While files are watched, threads run them. */
+const compiledUrl = (path: string): string => JSON.stringify(pathToFileURL(join(compiled, path)).href);
+
+/** How the modules that start something find what is compiled. */
+const redirects = new Map<string, (code: string) => string>([
+  // It looks for the thread's module next to itself: it takes itself for the compiled one.
+  [
+    'src/run/load/thread-loader.ts',
+    (code) => code.replaceAll('import.meta.url', compiledUrl('run/load/thread-loader.js')),
+  ],
+  [
+    'test/helpers/run-typescript.ts',
+    (code) => code.replace(/'\.\.\/\.\.\/src\/index\.ts'/, compiledUrl('index.js')),
+  ],
+]);
+
+/** Compiles this checkout once, when the first test imports such a module. While files are watched, the sources run. */
 export const compiledThreads = (): Plugin => {
   let compiling: Promise<void> | undefined;
   let isWatching = false;
   return {
     name: 'compiled-threads',
+    enforce: 'pre',
     configureVitest: ({ vitest }) => {
       isWatching = vitest.config.watch;
       vitest.onClose(() => rmSync(compiled, { recursive: true, force: true }));
     },
-    // The module finds the thread's own beside itself: it is told that it is the compiled one.
     transform: async (code, id) => {
-      if (isWatching || id !== join(root, 'src/run/load/thread-loader.ts')) return undefined;
+      const redirect = redirects.get(relative(root, id));
+      if (isWatching || redirect === undefined) return undefined;
       await (compiling ??= compile());
-      const itself = pathToFileURL(join(compiled, 'run/load/thread-loader.js')).href;
-      return code.replaceAll('import.meta.url', JSON.stringify(itself));
+      return redirect(code);
     },
   };
 };

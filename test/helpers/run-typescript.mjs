@@ -1,10 +1,12 @@
-// Runs a TypeScript file as a program of its own, with `sluice` as this checkout's sources are.
+// Runs a TypeScript file as a program of its own, with a library, compiled or not, as `sluice`.
 //
-//   node run-typescript.mjs <file> [argument …]
+//   node run-typescript.mjs <url of the library, or ''> <file> [argument …]
 
-import { fileURLToPath } from 'node:url';
 import { createJiti } from 'jiti';
 
-const sluice = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
+// The program finds its arguments after its own name.
+const [library] = process.argv.splice(2, 1);
 const [, , file] = process.argv;
-await createJiti(file, { alias: { sluice } }).import(file);
+const load = () => (library.endsWith('.ts') ? createJiti(import.meta.url).import(library) : import(library));
+const virtualModules = library === '' ? {} : { sluice: await load() };
+await createJiti(file, { virtualModules }).import(file);

@@ -4,6 +4,16 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const runner = fileURLToPath(new URL('run-typescript.mjs', import.meta.url));
+/** In a run of the tests, the compiled one (compiled-threads.ts). */
+export const library = new URL('../../src/index.ts', import.meta.url).href;
+
+/** Arguments for Node that run a TypeScript file; one that imports `sluice` gets this library. */
+export const typeScriptArgs = (file: string, args: readonly string[], sluice = ''): string[] => [
+  runner,
+  sluice,
+  file,
+  ...args,
+];
 
 /** A process that still runs after this has left something open: the longest of them is done within seconds. */
 const endTimeoutMs = 45_000;
@@ -27,7 +37,7 @@ export const runTypeScript = (
     );
     execFile(
       process.execPath,
-      [runner, file, ...args],
+      typeScriptArgs(file, args, library),
       {
         cwd,
         env: { ...Object.fromEntries(inherited), ...env },

@@ -138,10 +138,9 @@ describe('staging of tables that the pipeline no longer has', () => {
 });
 
 describe('etl run --explain', () => {
-  const authoring = new URL('../../src/index.ts', import.meta.url).href;
   const file = files.write(
     'explained.ts',
-    `import { column, csv, definePipeline, sqlFile } from '${authoring}';
+    `import { column, csv, definePipeline, sqlFile } from 'sluice';
     export default definePipeline({ name: 'explained', schema: 'goes_on', tables: {
       t: { source: csv('${files.directory}/t.csv'), columns: { id: column.integer('id') } },
       sums: { from: ['t'], transform: sqlFile('sums.sql') } } });`,

@@ -5,17 +5,17 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { library, typeScriptArgs } from '../helpers/run-typescript.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { root } from '../unit/project/source-files.ts';
 
-const runner = fileURLToPath(new URL('../helpers/run-typescript.mjs', import.meta.url));
 const main = fileURLToPath(new URL('../../examples/service/main.ts', import.meta.url));
 const database = useDatabase();
 
 let service: ChildProcess;
 let url: string;
 beforeAll(async () => {
-  service = spawn(process.execPath, [runner, main], {
+  service = spawn(process.execPath, typeScriptArgs(main, [], library), {
     cwd: root,
     env: { ...process.env, DATABASE_URL: database.url, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],

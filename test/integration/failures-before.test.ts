@@ -12,11 +12,10 @@ import { fakeIo } from '../unit/cli/fake-io.ts';
 const files = useFiles();
 const database = useDatabase();
 const place = () => ({ databaseUrl: database.url, redis: false }) as const;
-const authoring = new URL('../../src/index.ts', import.meta.url).href;
 const file = (name: string, source: string): string =>
   files.write(
     `pipelines/${name}.ts`,
-    `import { column, csv, definePipeline } from '${authoring}';
+    `import { column, csv, definePipeline } from 'sluice';
     export default definePipeline({ name: '${name}', schema: 'early', tables: {
       t: { source: csv('${files.directory}/${source}'), columns: { id: column.integer('id') } } } });`,
   );

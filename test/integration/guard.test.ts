@@ -145,10 +145,9 @@ describe('a table that lost its rows', () => {
 });
 
 describe('on the command line, and with workers', () => {
-  const authoring = new URL('../../src/index.ts', import.meta.url).href;
   const file = files.write(
     'pipelines/ledge.ts',
-    `import { column, csv, definePipeline } from '${authoring}';
+    `import { column, csv, definePipeline } from 'sluice';
     export default definePipeline({ name: 'ledge', schema: 'ledge', tables: {
       t: { source: csv('${files.directory}/t.csv'), columns: { id: column.integer('id') } } } });`,
   );

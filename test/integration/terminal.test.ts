@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useFiles } from '../helpers/files.ts';
+import { typeScriptArgs } from '../helpers/run-typescript.ts';
 
 const run = promisify(execFile);
 const files = useFiles();
-const runner = fileURLToPath(new URL('../helpers/run-typescript.mjs', import.meta.url));
 const program = fileURLToPath(new URL('../helpers/draw-bars.ts', import.meta.url));
 
 /** A server of its own: nobody else's sessions are touched. */
@@ -26,7 +26,7 @@ const draw = async (
   args: readonly (number | string)[],
   meanwhile: (window: string) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<string[]> => {
-  const command = [process.execPath, runner, program, ...args];
+  const command = [process.execPath, ...typeScriptArgs(program, args.map(String))];
   const session = randomUUID();
   const size = ['-x', String(columns), '-y', String(rows)];
   const shell = `TERM=screen NO_COLOR=1 CI= '${command.join("' '")}'; sleep 600`;

@@ -1,6 +1,5 @@
 // Loading threads: functions get there by their file, errors come back whole, and a thread that dies ends the run.
 
-import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadPipelineFile, runPipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
@@ -16,7 +15,7 @@ const writePipeline = (name: string, map: string): string =>
   files.write(
     `${name}.ts`,
     `import { isMainThread } from 'node:worker_threads';
-import { column, csv, definePipeline } from ${JSON.stringify(resolve('src/index.ts'))};
+import { column, csv, definePipeline } from 'sluice';
 
 void isMainThread;
 export default definePipeline({
