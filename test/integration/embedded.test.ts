@@ -22,7 +22,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type EmbeddedServer, findEmbedded, startEmbedded, stopEmbedded } from '../../src/embedded/server.ts';
 
@@ -31,19 +31,29 @@ const isLinux = process.platform === 'linux';
 
 let base: string;
 let etl: string;
-beforeEach(async () => {
+const makeDirectory = async (): Promise<void> => {
   base = await realpath(await mkdtemp(join(tmpdir(), 'sluice-embedded-')));
   await chmod(base, 0o755);
   etl = join(base, '.etl');
-});
-afterEach(async () => {
+};
+const removeDirectory = async (): Promise<void> => {
   const running = await findEmbedded(etl);
   await stopEmbedded(etl);
   // As root and out of the server's reach, the data is elsewhere.
   if (running && !running.directory.startsWith(base))
     await rm(dirname(running.directory), { recursive: true });
   await rm(base, { recursive: true, force: true });
-});
+};
+/** Each case has an empty directory. */
+const useDirectories = (): void => {
+  beforeEach(makeDirectory);
+  afterEach(removeDirectory);
+};
+/** The cases have one directory, and one database cluster in it: making one takes a second. */
+const useOneDirectory = (): void => {
+  beforeAll(makeDirectory);
+  afterAll(removeDirectory);
+};
 
 const withClient = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new pg.Client({ connectionString: url });
@@ -78,9 +88,14 @@ const kill = async ({ pid }: EmbeddedServer): Promise<void> => {
   while (await findEmbedded(etl)) await sleep(5);
 };
 
-describe('a first start', () => {
-  it('gives a server that accepts queries, set up for bulk loading', async () => {
-    const server = await startEmbedded(etl, { settings: { max_connections: '50' } });
+describe('a first start gives a server that', () => {
+  useOneDirectory();
+  let server: EmbeddedServer;
+  beforeAll(async () => {
+    server = await startEmbedded(etl, { settings: { max_connections: '50' } });
+  });
+
+  it('accepts queries, and is set up for bulk loading', async () => {
     expect(server.startedNow).toBe(true);
     const shown = ['wal_level', 'fsync', 'jit', 'max_connections', 'server_encoding', 'listen_addresses'];
     const settings = shown.map((name) => `current_setting('${name}')`).join(', ');
@@ -97,28 +112,14 @@ describe('a first start', () => {
   });
 
   it('keeps the password from others, and the directory out of repositories', async () => {
-    const server = await startEmbedded(etl);
     expect((await stat(join(etl, 'server.json'))).mode & 0o777).toBe(0o600);
     expect((await stat(server.directory)).mode & 0o777).toBe(0o700);
     expect(await readFile(join(etl, '.gitignore'), 'utf8')).toBe('*\n');
     expect(await readFile(server.logFile, 'utf8')).toContain('ready to accept connections');
   });
 
-  it('works under a umask that closes everything to others', async () => {
-    const umask = process.umask(0o077);
-    try {
-      const { url } = await startEmbedded(etl);
-      expect(await queryOne(url, `select current_setting('wal_level'), current_setting('port')`)).toEqual([
-        'minimal',
-        new URL(url).port,
-      ]);
-    } finally {
-      process.umask(umask);
-    }
-  });
-
   it('refuses a wrong password', async () => {
-    const url = new URL((await startEmbedded(etl)).url);
+    const url = new URL(server.url);
     url.password = 'guess';
     await expect(queryOne(url.href, 'select 1')).rejects.toMatchObject({ code: '28P01' });
   });
@@ -126,7 +127,7 @@ describe('a first start', () => {
   it.runIf(isLinux)(
     'listens on the loopback address only, in a session of its own, not as root',
     async () => {
-      const { pid, url } = await startEmbedded(etl);
+      const { pid, url } = server;
       const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0');
       const sockets = (await readFile('/proc/net/tcp', 'utf8')) + (await readFile('/proc/net/tcp6', 'utf8'));
       // Fields: number, own address, the peer's, state (0A: listening); addresses are little-endian
@@ -143,6 +144,23 @@ describe('a first start', () => {
       expect(uids).not.toContain('0');
     },
   );
+});
+
+describe('a first start', () => {
+  useDirectories();
+
+  it('works under a umask that closes everything to others', async () => {
+    const umask = process.umask(0o077);
+    try {
+      const { url } = await startEmbedded(etl);
+      expect(await queryOne(url, `select current_setting('wal_level'), current_setting('port')`)).toEqual([
+        'minimal',
+        new URL(url).port,
+      ]);
+    } finally {
+      process.umask(umask);
+    }
+  });
 
   it('where a file is in its place names no log that was never written', async () => {
     await writeFile(etl, '');
@@ -165,6 +183,13 @@ describe('a first start', () => {
 });
 
 describe('a server that exists', () => {
+  useOneDirectory();
+  /** Creates the table `kept` with this number. */
+  const keep = (url: string, number: number): Promise<unknown> =>
+    withClient(url, (client) =>
+      client.query(`drop table if exists kept; create table kept as select ${number} as n`),
+    );
+
   it('is used again while it runs', async () => {
     const first = await startEmbedded(etl);
     expect(await startEmbedded(etl)).toEqual({ ...first, startedNow: false });
@@ -173,7 +198,7 @@ describe('a server that exists', () => {
 
   it('keeps data and address over a stop and a start', async () => {
     const first = await startEmbedded(etl);
-    await queryOne(first.url, 'create table kept as select 42 as n');
+    await keep(first.url, 42);
     expect(await stopEmbedded(etl)).toBe(true);
     expect(await findEmbedded(etl)).toBeUndefined();
     expect(await stopEmbedded(etl)).toBe(false);
@@ -185,12 +210,12 @@ describe('a server that exists', () => {
 
   it('starts after SIGKILL, with the data', async () => {
     const first = await startEmbedded(etl);
-    await queryOne(first.url, 'create table kept as select 42 as n');
+    await keep(first.url, 43);
     await kill(first);
     await access(join(first.directory, 'postmaster.pid'));
     const second = await startEmbedded(etl);
     expect(second.pid).not.toBe(first.pid);
-    expect(await queryOne(second.url, 'select n from kept')).toEqual([42]);
+    expect(await queryOne(second.url, 'select n from kept')).toEqual([43]);
   });
 
   it.runIf(isLinux)('starts after SIGKILL while an orphaned session still computes', async () => {
@@ -237,6 +262,8 @@ describe('a server that exists', () => {
 });
 
 describe('several starts', () => {
+  useDirectories();
+
   it('at the same time, from two processes, give the same server, which outlives both', async () => {
     const pids = await Promise.all(
       [1, 2].map(async () => {
@@ -285,6 +312,8 @@ describe('several starts', () => {
 });
 
 describe('a directory that the server’s user cannot enter', () => {
+  useDirectories();
+
   it.runIf(isRoot)('keeps its mode; the data is put where the user can, and found again', async () => {
     await chmod(base, 0o700);
     const first = await startEmbedded(etl);
