@@ -59,6 +59,11 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     schedule.set(name, pipelines.get(name)!, { ...place(), cron: yearly, ...given });
   const find = async (name: string): Promise<Schedule> =>
     (await schedule.list(place())).find((each) => each.name === name)!;
+  /** One column of a schedule, for waiting: `find` opens a connection and computes slots each time. */
+  const stored = async (name: string, column: string): Promise<unknown> =>
+    (await database.query(`select ${column} as value from etl.schedule where name = $1`, [name])).rows[0]?.[
+      'value'
+    ];
   /** Moves the first slot that nobody has dealt with, as time does while no worker runs. */
   const setNextSlot = (name: string, moment: string) =>
     database.query(`update etl.schedule set next_slot = ${moment} where name = $1`, [name]);
@@ -76,7 +81,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     workers.lines.some((line) => line.message.startsWith(message) && line.schedule === name);
   /** A run of files that were loaded before ends as `unchanged`. */
   const untilDone = (name: string): Promise<void> =>
-    until(async () => ['published', 'unchanged'].includes((await find(name)).jobState ?? ''));
+    until(async () => ['published', 'unchanged'].includes(String(await stored(name, 'job_state'))));
 
   beforeAll(async () => {
     files.write('words.csv', 'n\n1\n2\n');
@@ -108,7 +113,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     await set('b');
     for (const name of ['a', 'b']) await setNextSlot(name, `timestamptz '2020-01-01 00:00Z'`);
     const { registry } = await workers.start();
-    await until(async () => (await find('b')).lastSlot !== null);
+    await until(async () => (await stored('b', 'last_slot')) !== null);
     await untilDone('a');
     const counted = await registry.metrics();
     expect(counted).toContain('sluice_schedule_slots_total{schedule="a",outcome="enqueued"} 1');
@@ -125,7 +130,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     await set('a', { cron: '*/2 * * * * *' });
     await workers.start();
     const jobs = new Set<string>();
-    await until(async () => jobs.add((await find('a')).job ?? '').size === 3);
+    await until(async () => jobs.add(String(await stored('a', 'job'))).size === 3);
     expect([...jobs].slice(1).map((job) => job.replace(/T(?:\d{4}|\d{6})Z$/, ''))).toEqual(
       Array.from({ length: 2 }, () => expect.stringMatching(/^schedule-a-\d{4}-\d\d-\d\d$/)),
     );
@@ -138,7 +143,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     await makeDue('a');
     await makeDue('b');
     await workers.start();
-    await until(async () => (await find('b')).lastSlot !== null);
+    await until(async () => (await stored('b', 'last_slot')) !== null);
     expect(await find('a')).toMatchObject({ paused: true, lastSlot: null, job: null });
     await schedule.resume('a', place());
     await makeDue('b');
@@ -181,7 +186,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     await makeDue('a');
     // Looks after all schedules, and does the runs of another queue.
     const { registry } = await workers.start();
-    await until(async () => (await find('a')).lastOutcome === 'skipped');
+    await until(async () => (await stored('a', 'last_outcome')) === 'skipped');
     // The ledger knows before the log does.
     await until(() => said('a slot is skipped', 'a'));
     expect(await registry.metrics()).toContain(
@@ -275,7 +280,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     onDay('wednesday');
     files.write('wednesday.csv', 'of wednesday\nn\nbroken\n');
     await schedule.runNow('dated', place());
-    await until(async () => (await find('dated')).jobState === 'ETL_REJECT_LIMIT');
+    await until(async () => (await stored('dated', 'job_state')) === 'ETL_REJECT_LIMIT');
     files.write('wednesday.csv', 'of wednesday\nn\n2\n');
     onDay('thursday');
     const failed = (await newest())!;
@@ -300,7 +305,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     await schedule.set('a', pipeline, { ...place(), cron: yearly });
     await schedule.runNow('a', place());
     await workers.start();
-    await until(async () => (await find('a')).jobState === 'ETL_DEFINITION_DIFFERS');
+    await until(async () => (await stored('a', 'job_state')) === 'ETL_DEFINITION_DIFFERS');
     expect((await find('a')).next).toHaveLength(5);
   });
 

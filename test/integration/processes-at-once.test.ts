@@ -1,4 +1,4 @@
-// Twenty processes that start at once on an empty database, each with a pipeline of its own.
+// Eight processes that start at once on an empty database, each with a pipeline of its own.
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const etl = async (number: number): Promise<string> => {
   const file = write(
     `pipeline${number}.ts`,
     `import { column, csv, definePipeline } from 'sluice';
-    export default definePipeline({ name: 'p${number}', schema: 'twenty', tables: {
+    export default definePipeline({ name: 'p${number}', schema: 'shared', tables: {
       t${number}: { source: csv(${JSON.stringify(source)}), columns: { id: column.integer('id') }, primaryKey: ['id'] } } });`,
   );
   const bin = join(process.cwd(), 'src/cli/etl.mjs');
@@ -28,12 +28,12 @@ const etl = async (number: number): Promise<string> => {
 };
 
 it('all succeed, without a word on stderr', { timeout: 180_000 }, async () => {
-  const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
+  const numbers = Array.from({ length: 8 }, (_, index) => index + 1);
   expect(await Promise.all(numbers.map(etl))).toEqual(numbers.map(() => ''));
   const { rows } =
     await database.query(`select count(*)::int as runs, count(distinct pipeline)::int as pipelines
     from etl.run where state = 'published'`);
-  expect(rows).toEqual([{ runs: 20, pipelines: 20 }]);
-  const tables = await database.query(`select count(*)::int as n from pg_tables where schemaname = 'twenty'`);
-  expect(tables.rows).toEqual([{ n: 20 }]);
+  expect(rows).toEqual([{ runs: 8, pipelines: 8 }]);
+  const tables = await database.query(`select count(*)::int as n from pg_tables where schemaname = 'shared'`);
+  expect(tables.rows).toEqual([{ n: 8 }]);
 });
