@@ -6,15 +6,18 @@ import { encoderOf } from '../../../src/format/compiled/text-encoder.ts';
 import type { Decoder } from '../../../src/format/decoder.ts';
 import { createRecordDecoder } from '../../../src/format/record-decoder.ts';
 import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
+import { addCounts, noCounts } from '../../../src/run/load/counts.ts';
 import { decodeBlocks } from './reading.ts';
 
-/** What a decoder makes of blocks; rows in binary. */
-export const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) =>
-  decodeBlocks(blocks, decode).map(({ copyBytes, counts, rejects }) => ({
-    rows: copyBytes.toString('hex'),
-    counts,
-    rejects,
-  }));
+/** What a decoder makes of all blocks together; rows in binary. */
+export const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) => {
+  const parts = decodeBlocks(blocks, decode);
+  return {
+    rows: Buffer.concat(parts.map(({ copyBytes }) => copyBytes)).toString('hex'),
+    counts: parts.reduce((sum, { counts }) => addCounts(sum, counts), noCounts),
+    rejects: parts.flatMap(({ rejects }) => rejects),
+  };
+};
 
 /** The record decoder, whose rows are written in binary. */
 export const binaryRecordDecoder = (table: SourceTableSpec, names: readonly string[]): Decoder => {

@@ -164,7 +164,7 @@ describe('compiled and record decoder of dates and times', () => {
       );
       const outcome = outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'));
       expect(outcome).toEqual(outcomeOf(blocks, binaryRecordDecoder(table, header)));
-      copied += outcome.reduce((sum, { counts }) => sum + counts.copied, 0);
+      copied += outcome.counts.copied;
     }
     expect(copied / texts.length).toBeGreaterThan(0.1);
   });
