@@ -1,7 +1,7 @@
 // boolean: PostgreSQL's own words, or exactly the texts that the column declares.
 
 import { putInt32, reserve, type RowBytes } from '../binary/row-bytes.ts';
-import { notFromBytes } from '../encoder/kinds.ts';
+import type { ByteKind } from '../encoder/kinds.ts';
 import type { ColumnType, Reader } from './contract.ts';
 import { isNot } from './reading/refusal.ts';
 
@@ -45,6 +45,18 @@ const booleanProblem = (options: BooleanOptions): string | undefined => {
   return both === undefined ? undefined : `boolean: '${both}' cannot mean both true and false`;
 };
 
+const booleanBytes = ({ true: trues, false: falses, else: other }: BooleanOptions): ByteKind =>
+  trues === undefined && falses === undefined
+    ? { kind: 'boolean' }
+    : {
+        kind: 'word',
+        words: [
+          ...(trues ?? []).map((text) => [text, 1] as const),
+          ...(falses ?? []).map((text) => [text, 0] as const),
+        ],
+        other: other === undefined ? -1 : Number(other),
+      };
+
 const encodeBoolean = (text: string, out: RowBytes): void => {
   reserve(out, 5);
   putInt32(out, 1);
@@ -62,7 +74,7 @@ export const booleanType: ColumnType<boolean, BooleanOptions> = {
   optionsProblem: booleanProblem,
   reader: (options) =>
     options.true === undefined && options.false === undefined ? readWord : declaredReader(options),
-  bytes: () => notFromBytes,
+  bytes: booleanBytes,
   encode: encodeBoolean,
   value: () => ({ kind: 'boolean' }),
   toValue: (text) => text === 't',

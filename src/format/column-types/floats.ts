@@ -2,7 +2,6 @@
 
 import { putDouble, putSingle } from '../binary/row-bytes.ts';
 import { nearestSingle } from '../binary/single.ts';
-import { notFromBytes } from '../encoder/kinds.ts';
 import type { ColumnType, Reader, ValueEncoder } from './contract.ts';
 import {
   decimalOption,
@@ -13,8 +12,8 @@ import {
   plainNumber,
   scanDecimal,
   separatorsProblem,
+  spellingOf,
   thousandsOption,
-  writesPlainly,
   type DecimalShape,
   type FloatOptions,
 } from './reading/number-text.ts';
@@ -84,7 +83,7 @@ const floatType = (
   options: { decimal: decimalOption, thousands: thousandsOption },
   optionsProblem: ({ decimal = '.', thousands }) => separatorsProblem({ decimal, thousands }),
   reader: (options) => floatReader(name, inRange, plainNumber(options)),
-  bytes: (options) => (writesPlainly(options) ? { kind: name } : notFromBytes),
+  bytes: (options) => ({ kind: name, ...spellingOf(options) }),
   encode,
   order: 'float',
   value: () => ({ kind: 'float' }),

@@ -1,7 +1,6 @@
 // smallint, integer and bigint: digits with an optional sign, range checked exactly.
 
 import { putBigInt64, putInt16, putInt32, reserve } from '../binary/row-bytes.ts';
-import { notFromBytes } from '../encoder/kinds.ts';
 import type { ColumnType, Reader, ValueEncoder, ValueShape } from './contract.ts';
 import {
   afterDigits,
@@ -10,6 +9,7 @@ import {
   numberText,
   plainNumber,
   separatorsProblem,
+  spellingOf,
   thousandsOption,
 } from './reading/number-text.ts';
 import { isNot, quoted, refuse } from './reading/refusal.ts';
@@ -70,8 +70,7 @@ const integerType = <Value>(
     options: { thousands: thousandsOption },
     optionsProblem: ({ thousands }) => separatorsProblem({ thousands }),
     reader: ({ thousands }) => integerReader(kind, plainNumber({ thousands })),
-    bytes: ({ thousands }) =>
-      thousands === undefined ? { kind: 'integer', bytes: kind.bytes, least, most } : notFromBytes,
+    bytes: (options) => ({ kind: 'integer', ...spellingOf(options), bytes: kind.bytes, least, most }),
     encode,
     order: 'whole',
     value: () => value,

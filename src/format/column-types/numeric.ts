@@ -7,7 +7,7 @@ import {
   numericPrecisionMax,
 } from '../../limits.ts';
 import { putNumericText } from '../binary/numeric-bytes.ts';
-import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
+import type { ByteKind } from '../encoder/kinds.ts';
 import type { ColumnType, Reader, Refusal } from './contract.ts';
 import {
   decimalOption,
@@ -18,8 +18,8 @@ import {
   plainNumber,
   scanDecimal,
   separatorsProblem,
+  spellingOf,
   thousandsOption,
-  writesPlainly,
   type DecimalShape,
   type FloatOptions,
 } from './reading/number-text.ts';
@@ -138,13 +138,13 @@ const numericProblem = (options: NumericOptions): string | undefined => {
   return separatorsProblem({ decimal, thousands });
 };
 
-/** Digits that a whole number of 64 bits surely holds, and a double too. */
-const digitsFromBytesMax = 15;
-
-const numericBytes = ({ precision, scale = 0, ...options }: NumericOptions): ByteKind =>
-  writesPlainly(options) && precision !== undefined && precision <= digitsFromBytesMax
-    ? { kind: 'numeric', decimalsMax: scale, integersMax: precision - scale }
-    : notFromBytes;
+const numericBytes = ({ precision, scale = 0, round = false, ...spelling }: NumericOptions): ByteKind => ({
+  kind: 'numeric',
+  ...spellingOf(spelling),
+  decimalsMax: precision === undefined ? numericDecimalsMax : scale,
+  integersMax: precision === undefined ? numericIntegerDigitsMax : precision - scale,
+  rounds: Number(round),
+});
 
 export const numericType: ColumnType<string, NumericOptions> = {
   sql: numericSql,

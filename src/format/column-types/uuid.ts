@@ -1,7 +1,6 @@
 // uuid: 8-4-4-4-12 hexadecimal digits, with or without braces, or 32 in a row.
 
 import { putInt32, reserve, type RowBytes } from '../binary/row-bytes.ts';
-import { notFromBytes } from '../encoder/kinds.ts';
 import type { ColumnType, NoOptions, Reader } from './contract.ts';
 import { isNot } from './reading/refusal.ts';
 
@@ -31,7 +30,7 @@ export const uuidType: ColumnType<string, NoOptions> = {
   sql: () => 'uuid',
   options: {},
   reader: () => readUuid,
-  bytes: () => notFromBytes,
+  bytes: () => ({ kind: 'uuid' }),
   encode: encodeUuid,
   value: () => ({ kind: 'uuid' }),
   toValue: canonical,

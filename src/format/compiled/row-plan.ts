@@ -5,8 +5,15 @@ import { isRefusal } from '../column-types/contract.ts';
 import { typeOf } from '../column-types/registry.ts';
 import { withChecks } from '../field-reader.ts';
 import { neededHeaders } from '../header.ts';
-import { columnBytes, layoutOf, notFromBytes, type ByteKind } from '../encoder/kinds.ts';
-import { column, overrun, planAt, rules, slot, token, tokenList } from '../encoder/memory.ts';
+import {
+  columnBytes,
+  layoutOf,
+  notFromBytes,
+  type ByteKind,
+  type FieldType,
+  type FieldValues,
+} from '../encoder/kinds.ts';
+import { column, hashFactor, overrun, planAt, rules, slot, token, tokenList } from '../encoder/memory.ts';
 import type { RowBytes } from '../binary/row-bytes.ts';
 import { hasRulesByText, routineRules } from './rule-plan.ts';
 import { encoderOf } from './text-encoder.ts';
@@ -50,24 +57,41 @@ const words = (values: readonly number[]): Buffer => {
   return bytes;
 };
 
-/** Address of a list of tokens, each with what is written for it; undefined: the record is refused. */
+/** Up to eight bytes from the end, as the routine compares them. */
+const keyOf = (bytes: Buffer): bigint =>
+  Buffer.concat([bytes.subarray(-8), Buffer.alloc(8)]).readBigUInt64LE();
+
+/** Appends a hash table of tokens, each with what is written for it; undefined: the record is refused. */
 const placeTokens = (
   writer: PlanWriter,
   tokens: readonly (readonly [string, Buffer | undefined])[],
 ): number => {
-  const list = Buffer.alloc(tokenList.first + token.bytes * tokens.length);
+  const bits = Math.ceil(Math.log2(2 * tokens.length + 2));
+  const slots = 2 ** bits;
+  const list = Buffer.alloc(tokenList.first + token.bytes * slots);
+  const entryOf = (index: number): number => tokenList.first + token.bytes * index;
+  const isTaken = (index: number): boolean => list.readInt32LE(entryOf(index) + token.length) !== -1;
+  for (let index = 0; index < slots; index += 1) list.writeInt32LE(-1, entryOf(index) + token.length);
   let lengths = 0;
-  tokens.forEach(([text, value], index) => {
+  for (const [text, value] of tokens) {
     const bytes = Buffer.from(text);
-    const at = tokenList.first + token.bytes * index;
+    // No field is half a surrogate pair.
+    if (bytes.toString() !== text) continue;
     lengths |= 1 << Math.min(bytes.length, 31);
+    const key = keyOf(bytes);
+    const hash = BigInt.asUintN(64, (key + BigInt(bytes.length)) * hashFactor);
+    let free = Number(hash >> BigInt(64 - bits));
+    while (isTaken(free)) free = (free + 1) % slots;
+    const at = entryOf(free);
     list.writeInt32LE(place(writer, bytes), at + token.at);
     list.writeInt32LE(bytes.length, at + token.length);
     list.writeInt32LE(value === undefined ? 0 : place(writer, value), at + token.valueAt);
     list.writeInt32LE(value?.length ?? -1, at + token.valueBytes);
-  });
+    list.writeBigUInt64LE(key, at + token.key);
+  }
   list.writeInt32LE(lengths, tokenList.lengths);
-  list.writeInt32LE(tokens.length, tokenList.count);
+  list.writeInt32LE(64 - bits, tokenList.shift);
+  list.writeInt32LE(slots, tokenList.slots);
   return place(writer, list);
 };
 
@@ -106,16 +130,30 @@ const tokenValues = (spec: ColumnSpec): [string, Buffer | undefined][] => {
 /** Most bytes of a value that do not come from its field: lengths and heads of the format. */
 const valueHeadMax = 24;
 
+/** How each type of a layout's field is written. */
+const setField: {
+  readonly [Type in FieldType]: (
+    writer: PlanWriter,
+    bytes: Buffer,
+    offset: number,
+    value: FieldValues[Type],
+  ) => void;
+} = {
+  i32: (_, bytes, offset, value) => void bytes.writeInt32LE(value, offset),
+  i64: (_, bytes, offset, value) => void bytes.writeBigInt64LE(value, offset),
+  words: (writer, bytes, offset, value) => void bytes.writeInt32LE(place(writer, words(value)), offset),
+  tokens: (writer, bytes, offset, value) => {
+    const tokens = value.map(([text, byte]) => [text, Buffer.from([byte])] as const);
+    bytes.writeInt32LE(placeTokens(writer, tokens), offset);
+  },
+};
+
 /** Writes what the column's kind keeps. */
 const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
   const { number, fields } = layoutOf(kind);
-  const values = kind as unknown as Readonly<Record<string, number | bigint | readonly number[]>>;
+  const values = kind as unknown as Readonly<Record<string, unknown>>;
   bytes.writeInt32LE(number, column.kind);
-  for (const { name, offset } of fields) {
-    const value = values[name]!;
-    if (typeof value === 'bigint') bytes.writeBigInt64LE(value, offset);
-    else bytes.writeInt32LE(typeof value === 'number' ? value : place(writer, words(value)), offset);
-  }
+  for (const { name, type, offset } of fields) setField[type](writer, bytes, offset, values[name] as never);
 };
 
 /** Address of what the routine tests the column's values for, or 0. */

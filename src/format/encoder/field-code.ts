@@ -3,16 +3,16 @@
 import {
   choose,
   i32,
+  i64,
   leaveWith,
   loopWhile,
   sequence,
   when,
-  whenElse,
   type Code,
   type Local,
 } from '../simd/wasm-code.ts';
 import { functionOf } from '../simd/wasm-module.ts';
-import { slot, state, token, tokenList } from './memory.ts';
+import { hashFactor, slot, state, token, tokenList } from './memory.ts';
 import { increase, zero } from './put-code.ts';
 
 const SPACE = 32;
@@ -135,30 +135,63 @@ export const findToken = functionOf(
     list: 'i32',
     start: 'i32',
     end: 'i32',
-    count: 'i32',
     length: 'i32',
+    place: 'i32',
+    found: 'i32',
     text: 'i32',
-    at: 'i32',
+    key: 'i64',
   },
   (v) => {
-    const isSame = i32.eq(
-      i32.loadByte(i32.add(v.text.get, v.at.get)),
-      i32.loadByte(i32.add(v.start.get, v.at.get)),
+    const keyBits = i32.shl(v.length.get, i32.const(3));
+    const keyStart = i32.sub(v.end.get, i32.const(8));
+    const isSameByte = i32.eq(i32.loadByte(v.text.get), i32.loadByte(v.start.get));
+    // The key holds the last eight bytes.
+    const compareOthers = sequence(
+      v.text.set(i32.load(v.found.get, token.at)),
+      loopWhile(
+        choose(i32.ltSigned(v.start.get, keyStart), isSameByte, zero),
+        increase(v.start, 1),
+        increase(v.text, 1),
+      ),
+      when(i32.geSigned(v.start.get, keyStart), leaveWith(v.found.get)),
+      v.start.set(i32.sub(v.end.get, v.length.get)),
     );
-    const compare = sequence(
-      v.text.set(i32.load(v.list.get, tokenList.first + token.at)),
-      v.at.set(zero),
-      loopWhile(i32.and(i32.lt(v.at.get, v.length.get), isSame), increase(v.at, 1)),
-      when(i32.eq(v.at.get, v.length.get), leaveWith(i32.add(v.list.get, i32.const(tokenList.first)))),
+    const isCandidate = i32.and(
+      i32.eq(i32.load(v.found.get, token.length), v.length.get),
+      i64.eq(i64.load(v.found.get, token.key), v.key.get),
+    );
+    const findSlot = v.found.set(
+      i32.add(v.list.get, i32.add(i32.const(tokenList.first), i32.mul(v.place.get, i32.const(token.bytes)))),
     );
     return sequence(
       v.length.set(i32.sub(v.end.get, v.start.get)),
-      v.count.set(i32.load(v.list.get, tokenList.count)),
+      when(
+        v.length.get,
+        v.key.set(i64.load(keyStart)),
+        when(
+          i32.lt(v.length.get, i32.const(8)),
+          v.key.set(i64.shr(v.key.get, i64.sub(i64.const(64n), i64.extend(keyBits)))),
+        ),
+      ),
+      v.place.set(
+        i32.wrap(
+          i64.shr(
+            i64.mul(i64.add(v.key.get, i64.extend(v.length.get)), i64.const(BigInt.asIntN(64, hashFactor))),
+            i64.extend(i32.load(v.list.get, tokenList.shift)),
+          ),
+        ),
+      ),
+      findSlot,
       loopWhile(
-        v.count.get,
-        whenElse(i32.eq(i32.load(v.list.get, tokenList.first + token.length), v.length.get), compare, []),
-        increase(v.list, token.bytes),
-        increase(v.count, -1),
+        i32.ne(i32.load(v.found.get, token.length), i32.const(-1)),
+        when(isCandidate, compareOthers),
+        v.place.set(
+          i32.and(
+            i32.add(v.place.get, i32.const(1)),
+            i32.sub(i32.load(v.list.get, tokenList.slots), i32.const(1)),
+          ),
+        ),
+        findSlot,
       ),
       zero,
     );

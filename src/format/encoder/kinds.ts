@@ -2,11 +2,25 @@
 
 import { column } from './memory.ts';
 
-/** A field of a column's layout: a number of 32 or 64 bits, or the address of numbers of 32 bits. */
-type FieldType = 'i32' | 'i64' | 'words';
+/** A field of a column's layout: a number of 32 or 64 bits, or the address of numbers of 32 bits or of a list of tokens. */
+export type FieldType = 'i32' | 'i64' | 'words' | 'tokens';
+
+/** What a column type gives for each; for tokens texts, and the byte that each means. */
+export interface FieldValues {
+  readonly i32: number;
+  readonly i64: bigint;
+  readonly words: readonly number[];
+  readonly tokens: readonly (readonly [text: string, byte: number])[];
+}
 
 /** In place of a zone: every text of the column names its own offset. */
 export const noZone = 0x7fffffff;
+
+/**
+ * How numbers are written. decimal: the byte before the decimals, or 0: everything as the server reads it. thousands: the bytes of
+ * the separator, as a number; a byte 0, which no text holds, when there is none.
+ */
+const number = { decimal: 'i32', thousands: 'i32', thousandsBytes: 'i32' } as const;
 
 /**
  * The kinds, the usual ones first: in this order the routine looks for a column's kind. `routine` is one of routines.ts,
@@ -15,11 +29,15 @@ export const noZone = 0x7fffffff;
 const kinds = {
   /** bytesMax: the length is sure up to here. */
   text: { routine: 'readText', layout: { bytesMax: 'i32' } },
-  real: { routine: 'readReal', layout: {} },
+  real: { routine: 'readReal', layout: number },
   /** bytes: of the value. */
-  integer: { routine: 'readInteger', layout: { bytes: 'i32', least: 'i64', most: 'i64' } },
-  double: { routine: 'readDouble', layout: {} },
-  numeric: { routine: 'readNumeric', layout: { decimalsMax: 'i32', integersMax: 'i32' } },
+  integer: { routine: 'readInteger', layout: { ...number, bytes: 'i32', least: 'i64', most: 'i64' } },
+  double: { routine: 'readDouble', layout: number },
+  /** rounds: 0 or 1, whether more decimals than the scale are rounded. */
+  numeric: {
+    routine: 'readNumeric',
+    layout: { ...number, decimalsMax: 'i32', integersMax: 'i32', rounds: 'i32' },
+  },
   /** These three in ISO 8601. */
   date: { routine: 'readDate', layout: {} },
   /** zone: seconds east of UTC for a text without an offset, or `noZone` · mayHaveOffset: 0 or 1. */
@@ -27,13 +45,16 @@ const kinds = {
   time: { routine: 'readTime', layout: {} },
   /** All of them in another format. steps: each a `patternStep` · writes: one of `writes` · zone: seconds east of UTC when the pattern has no offset. */
   pattern: { routine: 'readPattern', layout: { steps: 'words', writes: 'i32', zone: 'i32' } },
+  uuid: { routine: 'readUuid', layout: {} },
+  boolean: { routine: 'readBoolean', layout: {} },
+  /** Texts that mean a byte. other: what every other text means, or -1. */
+  word: { routine: 'readWord', layout: { words: 'tokens', other: 'i32' } },
 } as const satisfies Readonly<
   Record<string, { readonly routine: string; readonly layout: Readonly<Record<string, FieldType>> }>
 >;
 
 type Kinds = typeof kinds;
 type Name = keyof Kinds;
-type Value<Type> = Type extends 'i32' ? number : Type extends 'i64' ? bigint : readonly number[];
 
 /** Every value is read as a text, by the column's reader. */
 export const notFromBytes = { kind: 'other' } as const;
@@ -43,11 +64,12 @@ export type ByteKind =
   | typeof notFromBytes
   | {
       [Kind in Name]: { readonly kind: Kind } & {
-        readonly [Field in keyof Kinds[Kind]['layout']]: Value<Kinds[Kind]['layout'][Field]>;
+        readonly [Field in keyof Kinds[Kind]['layout']]: FieldValues[Kinds[Kind]['layout'][Field] &
+          FieldType];
       };
     }[Name];
 
-const sizes: Readonly<Record<FieldType, number>> = { i32: 4, i64: 8, words: 4 };
+const sizes: Readonly<Record<FieldType, number>> = { i32: 4, i64: 8, words: 4, tokens: 4 };
 
 /** Where the fields of a layout stand in a column, and where it ends. */
 const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {

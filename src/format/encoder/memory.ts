@@ -47,10 +47,11 @@ export const wanted = { no: 0, yes: 1, unsure: 2 };
 
 export const stopped = { atEnd: 0, unsure: 1, full: 2 };
 
-/** Groups of a numeric, the lowest first. */
-export const groupsAt = 128;
+/** What `scanFloat` found: an i64, and an i32. */
+export const mantissaAt = 128;
+export const exponentAt = mantissaAt + 8;
 /** f64: 10^0 … 10^15, and the same as i64. */
-export const powersAt = groupsAt + 48;
+export const powersAt = exponentAt + 8;
 export const wholePowersAt = powersAt + 16 * 8;
 /** A byte for each month. */
 export const monthDaysAt = wholePowersAt + 16 * 8;
@@ -68,8 +69,18 @@ export const outEnd = outAt + outBytes;
 /** Parts of a joined value, one after the other; a record with a longer one is left to the judge. */
 export const glueAt = outEnd + 64;
 export const glueBytes = 4096;
+/** A number is read up to this length; longer ones are left to the host. */
+export const numberBytesMax = 128;
+/** A number without its separators. */
+export const plainAt = glueAt + glueBytes + 64;
+/** Digits of a numeric, the point between two groups of four. */
+export const digitsAt = plainAt + numberBytesMax + 64;
+/** The highest 128 bits of 5^q, for each power of ten that a double may have. */
+export const fivesAt = digitsAt + numberBytesMax + 64;
+export const fives = { least: -342, most: 308 };
+export const five = { high: 0, low: 8, bytes: 16 };
 /** The table's slots, columns, tokens and constants. */
-export const planAt = glueAt + glueBytes + 64;
+export const planAt = fivesAt + five.bytes * (fives.most - fives.least + 1) + 64;
 
 /** A field that is wanted: 4 x its place in the record, and its position in the current one. */
 export const slot = { place: 0, start: 4, end: 8, bytes: 12 };
@@ -108,10 +119,15 @@ export const rules = {
 /** How a value is compared with its bounds: not at all, as it is written, or by its text. */
 export const order = { none: 0, whole: 1, float: 2, decimal: 3 };
 
-/** A list of tokens: a bit for each length that one has (the last bit: 31 and longer), how many, then each. */
-export const tokenList = { lengths: 0, count: 4, first: 8 };
-/** A token, and what is written for it; a length of -1: the record is refused. */
-export const token = { at: 0, length: 4, valueAt: 8, valueBytes: 12, bytes: 16 };
+/**
+ * Tokens in a hash table: a bit for each length that one has (the last bit: 31 and longer), how far a hash is shifted, and its
+ * slots, of which at least half are empty. A token is in the slot of its hash, or in the next one that was empty.
+ */
+export const tokenList = { lengths: 0, shift: 4, slots: 8, first: 12 };
+/** A token, its last bytes, and what is written for it; `valueBytes` is -1: the record is refused; `length` -1: empty. */
+export const token = { at: 0, length: 4, valueAt: 8, valueBytes: 12, key: 16, bytes: 24 };
+/** Factor of the hash: 2^64 divided by the golden ratio. D. E. Knuth, TAOCP 3, 6.4. */
+export const hashFactor = 0x9e3779b97f4a7c15n;
 
 /** A step of a pattern: one of `reads`, what it needs, and the byte that follows, or 0 when any may. */
 export const patternStep = { reads: 0, needs: 4, next: 8, bytes: 12 };

@@ -3,7 +3,7 @@
 // How to change it
 // - `npm run encoder:dump` prints the module as text, with the names of routines and variables; bench/encoder-module.ts also has
 //   that of the record scan.
-// - A routine is a `functionOf` in one of the files here and one line below; it calls others by their names. The state, the
+// - A routine is a `functionOf` in one of the files here or in numbers/, and one line below; it calls others by their names. The state, the
 //   lists and the tables that it works on are named in memory.ts, what a kind of column keeps there in kinds.ts.
 // - A kind of column is an entry in kinds.ts and a routine that reads it; a column type chooses it in its `bytes`.
 // - A routine may be unsure, but never wrong: where it leaves the usual spelling it returns 0, and the column's reader decides.
@@ -15,18 +15,23 @@
 //   little is left to slower code.
 
 import { scanFields } from '../simd/field-scan.ts';
+import { readBoolean, readWord } from './boolean-code.ts';
 import { scanClock, scanOffset, scanTime } from './clock-code.ts';
 import { encodeColumn } from './column-code.ts';
 import { countDays, readDigits, readTwo, scanDay } from './day-code.ts';
-import { scanDecimal } from './decimal-code.ts';
+import { scanDecimal } from './numbers/decimal-code.ts';
+import { nearestDouble, scanDouble, scanFloat } from './numbers/float-code.ts';
 import { findToken, placeFields, takeOffDoubles } from './field-code.ts';
 import { delimitersAt, planAt } from './memory.ts';
 import { putMoment, readDate, readTime, readTimestamp, scanInfinity } from './moment-code.ts';
-import { readDouble, readInteger, readNumeric, readReal } from './number-code.ts';
+import { readDouble, readInteger, readReal } from './numbers/number-code.ts';
+import { readNumeric } from './numbers/numeric-code.ts';
 import { encodeRows } from './row-code.ts';
 import { readPattern } from './pattern-code.ts';
 import { obeysRules } from './rule-code.ts';
+import { plainNumber } from './numbers/separators-code.ts';
 import { readText } from './text-code.ts';
+import { readUuid } from './uuid-code.ts';
 
 /** The module; its memory ends where the plan of a table begins. */
 export const encoderModule = {
@@ -43,6 +48,10 @@ export const encoderModule = {
   functions: {
     scanFields: scanFields(delimitersAt),
     scanDecimal,
+    scanFloat,
+    nearestDouble,
+    scanDouble,
+    plainNumber,
     readInteger,
     readReal,
     readDouble,
@@ -61,6 +70,9 @@ export const encoderModule = {
     readTime,
     readTimestamp,
     readPattern,
+    readUuid,
+    readBoolean,
+    readWord,
     takeOffDoubles,
     placeFields,
     findToken,

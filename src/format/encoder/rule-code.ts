@@ -12,7 +12,7 @@ import {
   type Local,
 } from '../simd/wasm-code.ts';
 import { functionOf, type Call } from '../simd/wasm-module.ts';
-import { isNegative, scaleOf, valueOf } from './decimal-code.ts';
+import { isNegative, scaleOf, valueOf } from './numbers/decimal-code.ts';
 import { order, powersAt, rules } from './memory.ts';
 import { increase, notSure, turnAround } from './put-code.ts';
 

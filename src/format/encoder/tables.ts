@@ -1,16 +1,41 @@
 // Constants that the row routine looks up in its memory.
 
-import { monthDaysAt, monthNamesAt, powersAt, wholePowersAt } from './memory.ts';
+import { five, fives, fivesAt, monthDaysAt, monthNamesAt, powersAt, wholePowersAt } from './memory.ts';
 
 const powersOfTen = 16;
 const monthDays = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const monthNames = 'jan\0feb\0mar\0apr\0may\0jun\0jul\0aug\0sep\0oct\0nov\0dec\0';
+
+/** Negative powers up to here are rounded up, so that quotients without a rest come out exactly; all others are cut off. */
+const roundedUp = 27;
+
+/** The highest 128 bits of 5^power, for each power from the least to the most. */
+const highBitsOfFives = (): bigint[] => {
+  const found: bigint[] = [];
+  let power5 = 1n;
+  let bits = 1n;
+  for (let power = 0; power <= Math.max(fives.most, -fives.least); power += 1) {
+    while (power5 >> bits > 0n) bits += 1n;
+    found[power - fives.least] = bits > 128n ? power5 >> (bits - 128n) : power5 << (128n - bits);
+    // A power of so many bits is between 2^(bits - 1) and 2^bits.
+    if (power > 0) {
+      found[-power - fives.least] = (1n << (127n + bits)) / power5 + (power <= roundedUp ? 1n : 0n);
+    }
+    power5 *= 5n;
+  }
+  return found.slice(0, fives.most - fives.least + 1);
+};
 
 /** Writes them, once. */
 export const setTables = (bytes: Buffer): void => {
   for (let power = 0; power < powersOfTen; power += 1) {
     bytes.writeDoubleLE(10 ** power, powersAt + 8 * power);
     bytes.writeBigInt64LE(10n ** BigInt(power), wholePowersAt + 8 * power);
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  for (const [index, highBits] of highBitsOfFives().entries()) {
+    view.setBigUint64(fivesAt + five.bytes * index + five.high, highBits >> 64n, true);
+    view.setBigUint64(fivesAt + five.bytes * index + five.low, highBits, true);
   }
   bytes.set(monthDays, monthDaysAt);
   bytes.write(monthNames, monthNamesAt);

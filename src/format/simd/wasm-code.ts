@@ -51,6 +51,7 @@ export const i32 = {
   lt: binary(0x49),
   gt: binary(0x4b),
   le: binary(0x4d),
+  geSigned: binary(0x4e),
   ge: binary(0x4f),
   add: binary(0x6a),
   sub: binary(0x6b),
@@ -61,8 +62,10 @@ export const i32 = {
   or: binary(0x72),
   xor: binary(0x73),
   shl: binary(0x74),
+  shrSigned: binary(0x75),
   shr: binary(0x76),
   rotate: binary(0x77),
+  trailingZeros: unary(0x68),
   wrap: unary(0xa7),
   bitsOfSingle: unary(0xbc),
   load: load(0x28, 2),
@@ -81,6 +84,9 @@ export const i64 = {
   eq: binary(0x51),
   ltSigned: binary(0x53),
   gtSigned: binary(0x55),
+  gt: binary(0x56),
+  le: binary(0x58),
+  leadingZeros: unary(0x79),
   extend: unary(0xad),
   extendSigned: unary(0xac),
   trailingZeros: unary(0x7a),
@@ -104,6 +110,8 @@ export const i64 = {
 };
 
 export const f64 = {
+  ofBits: unary(0xbf),
+  mul: binary(0xa2),
   ne: binary(0x62),
   lt: binary(0x63),
   gt: binary(0x64),
@@ -116,15 +124,41 @@ export const f64 = {
   load: load(0x2b, 3),
 };
 
+const sixteenBytes = (opcode: number, bytes: readonly number[]): Code => [0xfd, opcode, ...bytes];
+
+/** Sixteen bytes; names that end in 16 take eight numbers of sixteen bits. */
 export const v128 = {
   load: load(0xfd, 0x00, 0),
   store: store(0xfd, 0x0b, 0),
+  const: (bytes: readonly number[]): Code => sixteenBytes(0x0c, bytes),
+  /** The same byte sixteen times. */
+  all: (byte: number): Code => sixteenBytes(0x0c, Array<number>(16).fill(byte)),
+  /** Bytes of both by their places: 0 to 15 of the left one, 16 to 31 of the right one. */
+  shuffle: (left: Code, right: Code, places: readonly number[]): Code => [
+    ...left,
+    ...right,
+    ...sixteenBytes(0x0d, places),
+  ],
   splat: unary(0xfd, 0x0f),
   eq: binary(0xfd, 0x23),
+  lt: binary(0xfd, 0x26),
+  gt: binary(0xfd, 0x28),
+  and: binary(0xfd, 0x4e),
   or: binary(0xfd, 0x50),
   isAny: unary(0xfd, 0x53),
+  isAll: unary(0xfd, 0x63),
   /** The top bit of each of sixteen bytes. */
   bits: unary(0xfd, 0x64),
+  add: binary(0xfd, 0x6e),
+  sub: binary(0xfd, 0x71),
+  /** Sixteen numbers of sixteen bits as bytes. */
+  narrow16: binary(0xfd, 0x66),
+  shl16: binary(0xfd, 0x8b, 0x01),
+  shr16: binary(0xfd, 0x8d, 0x01),
+  add16: binary(0xfd, 0x8e, 0x01),
+  mul16: binary(0xfd, 0x95, 0x01),
+  /** Products of numbers of sixteen bits, each two of them added up: four numbers of 32 bits. */
+  dot16: binary(0xfd, 0xba, 0x01),
 };
 
 /** Instructions one after the other. */

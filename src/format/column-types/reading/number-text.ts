@@ -22,6 +22,20 @@ export const thousandsOption: OptionShape = { takes: 'text', must: 'one characte
 export const writesPlainly = ({ decimal = '.', thousands }: FloatOptions): boolean =>
   decimal === '.' && thousands === undefined;
 
+/** How the row routine reads such numbers: see encoder/kinds.ts. */
+export const spellingOf = (
+  options: FloatOptions,
+): { decimal: number; thousands: number; thousandsBytes: number } => {
+  const { decimal = '.', thousands = '\0' } = options;
+  // Neither a byte 0 nor half a surrogate pair is in a text.
+  const separator = Buffer.from(/\p{Surrogate}/u.test(thousands) ? '\0' : thousands);
+  return {
+    decimal: writesPlainly(options) ? 0 : decimal.charCodeAt(0),
+    thousands: separator.readUIntLE(0, separator.length),
+    thousandsBytes: separator.length,
+  };
+};
+
 const zero = 48;
 const plus = 43;
 const minus = 45;

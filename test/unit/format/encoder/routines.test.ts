@@ -16,7 +16,7 @@ import {
   state,
   stopped,
   textAt,
-  tokenList,
+  token,
   wanted,
 } from '../../../../src/format/encoder/memory.ts';
 import { encoderModule } from '../../../../src/format/encoder/routines.ts';
@@ -78,18 +78,32 @@ describe('scanDecimal', () => {
     (digits << 8n) | BigInt((scale << 2) | (Number(hasPoint) << 1) | Number(isNegative));
   it.each([
     { text: '7', result: scanned(7n, 0, false, false) },
+    { text: '+7', result: scanned(7n, 0, false, false) },
+    { text: '+123456789.5', result: scanned(1_234_567_895n, 1, true, false) },
     { text: '-7', result: scanned(7n, 0, false, true) },
     { text: '12345678', result: scanned(12_345_678n, 0, false, false) },
     { text: '-123456.78', result: scanned(12_345_678n, 2, true, true) },
     { text: '123456789012345', result: scanned(123_456_789_012_345n, 0, false, false) },
     { text: '0.00000000000001', result: scanned(1n, 14, true, false) },
     { text: '5.', result: scanned(5n, 0, true, false) },
-    ...['', '-', '.', '+5', '1e3', '1,5', '1.2.3', '12345678a', '1234567890123456', ' 5', '٣'].map(
-      (text) => ({
-        text,
-        result: -1n,
-      }),
-    ),
+    ...[
+      '',
+      '-',
+      '.',
+      '+',
+      '+-5',
+      '-+5',
+      '1e3',
+      '1,5',
+      '1.2.3',
+      '12345678a',
+      '1234567890123456',
+      ' 5',
+      '٣',
+    ].map((text) => ({
+      text,
+      result: -1n,
+    })),
   ])('"$text"', ({ text, result }) => {
     expect(routines.scanDecimal(...putText(text))).toBe(result);
   });
@@ -105,6 +119,13 @@ const reading = {
   readReal: ['real', columnOf.real('a')],
   readDouble: ['double', columnOf.double('a')],
   readNumeric: ['numeric', columnOf.numeric('a', { precision: 7, scale: 2 })],
+  'readNumeric of any precision': ['numeric', columnOf.numeric('a')],
+  'readNumeric rounded': ['numeric', columnOf.numeric('a', { precision: 5, scale: 2, round: true })],
+  'readNumeric of decimals': ['numeric', columnOf.numeric('a', { precision: 2, scale: 2, round: true })],
+  'readNumeric with separators': ['numeric', columnOf.numeric('a', { decimal: ',', thousands: '.' })],
+  'readInteger with separators': ['integer', columnOf.integer('a', { thousands: '\u202f' })],
+  'readReal with a comma': ['real', columnOf.real('a', { decimal: ',' })],
+  'readDouble with blanks': ['double', columnOf.double('a', { thousands: ' ' })],
   readDate: ['date', columnOf.date('a')],
   readTime: ['time', columnOf.time('a')],
   readTimestamp: ['timestamp', columnOf.timestamp('a')],
@@ -119,21 +140,160 @@ const reading = {
     'timestamptz',
     columnOf.timestamptz('a', { format: 'DD/MM/YYYY', zone: '+05:45' }),
   ],
+  readUuid: ['uuid', columnOf.uuid('a')],
+  readBoolean: ['boolean', columnOf.boolean('a')],
+  'readWord of two lists': ['boolean', columnOf.boolean('a', { true: ['Ja', 'ä'], false: ['not at all'] })],
+  'readWord with else': ['boolean', columnOf.boolean('a', { true: ['X'], else: false })],
 } as const;
 
 describe('a routine that reads a kind writes what the encoder of the type writes', () => {
   const rows: readonly (readonly [keyof typeof reading, readonly string[], readonly string[]])[] = [
     ['readText', ['', 'a', 'é and more than sixteen bytes'], []],
     ['readText of 4', ['', 'abcd'], ['abcde', 'ééé']],
-    ['readInteger of 2', ['0', '-32768', '32767', '007'], ['32768', '-32769', '1.0', '+1', 'x']],
-    ['readInteger of 4', ['2147483647', '-2147483648'], ['2147483648', '-2147483649']],
-    ['readInteger of 8', ['999999999999999', '-1'], ['9223372036854775807']],
-    ['readReal', ['0', '-0', '0.1', '-3.25'], ['NaN', '1e5', '16777217']],
-    ['readDouble', ['0', '-0', '0.1', '123456789012345', '-3.25'], ['Infinity', '1234567890123456']],
+    ['readInteger of 2', ['0', '-32768', '32767', '007', '+1'], ['32768', '-32769', '1.0', '+', 'x', '1e0']],
+    ['readInteger of 4', ['2147483647', '-2147483648'], ['2147483648', '-2147483649', '99999999999999999']],
+    [
+      'readInteger of 8',
+      [
+        '999999999999999',
+        '-1',
+        '9223372036854775807',
+        '-9223372036854775808',
+        '+1000000000000000',
+        '0000000000000000000000000000001',
+      ],
+      [
+        '9223372036854775808',
+        '-9223372036854775809',
+        '9999999999999999999',
+        '10000000000000000000',
+        '18446744073709551617',
+        '1000000000000000.',
+        '1000000000000000e0',
+        '1000000000000000x',
+      ],
+    ],
+    [
+      'readReal',
+      ['0', '-0', '0.1', '-3.25', '1e5', '-0e99', '1.17549436e-38', '8.507059e37'],
+      ['NaN', '16777217', '1.17549435e-38', '1e-38', '1e39', '3.4028235e38', '1e-400'],
+    ],
+    [
+      'readDouble',
+      [
+        '0',
+        '-0',
+        '0.1',
+        '123456789012345',
+        '-3.25',
+        '.5',
+        '5.',
+        '-1234567890123456',
+        '0.30000000000000004',
+        '1.7976931348623157e307',
+        '-2.2250738585072014e-300',
+        '9007199254740993',
+        '9007199254740995',
+        '9007199254740992.5',
+        '9007199254740993.0',
+        '900719925474099.5e1',
+        '1.00000000000000000E+01',
+        '2.5e-1',
+        '+9007199254740993E0',
+        '1e23',
+        '0.00000000000000000000000012345678901234567',
+        '0e9999',
+      ],
+      [
+        'Infinity',
+        '',
+        '.',
+        'e5',
+        '1e',
+        '1e+',
+        '1e12345',
+        '1e5x',
+        '1e5.',
+        '1.2.3',
+        '12345678901234567890',
+        '5e-324',
+        '1e309',
+      ],
+    ],
     [
       'readNumeric',
-      ['0', '-0.00', '0.05', '10000', '99999.99', '-12345.6', '00001'],
-      ['123456', '0.001', 'NaN'],
+      [
+        '0',
+        '-0.00',
+        '0.05',
+        '10000',
+        '99999.99',
+        '-12345.6',
+        '00001',
+        '+1',
+        '.5',
+        '5.',
+        '1.2300',
+        '0.000',
+        '-000.000',
+      ],
+      ['123456', '0.001', 'NaN', '', '.', '-', '+-1', '1e1', '1.2.3', '1,5', '1.23001'],
+    ],
+    [
+      'readNumeric of any precision',
+      [
+        '0',
+        '0.00000',
+        '0.0001',
+        '0.00001',
+        '0.000000000000000000000001',
+        '10000',
+        '100000000',
+        '12345',
+        '1234567890123456',
+        '12345678901234567890123456789012345678.1234567890',
+        '-0.1234567890123456789012345678901234567890',
+        '9'.repeat(128),
+        `${'0'.repeat(60)}1.${'0'.repeat(60)}`,
+      ],
+      [
+        '9'.repeat(129),
+        '1e5',
+        'Infinity',
+        '1 2',
+        `${'9'.repeat(40)}x`,
+        `${'9'.repeat(16)}.${'9'.repeat(16)}.`,
+      ],
+    ],
+    ['readNumeric rounded', ['123.456', '0.005', '899.999', '123.4500'], ['999.995', '1234', '912.345']],
+    ['readNumeric of decimals', ['0.123', '0.000', '0.0999', '.5'], ['0.999', '1.1', '0.95001']],
+    [
+      'readNumeric with separators',
+      ['1.234,5', '-1.234.567,89', '123', '1234,5', '0,5', ',5', '+12.345', '1.234,'],
+      [
+        '1.23',
+        '12.34,5',
+        '1234.567',
+        '0.123',
+        '1.234.5',
+        '1,234,5',
+        '.123',
+        '1,5.000',
+        '1.2345',
+        '',
+        'x.123',
+      ],
+    ],
+    [
+      'readInteger with separators',
+      ['1\u202f234', '-12\u202f345\u202f678', '1234'],
+      ['1 234', '1\u202f23', '1\u202f', '\u202f123', '1\u2030234', '1\u202f234\u202f'],
+    ],
+    ['readReal with a comma', ['0,5', '-1,25', '7', '1,5e3'], ['0.5', '0,5,', '1.000,5']],
+    [
+      'readDouble with blanks',
+      ['1 234.5', '12 345 678', '1 234e5', '0.5'],
+      ['1 23.5', '0 123', '1.234 567', '1  234'],
     ],
     [
       'readDate',
@@ -251,6 +411,37 @@ describe('a routine that reads a kind writes what the encoder of the type writes
       ),
     ],
     ['readPattern of a zone', ['31/01/2011'], ['31/01/2011Z', '31/01/201', '00/01/2011']],
+    [
+      'readUuid',
+      [
+        '00112233-4455-6677-8899-aabbccddeeff',
+        'FEDCBA98-7654-3210-0123-456789ABCDEF',
+        '{00112233-4455-6677-8899-aAbBcCdDeEfF}',
+        '0123456789abcdefABCDEF9876543210',
+      ],
+      [
+        '',
+        '0123456789abcdefABCDEF987654321',
+        '0123456789abcdefABCDEF987654321g',
+        '0123456789abcdefABCDEF987654321@',
+        '/123456789abcdefABCDEF9876543210',
+        '`123456789abcdefABCDEF9876543210',
+        '0123456789:bcdefABCDEF9876543210',
+        '00112233_4455-6677-8899-aabbccddeeff',
+        '00112233-4455-6677-8899aabbccddeeff-',
+        '00112233-4455-6677-8899-aabbccddeef-',
+        '(00112233-4455-6677-8899-aabbccddeeff}',
+        '{00112233-4455-6677-8899-aabbccddeeff)',
+        '{0123456789abcdefABCDEF9876543210}',
+      ],
+    ],
+    [
+      'readBoolean',
+      ['t', 'TRUE', 'y', 'Yes', 'oN', '1', 'F', 'false', 'n', 'NO', 'oFF', '0'],
+      ['', '\u0011', '2', '10', 'tr', 'truE ', 'o', 'falsee', 'yesyesyes', 'é'],
+    ],
+    ['readWord of two lists', ['Ja', 'ä', 'not at all'], ['', 'ja', 'Ä', 'not at al', 'Not at all', 't']],
+    ['readWord with else', ['X', '', 'x', 'XX', 'anything else of any length'], []],
   ];
   const values = rows.flatMap(([name, taken, left]) => [
     ...taken.map((text) => ({ name, text, isTaken: true })),
@@ -406,18 +597,25 @@ it.each([
 });
 
 describe('findToken', () => {
+  const many = Array.from({ length: 40 }, (_, n) => `token ${n} of many`);
+  const alike = ['a.12345678', 'b.12345678', 'ab12345678'];
+  const nulls = ['-', 'none', '12345678', 'ä', ...alike, 'x'.repeat(70), ...many];
   it.each([
-    ['', 0],
-    ['NA', 1],
-    ['-', 2],
-    ['none', 3],
-    ['no', -1],
-    ['nonE', -1],
-  ])('finds "%s" at %d', (text, index) => {
-    const { columnsAt } = putPlan({ v: columnOf.text('a').nulls(['-', 'none']).nullable() });
-    const list = get(columnsAt + column.nulls);
-    const found = routines.findToken(list, ...putText(text));
-    expect(found === 0 ? -1 : (found - list - tokenList.first) / 16).toBe(index);
+    ...['', 'NA', ...nulls].map((text) => [text, text]),
+    ...['no', 'nonE', '1234567', '_12345678', 'c.12345678', 'token 40 of many', 'x'.repeat(71), 'Ä'].map(
+      (text) => [text, undefined],
+    ),
+  ])('of "%s" finds %s', (text = '', found) => {
+    const { columnsAt } = putPlan({ v: columnOf.text('a').nulls(nulls).nullable() });
+    const at = routines.findToken(get(columnsAt + column.nulls), ...putText(text));
+    const textAtToken = (): string =>
+      memory.toString('utf8', get(at + token.at), get(at + token.at) + get(at + token.length));
+    expect(at === 0 ? undefined : textAtToken()).toBe(found);
+  });
+
+  it('of half a surrogate pair is not found in its replacement', () => {
+    const { columnsAt } = putPlan({ v: columnOf.text('a').nulls(['\ud800']).nullable() });
+    expect(routines.findToken(get(columnsAt + column.nulls), ...putText('\ufffd'))).toBe(0);
   });
 });
 
@@ -499,14 +697,14 @@ describe('encodeColumn', () => {
   it('asks the host for a spelling that it does not read', () => {
     const { columnsAt } = putPlan({ v: columnOf.integer('a') });
     asked.length = 0;
-    placeRecord('+5,,', 34, 'none');
+    placeRecord('1e1,,', 34, 'none');
     expect(routines.encodeColumn(columnsAt, outAt)).toBe(0);
-    expect(asked).toEqual([[0, '+5', false]]);
+    expect(asked).toEqual([[0, '1e1', false]]);
   });
 
   it.each([
     { name: 'read', text: '5', isWritten: true },
-    { name: 'not read', text: '+5', isWritten: false },
+    { name: 'not read', text: '1e1', isWritten: false },
   ])('asks the host for the functions of a value that it has $name', ({ text, isWritten }) => {
     const declared = columnOf.integer(['b', 'c']).check((value) => value > 0, 'must be positive');
     const { columnsAt } = putPlan({ a: columnOf.text('a'), v: declared });
@@ -561,7 +759,7 @@ describe('obeysRules', () => {
 
 it('encodeRows writes rows up to a record of which it is not sure', () => {
   const plan = putPlan({ a: columnOf.integer('a'), c: columnOf.text('c') });
-  const records = ['1,x,one', '2,"y,y",two', '+3,z,three', '4,z,four'];
+  const records = ['1,x,one', '2,"y,y",two', '3.,z,three', '4,z,four'];
   const starts: number[] = [];
   const text = records.map((record) => `${record}\n`).join('');
   let at = 0;

@@ -10,10 +10,11 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../simd/wasm-code.ts';
-import { functionOf } from '../simd/wasm-module.ts';
-import { increase, masked } from './put-code.ts';
+} from '../../simd/wasm-code.ts';
+import { functionOf } from '../../simd/wasm-module.ts';
+import { increase, masked } from '../put-code.ts';
 
+const PLUS = 43;
 const MINUS = 45;
 const POINT = 46;
 const ZERO = 48;
@@ -137,7 +138,7 @@ const scanBytes = (v: Variables): Code =>
     ),
   );
 
-/** (start, end) -> `-?digits[.digits]` of at most fifteen digits as one i64, or -1. */
+/** (start, end) -> `[+-]?digits[.digits]` of at most fifteen digits as one i64, or -1. */
 export const scanDecimal = functionOf(
   2,
   variables,
@@ -147,7 +148,9 @@ export const scanDecimal = functionOf(
       i32.gt(i32.sub(v.length.get, i32.const(1)), i32.const(most - 1));
     return sequence(
       v.negative.set(i32.eq(i32.loadByte(v.start.get), i32.const(MINUS))),
-      v.start.set(i32.add(v.start.get, v.negative.get)),
+      v.start.set(
+        i32.add(v.start.get, i32.or(v.negative.get, i32.eq(i32.loadByte(v.start.get), i32.const(PLUS)))),
+      ),
       v.length.set(i32.sub(v.end.get, v.start.get)),
       when(isOutside(digitsMax + 1), none),
       whenElse(i32.le(v.length.get, i32.const(8)), scanWord(v), scanBytes(v)),
