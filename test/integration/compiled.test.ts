@@ -118,6 +118,36 @@ const cases: readonly { name: string; v: unknown; values: Arbitrary<string> }[] 
     v: column.numeric('v', { precision: 30, scale: 10 }).nullable(),
     values: literals.numerics,
   },
+  {
+    name: 'numeric of many digits',
+    v: column.numeric('v').nullable(),
+    values: fc
+      .tuple(fc.constantFrom('', '-', '+'), fc.bigInt(0n, 10n ** 60n), fc.nat(70))
+      .map(([sign, digits, at]) => sign + String(digits).slice(0, at) + '.' + String(digits).slice(at)),
+  },
+  {
+    name: 'numeric(12,3) with decimal comma and points',
+    v: column.numeric('v', { precision: 12, scale: 3, decimal: ',', thousands: '.' }).nullable(),
+    values: fc
+      .tuple(
+        fc.constantFrom('', '-'),
+        fc.nat(10 ** 9),
+        fc.constantFrom('', ',', ',5', ',125', ',1250', ',1255'),
+      )
+      .map(
+        ([sign, whole, decimals]) => sign + String(whole).replaceAll(/\B(?=(?:\d{3})+$)/g, '.') + decimals,
+      ),
+  },
+  {
+    name: 'double as others print it',
+    v: column.double('v').nullable(),
+    values: fc.double().map((value) => value.toExponential(16)),
+  },
+  {
+    name: 'varchar beyond ASCII',
+    v: column.varchar('v', { length: 5 }).nullable(),
+    values: fc.string({ unit: fc.constantFrom('a', 'é', '日', '😀'), maxLength: 7 }),
+  },
   { name: 'boolean', v: column.boolean('v').nullable(), values: literals.words },
   {
     name: 'boolean of its own words',
@@ -180,7 +210,11 @@ const cases: readonly { name: string; v: unknown; values: Arbitrary<string> }[] 
   },
   { name: 'uuid', v: column.uuid('v').nullable(), values: literals.uuids },
   { name: 'json', v: column.json('v').nullable(), values: literals.jsonTexts },
-  { name: 'jsonb', v: column.jsonb('v').nullable(), values: literals.jsonTexts },
+  {
+    name: 'jsonb',
+    v: column.jsonb('v').nullable(),
+    values: fc.oneof(literals.jsonTexts, fc.json({ stringUnit: 'binary' })),
+  },
   { name: 'a default', v: column.integer('v').default(7), values: literals.wholeNumbers },
   {
     name: 'tokens and null tokens',

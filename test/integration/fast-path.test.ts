@@ -241,6 +241,27 @@ describe('of files with the spellings that ordinary tables have', () => {
         ['X', 'x', 'anything'][n % 3]!,
       ],
     ],
+    'text and json': [
+      {
+        note: column.text('note'),
+        name: column.varchar('name', { length: 12 }),
+        kept: column.json('kept'),
+        event: column.jsonb('event'),
+        glued: column.jsonb(['open', 'shut']),
+      },
+      (n) => [
+        `Größe ${n}`,
+        `日本語 ÄÖ ${n}`,
+        `"\\ud800${n}"`,
+        JSON.stringify(
+          { id: n, name: 'é "ü" \n 😀', price: n / 8, tags: ['a', null, true], empty: [{}, []] },
+          null,
+          n % 3,
+        ),
+        `{"a": [${n}`,
+        `, -1.5e-3], "\\u00e4\\ud83d\\ude00": {"b": false}}`,
+      ],
+    ],
     numbers: [
       {
         id: column.bigint('id'),
@@ -270,9 +291,12 @@ describe('of files with the spellings that ordinary tables have', () => {
   };
 
   it.each(Object.entries(tables))('%s, nothing is left', async (_name, [columns, values]) => {
-    const lines = Array.from({ length: 5_000 }, (_, n) => `${values(n).join('|')}\n`);
-    const file = Buffer.from(`${Object.keys(columns).join('|')}\n${lines.join('')}`);
-    const shares = await sharesLeft(tableOf({ delimiter: '|', quote: null, nulls: [''] }, { columns }), file);
+    const fields = (texts: readonly string[]): string =>
+      `${texts.map((text) => `"${text.replaceAll('"', '""')}"`).join('|')}\n`;
+    const header = Object.keys(columns).flatMap((name) => (name === 'glued' ? ['open', 'shut'] : [name]));
+    const lines = Array.from({ length: 5_000 }, (_, n) => fields(values(n)));
+    const file = Buffer.from(`${header.join('|')}\n${lines.join('')}`);
+    const shares = await sharesLeft(tableOf({ delimiter: '|', nulls: [''] }, { columns }), file);
     expect(shares).toMatchObject({ records: 5_000, judged: 0, fields: 0 });
   });
 });

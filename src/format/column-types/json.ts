@@ -2,7 +2,6 @@
 
 import { jsonDepthMax } from '../../limits.ts';
 import { putInt32, putText, reserve, utf8BytesMax, type RowBytes } from '../binary/row-bytes.ts';
-import { notFromBytes } from '../encoder/kinds.ts';
 import type { ColumnType, NoOptions, Reader, Refusal, ValueEncoder } from './contract.ts';
 import { emptyShape, scanDecimal } from './reading/number-text.ts';
 import { fitsUnconstrained } from './numeric.ts';
@@ -143,7 +142,7 @@ const jsonColumnType = (
   sql: () => name,
   options: {},
   reader: () => read,
-  bytes: () => notFromBytes,
+  bytes: () => ({ kind: 'json', isBinary: Number(name === 'jsonb') }),
   encode,
   value: () => ({ kind: 'any' }),
   toValue: (text): unknown => JSON.parse(text),

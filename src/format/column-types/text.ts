@@ -14,14 +14,14 @@ const same: Reader = (text) => text;
 
 const textFrom = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** More bytes than a field can have. */
+/** More characters than a field can have. */
 const anyLength = 0x7fffffff;
 
 export const textType: ColumnType<string, NoOptions> = {
   sql: () => 'text',
   options: {},
   reader: () => same,
-  bytes: () => ({ kind: 'text', bytesMax: anyLength }),
+  bytes: () => ({ kind: 'text', charactersMax: anyLength }),
   encode: putText,
   value: () => ({ kind: 'string' }),
   toValue: (text) => text,
@@ -56,8 +56,7 @@ export const varcharType: ColumnType<string, VarcharOptions> = {
       ? undefined
       : `varchar needs a length from 1 to ${varcharLengthMax}, in characters; use text for any length`,
   reader: ({ length }) => varcharReader(length),
-  // A text is no longer in characters than it is in bytes.
-  bytes: ({ length }) => ({ kind: 'text', bytesMax: length }),
+  bytes: ({ length }) => ({ kind: 'text', charactersMax: length }),
   encode: putText,
   value: ({ length }) => ({ kind: 'string', charactersMax: length }),
   toValue: (text) => text,

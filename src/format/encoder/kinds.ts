@@ -27,8 +27,7 @@ const number = { decimal: 'i32', thousands: 'i32', thousandsBytes: 'i32' } as co
  * and reads (column, start, end, out) -> the address after the value, or 0: the spelling is not the usual one.
  */
 const kinds = {
-  /** bytesMax: the length is sure up to here. */
-  text: { routine: 'readText', layout: { bytesMax: 'i32' } },
+  text: { routine: 'readText', layout: { charactersMax: 'i32' } },
   real: { routine: 'readReal', layout: number },
   /** bytes: of the value. */
   integer: { routine: 'readInteger', layout: { ...number, bytes: 'i32', least: 'i64', most: 'i64' } },
@@ -49,6 +48,8 @@ const kinds = {
   boolean: { routine: 'readBoolean', layout: {} },
   /** Texts that mean a byte. other: what every other text means, or -1. */
   word: { routine: 'readWord', layout: { words: 'tokens', other: 'i32' } },
+  /** isBinary: 0 or 1, for jsonb, which begins with a version and cannot store everything. */
+  json: { routine: 'readJson', layout: { isBinary: 'i32' } },
 } as const satisfies Readonly<
   Record<string, { readonly routine: string; readonly layout: Readonly<Record<string, FieldType>> }>
 >;

@@ -3,7 +3,7 @@
 // How to change it
 // - `npm run encoder:dump` prints the module as text, with the names of routines and variables; bench/encoder-module.ts also has
 //   that of the record scan.
-// - A routine is a `functionOf` in one of the files here or in numbers/, and one line below; it calls others by their names. The state, the
+// - A routine is a `functionOf` in one of the files here, in numbers/ or in json/, and one line below; it calls others by their names. The state, the
 //   lists and the tables that it works on are named in memory.ts, what a kind of column keeps there in kinds.ts.
 // - A kind of column is an entry in kinds.ts and a routine that reads it; a column type chooses it in its `bytes`.
 // - A routine may be unsure, but never wrong: where it leaves the usual spelling it returns 0, and the column's reader decides.
@@ -22,6 +22,8 @@ import { countDays, readDigits, readTwo, scanDay } from './day-code.ts';
 import { scanDecimal } from './numbers/decimal-code.ts';
 import { nearestDouble, scanDouble, scanFloat } from './numbers/float-code.ts';
 import { findToken, placeFields, takeOffDoubles } from './field-code.ts';
+import { readJson } from './json/json-code.ts';
+import { afterNumber, afterString } from './json/part-code.ts';
 import { delimitersAt, planAt } from './memory.ts';
 import { putMoment, readDate, readTime, readTimestamp, scanInfinity } from './moment-code.ts';
 import { readDouble, readInteger, readReal } from './numbers/number-code.ts';
@@ -30,7 +32,7 @@ import { encodeRows } from './row-code.ts';
 import { readPattern } from './pattern-code.ts';
 import { obeysRules } from './rule-code.ts';
 import { plainNumber } from './numbers/separators-code.ts';
-import { readText } from './text-code.ts';
+import { countCharacters, readText } from './text-code.ts';
 import { readUuid } from './uuid-code.ts';
 
 /** The module; its memory ends where the plan of a table begins. */
@@ -56,6 +58,7 @@ export const encoderModule = {
     readReal,
     readDouble,
     readNumeric,
+    countCharacters,
     readText,
     readDigits,
     readTwo,
@@ -73,6 +76,9 @@ export const encoderModule = {
     readUuid,
     readBoolean,
     readWord,
+    afterString,
+    afterNumber,
+    readJson,
     takeOffDoubles,
     placeFields,
     findToken,

@@ -72,6 +72,32 @@ const cases: readonly Case[] = [
     declare: (from) => column.boolean(from, { true: ownWords, else: false }),
     values: literals.damaged(fc.constantFrom(...ownWords)),
   },
+  {
+    name: 'text',
+    declare: (from) => column.text(from, { tokens: { tok: 'token' } }),
+    values: literals.strings,
+  },
+  ...[1, 3, 20].map((length) => ({
+    name: `varchar(${length})`,
+    declare: (from: Headers) => column.varchar(from, { length, tokens: { tok: 't' } }),
+    values: fc.oneof(
+      literals.strings,
+      fc.string({ unit: 'binary', maxLength: 24 }),
+      fc.string({ unit: fc.constantFrom('a', 'é', '日', '😀'), maxLength: 24 }),
+    ),
+  })),
+  ...(['json', 'jsonb'] as const).map((type) => ({
+    name: type,
+    declare: (from: Headers) => column[type](from, { tokens: { tok: '[1]' } }),
+    values: fc.oneof(
+      literals.jsonTexts,
+      fc.json({ stringUnit: 'binary' }),
+      literals.damaged(fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value, null, 1))),
+      fc
+        .array(fc.constantFrom(...'{}[]:,"', '"a"', '1', '-', 'true', ' ', '\\u0061', '\\'), { maxLength: 9 })
+        .map((parts) => parts.join('')),
+    ),
+  })),
   ...(['smallint', 'integer', 'bigint'] as const).flatMap((type) => [
     {
       name: type,

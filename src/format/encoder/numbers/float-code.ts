@@ -13,13 +13,10 @@ import {
   type Local,
 } from '../../simd/wasm-code.ts';
 import { functionOf } from '../../simd/wasm-module.ts';
+import { codeOf, digitAt, isByte, isDigitBefore } from '../byte-code.ts';
 import { isNegative, scaleOf, valueOf } from './decimal-code.ts';
 import { exponentAt, five, fives, fivesAt, mantissaAt, powersAt } from '../memory.ts';
 import { increase, masked, notSure, zero } from '../put-code.ts';
-
-const [PLUS, MINUS, POINT, ZERO, E] = ['+', '-', '.', '0', 'e'].map((character) =>
-  character.charCodeAt(0),
-) as [number, number, number, number, number];
 
 /** Not a number that a routine gives: not sure. */
 export const noDouble = i64.const(-1n);
@@ -45,18 +42,10 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-const isDigit = (v: Variables): Code =>
-  i32.and(
-    i32.lt(v.start.get, v.end.get),
-    i32.lt(i32.sub(i32.loadByte(v.start.get), i32.const(ZERO)), i32.const(10)),
-  );
-
-const digit = (v: Variables): Code => i32.sub(i32.loadByte(v.start.get), i32.const(ZERO));
-
 const addDigits = (v: Variables): Code =>
   loopWhile(
-    isDigit(v),
-    v.value.set(i64.add(i64.mul(v.value.get, i64.const(10n)), i64.extend(digit(v)))),
+    isDigitBefore(v.start, v.end),
+    v.value.set(i64.add(i64.mul(v.value.get, i64.const(10n)), i64.extend(digitAt(v.start)))),
     // Twenty digits may be 2^64, which leaves 0.
     v.significant.set(
       i32.add(
@@ -68,24 +57,24 @@ const addDigits = (v: Variables): Code =>
     increase(v.start, 1),
   );
 
-/** The byte at which the scan is. */
-const isAt = (v: Variables, byte: number): Code => i32.eq(i32.loadByte(v.start.get), i32.const(byte));
-
 /** Takes the sign off; leaves 0 or 1. */
 const takeSign = (v: Variables): Code =>
-  sequence(v.byte.set(isAt(v, MINUS)), v.start.set(i32.add(v.start.get, i32.or(v.byte.get, isAt(v, PLUS)))));
+  sequence(
+    v.byte.set(isByte(v.start, '-')),
+    v.start.set(i32.add(v.start.get, i32.or(v.byte.get, isByte(v.start, '+')))),
+  );
 
 /** At most four digits: more are no exponent of a double. */
 const addExponent = (v: Variables): Code =>
   sequence(
-    when(i32.ne(i32.or(i32.loadByte(v.start.get), i32.const(0x20)), i32.const(E)), notSure),
+    when(i32.ne(i32.or(i32.loadByte(v.start.get), i32.const(0x20)), i32.const(codeOf('e'))), notSure),
     v.flags.set(i32.and(v.flags.get, i32.const(~floatFlags.isWhole))),
     increase(v.start, 1),
     takeSign(v),
     v.from.set(v.start.get),
     loopWhile(
-      isDigit(v),
-      v.exponent.set(i32.add(i32.mul(v.exponent.get, i32.const(10)), digit(v))),
+      isDigitBefore(v.start, v.end),
+      v.exponent.set(i32.add(i32.mul(v.exponent.get, i32.const(10)), digitAt(v.start))),
       increase(v.start, 1),
     ),
     when(i32.gt(i32.sub(i32.sub(v.start.get, v.from.get), i32.const(1)), i32.const(3)), notSure),
@@ -108,7 +97,7 @@ export const scanFloat = functionOf(2, variables, (v) =>
     ),
     addDigits(v),
     when(
-      i32.and(i32.lt(v.start.get, v.end.get), isAt(v, POINT)),
+      i32.and(i32.lt(v.start.get, v.end.get), isByte(v.start, '.')),
       v.flags.set(i32.and(v.flags.get, i32.const(~floatFlags.isWhole))),
       increase(v.start, 1),
       v.from.set(v.start.get),

@@ -1,7 +1,6 @@
 // numeric from bytes to groups of four decimal digits, in WebAssembly: sixteen digits at a time, however many there are.
 
 import {
-  choose,
   i32,
   loopWhile,
   sequence,
@@ -12,14 +11,12 @@ import {
   type Local,
 } from '../../simd/wasm-code.ts';
 import { functionOf } from '../../simd/wasm-module.ts';
+import { bitsBefore, codeOf, isByte } from '../byte-code.ts';
 import { offsetOf } from '../kinds.ts';
 import { digitsAt, numberBytesMax } from '../memory.ts';
 import { copyBytes, increase, notSure, putInt16, putInt32, zero } from '../put-code.ts';
 import { takePlain } from './separators-code.ts';
 
-const [PLUS, MINUS, POINT, ZERO, NINE] = ['+', '-', '.', '0', '9'].map((character) =>
-  character.charCodeAt(0),
-) as [number, number, number, number, number];
 const fourZeros = i32.const(0x30303030);
 
 const variables = {
@@ -45,37 +42,30 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-const byteAt = (address: Local): Code => i32.loadByte(address.get);
-const isByte = (address: Local, byte: number): Code => i32.eq(byteAt(address), i32.const(byte));
 const limit = (v: Variables, field: 'decimalsMax' | 'integersMax' | 'rounds'): Code =>
   i32.load(v.column.get, offsetOf('numeric', field));
 
 const takeSign = (v: Variables): Code =>
   sequence(
-    v.negative.set(isByte(v.start, MINUS)),
-    v.start.set(i32.add(v.start.get, i32.or(v.negative.get, isByte(v.start, PLUS)))),
+    v.negative.set(isByte(v.start, '-')),
+    v.start.set(i32.add(v.start.get, i32.or(v.negative.get, isByte(v.start, '+')))),
   );
 
 /** Finds the point; nothing else may be among the digits. */
 const findPoint = (v: Variables): Code => {
-  const others = v128.bits(v128.gt(v128.sub(v128.load(v.at.get), v128.all(ZERO)), v128.all(9)));
-  const left = i32.sub(v.end.get, v.at.get);
-  const within = i32.sub(
-    i32.shl(i32.const(1), choose(i32.lt(left, i32.const(16)), left, i32.const(16))),
-    i32.const(1),
-  );
+  const others = v128.bits(v128.gt(v128.sub(v128.load(v.at.get), v128.all(codeOf('0'))), v128.all(9)));
   return sequence(
     v.at.set(v.start.get),
     v.point.set(v.end.get),
     loopWhile(
       i32.lt(v.at.get, v.end.get),
-      v.bits.set(i32.and(others, within)),
+      v.bits.set(i32.and(others, bitsBefore(v.at, v.end))),
       when(
         v.bits.get,
         when(i32.ne(v.point.get, v.end.get), notSure),
         when(i32.and(v.bits.get, i32.sub(v.bits.get, i32.const(1))), notSure),
         v.point.set(i32.add(v.at.get, i32.trailingZeros(v.bits.get))),
-        when(i32.ne(byteAt(v.point), i32.const(POINT)), notSure),
+        when(i32.isZero(isByte(v.point, '.')), notSure),
       ),
       increase(v.at, 16),
     ),
@@ -87,22 +77,18 @@ const countDigits = (v: Variables): Code => {
   const hasPoint = i32.ne(v.point.get, v.end.get);
   const checkZeros = sequence(
     v.at.set(i32.sub(v.end.get, i32.sub(v.decimals.get, limit(v, 'decimalsMax')))),
-    loopWhile(
-      i32.lt(v.at.get, v.end.get),
-      when(i32.ne(byteAt(v.at), i32.const(ZERO)), notSure),
-      increase(v.at, 1),
-    ),
+    loopWhile(i32.lt(v.at.get, v.end.get), when(i32.isZero(isByte(v.at, '0')), notSure), increase(v.at, 1)),
   );
   // Only a number of nines becomes longer.
   const checkRounding = when(
     i32.eq(v.integers.get, limit(v, 'integersMax')),
     v.at.set(i32.add(v.start.get, i32.isZero(v.integers.get))),
-    when(isByte(v.at, NINE), notSure),
+    when(isByte(v.at, '9'), notSure),
   );
   return sequence(
     v.decimals.set(i32.sub(i32.sub(v.end.get, v.point.get), hasPoint)),
     when(i32.eq(i32.add(v.start.get, hasPoint), v.end.get), notSure),
-    loopWhile(i32.and(i32.lt(v.start.get, v.point.get), isByte(v.start, ZERO)), increase(v.start, 1)),
+    loopWhile(i32.and(i32.lt(v.start.get, v.point.get), isByte(v.start, '0')), increase(v.start, 1)),
     v.integers.set(i32.sub(v.point.get, v.start.get)),
     when(i32.gt(v.integers.get, limit(v, 'integersMax')), notSure),
     when(
@@ -150,7 +136,7 @@ const putGroups = (v: Variables): Code => {
     v.copied.set(i32.add(v.out.get, i32.const(12))),
     loopWhile(
       i32.lt(v.at.get, v.to.get),
-      v.digits.set(v128.sub(v128.load(v.at.get), v128.all(ZERO))),
+      v.digits.set(v128.sub(v128.load(v.at.get), v128.all(codeOf('0')))),
       v.digits.set(
         v128.add16(
           v128.mul16(v128.and(v.digits.get, words(0xff)), words(10)),

@@ -2,13 +2,10 @@
 
 import { i32, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../../simd/wasm-code.ts';
 import { functionOf, type Call } from '../../simd/wasm-module.ts';
+import { codeOf, isByte, isDigitBefore } from '../byte-code.ts';
 import { offsetOf } from '../kinds.ts';
 import { numberBytesMax, plainAt } from '../memory.ts';
 import { increase, notSure, zero } from '../put-code.ts';
-
-const [PLUS, COMMA, MINUS, POINT, ZERO] = ['+', ',', '-', '.', '0'].map((character) =>
-  character.charCodeAt(0),
-) as [number, number, number, number, number];
 
 /** A field of the layout that all kinds of numbers begin with. */
 const spelling = (column: Local, field: 'decimal' | 'thousands' | 'thousandsBytes'): Code =>
@@ -26,21 +23,14 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-const isByte = (v: Variables, byte: number): Code => i32.eq(v.byte.get, i32.const(byte));
+const isCopied = (v: Variables, character: string): Code => i32.eq(v.byte.get, i32.const(codeOf(character)));
 
 /** Copies the byte, and goes on to the next one. */
 const keepByte = (v: Variables): Code =>
   sequence(i32.storeByte(v.to.get, 0, v.byte.get), increase(v.to, 1), increase(v.start, 1));
 
 const keepDigits = (v: Variables): Code =>
-  loopWhile(
-    i32.and(
-      i32.lt(v.start.get, v.end.get),
-      i32.lt(i32.sub(i32.loadByte(v.start.get), i32.const(ZERO)), i32.const(10)),
-    ),
-    v.byte.set(i32.loadByte(v.start.get)),
-    keepByte(v),
-  );
+  loopWhile(isDigitBefore(v.start, v.end), v.byte.set(i32.loadByte(v.start.get)), keepByte(v));
 
 const isAtSeparator = (v: Variables): Code =>
   i32.and(
@@ -58,7 +48,7 @@ const isAtSeparator = (v: Variables): Code =>
 const keepGroups = (v: Variables): Code =>
   sequence(
     when(i32.gt(i32.sub(i32.sub(v.start.get, v.from.get), i32.const(1)), i32.const(2)), notSure),
-    when(i32.eq(i32.loadByte(v.from.get), i32.const(ZERO)), notSure),
+    when(isByte(v.from, '0'), notSure),
     loopWhile(
       isAtSeparator(v),
       v.start.set(i32.add(v.start.get, v.width.get)),
@@ -75,9 +65,9 @@ const keepRest = (v: Variables): Code =>
     when(isAtSeparator(v), notSure),
     v.byte.set(i32.loadByte(v.start.get)),
     when(
-      i32.eq(spelling(v.column, 'decimal'), i32.const(COMMA)),
-      when(isByte(v, POINT), notSure),
-      when(isByte(v, COMMA), v.byte.set(i32.const(POINT))),
+      i32.eq(spelling(v.column, 'decimal'), i32.const(codeOf(','))),
+      when(isCopied(v, '.'), notSure),
+      when(isCopied(v, ','), v.byte.set(i32.const(codeOf('.')))),
     ),
     keepByte(v),
   );
@@ -90,7 +80,7 @@ export const plainNumber = functionOf(3, variables, (v) =>
     v.width.set(spelling(v.column, 'thousandsBytes')),
     v.to.set(i32.const(plainAt)),
     v.byte.set(i32.loadByte(v.start.get)),
-    when(i32.or(isByte(v, PLUS), isByte(v, MINUS)), keepByte(v)),
+    when(i32.or(isCopied(v, '+'), isCopied(v, '-')), keepByte(v)),
     v.from.set(v.start.get),
     keepDigits(v),
     when(isAtSeparator(v), keepGroups(v)),

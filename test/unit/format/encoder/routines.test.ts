@@ -141,15 +141,118 @@ const reading = {
     columnOf.timestamptz('a', { format: 'DD/MM/YYYY', zone: '+05:45' }),
   ],
   readUuid: ['uuid', columnOf.uuid('a')],
+  'readText of 20': ['varchar', columnOf.varchar('a', { length: 20 })],
+  'readJson as text': ['json', columnOf.json('a')],
+  'readJson as binary': ['jsonb', columnOf.jsonb('a')],
   readBoolean: ['boolean', columnOf.boolean('a')],
   'readWord of two lists': ['boolean', columnOf.boolean('a', { true: ['Ja', 'ä'], false: ['not at all'] })],
   'readWord with else': ['boolean', columnOf.boolean('a', { true: ['X'], else: false })],
 } as const;
 
+const levels = (count: number): string => '['.repeat(count) + ']'.repeat(count);
+const jsonTexts = [
+  '{}',
+  '[]',
+  '0',
+  '-0.5E-12',
+  '1e+5',
+  '12.50',
+  '""',
+  'true',
+  'false',
+  'null',
+  ' \t\n\r[1 , "a" ,null,{ "a" : [ ] , "b":{}} ] ',
+  '{"a":{"b":[{"c":[1,[2,[3]]]},{}]},"d":"e"}',
+  '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e4\\uD83D\\uDE00"',
+  '"\\\\u0000"',
+  '"äé日😀\u007f"',
+  `"${'x'.repeat(40)}\\n${'y'.repeat(15)}"`,
+  levels(63),
+  '9'.repeat(1_000),
+];
+/** What jsonb cannot store. */
+const jsonOnly = [
+  '"\\u0000"',
+  '{"\\u0000":1}',
+  '"\\ud800"',
+  '"\\ude00"',
+  '"\\ud83d\\ud83d"',
+  '"\\ud83dx\\ude00"',
+  '"\\ud83d\\\\ude00"',
+];
+const jsonUnsure = [levels(64), '1e1000', '9'.repeat(1_001)];
+const noJson = [
+  '',
+  ' ',
+  '{',
+  '[',
+  ']',
+  '}',
+  '{]',
+  '[}',
+  '[1,]',
+  '[,1]',
+  '[1 2]',
+  '1 2',
+  '1,2',
+  '{"a"}',
+  '{"a":}',
+  '{"a":1,}',
+  '{a:1}',
+  '{1:2}',
+  '{"a" 1}',
+  "{'a':1}",
+  '{"a":1 "b":2}',
+  '[1]]',
+  '[[1]',
+  '{"a":[}]',
+  ':',
+  ',',
+  '"a":1',
+  '01',
+  '-',
+  '-a',
+  '1.',
+  '.5',
+  '+1',
+  '1e',
+  '1e+',
+  '0x1',
+  '1.e5',
+  'NaN',
+  'Infinity',
+  'tru',
+  'truee',
+  'True',
+  'nul',
+  'falsy',
+  '"',
+  '"a',
+  '"a\\"',
+  '"\\',
+  '"\\x"',
+  '"\\u"',
+  '"\\u12"',
+  '"\\u12g4"',
+  '"\\u123"',
+  '"a\nb"',
+  '"\u0001"',
+  '\ufeff{}',
+  '\u00a0{}',
+  '\f1',
+];
+
 describe('a routine that reads a kind writes what the encoder of the type writes', () => {
   const rows: readonly (readonly [keyof typeof reading, readonly string[], readonly string[]])[] = [
     ['readText', ['', 'a', 'é and more than sixteen bytes'], []],
-    ['readText of 4', ['', 'abcd'], ['abcde', 'ééé']],
+    ['readText of 4', ['', 'abcd', 'ééé', '日本語', '😀😀😀😀'], ['abcde', 'ééééé', '😀😀😀😀😀']],
+    [
+      'readText of 20',
+      ['x'.repeat(20), 'é'.repeat(20), '😀'.repeat(20), `${'é'.repeat(19)}x`],
+      ['x'.repeat(21), 'é'.repeat(21), '😀'.repeat(21), `${'é'.repeat(20)}x`],
+    ],
+    ['readJson as text', [...jsonTexts, ...jsonOnly], [...noJson, ...jsonUnsure]],
+    ['readJson as binary', jsonTexts, [...noJson, ...jsonUnsure, ...jsonOnly]],
     ['readInteger of 2', ['0', '-32768', '32767', '007', '+1'], ['32768', '-32769', '1.0', '+', 'x', '1e0']],
     ['readInteger of 4', ['2147483647', '-2147483648'], ['2147483648', '-2147483649', '99999999999999999']],
     [
@@ -594,6 +697,21 @@ it.each([
   const [start, end] = putText(text);
   const to = routines.takeOffDoubles(start, end, 34);
   expect(memory.toString('utf8', start, to)).toBe(content);
+});
+
+it.each([
+  ['[1', ']'],
+  ['"a', '"'],
+  ['tru', 'e'],
+  ['{"a":1', '}'],
+  ['{"a"', ':1}'],
+  ['1', '2'],
+  ['"\\u00', '41"'],
+])('readJson of %s does not go on with %s, which is after the field', (text, after) => {
+  const { columnsAt } = putPlan({ v: columnOf.json('a') });
+  const [start, end] = putText(text + after);
+  const isNumber = text === '1';
+  expect(routines.readJson(columnsAt, start, end - after.length, outAt) !== 0).toBe(isNumber);
 });
 
 describe('findToken', () => {

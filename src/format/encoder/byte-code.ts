@@ -1,0 +1,23 @@
+// Questions about bytes of a text, in WebAssembly.
+
+import { choose, i32, type Code, type Local } from '../simd/wasm-code.ts';
+
+export const codeOf = (character: string): number => character.charCodeAt(0);
+
+/** Whether the byte at the address is this character. */
+export const isByte = (at: Local, character: string): Code =>
+  i32.eq(i32.loadByte(at.get), i32.const(codeOf(character)));
+
+/** What the digit at the address means; not a digit: more than nine. */
+export const digitAt = (at: Local): Code => i32.sub(i32.loadByte(at.get), i32.const(codeOf('0')));
+
+/** Whether a digit is at the address, and before the end. */
+export const isDigitBefore = (at: Local, end: Local): Code =>
+  i32.and(i32.lt(at.get, end.get), i32.lt(digitAt(at), i32.const(10)));
+
+/** A bit for each of the sixteen bytes at the address that are before the end. */
+export const bitsBefore = (at: Local, end: Local): Code => {
+  const left = i32.sub(end.get, at.get);
+  const count = choose(i32.lt(left, i32.const(16)), left, i32.const(16));
+  return i32.sub(i32.shl(i32.const(1), count), i32.const(1));
+};
