@@ -2,28 +2,39 @@
 //
 //   npm run bench -- --shapes [orders,taxi]     tables as people have them, against the best psql script for each
 //   npm run bench -- --matrix [uuid,boolean]    the decoder alone, type × spelling, against csv-parse and the server's own input
+//   npm run bench -- --check                    both, and what a chunk costs: fails if anything is worse than recorded
+//   npm run bench -- --smoke                    what holds at any size, on any machine
 //   npm run bench [-- --only load,whole-job]    the parts of one table, down to the decoder alone
 //
 // A missed target is a result and no failure; rows that differ between two sides are a failure.
 
 import { writeFileSync } from 'node:fs';
 import { cpus, platform, totalmem } from 'node:os';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openBench, type Bench, type BenchOptions } from './bench-context.ts';
 import type { PartReport } from './compare.ts';
+import { measureChunks } from './parts/chunks.ts';
 import { measureDecoder } from './parts/decoder.ts';
 import { measureDistance } from './parts/distance.ts';
 import { measureLoad } from './parts/load.ts';
-import { measureMatrix, type Cell } from './parts/matrix.ts';
+import { decodeSpellings, measureMatrix, type Decoded } from './parts/matrix.ts';
 import { measureOneFile } from './parts/one-file.ts';
 import { measureQueue } from './parts/queue.ts';
 import { measureRecordDecoder } from './parts/record-decoder.ts';
 import { measureScaling } from './parts/scaling.ts';
-import { measureShape, shapeRatios, type ShapeRatios } from './parts/shapes.ts';
+import { measureShape, shapeRatios } from './parts/shapes.ts';
 import { measureStartUp } from './parts/start-up.ts';
 import { measureWholeJob } from './parts/whole-job.ts';
-import { matrixText, partText, shapesText, targetsText } from './report.ts';
+import {
+  chunkFigures,
+  decodedFigures,
+  record,
+  shapeFigures,
+  worseThanRecorded,
+  type Figure,
+} from './recorded.ts';
+import { comparedText, matrixText, partText, shapesText, targetsText } from './report.ts';
 import { withServer } from './server.ts';
 import { shapes } from './shapes/shapes.ts';
 import { judgeTargets, type TargetReport } from './targets.ts';
@@ -63,8 +74,16 @@ const readNames = (
   return names;
 };
 
-/** Records of each mode unless told otherwise. */
-const recordsOf = { parts: '2000000', shapes: '1000000', matrix: '100000' } as const;
+/** Records and rounds of each mode unless told otherwise. */
+const sizes = {
+  parts: { records: '2000000', rounds: '5' },
+  shapes: { records: '500000', rounds: '5' },
+  matrix: { records: '100000', rounds: '5' },
+  chunks: { records: '1', rounds: '1' },
+  smoke: { records: '10000', rounds: '3' },
+} as const;
+
+type Mode = keyof typeof sizes;
 
 const readOptions = () => {
   const { values, positionals } = parseArgs({
@@ -72,28 +91,32 @@ const readOptions = () => {
     options: {
       shapes: { type: 'boolean', default: false },
       matrix: { type: 'boolean', default: false },
+      chunks: { type: 'boolean', default: false },
+      smoke: { type: 'boolean', default: false },
+      check: { type: 'boolean', default: false },
+      record: { type: 'boolean', default: false },
       records: { type: 'string' },
-      rounds: { type: 'string', default: '5' },
+      rounds: { type: 'string' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string' },
       large: { type: 'boolean', default: false },
       json: { type: 'string' },
     },
   });
-  const mode = values.shapes ? 'shapes' : values.matrix ? 'matrix' : 'parts';
-  if (mode === 'parts' && positionals.length > 0) throw new Error(`what is ${positionals.join(' ')}?`);
-  const options: BenchOptions = {
-    records: readCount('records', values.records ?? recordsOf[mode]),
-    rounds: readCount('rounds', values.rounds),
+  const { check, record: isRecording, json } = values;
+  const named = (['shapes', 'matrix', 'chunks', 'smoke'] as const).filter((mode) => values[mode]);
+  const everything: readonly Mode[] = check || isRecording ? ['shapes', 'matrix', 'chunks'] : ['parts'];
+  const chosen = named.length > 0 ? named : everything;
+  const names = chosen[0] === 'parts' ? values.only : positionals[0];
+  if (names !== undefined && chosen.length > 1)
+    throw new Error(`what of ${names}? Name one of ${chosen.join(', ')}`);
+  const optionsOf = (mode: Mode): BenchOptions => ({
+    records: readCount('records', values.records ?? sizes[mode].records),
+    rounds: readCount('rounds', values.rounds ?? sizes[mode].rounds),
     seed: readCount('seed', values.seed),
     large: values.large,
-  };
-  return {
-    mode,
-    options,
-    names: mode === 'parts' ? values.only : positionals[0],
-    json: values.json,
-  } as const;
+  });
+  return { chosen, optionsOf, names, check, isRecording, json };
 };
 
 const describeMachine = async ({ server, sessions }: Bench) => {
@@ -115,12 +138,13 @@ const describeFiles = (bench: Bench) =>
       files.map(({ path, ...file }) => ({ dataset: basename(directory), name: basename(path), ...file })),
     );
 
-/** What was measured, as it stands in the JSON. */
+/** What a mode measured, as it stands in the JSON. */
 interface Report {
   readonly parts?: readonly PartReport[];
-  readonly ratios?: readonly ShapeRatios[];
   readonly targets?: readonly TargetReport[];
-  readonly matrix?: readonly Cell[];
+  readonly matrix?: readonly Decoded[];
+  /** What --check compares with its record. */
+  readonly figures?: readonly Figure[];
 }
 
 const measureParts = async (
@@ -138,7 +162,13 @@ const measureParts = async (
   return reports;
 };
 
-const modes: Readonly<Record<keyof typeof recordsOf, (bench: Bench, names?: string) => Promise<Report>>> = {
+const chunkCosts = async (bench: Bench): Promise<Report> => {
+  const figures = chunkFigures(await measureChunks(bench));
+  for (const { name, value } of figures) console.log(`${name}: ${value.toFixed(2)}`);
+  return { figures };
+};
+
+const modes: Readonly<Record<Mode, (bench: Bench, names?: string) => Promise<Report>>> = {
   parts: async (bench, names) => {
     const reports = await measureParts(bench, parts, names);
     const targets = judgeTargets(reports, bench);
@@ -149,31 +179,44 @@ const modes: Readonly<Record<keyof typeof recordsOf, (bench: Bench, names?: stri
     const reports = await measureParts(bench, shapeParts, names);
     const ratios = reports.map(shapeRatios);
     console.log(shapesText(ratios));
-    return { parts: reports, ratios };
+    return { parts: reports, figures: shapeFigures(ratios) };
   },
   matrix: async (bench, names = '') => {
     const matrix = await measureMatrix(bench, names.split(','));
     console.log(matrixText(matrix));
-    return { matrix };
+    return { matrix, figures: decodedFigures(matrix) };
+  },
+  chunks: chunkCosts,
+  smoke: async (bench, names = '') => {
+    const matrix = await decodeSpellings(bench, names.split(','));
+    const chunks = await chunkCosts(bench);
+    return { matrix, figures: [...decodedFigures(matrix), ...chunks.figures!] };
   },
 };
 
 const main = async (): Promise<void> => {
   if (platform() !== 'linux')
     throw new Error('the benchmark reads CPU and memory from /proc, which Linux has');
-  const { mode, options, names, json } = readOptions();
+  const { chosen, optionsOf, names, check, isRecording, json } = readOptions();
   await withServer(async (server, directory) => {
-    const bench = await openBench(options, server, directory);
-    const machine = await describeMachine(bench);
-    const { cpu, cores, node, postgres, psql } = machine;
-    console.log(`${cores} cores of ${cpu} · Node ${node} · PostgreSQL ${postgres} · ${psql}`);
-    console.log(`records ${options.records} · rounds ${options.rounds} · seed ${options.seed}`);
-    const report = await modes[mode](bench, names);
-    if (json !== undefined)
-      writeFileSync(
-        json,
-        `${JSON.stringify({ machine, options, files: describeFiles(bench), ...report }, null, 2)}\n`,
-      );
+    const reports: (Report & Readonly<Record<'mode' | 'machine' | 'options' | 'files', unknown>>)[] = [];
+    for (const mode of chosen) {
+      const options = optionsOf(mode);
+      const bench = await openBench(options, server, join(directory, mode));
+      const machine = await describeMachine(bench);
+      const { cpu, cores, node, postgres, psql } = machine;
+      console.log(`${cores} cores of ${cpu} · Node ${node} · PostgreSQL ${postgres} · ${psql}`);
+      console.log(`${mode}: records ${options.records} · rounds ${options.rounds} · seed ${options.seed}`);
+      const report = await modes[mode](bench, names);
+      reports.push({ mode, machine, options, files: describeFiles(bench), ...report });
+    }
+    if (json !== undefined) writeFileSync(json, `${JSON.stringify(reports, null, 2)}\n`);
+    const figures = reports.flatMap((report) => report.figures ?? []);
+    if (isRecording) record(figures);
+    if (!check && !chosen.includes('smoke')) return;
+    const worse = worseThanRecorded(figures, chosen.includes('smoke') ? 'any' : 'still');
+    console.log(comparedText(figures.length, worse));
+    if (worse.length > 0) process.exitCode = 1;
   });
 };
 

@@ -3,6 +3,7 @@
 import type { PartReport, SideReport } from './compare.ts';
 import type { Cell } from './parts/matrix.ts';
 import type { ShapeRatios } from './parts/shapes.ts';
+import type { Compared } from './recorded.ts';
 import type { TargetReport } from './targets.ts';
 
 /** Left column flush left, the others flush right. */
@@ -71,8 +72,8 @@ export const targetsText = (targets: readonly TargetReport[]): string => {
 export const shapesText = (ratios: readonly ShapeRatios[]): string => {
   const rows = ratios
     .toSorted((a, b) => b.load - a.load)
-    .map(({ shape, load, whole }) => [shape, load.toFixed(2), whole.toFixed(2)]);
-  return `\nsluice ÷ the best psql script\n${table([['', 'load', 'whole job'], ...rows])}`;
+    .map(({ shape, load, whole, cpu }) => [shape, ...[load, whole, cpu].map((ratio) => ratio.toFixed(2))]);
+  return `\nsluice ÷ the best psql script\n${table([['', 'load', 'whole job', 'CPU'], ...rows])}`;
 };
 
 /** Nanoseconds a field, and what is left to JavaScript. */
@@ -96,4 +97,16 @@ export const matrixText = (cells: readonly Cell[]): string => {
     'copied',
   ];
   return `\n${table([titles, ...rows])}`;
+};
+
+export const comparedText = (figures: number, worse: readonly Compared[]): string => {
+  const text = (value: number | undefined): string => value?.toFixed(3) ?? '–';
+  const rows = worse.map(({ name, value, recorded, limit }) => [
+    name,
+    text(value),
+    text(recorded),
+    text(limit),
+  ]);
+  const details = rows.length > 0 ? `\n${table([['', 'measured', 'recorded', 'at most'], ...rows])}` : '';
+  return `\n${figures} figures, ${worse.length} worse than recorded, or not recorded (--record)${details}`;
 };

@@ -262,6 +262,27 @@ const modifiers: readonly Spelling[] = [
     (random) => pick(random, ['M', 'T', decimal(skewed(random, 0, 900))]),
   ),
   spelling(
+    'integer with .min and .max',
+    (header) => column.integer(header).min(0).max(90_000),
+    (random) => String(skewed(random, 0, 90_000)),
+  ),
+  spelling(
+    'numeric(10,2) with .min',
+    (header) => column.numeric(header, { precision: 10, scale: 2 }).min('0'),
+    (random) => decimal(skewed(random, 0, 90_000)),
+  ),
+  spelling(
+    'text with .oneOf',
+    (header) => column.text(header).oneOf(['AA', 'SP', 'FM-15']),
+    (random) => pick(random, ['AA', 'SP', 'FM-15']),
+  ),
+  spelling('text with .length', (header) => column.text(header).length({ min: 2, max: 40 }), plain),
+  spelling(
+    'text with .pattern',
+    (header) => column.text(header).pattern(/^DE\d+$/),
+    (random) => `DE${digits(random, 8)}`,
+  ),
+  spelling(
     'integer with .check',
     (header) => column.integer(header).check((value: number) => value >= 0, 'is negative'),
     (random) => String(skewed(random, 0, 90_000)),

@@ -2,7 +2,7 @@
 // the same values.
 
 import { chmodSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Bench } from '../bench-context.ts';
 import { pipelinePath } from '../etl.ts';
@@ -15,7 +15,8 @@ import { resetScripts } from '../sides.ts';
 import { scriptSchema } from '../sql.ts';
 
 /** CPU nanoseconds are those of a field with its share of the record. */
-interface Decoded {
+export interface Decoded {
+  readonly spelling: string;
   readonly records: number;
   /** Of the column, in SQL. */
   readonly type: string;
@@ -29,16 +30,14 @@ interface Decoded {
   readonly copiedPerByte: number;
 }
 
-interface ServerInput {
+export interface ServerInput {
   /** COPY of the values as the server writes them in CSV, into columns of the type and into text columns; and in binary. */
   readonly csvNs: number;
   readonly textNs: number;
   readonly binaryNs: number;
 }
 
-export interface Cell extends Decoded, ServerInput {
-  readonly spelling: string;
-}
+export type Cell = Decoded & ServerInput;
 
 const columns = ['a', 'b', 'c', 'd'];
 const program = fileURLToPath(new URL('../programs/spelling.mjs', import.meta.url));
@@ -52,11 +51,29 @@ const filesOf = ({ field }: Spelling, index: number): FileKind => ({
   },
 });
 
-/** Decodes a file in a process of its own; `rowsFile` gets the rows. */
-const decode = async (name: string, file: string, rounds: number, rowsFile: string): Promise<Decoded> => {
-  const args = [program, pipelinePath('spelling.ts'), name, file, String(rounds), rowsFile];
-  const lines = await runProgram(process.execPath, args);
-  return JSON.parse(lines.at(-1)!) as Decoded;
+interface DecodedFile extends Decoded {
+  /** The rows as binary COPY. */
+  readonly rowsFile: string;
+}
+
+/** Decodes the spellings whose names contain one of the texts, each in a process of its own. */
+export const decodeSpellings = async (
+  bench: Bench,
+  wanted: readonly string[],
+): Promise<readonly DecodedFile[]> => {
+  const decoded: DecodedFile[] = [];
+  for (const [index, spelling] of spellings.entries()) {
+    const { name } = spelling;
+    if (!wanted.some((text) => name.includes(text))) continue;
+    const { directory, files } = await bench.dataset(bench.records, 1, filesOf(spelling, index));
+    const rowsFile = join(directory, 'rows');
+    const args = [program, pipelinePath('spelling.ts'), name, files[0]!.path, String(bench.rounds), rowsFile];
+    const lines = await runProgram(process.execPath, args);
+    const told = JSON.parse(lines.at(-1)!) as Omit<DecodedFile, 'spelling' | 'rowsFile'>;
+    decoded.push({ spelling: name, ...told, rowsFile });
+    process.stderr.write(`  ${name}: ${told.sluiceNs.toFixed(0)} ns\n`);
+  }
+  return decoded;
 };
 
 const createTable = (name: string, type: string): string =>
@@ -69,11 +86,12 @@ const onProcessor = (pid: number): number =>
 /** CPU of the server alone: it reads files of its own, and stores no row. */
 const serverInput = async (
   { query }: BenchServer,
-  { type, records }: Decoded,
-  rowsFile: string,
+  { type, records, rowsFile }: DecodedFile,
   rounds: number,
 ): Promise<ServerInput> => {
   const csvFile = `${rowsFile}.csv`;
+  // The server writes it, and runs as somebody else when we are root.
+  chmodSync(dirname(csvFile), 0o777);
   await query(`${resetScripts}; ${createTable('typed', type)}; ${createTable('plain', 'text')}`);
   await query(`copy ${scriptSchema}.typed from '${rowsFile}' (format binary)`);
   await query(`copy ${scriptSchema}.typed to '${csvFile}' (format csv)`);
@@ -97,21 +115,12 @@ const serverInput = async (
   return { csvNs: least(taken.csvNs), textNs: least(taken.textNs), binaryNs: least(taken.binaryNs) };
 };
 
-/** Measures the spellings whose names contain one of the texts. */
+/** Decodes them, and has the server read the same values. */
 export const measureMatrix = async (bench: Bench, wanted: readonly string[]): Promise<readonly Cell[]> => {
-  const { records, rounds, server } = bench;
+  const { rounds, server } = bench;
   const cells: Cell[] = [];
-  for (const [index, spelling] of spellings.entries()) {
-    const { name } = spelling;
-    if (!wanted.some((text) => name.includes(text))) continue;
-    const { directory, files } = await bench.dataset(records, 1, filesOf(spelling, index));
-    // The server writes beside them, and runs as somebody else when we are root.
-    chmodSync(directory, 0o777);
-    const rowsFile = join(directory, 'rows');
-    const decoded = await decode(name, files[0]!.path, rounds, rowsFile);
-    cells.push({ spelling: name, ...decoded, ...(await serverInput(server, decoded, rowsFile, rounds)) });
-    process.stderr.write(`  ${name}: ${decoded.sluiceNs.toFixed(0)} ns\n`);
-  }
+  for (const decoded of await decodeSpellings(bench, wanted))
+    cells.push({ ...decoded, ...(await serverInput(server, decoded, rounds)) });
   await server.query(resetScripts);
   return cells;
 };

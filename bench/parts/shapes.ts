@@ -1,12 +1,12 @@
 // Tables as people have them: for each shape, sluice against the best psql script for it.
 //
-// Two scripts are known to be fastest, each on some tables; the faster one counts. Neither checks its records.
+// Two scripts compete on each table, and the faster one counts. Neither checks its records.
 
 import type { Bench } from '../bench-context.ts';
 import { compare, type PartReport, type Side } from '../compare.ts';
 import { runEtl, shapePath } from '../etl.ts';
 import type { Dataset } from '../generate.ts';
-import { measured } from '../measure.ts';
+import { measured, type Usage } from '../measure.ts';
 import type { Session } from '../psql.ts';
 import type { PsqlScript, Shape } from '../shapes/contract.ts';
 import { dropSchemas, resetScripts, tuned } from '../sides.ts';
@@ -14,15 +14,20 @@ import { scriptSchema } from '../sql.ts';
 
 const shapeSides = {
   unlogged: 'psql, unlogged, then CREATE TABLE AS',
+  inserts: 'psql, unlogged, then two INSERT … SELECT',
   logged: 'psql, straight into the logged table',
   etl: 'etl, 2 workers',
 } as const;
 
-/** Two ratios of one shape: what sluice takes ÷ what the best script takes. */
+/** Ratios of one shape: what sluice takes ÷ what the best script takes. */
 export interface ShapeRatios {
   readonly shape: string;
+  /** Seconds of the load alone. */
   readonly load: number;
+  /** Seconds of everything. */
   readonly whole: number;
+  /** CPU of client and server for everything: what other programs on the machine change least. */
+  readonly cpu: number;
 }
 
 const table = `${scriptSchema}.made`;
@@ -50,11 +55,22 @@ const loadUnlogged = (script: PsqlScript, { files }: Dataset): Stages => [
   ]),
 ];
 
+const rowsOf = ({ casts = '*' }: PsqlScript, index: number): string =>
+  `select ${casts} from ${loaded(index)}`;
+
+/** One statement, with parallel workers. */
 const makeTable = (script: PsqlScript, { files }: Dataset): Stages => {
-  const rows = files.map((_, index) => `select ${script.casts ?? '*'} from ${loaded(index)}`);
+  const rows = files.map((_, index) => rowsOf(script, index));
   const make = { sql: `create table ${table} as ${rows.join(' union all ')}` };
   return [[[...begin(script), make, ...finish(script)]]];
 };
+
+/** Two sessions side by side. */
+const insertRows = (script: PsqlScript, { files }: Dataset): Stages => [
+  [[{ sql: `create table ${table} as ${rowsOf(script, 0)} with no data` }]],
+  files.map((_, index) => [...begin(script), { sql: `insert into ${table} ${rowsOf(script, index)}` }]),
+  [[...begin(script), ...finish(script)]],
+];
 
 const loadLogged = (script: PsqlScript, { files }: Dataset): Stages => [
   [[{ sql: `create table ${table} (${script.loaded})` }]],
@@ -94,17 +110,16 @@ const etlSide = ({ server }: Bench, { name }: Shape, { directory, records }: Dat
 
 const sidesOf = (bench: Bench, shape: Shape, dataset: Dataset): readonly Side[] => {
   const { script } = shape;
-  const unlogged = scriptSide(
-    bench,
-    shapeSides.unlogged,
-    dataset,
-    loadUnlogged(script, dataset),
-    makeTable(script, dataset),
-  );
-  const logged = scriptSide(bench, shapeSides.logged, dataset, loadLogged(script, dataset), [
-    [[...begin(script), ...finish(script)]],
-  ]);
-  return [unlogged, ...(script.casts === undefined ? [logged] : []), etlSide(bench, shape, dataset)];
+  const side = (name: string, load: Stages, rest: Stages): Side =>
+    scriptSide(bench, name, dataset, load, rest);
+  const load = loadUnlogged(script, dataset);
+  return [
+    side(shapeSides.unlogged, load, makeTable(script, dataset)),
+    script.casts === undefined
+      ? side(shapeSides.logged, loadLogged(script, dataset), [[[...begin(script), ...finish(script)]]])
+      : side(shapeSides.inserts, load, insertRows(script, dataset)),
+    etlSide(bench, shape, dataset),
+  ];
 };
 
 export const measureShape = async (bench: Bench, shape: Shape): Promise<PartReport> => {
@@ -119,10 +134,12 @@ export const measureShape = async (bench: Bench, shape: Shape): Promise<PartRepo
 export const shapeRatios = ({ part, sides }: PartReport): ShapeRatios => {
   const scripts = sides.filter(({ name }) => name !== shapeSides.etl);
   const { median: etl } = sides.find(({ name }) => name === shapeSides.etl)!;
-  const least = (seconds: readonly number[]): number => Math.min(...seconds);
+  const least = (values: readonly number[]): number => Math.min(...values);
+  const cpuOf = ({ clientSeconds, serverSeconds }: Usage): number => clientSeconds + serverSeconds;
   return {
     shape: part,
     load: etl.steps!['load']! / least(scripts.map(({ median }) => median.steps!['load']!)),
     whole: etl.seconds / least(scripts.map(({ median }) => median.seconds)),
+    cpu: cpuOf(etl) / least(scripts.map(({ median }) => cpuOf(median))),
   };
 };

@@ -1,6 +1,7 @@
 // A shape: a table as people have it, with files of any size and the best psql script for it. One file a shape, which is also the
 // pipeline that sluice runs; all are listed in shapes.ts.
 
+import type { Pipeline } from 'sluice';
 import type { FileKind } from '../generate.ts';
 
 export interface Shape {
@@ -8,6 +9,8 @@ export interface Shape {
   readonly name: string;
   /** What the files contain that costs time. */
   readonly title: string;
+  /** What its file exports as a pipeline. */
+  readonly pipeline: Pipeline;
   readonly files: FileKind;
   readonly script: PsqlScript;
 }

@@ -6,7 +6,7 @@ import { batchesOf } from '../generate.ts';
 import { between, moment, pick, quoted, randomFrom, twoDigits } from '../random.ts';
 import type { Shape } from './contract.ts';
 
-export default definePipeline({
+const pipeline = definePipeline({
   name: 'bench_crimes',
   schema: 'bench_crimes',
   tables: {
@@ -117,9 +117,12 @@ const lines = (seed: number): Iterator<readonly string[], never> => {
   });
 };
 
+export default pipeline;
+
 export const shape: Shape = {
   name: 'crimes',
   title: 'timestamps `MM/DD/YYYY hh:mm:ss A` and `M/D/YYYY H:mm`, booleans, quoted texts, doubles',
+  pipeline,
   files: {
     nameEnd: 'crimes.csv',
     headerLine:

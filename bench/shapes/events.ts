@@ -16,7 +16,7 @@ import {
 } from '../random.ts';
 import type { Shape } from './contract.ts';
 
-export default definePipeline({
+const pipeline = definePipeline({
   name: 'bench_events',
   schema: 'bench_events',
   tables: {
@@ -74,9 +74,12 @@ const propertiesOf = (random: Random, name: string): object => ({
   campaign: random() < 0.2 ? 'spring-sale' : null,
 });
 
+export default pipeline;
+
 export const shape: Shape = {
   name: 'events',
   title: 'two uuids, timestamptz, bigint, long texts, boolean, jsonb of some 130 bytes',
+  pipeline,
   files: {
     nameEnd: 'events.csv',
     headerLine:

@@ -5,7 +5,7 @@ import { batchesOf } from '../generate.ts';
 import { between, pick, randomFrom, twoDigits } from '../random.ts';
 import type { Shape } from './contract.ts';
 
-export default definePipeline({
+const pipeline = definePipeline({
   name: 'bench_gtfs',
   schema: 'bench_gtfs',
   tables: {
@@ -33,9 +33,12 @@ const headsigns = ['', '', '', 'Hauptbahnhof', 'S+U Warschauer Straße', 'Görli
 const clock = (seconds: number): string =>
   `${twoDigits(Math.floor(seconds / 3600))}:${twoDigits(Math.floor(seconds / 60) % 60)}:${twoDigits(seconds % 60)}`;
 
+export default pipeline;
+
 export const shape: Shape = {
   name: 'gtfs',
   title: 'two times, short texts, small numbers, boolean from 0 and 1, a key of two columns',
+  pipeline,
   files: {
     nameEnd: 'stop_times.txt',
     headerLine:

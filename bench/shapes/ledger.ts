@@ -8,7 +8,7 @@ import type { Shape } from './contract.ts';
 const amount = (header: string) =>
   column.numeric(header, { precision: 14, scale: 2, decimal: ',', thousands: '.' });
 
-export default definePipeline({
+const pipeline = definePipeline({
   name: 'bench_ledger',
   schema: 'bench_ledger',
   tables: {
@@ -66,9 +66,12 @@ const german = (hundredths: number): string => {
 const germanDay = (at: Date): string =>
   `${twoDigits(at.getUTCDate())}.${twoDigits(at.getUTCMonth() + 1)}.${at.getUTCFullYear()}`;
 
+export default pipeline;
+
 export const shape: Shape = {
   name: 'ledger',
   title: 'dates `DD.MM.YYYY`, amounts `-1.234,56`, own words as booleans, texts beyond ASCII, CRLF',
+  pipeline,
   files: {
     nameEnd: 'ledger.csv',
     headerLine:

@@ -27,7 +27,7 @@ const header = [
 const amount = (name: string) => column.numeric(name, { precision: 15, scale: 2 });
 const short = (name: string, length: number) => column.varchar(name, { length });
 
-export default definePipeline({
+const pipeline = definePipeline({
   name: 'bench_lineitem',
   schema: 'bench_lineitem',
   tables: {
@@ -73,9 +73,12 @@ const comment = (random: () => number): string => {
 const dayMs = 86_400_000;
 const firstDay = Date.UTC(1992, 0, 1);
 
+export default pipeline;
+
 export const shape: Shape = {
   name: 'lineitem',
   title: 'bigint, integers, four numeric(15,2), three dates, five varchar; bars, no quotes',
+  pipeline,
   files: {
     nameEnd: 'lineitem.tbl',
     headerLine: '',

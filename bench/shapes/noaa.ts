@@ -9,7 +9,7 @@ import type { Shape } from './contract.ts';
 
 const { observation } = noaa.tables as { readonly observation: TypedTable<object> };
 
-export default definePipeline({
+const pipeline = definePipeline({
   name: 'bench_noaa',
   schema: 'bench_noaa',
   tables: {
@@ -24,9 +24,12 @@ const rare = (header: string, type: string, name: string): string =>
   `case when "${header}" not in (' ', 'M') then "${header}"::${type} end as ${name}`;
 const suspect = (header: string, name: string): string => `"${header}" = 's' as ${name}`;
 
+export default pipeline;
+
 export const shape: Shape = {
   name: 'noaa',
   title: '31 columns: padded numbers, tokens for missing values, nine booleans, date and time glued',
+  pipeline,
   files: hourlyFiles,
   script: {
     copy: 'format csv, header',

@@ -17,7 +17,7 @@ import {
 } from '../random.ts';
 import type { Shape } from './contract.ts';
 
-export default definePipeline({
+const pipeline = definePipeline({
   name: 'bench_orders',
   schema: 'bench_orders',
   tables: {
@@ -40,9 +40,12 @@ export default definePipeline({
 
 const countries = ['DE', 'DE', 'DE', 'FR', 'NL', 'AT', 'PL', 'IT', 'ES', 'SE', 'US', 'GB'];
 
+export default pipeline;
+
 export const shape: Shape = {
   name: 'orders',
   title: 'uuid, timestamptz and timestamp in ISO 8601, numeric without precision, boolean, text',
+  pipeline,
   files: {
     nameEnd: 'orders.csv',
     headerLine: 'id,created_at,updated_at,customer,amount,paid,country,note\n',

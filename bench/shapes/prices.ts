@@ -27,7 +27,7 @@ const header = [
 
 const letter = (name: string) => column.varchar(name, { length: 1 });
 
-export default definePipeline({
+const pipeline = definePipeline({
   name: 'bench_prices',
   schema: 'bench_prices',
   tables: {
@@ -78,9 +78,12 @@ const places = [
 ] as const;
 const areas = ['NE', 'RM', 'CW', 'TS', 'CA', 'PE', 'S', 'N', 'MK', 'LS', 'SW'];
 
+export default pipeline;
+
 export const shape: Shape = {
   name: 'prices',
   title: 'every field quoted, uuid in braces, date with a time of day, boolean from Y and N, ten texts',
+  pipeline,
   files: {
     nameEnd: 'prices.csv',
     headerLine: '',

@@ -7,7 +7,7 @@ import type { Shape } from './contract.ts';
 
 const amount = (header: string) => column.numeric(header, { precision: 8, scale: 2 });
 
-export default definePipeline({
+const pipeline = definePipeline({
   name: 'bench_taxi',
   schema: 'bench_taxi',
   tables: {
@@ -40,9 +40,12 @@ export default definePipeline({
 /** A number as spreadsheets and pandas write it: without zeros at its end. */
 const shortest = (hundredths: number): string => String(hundredths / 100);
 
+export default pipeline;
+
 export const shape: Shape = {
   name: 'taxi',
   title: 'two timestamps, six smallints, eight numeric(8,2), double, boolean from Y and N',
+  pipeline,
   files: {
     nameEnd: 'taxi.csv',
     headerLine:

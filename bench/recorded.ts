@@ -1,0 +1,91 @@
+// Figures that hardly depend on the machine, in bench/recorded.json, and whether those measured now are worse.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ChunkCost } from './parts/chunks.ts';
+import type { Decoded, ServerInput } from './parts/matrix.ts';
+import type { ShapeRatios } from './parts/shapes.ts';
+
+/**
+ * How far above its record a figure may be, as what that is multiplied by and what is added: on a machine that does nothing else,
+ * and on any machine.
+ */
+const margins = {
+  /** Whole programs, seconds ÷ seconds. */
+  job: { still: [1.15, 0.02], any: [2, 0.2] },
+  /** CPU ÷ CPU of a decoder alone. */
+  cpu: { still: [1.3, 0.03], any: [2.5, 0.15] },
+  /** A share of the fields or records: it depends on the data alone. */
+  share: { still: [1, 0.01], any: [1, 0.01] },
+  /** Bytes, of which a few depend on the size of the file. */
+  bytes: { still: [1.1, 0.5], any: [1.1, 0.5] },
+  /** Whole numbers, and what a run does by the clock. */
+  trips: { still: [1, 0.8], any: [1, 0.8] },
+} as const;
+
+type Place = keyof (typeof margins)['job'];
+
+export interface Figure {
+  readonly name: string;
+  readonly kind: keyof typeof margins;
+  readonly value: number;
+}
+
+/** A figure beside its record; `limit` is undefined when there is none. */
+export interface Compared extends Figure {
+  readonly recorded: number | undefined;
+  readonly limit: number | undefined;
+}
+
+const path = fileURLToPath(new URL('recorded.json', import.meta.url));
+
+type Recorded = Readonly<Record<string, number>>;
+
+const readRecorded = (): Recorded => JSON.parse(readFileSync(path, 'utf8')) as Recorded;
+
+export const shapeFigures = (shapes: readonly ShapeRatios[]): readonly Figure[] =>
+  shapes.flatMap(({ shape, load, whole, cpu }) => [
+    { name: `${shape}: load ÷ psql`, kind: 'job', value: load },
+    { name: `${shape}: whole job ÷ psql`, kind: 'job', value: whole },
+    { name: `${shape}: CPU of the whole job ÷ psql`, kind: 'job', value: cpu },
+  ]);
+
+export const decodedFigures = (cells: readonly (Decoded & Partial<ServerInput>)[]): readonly Figure[] =>
+  cells.flatMap((cell) => {
+    const { spelling, sluiceNs, csvParseNs, csvNs, hostCallsPerField, routineCallsPerRecord, copiedPerByte } =
+      cell;
+    return [
+      { name: `${spelling}: CPU ÷ csv-parse`, kind: 'cpu', value: sluiceNs / csvParseNs },
+      ...(csvNs === undefined
+        ? []
+        : ([{ name: `${spelling}: CPU ÷ COPY csv`, kind: 'cpu', value: sluiceNs / csvNs }] as const)),
+      { name: `${spelling}: asked`, kind: 'share', value: hostCallsPerField },
+      { name: `${spelling}: stopped`, kind: 'share', value: routineCallsPerRecord },
+      { name: `${spelling}: bytes copied a byte`, kind: 'bytes', value: copiedPerByte },
+    ] as const;
+  });
+
+export const chunkFigures = ({ roundTrips, sentPerByte }: ChunkCost): readonly Figure[] => [
+  { name: 'chunk: round trips', kind: 'trips', value: roundTrips },
+  { name: 'orders: bytes sent a byte', kind: 'bytes', value: sentPerByte },
+];
+
+/** The figures that are worse than recorded by more than noise, and those that nobody has recorded. */
+export const worseThanRecorded = (figures: readonly Figure[], place: Place): readonly Compared[] => {
+  const recorded = readRecorded();
+  return figures
+    .map((figure) => {
+      const [times, plus] = margins[figure.kind][place];
+      const record = recorded[figure.name];
+      const limit = record === undefined ? undefined : record * times + plus;
+      return { ...figure, recorded: record, limit };
+    })
+    .filter(({ value, limit }) => limit === undefined || value > limit);
+};
+
+/** Records these figures; those of others stay. */
+export const record = (figures: readonly Figure[]): void => {
+  const rounded = figures.map(({ name, value }) => [name, Number(value.toFixed(3))] as const);
+  const all = { ...readRecorded(), ...Object.fromEntries(rounded) };
+  writeFileSync(path, `${JSON.stringify(all, null, 2)}\n`);
+};
