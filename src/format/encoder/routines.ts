@@ -32,6 +32,7 @@ import { encodeRows } from './row-code.ts';
 import { readPattern } from './pattern-code.ts';
 import { obeysRules } from './rule-code.ts';
 import { plainNumber } from './numbers/separators-code.ts';
+import { scanSpecial } from './numbers/special-code.ts';
 import { countCharacters, readText } from './text-code.ts';
 import { readUuid } from './uuid-code.ts';
 
@@ -52,6 +53,7 @@ export const encoderModule = {
     scanDecimal,
     scanFloat,
     nearestDouble,
+    scanSpecial,
     scanDouble,
     plainNumber,
     readInteger,

@@ -47,6 +47,15 @@ const decimals = literals.damaged(
     { weight: 4, arbitrary: long },
     { weight: 1, arbitrary: veryLong },
     { weight: 4, arbitrary: fc.double({ noNaN: true }).map(String) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(
+          fc.constantFrom('', '-', '+'),
+          fc.constantFrom('NaN', 'nan', 'inf', 'Inf', 'infinity', 'INFINITY'),
+        )
+        .map((parts) => parts.join('')),
+    },
   ),
 );
 

@@ -15,6 +15,7 @@ import {
 import { functionOf } from '../../simd/wasm-module.ts';
 import { codeOf, digitAt, isByte, isDigitBefore } from '../byte-code.ts';
 import { isNegative, scaleOf, valueOf } from './decimal-code.ts';
+import { special } from './special-code.ts';
 import { exponentAt, five, fives, fivesAt, mantissaAt, powersAt } from '../memory.ts';
 import { increase, masked, notSure, zero } from '../put-code.ts';
 
@@ -235,14 +236,22 @@ const entry = (table: number, index: Code): Code => i32.add(i32.const(table), i3
 export const scanDouble = functionOf(
   2,
   { start: 'i32', end: 'i32', decimal: 'i64', bits: 'i64', flags: 'i32' },
-  (v, call) =>
-    sequence(
+  (v, call) => {
+    const found = (kind: number): Code => i32.eq(v.flags.get, i32.const(kind));
+    const takeSpecial = sequence(
+      v.flags.set(call('scanSpecial', v.start.get, v.end.get)),
+      when(found(special.notANumber), leaveWith(i64.const(0x7ff8000000000000n))),
+      when(found(special.infinity), leaveWith(i64.const(0x7ff0000000000000n))),
+      when(found(special.negativeInfinity), leaveWith(i64.const(-0x10000000000000n))),
+      leaveWith(noDouble),
+    );
+    return sequence(
       v.decimal.set(call('scanDecimal', v.start.get, v.end.get)),
       whenElse(
         i64.eq(v.decimal.get, i64.const(-1n)),
         sequence(
           v.flags.set(call('scanFloat', v.start.get, v.end.get)),
-          when(i32.isZero(v.flags.get), leaveWith(noDouble)),
+          when(i32.isZero(v.flags.get), takeSpecial),
           v.bits.set(call('nearestDouble', i64.load(zero, mantissaAt), i32.load(zero, exponentAt))),
           when(i64.eq(v.bits.get, noDouble), leaveWith(noDouble)),
           v.flags.set(i32.shr(v.flags.get, i32.const(1))),
@@ -257,6 +266,7 @@ export const scanDouble = functionOf(
         ),
       ),
       i64.or(v.bits.get, i64.shl(i64.extend(v.flags.get), i64.const(63n))),
-    ),
+    );
+  },
   'i64',
 );

@@ -1,6 +1,16 @@
 // Numbers from bytes to binary values, in WebAssembly. Whatever is unusual is 0: not sure.
 
-import { f64, i32, i64, sequence, when, whenElse, type Code, type Local } from '../../simd/wasm-code.ts';
+import {
+  f64,
+  i32,
+  i64,
+  leaveWith,
+  sequence,
+  when,
+  whenElse,
+  type Code,
+  type Local,
+} from '../../simd/wasm-code.ts';
 import { functionOf, type Call } from '../../simd/wasm-module.ts';
 import { hasPoint, isNegative, valueOf } from './decimal-code.ts';
 import { floatFlags, noDouble } from './float-code.ts';
@@ -94,6 +104,25 @@ export const readDouble = functionOf(4, { ...parameters, bits: 'i64' }, (v, call
 /** Exponents of doubles whose nearest float4 has all its bits and is not infinite. */
 const singles = { least: 1023 - 126, most: 1023 + 126 };
 
+/** The exponent of NaN and infinity, all ones. */
+const infinite = 0x7ff0000000000000n;
+
+/** Writes NaN or infinity: the upper half of their bits, with three bits less of exponent. */
+const putSpecial = (v: { readonly out: Local; readonly low: Local; readonly bits: Local }): Code =>
+  sequence(
+    v.low.set(i32.wrap(i64.shr(v.bits.get, i64.const(32n)))),
+    // The sign and the exponent stay; the highest bit of the mantissa, which only NaN has, moves up.
+    v.low.set(
+      i32.or(
+        i32.and(v.low.get, i32.const(0xff800000 | 0)),
+        i32.shl(i32.and(v.low.get, i32.const(0x80000)), i32.const(3)),
+      ),
+    ),
+    putConstant(v.out, 0, 4),
+    putInt32(v.out, 4, v.low),
+    leaveWith(i32.add(v.out.get, i32.const(8))),
+  );
+
 /**
  * (column, start, end, out) -> the address after the value, or 0.
  *
@@ -108,6 +137,7 @@ export const readReal = functionOf(
     const value = f64.ofBits(v.bits.get);
     return sequence(
       takeDouble(v, call),
+      when(i64.eq(masked(v.bits.get, infinite), i64.const(infinite)), putSpecial(v)),
       when(
         i32.gt(i32.sub(exponent, i32.const(singles.least)), i32.const(singles.most - singles.least)),
         when(i32.isZero(i64.isZero(i64.shl(v.bits.get, i64.const(1n)))), notSure),

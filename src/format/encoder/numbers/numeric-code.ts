@@ -2,6 +2,7 @@
 
 import {
   i32,
+  leaveWith,
   loopWhile,
   sequence,
   v128,
@@ -10,12 +11,14 @@ import {
   type Code,
   type Local,
 } from '../../simd/wasm-code.ts';
-import { functionOf } from '../../simd/wasm-module.ts';
+import { numericIntegerDigitsMax } from '../../../limits.ts';
+import { functionOf, type Call } from '../../simd/wasm-module.ts';
 import { bitsBefore, codeOf, isByte } from '../byte-code.ts';
 import { offsetOf } from '../kinds.ts';
 import { digitsAt, numberBytesMax } from '../memory.ts';
-import { copyBytes, increase, notSure, putInt16, putInt32, zero } from '../put-code.ts';
+import { copyBytes, increase, notSure, putConstant, putInt16, putInt32, zero } from '../put-code.ts';
 import { takePlain } from './separators-code.ts';
+import { special } from './special-code.ts';
 
 const fourZeros = i32.const(0x30303030);
 
@@ -163,10 +166,33 @@ const dropZeros = (v: Variables): Code =>
     when(i32.isZero(v.groups.get), v.weight.set(zero), v.negative.set(zero)),
   );
 
+/** NaN; a numeric with a precision has no infinity. */
+const putSpecial = (v: Variables, call: Call): Code => {
+  const found = (kind: number, sign: number): Code =>
+    when(i32.eq(v.bits.get, i32.const(kind)), v.left.set(i32.const(sign)));
+  return sequence(
+    v.bits.set(call('scanSpecial', v.start.get, v.end.get)),
+    found(special.notANumber, 0xc000),
+    when(
+      i32.eq(limit(v, 'integersMax'), i32.const(numericIntegerDigitsMax)),
+      found(special.infinity, 0xd000),
+      found(special.negativeInfinity, 0xf000),
+    ),
+    when(i32.isZero(v.left.get), notSure),
+    putConstant(v.out, 0, 8),
+    putConstant(v.out, 4, 0),
+    putInt16(v.out, 8, v.left),
+    putInt16(v.out, 10, v.weight),
+    leaveWith(i32.add(v.out.get, i32.const(12))),
+  );
+};
+
 /** (column, start, end, out) -> the address after the value, or 0. Format: binary/numeric-bytes.ts. */
 export const readNumeric = functionOf(4, variables, (v, call) =>
   sequence(
     takePlain(v, call),
+    // Digits and points come before all letters.
+    when(i32.gt(i32.loadByte(i32.sub(v.end.get, i32.const(1))), i32.const(codeOf('9'))), putSpecial(v, call)),
     takeSign(v),
     when(i32.gt(i32.sub(v.end.get, v.start.get), i32.const(numberBytesMax)), notSure),
     findPoint(v),
