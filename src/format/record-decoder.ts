@@ -22,7 +22,7 @@ export const createRecordDecoder = (
   lineEnd: LineEnd,
   encodeRow: RowEncoder,
 ): Decoder => {
-  const { judgeBlock } = createRecordJudge(table, header, file, lineEnd);
+  const judge = createRecordJudge(table, header, file, lineEnd);
   const out = createRowBytes(0);
   /** Each row at once: texts that wait for the end of their block outlive the cheap part of the garbage collection. */
   const put = (row: string): void => {
@@ -33,7 +33,7 @@ export const createRecordDecoder = (
     out.at = 0;
     let copied = 0;
     const rejects: Reject[] = [];
-    judgeBlock(block, (judgement, index) => {
+    judge(block, 0, block.spans.starts.length, (judgement, index) => {
       if (judgement === filtered) return;
       if (Array.isArray(judgement)) {
         put(encodeRow(judgement));

@@ -104,12 +104,13 @@ export const rejectOf = (block: RecordBlock, index: number, { faults }: Faulty):
   };
 };
 
-export interface RecordJudge {
-  /** Every record of a block, in order, with its place there. */
-  readonly judgeBlock: (block: RecordBlock, take: (judgement: Judgement, index: number) => void) => void;
-  /** One record of a block. */
-  readonly judgeAlone: (block: RecordBlock, index: number) => Judgement;
-}
+/** Records [from, to) of a block, in order, each with its place there. */
+export type RecordJudge = (
+  block: RecordBlock,
+  from: number,
+  to: number,
+  take: (judgement: Judgement, index: number) => void,
+) => void;
 
 /**
  * Makes the judge of a table for files with this header.
@@ -122,7 +123,7 @@ export const createRecordJudge = (
   file: string,
   lineEnd: LineEnd,
 ): RecordJudge => {
-  const { parseRecord, parseRecords } = createRecordParser(table, header, lineEnd);
+  const parseRecords = createRecordParser(table, header, lineEnd);
   const judge = createJudge(table, header);
   const judgeRecord = (record: ParsedRecord, block: RecordBlock, index: number): Judgement => {
     try {
@@ -133,16 +134,12 @@ export const createRecordJudge = (
       throw new EtlError('ETL_USER_FUNCTION', details, { cause });
     }
   };
-  return {
-    judgeBlock: (block, take) => {
-      const count = block.spans.starts.length;
-      for (let from = 0; from < count; from += recordsAtOnce) {
-        const to = Math.min(from + recordsAtOnce, count);
-        const records = parseRecords(block, from, to);
-        for (let index = from; index < to; index += 1)
-          take(judgeRecord(records[index - from]!, block, index), index);
-      }
-    },
-    judgeAlone: (block, index) => judgeRecord(parseRecord(block, index), block, index),
+  return (block, from, to, take) => {
+    for (let first = from; first < to; first += recordsAtOnce) {
+      const last = Math.min(first + recordsAtOnce, to);
+      const records = parseRecords(block, first, last);
+      for (let index = first; index < last; index += 1)
+        take(judgeRecord(records[index - first]!, block, index), index);
+    }
   };
 };

@@ -120,8 +120,9 @@ const parseRecords = (
 ): readonly ParsedRecord[] => {
   const { starts, ends, faults } = block.spans;
   const bytes = block.bytes.subarray(starts[from], ends[to - 1]);
-  const hasFault = [...faults].some(([index, code]) => index >= from && index < to && code !== null);
-  if (!hasFault && isStorable(bytes)) {
+  let faulty = from;
+  while (faulty < to && (faults.get(faulty) ?? null) === null) faulty += 1;
+  if (faulty === to && isStorable(bytes)) {
     if (!hasQuote(bytes, parsing.grammar)) return splitRecords(block, from, to, parsing);
     const records = readCsv(csvBytes(block, from, to, parsing), parsing.options);
     if (!isCsvFault(records) && records.length === to - from) return records;
@@ -138,11 +139,8 @@ const parseRecord = (block: RecordBlock, index: number, parsing: Parsing): Parse
   return code === undefined || isFaulty(record) ? record : faultOf(code);
 };
 
-export interface RecordParser {
-  /** Records [from, to) of a block, in order. */
-  readonly parseRecords: (block: RecordBlock, from: number, to: number) => readonly ParsedRecord[];
-  readonly parseRecord: (block: RecordBlock, index: number) => ParsedRecord;
-}
+/** Records [from, to) of a block, in order. */
+export type RecordParser = (block: RecordBlock, from: number, to: number) => readonly ParsedRecord[];
 
 /** Makes the parser of a table for files with this header and these line ends. */
 export const createRecordParser = (
@@ -159,8 +157,5 @@ export const createRecordParser = (
     options: csvOptions(dialect, grammar),
     rewrite: csvRewriter(dialect, grammar),
   };
-  return {
-    parseRecords: (block, from, to) => parseRecords(block, from, to, parsing),
-    parseRecord: (block, index) => parseRecord(block, index, parsing),
-  };
+  return (block, from, to) => parseRecords(block, from, to, parsing);
 };

@@ -31,16 +31,10 @@ vi.mock('../../src/format/split/record-end.ts', async (original) => {
 vi.mock('../../src/format/record-judge.ts', async (original) => {
   const real = await original<typeof Judges>();
   const createRecordJudge: typeof real.createRecordJudge = (...parameters) => {
-    const { judgeAlone, judgeBlock } = real.createRecordJudge(...parameters);
-    return {
-      judgeAlone: (...record) => {
-        left.judged += 1;
-        return judgeAlone(...record);
-      },
-      judgeBlock: (block, take) => {
-        left.judged += block.spans.starts.length;
-        judgeBlock(block, take);
-      },
+    const judge = real.createRecordJudge(...parameters);
+    return (block, from, to, take) => {
+      left.judged += to - from;
+      judge(block, from, to, take);
     };
   };
   return { ...real, createRecordJudge };

@@ -12,6 +12,7 @@ import { typeOf } from '../column-types/registry.ts';
 import type { Decoder } from '../decoder.ts';
 import { createRecordFilter } from '../record-filter.ts';
 import { neededHeaders } from '../header.ts';
+import { grammarOf } from '../split/grammar.ts';
 import { createRecordJudge, filtered, rejectOf, type Judgement } from '../record-judge.ts';
 import type { Faulty } from '../record-parser.ts';
 import { createRowBytes, putInt16, putNull, reserve, type RowBytes } from '../binary/row-bytes.ts';
@@ -21,9 +22,7 @@ import { createTextEncoder, encoderOf } from './text-encoder.ts';
 import { windowsOf } from './windows.ts';
 
 /** Why a table is not for the compiled decoder, as the end of a sentence; undefined when it is. */
-export const compiledObstacle = ({ format, columns }: SourceTableSpec): string | undefined => {
-  const { delimiter } = format.dialect;
-  if (delimiter.length > 1 || delimiter.charCodeAt(0) > 0x7f) return 'its delimiter is more than one byte';
+export const compiledObstacle = ({ columns }: SourceTableSpec): string | undefined => {
   const other = columns.find((column) => typeOf(column).encode === serverReads);
   return other && `column ${other.name} is of type ${typeOf(other).sql(other.options)}`;
 };
@@ -54,7 +53,7 @@ const createRowTable = (table: SourceTableSpec, header: readonly string[]): RowT
   const fields: string[] = header.map(() => '');
   return {
     plan,
-    delimiter: dialect.delimiter.charCodeAt(0),
+    delimiter: Buffer.from(dialect.delimiter),
     trim: dialect.trim,
     between: header.length - 1,
     columns: table.columns.length,
@@ -79,10 +78,9 @@ export const createCompiledDecoder = (
   file: string,
   lineEnd: LineEnd,
 ): Decoder => {
-  const { quote: quoteText, escape } = table.format.dialect;
-  const quote = quoteText?.charCodeAt(0) ?? -1;
-  /** What is escaped by anything but doubling is understood by csv-parse only. */
-  const isForeign = quoteText !== null && escape !== quoteText;
+  const { quote, escape } = grammarOf(table.format.dialect, header.length, lineEnd);
+  /** Within quotes, what escapes by anything but doubling is understood by csv-parse only. */
+  const foreignEscape = escape === quote ? -1 : escape;
   const judge = createRecordJudge(table, header, file, lineEnd);
   const rowTable = createRowTable(table, header);
   const encodeRow = createRowEncoder(table);
@@ -101,20 +99,16 @@ export const createCompiledDecoder = (
         copied += 1;
       } else rejects.push(rejectOf(block, index, judgement as Faulty));
     };
-    const judgeAlone = (index: number): void => take(judge.judgeAlone(block, index), index);
-    const encodeAll = (): void => {
-      beginRows(rowTable, quote !== -1 && bytes.includes(quote) ? quote : -1);
-      for (const { from, to } of windowsOf(block)) {
-        if (to === from) judgeAlone(from);
-        else
-          for (const part of encodeWindow(block, from, to, out)) {
-            copied += part.copied;
-            if (part.isUnsure) judgeAlone(part.next);
-          }
-      }
-    };
-    if (isForeign && bytes.includes(quote)) judge.judgeBlock(block, take);
-    else encodeAll();
+    const hasQuote = quote !== -1 && bytes.includes(quote);
+    beginRows(rowTable, hasQuote ? quote : -1);
+    for (const { from, to, isFit } of windowsOf(block, hasQuote ? foreignEscape : -1)) {
+      if (!isFit) judge(block, from, to, take);
+      else
+        for (const part of encodeWindow(block, from, to, out)) {
+          copied += part.copied;
+          if (part.isUnsure) judge(block, part.next, part.next + 1, take);
+        }
+    }
     const rejected = rejects.length;
     const counts = { records, copied, rejected, filtered: records - copied - rejected };
     return { copyBytes: out.bytes.subarray(0, out.at), counts, rejects };

@@ -23,6 +23,7 @@ export interface RowPlan {
   /** At `planAt`; begins with the slots. */
   readonly bytes: Buffer;
   readonly slotsEnd: number;
+  readonly delimiterAt: number;
   readonly columnsAt: number;
   readonly columnsEnd: number;
   /** Names of the headers in the slots. */
@@ -209,6 +210,7 @@ export const createRowPlan = (
     slots.writeInt32LE(4 * header.indexOf(name), slot.bytes * index + slot.place),
   );
   const writer: PlanWriter = { parts: [], end: columnsEnd };
+  const delimiterAt = place(writer, Buffer.from(format.dialect.delimiter));
   const slotAddress = (name: string): number => planAt + slot.bytes * slotNames.indexOf(name);
   const made = columns.map((spec, index) => bytesOf(writer, spec, index, format.dialect.nulls, slotAddress));
   const used = columns.flatMap(({ headers }) => headers);
@@ -216,6 +218,7 @@ export const createRowPlan = (
   return {
     bytes: Buffer.concat([slots, ...made.map(({ bytes }) => bytes), ...writer.parts, Buffer.alloc(overrun)]),
     slotsEnd,
+    delimiterAt,
     columnsAt: slotsEnd,
     columnsEnd,
     slotNames,

@@ -27,7 +27,7 @@ import { textBetween, textWindow, type TextWindow } from './window-text.ts';
 /** A table as the routine needs it. */
 export interface RowTable {
   readonly plan: RowPlan;
-  readonly delimiter: number;
+  readonly delimiter: Buffer;
   readonly trim: Dialect['trim'];
   /** Delimiters of a record. */
   readonly between: number;
@@ -142,7 +142,9 @@ export const beginRows = (table: RowTable, quote: number): void => {
     // The routine stores the lower byte first.
     setState(state.rowHead, ((table.columns & 0xff) << 8) | (table.columns >> 8));
     setState(state.filter, Number(table.isWanted !== undefined));
-    setState(state.delimiter, table.delimiter);
+    setState(state.delimiter, table.delimiter[0]!);
+    setState(state.delimiterAt, plan.delimiterAt);
+    setState(state.delimiterBytes, table.delimiter.length);
   }
   setState(state.quote, quote);
   // Without quotes, all of a field is outside of them.

@@ -5,10 +5,12 @@ import type { RecordBlock } from '../split/record-blocks.ts';
 import { recordBytes } from '../record-parser.ts';
 import { windowBytes } from '../encoder/memory.ts';
 
-/** Records [from, to) are for the routine; when `to` is `from`, that record is for the judge. */
+/** Records [from, to) of a block. */
 export interface Window {
   readonly from: number;
   readonly to: number;
+  /** False: they are for the judge. */
+  readonly isFit: boolean;
 }
 
 /** CRLF. */
@@ -16,23 +18,45 @@ const newlineBytesMax = 2;
 
 const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
-/** Yields the records of a block in order: without a fault, of whole characters, one after the other, and not too many. */
-export function* windowsOf(block: RecordBlock): Generator<Window, void> {
+/** Says of one record after the other whether a byte is in it; -1: in none. */
+const holds = (
+  { bytes, spans: { starts, ends } }: RecordBlock,
+  byte: number,
+): ((index: number) => boolean) => {
+  let at = byte === -1 ? -1 : bytes.indexOf(byte);
+  return (index) => {
+    if (at !== -1 && at < starts[index]!) at = bytes.indexOf(byte, starts[index]);
+    return at !== -1 && at < ends[index]!;
+  };
+};
+
+/**
+ * Yields the records of a block in order. Those that are fit are without a fault and without a byte that escapes, of whole
+ * characters, one after the other, and not too many.
+ */
+export function* windowsOf(block: RecordBlock, escape: number): Generator<Window, void> {
   const { starts, ends, faults } = block.spans;
   const records = starts.length;
   const isAllText = isText(block.bytes);
+  const hasEscape = holds(block, escape);
   const isFit = (index: number): boolean =>
-    !faults.has(index) && (isAllText || isText(recordBytes(block, index)));
+    !faults.has(index) && !hasEscape(index) && (isAllText || isText(recordBytes(block, index)));
   /** A comment may stand before the record, with quotes that are none. */
   const isBehindGap = (index: number): boolean => starts[index]! - ends[index - 1]! > newlineBytesMax;
   for (let from = 0; from < records;) {
+    const isLong = (to: number): boolean => ends[to]! - starts[from]! >= windowBytes;
     let to = from;
     // Fewer bytes than fit: the lists hold as many records, and each but the last has its newline.
-    while (to < records && ends[to]! - starts[from]! < windowBytes && isFit(to)) {
+    while (to < records && !isLong(to) && isFit(to)) {
       to += 1;
       if (to < records && isBehindGap(to)) break;
     }
-    yield { from, to };
-    from = Math.max(to, from + 1);
+    const isForRoutine = to > from;
+    // Those that escape follow each other, and are cheaper together.
+    if (!isForRoutine)
+      do to += 1;
+      while (to < records && hasEscape(to));
+    yield { from, to, isFit: isForRoutine };
+    from = to;
   }
 }

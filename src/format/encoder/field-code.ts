@@ -84,6 +84,7 @@ export const placeFields = functionOf(
     quote: 'i32',
     last: 'i32',
     place: 'i32',
+    width: 'i32',
     from: 'i32',
     to: 'i32',
     innerFrom: 'i32',
@@ -106,6 +107,7 @@ export const placeFields = functionOf(
       v.slotsEnd.set(flag(state.slotsEnd)),
       v.quote.set(flag(state.quote)),
       v.last.set(flag(state.between)),
+      v.width.set(flag(state.delimiterBytes)),
       loopWhile(
         i32.lt(v.slot.get, v.slotsEnd.get),
         v.place.set(i32.load(v.slot.get, slot.place)),
@@ -113,7 +115,7 @@ export const placeFields = functionOf(
         when(
           v.place.get,
           v.from.set(
-            i32.add(i32.load(i32.sub(i32.add(v.first.get, v.place.get), i32.const(4))), i32.const(1)),
+            i32.add(i32.load(i32.sub(i32.add(v.first.get, v.place.get), i32.const(4))), v.width.get),
           ),
         ),
         v.to.set(v.end.get),

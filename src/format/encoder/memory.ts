@@ -35,11 +35,14 @@ export const state = {
   /** 0 or 1. */
   trim: 56,
   filter: 60,
+  /** The first byte. */
   delimiter: 64,
   /** -1: the block holds none. */
   quote: 68,
   /** 0 or 1, like `trim`, which also looks within quotes. */
   trimOutside: 72,
+  delimiterAt: 76,
+  delimiterBytes: 80,
 };
 
 /** What the host says of a record. */

@@ -21,6 +21,7 @@ import { encodeColumn } from './column-code.ts';
 import { countDays, readDigits, readTwo, scanDay } from './day-code.ts';
 import { scanDecimal } from './numbers/decimal-code.ts';
 import { nearestDouble, scanDouble, scanFloat } from './numbers/float-code.ts';
+import { keepDelimiters } from './delimiter-code.ts';
 import { findToken, placeFields, takeOffDoubles } from './field-code.ts';
 import { readJson } from './json/json-code.ts';
 import { afterNumber, afterString } from './json/part-code.ts';
@@ -81,6 +82,7 @@ export const encoderModule = {
     afterString,
     afterNumber,
     readJson,
+    keepDelimiters,
     takeOffDoubles,
     placeFields,
     findToken,

@@ -57,6 +57,10 @@ const listFields = (v: Variables, call: Call): Code =>
       state.listEnd,
       call('scanFields', i32.const(textAt), v.textEnd.get, flag(state.delimiter), flag(state.quote)),
     ),
+    when(
+      i32.gt(flag(state.delimiterBytes), i32.const(1)),
+      set(state.listEnd, call('keepDelimiters', flag(state.listEnd))),
+    ),
   );
 
 /** Finds the record's delimiters: as many as there should be, no more and no fewer. */

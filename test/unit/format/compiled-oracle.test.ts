@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { compiledObstacle, createCompiledDecoder } from '../../../src/format/compiled/compiled-decoder.ts';
+import { windowsOf } from '../../../src/format/compiled/windows.ts';
 import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
 import { oneOf, present, when } from '../../../src/pipeline/declare/filter.ts';
@@ -88,6 +89,17 @@ const dialects = [
   { comment: 'a', nulls: [''] },
 ];
 
+/** Delimiters of several bytes: of one character twice, which may stand in a row, beyond ASCII, and with blanks. */
+const longDelimiters = [
+  { delimiter: '||', trim: true, nulls: ['', 'M'] },
+  { delimiter: '§', nulls: [''] },
+  { delimiter: '|~|', quotes: 'lenient' as const },
+  { delimiter: ' | ', trim: true, nulls: [''] },
+  { delimiter: ' | ', trim: 'outside' as const, nulls: [''] },
+  { delimiter: 'aXa', quote: null, nulls: [''] },
+  { delimiter: '||', escape: '\\', nulls: ['', 'M'] },
+];
+
 describe('compiled and record decoder', () => {
   it.each(
     dialects.flatMap((options) => [
@@ -108,6 +120,49 @@ describe('compiled and record decoder', () => {
           expect(outcomeOf(await blocksOf(cutAt(file, cut), split), decode)).toEqual(expected);
       }),
       { numRuns: 400 },
+    );
+  });
+});
+
+describe('compiled and record decoder of delimiters of several bytes', () => {
+  /** Fields with parts of delimiters in them, and with escapes. */
+  const hostile = fc
+    .array(fc.constantFrom('|', '~', 'a', 'X', ' ', '\xc2', '\xa7', '\\"', '\\', 'x'), { maxLength: 4 })
+    .map((parts) => parts.join(''));
+  const field = fc.oneof(
+    { weight: 3, arbitrary: fields },
+    hostile,
+    hostile.map((text) => `"${text}"`),
+  );
+
+  it.each(longDelimiters)('%j', async (options) => {
+    const table = tableOf(options, { columns, filter: [] });
+    const split = createSplitter(table.format.dialect, header.length, 'lf');
+    const lists = fc.array(fc.array(field, { minLength: 4, maxLength: 4 }), { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(lists, fc.nat(300), async (records, place) => {
+        const file = Buffer.from(records.map((record) => `${record.join(options.delimiter)}\n`).join(''));
+        const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
+        expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'))).toEqual(
+          outcomeOf(blocks, binaryRecordDecoder(table, header)),
+        );
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('leaves an unescaped file with another escape to the routine, and records that escape to the judge', async () => {
+    const table = tableOf({ escape: '\\' }, { columns: { a: column.text('a'), b: column.text('b') } });
+    const file = Buffer.from('"1","b, c"\n"2","a \\"quoted\\" b"\n3,"x\\\\"\n"4","d"\n');
+    const blocks = await blocksOf([file], createSplitter(table.format.dialect, 2, 'lf'));
+    const windows = [...windowsOf(blocks[0]!, 92)].map(({ from, to, isFit }) => [from, to, isFit]);
+    expect(windows).toEqual([
+      [0, 1, true],
+      [1, 3, false],
+      [3, 4, true],
+    ]);
+    expect(outcomeOf(blocks, createCompiledDecoder(table, ['a', 'b'], 'f', 'lf'))).toEqual(
+      outcomeOf(blocks, binaryRecordDecoder(table, ['a', 'b'])),
     );
   });
 });
@@ -295,7 +350,7 @@ describe('compiled and record decoder of a long file', () => {
 describe('compiledObstacle', () => {
   it.each([
     [{}, { a: column.text('a') }, undefined],
-    [{ delimiter: '||' }, { a: column.text('a') }, 'its delimiter is more than one byte'],
+    [{ delimiter: '||' }, { a: column.text('a') }, undefined],
     [{ escape: '\\' }, { a: column.text('a') }, undefined],
     [{ comment: '#' }, { a: column.text('a') }, undefined],
     [{}, { a: column.of('inet', 'a') }, 'column a is of type inet'],

@@ -58,6 +58,8 @@ const putPlan = (columns: Readonly<Record<string, AnyColumn>>, options: object =
   set(state.slotsEnd, plan.slotsEnd);
   set(state.columnsAt, plan.columnsAt);
   set(state.columnsEnd, plan.columnsEnd);
+  set(state.delimiterAt, plan.delimiterAt);
+  set(state.delimiterBytes, 1);
   return plan;
 };
 
@@ -769,6 +771,24 @@ const placeRecord = (text: string, quote: number, trim: 'whole' | 'outside' | 'n
     return memory.toString('utf8', get(at + slot.start), get(at + slot.end));
   });
 };
+
+it.each([
+  { text: 'a||b||c', delimiter: '||', places: [1, 4] },
+  { text: 'a|b|||c||', delimiter: '||', places: [3, 7] },
+  { text: '||||', delimiter: '||', places: [0, 2] },
+  { text: 'é§\u00a0§x', delimiter: '§', places: [2, 6] },
+  { text: 'abababa', delimiter: 'aba', places: [0, 4] },
+  { text: 'a|', delimiter: '|~|', places: [] },
+])('keepDelimiters finds "$delimiter" in $text', ({ text, delimiter, places }) => {
+  const plan = putPlan({ a: columnOf.text('a') }, { delimiter });
+  set(state.delimiterBytes, Buffer.byteLength(delimiter));
+  expect(plan.delimiterAt).toBeGreaterThan(planAt);
+  const listEnd = routines.scanFields(...putText(text), Buffer.from(delimiter)[0]!, -1);
+  const end = routines.keepDelimiters(listEnd);
+  const kept = Array.from({ length: (end - delimitersAt) / 4 }, (_, index) => get(delimitersAt + 4 * index));
+  expect(kept.map((address) => address - textAt)).toEqual(places);
+  expect(get(end)).toBe(0x7fffffff);
+});
 
 describe('scanFields and placeFields', () => {
   it.each([
