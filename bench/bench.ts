@@ -74,7 +74,7 @@ const readNames = (
   return names;
 };
 
-/** Records and rounds of each mode unless told otherwise. */
+/** Records and rounds of each mode by default. */
 const sizes = {
   parts: { records: '2000000', rounds: '5' },
   shapes: { records: '500000', rounds: '5' },
@@ -138,7 +138,7 @@ const describeFiles = (bench: Bench) =>
       files.map(({ path, ...file }) => ({ dataset: basename(directory), name: basename(path), ...file })),
     );
 
-/** What a mode measured, as it stands in the JSON. */
+/** What a mode measured, as the JSON has it. */
 interface Report {
   readonly parts?: readonly PartReport[];
   readonly targets?: readonly TargetReport[];

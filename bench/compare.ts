@@ -14,7 +14,7 @@ export interface Side {
   readonly run: () => Promise<Usage>;
   /** Queries that give the rows it made; rows under one name must be the same on all sides of as many records. */
   readonly results: Readonly<Record<string, string>>;
-  /** Statements that put back what was there before it, run before and behind each turn. */
+  /** Statements that restore the state before it, run before and after each turn. */
   readonly reset: string;
 }
 
@@ -23,7 +23,7 @@ export interface SideReport extends Pick<Side, 'name' | 'records'> {
   readonly rounds: readonly Usage[];
 }
 
-/** One comparison, as it stands in the JSON and the table. */
+/** One comparison, as the JSON and the table have it. */
 export interface PartReport {
   readonly part: string;
   readonly title: string;

@@ -58,7 +58,7 @@ interface Moment {
   readonly server: number;
 }
 
-/** CPU used until the load step began, and until the next one did: told by the events of the run. */
+/** CPU used until the load step began, and until the next one did: from the events of the run. */
 const followLoad = (server: BenchServer) => {
   const moments: Moment[] = [];
   return {
@@ -88,7 +88,7 @@ export const runEtl = async (server: BenchServer, job: EtlJob): Promise<EtlRun> 
   const [begin, end] = moments;
   const steps = Object.fromEntries((result?.steps ?? []).map(({ step, seconds }) => [step, seconds]));
   if (steps['load'] === undefined || begin === undefined || end === undefined)
-    throw new Error('etl run has told of no load step');
+    throw new Error('etl run has reported no load step');
   return {
     whole: { ...whole, steps },
     load: {

@@ -1,5 +1,5 @@
 // National hourly files as NOAA ships them: the records of one station in data/noaa repeated over the real station numbers, so
-// that every (wban, date, time) stands there once.
+// that every (wban, date, time) occurs once.
 
 import { readFileSync } from 'node:fs';
 import { readNoaaMonths } from '../test/helpers/noaa-files.ts';

@@ -1,4 +1,4 @@
-// What processes cost, as Linux tells it in /proc: CPU seconds of a tree of processes, and its peak of resident memory.
+// The cost of processes, from Linux's /proc: CPU seconds of a tree of processes, and its peak of resident memory.
 
 import { readdirSync, readFileSync } from 'node:fs';
 

@@ -39,7 +39,7 @@ const psqlVersion = async (): Promise<string | undefined> => {
   }
 };
 
-/** psql of this machine, or what stands in for it. */
+/** psql of this machine, or its replacement. */
 export const openSessions = async (url: string): Promise<SessionRunner> => {
   const version = await psqlVersion();
   const runSession = async (session: Session): Promise<void> => {

@@ -15,7 +15,7 @@ import { withServer } from './server.ts';
 
 type Reading = (client: pg.Client, table: () => string) => Promise<void>;
 
-/** Reads until it is told to stop; returns the longest that one reading took, in milliseconds. */
+/** Reads until it is asked to stop; returns the longest time of one read, in milliseconds. */
 const startReader = (url: string, tables: number, read: Reading) => {
   let isReading = true;
   let longest = 0;

@@ -20,7 +20,7 @@ export interface Spelling {
   readonly name: string;
   /** The column of this header. */
   readonly column: (header: string) => object;
-  /** A field as it stands in the file. */
+  /** A field as the file has it. */
   readonly field: (random: Random) => string;
 }
 

@@ -9,7 +9,7 @@ const files = 8;
 /** Of `--records`: 0.1, 1 and 5 million by default, and 26 million with --large. */
 const shares = { small: 0.05, medium: 0.5, big: 2.5, large: 13 } as const;
 
-/** The largest size is loaded with two workers only: with the others it would tell nothing new in an hour. */
+/** The largest size is loaded with two workers only: with the others it would show nothing new in an hour. */
 const workersOf = (size: string): readonly number[] => (size === 'large' ? [2] : [1, 2, 4, 8]);
 
 /** Name of a side by its size and workers. */

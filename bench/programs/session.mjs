@@ -1,4 +1,4 @@
-// Stands in for psql where there is none: reads a session as JSON and runs it, handing files to COPY byte for byte.
+// Replaces psql where there is none: reads a session as JSON and runs it, handing files to COPY byte for byte.
 
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';

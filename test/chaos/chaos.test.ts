@@ -210,13 +210,14 @@ describe(`${seconds} seconds of random faults, seed ${seed}`, () => {
         expect(division).toEqual(expected(version())[table]!.records);
   });
 
-  it('every command ended as it was told to, or by an error that a fault explains', () =>
+  it('every command ended as it was asked to, or by an error that a fault explains', () =>
     expect(
       doors.flatMap(({ wrong }) => wrong),
       diary.join('\n'),
     ).toEqual([]));
 
-  it('workers ended only as they were told to', () => expect(fleet!.surprises, diary.join('\n')).toEqual([]));
+  it('workers ended only as they were asked to', () =>
+    expect(fleet!.surprises, diary.join('\n')).toEqual([]));
 
   it('nothing is left: no staging, no schema, no session, no lock, no process', async () => {
     // The server notices within two seconds that a connection was closed.

@@ -11,7 +11,7 @@ import { restarts } from '../helpers/fault-server.ts';
 
 const scene = useScene('directData');
 
-// Rows are not built, so there is no such point; and the others stand for neighbours that differ for staging only.
+// Rows are not built, so there is no such point; points that differ for staging only are left out.
 const skipped = new Set([
   'before the build schema is made',
   'before the rows are built',

@@ -1,4 +1,4 @@
-// Two runs of one pipeline at once: the second is refused and told who the first is; a dead one holds nobody up.
+// Two runs of one pipeline at once: the second is refused, and its error names the first; a dead one blocks nobody.
 
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';

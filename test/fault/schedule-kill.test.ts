@@ -54,8 +54,8 @@ const points: readonly Point[] = [
   point('the schedule is said to be enqueued', 'before', isEnqueued),
   point('that is committed', 'before', /^commit$/, isEnqueued),
   point('that is committed', 'after', /^commit$/, isEnqueued),
-  point('the schedule is told of the end', 'before', isTold),
-  point('the schedule is told of the end', 'after', isTold),
+  point('the schedule records the end', 'before', isTold),
+  point('the schedule records the end', 'after', isTold),
 ];
 
 const until = async (what: string, sql: string, values: readonly unknown[] = []): Promise<void> => {

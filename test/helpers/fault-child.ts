@@ -71,7 +71,7 @@ export const startEtl = ({ directory, url, chunkBytes, args = [] }: EtlOptions):
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   const ended = once(child, 'close').then(([code, signal]): Ended => {
     alive.delete(child);
-    // A killed process may leave half a line behind.
+    // A killed process may leave half a line.
     const lines: (RunEvent | ErrorLine)[] = out
       .split('\n')
       .filter(isWhole)

@@ -1,4 +1,4 @@
-// The scene of a fault test: a database of its own behind a proxy, and a proof that nothing is left behind.
+// The scene of a fault test: a database of its own behind a proxy, and a check that nothing is left over.
 
 import { afterEach, beforeEach, expect, inject } from 'vitest';
 import { killRest, startEtl, type Ended, type Etl } from './fault-child.ts';
@@ -78,7 +78,7 @@ export const useScene = (data: 'smallData' | 'directData' = 'smallData'): (() =>
     const rest = killRest();
     await scene?.close();
     scene = undefined;
-    expect(rest, 'processes left behind').toBe(0);
+    expect(rest, 'processes left over').toBe(0);
   });
   return () => scene!;
 };

@@ -1,6 +1,6 @@
 // Texts that would do harm if they were ever taken for anything but texts.
 
-/** Each would drop the table `victim`, end a statement or confuse whoever quotes or formats it. */
+/** Each would drop the table `victim`, end a statement, or confuse code that quotes or formats it. */
 export const hostileTexts: readonly string[] = [
   `'; drop table victim; --`,
   `"; drop table victim; --`,

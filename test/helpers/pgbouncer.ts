@@ -24,7 +24,7 @@ export interface PgBouncer {
 
 interface Given {
   readonly mode: PoolMode;
-  /** Of the server that it stands before: host, port, user and password. */
+  /** Of the server that it serves: host, port, user and password. */
   readonly serverUrl: string;
   /** Connections to the server for each database and user. */
   readonly poolSize?: number;

@@ -104,7 +104,7 @@ export const accountsOf = async (
   return { ...total, problems };
 };
 
-/** Each job that was decided on: everything that its schedule was told of it, and its runs in the ledger. */
+/** Each job that was decided on: every state that its schedule recorded for it, and its runs in the ledger. */
 export const jobsSql = `
   select job, array_agg(state order by id) as states,
       (select count(*)::int from etl.run r where r.job = j.job) as runs,

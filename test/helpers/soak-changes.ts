@@ -9,10 +9,10 @@ export interface Changes {
   readonly makeOne: () => Promise<void>;
   /** From now on files stay as they are. */
   readonly end: () => void;
-  /** Whether every pipeline has a run behind it that came after the last change of its files. */
+  /** Whether every pipeline has had a run since the last change of its files. */
   readonly areLoaded: () => Promise<boolean>;
   readonly count: number;
-  /** Runs behind which production was something else than the files. */
+  /** Runs after which production differed from the files. */
   readonly wrong: readonly string[];
   readonly expected: (pipeline: SoakPipeline) => Sums;
   readonly production: (pipeline: SoakPipeline) => Promise<Sums | undefined>;

@@ -34,7 +34,7 @@ const middle = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 export interface Growth {
-  /** Medians of the third behind the warm-up, and of the last third. */
+  /** Medians of the third after the warm-up, and of the last third. */
   readonly early: number;
   readonly late: number;
   /** What leaks has a floor that rises: the most of the one, the least of the other. */

@@ -30,7 +30,7 @@ export interface Fleet {
   /** From now on the youngest is left alone, so that what grows in it can be seen. */
   readonly spare: () => SoakWorker;
   readonly counts: Readonly<Record<'SIGKILL' | 'SIGTERM' | 'SIGSTOP', number>>;
-  /** What ended otherwise than it was told to. */
+  /** Workers that ended otherwise than they were asked to. */
   readonly surprises: readonly string[];
   /** Ends the disturbances; resolves when no worker is paused any more. */
   readonly calm: () => Promise<void>;
@@ -58,7 +58,7 @@ const parseLine = (line: string): Readonly<Record<string, unknown>>[] => {
   try {
     return [JSON.parse(line)];
   } catch {
-    // A killed process may leave half a line behind.
+    // A killed process may leave half a line.
     return [];
   }
 };
@@ -82,7 +82,7 @@ export const startFleet = (options: FleetOptions): Fleet => {
 
   const start = (): void => {
     started += 1;
-    // Files, so that no worker waits for whoever reads them.
+    // Files, so that no worker waits for a reader.
     const [out, err] = ['out', 'err'].map((name) => openSync(join(logs, `${started}.${name}`), 'w'));
     const child = spawn(process.execPath, [program, ...args], {
       cwd: directory,
@@ -95,7 +95,7 @@ export const startFleet = (options: FleetOptions): Fleet => {
     const worker = { child, pid: child.pid!, isPaused: false, read };
     workers.add(worker);
     child.once('exit', (code, signal) => {
-      // One that was told to end is no longer among the workers.
+      // One that was asked to end is no longer among the workers.
       if (!workers.delete(worker)) return;
       note(`worker ${worker.pid} ended by itself with ${code ?? signal}`);
       surprises.push(`worker ${worker.pid} ended by itself with ${code ?? signal}: ${worker.read('err')}`);

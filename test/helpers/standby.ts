@@ -24,7 +24,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** Copies a data directory while its server runs; the label tells the copy where recovery begins. */
+/** Copies a data directory while its server runs; the label says where the copy's recovery begins. */
 const copyDataDirectory = async (url: string, from: string, to: string, owner: Owner): Promise<string> =>
   withPg(url, async (client) => {
     // The session that starts a backup must be the one that ends it.

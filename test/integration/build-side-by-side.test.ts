@@ -108,7 +108,7 @@ describe('tables that do not need each other', () => {
     await database.query(`create role few login password 'few'`);
     await database.query(`alter database ${url.pathname.slice(1)} owner to few`);
     [url.username, url.password] = ['few', 'few'];
-    // Before the second session is asked for: an event is told in the midst of things, so that this must not wait. A session of
+    // Before the second session is asked for: events are sent synchronously, so this must not wait. A session of
     // the load that is ending may be counted here or not, and counts towards the limit until it is gone. They are fewer than
     // the sessions that are left, and both together are fewer than the sessions that are asked for.
     const [left, sessions] = [8, 16];

@@ -41,8 +41,8 @@ interface PreparedFile {
   readonly load: FileLoad;
   readonly file: SourceFile;
   readonly staging: string;
-  /** Sum of what the load was told was decoded. */
-  readonly told: () => Counts & { readonly bytes: number };
+  /** Sum of the counts that the load reported as decoded. */
+  readonly reported: () => Counts & { readonly bytes: number };
 }
 
 const planIn = async (directory: string, { path, content, options = {}, columns }: ChunkFile) => {
@@ -86,7 +86,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     planned.table,
     planned.staging,
   );
-  const told = { bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
+  const reported = { bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
   const load: FileLoad = {
     client,
     file,
@@ -104,11 +104,18 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     rejectsMax: given.rejectsMax ?? rejectsPerChunkMax,
     breakOff: new AbortController().signal,
     onDecoded: (bytes, counts) => {
-      told.bytes += bytes;
-      for (const key of ['records', 'copied', 'rejected', 'filtered'] as const) told[key] += counts[key];
+      reported.bytes += bytes;
+      for (const key of ['records', 'copied', 'rejected', 'filtered'] as const) reported[key] += counts[key];
     },
   };
-  return { pipeline: spec.name, client, load, file, staging: stagingTable(spec.name, 't'), told: () => told };
+  return {
+    pipeline: spec.name,
+    client,
+    load,
+    file,
+    staging: stagingTable(spec.name, 't'),
+    reported: () => reported,
+  };
 };
 
 /** Prepares a file for the length of `use`. */

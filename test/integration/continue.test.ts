@@ -127,7 +127,7 @@ describe('staging of tables that the pipeline no longer has', () => {
       'goes_on_too__t',
       'goes_on_too__u',
     ]);
-    // What is the user's, and what an unfinished run goes on with, are told apart.
+    // Tables of the user and tables that an unfinished run needs are distinguished.
     const io = fakeIo({ env: { DATABASE_URL: database.url } });
     await main(['doctor', '--json'], io);
     expect(io.stdout.text).toContain('"name":"stale staging","value":"1 table"');

@@ -171,7 +171,7 @@ describe('a first start', () => {
     await rm(etl);
   });
 
-  it('that PostgreSQL refuses tells why', async () => {
+  it('that PostgreSQL refuses reports the reason', async () => {
     await expect(startEmbedded(etl, { settings: { shared_buffers: 'plenty' } })).rejects.toMatchObject({
       code: 'ETL_EMBEDDED_START',
       message: expect.stringContaining('invalid value for parameter "shared_buffers": "plenty"'),

@@ -56,7 +56,7 @@ describe('a run that is started over HTTP', () => {
   let events = '';
   let sent: Sent[] = [];
 
-  it('tells a viewer everything from its beginning to its end', async () => {
+  it('sends a viewer all events from its beginning to its end', async () => {
     events = (await post('noaa')).body.events!;
     sent = await readEvents(events);
     const kinds = sent.map(({ event }) => event);
@@ -71,12 +71,12 @@ describe('a run that is started over HTTP', () => {
     expect(rows).toEqual([{ n: 5276 }]);
   });
 
-  it('tells a viewer who comes back what is left', async () => {
+  it('sends a viewer who comes back the remaining events', async () => {
     const seen = sent.at(-3)!.id;
     expect(await readEvents(events, { 'last-event-id': String(seen) })).toEqual(sent.slice(-2));
   });
 
-  it('tells two viewers the same', async () => {
+  it('sends two viewers the same', async () => {
     const [one, other] = await Promise.all([readEvents(events), readEvents(events)]);
     expect(one).toEqual(other);
   });
@@ -90,7 +90,7 @@ it('the page offers the pipeline and follows its events', async () => {
   expect(page).toMatch(/<button>noaa<\/button>[^]*new EventSource\(/);
 });
 
-it('of two runs of one pipeline the second is refused, and its viewer told why', async () => {
+it('of two runs of one pipeline the second is refused, and its viewer sees the code', async () => {
   await database.query('drop table noaa.daily');
   const started = await Promise.all([post('noaa'), post('noaa')]);
   const ends = await Promise.all(started.map(async ({ body }) => (await readEvents(body.events!)).at(-2)!));
@@ -110,7 +110,7 @@ it('a run that is stopped says so', async () => {
   });
 });
 
-it('a signal ends its runs, tells their viewers, and then the service', async () => {
+it('a signal ends its runs, with an event for their viewers, and then the service', async () => {
   const { body } = await post('noaa');
   const viewing = readEvents(body.events!);
   const exited = once(service, 'exit');

@@ -1,4 +1,4 @@
-// Two coordinators of one run, one after the other: whoever still loads for the first one stops, and harms nothing.
+// Two coordinators of one run, one after the other: a process that still loads for the first one stops, and harms nothing.
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { adoptRun } from '../../src/checkpoint/take-over.ts';

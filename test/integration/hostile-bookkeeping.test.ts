@@ -273,7 +273,7 @@ describe('as superuser', () => {
         create trigger spy before insert on etl_staging.hostile__t for each row execute function spy.note_row()`,
       says: 'table etl_staging.hostile__t belongs to mallory_',
     },
-  ])('$plant is refused to whoever runs or joins that pipeline', async ({ sql, says }) => {
+  ])('with $plant, running or joining that pipeline is refused', async ({ sql, says }) => {
     const { asAdmin, asStranger, etl, stranger, url, wasRun } = database;
     await makeAs(url);
     await asAdmin(`grant usage, create on schema etl_staging to ${stranger}`);

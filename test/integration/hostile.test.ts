@@ -99,7 +99,7 @@ describe('file names and values', () => {
     expect(await ask('select word from named.words order by n')).toEqual(values);
   });
 
-  it('stand in the ledger as they are', async () => {
+  it('are in the ledger unchanged', async () => {
     const names = await ask<string>('select name from etl.source_file where table_name = $1', ['words']);
     expect(names.toSorted()).toEqual(fileNames.map((name) => `named/${name}`).toSorted());
   });
@@ -275,7 +275,7 @@ describe('parameters', () => {
     return (await ask<{ words: string[] }>('select params from etl.run where id = $1', [runId]))[0]!.words;
   };
 
-  it('stand in the ledger as they are', async () => expect(await stored(hostileTexts)).toEqual(hostileTexts));
+  it('are in the ledger unchanged', async () => expect(await stored(hostileTexts)).toEqual(hostileTexts));
 
   it('that cannot be stored are stored with what can be', async () =>
     expect(await stored([unstorable])).toEqual(['nul \\x00, lone \ufffd and \ufffd']));

@@ -13,7 +13,7 @@ const page = 'docs/reference/library.md';
 const files = useFiles();
 const database = useDatabase();
 
-/** Blocks that begin with their name as a comment, and the block of output behind a program. */
+/** Blocks that begin with their name as a comment, and the block of output after a program. */
 const examples = [
   ...readProjectFile(page).matchAll(
     /^```(ts|sql|csv)\n(?:\/\/|--|#) (\S+)\n([^]*?)\n```\n(?:\n```text\n([^]*?)\n```)?/gm,

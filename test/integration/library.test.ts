@@ -142,9 +142,9 @@ describe('an option', () => {
   it('connection: with a URL that is none is refused without its password', async () => {
     const connection = { connectionString: 'postgres://me:sesame@[bad/x' };
     const error = await run({ databaseUrl: undefined, connection });
-    expect({ code: error.code, told: JSON.stringify(error) + error.stack }).toEqual({
+    expect({ code: error.code, text: JSON.stringify(error) + error.stack }).toEqual({
       code: 'ETL_USAGE',
-      told: expect.not.stringContaining('sesame'),
+      text: expect.not.stringContaining('sesame'),
     });
   });
 });

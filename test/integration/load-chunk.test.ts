@@ -109,12 +109,12 @@ describe('loadChunk', () => {
         [prepared.file.id],
       );
       expect(rows).toEqual([{ byte_end: Buffer.byteLength(content), records: 7, copied: 5 }]);
-      expect(prepared.told()).toMatchObject({ records: 7, copied: 5, rejected: 2 });
+      expect(prepared.reported()).toMatchObject({ records: 7, copied: 5, rejected: 2 });
     });
   });
 
   it.each([1, 2, 3, 7])(
-    'a chunk ends at its reject number %i, whoever refused it, and nothing is lost',
+    'a chunk ends at its reject number %i, whether we or the server refused it, and nothing is lost',
     async (rejectsMax) => {
       const content = 'id,value\n\nx,8\n2,8\n3,7\n\ny,"8\n"z,8\n4,8\n5,7\n6,9\n7,8\n\n';
       const columns = { id: column.integer('id'), value: column.of('public.even', 'value') };
@@ -141,7 +141,7 @@ describe('loadChunk', () => {
         );
         expect(rows).toEqual([{ most: Math.min(6, rejectsMax) }]);
         const bytes = prepared.file.bytes - prepared.file.dataByte;
-        expect(prepared.told()).toEqual({ bytes, records: 9, copied: 3, rejected: 6, filtered: 0 });
+        expect(prepared.reported()).toEqual({ bytes, records: 9, copied: 3, rejected: 6, filtered: 0 });
       });
     },
   );
@@ -203,15 +203,15 @@ describe('loadChunk', () => {
 
   it('a file that became shorter: ETL_SOURCE_CHANGED, and nothing of the chunk is kept', async () => {
     await withChunkFile(database.url, { content: 'id,note\n1,a\n', columns: typed }, async (prepared) => {
-      const { load, file, client, told } = prepared;
+      const { load, file, client, reported } = prepared;
       await truncate(file.location, file.dataByte);
       await expect(loadChunk(load, startOf(file))).rejects.toMatchObject({ code: 'ETL_SOURCE_CHANGED' });
       expect((await client.query('select 1 from etl.chunk where file_id = $1', [file.id])).rows).toEqual([]);
-      expect(told()).toEqual({ bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 });
+      expect(reported()).toEqual({ bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 });
     });
   });
 
-  it('a function that throws in mid-COPY leaves the connection usable and nothing behind', async () => {
+  it('a function that throws in mid-COPY leaves the connection usable and nothing else', async () => {
     const columns = {
       id: column.integer('id').check((id) => {
         if (id === 5000) throw new RangeError('it broke');
@@ -228,7 +228,7 @@ describe('loadChunk', () => {
         details: { line: 5002 },
       });
       expect(await stagingRows(prepared)).toEqual([]);
-      expect(prepared.told()).toMatchObject({ bytes: 0, records: 0 });
+      expect(prepared.reported()).toMatchObject({ bytes: 0, records: 0 });
     });
   });
 });
@@ -331,8 +331,8 @@ describe('a chunk that the server refuses', () => {
             if (name !== undefined) expect(reject.column).toBe(name);
             expect(reject.raw.startsWith(`${reject.line}`)).toBe(true);
           }
-          const total = prepared.told().records;
-          expect(prepared.told()).toMatchObject({ copied: total - bad.length, rejected: bad.length });
+          const total = prepared.reported().records;
+          expect(prepared.reported()).toMatchObject({ copied: total - bad.length, rejected: bad.length });
           const lines = (await stagingRows(prepared)).map(([id]) => Number.parseInt(id as string, 10));
           const good = Array.from({ length: total }, (_, index) => index + 2).filter(
             (line) => !bad.includes(line),
@@ -342,7 +342,7 @@ describe('a chunk that the server refuses', () => {
     },
   );
 
-  it('bad records of ours and of the server stand in the order of the file', async () => {
+  it('records that we or the server refuse are kept in the order of the file', async () => {
     const content = 'id,value\nx,8\n2,7\n3,8\ny,7\n4,9\n';
     const columns = { id: column.integer('id'), value: column.of('public.even', 'value') };
     await withChunkFile(database.url, { content, columns }, async (prepared) => {
@@ -353,7 +353,7 @@ describe('a chunk that the server refuses', () => {
         '5 type',
         '6 server',
       ]);
-      expect(prepared.told()).toMatchObject({ records: 5, copied: 1, rejected: 4 });
+      expect(prepared.reported()).toMatchObject({ records: 5, copied: 1, rejected: 4 });
     });
   });
 });

@@ -306,7 +306,7 @@ describe('the same files landed verbatim', () => {
 });
 
 describe('a second run', () => {
-  it('does nothing when files and definition are the same, and says which run stands', async () => {
+  it('does nothing when files and definition are the same, and names the run that published them', async () => {
     const second = await runPipeline(noaa, { ...run, databaseUrl: database.url });
     expect(second).toMatchObject({ outcome: 'unchanged', runId: result.runId, tables: result.tables });
   });

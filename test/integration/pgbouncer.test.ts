@@ -45,7 +45,7 @@ const run = async (databaseUrl?: string, options: RunOptions = {}) => {
   return runPipeline(pipeline, { ...common, ...(databaseUrl !== undefined && { databaseUrl }), ...options });
 };
 
-/** Locks that last as long as a session, whoever has it. */
+/** Locks that last as long as a session, of any session. */
 const sessionLocks = async (): Promise<unknown> =>
   (
     await database.query(

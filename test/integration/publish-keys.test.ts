@@ -43,7 +43,7 @@ const run = (change?: object, options: object = {}) =>
     ...options,
   });
 
-/** Indexes of the table as people know them: name, unique or not, and what stands behind USING. */
+/** Indexes of the table as people know them: name, unique or not, and the definition after USING. */
 const indexes = async (): Promise<readonly string[]> => {
   const { rows } = await query(
     `select indexname as name, indexdef as ddl from pg_indexes where schemaname = 'gen' and tablename = 't' order by 1`,

@@ -320,7 +320,7 @@ describe('a run that must not publish', () => {
 describe('all tables of a pipeline', () => {
   beforeEach(beginAgain);
 
-  it('leave no staging, build schema or queue rows behind', async () => {
+  it('leave no staging, build schema or queue rows', async () => {
     await run();
     expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl_build%'`)).toEqual([]);
     expect(
@@ -344,7 +344,7 @@ describe('what in-place publishing must not touch', () => {
     expect(await rowsOf('select count(*)::int as n from only geo.city')).toEqual([{ n: 2 }]);
   });
 
-  it('what stands behind a view of the table’s name', async () => {
+  it('the table under a view of its name', async () => {
     await query('create schema geo; create table geo.base (id integer, name text, people bigint)');
     await query(
       `insert into geo.base values (9, 'Xanten', 1); create view geo.city as select * from geo.base`,

@@ -106,7 +106,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
   const serving = (load: ServeOptions['load'], given: Partial<ServeOptions> = {}): ServeOptions =>
     servingRun(runId, load, given);
 
-  it('a whole run publishes every record of the example, and leaves no job behind', async () => {
+  it('a whole run publishes every record of the example, and leaves no job', async () => {
     const { pipeline, directory, file } = await loadPipelineFile(noaaFile);
     const result = await runPipeline(pipeline, {
       databaseUrl: database.url,
@@ -161,7 +161,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
     expect(loaded.toSorted((one, other) => one - other)).toEqual(fileIds);
   });
 
-  it('what goes wrong for a helper for good is no reason for the others', async () => {
+  it('a permanent error of one helper does not stop the others', async () => {
     runId += 1;
     const unreadable = new EtlError('ETL_SOURCE_UNREADABLE', {
       table: 't',
@@ -193,7 +193,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
     ).rejects.toBe(refused);
   });
 
-  it('a job whose process lost its server is tried again, by whoever comes next', async () => {
+  it('a job whose process lost its server is tried again by the next worker', async () => {
     runId += 1;
     let tries = 0;
     const lost = Object.assign(new Error('gone'), { code: '57P01' });
@@ -224,7 +224,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
     expect({ others, loaded: loaded.length }).toEqual({ others: [], loaded: 3 });
   });
 
-  it('whoever serves several queues works one run off at a time, and leaves the others to those who are idle', async () => {
+  it('a worker of several queues runs one job at a time, and leaves the others to idle workers', async () => {
     const add = (queue: string): Promise<unknown> =>
       addRun(place(), {}, { queueName: queue, delayMs: 0, priority: undefined, dedupe: undefined });
     const begun: string[] = [];
@@ -245,7 +245,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
     expect(depths.reduce((sum, { waiting, delayed, active }) => sum + waiting + delayed + active, 0)).toBe(3);
     expect(begun.map((each) => each.split(' ')[0])).toEqual(['first', 'second']);
     letGo();
-    // The one that is left goes to whoever is done first.
+    // The remaining one goes to the worker that is done first.
     await until(() => begun.length === 3);
     expect(new Set(begun.map((each) => each.split(' ')[1]))).toEqual(new Set(['a', 'b', 'c']));
     await Promise.all([first.drain(), second.drain()]);

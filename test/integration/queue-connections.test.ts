@@ -24,7 +24,7 @@ it('a session that is ended while BullMQ says goodbye to it is not an error that
   const gonePromise = new Promise((resolve) => void listener.connection.once('end', resolve));
   await withClient(address, async (client) => {
     const endedPromise = client.query(endListeners);
-    // The server ends the session while nothing is read here; then BullMQ takes its ears off, and only now it is told.
+    // The server ends the session while nothing is read here; BullMQ removes its listeners, and only then the error arrives.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
     const closedPromise = queue.close();
     expect(listener.listenerCount('error')).toBe(0);
@@ -46,7 +46,7 @@ it.each([
   expect(postgresBackend(addressFromUrl(database.url)).errorOf(error)).toMatchObject({ code: is });
 });
 
-it('a guarded connection tells its loss to those who listen, and to nobody else', () => {
+it('a guarded connection reports its loss to its listeners only', () => {
   const client = new GuardedClient({}, { name: 'guarded', schemas: [] });
   const loss = new Error('ended');
   expect(client.emit('error', loss)).toBe(false);

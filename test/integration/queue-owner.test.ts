@@ -1,4 +1,4 @@
-// A database and a copy of it on one Redis: whoever comes second is refused, and takes no job of the other.
+// A database and a copy of it on one Redis: the second is refused, and takes no job of the first.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';

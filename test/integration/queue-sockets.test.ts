@@ -7,7 +7,7 @@ import { useDatabase } from '../helpers/server.ts';
 
 const database = useDatabase();
 
-it('a pool whose sockets are ended refuses whoever waits, and later ones, without an uncaught error', async () => {
+it('a pool whose sockets are ended refuses waiting and later requests, without an uncaught error', async () => {
   const sockets = createSocketSet();
   const pool = new pg.Pool({ connectionString: database.url, max: 1, stream: sockets.open });
   pool.on('error', () => undefined);

@@ -1,5 +1,5 @@
 // Files in which nothing is right: the rejects that are kept and the memory that they take stay bounded, at the sizes that
-// everybody uses. Each load is a process of its own, so that its memory can be told.
+// everybody uses. Each load is a process of its own, so that its memory can be measured.
 
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';

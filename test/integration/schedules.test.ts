@@ -1,4 +1,4 @@
-// Schedules on both backends: each slot is dealt with once, whoever looks, whatever died, and whether or not a worker ran.
+// Schedules on both backends: each slot is handled once, by any worker, after any death, and whether or not a worker ran.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     (await database.query(`select ${column} as value from etl.schedule where name = $1`, [name])).rows[0]?.[
       'value'
     ];
-  /** Moves the first slot that nobody has dealt with, as time does while no worker runs. */
+  /** Moves the first slot that is not handled yet, as time does while no worker runs. */
   const setNextSlot = (name: string, moment: string) =>
     database.query(`update etl.schedule set next_slot = ${moment} where name = $1`, [name]);
   const makeDue = (name: string) => setNextSlot(name, `clock_timestamp() - interval '1 second'`);
@@ -91,7 +91,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
       pipelines.set(name, (await loadPipelineFile(join(folder, `${name}.ts`))).pipeline);
     }
   });
-  it('three workers enqueue each slot once, and the schedule tells what became of its run', async () => {
+  it('three workers enqueue each slot once, and the schedule records the outcome of its run', async () => {
     for (const name of names) {
       await set(name);
       await makeDue(name);
@@ -216,7 +216,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     expect([ended().length, new Set(ended())]).toEqual([2, new Set([job, 'schedule-c-before'])]);
   });
 
-  it('metrics tell when the next slot is, and how late one is that nobody deals with; a paused one has none', async () => {
+  it('metrics show when the next slot is, and how late an unhandled one is; a paused schedule has none', async () => {
     const registry = new Registry();
     const over = new AbortController();
     let isAway = false;
@@ -245,7 +245,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     expect(await valueOf(next, 'b')).toBeUndefined();
   });
 
-  it('a run that is done stays so, whatever a worker says that was paused meanwhile', async () => {
+  it('a finished run stays finished when a paused worker later reports its failure', async () => {
     await set('a');
     await schedule.runNow('a', place());
     await workers.start();
@@ -309,7 +309,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     expect((await find('a')).next).toHaveLength(5);
   });
 
-  it('what is wrong with a name, its times or its zone is said before anything is written', async () => {
+  it('a wrong name, cron or time zone is refused before anything is written', async () => {
     for (const [name, given] of [
       ['a:b', {}],
       ['a', { cron: '0 25 * * *' }],

@@ -1,4 +1,4 @@
-// A password, or a parameter that is a secret, is told to nobody: not in logs, errors, events, output, bookkeeping, queue or session names.
+// A password, or a parameter that is a secret, appears nowhere: not in logs, errors, events, output, bookkeeping, queue or session names.
 
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
@@ -57,14 +57,14 @@ const pipelineOf = (file: string) =>
   });
 
 /** Runs, and gives all that was said on the way. */
-const told = async (options: RunOptions, file = 'words.csv'): Promise<string> => {
+const everythingOf = async (options: RunOptions, file = 'words.csv'): Promise<string> => {
   const said: string[] = [];
   const hear = (fields: object, message: string): void => void said.push(shown(fields), message);
   const logger: Logger = { debug: hear, info: hear, warn: hear, error: hear };
   const outcome = await runPipeline(pipelineOf(file), {
     workingDirectory: files.directory,
     workers: 2,
-    // A parameter that is declared secret is told as little as the password.
+    // A parameter that is declared secret appears as little as the password.
     params: { token: secret },
     fullRefresh: true,
     profile: true,
@@ -147,11 +147,11 @@ const scenes: readonly { name: string; options: () => RunOptions; file?: string;
   },
 ];
 
-describe('the password is not told by', () => {
+describe('the password does not appear in', () => {
   it.each(scenes)('$name', async ({ options, file, expected }) => {
-    const all = await told(options(), file);
-    expect({ told: all.includes(secret), expected: all.includes(expected) }).toEqual({
-      told: false,
+    const all = await everythingOf(options(), file);
+    expect({ leaked: all.includes(secret), expected: all.includes(expected) }).toEqual({
+      leaked: false,
       expected: true,
     });
   });
@@ -187,10 +187,10 @@ export default definePipeline({
       await main(['run', `${files.directory}/${name}`, ...flags, '--full-refresh'], io);
       expect({
         said: io.stdout.text !== '',
-        told: (io.stdout.text + io.stderr.text).includes(secret),
+        leaked: (io.stdout.text + io.stderr.text).includes(secret),
       }).toEqual({
         said: true,
-        told: false,
+        leaked: false,
       });
     },
   );
@@ -198,7 +198,7 @@ export default definePipeline({
 
 describe('the password is not kept in', () => {
   it('any table of the bookkeeping or the queue', async () => {
-    expect(await told({ databaseUrl: urlWith() })).toContain('published');
+    expect(await everythingOf({ databaseUrl: urlWith() })).toContain('published');
     const { rows: tables } = await database.query<{ name: string }>(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('etl', 'etl_queue')`,
     );

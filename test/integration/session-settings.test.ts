@@ -1,4 +1,4 @@
-// A role or a database may set how texts are read and written: what is loaded, and what is told of it, stays the same.
+// A role or a database may set how texts are read and written: loaded values and reported values stay the same.
 
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ const settings = {
 describe('a database that sets much otherwise', () => {
   const database = useDatabase();
   const place = () => ({ databaseUrl: database.url, redis: false as const });
-  const tell = async (...args: readonly string[]): Promise<string> => {
+  const say = async (...args: readonly string[]): Promise<string> => {
     const io = fakeIo({ env: { DATABASE_URL: database.url } });
     expect({ exit: await main(args, io), said: io.stderr.text }).toEqual({ exit: 0, said: '' });
     return io.stdout.text;
@@ -82,9 +82,9 @@ describe('a database that sets much otherwise', () => {
     expect(rows).toEqual([{ day: '2011-03-02', text: 'a\\b' }]);
   });
 
-  it('tells when runs began, what the server is like, and when schedules are due', async () => {
-    expect(await tell('status')).toMatch(/noaa_sql +published/);
-    expect(await tell('doctor')).toMatch(/encoding +UTF8/);
+  it('shows when runs began, properties of the server, and when schedules are due', async () => {
+    expect(await say('status')).toMatch(/noaa_sql +published/);
+    expect(await say('doctor')).toMatch(/encoding +UTF8/);
     await schedule.set('nightly', noaa, { ...place(), directory: 'pipelines', cron: '0 2 * * *' });
     const [nightly] = await schedule.list(place());
     expect(nightly!.next[0]).toMatch(/T02:00:00/);

@@ -91,7 +91,7 @@ const ended = async (child: ChildProcess): Promise<number | null> => {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   return child.exitCode;
 };
-/** Waits for a line of a worker's log; the lines behind it are dropped. */
+/** Waits for a line of a worker's log; later lines are dropped. */
 const said = async (child: ChildProcess, message: string): Promise<void> => {
   let text = '';
   for await (const piece of child.stdout!.iterator({ destroyOnReturn: false })) {
@@ -197,7 +197,7 @@ it('nobody who has not asked sends a span', async () => {
   expect(spans).toEqual([]);
 });
 
-it('who asks without an SDK is told so, and served', async () => {
+it('a traced command without an SDK says so, and works', async () => {
   files.write('otel.mjs', '');
   expect(await ended(etl('deaf', 'run', 'pipelines/noaa.ts', '--tracing', '--quiet'))).toBe(0);
   expect(spans).toEqual([]);

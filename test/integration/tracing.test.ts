@@ -1,4 +1,4 @@
-// Spans of runs by a real SDK: one trace from whoever enqueued a run to its publication, with all who helped; errors by code.
+// Spans of runs by a real SDK: one trace from the enqueuing process to the publication, with all helpers; errors by code.
 
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -229,7 +229,7 @@ describe('a run of a program of one’s own', () => {
     expect(failed.every(({ attributes }) => attributes['error.type'] === 'ETL_DUPLICATE_KEY')).toBe(true);
   });
 
-  it('that is refused for its records tells how many, and never what they hold', async () => {
+  it('that is refused for its records reports how many, and never their text', async () => {
     writeFileSync(join(files.directory, 'bad.csv'), 'n\nsesame\n1\n');
     await failureOf(runPipeline(words('bad'), options()));
     expect(named('run bad')?.failed).toBe('ETL_REJECT_LIMIT');

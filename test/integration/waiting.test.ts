@@ -60,7 +60,7 @@ describe('a role with fewer connections than a run opens', () => {
   });
 });
 
-describe('a session that the server ends as soon as it stands', () => {
+describe('a session that the server ends as soon as it is open', () => {
   let proxy: EndingProxy;
   beforeAll(async () => {
     proxy = await openEndingProxy(Number(new URL(inject('serverUrl')).port));

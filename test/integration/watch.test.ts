@@ -1,4 +1,4 @@
-// A worker's looks at its database: over one connection, which is opened again when it is lost, and told once each.
+// A worker polls its database over one connection, which is opened again when it is lost; each failure is reported once.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
@@ -12,14 +12,14 @@ import { until } from '../helpers/workers.ts';
 
 const database = useDatabase();
 let over = new AbortController();
-let told: { readonly message: string; readonly code?: string }[] = [];
-const tell = (fields: object, message: string): void => void told.push({ ...fields, message });
-const logger: Logger = { debug: tell, info: tell, warn: tell, error: tell };
+let reported: { readonly message: string; readonly code?: string }[] = [];
+const report = (fields: object, message: string): void => void reported.push({ ...fields, message });
+const logger: Logger = { debug: report, info: report, warn: report, error: report };
 
 afterEach(() => {
   over.abort();
   over = new AbortController();
-  told = [];
+  reported = [];
 });
 
 /** A look that notes which session it was given. */
@@ -37,31 +37,31 @@ const noting = (problem: string, everyMs: number) => {
 const watch = (looks: readonly [Look, ...Look[]], url = database.url) =>
   watchDatabase(addressFromUrl(url), looks, logger, over.signal);
 
-it('all looks share a connection, which is closed behind the signal', async () => {
+it('all looks share a connection, which is closed after the signal', async () => {
   const [often, seldom] = [noting('often', 5), noting('seldom', 40)];
   const { over: closed, isWell } = watch([often.look, seldom.look]);
   await until(() => seldom.pids.length >= 3 && often.pids.length > seldom.pids.length);
   expect(new Set([...often.pids, ...seldom.pids]).size).toBe(1);
-  expect([isWell(often.look), isWell(seldom.look), told]).toEqual([true, true, []]);
+  expect([isWell(often.look), isWell(seldom.look), reported]).toEqual([true, true, []]);
   over.abort();
   await closed;
   const isThere = async (): Promise<boolean> =>
     (await database.query('select from pg_stat_activity where pid = $1', [often.pids[0]])).rows.length > 0;
-  // The server ends a session a moment after it was told to.
+  // The server ends a session a moment after it was asked to.
   while (await isThere()) await sleep(5);
 });
 
-it('a connection that is lost between two looks is told once, and another one is opened', async () => {
+it('a connection that is lost between two looks is reported once, and another one is opened', async () => {
   const [one, other] = [noting('one', 20), noting('other', 20)];
   watch([one.look, other.look]);
   await until(() => other.pids.length > 0);
   await database.query('select pg_terminate_backend($1)', [one.pids[0]]);
   await until(() => new Set(one.pids).size === 2 && new Set(other.pids).size === 2);
   expect(one.pids.at(-1)).toBe(other.pids.at(-1));
-  expect(told.map(({ code }) => code)).toEqual(['ETL_SERVER_LOST']);
+  expect(reported.map(({ code }) => code)).toEqual(['ETL_SERVER_LOST']);
 });
 
-it('a look that fails is told once until it succeeds, and keeps no other from being taken', async () => {
+it('a look that fails is reported once until it succeeds, and does not stop the other looks', async () => {
   const [good, bad] = [noting('good', 5), noting('bad', 5)];
   const { isWell } = watch([good.look, bad.look]);
   const problem = new EtlError('ETL_QUEUE_LOST', { queue: 'q', problem: 'gone' });
@@ -69,20 +69,20 @@ it('a look that fails is told once until it succeeds, and keeps no other from be
   await until(() => bad.pids.length >= 3);
   expect(isWell(bad.look)).toBe(false);
   await until(() => isWell(good.look));
-  expect(told).toEqual([{ code: 'ETL_QUEUE_LOST', message: 'bad' }]);
+  expect(reported).toEqual([{ code: 'ETL_QUEUE_LOST', message: 'bad' }]);
   bad.failWith(undefined);
   await until(() => isWell(bad.look));
   bad.failWith(problem);
-  await until(() => told.length === 2);
-  expect(told[1]?.message).toBe('bad');
+  await until(() => reported.length === 2);
+  expect(reported[1]?.message).toBe('bad');
 });
 
-it('a server that is not there is told once for each look', async () => {
+it('a server that is not there is reported once for each look', async () => {
   const [one, other] = [noting('one', 5), noting('other', 5)];
   const { isWell } = watch([one.look, other.look], 'postgres://nobody@127.0.0.1:1/nothing');
-  await until(() => told.length >= 2);
+  await until(() => reported.length >= 2);
   await sleep(50);
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { code: 'ETL_CONNECT', message: 'one' },
     { code: 'ETL_CONNECT', message: 'other' },
   ]);

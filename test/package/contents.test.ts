@@ -30,7 +30,7 @@ it('needs no script when it is installed', () => {
   expect(Object.keys(scripts).filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
 });
 
-it('depends on nothing with a known weakness, as far as the registry tells', async ({ skip }) => {
+it('depends on nothing with a known weakness, as far as the registry knows', async ({ skip }) => {
   const { out } = await run('npm', ['audit', '--omit=dev', '--json'], { cwd: root });
   const report = JSON.parse(out || '{}') as { vulnerabilities?: object };
   // A mirror may have no audits.

@@ -54,7 +54,7 @@ it('says how to get a server when none is named', async () => {
   });
 });
 
-it('leaves nothing behind that would pass for a server', async () => {
+it('leaves nothing that looks like a running server', async () => {
   const { out } = await run('npx', ['etl', 'db', 'status', '--json'], { cwd: project });
   expect(out).not.toContain('postgres://');
 });

@@ -81,7 +81,7 @@ const takeSample = async (): Promise<void> => {
 
 const ended = (): number => samples.at(-1)?.ended ?? 0;
 
-/** Where a soak stands that hangs. */
+/** How far a soak has come, for one that hangs. */
 const standing = async (): Promise<string> =>
   JSON.stringify({
     schedules: (await database.query('select name, next_slot, job, job_state from etl.schedule')).rows,
@@ -179,7 +179,7 @@ describe(`${runsWanted} scheduled runs over three workers that are killed, pause
   it('every job is published by one run once, or has nothing to do', () =>
     expect(jobs.filter((job) => !isRight(job))).toEqual([]));
 
-  it('the workers were killed, paused and asked to stop, and ended only as they were told to', () => {
+  it('the workers were killed, paused and asked to stop, and ended only as they were asked to', () => {
     expect(fleet.surprises).toEqual([]);
     expect(Object.values(fleet.counts).reduce((sum, count) => sum + count)).toBeGreaterThan(0);
   });

@@ -14,7 +14,7 @@ const { directory, write } = useFiles();
 chmodSync(write('bin/etl', `#!/bin/sh\nprintf '%s\\n' "$@" > asked\ncat answer\n`), 0o755);
 beforeEach(() => rmSync(join(directory, 'asked'), { force: true }));
 
-/** What bash would offer at the end of a line, and what it says; the shell's own word is all behind = or :. */
+/** The offers of bash at the end of a line, and its output; the shell's own word is the text after = or :. */
 const press = async (line: string, answer: string): Promise<{ offers: string[]; asked: string[] }> => {
   const io = fakeIo();
   expect(await main(['completion', 'bash'], io)).toBe(0);
@@ -56,14 +56,14 @@ const cases = [
     offers: ['compopt -o nospace', 'pipelines/'],
   },
   {
-    name: 'the value of a flag behind =',
+    name: 'the value of a flag after =',
     line: 'etl run --progress=b',
     answer: 'bar\t\n:4\n',
     asked: ['complete', '--', 'run', '--progress=b'],
     offers: ['bar'],
   },
   {
-    name: 'a file behind a colon, of which bash holds the end only',
+    name: 'a file after a colon, of which bash holds the end only',
     line: 'etl run a:b/c',
     answer: 'a:b/cd.ts\t\n:4\n',
     asked: ['complete', '--', 'run', 'a:b/c'],

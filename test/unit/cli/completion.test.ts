@@ -44,7 +44,7 @@ describe('etl complete offers', () => {
   });
 });
 
-describe('the last line tells the shell', () => {
+describe('the last line directs the shell', () => {
   it.each([
     { name: 'that a folder goes on', words: ['run', 'pipe'], directive: ':6' },
     { name: 'that a file does not', words: ['run', 'pipelines/'], directive: ':4' },

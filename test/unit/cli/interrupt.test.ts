@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM: what the work sees, what is reported, and that no listener stays behind.
+// SIGINT and SIGTERM: the signals that the work gets, the report, and that no listener stays.
 
 import { describe, expect, it } from 'vitest';
 import { withInterrupt } from '../../../src/cli/interrupt.ts';
@@ -67,7 +67,7 @@ describe('withInterrupt', () => {
     ).rejects.toBe(own);
   });
 
-  it('leaves no listener behind', async () => {
+  it('leaves no listener', async () => {
     const before = process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
     await withInterrupt(
       () => undefined,

@@ -70,7 +70,7 @@ const open = (
   more: { json?: boolean; quiet?: boolean; verbose?: boolean } = {},
 ) => openDisplay({ mode, pipeline: 'noaa', json: false, quiet: false, verbose: false, ...more }, io);
 
-const tell = (
+const send = (
   io: FakeIo,
   display: ReturnType<typeof open>,
   names: readonly (keyof typeof events)[],
@@ -106,7 +106,7 @@ describe('bars', () => {
   ): { io: FakeIo; screen: string[] } => {
     const io = fakeIo({ stderr, env: { TERM: 'xterm', LANG: 'C', NO_COLOR: '1' } });
     const display = open(io);
-    tell(io, display, names);
+    send(io, display, names);
     display.close();
     return { io, screen: screenOf(io.stderr.text) };
   };
@@ -146,10 +146,10 @@ describe('bars', () => {
     expect(io.stderr.text).toContain('0 B of 1.0 kB');
   });
 
-  it('leave nothing behind when the run has finished', () =>
+  it('disappear when the run has finished', () =>
     expect(draw(['started', 'planned', 'load', 'half', 'finished']).screen).toEqual([]));
 
-  it('leave the last state behind when it has not', () =>
+  it('leave the last state when it has not', () =>
     expect(draw(['started', 'planned', 'load', 'half']).screen).toHaveLength(4));
 
   it('keep notices above, with their control characters shown', () => {
@@ -180,10 +180,10 @@ describe('bars', () => {
   it('find their way up after the window became narrower', () => {
     const io = fakeIo({ stderr: { ...terminal }, env: { TERM: 'xterm', LANG: 'C', NO_COLOR: '1' } });
     const display = open(io);
-    tell(io, display, ['started', 'planned', 'load', 'half']);
+    send(io, display, ['started', 'planned', 'load', 'half']);
     io.stderr.columns = 60;
     io.stderr.text = '';
-    tell(io, display, ['half']);
+    send(io, display, ['half']);
     display.close();
     // Headline 1 row; each table line of more than 60 cells wraps to 2.
     expect(io.stderr.text).toMatch(/^\u001b\[7A\r(\u001b\[2K\u001b\[1B){7}\u001b\[7A\r[^\u001b]/);
@@ -192,7 +192,7 @@ describe('bars', () => {
   it('are not drawn more often than ten times a second', () => {
     const io = fakeIo({ stderr: terminal, env: { TERM: 'xterm', NO_COLOR: '1' } });
     const display = open(io);
-    tell(io, display, ['started', 'planned', 'load']);
+    send(io, display, ['started', 'planned', 'load']);
     io.stderr.text = '';
     for (let count = 0; count < 50; count += 1) display.event(events.half);
     expect(io.stderr.text).toBe('');
@@ -213,10 +213,10 @@ describe('bars', () => {
 });
 
 describe('lines', () => {
-  it('tell steps and tables with the seconds since the start', () => {
+  it('list steps and tables with the seconds since the start', () => {
     const io = fakeIo();
     const display = open(io);
-    tell(io, display, [
+    send(io, display, [
       'started',
       'planned',
       'load',
@@ -247,7 +247,7 @@ describe('lines', () => {
   it('report a long load every five seconds', () => {
     const io = fakeIo();
     const display = open(io);
-    tell(io, display, ['started', 'planned', 'load', ...Array.from({ length: 12 }, () => 'half' as const)]);
+    send(io, display, ['started', 'planned', 'load', ...Array.from({ length: 12 }, () => 'half' as const)]);
     expect(io.stderr.text.match(/observation: 50% of 100 MB, 400,000 records, .*3 rejected/g)).toHaveLength(
       2,
     );
@@ -273,7 +273,7 @@ describe('choosing', () => {
   it.each(choices)('$name', ({ stderr, env, mode, bars }) => {
     const io = fakeIo({ stderr, env });
     const display = open(io, mode);
-    tell(io, display, ['started']);
+    send(io, display, ['started']);
     display.close();
     expect(io.stderr.text.includes('\u001b[?25l')).toBe(bars);
     expect(io.stderr.text).not.toBe('');
@@ -282,13 +282,13 @@ describe('choosing', () => {
   it('--json prints every event as a line on stdout and nothing on stderr', () => {
     const io = fakeIo({ stderr: terminal, env: { TERM: 'xterm' } });
     const display = open(io, 'auto', { json: true });
-    tell(io, display, ['started', 'half', 'notice', 'finished']);
+    send(io, display, ['started', 'half', 'notice', 'finished']);
     display.close();
-    const told = io.stdout.text
+    const lines = io.stdout.text
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(told).toEqual(
+    expect(lines).toEqual(
       [events.started, events.half, events.notice, events.finished].map((event, index) => ({
         ...event,
         time: `2023-11-14T22:13:2${index + 1}.000Z`,
@@ -302,7 +302,7 @@ describe('choosing', () => {
   it('--quiet prints nothing', () => {
     const io = fakeIo({ stderr: terminal, env: { TERM: 'xterm' } });
     const display = open(io, 'auto', { quiet: true, json: true });
-    tell(io, display, ['started', 'notice', 'finished']);
+    send(io, display, ['started', 'notice', 'finished']);
     displayLogger(display, { verbose: false, debug: false }).error({}, 'trouble');
     display.close();
     expect(io.stdout.text + io.stderr.text).toBe('');
@@ -311,7 +311,7 @@ describe('choosing', () => {
   it('--progress none still passes notices on', () => {
     const io = fakeIo({ stderr: terminal, env: { TERM: 'xterm' } });
     const display = open(io, 'none');
-    tell(io, display, ['started', 'half', 'notice']);
+    send(io, display, ['started', 'half', 'notice']);
     expect(io.stderr.text).toBe('the server says\\x1b[2J hello\n');
   });
 });

@@ -84,7 +84,7 @@ describe('prepareBinaries', () => {
     expect((await stat(join(base, path))).mode & 0o777).toBe(mode);
   });
 
-  it.runIf(isRoot)('copies once, whoever comes first, and leaves nothing half done', async () => {
+  it.runIf(isRoot)('copies once when two ask at the same time, and leaves nothing half done', async () => {
     await chmod(join(base, 'checkout'), 0o700);
     const prepared = await Promise.all([1, 2].map(() => prepareBinaries(copy, cache, account)));
     expect(prepared[0]).toBe(prepared[1]);

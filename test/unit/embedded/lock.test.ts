@@ -28,7 +28,7 @@ it('admits one at a time', async () => {
   expect(most).toBe(1);
 });
 
-it('names its holder while held, and leaves nothing behind', async () => {
+it('names its holder while held, and leaves no file', async () => {
   const held = await withLock(lockFile(), () => readFile(lockFile(), 'utf8'));
   expect(Number.parseInt(held, 10)).toBe(process.pid);
   expect(await readdir(directory)).toEqual([]);

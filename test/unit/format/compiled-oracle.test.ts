@@ -268,7 +268,7 @@ describe('compiled and record decoder of columns with functions', () => {
   it.each([
     { name: 'a filter', filter: [when(() => fail(), ['a'])], columns: { a: column.text('a') } },
     { name: 'a column', filter: [], columns: { a: column.text('a').map(() => fail()) } },
-  ])('$name that throws is told with the record’s line', async ({ filter, columns: declared }) => {
+  ])('$name that throws is reported with the record’s line', async ({ filter, columns: declared }) => {
     const table = tableOf({}, { columns: declared, filter });
     const blocks = await blocksOf([Buffer.from('1,2,3,4\n')], createSplitter(table.format.dialect, 4, 'lf'));
     const decode = createCompiledDecoder(table, header, 'file.csv', 'lf');

@@ -299,7 +299,7 @@ describe('readHeader', () => {
   });
 });
 
-describe('a file that is no text in UTF-8 is told by its first bytes', () => {
+describe('a file that is no text in UTF-8 is recognised by its first bytes', () => {
   const rows = 'a,b\n1,2\n';
   const iconv = (name: string): string => `Convert it first: iconv -f ${name} -t utf-8.`;
   const contents = [
@@ -364,8 +364,9 @@ describe('checkHeader', () => {
     { name: 'WBAN|Date', hint: "It has 1 field: WBAN|Date. Probably csv(…, { delimiter: '|' })." },
     { name: 'WBAN\tDate', hint: "It has 1 field: WBAN\\tDate. Probably csv(…, { delimiter: '\\t' })." },
     { name: 'WBAM', hint: 'Did you mean "WBAN"? It has 1 field: WBAN.', names: ['WBAN'] },
-  ])('one field is told by its delimiter: $name', ({ name, hint, names = [name] }) =>
-    expect(thrownBy(check(names, ['WBAM'])).hint).toBe(hint),
+  ])(
+    'a header of one field: the hint names a delimiter in it, or the nearest name: $name',
+    ({ name, hint, names = [name] }) => expect(thrownBy(check(names, ['WBAM'])).hint).toBe(hint),
   );
 
   it.each([

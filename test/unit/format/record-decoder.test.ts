@@ -41,7 +41,7 @@ const rowCases: readonly RowCase[] = [
     rows: [['x', '\u00a0\fy']],
   },
   {
-    name: 'trim: quotes behind blanks, newlines and doubled quotes in them',
+    name: 'trim: quotes after blanks, newlines and doubled quotes in them',
     input: ' "x\n" ,\t"""y"" " \r\n "", "," \n',
     options: { trim: true },
     rows: [
@@ -94,7 +94,7 @@ const rowCases: readonly RowCase[] = [
     ],
   },
   {
-    name: 'a token may stand for what is otherwise missing',
+    name: 'a token may replace an otherwise missing value',
     input: 'T,x\n',
     options: { nulls: ['T', ''] },
     columns: { ...texts, a: column.text('a').nullable().tokens({ T: '0' }) },
@@ -207,7 +207,7 @@ const rowCases: readonly RowCase[] = [
   },
   { name: 'a delimiter beyond ASCII', input: 'é§"ü§"\n', options: { delimiter: '§' }, rows: [['é', 'ü§']] },
   {
-    name: 'a comment mark behind blanks is data',
+    name: 'a comment mark after blanks is data',
     input: ' #x,y\nu,v\n',
     options: { comment: '#', trim: true },
     rows: [

@@ -10,7 +10,7 @@ import { decode, texts, type Declared } from './decoding.ts';
 
 interface RejectCase extends Declared {
   readonly name: string;
-  /** The record at fault; a good one stands before it, and one behind. */
+  /** The record at fault; a good one is before it, and one after it. */
   readonly bad: string | Buffer;
   readonly code: string;
   readonly column?: string;
@@ -68,7 +68,7 @@ const rejectCases: readonly RejectCase[] = [
     others: expect.objectContaining({ count: 1 }),
   },
   {
-    name: 'such bytes behind a delimiter beyond ASCII',
+    name: 'such bytes after a delimiter beyond ASCII',
     bad: Buffer.concat([Buffer.from('1§'), latin1('é')]),
     options: { delimiter: '§' },
     code: 'invalid_utf8',
@@ -105,7 +105,7 @@ const rejectCases: readonly RejectCase[] = [
     reason: 'there is a quote within field 2 (b), which',
   },
   {
-    name: 'text behind a closing quote',
+    name: 'text after a closing quote',
     bad: '1,"x"y',
     code: 'quote',
     column: 'b',

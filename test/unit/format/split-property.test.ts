@@ -116,7 +116,7 @@ describe('records of generated files', () => {
     expect(() => fc.assert(property, { numRuns: 500 })).not.toThrow();
   });
 
-  it('are the same by both wherever something irregular stands among plain bytes', () => {
+  it('are the same by both wherever something irregular is among plain bytes', () => {
     // Groups without any quote follow, so that what is left of the group before has to be remembered.
     const bits = [
       '"a"b',
@@ -140,7 +140,7 @@ describe('records of generated files', () => {
       for (let before = 0; before <= 140; before += 1) {
         const bytes = Buffer.from(`${'x'.repeat(before)},${bit}${'y'.repeat(140)}\nz,z\n`);
         const [fast, slow, fastTrim, slowTrim] = splitters.map(({ split }) => split(bytes, true));
-        expect([fast, fastTrim], `${JSON.stringify(bit)} behind ${before}`).toEqual([slow, slowTrim]);
+        expect([fast, fastTrim], `${JSON.stringify(bit)} after ${before}`).toEqual([slow, slowTrim]);
       }
   });
 });

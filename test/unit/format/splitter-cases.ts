@@ -178,7 +178,7 @@ export const splitCases: readonly SplitCase[] = [
     endLine: 2,
   },
   {
-    name: 'a comment behind blanks is data',
+    name: 'a comment after blanks is data',
     input: ' #a,b\n',
     options: { comment: '#', trim: true },
     records: [' #a,b@0:1'],
@@ -301,7 +301,7 @@ export const splitCases: readonly SplitCase[] = [
     endLine: 4,
   },
   {
-    name: 'a quote behind half a delimiter is data',
+    name: 'a quote after half a delimiter is data',
     input: 'a|"b\nc||"d\n"\n',
     options: { delimiter: '||' },
     records: ['a|"b@0:1!quote', 'c||"d\n"@5:2'],

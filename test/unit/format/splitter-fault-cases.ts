@@ -1,4 +1,4 @@
-// Quotes that stand where they may not, or are never closed: what they cost.
+// Quotes where none may be, and quotes that are never closed: the records that they cost.
 
 import type { SplitCase } from './splitter-cases.ts';
 
@@ -22,39 +22,39 @@ export const faultCases: readonly SplitCase[] = [
     endLine: 3,
   },
   {
-    name: 'text behind a closing quote costs its record',
+    name: 'text after a closing quote costs its record',
     input: '"a"b,c\nd,e\n',
     records: ['"a"b,c@0:1!quote', 'd,e@7:2'],
     endLine: 3,
   },
   {
-    name: 'a blank behind a closing quote costs its record',
+    name: 'a blank after a closing quote costs its record',
     input: '"a" ,c\nd,e\n',
     records: ['"a" ,c@0:1!quote', 'd,e@7:2'],
     endLine: 3,
   },
   {
-    name: 'a quote behind a blank is stray',
+    name: 'a quote after a blank is stray',
     input: ' "a\nb",c\n',
     records: [' "a@0:1!quote', 'b",c@4:2!quote'],
     endLine: 3,
   },
   {
-    name: 'with trim, a quote may stand behind blanks',
+    name: 'with trim, a quote may follow blanks',
     input: ' \t"a\nb"\t ,c\nd,e\n',
     options: { trim: true },
     records: [' \t"a\nb"\t ,c@0:1', 'd,e@12:3'],
     endLine: 4,
   },
   {
-    name: 'with trim, text behind blanks behind a quote is a fault',
+    name: 'with trim, text after a quote and blanks is a fault',
     input: '"a" b,c\n',
     options: { trim: true },
     records: ['"a" b,c@0:1!quote'],
     endLine: 2,
   },
   {
-    name: 'with trim, a quote behind text is stray',
+    name: 'with trim, a quote after text is stray',
     input: 'a "b",c\n',
     options: { trim: true },
     records: ['a "b",c@0:1!quote'],
@@ -86,7 +86,7 @@ export const faultCases: readonly SplitCase[] = [
     endLine: 7,
   },
   {
-    name: 'and so it does behind a good quoted field of several lines',
+    name: 'and so it does after a good quoted field of several lines',
     input: '"a\nb","c\nd"e\nf,g\n',
     records: ['"a@0:1!quote', 'b","c@3:2!quote', 'd"e@9:3!quote', 'f,g@13:4'],
     endLine: 5,
@@ -104,7 +104,7 @@ export const faultCases: readonly SplitCase[] = [
     endLine: 6,
   },
   {
-    name: 'half a delimiter behind a closing quote is no fault yet',
+    name: 'half a delimiter after a closing quote is no fault yet',
     input: '"a"||b\n"c"|d\ne||f\n',
     options: { delimiter: '||' },
     records: ['"a"||b@0:1', '"c"|d@7:2!quote', 'e||f@13:3'],

@@ -97,7 +97,7 @@ describe('definitionHash', () => {
   ];
   it.each(other)('changes: $name', (variant) => expect(hashOf(variant)).not.toBe(base));
 
-  it('tells all of these apart', () => expect(new Set(other.map(hashOf)).size).toBe(other.length));
+  it('differs for all of these', () => expect(new Set(other.map(hashOf)).size).toBe(other.length));
 });
 
 describe('stagedHashes', () => {

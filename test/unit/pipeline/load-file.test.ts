@@ -23,7 +23,7 @@ const errorOf = async (path: string): Promise<EtlError> => {
   return thrown as EtlError;
 };
 
-/** Writes a file and gives what loading it says; DIR stands for the directory, FILE for the file. */
+/** Writes a file and gives what loading it says; DIR is replaced by the directory, FILE by the file. */
 const problemOf = async (text: string): Promise<{ code: string; problem: unknown; hint: string }> => {
   const file = join(directory, `pipeline-${(nextFile += 1)}.ts`);
   await writeFile(file, text);

@@ -195,7 +195,7 @@ describe('indexes and filters', () => {
       is: { name: 'mine', include: ['b'], where: 'a > 0' },
     },
     {
-      name: 'a long name is cut and told apart',
+      name: 'a long name is cut and kept distinct',
       made: index([long, 'a', long.slice(0, -1)]),
       is: { name: 't_a_rather_long_column_name_that_goes_on_a_a_rathe_7983f029_idx' },
     },

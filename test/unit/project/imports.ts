@@ -55,7 +55,7 @@ const targetsOf = (file: SourceFile): { files: readonly string[]; packages: read
   };
 };
 
-/** First folder below src/, or the file itself when it stands there. */
+/** First folder below src/, or the file itself when it is directly in src/. */
 const partOf = (path: string): string => inSource(path).split('/')[0]!;
 
 /** Every import that does not point downward, as a sentence. */

@@ -31,7 +31,7 @@ export const fencedLines = (markdown: string, info: string): readonly string[] =
     .filter((line) => line.trim() !== '');
 };
 
-// Behind these a slash begins a pattern; behind a value it divides.
+// After these a slash begins a pattern; after a value it divides.
 const beforePattern = /(?:^|[(,=:[!&|?{};+\-*%~^<>]|\b(?:return|typeof|case|in|of|await|yield|throw))\s*$/;
 
 const endOfLine = (text: string, at: number): number => {
@@ -56,7 +56,7 @@ const endOfPattern = (text: string, at: number): number => {
   return end + 1;
 };
 
-/** End of the literal part of a template that begins at `at`: behind its backtick, or at the `${` that interrupts it. */
+/** End of the literal part of a template that begins at `at`: after its backtick, or at the `${` that interrupts it. */
 const endOfTemplatePart = (text: string, at: number): { end: number; isOpen: boolean } => {
   for (let end = at; end < text.length; end += 1) {
     if (text[end] === '\\') end += 1;

@@ -1,4 +1,4 @@
-// Words that plain technical English has a simpler one for stay out of comments, messages, help texts and pages.
+// Words that have a simpler one in plain technical English stay out of comments, messages, help texts, titles of tests and pages.
 
 import { expect, it } from 'vitest';
 import { codeOf, filesBelow, readProjectFile } from './source-files.ts';
@@ -15,13 +15,18 @@ const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'
   path,
   text: readProjectFile(path),
 }));
+/** This file quotes the words. */
+const own = 'test/unit/project/words.test.ts';
 const prose = [
-  ...filesBelow('src', '.ts', '.mjs').map(({ path, text }) => ({ path, text: proseOf(text) })),
+  ...['src', 'test', 'bench']
+    .flatMap((folder) => filesBelow(folder, '.ts', '.mjs'))
+    .filter(({ path }) => path !== own)
+    .map(({ path, text }) => ({ path, text: proseOf(text) })),
   ...filesBelow('docs', '.md'),
   ...pages,
 ];
 
-it('comments, texts and pages use the simple word: again, after, fix, is reported, is', () => {
+it('comments, texts, titles and pages use the simple word: again, after, fix, is reported, is', () => {
   const found = prose.flatMap(({ path, text }) =>
     text.split('\n').flatMap((line, index) => {
       const [word] = banned.exec(line) ?? [];

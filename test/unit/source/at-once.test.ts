@@ -33,7 +33,7 @@ describe('withFilesAtOnce', () => {
     expect(seen).toEqual({ now: 0, most: filesAtOnceMax });
   });
 
-  it('tells the first failure in the order of the files, and begins nothing after one', async () => {
+  it('reports the first failure in the order of the files, and begins nothing after one', async () => {
     const begun: number[] = [];
     const failing = withFilesAtOnce(numbers, async (number, index) => {
       begun.push(number);

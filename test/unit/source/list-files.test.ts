@@ -171,7 +171,7 @@ describe('links', () => {
       found: ['d/2024/a.csv'],
     },
     {
-      name: 'give way to the file itself, which stands where its own name puts it',
+      name: 'give way to the file itself, which is listed by its own name',
       entries: ['d/a.csv -> b.csv', 'd/b.csv', 'd/c.csv'],
       patterns: ['d/*.csv'],
       found: ['d/b.csv', 'd/c.csv'],

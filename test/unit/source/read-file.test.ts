@@ -95,13 +95,19 @@ describe('readRange', () => {
     { name: 'in one block', start: 7, end: 8, block: 10, lengths: [1] },
     { name: 'of nothing', start: 7, end: 7, block: 10, lengths: [] },
     {
-      name: 'that ends behind the file',
+      name: 'that ends after the end of the file',
       start: content.length - 4,
       end: content.length + 50,
       block: 10,
       lengths: [4],
     },
-    { name: 'behind the file', start: content.length + 1, end: content.length + 50, block: 10, lengths: [] },
+    {
+      name: 'after the end of the file',
+      start: content.length + 1,
+      end: content.length + 50,
+      block: 10,
+      lengths: [],
+    },
   ];
   it.each(ranges)('$name', async ({ start, end, block, lengths }) => {
     const blocks = await blocksOf(named(path), start, end, block);

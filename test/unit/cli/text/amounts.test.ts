@@ -13,7 +13,7 @@ const cases = [
   { name: 'kilobytes have a decimal', got: formatBytes(1_500), wanted: '1.5 kB' },
   { name: 'hundreds need no decimal', got: formatBytes(145_234_567), wanted: '145 MB' },
   { name: 'almost a megabyte is a megabyte', got: formatBytes(999_999), wanted: '1.0 MB' },
-  { name: 'the largest unit is not left behind', got: formatBytes(5e18), wanted: '5000 PB' },
+  { name: 'there is no unit beyond the largest', got: formatBytes(5e18), wanted: '5000 PB' },
   { name: 'seconds have a decimal', got: formatSeconds(4.21), wanted: '4.2 s' },
   { name: 'almost a minute is a minute', got: formatSeconds(59.97), wanted: '1 min 0 s' },
   { name: 'minutes and seconds', got: formatSeconds(184), wanted: '3 min 4 s' },

@@ -13,7 +13,7 @@ describe('textWidth', () => {
     { name: 'so do rare ones', text: '𠀀', width: 2 },
     { name: 'half-wide kana take one, and so does their mark', text: 'ｶﾞ', width: 2 },
     { name: 'Hangul from its parts takes two', text: '\u1100\u1161\u11a8', width: 2 },
-    { name: 'Indic vowels that stand beside their consonant take one', text: 'தமிழ்', width: 4 },
+    { name: 'Indic vowels beside their consonant take one', text: 'தமிழ்', width: 4 },
     { name: 'a Thai vowel may take one of its own', text: 'กำ', width: 2 },
     { name: 'combining accents take none', text: 'e\u0301', width: 1 },
     { name: 'emoji take two', text: '🚀', width: 2 },
@@ -25,7 +25,7 @@ describe('clip', () => {
   it.each([
     { name: 'what fits stays', text: 'abc', width: 3, wanted: 'abc' },
     { name: 'what does not is cut', text: 'abcd', width: 3, wanted: 'ab…' },
-    { name: 'colours are closed behind the cut', text: `${red('abc')} d`, width: 3, wanted: red('ab…') },
+    { name: 'colours are closed after the cut', text: `${red('abc')} d`, width: 3, wanted: red('ab…') },
     { name: 'a wide character is not halved', text: '气象台', width: 4, wanted: '气…' },
     { name: 'nor is a joined emoji', text: '👩‍👩‍👧👩‍👩‍👧', width: 3, wanted: '👩‍👩‍👧…' },
     { name: 'without bound nothing is cut', text: 'abcd', width: Number.POSITIVE_INFINITY, wanted: 'abcd' },

@@ -123,7 +123,7 @@ const longCases: readonly LongCase[] = [
     next: 3 * bound + 2,
   },
   {
-    name: 'and behind another record',
+    name: 'and after another record',
     before: '"a",b\n',
     long: filler(2 * bound),
     after: '\nc,d\n',
@@ -303,7 +303,7 @@ describe('a record over the bound', () => {
     { name: 'that each close a quote and open another', line: opening },
     { name: 'in which every quote is regular from the line’s beginning', line: `${filler(30)},",b","c\n` },
     { name: 'of a long one after many short ones', line: opening, last: `${filler(bound - 100)}"\n` },
-    { name: 'that are broken far behind', line: opening, last: 'e"f\n' },
+    { name: 'that are broken near the end', line: opening, last: 'e"f\n' },
   ];
   it.each(chains)('lines $name cost a line each, in time', async ({ line, last = '' }) => {
     const bytes = Buffer.from(`${line.repeat((1.1 * bound) / line.length)}${last}i,j\n`);

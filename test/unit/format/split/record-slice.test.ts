@@ -1,4 +1,4 @@
-// Pieces of a block: together they are the block, whatever stands between its records.
+// Pieces of a block: together they are the block, whatever is between its records.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ const split = splitterOf({ comment: '#' });
 const blockOf = async (content: string): Promise<RecordBlock | undefined> =>
   (await blocksOf([Buffer.from(content)], split, { byte: 100, line: 7, record: 40 }))[0];
 
-/** Every record of a block: where it stands, its text, its fault. */
+/** Every record of a block: its position, its text, its fault. */
 const recordsOf = ({ bytes, spans, position }: RecordBlock) =>
   [...spans.starts].map((start, index) => ({
     byte: position.byte + start,

@@ -78,7 +78,7 @@ describe('segmentCuts', () => {
         for (const [index, { byte, line, record }] of cuts.entries()) {
           expect(byte - (cuts[index - 1]?.byte ?? 0)).toBeGreaterThan(segmentBytes);
           expect(byte).toBeLessThan(bytes.length);
-          // Records before the cut end before it, those behind it begin there or later.
+          // Records before the cut end before it, those after it begin there or later.
           expect(records.filter((one) => one.byte < byte)).toHaveLength(record - 1);
           const begun = records.find((one) => one.byte === byte);
           if (begun !== undefined) expect(begun).toMatchObject({ line, record });

@@ -29,7 +29,7 @@ describe('order of tables', () => {
     { name: 'two tables', tables: { a: ['b'], b: ['a'] }, cycle: 'a -> b -> a' },
     { name: 'a table of itself', tables: { a: ['a'] }, cycle: 'a -> a' },
     {
-      name: 'behind a table that is not part of it',
+      name: 'after a table that is not part of it',
       tables: { x: ['a'], a: ['b'], b: ['c'], c: ['a'] },
       cycle: 'a -> b -> c -> a',
     },
@@ -46,7 +46,7 @@ describe('order of tables', () => {
   });
 });
 
-describe('what must stand before a table is built', () => {
+describe('tables that must be built before a table', () => {
   const text = (name: string) => ({ name, kind: 'source', transform: sql }) as unknown as TableSpec;
   const tables = [
     loaded('a'),
@@ -60,7 +60,7 @@ describe('what must stand before a table is built', () => {
   it.each([
     { name: 'a typed table: nothing', table: 'a', before: [] },
     { name: 'a table that SQL makes from its staging: the sources before it', table: 'b', before: ['a'] },
-    { name: 'a typed table behind it: nothing', table: 'c', before: [] },
+    { name: 'a typed table after it: nothing', table: 'c', before: [] },
     { name: 'a derived table: every source', table: 'd', before: ['a', 'b', 'c'] },
     {
       name: 'a derived table whose SQL names one that `from` does not',

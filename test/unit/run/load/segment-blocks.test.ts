@@ -82,7 +82,7 @@ describe.each([
     await blocks.close();
   });
 
-  it('tells where the file ends only when nobody knew', async () => {
+  it('reports where the file ends only when that was unknown', async () => {
     const blocks = open(file, byteEnd);
     expect(blocks.expectedEnd()).toBeUndefined();
     const { end } = await read(blocks, start, 1);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { EtlError } from '../../../../src/errors.ts';
 import { readCalendar } from '../../../../src/worker/schedule/slots.ts';
 
-/** Slots behind an instant, up to another, as the zone's clock shows them. */
+/** Slots after an instant, up to another, as the zone's clock shows them. */
 const slotsBetween = (cron: string, timeZone: string, from: string, to: string): readonly string[] => {
   const calendar = readCalendar('s', cron, timeZone);
   const slots: string[] = [];
@@ -38,7 +38,7 @@ const cases: readonly {
     slots: ['2026-03-28T02:30:00+01:00', '2026-03-29T03:00:00+02:00', '2026-03-30T02:30:00+02:00'],
   },
   {
-    name: 'asked behind the jump, the day has had its slot',
+    name: 'asked after the jump, the day has had its slot',
     cron: '30 2 * * *',
     zone: 'Europe/Berlin',
     from: '2026-03-29T01:00:00Z',
