@@ -1,9 +1,12 @@
 // `etl enqueue`, `queue`, `cancel`, `retry` and what `worker` refuses, on a real server.
 
 import { resolve } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { main } from '../../src/cli/main.ts';
+import { migrate } from '../../src/db/bookkeeping/migrate.ts';
+import { withClient } from '../../src/db/client.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { column, csv, definePipeline, enqueue } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -17,6 +20,9 @@ const etl = async (...args: string[]): Promise<{ exit: number; out: string; err:
   const exit = await main(args, io);
   return { exit, out: io.stdout.text, err: io.stderr.text };
 };
+
+// Each case has an empty queue and no runs.
+afterEach(() => database.query('drop schema if exists etl, etl_queue cascade'));
 
 describe('an empty queue', () => {
   it('says so', async () => {
@@ -80,8 +86,8 @@ describe('a secret parameter', () => {
 });
 
 describe('a run', () => {
-  beforeAll(async () => {
-    await etl('queue');
+  beforeEach(async () => {
+    await withClient(addressFromUrl(database.url), migrate);
     await database.query(
       `insert into etl.run (epoch, table_hashes, pipeline, state, definition_hash, host, pid, workers)
         values (gen_random_uuid(), '{}', 'noaa', 'loading', repeat('0', 64), 'elsewhere', 1, 1)`,

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -52,6 +52,9 @@ const etl = async (...args: string[]): Promise<{ exit: number; out: string; err:
 };
 
 describe('etl run', () => {
+  // Each case has an empty database.
+  afterEach(() => database.query('drop schema if exists etl, etl_staging, etl_queue, geo cascade'));
+
   it('--explain says which decoder each table gets and why, and does nothing', async () => {
     const { exit, out, err } = await etl('run', pipelineFile, '--explain');
     expect({ exit, err }).toEqual({ exit: 0, err: '' });

@@ -1,7 +1,7 @@
 // `etl schedule set|list|remove|pause|resume|run-now` on a real server.
 
 import { resolve } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
@@ -16,6 +16,9 @@ const etl = async (...args: string[]): Promise<{ exit: number; out: string; err:
 };
 const json = async (...args: string[]): Promise<unknown> => JSON.parse((await etl(...args, '--json')).out);
 const set = (...more: string[]): string[] => ['set', 'nightly', noaa, '--cron', '0 2 * * *', ...more];
+
+// Each case has an empty database.
+afterEach(() => database.query('drop schema if exists etl, etl_queue cascade'));
 
 describe('etl schedule', () => {
   it('finds none on an empty server, and makes nothing there', async () => {

@@ -1,6 +1,6 @@
 // The README's commands do what it shows: its pipeline, its transcript, its numbers.
 
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { fileURLToPath } from 'node:url';
 import { readFileSync } from 'node:fs';
 import { main } from '../../src/cli/main.ts';
@@ -50,9 +50,14 @@ const runEtl = async (...args: string[]): Promise<{ exit: number; stdout: string
   return { exit: await main(args, io), ...written };
 };
 
+let first: Awaited<ReturnType<typeof runEtl>>;
+beforeAll(async () => {
+  first = await runEtl('run', 'pipelines/noaa.ts');
+});
+
 it('the transcript is what the command prints, but for times, rates and the number of the run', async () => {
   const shown = fence('text', '$ npm ci && npx etl run pipelines/noaa.ts\n');
-  const { exit, stdout, stderr } = await runEtl('run', 'pipelines/noaa.ts');
+  const { exit, stdout, stderr } = first;
   expect({ exit, stderr: stderr.includes('error') }).toEqual({ exit: 0, stderr: false });
   // The README's run had no server named; the lines about the embedded one come after the same summary.
   const printed = [...stdout.trimEnd().split('\n'), '', ...embeddedLines((_, text) => text)];
