@@ -48,14 +48,11 @@ afterAll(() => {
   if (worker.exitCode === null) worker.kill('SIGKILL');
 });
 
-it('answers that it is ready', async () => {
+it('answers that it is ready, publishes the run of a slot, records its outcome, and ends on SIGTERM without a session', async () => {
   const { port } = await said('answers /health, /ready and /metrics');
   await expect
     .poll(async () => (await fetch(`http://127.0.0.1:${port as number}/ready`)).status, { timeout: 30_000 })
     .toBe(200);
-});
-
-it('publishes the run of a slot', async () => {
   expect(await said('run ended')).toMatchObject({
     pipeline: 'price',
     outcome: 'published',
@@ -69,17 +66,11 @@ it('publishes the run of a slot', async () => {
     { article: 'C-310', currency: 'EUR', price: '129.00' },
     { article: 'D-400, large', currency: 'EUR', price: '7.25' },
   ]);
-});
-
-it('has said to the schedule what became of it', async () => {
   const listed = async () => {
     const [only] = await schedule.list({ databaseUrl: database.url });
     return { name: only?.name, isDone: ['published', 'unchanged'].includes(only?.jobState ?? '') };
   };
   await expect.poll(listed, { timeout: 30_000 }).toEqual({ name: 'nightly-prices', isDone: true });
-});
-
-it('SIGTERM ends it, and leaves no session', async () => {
   const exited = once(worker, 'exit');
   worker.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);

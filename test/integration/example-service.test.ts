@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { library, typeScriptArgs } from '../helpers/run-typescript.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { root } from '../unit/project/source-files.ts';
@@ -12,19 +12,27 @@ import { root } from '../unit/project/source-files.ts';
 const main = fileURLToPath(new URL('../../examples/service/main.ts', import.meta.url));
 const database = useDatabase();
 
-let service: ChildProcess;
-let url: string;
-beforeAll(async () => {
-  service = spawn(process.execPath, typeScriptArgs(main, [], library), {
+interface Service {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+const startService = async (): Promise<Service> => {
+  const child = spawn(process.execPath, typeScriptArgs(main, [], library), {
     cwd: root,
     env: { ...process.env, DATABASE_URL: database.url, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  [url] = (await once(createInterface(service.stdout!), 'line')) as [string];
+  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return { child, url };
+};
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
 });
-afterAll(() => {
-  if (service.exitCode === null) service.kill('SIGKILL');
-});
+afterAll(() => service?.child.kill('SIGKILL'));
+// What a run has published, the next one finds unchanged.
+beforeEach(() => database.query('drop schema if exists noaa cascade'));
 
 interface Sent {
   readonly id: number;
@@ -33,7 +41,11 @@ interface Sent {
 }
 
 /** Everything that a stream of server-sent events says until it ends. */
-const readEvents = async (path: string, headers: Record<string, string> = {}): Promise<Sent[]> => {
+const readEvents = async (
+  path: string,
+  headers: Record<string, string> = {},
+  { url } = service,
+): Promise<Sent[]> => {
   const answer = await fetch(new URL(path, url), { headers });
   const text = await answer.text();
   return text
@@ -47,51 +59,37 @@ const readEvents = async (path: string, headers: Record<string, string> = {}): P
     });
 };
 
-const post = async (name: string) => {
+const post = async (name: string, { url } = service) => {
   const answer = await fetch(new URL(`/pipelines/${name}`, url), { method: 'POST' });
   return { status: answer.status, body: (await answer.json()) as { events?: string; error?: string } };
 };
 
-describe('a run that is started over HTTP', () => {
-  let events = '';
-  let sent: Sent[] = [];
-
-  it('sends a viewer all events from its beginning to its end', async () => {
-    events = (await post('noaa')).body.events!;
-    sent = await readEvents(events);
-    const kinds = sent.map(({ event }) => event);
-    expect({ first: kinds.slice(0, 3), last: kinds.slice(-2) }).toEqual({
-      first: ['step', 'started', 'planned'],
-      last: ['finished', 'end'],
-    });
+it('a run that is started over HTTP is published, and its viewers get all events, or those that they have not seen', async () => {
+  const events = (await post('noaa')).body.events!;
+  const sent = await readEvents(events);
+  const kinds = sent.map(({ event }) => event);
+  expect({ first: kinds.slice(0, 3), last: kinds.slice(-2) }).toEqual({
+    first: ['step', 'started', 'planned'],
+    last: ['finished', 'end'],
   });
-
-  it('has published the tables', async () => {
-    const { rows } = await database.query('select count(*)::int as n from noaa.observation');
-    expect(rows).toEqual([{ n: 5276 }]);
-  });
-
-  it('sends a viewer who comes back the remaining events', async () => {
-    const seen = sent.at(-3)!.id;
-    expect(await readEvents(events, { 'last-event-id': String(seen) })).toEqual(sent.slice(-2));
-  });
-
-  it('sends two viewers the same', async () => {
-    const [one, other] = await Promise.all([readEvents(events), readEvents(events)]);
-    expect(one).toEqual(other);
-  });
+  const { rows } = await database.query('select count(*)::int as n from noaa.observation');
+  expect(rows).toEqual([{ n: 5276 }]);
+  const seen = sent.at(-3)!.id;
+  expect(await readEvents(events, { 'last-event-id': String(seen) })).toEqual(sent.slice(-2));
+  const [one, other] = await Promise.all([readEvents(events), readEvents(events)]);
+  expect(one).toEqual(sent);
+  expect(other).toEqual(sent);
 });
 
 it('a pipeline that is not offered is not there', async () =>
   expect(await post('..%2F..%2Fetc%2Fpasswd')).toMatchObject({ status: 404 }));
 
 it('the page offers the pipeline and follows its events', async () => {
-  const page = await (await fetch(url)).text();
+  const page = await (await fetch(service.url)).text();
   expect(page).toMatch(/<button>noaa<\/button>[^]*new EventSource\(/);
 });
 
 it('of two runs of one pipeline the second is refused, and its viewer sees the code', async () => {
-  await database.query('drop table noaa.daily');
   const started = await Promise.all([post('noaa'), post('noaa')]);
   const ends = await Promise.all(started.map(async ({ body }) => (await readEvents(body.events!)).at(-2)!));
   expect(new Set(ends.map(({ event, data }) => data['code'] ?? event))).toEqual(
@@ -100,9 +98,10 @@ it('of two runs of one pipeline the second is refused, and its viewer sees the c
 });
 
 it('a run that is stopped says so', async () => {
-  await database.query('drop table noaa.daily');
   const { body } = await post('noaa');
-  const stopped = await fetch(new URL(body.events!.replace('/events', ''), url), { method: 'DELETE' });
+  const stopped = await fetch(new URL(body.events!.replace('/events', ''), service.url), {
+    method: 'DELETE',
+  });
   const last = (await readEvents(body.events!)).at(-2)!;
   expect({ status: stopped.status, code: last.data['code'] }).toEqual({
     status: 204,
@@ -111,10 +110,11 @@ it('a run that is stopped says so', async () => {
 });
 
 it('a signal ends its runs, with an event for their viewers, and then the service', async () => {
-  const { body } = await post('noaa');
-  const viewing = readEvents(body.events!);
-  const exited = once(service, 'exit');
-  service.kill('SIGTERM');
+  const own = await startService();
+  const { body } = await post('noaa', own);
+  const viewing = readEvents(body.events!, {}, own);
+  const exited = once(own.child, 'exit');
+  own.child.kill('SIGTERM');
   const last = (await viewing).at(-2)!;
   expect({ exit: (await exited)[0], last: last.data['code'] ?? last.event }).toEqual({
     exit: 0,

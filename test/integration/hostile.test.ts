@@ -93,28 +93,34 @@ describe('file names and values', () => {
     },
   });
 
-  beforeAll(() => runPipeline(pipeline, options()));
+  let run = 0;
+  beforeAll(async () => {
+    run = (await runPipeline(pipeline, options())).runId;
+  });
 
   it('arrive as they are', async () => {
     expect(await ask('select word from named.words order by n')).toEqual(values);
   });
 
   it('are in the ledger unchanged', async () => {
-    const names = await ask<string>('select name from etl.source_file where table_name = $1', ['words']);
+    const names = await ask<string>('select name from etl.source_file where run_id = $1', [run]);
     expect(names.toSorted()).toEqual(fileNames.map((name) => `named/${name}`).toSorted());
   });
 
   it('are kept with their rejects', async () => {
-    const raw = await ask<string>('select raw from etl.reject order by id');
+    const raw = await ask<string>('select raw from etl.reject where run_id = $1', [run]);
     expect(raw.toSorted()).toEqual(values.map((value) => `${quoted(value)},x`).toSorted());
   });
 
   it.each([
     { args: ['status'] },
-    { args: ['status', '1', '--json'] },
-    { args: ['status', '1'] },
-    { args: ['rejects', 'list', '1', '--json'] },
-  ])('are shown by etl $args', async ({ args }) => expect((await etl(...args)).exit).toBe(0));
+    { args: ['status', 'RUN', '--json'] },
+    { args: ['status', 'RUN'] },
+    { args: ['rejects', 'list', 'RUN', '--json'] },
+  ])('are shown by etl $args', async ({ args }) => {
+    const given = args.map((arg) => arg.replace('RUN', String(run)));
+    expect((await etl(...given)).exit).toBe(0);
+  });
 
   it('are no table that etl knows', async () => {
     const table = "words'; drop table victim; --";
@@ -122,7 +128,7 @@ describe('file names and values', () => {
   });
 
   it('are no commands to a terminal', async () => {
-    const { out } = await etl('rejects', 'list', '1');
+    const { out } = await etl('rejects', 'list', String(run));
     // eslint-disable-next-line no-control-regex
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   });

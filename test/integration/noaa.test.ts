@@ -306,12 +306,9 @@ describe('the same files landed verbatim', () => {
 });
 
 describe('a second run', () => {
-  it('does nothing when files and definition are the same, and names the run that published them', async () => {
+  it('does nothing when files and definition are the same, names the run that published them, and loads a dropped table again', async () => {
     const second = await runPipeline(noaa, { ...run, databaseUrl: database.url });
     expect(second).toMatchObject({ outcome: 'unchanged', runId: result.runId, tables: result.tables });
-  });
-
-  it('loads again what somebody dropped', async () => {
     await database.query('drop table noaa.daily');
     const again = await runPipeline(noaa, { ...run, databaseUrl: database.url });
     expect(again.outcome).toBe('published');

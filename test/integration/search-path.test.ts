@@ -98,6 +98,7 @@ describe('a table whose rows are replaced in place', () => {
   };
 
   beforeEach(async () => {
+    await sql('drop schema if exists items cascade');
     await item('A,1');
   });
 

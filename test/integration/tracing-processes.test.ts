@@ -7,8 +7,8 @@ import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { json, text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient, withTransaction } from '../../src/db/client.ts';
 import { useFiles } from '../helpers/files.ts';
@@ -81,8 +81,9 @@ const etl = (name: string, ...args: string[]): ChildProcess => {
       NODE_OPTIONS: '--import ./otel.mjs',
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${port}/${name}`,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  child.stderr.pipe(process.stderr);
   children.push(child);
   return child;
 };
@@ -93,10 +94,10 @@ const ended = async (child: ChildProcess): Promise<number | null> => {
 };
 /** Waits for a line of a worker's log; later lines are dropped. */
 const said = async (child: ChildProcess, message: string): Promise<void> => {
-  let text = '';
+  let seen = '';
   for await (const piece of child.stdout!.iterator({ destroyOnReturn: false })) {
-    text += String(piece);
-    if (text.includes(message)) break;
+    seen += String(piece);
+    if (seen.includes(message)) break;
   }
   child.stdout!.resume();
 };
@@ -105,10 +106,12 @@ beforeAll(async () => {
   mkdirSync(join(files.directory, 'pipelines'));
   cpSync('pipelines', join(files.directory, 'pipelines'), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(files.directory, 'node_modules'));
-  const page = readProjectFile('docs/operations/tracing.md');
-  files.write('otel.mjs', /```js\n(\/\/ otel\.mjs\n[^]*?)```/.exec(page)![1]!);
   receiver.listen(0, '127.0.0.1');
   await once(receiver, 'listening');
+});
+beforeEach(() => {
+  const page = readProjectFile('docs/operations/tracing.md');
+  files.write('otel.mjs', /```js\n(\/\/ otel\.mjs\n[^]*?)```/.exec(page)![1]!);
 });
 afterEach(async () => {
   for (const child of children.splice(0)) {
@@ -116,6 +119,8 @@ afterEach(async () => {
     await ended(child);
   }
   spans = [];
+  // No case finds a published run of another.
+  await database.query('drop schema if exists etl, etl_queue, etl_staging, noaa cascade');
 });
 afterAll(() => {
   receiver.close();
@@ -199,6 +204,11 @@ it('nobody who has not asked sends a span', async () => {
 
 it('a traced command without an SDK says so, and works', async () => {
   files.write('otel.mjs', '');
-  expect(await ended(etl('deaf', 'run', 'pipelines/noaa.ts', '--tracing', '--quiet'))).toBe(0);
+  const child = etl('deaf', 'run', 'pipelines/noaa.ts', '--tracing', '--quiet');
+  const [exit, err] = await Promise.all([ended(child), text(child.stderr!)]);
+  expect({ exit, err }).toEqual({
+    exit: 0,
+    err: expect.stringContaining('no OpenTelemetry SDK is registered'),
+  });
   expect(spans).toEqual([]);
 });
