@@ -34,7 +34,7 @@ import { readPattern } from './pattern-code.ts';
 import { obeysRules } from './rule-code.ts';
 import { plainNumber } from './numbers/separators-code.ts';
 import { scanSpecial } from './numbers/special-code.ts';
-import { countCharacters, readText } from './text-code.ts';
+import { readText } from './text-code.ts';
 import { readUuid } from './uuid-code.ts';
 
 /** The module; its memory ends where the plan of a table begins. */
@@ -61,7 +61,6 @@ export const encoderModule = {
     readReal,
     readDouble,
     readNumeric,
-    countCharacters,
     readText,
     readDigits,
     readTwo,
