@@ -3,8 +3,21 @@
 // Sixteen bytes at a time is the only way to look at every byte of a file and keep up with the disk; JavaScript has no
 // such instructions, WebAssembly has. Opcodes: https://webassembly.github.io/spec/core/binary/instructions.html
 
-/** Instructions that leave one value, or none. */
-export type Code = readonly number[];
+/** Instructions that leave one value, or none: bytes, and others among them. */
+export type Code = readonly (number | Code)[];
+
+const append = (code: Code, bytes: number[]): void => {
+  for (const part of code)
+    if (typeof part === 'number') bytes.push(part);
+    else append(part, bytes);
+};
+
+/** All bytes, one after the other. They are written once: instructions that copy their parts copy each byte for every one around it. */
+export const bytesOf = (code: Code): readonly number[] => {
+  const bytes: number[] = [];
+  append(code, bytes);
+  return bytes;
+};
 
 export type ValueType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128';
 
@@ -25,22 +38,17 @@ export const unsigned = (value: number): number[] =>
 
 const unary =
   (...opcode: number[]) =>
-  (value: Code): Code => [...value, ...opcode];
+  (value: Code): Code => [value, ...opcode];
 const binary =
   (...opcode: number[]) =>
-  (left: Code, right: Code): Code => [...left, ...right, ...opcode];
+  (left: Code, right: Code): Code => [left, right, ...opcode];
 
 const load =
   (...opcode: number[]) =>
-  (address: Code, offset = 0): Code => [...address, ...opcode, ...unsigned(offset)];
+  (address: Code, offset = 0): Code => [address, ...opcode, ...unsigned(offset)];
 const store =
   (...opcode: number[]) =>
-  (address: Code, offset: number, value: Code): Code => [
-    ...address,
-    ...value,
-    ...opcode,
-    ...unsigned(offset),
-  ];
+  (address: Code, offset: number, value: Code): Code => [address, value, ...opcode, ...unsigned(offset)];
 
 export const i32 = {
   const: (value: number): Code => [0x41, ...signed(BigInt(value))],
@@ -164,31 +172,25 @@ export const v128 = {
 };
 
 /** Instructions one after the other. */
-export const sequence = (...parts: readonly Code[]): Code => parts.flat();
+export const sequence = (...parts: readonly Code[]): Code => parts;
 
-export const when = (condition: Code, ...then: readonly Code[]): Code => [
-  ...condition,
-  0x04,
-  0x40,
-  ...then.flat(),
-  0x0b,
-];
+export const when = (condition: Code, ...then: readonly Code[]): Code => [condition, 0x04, 0x40, then, 0x0b];
 
 export const whenElse = (condition: Code, then: Code, otherwise: Code): Code => [
-  ...condition,
+  condition,
   0x04,
   0x40,
-  ...then,
+  then,
   0x05,
-  ...otherwise,
+  otherwise,
   0x0b,
 ];
 
 /** One of two values, without a branch. */
 export const choose = (condition: Code, then: Code, otherwise: Code): Code => [
-  ...then,
-  ...otherwise,
-  ...condition,
+  then,
+  otherwise,
+  condition,
   0x1b,
 ];
 
@@ -199,7 +201,7 @@ export const drop = unary(0x1a);
 export const loopWhile = (condition: Code, ...body: readonly Code[]): Code => [
   0x03,
   0x40,
-  ...when(condition, ...body, [0x0c, 1]),
+  when(condition, ...body, [0x0c, 1]),
   0x0b,
 ];
 
@@ -216,17 +218,13 @@ export const locals = <Name extends string>(
 ): Record<Name, Local> => {
   const named = Object.entries<ValueType>(types).map(([name, type], index) => [
     name,
-    { type, get: [0x20, index], set: (value: Code): Code => [...value, 0x21, index] },
+    { type, get: [0x20, index], set: (value: Code): Code => [value, 0x21, index] },
   ]);
   return Object.fromEntries(named) as Record<Name, Local>;
 };
 
 /** Ends the function with this value. */
-export const leaveWith = (value: Code): Code => [...value, 0x0f];
+export const leaveWith = (value: Code): Code => [value, 0x0f];
 
 /** Calls the function with this place in its module: the imported ones come first. */
-export const call = (place: number, ...values: readonly Code[]): Code => [
-  ...values.flat(),
-  0x10,
-  ...unsigned(place),
-];
+export const call = (place: number, ...values: readonly Code[]): Code => [values, 0x10, ...unsigned(place)];

@@ -1,7 +1,15 @@
 // From functions written as expressions to a module that runs, with the functions of the host that it calls.
 
 import { ok as assert } from 'node:assert';
-import { call as callPlace, locals, unsigned, type Code, type Local, type ValueType } from './wasm-code.ts';
+import {
+  bytesOf,
+  call as callPlace,
+  locals,
+  unsigned,
+  type Code,
+  type Local,
+  type ValueType,
+} from './wasm-code.ts';
 
 const typeCodes: Readonly<Record<ValueType, number>> = {
   i32: 0x7f,
@@ -46,13 +54,15 @@ declare const WebAssembly: {
   readonly Instance: new (module: object, imported: object) => { readonly exports: object };
 };
 
-const section = (id: number, content: readonly number[]): number[] => [
-  id,
-  ...unsigned(content.length),
-  ...content,
-];
+/** Bytes after their number. */
+const sized = (content: Code): Code => {
+  const bytes = bytesOf(content);
+  return [unsigned(bytes.length), bytes];
+};
 
-const nameOf = (name: string): number[] => [...unsigned(name.length), ...Buffer.from(name, 'latin1')];
+const section = (id: number, content: Code): Code => [id, sized(content)];
+
+const nameOf = (name: string): Code => sized([...Buffer.from(name, 'latin1')]);
 
 /** Takes and gives what is i64 as bigint. */
 export type Run = (...parameters: (number | bigint)[]) => number;
@@ -62,33 +72,30 @@ const preamble: readonly number[] = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 
 export const pageBytes = 65_536;
 
-const vector = (items: readonly (readonly number[])[]): number[] => [
-  ...unsigned(items.length),
-  ...items.flat(),
-];
+const vector = (items: readonly Code[]): Code => [unsigned(items.length), items];
 
-const signature = (parameters: readonly ValueType[], result: ValueType): number[] => [
+const signature = (parameters: readonly ValueType[], result: ValueType): Code => [
   0x60,
-  ...vector(parameters.map((type) => [typeCodes[type]])),
+  vector(parameters.map((type) => [typeCodes[type]])),
   1,
   typeCodes[result],
 ];
 
 /** Names with their places: of functions, and of the variables of one. */
-const nameMap = (names: readonly string[]): number[] =>
-  vector(names.map((name, place) => [...unsigned(place), ...nameOf(name)]));
+const nameMap = (names: readonly string[]): Code =>
+  vector(names.map((name, place) => [unsigned(place), nameOf(name)]));
 
 /** Names for stack traces, profilers and disassembly: every function's, and those of its variables. */
-const nameSection = ({ imported, functions }: ModuleSource): number[] => {
+const nameSection = ({ imported, functions }: ModuleSource): Code => {
   const own = Object.keys(imported).length;
   const variables = Object.values(functions).map((code, index) => [
-    ...unsigned(own + index),
-    ...nameMap(Object.keys(code.variables)),
+    unsigned(own + index),
+    nameMap(Object.keys(code.variables)),
   ]);
   return section(0, [
-    ...nameOf('name'),
-    ...section(1, nameMap([...Object.keys(imported), ...Object.keys(functions)])),
-    ...section(2, vector(variables)),
+    nameOf('name'),
+    section(1, nameMap([...Object.keys(imported), ...Object.keys(functions)])),
+    section(2, vector(variables)),
   ]);
 };
 
@@ -110,17 +117,9 @@ const linker = ({ imported, functions }: ModuleSource): Call => {
   };
 };
 
-const codeOf = ({ variables, parameters, body }: FunctionCode, link: Call): number[] => {
-  const code = [
-    ...vector(
-      Object.values(variables)
-        .slice(parameters)
-        .map(({ type }) => [1, typeCodes[type]]),
-    ),
-    ...body(link),
-    0x0b,
-  ];
-  return [...unsigned(code.length), ...code];
+const codeOf = ({ variables, parameters, body }: FunctionCode, link: Call): Code => {
+  const own = Object.values(variables).slice(parameters);
+  return sized([vector(own.map(({ type }) => [1, typeCodes[type]])), body(link), 0x0b]);
 };
 
 /** The module in WebAssembly's binary format. It exports each function by its name, and its memory. */
@@ -132,25 +131,24 @@ export const moduleBytes = (source: ModuleSource): Uint8Array => {
     ...own.map(([, code]) => signature(parametersOf(code), code.result)),
   ];
   const link = linker(source);
-  return Uint8Array.from([
-    ...preamble,
-    ...section(1, vector(signatures)),
-    ...section(
-      2,
-      vector(hosts.map(([name], index) => [...nameOf(hostName), ...nameOf(name), 0, ...unsigned(index)])),
-    ),
-    ...section(3, vector(own.map((_, index) => unsigned(hosts.length + index)))),
-    ...section(5, [1, 0, ...unsigned(Math.ceil(memoryBytes / pageBytes))]),
-    ...section(
-      7,
-      vector([
-        ...own.map(([name], index) => [...nameOf(name), 0, ...unsigned(hosts.length + index)]),
-        [...nameOf('memory'), 2, 0],
-      ]),
-    ),
-    ...section(10, vector(own.map(([, code]) => codeOf(code, link)))),
-    ...nameSection(source),
-  ]);
+  return new Uint8Array(
+    bytesOf([
+      preamble,
+      section(1, vector(signatures)),
+      section(2, vector(hosts.map(([name], index) => [nameOf(hostName), nameOf(name), 0, unsigned(index)]))),
+      section(3, vector(own.map((_, index) => unsigned(hosts.length + index)))),
+      section(5, [1, 0, unsigned(Math.ceil(memoryBytes / pageBytes))]),
+      section(
+        7,
+        vector([
+          ...own.map(([name], index) => [nameOf(name), 0, unsigned(hosts.length + index)]),
+          [nameOf('memory'), 2, 0],
+        ]),
+      ),
+      section(10, vector(own.map(([, code]) => codeOf(code, link)))),
+      nameSection(source),
+    ]),
+  );
 };
 
 const hostName = 'host';
