@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { RecordBlock } from '../split/record-blocks.ts';
+import type { RecordSpans } from '../split/splitter.ts';
 import { recordBytes } from '../record-parser.ts';
 import { windowBytes } from '../encoder/memory.ts';
 
@@ -30,27 +31,38 @@ const holds = (
   };
 };
 
+/** The record at which a window ends that begins with record `from`; `isFit` is undefined when each record is. */
+const windowEnd = (
+  { starts, ends }: RecordSpans,
+  from: number,
+  isFit: ((index: number) => boolean) | undefined,
+): number => {
+  // Fewer bytes than fit: the lists hold as many records, and each but the last has its newline.
+  const longEnd = starts[from]! + windowBytes;
+  let to = from;
+  while (to < starts.length && ends[to]! < longEnd && (isFit === undefined || isFit(to))) {
+    to += 1;
+    // A comment may stand before the next record, with quotes that are none.
+    if (to < starts.length && starts[to]! - ends[to - 1]! > newlineBytesMax) break;
+  }
+  return to;
+};
+
 /**
  * Yields the records of a block in order. Those that are fit are without a fault and without a byte that escapes, of whole
  * characters, one after the other, and not too many.
  */
 export function* windowsOf(block: RecordBlock, escape: number): Generator<Window, void> {
-  const { starts, ends, faults } = block.spans;
-  const records = starts.length;
-  const isAllText = isText(block.bytes);
+  const { bytes, spans } = block;
+  const { faults } = spans;
+  const records = spans.starts.length;
+  const isAllText = isText(bytes);
+  const isEachFit = isAllText && faults.size === 0 && (escape === -1 || !bytes.includes(escape));
   const hasEscape = holds(block, escape);
   const isFit = (index: number): boolean =>
     !faults.has(index) && !hasEscape(index) && (isAllText || isText(recordBytes(block, index)));
-  /** A comment may stand before the record, with quotes that are none. */
-  const isBehindGap = (index: number): boolean => starts[index]! - ends[index - 1]! > newlineBytesMax;
   for (let from = 0; from < records;) {
-    const isLong = (to: number): boolean => ends[to]! - starts[from]! >= windowBytes;
-    let to = from;
-    // Fewer bytes than fit: the lists hold as many records, and each but the last has its newline.
-    while (to < records && !isLong(to) && isFit(to)) {
-      to += 1;
-      if (to < records && isBehindGap(to)) break;
-    }
+    let to = windowEnd(spans, from, isEachFit ? undefined : isFit);
     const isForRoutine = to > from;
     // Those that escape follow each other, and are cheaper together.
     if (!isForRoutine)
