@@ -1,6 +1,6 @@
 // What every Publication must do, asked of each one that is registered: one row here, and a step that fails changes nothing.
 
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runPipeline } from '../../src/index.ts';
 import type { Publication } from '../../src/publish/contract.ts';
 import { publications } from '../../src/publish/registry.ts';
@@ -117,7 +117,10 @@ describe.each(scenes)('$name', ({ name, ddl, notice, isSameTable }) => {
       from pg_class c where relnamespace = 'geo'::regnamespace and relkind in ('r', 'v') order by relname`);
   const oids = () => rowsOf(`select 'geo.city'::regclass::oid as city, 'geo.big'::regclass::oid as big`);
 
-  beforeAll(async () => {
+  /** Publishes the old rows, sets what people set, and writes the file of the new ones. */
+  const prepare = async (): Promise<void> => {
+    await database.query('drop schema if exists geo, etl cascade');
+    writeCities(files);
     await run();
     await database.query(`do $$ begin
         if not exists (select from pg_roles where rolname = 'sluice_owner') then create role sluice_owner; end if;
@@ -133,7 +136,8 @@ describe.each(scenes)('$name', ({ name, ddl, notice, isSameTable }) => {
       grant usage, create on schema geo to sluice_owner;
       alter table geo.city owner to sluice_owner`);
     files.write('city.csv', 'id,name,people\n2,Trier,120001\n3,Jena,120001\n');
-  });
+  };
+  beforeAll(prepare);
   afterEach(() => {
     vi.restoreAllMocks();
   });
@@ -163,6 +167,7 @@ describe.each(scenes)('$name', ({ name, ddl, notice, isSameTable }) => {
   });
 
   it('readers see the old rows up to the commit, then the new ones; what people set stays; the run is recorded', async () => {
+    onTestFinished(prepare);
     const before = await kept();
     const [oid] = await oids();
     const within: unknown[] = [];

@@ -41,7 +41,7 @@ const oid = async () => (await rowsOf(`select 'precious.t'::regclass::oid as oid
 const chunks = async () => (await rowsOf('select count(*)::int as n from etl.chunk'))[0]!['n'];
 
 beforeEach(async () => {
-  await query('drop schema if exists precious cascade');
+  await query('drop schema if exists precious cascade; drop schema if exists etl cascade');
   files.write('t.csv', 'id,name\n1,a\n2,b\n');
 });
 

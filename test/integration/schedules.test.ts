@@ -40,7 +40,9 @@ const datedText = `
 
 /** Due once a year: what is due in a test is what the test has made so. */
 const yearly = '0 0 1 1 *';
-const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+const names = ['a', 'b', 'c', 'd'];
+/** Pipelines of one case: what they load no other case has loaded. */
+const fresh = ['e', 'f', 'g', 'h', 'i', 'j'];
 
 describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
   const database = useDatabase();
@@ -86,26 +88,28 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
   beforeAll(async () => {
     files.write('words.csv', 'n\n1\n2\n');
     mkdirSync(folder);
-    for (const name of names) {
+    for (const name of [...names, ...fresh]) {
       writeFileSync(join(folder, `${name}.ts`), pipelineText(name));
       pipelines.set(name, (await loadPipelineFile(join(folder, `${name}.ts`))).pipeline);
     }
   });
   it('three workers enqueue each slot once, and the schedule records the outcome of its run', async () => {
-    for (const name of names) {
+    // Jobs that failed in another case stay on the queue.
+    const { failed } = await queueState(place());
+    for (const name of fresh) {
       await set(name);
       await makeDue(name);
     }
     await Promise.all([workers.start(), workers.start(), workers.start()]);
-    for (const name of names) await untilDone(name);
-    expect(enqueued()).toEqual(names);
+    for (const name of fresh) await untilDone(name);
+    expect(enqueued()).toEqual(fresh);
     const found = await schedule.list(place());
-    expect(found.map(({ lastOutcome }) => lastOutcome)).toEqual(names.map(() => 'enqueued'));
+    expect(found.map(({ lastOutcome }) => lastOutcome)).toEqual(fresh.map(() => 'enqueued'));
     for (const { name, job } of found) {
       expect(job).toMatch(new RegExp(`^schedule-${name}-\\d{4}-\\d\\d-\\d\\dT\\d{4,6}Z$`));
       expect(await runs(job)).toBe(1);
     }
-    expect(await queueState(place())).toMatchObject({ waiting: 0, delayed: 0, failed: 0 });
+    expect(await queueState(place())).toMatchObject({ waiting: 0, delayed: 0, failed });
   });
 
   it('slots that were missed while no worker ran are one run with catchUp, and none without', async () => {

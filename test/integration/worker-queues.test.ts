@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { withClient, withTransaction } from '../../src/db/client.ts';
@@ -26,7 +26,13 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
   const files = useFiles();
   const folder = join(files.directory, 'pipelines');
   const pipelines = new Map<string, Pipeline>();
-  const { place } = usePlace(kind, database);
+  const { place, loseJobs } = usePlace(kind, database);
+  // Each case has empty queues, and no run or schedule of another one; workers are closed before.
+  beforeEach(() => withClient(addressFromUrl(database.url), migrate));
+  afterEach(async () => {
+    if (kind === 'Redis') await loseJobs();
+    await database.query('drop schema if exists etl, etl_queue cascade');
+  });
   const workers = useWorkers(() => ({
     ...place(),
     pipelines: folder,
@@ -45,7 +51,6 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
   const nightly = () => ({ ...place(), cron: '0 0 1 1 *', queue: 'night' });
 
   beforeAll(async () => {
-    await withClient(addressFromUrl(database.url), migrate);
     files.write('words.csv', 'n\n1\n2\n');
     mkdirSync(folder);
     for (const name of ['one', 'two']) {
