@@ -1,4 +1,4 @@
-// The record decoder, which takes what the compiled one does not, against a plain script that checks nothing.
+// A table with a type that the server reads, so that rows are sent as text, against a plain script that checks nothing.
 
 import { fileURLToPath } from 'node:url';
 import type { Bench } from '../bench-context.ts';

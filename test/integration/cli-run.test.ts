@@ -95,7 +95,7 @@ describe('etl run', () => {
     expect(city).toMatchObject({ type: 'table', table: 'city', schema: 'geo', kind: 'source' });
     expect(city.steps).toContainEqual({
       step: 'decoder',
-      text: 'record, because column name is of type citext',
+      text: 'compiled to text, because the server reads column name, of type citext',
     });
     expect(total).toMatchObject({ table: 'total', kind: 'derived' });
   });

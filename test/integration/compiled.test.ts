@@ -12,7 +12,7 @@ import { createCompiledDecoder } from '../../src/format/compiled/compiled-decode
 import { binaryHead, binaryTail } from '../../src/format/binary/row-bytes.ts';
 import { typeOf } from '../../src/format/column-types/registry.ts';
 import type { DecodedBlock } from '../../src/format/decoder.ts';
-import { createRecordDecoder } from '../../src/format/record-decoder.ts';
+import { createRecordDecoder } from '../unit/format/record-decoder.ts';
 import { createSplitter } from '../../src/format/split/splitter.ts';
 import { column } from '../../src/pipeline/declare/column.ts';
 import { useDatabase } from '../helpers/server.ts';

@@ -237,13 +237,13 @@ describe('many records with the same faults', () => {
 });
 
 it.each([
-  { decoder: 'compiled', delimiter: ';' },
-  { decoder: 'compiled', delimiter: '||' },
-  { decoder: 'record', delimiter: ';' },
+  { rows: 'binary', delimiter: ';' },
+  { rows: 'binary', delimiter: '||' },
+  { rows: 'text', delimiter: ';' },
 ])(
-  'values that break rules are rejected by the $decoder decoder, and those that keep them are published',
-  async ({ decoder, delimiter }) => {
-    const name = `rules_${decoder}_${delimiter.length}`;
+  'values that break rules are rejected in $rows rows with $delimiter between fields, and those that keep them are published',
+  async ({ rows: form, delimiter }) => {
+    const name = `rules_${form}_${delimiter.length}`;
     const written = [
       ['1', '0', '2011-01-31', 'DE', 'ok'],
       ['2', '-0.01', '2011-01-31', 'AT', 'ok'],
@@ -265,7 +265,7 @@ it.each([
             price: column.numeric('price', { precision: 8, scale: 2 }).min(0).max('99.5'),
             day: column.date('day').min('2011-01-31'),
             country: column.varchar('country', { length: 2 }).oneOf(['AT', 'DE']),
-            note: (decoder === 'record' ? column.of('text', 'note') : column.text('note'))
+            note: (form === 'text' ? column.of('text', 'note') : column.text('note'))
               .length({ max: 4 })
               .pattern(/^[a-z ]+$/),
           },

@@ -19,7 +19,7 @@ export type Reader = (text: string) => string | Refusal;
  */
 export type ValueEncoder = (text: string, out: never) => void;
 
-/** In place of an encoder: the server reads the text, and a table with such a column is loaded by the record decoder. */
+/** In place of an encoder: the server reads the text, and rows of a table with such a column are sent as text. */
 export const serverReads = 'the server reads the text';
 
 /** What an option takes. A spelling is of the file: `.default(v)` and what a schema gives do not follow it. */

@@ -1,8 +1,8 @@
 // of: any other type the server knows; its name goes into DDL, the text goes to the server as it is.
 
 import { identifierBytesMax } from '../../limits.ts';
-import { notFromBytes } from '../encoder/kinds.ts';
 import { serverReads, type ColumnType, type Reader } from './contract.ts';
+import { anyLength } from './text.ts';
 
 export interface OfOptions {
   /** Any type name that the server knows. */
@@ -39,7 +39,7 @@ export const ofType: ColumnType<string, OfOptions> = {
       ? undefined
       : `'${sqlType}' is not the name of a type, such as citext, public.mood, numeric(8,2)[] or "My Type"`,
   reader: () => same,
-  bytes: () => notFromBytes,
+  bytes: () => ({ kind: 'text', charactersMax: anyLength }),
   encode: serverReads,
   value: () => ({ kind: 'string' }),
   toValue: (text) => text,

@@ -15,7 +15,7 @@ const same: Reader = (text) => text;
 const textFrom = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** More characters than a field can have. */
-const anyLength = 0x7fffffff;
+export const anyLength = 0x7fffffff;
 
 export const textType: ColumnType<string, NoOptions> = {
   sql: () => 'text',

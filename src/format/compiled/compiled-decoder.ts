@@ -1,52 +1,29 @@
-// The compiled decoder: bytes in, rows of COPY's binary format out, without a text for a field of the usual kind.
+// The compiled decoder: bytes in, rows for COPY out, in binary or as text, without a string for a field of the usual kind.
 //
 // It may be unsure, but never wrong: a record that it does not accept as it is goes to the record judge, which
-// also words the rejects, so that both decoders give the same rows and the same rejects by construction. So is a record
+// also words the rejects, so that rows and rejects are those of the column readers by construction. So is a record
 // over which a function of the pipeline throws: the judge calls it again, and says where.
-// Proved by test/unit/format/compiled-oracle.test.ts and test/integration/compiled.test.ts.
+// Proved by test/unit/format/compiled-oracle.test.ts, text-rows.test.ts beside it and test/integration/compiled.test.ts.
 
 import type { LineEnd, SourceTableSpec } from '../../declaration.ts';
 import type { Reject } from '../../model.ts';
-import { serverReads } from '../column-types/contract.ts';
-import { typeOf } from '../column-types/registry.ts';
-import type { Decoder } from '../decoder.ts';
+import type { Decoder, RowEncoder } from '../decoder.ts';
 import { createRecordFilter } from '../record-filter.ts';
 import { neededHeaders } from '../header.ts';
 import { grammarOf } from '../split/grammar.ts';
 import { createRecordJudge, filtered, rejectOf, type Judgement } from '../record-judge.ts';
 import type { Faulty } from '../record-parser.ts';
-import { createRowBytes, putInt16, putNull, reserve, type RowBytes } from '../binary/row-bytes.ts';
+import { createRowBytes, reserve } from '../binary/row-bytes.ts';
 import { createRowPlan } from './row-plan.ts';
 import { beginRows, encodeWindow, fieldText, type RowTable } from './row-routine.ts';
-import { createTextEncoder, encoderOf } from './text-encoder.ts';
+import { binaryForm, textForm, type RowForm } from './row-form.ts';
+import { createTextEncoder } from './text-encoder.ts';
 import { windowsOf } from './windows.ts';
 
-/** Why a table is not for the compiled decoder, as the end of a sentence; undefined when it is. */
-export const compiledObstacle = ({ columns }: SourceTableSpec): string | undefined => {
-  const other = columns.find((column) => typeOf(column).encode === serverReads);
-  return other && `column ${other.name} is of type ${typeOf(other).sql(other.options)}`;
-};
-
-/** Rows that the judge made, in binary. */
-const createRowEncoder = ({
-  columns,
-}: SourceTableSpec): ((values: readonly (string | null)[], out: RowBytes) => void) => {
-  const encoders = columns.map(encoderOf);
-  return (values, out) => {
-    reserve(out, 2);
-    putInt16(out, encoders.length);
-    for (let index = 0; index < encoders.length; index += 1) {
-      const value = values[index]!;
-      if (value === null) putNull(out);
-      else encoders[index]!(value, out);
-    }
-  };
-};
-
 /** What the row routine needs of the table, for files with this header. */
-const createRowTable = (table: SourceTableSpec, header: readonly string[]): RowTable => {
+const createRowTable = (table: SourceTableSpec, header: readonly string[], form: RowForm): RowTable => {
   const { dialect } = table.format;
-  const plan = createRowPlan(table, header);
+  const plan = createRowPlan(table, header, form);
   const textOf = (name: string): string => fieldText(plan.slotNames.indexOf(name));
   const keep = createRecordFilter(table.filter, header, dialect);
   const filtering = neededHeaders([], table.filter).map((name) => [name, header.indexOf(name)] as const);
@@ -57,7 +34,8 @@ const createRowTable = (table: SourceTableSpec, header: readonly string[]): RowT
     trim: dialect.trim,
     between: header.length - 1,
     columns: table.columns.length,
-    encoders: table.columns.map(createTextEncoder),
+    encoders: table.columns.map((column) => createTextEncoder(column, form)),
+    isText: form.isText,
     isWanted:
       table.filter.length === 0
         ? undefined
@@ -70,20 +48,22 @@ const createRowTable = (table: SourceTableSpec, header: readonly string[]): RowT
 
 /**
  * Makes the compiled decoder of a table without `compiledObstacle`, for files with this header and these line ends.
- * Everything wrong with the data is a reject, as with the record decoder.
+ * With `encodeRow`, rows are of COPY's text format. Everything wrong with the data is a reject.
  */
 export const createCompiledDecoder = (
   table: SourceTableSpec,
   header: readonly string[],
   file: string,
   lineEnd: LineEnd,
+  encodeRow?: RowEncoder,
 ): Decoder => {
   const { quote, escape } = grammarOf(table.format.dialect, header.length, lineEnd);
   /** Within quotes, what escapes by anything but doubling is understood by csv-parse only. */
   const foreignEscape = escape === quote ? -1 : escape;
   const judge = createRecordJudge(table, header, file, lineEnd);
-  const rowTable = createRowTable(table, header);
-  const encodeRow = createRowEncoder(table);
+  const form = encodeRow === undefined ? binaryForm : textForm(encodeRow);
+  const rowTable = createRowTable(table, header, form);
+  const putRow = form.putRowOf(table.columns);
   const out = createRowBytes(0);
   return (block) => {
     const { bytes } = block;
@@ -95,7 +75,7 @@ export const createCompiledDecoder = (
     const take = (judgement: Judgement, index: number): void => {
       if (judgement === filtered) return;
       if (Array.isArray(judgement)) {
-        encodeRow(judgement, out);
+        putRow(judgement, out);
         copied += 1;
       } else rejects.push(rejectOf(block, index, judgement as Faulty));
     };

@@ -14,9 +14,8 @@ import {
   type FieldValues,
 } from '../encoder/kinds.ts';
 import { column, hashFactor, overrun, planAt, rules, slot, token, tokenList } from '../encoder/memory.ts';
-import type { RowBytes } from '../binary/row-bytes.ts';
+import { bytesOfValue, keepsText, type RowForm } from './row-form.ts';
 import { hasRulesByText, routineRules } from './rule-plan.ts';
-import { encoderOf } from './text-encoder.ts';
 
 /** A table for files with one header, ready for the routine. */
 export interface RowPlan {
@@ -96,19 +95,9 @@ const placeTokens = (
   return place(writer, list);
 };
 
-const binaryNull = Buffer.from([0xff, 0xff, 0xff, 0xff]);
-
-const binaryOf = (text: string, spec: ColumnSpec): Buffer => {
-  const encoded: RowBytes = { bytes: Buffer.alloc(64), at: 0 };
-  encoderOf(spec)(text, encoded);
-  return Buffer.from(encoded.bytes.subarray(0, encoded.at));
-};
-
 /** What is written for a missing value; undefined: the record is refused. */
-const missingValue = (spec: ColumnSpec): Buffer | undefined => {
-  if (spec.default !== undefined) return binaryOf(spec.default, spec);
-  return spec.nullable ? binaryNull : undefined;
-};
+const missingValue = (spec: ColumnSpec, form: RowForm): Buffer | undefined =>
+  spec.default !== undefined || spec.nullable ? bytesOfValue(spec.default ?? null, spec, form) : undefined;
 
 /** A function of the pipeline, or a rule that is none for the routine, has a say in the column's values. */
 const hasFunction = (spec: ColumnSpec): boolean =>
@@ -119,12 +108,12 @@ const isForFunctions = (spec: ColumnSpec): boolean =>
   spec.map !== undefined || (hasFunction(spec) && Object.keys(spec.tokens).length > 0);
 
 /** What is written for the column's own tokens, unless a function has to see what they stand for. */
-const tokenValues = (spec: ColumnSpec): [string, Buffer | undefined][] => {
+const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefined][] => {
   if (hasFunction(spec)) return [];
   const read = withChecks(spec, typeOf(spec).reader(spec.options));
   return Object.entries(spec.tokens).map(([name, text]) => {
     const value = read(text);
-    return [name, isRefusal(value) ? undefined : binaryOf(value, spec)];
+    return [name, isRefusal(value) ? undefined : bytesOfValue(value, spec, form)];
   });
 };
 
@@ -177,20 +166,22 @@ const bytesOf = (
   spec: ColumnSpec,
   index: number,
   dialectNulls: readonly string[],
+  form: RowForm,
   slotAddress: (header: string) => number,
 ): { readonly bytes: Buffer; readonly valueMax: number } => {
   const bytes = Buffer.alloc(columnBytes);
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
   const slots = spec.headers.map(slotAddress);
-  const missing = missingValue(spec);
-  setKind(writer, bytes, isForFunctions(spec) ? notFromBytes : typeOf(spec).bytes(spec.options));
+  const missing = missingValue(spec, form);
+  const isByHost = isForFunctions(spec) || (form.isText && !keepsText(spec));
+  setKind(writer, bytes, isByHost ? notFromBytes : typeOf(spec).bytes(spec.options));
   set(column.index, index);
   set(column.hasFunction, Number(hasFunction(spec)));
   set(column.rules, placeRules(writer, spec));
   set(column.parts, slots.length);
   set(column.slots, slots.length === 1 ? slots[0]! : place(writer, words(slots)));
   const nulls = [...dialectNulls, ...spec.nulls].map((text) => [text, missing] as const);
-  const tokens = tokenValues(spec);
+  const tokens = tokenValues(spec, form);
   set(column.nulls, placeTokens(writer, nulls));
   set(column.tokens, placeTokens(writer, tokens));
   const lengths = [missing, ...tokens.map(([, value]) => value)].map((value) => value?.length ?? 0);
@@ -201,6 +192,7 @@ const bytesOf = (
 export const createRowPlan = (
   { format, columns, filter }: SourceTableSpec,
   header: readonly string[],
+  form: RowForm,
 ): RowPlan => {
   const slotNames = neededHeaders(columns, filter);
   const slotsEnd = planAt + slot.bytes * slotNames.length;
@@ -212,7 +204,9 @@ export const createRowPlan = (
   const writer: PlanWriter = { parts: [], end: columnsEnd };
   const delimiterAt = place(writer, Buffer.from(format.dialect.delimiter));
   const slotAddress = (name: string): number => planAt + slot.bytes * slotNames.indexOf(name);
-  const made = columns.map((spec, index) => bytesOf(writer, spec, index, format.dialect.nulls, slotAddress));
+  const made = columns.map((spec, index) =>
+    bytesOf(writer, spec, index, format.dialect.nulls, form, slotAddress),
+  );
   const used = columns.flatMap(({ headers }) => headers);
   const uses = slotNames.map((name) => used.filter((each) => each === name).length);
   return {
@@ -222,7 +216,7 @@ export const createRowPlan = (
     columnsAt: slotsEnd,
     columnsEnd,
     slotNames,
-    rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax, 0) + overrun,
+    rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax + 1, 0) + overrun,
     perByte: fieldShare * Math.max(1, ...uses),
     valuesMax: made.map(({ valueMax }) => valueMax),
   };

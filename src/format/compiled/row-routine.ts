@@ -28,6 +28,7 @@ import { textBetween, textWindow, type TextWindow } from './window-text.ts';
 export interface RowTable {
   readonly plan: RowPlan;
   readonly delimiter: Buffer;
+  readonly isText: boolean;
   readonly trim: Dialect['trim'];
   /** Delimiters of a record. */
   readonly between: number;
@@ -96,7 +97,8 @@ const putByText = (
   target.bytes = views.rows;
   target.at = out;
   if (!encoders[index]!(text, written !== 0, target)) return 0;
-  if (target.at === out) return written;
+  // Nothing to write again, or an empty text.
+  if (target.at === out) return written === 0 ? out : written;
   if (target.bytes !== views.rows) return 0;
   const isExpected = target.at - out <= plan.valuesMax[index]! + fieldShare * text.length;
   return isExpected || target.at + rowMax(plan) <= outEnd ? target.at : 0;
@@ -143,6 +145,7 @@ export const beginRows = (table: RowTable, quote: number): void => {
     setState(state.rowHead, ((table.columns & 0xff) << 8) | (table.columns >> 8));
     setState(state.filter, Number(table.isWanted !== undefined));
     setState(state.delimiter, table.delimiter[0]!);
+    setState(state.isText, Number(table.isText));
     setState(state.delimiterAt, plan.delimiterAt);
     setState(state.delimiterBytes, table.delimiter.length);
   }

@@ -5,7 +5,7 @@ import { writesPlainly } from '../column-types/reading/number-text.ts';
 import { compareOf, decimalOf, isText, wholeKey } from '../column-types/reading/order.ts';
 import { typeOf } from '../column-types/registry.ts';
 import { order, rules as layout } from '../encoder/memory.ts';
-import { encoderOf } from './text-encoder.ts';
+import { encoderOf } from './row-form.ts';
 
 /** Rules as the routine has them. */
 export interface RoutineRules {

@@ -76,7 +76,13 @@ const leaveUnlessForHost = (v: Variables, call: Call): Code =>
         v.isForHost.set(i32.const(1)),
       ),
     ),
-    when(i32.isZero(v.isForHost.get), leaveWith(v.at.get)),
+    when(
+      i32.isZero(v.isForHost.get),
+      when(flag(state.isText), leaveWith(call('putCopyText', v.start.get, v.end.get, v.out.get))),
+      leaveWith(v.at.get),
+    ),
+    // As text it is not written yet.
+    when(flag(state.isText), v.at.set(zero)),
   );
 
 /** (column, out) -> the address after the value, or 0: the record is refused, or at least this column is not sure. */

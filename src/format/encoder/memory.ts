@@ -43,6 +43,8 @@ export const state = {
   trimOutside: 72,
   delimiterAt: 76,
   delimiterBytes: 80,
+  /** 1: rows are of COPY's text format. */
+  isText: 84,
 };
 
 /** What the host says of a record. */

@@ -10,7 +10,7 @@
 // - Reads and writes of sixteen bytes go over the end of what is meant by up to `overrun`; a row has room for what
 //   `rowRoom` and `perByte` say (compiled/row-plan.ts): a value that may be longer needs more of it.
 // - test/unit/format/encoder/routines.test.ts calls each routine with bytes, test/unit/format/compiled-oracle.test.ts compares
-//   whole files with the record decoder, test/unit/format/moment-oracle.test.ts dates and times in all spellings,
+//   whole files with the column readers, test/unit/format/moment-oracle.test.ts dates and times in all spellings,
 //   test/integration/compiled.test.ts the values with the server's own, and test/integration/fast-path.test.ts shows that
 //   little is left to slower code.
 
@@ -34,7 +34,7 @@ import { readPattern } from './pattern-code.ts';
 import { obeysRules } from './rule-code.ts';
 import { plainNumber } from './numbers/separators-code.ts';
 import { scanSpecial } from './numbers/special-code.ts';
-import { readText } from './text-code.ts';
+import { putCopyText, readText } from './text-code.ts';
 import { readUuid } from './uuid-code.ts';
 
 /** The module; its memory ends where the plan of a table begins. */
@@ -86,6 +86,7 @@ export const encoderModule = {
     placeFields,
     findToken,
     obeysRules,
+    putCopyText,
     encodeColumn,
     encodeRows,
   },

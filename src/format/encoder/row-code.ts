@@ -1,4 +1,4 @@
-// The row routine: delimiters and records of a window in, rows of COPY's binary format out, column by column.
+// The row routine: delimiters and records of a window in, rows of COPY out, column by column.
 
 import {
   drop,
@@ -16,6 +16,9 @@ import { flag } from './field-code.ts';
 import { columnBytes } from './kinds.ts';
 import { increase, zero } from './put-code.ts';
 import { delimitersAt, endsAt, outEnd, startsAt, state, stopped, textAt, wanted } from './memory.ts';
+
+const TAB = 9;
+const LF = 10;
 
 const variables = {
   record: 'i32',
@@ -79,15 +82,20 @@ const findFields = (v: Variables, call: Call): Code =>
 
 const encodeRow = (v: Variables, call: Call): Code =>
   sequence(
-    i32.storeShort(v.out.get, 0, flag(state.rowHead)),
-    increase(v.out, 2),
+    whenElse(
+      flag(state.isText),
+      [],
+      sequence(i32.storeShort(v.out.get, 0, flag(state.rowHead)), increase(v.out, 2)),
+    ),
     v.column.set(flag(state.columnsAt)),
     loopWhile(
       i32.lt(v.column.get, v.columnsEnd.get),
       v.out.set(call('encodeColumn', v.column.get, v.out.get)),
       when(i32.isZero(v.out.get), stop(v, stopped.unsure)),
+      when(flag(state.isText), i32.storeByte(v.out.get, 0, i32.const(TAB)), increase(v.out, 1)),
       increase(v.column, columnBytes),
     ),
+    when(flag(state.isText), i32.storeByte(i32.sub(v.out.get, i32.const(1)), 0, i32.const(LF))),
     v.mark.set(v.out.get),
     increase(v.copied, 1),
   );

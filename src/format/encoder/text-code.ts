@@ -1,8 +1,8 @@
-// Texts from bytes to values, in WebAssembly. Their bytes are whole characters of UTF-8: others never get here.
+// Texts from bytes to values, and fields as COPY's text format has them, in WebAssembly. Their bytes are whole characters of UTF-8: others never get here.
 
-import { i32, loopWhile, sequence, v128, when, type Code, type Local } from '../simd/wasm-code.ts';
+import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../simd/wasm-code.ts';
 import { functionOf } from '../simd/wasm-module.ts';
-import { bitsBefore } from './byte-code.ts';
+import { bitsBefore, codeOf } from './byte-code.ts';
 import { offsetOf } from './kinds.ts';
 import { copyBytes, increase, notSure, putInt32 } from './put-code.ts';
 
@@ -48,3 +48,53 @@ export const readText = functionOf(4, variables, (v) => {
     i32.add(v.out.get, v.length.get),
   );
 });
+
+/** What is escaped, and the letter after the backslash. PostgreSQL, "COPY", File Formats, Text Format. */
+const escapes: readonly (readonly [string, string])[] = [
+  ['\\', '\\'],
+  ['\t', 't'],
+  ['\n', 'n'],
+  ['\r', 'r'],
+];
+
+/** (start, end, out) -> the address after the text. */
+export const putCopyText = functionOf(
+  3,
+  { start: 'i32', end: 'i32', out: 'i32', byte: 'i32', stop: 'i32', bytes: 'v128' },
+  (v) => {
+    const found = escapes
+      .map(([byte]) => v128.eq(v.bytes.get, v128.splat(i32.const(codeOf(byte)))))
+      .reduce((left, right) => v128.or(left, right));
+    const putByte = sequence(
+      v.byte.set(i32.loadByte(v.start.get)),
+      ...escapes.map(([byte, letter]) =>
+        when(
+          i32.eq(i32.loadByte(v.start.get), i32.const(codeOf(byte))),
+          i32.storeByte(v.out.get, 0, i32.const(codeOf('\\'))),
+          increase(v.out, 1),
+          v.byte.set(i32.const(codeOf(letter))),
+        ),
+      ),
+      i32.storeByte(v.out.get, 0, v.byte.get),
+      increase(v.out, 1),
+      increase(v.start, 1),
+    );
+    return sequence(
+      loopWhile(
+        i32.lt(v.start.get, v.end.get),
+        v.bytes.set(v128.load(v.start.get)),
+        whenElse(
+          v128.isAny(found),
+          sequence(
+            v.stop.set(i32.add(v.start.get, i32.const(16))),
+            loopWhile(i32.and(i32.lt(v.start.get, v.stop.get), i32.lt(v.start.get, v.end.get)), putByte),
+          ),
+          sequence(v128.store(v.out.get, 0, v.bytes.get), increase(v.start, 16), increase(v.out, 16)),
+        ),
+      ),
+      // What was copied beyond the end.
+      when(i32.gt(v.start.get, v.end.get), v.out.set(i32.sub(v.out.get, i32.sub(v.start.get, v.end.get)))),
+      v.out.get,
+    );
+  },
+);

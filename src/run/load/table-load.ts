@@ -4,10 +4,11 @@ import type { SourceTableSpec } from '../../declaration.ts';
 import type { SourceFile } from '../../model.ts';
 import { copyBinary, copyText, copyVerbatim, noQuote, type StagingColumn } from '../../copy/staging.ts';
 import { encodeTextRow } from '../../copy/encode-text.ts';
-import { compiledObstacle, createCompiledDecoder } from '../../format/compiled/compiled-decoder.ts';
+import { serverReads } from '../../format/column-types/contract.ts';
+import { typeOf } from '../../format/column-types/registry.ts';
+import { createCompiledDecoder } from '../../format/compiled/compiled-decoder.ts';
 import { binaryHead, binaryTail } from '../../format/binary/row-bytes.ts';
 import type { Decoder } from '../../format/decoder.ts';
-import { createRecordDecoder } from '../../format/record-decoder.ts';
 import { createSplitter, type Splitter } from '../../format/split/splitter.ts';
 import { createVerbatimDecoder } from '../../format/verbatim-decoder.ts';
 
@@ -31,17 +32,21 @@ const binaryFrame: CopyFrame = { head: binaryHead, tail: binaryTail };
 
 /** Which decoder a table gets, and why, for `etl run --explain`. */
 export interface DecoderChoice {
-  readonly decoder: 'compiled' | 'record' | 'verbatim';
+  /** The compiled decoder writes rows in COPY's binary format, or as text if the server has to read a column. */
+  readonly decoder: 'compiled' | 'compiled to text' | 'verbatim';
   readonly why: string;
 }
 
-/** The compiled decoder if it supports the table. */
+/** The compiled decoder, unless the bytes are taken over as they are. */
 export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
-  const obstacle = compiledObstacle(table);
-  return obstacle === undefined
+  const served = table.columns.find((column) => typeOf(column).encode === serverReads);
+  return served === undefined
     ? { decoder: 'compiled', why: 'it supports the table’s dialect and types' }
-    : { decoder: 'record', why: obstacle };
+    : {
+        decoder: 'compiled to text',
+        why: `the server reads column ${served.name}, of type ${typeOf(served).sql(served.options)}`,
+      };
 };
 
 /** Puts the loading of a table together; `target` is the quoted name of the table that COPY fills. */
@@ -74,6 +79,6 @@ export const createTableLoad = (
     ...common,
     frame: noFrame,
     copyStatement: copyText(target, staging),
-    decoderFor: (file) => createRecordDecoder(table, file.header, file.name, file.lineEnd, encodeTextRow),
+    decoderFor: (file) => createCompiledDecoder(table, file.header, file.name, file.lineEnd, encodeTextRow),
   };
 };

@@ -2,9 +2,9 @@
 
 import type { SourceTableSpec } from '../../../src/declaration.ts';
 import { createRowBytes, putInt16, putNull, reserve } from '../../../src/format/binary/row-bytes.ts';
-import { encoderOf } from '../../../src/format/compiled/text-encoder.ts';
+import { encoderOf } from '../../../src/format/compiled/row-form.ts';
 import type { Decoder } from '../../../src/format/decoder.ts';
-import { createRecordDecoder } from '../../../src/format/record-decoder.ts';
+import { createRecordDecoder } from './record-decoder.ts';
 import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
 import { addCounts, noCounts } from '../../../src/run/load/counts.ts';
 import { decodeBlocks } from './reading.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeTextRow } from '../../../src/copy/encode-text.ts';
 import { createCompiledDecoder } from '../../../src/format/compiled/compiled-decoder.ts';
-import { createRecordDecoder } from '../../../src/format/record-decoder.ts';
+import { createRecordDecoder } from './record-decoder.ts';
 import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column, type AnyColumn } from '../../../src/pipeline/declare/column.ts';
 import { blocksOf, tableOf } from './reading.ts';

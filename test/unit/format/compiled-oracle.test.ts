@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { compiledObstacle, createCompiledDecoder } from '../../../src/format/compiled/compiled-decoder.ts';
+import { createCompiledDecoder } from '../../../src/format/compiled/compiled-decoder.ts';
 import { windowsOf } from '../../../src/format/compiled/windows.ts';
 import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
@@ -108,7 +108,6 @@ describe('compiled and record decoder', () => {
     ]),
   )('$options with $filter.length filters', async ({ options, filter }) => {
     const table = tableOf(options, { columns, filter });
-    expect(compiledObstacle(table)).toBeUndefined();
     const split = createSplitter(table.format.dialect, header.length, 'lf');
     await fc.assert(
       fc.asyncProperty(files, fc.nat(300), async (file, place) => {
@@ -344,19 +343,5 @@ describe('compiled and record decoder of a long file', () => {
     expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'))).toEqual(
       outcomeOf(blocks, binaryRecordDecoder(table, header)),
     );
-  });
-});
-
-describe('compiledObstacle', () => {
-  it.each([
-    [{}, { a: column.text('a') }, undefined],
-    [{ delimiter: '||' }, { a: column.text('a') }, undefined],
-    [{ escape: '\\' }, { a: column.text('a') }, undefined],
-    [{ comment: '#' }, { a: column.text('a') }, undefined],
-    [{}, { a: column.of('inet', 'a') }, 'column a is of type inet'],
-    [{}, { a: column.text('a').map((text) => text) }, undefined],
-    [{}, { a: column.text('a').check(() => true, 'no') }, undefined],
-  ] as const)('%j: %s', (options, declared, expected) => {
-    expect(compiledObstacle(tableOf(options, { columns: declared }))).toBe(expected);
   });
 });

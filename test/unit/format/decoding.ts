@@ -1,6 +1,6 @@
 // Decodes a file with a declared table: rows, rejects and counts.
 
-import { createRecordDecoder } from '../../../src/format/record-decoder.ts';
+import { createRecordDecoder } from './record-decoder.ts';
 import { createSplitter } from '../../../src/format/split/splitter.ts';
 import type { LineEnd } from '../../../src/declaration.ts';
 import type { Counts, Reject } from '../../../src/model.ts';

@@ -21,6 +21,7 @@ import {
 } from '../../../../src/format/encoder/memory.ts';
 import { encoderModule } from '../../../../src/format/encoder/routines.ts';
 import { setTables } from '../../../../src/format/encoder/tables.ts';
+import { binaryForm } from '../../../../src/format/compiled/row-form.ts';
 import { createRowPlan, type RowPlan } from '../../../../src/format/compiled/row-plan.ts';
 import { typeOf } from '../../../../src/format/column-types/registry.ts';
 import { compile } from '../../../../src/format/simd/wasm-module.ts';
@@ -52,7 +53,7 @@ const header = ['a', 'b', 'c'];
 
 /** Puts the plan of a table with these columns into the memory. */
 const putPlan = (columns: Readonly<Record<string, AnyColumn>>, options: object = {}): RowPlan => {
-  const plan = createRowPlan(tableOf({ nulls: ['', 'NA'], ...options }, { columns }), header);
+  const plan = createRowPlan(tableOf({ nulls: ['', 'NA'], ...options }, { columns }), header, binaryForm);
   memory.set(plan.bytes, planAt);
   set(state.slotsAt, planAt);
   set(state.slotsEnd, plan.slotsEnd);

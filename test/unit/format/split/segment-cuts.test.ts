@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeTextRow } from '../../../../src/copy/encode-text.ts';
 import type { Decoder } from '../../../../src/format/decoder.ts';
-import { createRecordDecoder } from '../../../../src/format/record-decoder.ts';
+import { createRecordDecoder } from '../record-decoder.ts';
 import type { RecordBlock } from '../../../../src/format/split/record-blocks.ts';
 import { segmentCuts } from '../../../../src/format/split/segment-cuts.ts';
 import { createSplitter, type Splitter } from '../../../../src/format/split/splitter.ts';

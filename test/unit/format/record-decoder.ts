@@ -1,11 +1,11 @@
-// The record decoder: the record judge makes texts of records, which come out as COPY's text format.
+// The record decoder, which the compiled one is compared with: the record judge alone, by csv-parse and the column readers.
 
-import type { LineEnd, SourceTableSpec } from '../declaration.ts';
-import type { Reject } from '../model.ts';
-import { createRowBytes, reserve } from './binary/row-bytes.ts';
-import type { Decoder, RowEncoder } from './decoder.ts';
-import { createRecordJudge, filtered, rejectOf } from './record-judge.ts';
-import type { Faulty } from './record-parser.ts';
+import type { LineEnd, SourceTableSpec } from '../../../src/declaration.ts';
+import type { Reject } from '../../../src/model.ts';
+import { createRowBytes, reserve } from '../../../src/format/binary/row-bytes.ts';
+import type { Decoder, RowEncoder } from '../../../src/format/decoder.ts';
+import { createRecordJudge, filtered, rejectOf } from '../../../src/format/record-judge.ts';
+import type { Faulty } from '../../../src/format/record-parser.ts';
 
 /** A unit of a text, two bytes in memory, is at most so many bytes of UTF-8. */
 const bytesPerUnitMax = 3;
