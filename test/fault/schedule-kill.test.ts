@@ -88,7 +88,7 @@ afterEach(async () => {
 });
 
 describe('a worker is killed', () => {
-  it.each(byName(points))('%s: another one sees to it that the slot has one run', async (_, struck) => {
+  it.each(byName(points))('%s: another worker ensures that the slot has one run', async (_, struck) => {
     const { url, proxy, proxyUrl, data } = scene();
     const slot = await makeDue();
     const reached = new Promise<void>((resolve) => {

@@ -47,7 +47,7 @@ describe('one signal', () => {
     await expectStopped();
   });
 
-  it('while an index is built: it is broken off, and nothing is published', async () => {
+  it('while an index is built: the build is cancelled, and nothing is published', async () => {
     const ended = await scene().runStruck(midBuild, (child) => async () => {
       child.kill('SIGINT');
       // The statement is held back: it cannot be finished.

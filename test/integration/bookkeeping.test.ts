@@ -100,7 +100,7 @@ describe('the shape of the bookkeeping', () => {
 });
 
 describe('the statement of docs/operations/scale.md that throws old runs away', () => {
-  it('keeps the newest published run of each pipeline, and whatever is younger', async () => {
+  it('keeps the newest published run of each pipeline, and all younger runs', async () => {
     const [, sql = ''] = /```sql\n([^]*?)```/.exec(readFileSync('docs/operations/scale.md', 'utf8'))!;
     const runs = [
       ['a', 'published', 200],

@@ -10,7 +10,7 @@ import { serverReads } from './column-type-server.ts';
 
 const database = useDatabase();
 
-describe('what the reader makes of a text means the value that was written', () => {
+describe('the value that the reader makes of a text is the one that was written', () => {
   const grouped = (value: bigint, separator: string): string =>
     String(value).replace(/\B(?=(?:\d{3})+$)/g, separator);
 

@@ -112,7 +112,7 @@ describe('after', () => {
 });
 
 describe('staging of tables that the pipeline no longer has', () => {
-  it('is dropped by its next run; that of other pipelines is not, whatever they are called', async () => {
+  it('is dropped by its next run; that of other pipelines is kept, also under similar names', async () => {
     files.write('sums.sql', 'selekt 1');
     const other = pipeline({ t, u, sums }, 'goes_on_too');
     for (const one of [pipeline(), other]) await failureOf(run(one));

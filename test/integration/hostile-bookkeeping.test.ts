@@ -390,7 +390,7 @@ describe('what is made between the look and the use', () => {
     expect(await database.wasRun()).toBe(false);
   });
 
-  it('nor does somebody who joins load into what was not there when he looked', async () => {
+  it('a joining process does not load into a table that was made after its check', async () => {
     await stopAt(pipeline, 'planned');
     await database.asAdmin(`drop table etl_staging.hostile__t; update etl.run set state = 'loading'`);
     const join = () =>
@@ -476,7 +476,7 @@ describe('a role that is trusted', () => {
     });
   });
 
-  it('is the owner of the database, but not for a superuser; a trigger of a trusted role is let be', async () => {
+  it('is the owner of the database, but not for a superuser; a trigger of a trusted role is allowed', async () => {
     const { addRole, asAdmin, etl, url } = database;
     const name = new URL(url).pathname.slice(1);
     const [landlord, loader] = [await addRole('landlord'), await addRole('loader')];

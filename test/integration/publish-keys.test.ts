@@ -96,7 +96,7 @@ describe('a table that a view depends on', () => {
     ]);
   });
 
-  it('loses keys and indexes that are declared no longer, and gets an index that is declared otherwise', async () => {
+  it('loses keys and indexes that are no longer declared, and rebuilds an index whose declaration changed', async () => {
     await run({ ...before, indexes: [index('v'), index('code')] });
     await query('create view gen.vw as select * from gen.t');
     setRows('1,a,x', '1,b,y');
@@ -104,7 +104,7 @@ describe('a table that a view depends on', () => {
     expect(await indexes()).toEqual(['t_v_idx hash (v)']);
   });
 
-  it('allows nulls, or does not, as is declared', async () => {
+  it('allows nulls as declared', async () => {
     const nulls = `select attname, attnotnull from pg_attribute where attrelid = 'gen.t'::regclass and attnum > 0 order by 1`;
     await run();
     await query('create view gen.vw as select * from gen.t; alter table gen.t alter code set not null');
@@ -255,7 +255,7 @@ describe('a table that foreign keys refer to', () => {
     ]);
   });
 
-  it('is named when a deferred trigger of its raises an exception, and so is the function', async () => {
+  it('is named when one of its deferred triggers raises an exception, and so is the function', async () => {
     await run();
     await query(`create function gen.no() returns void language plpgsql as $$
       begin raise exception 'not on a Sunday' using hint = 'Wait a day.'; end $$;

@@ -46,7 +46,7 @@ beforeEach(async () => {
 });
 
 describe('a table that no run has made', () => {
-  it('is refused before anything is loaded when its columns are others', async () => {
+  it('is refused before anything is loaded when its columns differ from the declaration', async () => {
     await query(`create schema precious; create table precious.t (id integer, secret text)`);
     await query(`insert into precious.t values (7, 'gold')`);
     const error = await failureOf(run());

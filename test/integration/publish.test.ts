@@ -34,7 +34,7 @@ const beginAgain = async (): Promise<void> => {
   writeCities(files);
 };
 
-describe('a table that nothing hangs on', () => {
+describe('a table without dependent objects', () => {
   beforeEach(beginAgain);
 
   it('has at first the default privileges of its schema', async () => {

@@ -130,7 +130,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     expect(said('earlier slots were missed', 'a')).toBe(true);
   });
 
-  it('one with seconds in its cron has a job for each slot', async () => {
+  it('a schedule with seconds in its cron has a job for each slot', async () => {
     await set('a', { cron: '*/2 * * * * *' });
     await workers.start();
     const jobs = new Set<string>();
@@ -140,7 +140,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     );
   });
 
-  it('a paused one lets its slots pass; resumed, it goes on with the next, and catches nothing up', async () => {
+  it('a paused schedule lets its slots pass; resumed, it continues with the next slot and does not catch up', async () => {
     await set('a', { catchUp: true });
     await set('b');
     await schedule.pause('a', place());

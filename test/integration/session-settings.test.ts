@@ -38,7 +38,7 @@ const settings = {
   search_path: 'nowhere',
 };
 
-describe('a database that sets much otherwise', () => {
+describe('a database with other settings', () => {
   const database = useDatabase();
   const place = () => ({ databaseUrl: database.url, redis: false as const });
   const say = async (...args: readonly string[]): Promise<string> => {
@@ -77,7 +77,7 @@ describe('a database that sets much otherwise', () => {
     }
   });
 
-  it('reads month and day in one order, whatever is set', async () => {
+  it('reads month and day in one order, whatever DateStyle is set', async () => {
     const { rows } = await database.query('select day::text, text from days.days');
     expect(rows).toEqual([{ day: '2011-03-02', text: 'a\\b' }]);
   });

@@ -197,7 +197,7 @@ it('one trace goes from a process that enqueues, over one that coordinates, to o
   expect(sumOf(spans, 'chunk observation', 'sluice.records')).toBe(60_000);
 });
 
-it('nobody who has not asked sends a span', async () => {
+it('a command without --tracing sends no span', async () => {
   expect(await ended(etl('quiet', 'run', 'pipelines/noaa.ts', '--quiet', '--full-refresh'))).toBe(0);
   expect(spans).toEqual([]);
 });

@@ -174,14 +174,14 @@ describe('a run of a program of one’s own', () => {
       },
     });
 
-  it('a tracer that nobody has registered makes no trace, and the run goes its way', async () => {
+  it('a tracer that is not registered makes no trace, and the run works', async () => {
     writeFileSync(join(files.directory, 'silent.csv'), 'n\n1\n');
     const silent = { ...options(), tracer: trace.getTracer('nobody') };
     expect((await runPipeline(words('silent'), silent)).outcome).toBe('published');
     expect(finished()).toEqual([]);
   });
 
-  it('is part of whatever the program is in the middle of', async () => {
+  it('is a child of the program’s current span', async () => {
     provider.register();
     writeFileSync(join(files.directory, 'inner.csv'), 'n\n1\n2\n');
     const request = provider.getTracer('program').startSpan('request');

@@ -58,7 +58,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
       pipelines.set(name, (await loadPipelineFile(join(folder, `${name}.ts`))).pipeline);
     }
   });
-  it('a worker does what is on its queues, and leaves the rest to others', async () => {
+  it('a worker runs the jobs of its queues, and leaves the others to other workers', async () => {
     const [plain, fast] = [await put('one'), await put('two', 'fast')];
     const worker = await start('fast', ['fast']);
     await until(() => ended(fast) !== undefined);
@@ -134,7 +134,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     await database.query(`delete from etl.run where host = 'elsewhere'`);
   });
 
-  it('what is tried again, and what a schedule asks for, goes to its own queue', async () => {
+  it('a retried run and a run of a schedule go to their own queue', async () => {
     const { rows } = await database.query(
       `insert into etl.run (epoch, table_hashes, pipeline, state, definition_hash, host, pid, workers, queue)
         values (gen_random_uuid(), '{}', 'one', 'failed', repeat('0', 64), 'elsewhere', 1, 1, 'night')
@@ -156,7 +156,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     await database.query(`delete from etl.run where host = 'elsewhere'`);
   });
 
-  it('a job that the queue has lost is put back by those who serve it', async () => {
+  it('a job that the queue has lost is put back by a worker of that queue', async () => {
     await schedule.set('nightly', pipelines.get('two')!, nightly());
     await database.query(
       `update etl.schedule set job = 'schedule-nightly-lost', job_queue = queue, job_state = 'enqueued' where name = 'nightly'`,
@@ -170,7 +170,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     ).toEqual(['night']);
   });
 
-  it('a name that is none is refused before anything is done', async () => {
+  it('an invalid queue name is refused before anything is done', async () => {
     const refused = [
       enqueue(pipelines.get('one')!, { ...place(), queue: 'a:b' }),
       start('none', ['fast', 'A']),
@@ -180,7 +180,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     for (const each of refused) expect((await failureOf(each)).code).toBe('ETL_USAGE');
   });
 
-  it('options of runs that are none are refused when the worker starts', async () => {
+  it('invalid run options are refused when the worker starts', async () => {
     const refused = await failureOf(workers.start({ workers: 0 }, 'none'));
     expect(refused).toMatchObject({
       code: 'ETL_USAGE',

@@ -111,7 +111,7 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
     await until(() => said('run ended') !== undefined);
   });
 
-  it('refuses a definition that is another one here, and a pipeline that is not in its folder', async () => {
+  it('refuses a definition that differs from its own file, and a pipeline that is not in its folder', async () => {
     const other = join(directory, 'other');
     mkdirSync(other, { recursive: true });
     cpSync('pipelines', other, { recursive: true });
@@ -147,7 +147,7 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
     await expect(retry(run, place())).rejects.toMatchObject({ code: 'ETL_RUN_OVER' });
   });
 
-  it('asked to stop, it hands its run on to another worker, who goes on with it', async () => {
+  it('asked to stop, it hands its run to another worker, which continues it', async () => {
     const first = await workers.start();
     const { job } = await put({ fullRefresh: true });
     await untilLoading();
@@ -160,7 +160,7 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
     expect(await rows()).toBe(60_000);
   });
 
-  it('hurried while it stops, it breaks the chunks in flight off; the run goes on elsewhere all the same', async () => {
+  it('aborted while it stops, it breaks off the chunks in flight; the run still continues elsewhere', async () => {
     const first = await workers.start();
     const { job } = await put({ fullRefresh: true });
     await untilLoading();
