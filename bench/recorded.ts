@@ -18,7 +18,7 @@ const margins = {
   /** A share of the fields or records: it depends on the data alone. */
   share: { still: [1, 0.01], any: [1, 0.01] },
   /** Bytes, of which a few depend on the size of the file. */
-  bytes: { still: [1.1, 0.5], any: [1.1, 0.5] },
+  bytes: { still: [1.1, 0.5], any: [1.25, 1] },
   /** Whole numbers, and what a run does by the clock. */
   trips: { still: [1, 0.8], any: [1, 0.8] },
 } as const;
