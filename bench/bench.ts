@@ -77,7 +77,7 @@ const readNames = (
 /** Records and rounds of each mode by default. */
 const sizes = {
   parts: { records: '2000000', rounds: '5' },
-  shapes: { records: '500000', rounds: '5' },
+  shapes: { records: '300000', rounds: '5' },
   matrix: { records: '100000', rounds: '5' },
   chunks: { records: '1', rounds: '1' },
   smoke: { records: '10000', rounds: '3' },
