@@ -26,7 +26,7 @@ const files = useFiles();
 files.write('t.csv', 'id\n1\n');
 const pipelineFile = files.write(
   'hostile.ts',
-  `import { column, csv, definePipeline } from '${process.cwd()}/src/index.ts';
+  `import { column, csv, definePipeline } from 'sluice';
   export default definePipeline({ name: 'hostile', schema: 'gen', tables: {
     t: { source: csv('${files.directory}/t.csv'), columns: { id: column.integer('id') } } } });`,
 );
@@ -466,7 +466,7 @@ describe('a role that is trusted', () => {
     expect(await etl(['run', pipelineFile, '--keep-staging'], anna.url)).toMatchObject(published);
     const other = files.write(
       'other.ts',
-      `import { column, csv, definePipeline } from '${process.cwd()}/src/index.ts';
+      `import { column, csv, definePipeline } from 'sluice';
       export default definePipeline({ name: 'other', schema: 'gen_other', tables: {
         t: { source: csv('${files.directory}/t.csv'), columns: { id: column.integer('id') } } } });`,
     );

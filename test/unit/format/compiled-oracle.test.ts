@@ -118,7 +118,7 @@ describe('compiled and record decoder', () => {
         for (const cut of places)
           expect(outcomeOf(await blocksOf(cutAt(file, cut), split), decode)).toEqual(expected);
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 });
@@ -146,7 +146,7 @@ describe('compiled and record decoder of delimiters of several bytes', () => {
           outcomeOf(blocks, binaryRecordDecoder(table, header)),
         );
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
@@ -203,7 +203,7 @@ describe('compiled and record decoder of columns with functions', () => {
           outcomeOf(blocks, binaryRecordDecoder(table, header)),
         );
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -300,7 +300,7 @@ describe('compiled and record decoder of a file of one field', () => {
           outcomeOf(blocks, binaryRecordDecoder(table, ['a'])),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 });
