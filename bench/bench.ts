@@ -21,7 +21,7 @@ import { measureLoad } from './parts/load.ts';
 import { decodeSpellings, measureMatrix, type Decoded } from './parts/matrix.ts';
 import { measureOneFile } from './parts/one-file.ts';
 import { measureQueue } from './parts/queue.ts';
-import { measureRecordDecoder } from './parts/record-decoder.ts';
+import { measureTextRows } from './parts/text-rows.ts';
 import { measureScaling } from './parts/scaling.ts';
 import { measureShape, shapeRatios } from './parts/shapes.ts';
 import { measureStartUp } from './parts/start-up.ts';
@@ -46,7 +46,7 @@ const parts: Readonly<Record<string, Measure>> = {
   'whole-job': measureWholeJob,
   'one-file': measureOneFile,
   distance: measureDistance,
-  'record-decoder': measureRecordDecoder,
+  'text-rows': measureTextRows,
   scaling: measureScaling,
   'start-up': measureStartUp,
   decoder: measureDecoder,

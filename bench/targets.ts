@@ -7,7 +7,7 @@ import { decoderSides } from './parts/decoder.ts';
 import { distanceSides } from './parts/distance.ts';
 import { loadSides } from './parts/load.ts';
 import { oneFileSides } from './parts/one-file.ts';
-import { recordDecoderSides } from './parts/record-decoder.ts';
+import { textRowsSides } from './parts/text-rows.ts';
 import { scalingSide, twoWorkers } from './parts/scaling.ts';
 import { startUpSides } from './parts/start-up.ts';
 import { wholeJobSides } from './parts/whole-job.ts';
@@ -67,7 +67,7 @@ export const judgeTargets = (
   const load = findUsages(reports, 'load');
   const wholeJob = findUsages(reports, 'whole-job');
   const oneFile = findUsages(reports, 'one-file');
-  const record = findUsages(reports, 'record-decoder');
+  const textRows = findUsages(reports, 'text-rows');
   const decoder = findUsages(reports, 'decoder');
   const scaling = findSides(reports, 'scaling');
   const target = (name: string, limit: number, measured: number | undefined): TargetReport => {
@@ -103,9 +103,9 @@ export const judgeTargets = (
       ratio(load, loadSides.verbatim, [loadSides.unlogged]),
     ),
     target(
-      'record decoder, 2 workers ÷ csv-parse + pg-copy-streams',
+      'rows as text, 2 workers ÷ csv-parse + pg-copy-streams',
       1,
-      ratio(record, recordDecoderSides.record, [recordDecoderSides.plain]),
+      ratio(textRows, textRowsSides.etl, [textRowsSides.plain]),
     ),
     target(
       'decoder alone ÷ csv-parse to arrays, CPU',

@@ -1,6 +1,6 @@
 // The benchmark's pipeline: fourteen typed columns of NOAA's hourly files and an index, as the psql scripts make them.
 //
-// `reader=record` names a type as other than built-in, so that rows are sent as text; `staging=none` leaves staging out.
+// `rows=text` names a type as other than built-in, so that rows are sent as text; `staging=none` leaves staging out.
 
 import { column, csv, definePipeline, index } from 'sluice';
 import { z } from 'zod';
@@ -9,15 +9,15 @@ export default definePipeline({
   name: 'bench_observation',
   schema: 'bench_observation',
   params: z.object({
-    reader: z.enum(['compiled', 'record']).default('compiled'),
+    rows: z.enum(['binary', 'text']).default('binary'),
     staging: z.enum(['typed', 'none']).default('typed'),
   }),
-  tables: ({ reader, staging }) => ({
+  tables: ({ rows, staging }) => ({
     observation: {
       source: csv('*hourly.txt', { trim: true, nulls: ['', 'M', 'null'] }),
       staging,
       columns: {
-        wban: reader === 'record' ? column.of('text', 'WBAN') : column.text('WBAN'),
+        wban: rows === 'text' ? column.of('text', 'WBAN') : column.text('WBAN'),
         observed_at: column.timestamp(['Date', 'Time'], { format: 'YYYYMMDDHHmm' }),
         sky: column.text('SkyCondition').nullable(),
         visibility: column.real('Visibility').nullable(),

@@ -47,7 +47,7 @@ const createRowTable = (table: SourceTableSpec, header: readonly string[], form:
 };
 
 /**
- * Makes the compiled decoder of a table without `compiledObstacle`, for files with this header and these line ends.
+ * Makes the compiled decoder of a table, for files with this header and these line ends.
  * With `encodeRow`, rows are of COPY's text format. Everything wrong with the data is a reject.
  */
 export const createCompiledDecoder = (

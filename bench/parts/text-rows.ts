@@ -8,9 +8,9 @@ import { measured, runProgram } from '../measure.ts';
 import { etlSide, resetScripts } from '../sides.ts';
 import { createTypedTable, scriptSchema } from '../sql.ts';
 
-export const recordDecoderSides = {
+export const textRowsSides = {
   plain: 'csv-parse + pg-copy-streams, a process a file',
-  record: 'etl record decoder, 2 workers',
+  etl: 'etl, rows as text, 2 workers',
 } as const;
 
 const script = fileURLToPath(new URL('../programs/plain-load.mjs', import.meta.url));
@@ -21,7 +21,7 @@ const plainSide = ({ server }: Bench, { files, records }: Dataset): Side => {
   const load = ({ path }: { readonly path: string }) =>
     runProgram(process.execPath, [script, path, table], { env: { DATABASE_URL: server.url } });
   return {
-    name: recordDecoderSides.plain,
+    name: textRowsSides.plain,
     records,
     run: () => measured(server.pid, () => Promise.all(files.map(load))),
     results: { observations: `select * from ${table}` },
@@ -29,15 +29,15 @@ const plainSide = ({ server }: Bench, { files, records }: Dataset): Side => {
   };
 };
 
-export const measureRecordDecoder = async (bench: Bench): Promise<PartReport> => {
+export const measureTextRows = async (bench: Bench): Promise<PartReport> => {
   const dataset = await bench.dataset(bench.records, 2);
   const sides = [
     plainSide(bench, dataset),
-    etlSide(bench, recordDecoderSides.record, dataset, 'load', 2, { reader: 'record' }),
+    etlSide(bench, textRowsSides.etl, dataset, 'load', 2, { rows: 'text' }),
   ];
   return {
-    part: 'record-decoder',
-    title: 'Load stage of the record decoder, two files',
+    part: 'text-rows',
+    title: 'Load stage with a type that the server reads, two files',
     sides: await compare(bench.server, sides, bench.rounds),
   };
 };
