@@ -1,7 +1,7 @@
 // Two coordinators of one run, one after the other: a process that still loads for the first one stops, and harms nothing.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { adoptRun } from '../../src/checkpoint/take-over.ts';
+import { adoptRun, forgetOtherFiles } from '../../src/checkpoint/take-over.ts';
 import { cancelRun } from '../../src/checkpoint/run-end.ts';
 import { assertPublishing, judgeLoading, selectLoading } from '../../src/checkpoint/epoch.ts';
 import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
@@ -30,6 +30,14 @@ describe('a chunk of an earlier generation', () => {
       await expect(loadChunk(load, startOf(file))).rejects.toMatchObject({ code: 'ETL_RUN_SUPERSEDED' });
       expect((await client.query('select from etl.chunk where file_id = $1', [file.id])).rowCount).toBe(0);
       expect(await stagingRows(prepared)).toEqual([]);
+    });
+  });
+
+  it('of a file that is forgotten is refused with ETL_RUN_SUPERSEDED, too', async () => {
+    await withChunkFile(database.url, { content, columns }, async ({ client, load, file }) => {
+      await runQuery(client, adoptRun(file.runId, newcomer));
+      await runQuery(client, forgetOtherFiles(file.runId, []));
+      await expect(loadChunk(load, startOf(file))).rejects.toMatchObject({ code: 'ETL_RUN_SUPERSEDED' });
     });
   });
 
