@@ -85,7 +85,9 @@ const rewriteField = (
     const end = endFrom(from);
     const raw = record.subarray(from, end);
     const field = trimsPlain ? withoutBlanks(raw) : raw;
-    if (isLenient && field.includes(quote)) return { parts: quoteAgain([], field, grammar), end };
+    const needsQuotes = isLenient && field.includes(quote);
+    if (needsQuotes || (field.length < raw.length && isCutShort(field, grammar)))
+      return { parts: quoteAgain([], field, grammar), end };
     return { parts: [field], end };
   }
   const end = endFrom(after);
@@ -99,6 +101,10 @@ const rewriteField = (
   }
   return { parts: [mark, ...content, mark, tail], end };
 };
+
+/** Without its blanks, the end of the field and the delimiter after it may hold a delimiter that begins earlier: `x| ||`. */
+const isCutShort = (field: Buffer, { delimiter }: Grammar): boolean =>
+  Buffer.concat([field, delimiter]).indexOf(delimiter) < field.length;
 
 const textEnd = (field: Buffer): number => {
   let end = field.length;

@@ -82,22 +82,26 @@ const inheritDefaults = async (client: Client, tables: readonly BuiltTable[]): P
 };
 
 /**
- * Moves new tables into production's schema, where their indexes get their names: those of the old ones make room, which takes
- * locks on the indexes that no reader feels. PostgreSQL, "ALTER INDEX", RENAME.
+ * Indexes of the old tables make room for the names of the new ones, which takes locks on the indexes that no reader feels.
+ * PostgreSQL, "ALTER INDEX", RENAME.
  */
+const freeNames = ({ table, production }: BuiltOver): readonly string[] =>
+  (production?.indexes ?? []).map(
+    ({ name }, place) =>
+      `alter index ${quoteName(table.schema, name)} rename to ${quoteName(`etl_old_${production!.oid}_${place}`)};`,
+  );
+
+/** Moves new tables into production's schema, under other names. */
 const moveIn = (swap: BuiltOver): readonly string[] => {
   const { table, production } = swap;
-  const waiting = quoteName(waitingName(swap));
-  const moved = quoteName(table.schema, waitingName(swap));
+  const waiting = waitingName(swap);
   return [
-    ...(production?.indexes ?? []).map(
-      ({ name }, place) =>
-        `alter index ${quoteName(table.schema, name)} rename to ${quoteName(`etl_old_${production!.oid}_${place}`)};`,
-    ),
-    `alter table ${builtName(table)} rename to ${waiting};`,
-    `alter table ${quoteName(table.buildSchema, waitingName(swap))} set schema ${quoteName(table.schema)};`,
+    `alter table ${builtName(table)} rename to ${quoteName(waiting)};`,
+    `alter table ${quoteName(table.buildSchema, waiting)} set schema ${quoteName(table.schema)};`,
     // In production: an owner that is not us may not create in the build schema.
-    ...(production?.owner == null ? [] : [`alter table ${moved} owner to ${quoteName(production.owner)};`]),
+    ...(production?.owner == null
+      ? []
+      : [`alter table ${quoteName(table.schema, waiting)} owner to ${quoteName(production.owner)};`]),
   ];
 };
 
@@ -115,7 +119,8 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
     client,
     swaps.flatMap(({ table, production }) => (production === undefined ? [table] : [])),
   );
-  await client.query(swaps.flatMap(moveIn).join('\n'));
+  // All names first: an index of one table may have had the name that another's has now.
+  await client.query([...swaps.flatMap(freeNames), ...swaps.flatMap(moveIn)].join('\n'));
 };
 
 /** Raises 40001, "the same transaction again", unless the tables are those of the plan. */

@@ -201,3 +201,24 @@ describe('a table that somebody has emptied', () => {
     expect(await again()).toMatchObject({ outcome: 'unchanged' });
   });
 });
+
+describe('the name of an index', () => {
+  it('goes from one table of a run to another', async () => {
+    const columns = { id: column.integer('id'), name: column.text('name').nullable() };
+    const named = index('name', { name: 'by_name' });
+    const both = (first: object, second: object): Pipeline =>
+      definePipeline({
+        name: 'handover',
+        schema: 'precious',
+        tables: {
+          a: { source: csv(source), columns, ...first },
+          b: { source: csv(source), columns, ...second },
+        },
+      });
+    const tableOfIndex = () => rowsOf(`select tablename as name from pg_indexes where indexname = 'by_name'`);
+    await run(both({}, { indexes: [named] }));
+    expect(await tableOfIndex()).toEqual([{ name: 'b' }]);
+    await run(both({ indexes: [named] }, {}));
+    expect(await tableOfIndex()).toEqual([{ name: 'a' }]);
+  });
+});
