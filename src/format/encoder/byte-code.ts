@@ -1,12 +1,19 @@
 // Questions about bytes of a text, in WebAssembly.
 
-import { choose, i32, type Code, type Local } from '../simd/wasm-code.ts';
+import { choose, i32, sequence, type Code, type Local } from '../simd/wasm-code.ts';
 
 export const codeOf = (character: string): number => character.charCodeAt(0);
 
 /** Whether the byte at the address is this character. */
 export const isByte = (at: Local, character: string): Code =>
   i32.eq(i32.loadByte(at.get), i32.const(codeOf(character)));
+
+/** Moves `start` after a sign, and sets `isNegative` to 0 or 1. */
+export const takeSign = (start: Local, isNegative: Local): Code =>
+  sequence(
+    isNegative.set(isByte(start, '-')),
+    start.set(i32.add(start.get, i32.or(isNegative.get, isByte(start, '+')))),
+  );
 
 /** What the digit at the address means; not a digit: more than nine. */
 export const digitAt = (at: Local): Code => i32.sub(i32.loadByte(at.get), i32.const(codeOf('0')));

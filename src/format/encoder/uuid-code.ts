@@ -23,16 +23,14 @@ const variables = {
 } as const;
 type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
-const byteAt = (address: Code, offset: number): Code => i32.loadByte(address, offset);
-
 /** Not 0 when a byte is another one. */
 const differs = (byte: Code, character: string): Code => i32.sub(byte, i32.const(character.charCodeAt(0)));
 
 /** Takes off the braces. */
 const openBraces = (v: Variables): Code =>
   sequence(
-    when(differs(byteAt(v.start.get, 0), '{'), notSure),
-    when(differs(byteAt(v.start.get, bracedLength - 1), '}'), notSure),
+    when(differs(i32.loadByte(v.start.get, 0), '{'), notSure),
+    when(differs(i32.loadByte(v.start.get, bracedLength - 1), '}'), notSure),
     increase(v.start, 1),
     v.length.set(i32.const(hyphenatedLength)),
   );
@@ -45,7 +43,7 @@ const places = (from: number, to: number, begin: number): number[] =>
 const loadHyphenated = (v: Variables): Code => {
   const bytesFrom = (offset: number): Code => v128.load(v.start.get, offset);
   const allHyphens = hyphens
-    .map((place) => differs(byteAt(v.start.get, place), '-'))
+    .map((place) => differs(i32.loadByte(v.start.get, place), '-'))
     .reduce((left, right) => i32.or(left, right));
   return sequence(
     when(allHyphens, notSure),

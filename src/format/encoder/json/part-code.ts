@@ -15,7 +15,7 @@ import { codeOf, digitAt, isByte, isDigitBefore } from '../byte-code.ts';
 import { increase, notSure, zero } from '../put-code.ts';
 
 /** A number of so many bytes, with an exponent below a thousand, is one that jsonb can store. */
-const numberBytesMax = 1_000;
+const jsonNumberBytesMax = 1_000;
 const exponentDigitsMax = 3;
 
 export const isOneOf = (byte: Local, characters: string): Code =>
@@ -156,7 +156,7 @@ export const afterNumber = functionOf(2, number, (v) =>
       ),
       skipExponent(v),
     ),
-    when(i32.gt(i32.sub(v.at.get, v.start.get), i32.const(numberBytesMax)), notSure),
+    when(i32.gt(i32.sub(v.at.get, v.start.get), i32.const(jsonNumberBytesMax)), notSure),
     v.at.get,
   ),
 );

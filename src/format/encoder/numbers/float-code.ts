@@ -13,7 +13,7 @@ import {
   type Local,
 } from '../../simd/wasm-code.ts';
 import { functionOf } from '../../simd/wasm-module.ts';
-import { codeOf, digitAt, isByte, isDigitBefore } from '../byte-code.ts';
+import { codeOf, digitAt, isByte, isDigitBefore, takeSign } from '../byte-code.ts';
 import { isNegative, scaleOf, valueOf } from './decimal-code.ts';
 import { special } from './special-code.ts';
 import { exponentAt, five, fives, fivesAt, mantissaAt, powersAt } from '../memory.ts';
@@ -58,20 +58,13 @@ const addDigits = (v: Variables): Code =>
     increase(v.start, 1),
   );
 
-/** Takes the sign off; leaves 0 or 1. */
-const takeSign = (v: Variables): Code =>
-  sequence(
-    v.byte.set(isByte(v.start, '-')),
-    v.start.set(i32.add(v.start.get, i32.or(v.byte.get, isByte(v.start, '+')))),
-  );
-
 /** At most four digits: more are no exponent of a double. */
 const addExponent = (v: Variables): Code =>
   sequence(
     when(i32.ne(i32.or(i32.loadByte(v.start.get), i32.const(0x20)), i32.const(codeOf('e'))), notSure),
     v.flags.set(i32.and(v.flags.get, i32.const(~floatFlags.isWhole))),
     increase(v.start, 1),
-    takeSign(v),
+    takeSign(v.start, v.byte),
     v.from.set(v.start.get),
     loopWhile(
       isDigitBefore(v.start, v.end),
@@ -89,7 +82,7 @@ const addExponent = (v: Variables): Code =>
  */
 export const scanFloat = functionOf(2, variables, (v) =>
   sequence(
-    takeSign(v),
+    takeSign(v.start, v.byte),
     v.flags.set(
       i32.add(
         i32.const(floatFlags.isSure + floatFlags.isWhole),

@@ -13,7 +13,7 @@ import {
 } from '../../simd/wasm-code.ts';
 import { numericIntegerDigitsMax } from '../../../limits.ts';
 import { functionOf, type Call } from '../../simd/wasm-module.ts';
-import { bitsBefore, codeOf, isByte } from '../byte-code.ts';
+import { bitsBefore, codeOf, isByte, takeSign } from '../byte-code.ts';
 import { offsetOf } from '../kinds.ts';
 import { digitsAt, numberBytesMax } from '../memory.ts';
 import { copyBytes, increase, notSure, putConstant, putInt16, putInt32, zero } from '../put-code.ts';
@@ -47,12 +47,6 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const limit = (v: Variables, field: 'decimalsMax' | 'integersMax' | 'rounds'): Code =>
   i32.load(v.column.get, offsetOf('numeric', field));
-
-const takeSign = (v: Variables): Code =>
-  sequence(
-    v.negative.set(isByte(v.start, '-')),
-    v.start.set(i32.add(v.start.get, i32.or(v.negative.get, isByte(v.start, '+')))),
-  );
 
 /** Finds the point; nothing else may be among the digits. */
 const findPoint = (v: Variables): Code => {
@@ -193,7 +187,7 @@ export const readNumeric = functionOf(4, variables, (v, call) =>
     takePlain(v, call),
     // Digits and points come before all letters.
     when(i32.gt(i32.loadByte(i32.sub(v.end.get, i32.const(1))), i32.const(codeOf('9'))), putSpecial(v, call)),
-    takeSign(v),
+    takeSign(v.start, v.negative),
     when(i32.gt(i32.sub(v.end.get, v.start.get), i32.const(numberBytesMax)), notSure),
     findPoint(v),
     countDigits(v),
