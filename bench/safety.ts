@@ -47,7 +47,7 @@ const pipeline = definePipeline({
 /** Everything that a load needs, on an empty staging table. */
 const prepare = async (client: Client, directory: string): Promise<FileLoad> => {
   const spec = bindPipeline(pipeline, { directory });
-  const [planned] = await planSources(spec, directory);
+  const [planned] = await planSources(spec, { workingDirectory: directory });
   const { table, files, staging } = planned!;
   const epoch = await currentEpoch(client);
   const run = {
@@ -88,8 +88,10 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
   };
 };
 
+const access = { declared: { locations: [], anywhere: false, options: {} } };
+
 const blocksOf = (file: SourceFile, split: Splitter, chunkBytes: number): SegmentBlocks =>
-  openSegment({ file, byteEnd: file.bytes, start: startOf({ file }), split, chunkBytes });
+  openSegment({ file, access, byteEnd: file.bytes, start: startOf({ file }), split, chunkBytes });
 
 const startOf = ({ file }: Pick<FileLoad, 'file'>): Position => ({
   byte: file.dataByte,

@@ -28,12 +28,22 @@ export interface Dialect {
   readonly ragged: 'reject' | 'pad';
 }
 
+/** The name of an environment variable that holds a secret. Its value is read where it is used and is kept nowhere. */
+export interface Secret {
+  readonly kind: 'env';
+  readonly name: string;
+}
+
+/** What a table says of its files' places beyond their names: each source names its own options, and checks them. */
+export type SourceOptions = Readonly<Record<string, unknown>>;
+
 /** Where the files of a table are. */
 export interface SourceSpec {
-  /** Paths or globs, relative to the working directory. */
+  /** Paths and globs, relative to the working directory, and whatever else the sources of src/source/registry.ts match. */
   readonly locations: readonly string[];
   /** Parameters may lead to files outside of what the locations name. */
   readonly anywhere: boolean;
+  readonly options: SourceOptions;
 }
 
 /** How records are written in the bytes of those files, once they are decoded. */

@@ -3,6 +3,7 @@
 export { definePipeline, type Pipeline, type Row } from './pipeline/declare/define-pipeline.ts';
 export { column } from './pipeline/declare/column.ts';
 export { csv } from './pipeline/declare/csv.ts';
+export { env } from './pipeline/declare/env.ts';
 export { index } from './pipeline/declare/index-definition.ts';
 export { sqlFile } from './pipeline/declare/sql-file.ts';
 export { oneOf, present, when } from './pipeline/declare/filter.ts';

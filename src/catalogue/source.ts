@@ -23,6 +23,12 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SOURCE_SECRET: {
+    message: 'table {table}: the environment variable {name}, which its source needs, is not set',
+    hint: 'Set {name} for every process that runs the pipeline or helps with it: etl run, and each etl worker.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SOURCE_IRREGULAR: {
     message: 'table {table}: {file} is {what}, not a regular file',
     hint: '{hint}',

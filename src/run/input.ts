@@ -5,13 +5,17 @@ import { decodingNamed } from '../decode/registry.ts';
 import { EtlError } from '../errors.ts';
 import type { ReadBytes } from '../format/header.ts';
 import type { SourceFile } from '../model.ts';
+import type { Access } from '../source/contract.ts';
 import { sourceNamed } from '../source/registry.ts';
 
 /** A file, as far as reading it is concerned. */
-export type InputFile = Pick<SourceFile, 'table' | 'source' | 'location' | 'name' | 'decoding'>;
+export type InputFile = Pick<
+  SourceFile,
+  'table' | 'source' | 'location' | 'name' | 'decoding' | 'bytes' | 'fingerprint'
+>;
 
 /** Whether any part of it is as near as its beginning. Other files are read as a stream, from the beginning. */
-export const isSeekable = ({ source, decoding }: InputFile): boolean =>
+export const isSeekable = ({ source, decoding }: Pick<InputFile, 'source' | 'decoding'>): boolean =>
   decoding === null && sourceNamed(source).isSeekable;
 
 /** What has come of a file so far. */
@@ -23,7 +27,7 @@ export interface Meter {
 async function* metered(
   bytes: AsyncIterable<Buffer>,
   meter: Meter,
-  signal: AbortSignal | undefined,
+  { signal }: Access,
 ): AsyncGenerator<Buffer, void> {
   for await (const block of bytes) {
     signal?.throwIfAborted();
@@ -34,13 +38,13 @@ async function* metered(
 
 async function* decoded(
   file: InputFile,
+  access: Access,
   name: string,
   start: number,
   end: number,
   meter: Meter,
-  signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer, void> {
-  const stored = metered(sourceNamed(file.source).open(file, 0, Infinity), meter, signal);
+  const stored = metered(sourceNamed(file.source).open(file, access, 0, Infinity), meter, access);
   try {
     for await (const block of decodingNamed(name).decode(stored)) {
       const from = meter.decoded;
@@ -56,22 +60,22 @@ async function* decoded(
 }
 
 /**
- * The decoded bytes [start, end) of a file, in blocks of about `blockBytes`. What comes before `start` in a file that is not
- * seekable is decoded and left out, until `signal` is aborted: its reason is thrown. Errors: ETL_SOURCE_UNREADABLE, ETL_SOURCE_CORRUPT.
+ * The decoded bytes [start, end) of a file, in blocks of about `blockBytes`. What comes before `start` in a file that is
+ * encoded is decoded and left out. Errors: ETL_SOURCE_CORRUPT, those of its source.
  */
 export const openInput = (
   file: InputFile,
+  access: Access,
   start: number,
   end: number = Infinity,
   {
     blockBytes,
     meter = { stored: 0, decoded: 0 },
-    signal,
-  }: { readonly blockBytes?: number; readonly meter?: Meter; readonly signal?: AbortSignal | undefined } = {},
+  }: { readonly blockBytes?: number; readonly meter?: Meter } = {},
 ): AsyncIterable<Buffer> =>
   file.decoding === null
-    ? sourceNamed(file.source).open(file, start, end, blockBytes)
-    : decoded(file, file.decoding, start, end, meter, signal);
+    ? sourceNamed(file.source).open(file, access, start, end, blockBytes)
+    : decoded(file, access, file.decoding, start, end, meter);
 
 /** Most headers are in the first of them; those who look for one ask for more at once. */
 const headBlockBytes = 64 * 1024;
@@ -80,14 +84,20 @@ const headBlockBytes = 64 * 1024;
  * Gives `use` the file by bytes from anywhere; fewer at its end. Reading forward, or the same again, costs nothing; what lies
  * before the last place is forgotten, and the file opened again for it. Memory: as many bytes as are asked for, and a block.
  */
-export const withBytes = async <T>(file: InputFile, use: (read: ReadBytes) => Promise<T>): Promise<T> => {
+export const withBytes = async <T>(
+  file: InputFile,
+  access: Access,
+  use: (read: ReadBytes) => Promise<T>,
+): Promise<T> => {
   let blocks: AsyncIterator<Buffer> | undefined;
   let window = { from: 0, bytes: Buffer.alloc(0), isLast: false };
   const close = async (): Promise<void> => void (await blocks?.return?.());
   const read: ReadBytes = async (from, bytes) => {
     if (blocks === undefined || from < window.from) {
       await close();
-      blocks = openInput(file, from, Infinity, { blockBytes: headBlockBytes })[Symbol.asyncIterator]();
+      blocks = openInput(file, access, from, Infinity, { blockBytes: headBlockBytes })[
+        Symbol.asyncIterator
+      ]();
       window = { from, bytes: Buffer.alloc(0), isLast: false };
     }
     // A block's memory may be used again: what is kept of it is copied.

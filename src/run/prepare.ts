@@ -11,6 +11,7 @@ import { defaultQueue } from '../model.ts';
 import { isPipeline, type Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
+import { refuseMissingSecrets } from '../source/secret.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
 import {
@@ -52,6 +53,8 @@ export const prepareRun = async (
       params === undefined ? definition : await readDefinition(pipeline, { params, directory });
     if (hash !== hashes.definition) throw new EtlError('ETL_DEFINITION_DIFFERS', { pipeline: name });
   }
+  for (const table of tables)
+    if (table.kind === 'source') refuseMissingSecrets(table.name, table.source.options);
   refuseUnknownTables(
     tables.map((table) => table.name),
     settings.allowShrink,

@@ -180,7 +180,7 @@ const attempt = async (
     if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
     return finish(context, published, 'published', memory.start);
   }
-  memory.planned ??= await step(context, 'plan', () => planSources(spec, settings.workingDirectory));
+  memory.planned ??= await step(context, 'plan', () => planSources(spec, settings));
   if (memory.run === undefined) {
     const startOver = settings.fullRefresh || settings.fresh;
     const asked = { startOver, resume: hooks.resume ?? false };

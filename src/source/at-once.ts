@@ -8,10 +8,11 @@ type Outcome<Result> = { readonly result: Result } | { readonly error: unknown }
 
 /**
  * The results of `work`, in the order of the files. If it fails for several, the first of them in that order is reported, as if
- * they had been looked at one after the other; none is begun after a failure.
+ * they had been looked at one after the other; none is begun after a failure. Files of a listing are taken from it as they are
+ * needed, and its own failure is reported when those before it are done.
  */
 export const withFilesAtOnce = async <File, Result>(
-  files: readonly File[],
+  files: Iterable<File> | AsyncIterable<File>,
   work: (file: File, index: number) => Promise<Result>,
 ): Promise<Result[]> => {
   let hasFailed = false;
@@ -24,10 +25,23 @@ export const withFilesAtOnce = async <File, Result>(
       return { error };
     }
   };
-  const outcomes = await pMap(files, attempt, { concurrency: filesAtOnceMax });
-  return outcomes.flatMap((outcome) => {
+  let listingFailed: { readonly error: unknown } | undefined;
+  async function* listed(): AsyncGenerator<File, void> {
+    try {
+      for await (const file of files) {
+        if (hasFailed) return;
+        yield file;
+      }
+    } catch (error) {
+      listingFailed = { error };
+    }
+  }
+  const outcomes = await pMap(listed(), attempt, { concurrency: filesAtOnceMax });
+  const results = outcomes.flatMap((outcome) => {
     if (outcome === undefined) return [];
     if ('error' in outcome) throw outcome.error;
     return [outcome.result];
   });
+  if (listingFailed !== undefined) throw listingFailed.error;
+  return results;
 };

@@ -1,8 +1,10 @@
 // What a source is: a place where files are. It lists them, says which version each is, and gives their bytes.
 
+import type { SourceSpec } from '../declaration.ts';
+
 /** A file as its source lists it. */
 export interface Listed {
-  /** By what the source finds the file again, also in another process: an absolute path. */
+  /** By what the source finds the file again, also in another process: an absolute path. The ledger has it, so it holds no secret. */
   readonly location: string;
   /** What people see. */
   readonly name: string;
@@ -19,7 +21,7 @@ export interface Listing {
 
 /** What a file looked like. Two equal fingerprints are taken for the same content. */
 export interface FileState {
-  /** As it is stored. */
+  /** As it is stored; 0 where the place does not say. Exact if the source is seekable. */
   readonly bytes: number;
   readonly fingerprint: string;
 }
@@ -29,21 +31,46 @@ export interface NamedFile extends Listed {
   readonly table: string;
 }
 
+/** A file that was looked at, in this process or in another one. */
+export interface KnownFile extends NamedFile, FileState {}
+
+/** With what a source reaches files. */
+export interface Access {
+  /** What the table declares, in every process: secrets in it are names of environment variables. */
+  readonly declared: SourceSpec;
+  /** Ends whatever is waited for: its reason is thrown. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the value of an option must be, and whether it is. */
+export interface OptionRule {
+  readonly must: string;
+  readonly holds: (value: unknown) => boolean;
+}
+
 export interface Source {
   /** In the ledger. */
   readonly name: string;
   /** Whether a location is one of this source. */
   readonly matches: (location: string) => boolean;
+  /** The options of csv() that it takes. */
+  readonly options: Readonly<Record<string, OptionRule>>;
   /** In a fixed order, each file once. Errors: ETL_SOURCE_NOT_FOUND and others of src/catalogue/source.ts. */
-  readonly list: (listing: Listing) => Promise<readonly Listed[]>;
-  /** Also its first bytes, which tell how it is encoded. Throws the errors of the place; ENOENT: it is gone. */
-  readonly look: (location: string) => Promise<FileState & { readonly head: Buffer }>;
+  readonly list: (listing: Listing, access: Access) => AsyncIterable<Listed>;
+  /** Also its first bytes, which tell how it is encoded. Throws the errors of the place; ENOENT and ETL_SOURCE_GONE: it is gone. */
+  readonly look: (file: NamedFile, access: Access) => Promise<FileState & { readonly head: Buffer }>;
   /** Cheap to open anywhere: such files are cut into segments, and read again where they were read. */
   readonly isSeekable: boolean;
   /**
    * The bytes [start, end) of a file in blocks of at most `blockBytes`; fewer when it is shorter. The memory of a block holds
    * until the second block after it is asked for; that of a source that is not seekable is never used again.
-   * Errors: ETL_SOURCE_UNREADABLE.
+   * Errors: ETL_SOURCE_UNREADABLE; ETL_SOURCE_CHANGED, where the place can tell that it has another version by now.
    */
-  readonly open: (file: NamedFile, start: number, end: number, blockBytes?: number) => AsyncIterable<Buffer>;
+  readonly open: (
+    file: KnownFile,
+    access: Access,
+    start: number,
+    end: number,
+    blockBytes?: number,
+  ) => AsyncIterable<Buffer>;
 }

@@ -1,14 +1,20 @@
 // Local files as a source: paths and globs.
 
-import type { Source } from './contract.ts';
+import type { Listed, Listing, Source } from './contract.ts';
 import { listFiles } from './list-files.ts';
 import { fileState, readRange } from './read-file.ts';
+
+/** Links to one file are found only when all of them are known. */
+async function* list(listing: Listing): AsyncGenerator<Listed, void> {
+  yield* await listFiles(listing);
+}
 
 export const localFiles: Source = {
   name: 'file',
   matches: () => true,
-  list: listFiles,
-  look: fileState,
+  options: {},
+  list,
+  look: ({ location }) => fileState(location),
   isSeekable: true,
-  open: readRange,
+  open: (file, _access, start, end, blockBytes) => readRange(file, start, end, blockBytes),
 };

@@ -1,6 +1,6 @@
 // The sources that there are. Adding one is a file beside this one and a line here.
 
-import type { Source } from './contract.ts';
+import type { OptionRule, Source } from './contract.ts';
 import { localFiles } from './local-files.ts';
 
 /** In the order in which a location is offered to them: a path may look like anything, so local files are the last. */
@@ -18,4 +18,20 @@ export const bySource = (
     source,
     locations: locations.filter((_, index) => ofEach[index] === source),
   }));
+};
+
+/** The options that sources take: those of the locations (undefined: of all sources), and which sources take the others. */
+export const optionsOf = (
+  locations: readonly string[] | undefined,
+): {
+  readonly taken: Readonly<Record<string, OptionRule>>;
+  readonly others: Readonly<Record<string, readonly string[]>>;
+} => {
+  const named = locations === undefined ? sources : bySource(locations).map(({ source }) => source);
+  const taken = Object.assign({}, ...named.map(({ options }) => options)) as Record<string, OptionRule>;
+  const others: Record<string, string[]> = {};
+  for (const { name, options } of sources)
+    for (const option of Object.keys(options))
+      if (!Object.hasOwn(taken, option)) (others[option] ??= []).push(name);
+  return { taken, others };
 };

@@ -54,7 +54,7 @@ const planIn = async (directory: string, { path, content, options = {}, columns 
   const name = `p${process.hrtime.bigint()}`;
   const pipeline = definePipeline({ name, schema: 's', tables: { t: table } } as never) as Pipeline;
   const spec = bindPipeline(pipeline, { directory });
-  const [planned] = await planSources(spec, process.cwd());
+  const [planned] = await planSources(spec, { workingDirectory: process.cwd() });
   return { spec, planned: planned! };
 };
 
@@ -95,6 +95,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     decode: decoderFor(file),
     blocks: openSegment({
       file,
+      access: { declared: planned.table.source },
       start: startOf(file),
       byteEnd: file.dataEnd,
       split: splitterFor(file),

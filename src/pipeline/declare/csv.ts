@@ -3,6 +3,8 @@
 import { z } from 'zod';
 import type { Dialect, FormatSpec, SourceSpec } from '../../declaration.ts';
 import { trimBlanks } from '../../format/field-reader.ts';
+import type { OptionRule } from '../../source/contract.ts';
+import { optionsOf } from '../../source/registry.ts';
 import { inQuotes } from '../../wording.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from '../check/problems.ts';
@@ -59,7 +61,7 @@ const ragged = ['reject', 'pad'] as const;
 const quotings = ['strict', 'lenient'] as const;
 const lineEnds = ['auto', 'lf', 'crlf', 'cr'] as const;
 
-const optionsSchema = strict({
+const dialectShape = {
   delimiter: delimiter.optional(),
   quote: character.nullable().optional(),
   escape: character.nullable().optional(),
@@ -77,7 +79,15 @@ const optionsSchema = strict({
       error: ({ input }) => `knows only 'utf-8'; convert the file first: iconv -f ${String(input)} -t utf-8`,
     })
     .optional(),
-});
+};
+
+/** A value is not repeated by the message: it may be a secret that should not be there. */
+const sourceOption = ({ must, holds }: OptionRule) => z.custom(holds, `must be ${must}`).optional();
+const otherSourceOption = (owners: readonly string[]) =>
+  z.undefined(`is for ${owners.join(' and ')} alone, and none of the locations is one`).optional();
+
+const mapValues = <From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
 /** What `csv(…)` declares. */
 interface CsvSpec {
@@ -85,18 +95,32 @@ interface CsvSpec {
   readonly format: FormatSpec;
 }
 
+type DialectOptions = z.output<z.ZodObject<typeof dialectShape>>;
+
 /** The checked source and format, or undefined and the problems. `where` names the table. */
 export const csvSpec = (source: CsvSource, where: string, problems: Problems): CsvSpec | undefined => {
   const place = `${where}, csv`;
   const locations = parsePart(pathsSchema, source.paths, place, problems, 'path');
-  const options = parsePart(optionsSchema, source.options, place, problems);
-  if (locations === undefined || options === undefined) return undefined;
-  const dialect = dialectOf(options);
+  const { taken, others } = optionsOf(locations);
+  const sourceShape = { ...mapValues(taken, sourceOption), ...mapValues(others, otherSourceOption) };
+  const schema = strict({ ...sourceShape, ...dialectShape });
+  const all: (z.output<typeof schema> & DialectOptions) | undefined = parsePart(
+    schema,
+    source.options,
+    place,
+    problems,
+  );
+  if (locations === undefined || all === undefined) return undefined;
+  const dialect = dialectOf(all);
   for (const what of dialectProblems(dialect)) problems.push(`${place}: ${what}`);
-  return { source: { locations, anywhere: options.anywhere ?? false }, format: { kind: 'csv', dialect } };
+  const options = Object.fromEntries(Object.entries(all).filter(([name]) => Object.hasOwn(taken, name)));
+  return {
+    source: { locations, anywhere: all.anywhere ?? false, options },
+    format: { kind: 'csv', dialect },
+  };
 };
 
-const dialectOf = (options: z.output<typeof optionsSchema>): Dialect => {
+const dialectOf = (options: DialectOptions): Dialect => {
   const quote = options.quote === undefined ? '"' : options.quote;
   return {
     delimiter: options.delimiter ?? ',',

@@ -123,14 +123,14 @@ export const explainRun = async (
   askServer: AskServer,
 ): Promise<Explanation> => {
   const settings = resolveOptions(options);
-  const { workingDirectory, fresh, fullRefresh, allowShrink } = settings;
+  const { fresh, fullRefresh, allowShrink } = settings;
   const definition = await readDefinition(pipeline, settings);
   const { spec } = definition;
   refuseUnknownTables(
     spec.tables.map(({ name }) => name),
     allowShrink,
   );
-  const planned = await planSources(spec, workingDirectory);
+  const planned = await planSources(spec, settings);
   const outset = await askServer((client) =>
     outsetOf(client, definition, planned, fresh || fullRefresh),
   ).catch((error: unknown): OutsetPlan => {

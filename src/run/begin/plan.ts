@@ -10,9 +10,10 @@ import { typeOf } from '../../format/column-types/registry.ts';
 import { checkHeader, neededHeaders, readHeader, type HeaderFile } from '../../format/header.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { textsOf } from '../../source/confine.ts';
-import type { Listed, Source } from '../../source/contract.ts';
+import type { Access, Listed, Source } from '../../source/contract.ts';
 import { bySource } from '../../source/registry.ts';
-import { withBytes } from '../input.ts';
+import { isSeekable, withBytes } from '../input.ts';
+import type { RunSettings } from '../options.ts';
 
 /** A table that is loaded from files: what is read, and what staging looks like. */
 export interface PlannedTable {
@@ -36,15 +37,17 @@ const refuseContent = (head: Buffer, named: HeaderFile): void => {
 const planFile = async (
   table: SourceTableSpec,
   source: Source,
+  access: Access,
   { name, location }: Listed,
   ordinal: number,
 ): Promise<NewFile> => {
   const named = { table: table.name, file: name };
+  const listed = { table: table.name, name, location };
   try {
-    const { bytes, fingerprint, head } = await source.look(location);
+    const { head, ...state } = await source.look(listed, access);
     const decoding = decodingOf(head)?.name ?? null;
-    const file = { table: table.name, source: source.name, location, member: null, name, decoding };
-    const found = await withBytes(file, async (read) => {
+    const file = { ...listed, ...state, source: source.name, member: null, decoding };
+    const found = await withBytes(file, access, async (read) => {
       refuseContent(await read(0, headBytes), named);
       return readHeader(read, table.format.dialect, named);
     });
@@ -54,8 +57,8 @@ const planFile = async (
       const columns = textColumns(names);
       checkHeader(columns, columns, at);
     } else checkHeader(names, neededHeaders(table.columns, table.filter), at);
-    const data = { header: names, dataByte, dataLine, dataEnd: decoding === null ? bytes : null, lineEnd };
-    return { ...file, ordinal, bytes, fingerprint, ...data };
+    const dataEnd = isSeekable(file) ? file.bytes : null;
+    return { ...file, ordinal, header: names, dataByte, dataLine, dataEnd, lineEnd };
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
     throw new EtlError('ETL_SOURCE_UNREADABLE', { ...named, problem: messageOf(cause) }, { cause });
@@ -87,30 +90,40 @@ export const stagingColumns = (
   return textColumns(header).map((name) => ({ name, type: 'text' }));
 };
 
+type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings, 'abort'>>;
+
 const planTable = async (
   table: SourceTableSpec,
-  workingDirectory: string,
+  { workingDirectory, abort: signal }: Planning,
   params: PipelineSpec['params'],
 ): Promise<PlannedTable> => {
-  const texts = table.source.anywhere ? [] : textsOf(params);
-  const listed = [];
-  for (const { source, locations } of bySource(table.source.locations)) {
-    const found = await source.list({ table: table.name, locations, workingDirectory, texts });
-    for (const file of found) listed.push({ source, file });
+  const { name, source: declared } = table;
+  const texts = declared.anywhere ? [] : textsOf(params);
+  const access: Access = { declared, signal };
+  async function* listed(): AsyncGenerator<{ readonly source: Source; readonly file: Listed }, void> {
+    for (const { source, locations } of bySource(declared.locations))
+      for await (const file of source.list({ table: name, locations, workingDirectory, texts }, access))
+        yield { source, file };
   }
-  const files = await withFilesAtOnce(listed, ({ source, file }, ordinal) =>
-    planFile(table, source, file, ordinal),
-  );
+  // Thousands of files nearly always have one header, which is kept once.
+  const headers = new Map<string, readonly string[]>();
+  const files = await withFilesAtOnce(listed(), async ({ source, file }, ordinal) => {
+    const planned = await planFile(table, source, access, file, ordinal);
+    const names = planned.header.join('\0');
+    const header = headers.get(names) ?? planned.header;
+    headers.set(names, header);
+    return { ...planned, header };
+  });
   return { table, files, staging: stagingColumns(table, files) };
 };
 
 /** Plans every table that is loaded from files. Reads the first bytes of each file, nothing else. */
 export const planSources = async (
   spec: PipelineSpec,
-  workingDirectory: string,
+  planning: Planning,
 ): Promise<readonly PlannedTable[]> => {
   const sources = spec.tables.filter((table) => table.kind === 'source');
   const planned: PlannedTable[] = [];
-  for (const table of sources) planned.push(await planTable(table, workingDirectory, spec.params));
+  for (const table of sources) planned.push(await planTable(table, planning, spec.params));
   return planned;
 };

@@ -79,10 +79,10 @@ async function* piecesOf(
   bytes: number,
 ): AsyncGenerator<Segment, void> {
   const file = files.find(({ id }) => id === gap.fileId)!;
-  const { dialect } = tables.find(({ name }) => name === file.table)!.format;
-  const reads = openInput(file, gap.start.byte, gap.byteEnd);
+  const { source, format } = tables.find(({ name }) => name === file.table)!;
+  const reads = openInput(file, { declared: source }, gap.start.byte, gap.byteEnd);
   let start = gap.start;
-  const splitter = createSplitter(dialect, file.header.length, file.lineEnd);
+  const splitter = createSplitter(format.dialect, file.header.length, file.lineEnd);
   for await (const cut of segmentCuts(reads, start, splitter, bytes)) {
     yield { fileId: file.id, start, byteEnd: cut.byte };
     start = cut;

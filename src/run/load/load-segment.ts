@@ -101,7 +101,8 @@ export const loadSegment = async (loader: Loader, task: SegmentTask, watch: Segm
   const { leave, abort, onDecoded } = watch;
   const breakOff = abort === undefined ? leave : AbortSignal.any([leave, abort]);
   const { copyStatement, frame } = how;
-  const blocks = openSegment({ ...task, split: how.splitterFor(file), chunkBytes, breakOff });
+  const access = { declared: how.table.source, signal: breakOff };
+  const blocks = openSegment({ ...task, access, split: how.splitterFor(file), chunkBytes });
   const decode = how.decoderFor(file);
   const load = { client, file, blocks, breakOff, lease, copyStatement, frame, decode, onDecoded };
   try {

@@ -5,6 +5,7 @@ import { sliceBlock } from '../../format/split/record-slice.ts';
 import type { Splitter } from '../../format/split/splitter.ts';
 import { readBytes } from '../../limits.ts';
 import type { Position, SourceFile } from '../../model.ts';
+import type { Access } from '../../source/contract.ts';
 import { isSeekable, openInput, type Meter } from '../input.ts';
 
 /** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
@@ -28,20 +29,24 @@ export interface SegmentBlocks {
 /** A part of a file, and what finds its records. */
 export interface Part {
   readonly file: SourceFile;
+  /** Its signal ends the reading of a stream, also before the first block of the part. */
+  readonly access: Access;
   readonly start: Position;
   readonly byteEnd: number | null;
   readonly split: Splitter;
   readonly chunkBytes: number;
-  /** Ends the reading of a stream, also before the first block of the part. */
-  readonly breakOff?: AbortSignal | undefined;
 }
 
 /** Reads a seekable file again wherever it is asked to: nothing is kept. */
-const readAgain = ({ file, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
+const readAgain = ({ file, access, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
   const blockBytes = Math.max(readBytesMin, Math.min(readBytes, chunkBytes));
   return {
     from: (position) =>
-      recordBlocks(openInput(file, position.byte, byteEnd ?? undefined, { blockBytes }), position, split),
+      recordBlocks(
+        openInput(file, access, position.byte, byteEnd ?? undefined, { blockBytes }),
+        position,
+        split,
+      ),
     chunkBytes,
     isOpenEnded: false,
     expectedEnd: () => undefined,
@@ -60,10 +65,10 @@ const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock 
 };
 
 /** Reads a stream once, and keeps the blocks of the chunk that is under way. */
-const readOnce = ({ file, start, byteEnd, split, chunkBytes, breakOff: signal }: Part): SegmentBlocks => {
+const readOnce = ({ file, access, start, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
   const meter: Meter = { stored: 0, decoded: 0 };
   const blocks = recordBlocks(
-    openInput(file, start.byte, byteEnd ?? undefined, { meter, signal }),
+    openInput(file, access, start.byte, byteEnd ?? undefined, { meter }),
     start,
     split,
   );

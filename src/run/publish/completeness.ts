@@ -39,12 +39,15 @@ export const checkRejects = async (context: RunContext, runId: number): Promise<
 };
 
 /** Throws ETL_SOURCE_CHANGED when a file is not what it was when the run was planned. */
-export const checkSources = async (totals: readonly FileTotals[]): Promise<void> => {
-  await withFilesAtOnce(totals, async ({ table, name, source, location, fingerprint }) => {
+export const checkSources = async (context: RunContext, runId: number): Promise<void> => {
+  const { client, abort: signal } = context;
+  const declared = new Map(sourceTables(context).map(({ name, source }) => [name, source]));
+  await withFilesAtOnce(await fileTotals(client, runId), async (file) => {
+    const { table, name, source, fingerprint } = file;
     const state = await sourceNamed(source)
-      .look(location)
+      .look(file, { declared: declared.get(table)!, signal })
       .catch((cause: unknown) => {
-        if (codeOf(cause) === 'ENOENT') return undefined;
+        if (['ENOENT', 'ETL_SOURCE_GONE'].includes(codeOf(cause) ?? '')) return undefined;
         throw cause;
       });
     if (state?.fingerprint !== fingerprint) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });

@@ -1,7 +1,7 @@
 // Publishes all tables of a run in one transaction, as a list of steps; each publication knows how its tables are published.
 
 import { assertPublishing } from '../../checkpoint/epoch.ts';
-import { fileTotals, finishRun } from '../../checkpoint/ledger.ts';
+import { finishRun } from '../../checkpoint/ledger.ts';
 import { whyStopped } from '../../checkpoint/run-end.ts';
 import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
 import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
@@ -87,7 +87,7 @@ export const publishTables = async (
   built: readonly BuiltTable[],
 ): Promise<void> => {
   const { client } = context;
-  await checkSources(await fileTotals(client, runId));
+  await checkSources(context, runId);
   let rowsBefore: ReadonlyMap<string, number | null> | undefined;
   await untilPublished(context, built, async (locksmith, tell) => {
     const plans = await planPublish(client, built);

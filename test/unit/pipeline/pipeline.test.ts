@@ -39,7 +39,7 @@ describe('defaults', () => {
     expect(sourceTable({})).toEqual({
       kind: 'source',
       name: 't',
-      source: { locations: ['a.csv'], anywhere: false },
+      source: { locations: ['a.csv'], anywhere: false, options: {} },
       format: {
         kind: 'csv',
         dialect: {

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { isSeekable, openInput, withBytes, type InputFile } from '../../../src/run/input.ts';
 import { failureOf } from '../../helpers/failure.ts';
 import { useFiles } from '../../helpers/files.ts';
+import { accessWith } from '../../helpers/source-access.ts';
 
 const files = useFiles();
 const content = Buffer.from(Array.from({ length: 60_000 }, (_, line) => `${line},${line % 7}\n`).join(''));
@@ -16,7 +17,10 @@ const fileOf = (name: string, bytes: Buffer, decoding: string | null): InputFile
   location: files.write(name, bytes),
   name,
   decoding,
+  bytes: bytes.length,
+  fingerprint: '',
 });
+const access = accessWith();
 const plain = fileOf('plain.csv', content, null);
 const zipped = fileOf('zipped.csv.gz', gzipSync(content), 'gzip');
 
@@ -52,12 +56,12 @@ describe.each([
     [content.length, Infinity],
     [content.length + 10, content.length + 20],
   ])('gives the bytes from %d to %d', async (start, end) => {
-    expect((await read(openInput(file, start, end))).equals(content.subarray(start, end))).toBe(true);
+    expect((await read(openInput(file, access, start, end))).equals(content.subarray(start, end))).toBe(true);
     expect(openFiles()).toBe(0);
   });
 
   it('is read by bytes from anywhere, forward and backward', async () => {
-    await withBytes(file, async (bytesAt) => {
+    await withBytes(file, access, async (bytesAt) => {
       for (const [from, bytes] of [
         [0, 10],
         [0, 300_000],
@@ -73,21 +77,21 @@ describe.each([
   });
 
   it('is closed when nobody reads on', async () => {
-    for await (const _ of openInput(file, 10)) break;
+    for await (const _ of openInput(file, access, 10)) break;
     expect(openFiles()).toBe(0);
   });
 });
 
 it('what comes before the beginning is not decoded for a reader that has left', async () => {
   const left = AbortSignal.abort(new Error('left'));
-  const reading = read(openInput(zipped, content.length - 1, Infinity, { signal: left }));
+  const reading = read(openInput(zipped, accessWith({}, left), content.length - 1));
   await expect(reading).rejects.toThrow('left');
   expect(openFiles()).toBe(0);
 });
 
 it('a damaged file is named, with the byte', async () => {
   const cut = fileOf('cut.csv.gz', gzipSync(content).subarray(0, 5000), 'gzip');
-  expect(await failureOf(read(openInput(cut, 0)))).toMatchObject({
+  expect(await failureOf(read(openInput(cut, access, 0)))).toMatchObject({
     code: 'ETL_SOURCE_CORRUPT',
     details: {
       table: 't',

@@ -6,6 +6,7 @@ import { positionAfter } from '../../../../src/format/split/record-blocks.ts';
 import type { Position, SourceFile } from '../../../../src/model.ts';
 import { openSegment, type SegmentBlocks } from '../../../../src/run/load/segment-blocks.ts';
 import { useFiles } from '../../../helpers/files.ts';
+import { accessWith } from '../../../helpers/source-access.ts';
 import { splitterOf, startOfFile as start } from '../../format/reading.ts';
 
 const files = useFiles();
@@ -39,7 +40,7 @@ const plain = fileOf('plain.csv', content, null, content.length);
 const stream = fileOf('stream.csv', zipped, 'gzip', null);
 
 const open = (file: SourceFile, byteEnd: number | null): SegmentBlocks =>
-  openSegment({ file, start, byteEnd, split: splitterOf({}, 2), chunkBytes: 100_000 });
+  openSegment({ file, access: accessWith(), start, byteEnd, split: splitterOf({}, 2), chunkBytes: 100_000 });
 
 /** Texts of so many blocks from a position on, and where the last one ends. */
 const read = async (blocks: SegmentBlocks, from: Position, most = Infinity) => {

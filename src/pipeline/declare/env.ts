@@ -1,0 +1,9 @@
+// env(): a secret that is in an environment variable, and not in the pipeline.
+
+import type { Secret } from '../../declaration.ts';
+
+/**
+ * Names an environment variable that holds a secret of a source: `csv(url, { bearer: env('TOKEN') })`. Every process that reads the
+ * source reads the variable itself, when it makes a request; its value is never stored, logged or printed.
+ */
+export const env = (name: string): Secret => Object.freeze({ kind: 'env', name });
