@@ -12,6 +12,8 @@ export interface Dialect {
   readonly escape: string | null;
   /** true: the first record names the fields · a list: these are the names and every record is data. */
   readonly header: true | readonly string[];
+  /** How headers are compared; relaxed: without case, blanks, underscores and accents. */
+  readonly match: 'exact' | 'relaxed';
   /** lenient: quotes within unquoted fields, and text after a closing quote, are data · strict: they reject the record. */
   readonly quotes: 'strict' | 'lenient';
   /** auto: as the file's first line ends, and another line end outside of quotes rejects its record. */
@@ -78,13 +80,16 @@ export interface ColumnSchema {
   ): { success: true; data: unknown } | { success: false; error: { issues: readonly { message: string }[] } };
 }
 
+/** A field of the file: by its header, or by one of several, of which a file must have one. */
+export type FieldRef = string | { readonly from: readonly string[] };
+
 export interface ColumnSpec {
   readonly name: string;
   /** A name of the registry in format/column-types/. */
   readonly type: string;
   readonly options: ColumnOptions;
   /** Fields of the file that make the value; several are glued together without a separator. */
-  readonly headers: readonly string[];
+  readonly headers: readonly FieldRef[];
   readonly nullable: boolean;
   /** Null tokens of this column, beside the dialect's. */
   readonly nulls: readonly string[];

@@ -66,8 +66,14 @@ export const sourceErrors = {
     exit: failed,
   },
   ETL_HEADER_DUPLICATE: {
-    message: 'table {table}: {file}:{line}: the header names {header} twice (fields {first} and {second})',
-    hint: 'Rename one of them in the file, or declare all names and skip the header: csv(…, { header: […], skipLines: {skip} }).',
+    message: 'table {table}: {file}:{line}: the header names "{header}" twice (fields {first} and {second})',
+    hint: 'Number them, as "{header}#1" and "{header}#2", or declare all names and skip the header: csv(…, { header: […], skipLines: {skip} }).',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_HEADER_AMBIGUOUS: {
+    message: 'table {table}: {file}:{line}: fields {first} ({one}) and {second} ({other}) are both {wanted}',
+    hint: '{hint}',
     retry: 'never',
     exit: failed,
   },

@@ -4,6 +4,7 @@ import type { ColumnSpec, Dialect } from '../declaration.ts';
 import { onOneLine } from '../wording.ts';
 import { canonicalReader, typeOf } from './column-types/registry.ts';
 import { quoted } from './column-types/reading/refusal.ts';
+import type { FileFields } from './file-fields.ts';
 import { isRefusal, type Reader, type Refusal } from './column-types/contract.ts';
 import { ruleTests } from './column-rules.ts';
 
@@ -121,18 +122,14 @@ const missingValue = (column: ColumnSpec): string | null | Refusal =>
     ? null
     : { code: 'not_null', reason: 'the value is missing and the column is not nullable' });
 
-/** Makes the reader of a column for files with this header: trim, null tokens, and the reader of its texts. */
-export const createFieldReader = (
-  column: ColumnSpec,
-  header: readonly string[],
-  dialect: Dialect,
-): FieldReader => {
-  const indexes = column.headers.map((name) => header.indexOf(name));
+/** Makes the reader of a column for files with these fields: trim, null tokens, and the reader of its texts. */
+export const createFieldReader = (column: ColumnSpec, fields: FileFields, dialect: Dialect): FieldReader => {
+  const indexes = column.headers.map(fields.placeOf);
   const text = sourceText(indexes, dialect.trim === true, isOneOf([...dialect.nulls, ...column.nulls]));
   const read = createTextReader(column);
   const missing = missingValue(column);
-  return (fields) => {
-    const source = text(fields);
+  return (record) => {
+    const source = text(record);
     return source === null ? missing : read(source);
   };
 };

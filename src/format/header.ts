@@ -1,11 +1,9 @@
-// Reads the header of a file: byte order mark, skipped lines, names, line ends; and finds the declared columns in it.
+// Reads the header of a file: byte order mark, skipped lines, names, line ends.
 
 import { isUtf8 } from 'node:buffer';
-import type { ColumnSpec, Dialect, FilterSpec, LineEnd } from '../declaration.ts';
+import type { Dialect, LineEnd } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import { headerBytesMax, recordBytesMax } from '../limits.ts';
-import { nearest } from '../nearest.ts';
-import { firstOf, inQuotes, onOneLine, plural } from '../wording.ts';
 import { rejectCodes } from '../model.ts';
 import { otherContent } from './content.ts';
 import { isCsvFault, readCsv, reasonOf } from './csv-parse.ts';
@@ -215,61 +213,4 @@ const parseNames = (
   if (isCsvFault(read)) throw invalid(reasonOf(read, []));
   const [names = []] = read;
   return names.map((name) => name.trim());
-};
-
-const headersOf = (filter: FilterSpec): readonly string[] =>
-  filter.kind === 'when' ? filter.headers : [filter.header];
-
-/** Headers that a table's columns and filters need, each once. */
-export const neededHeaders = (
-  columns: readonly ColumnSpec[],
-  filters: readonly FilterSpec[],
-): readonly string[] => [
-  ...new Set([...columns.flatMap(({ headers }) => headers), ...filters.flatMap(headersOf)]),
-];
-
-/** A text of one character as a pipeline file would write it. */
-const inCode = (character: string): string => (character === '\t' ? String.raw`'\t'` : `'${character}'`);
-
-/** What a header has instead of what is missing. A single field that holds another delimiter is all of them. */
-const foundHint = (names: readonly string[], missing: string, skip: number): string => {
-  const shown = firstOf(names, 8).map(onOneLine).join(', ');
-  const found = `It has ${plural(names.length, 'field')}: ${shown}.`;
-  const excel = /^sep=(.?)$/i.exec(names[0]!);
-  if (excel !== null) {
-    const between = excel[1] === '' ? '' : `, delimiter: ${inCode(excel[1]!)}`;
-    return `${found} That line is Excel's, and the header follows it: csv(…, { skipLines: ${skip}${between} }).`;
-  }
-  const delimiter = names.length === 1 ? /[;|\t,]/.exec(names[0]!)?.[0] : undefined;
-  if (delimiter !== undefined) return `${found} Probably csv(…, { delimiter: ${inCode(delimiter)} }).`;
-  const near = nearest(missing, names);
-  return near === undefined ? found : `Did you mean ${inQuotes(near)}? ${found}`;
-};
-
-/**
- * Checks that every needed header is in the file, once. `skip` is the number of lines up to the header's end.
- *
- * Errors: ETL_HEADER_MISSING (all that are missing, with the nearest name found), ETL_HEADER_DUPLICATE.
- */
-export const checkHeader = (
-  names: readonly string[],
-  needed: readonly string[],
-  named: HeaderFile & { readonly line: number; readonly skip: number },
-): void => {
-  const missing = needed.filter((header) => !names.includes(header));
-  if (missing.length > 0) {
-    const headers = missing.map(inQuotes).join(', ');
-    throw new EtlError('ETL_HEADER_MISSING', {
-      ...named,
-      headers,
-      hint: foundHint(names, missing[0]!, named.skip),
-    });
-  }
-  for (const header of needed) {
-    const first = names.indexOf(header);
-    const second = names.indexOf(header, first + 1);
-    if (second === -1) continue;
-    const details = { ...named, header: inQuotes(header), first: first + 1, second: second + 1 };
-    throw new EtlError('ETL_HEADER_DUPLICATE', details);
-  }
 };

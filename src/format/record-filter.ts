@@ -1,6 +1,7 @@
 // Declared filters: which records are wanted at all.
 
 import type { Dialect, FilterSpec } from '../declaration.ts';
+import type { FileFields } from './file-fields.ts';
 import { isOneOf, trimBlanks } from './field-reader.ts';
 
 /** True when the record is wanted. */
@@ -29,13 +30,13 @@ const everyRecord: RecordFilter = () => true;
 /** Makes one test of all filters of a table; all must hold. Filters see trimmed fields, null tokens as null. */
 export const createRecordFilter = (
   filters: readonly FilterSpec[],
-  header: readonly string[],
+  { placeOf }: FileFields,
   dialect: Dialect,
 ): RecordFilter => {
   if (filters.length === 0) return everyRecord;
   const isNull = isOneOf(dialect.nulls);
   const valueOf = (name: string): ((fields: readonly string[]) => string | null) => {
-    const index = header.indexOf(name);
+    const index = placeOf(name);
     return (fields) => {
       const field = fields[index];
       if (field === undefined) return null;

@@ -1,11 +1,12 @@
 // Judges records by their fields and the column readers: values, faults, or dropped by a filter.
 
-import type { LineEnd, SourceTableSpec } from '../declaration.ts';
+import type { SourceTableSpec } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import type { Fault, Position, Reject } from '../model.ts';
 import { plural } from '../wording.ts';
 import { isRefusal } from './column-types/contract.ts';
 import { createFieldReader } from './field-reader.ts';
+import { fieldsOf, type DecodedFile, type FileFields } from './file-fields.ts';
 import { countLines } from './split/grammar.ts';
 import { rawText } from './raw-text.ts';
 import type { RecordBlock } from './split/record-blocks.ts';
@@ -37,14 +38,15 @@ interface Judge {
   readonly rest: (record: Faulty) => Faulty;
 }
 
-const createJudge = (table: SourceTableSpec, header: readonly string[]): Judge => {
+const createJudge = (table: SourceTableSpec, ofFile: FileFields): Judge => {
   const { dialect } = table.format;
-  const keep = createRecordFilter(table.filter, header, dialect);
-  const readers = table.columns.map((column) => createFieldReader(column, header, dialect));
+  const wanted = ofFile.header.length;
+  const keep = createRecordFilter(table.filter, ofFile, dialect);
+  const readers = table.columns.map((column) => createFieldReader(column, ofFile, dialect));
   const isCountFine = (count: number): boolean =>
-    count === header.length || (dialect.ragged === 'pad' && count < header.length);
+    count === wanted || (dialect.ragged === 'pad' && count < wanted);
   const countFault = (count: number): Faulty =>
-    faultOf('field_count', `the record has ${plural(count, 'field')}, the header ${header.length}`);
+    faultOf('field_count', `the record has ${plural(count, 'field')}, the header ${wanted}`);
   const judgeFields = (fields: readonly string[]): Judgement => {
     if (!isCountFine(fields.length)) return countFault(fields.length);
     if (!keep(fields)) return filtered;
@@ -63,8 +65,8 @@ const createJudge = (table: SourceTableSpec, header: readonly string[]): Judge =
       if (fields === undefined) return { faults };
       if (!isCountFine(fields.length)) return { faults: [...faults, ...countFault(fields.length).faults] };
       const others = table.columns.flatMap(({ name, headers }, index): Fault[] => {
-        const isText = headers.every((field) => {
-          const place = header.indexOf(field);
+        const isText = headers.every((ref) => {
+          const place = ofFile.placeOf(ref);
           return place >= fields.length || fields[place] !== undefined;
         });
         const value = isText ? readers[index]!(fields as readonly string[]) : null;
@@ -113,24 +115,20 @@ export type RecordJudge = (
 ) => void;
 
 /**
- * Makes the judge of a table for files with this header.
+ * Makes the judge of a table for a file.
  *
  * Errors: ETL_USER_FUNCTION when a function of the pipeline throws. Everything wrong with the data is a fault.
  */
-export const createRecordJudge = (
-  table: SourceTableSpec,
-  header: readonly string[],
-  file: string,
-  lineEnd: LineEnd,
-): RecordJudge => {
-  const parseRecords = createRecordParser(table, header, lineEnd);
-  const judge = createJudge(table, header);
+export const createRecordJudge = (table: SourceTableSpec, file: DecodedFile): RecordJudge => {
+  const fields = fieldsOf(file.header, table.format.dialect);
+  const parseRecords = createRecordParser(table, fields, file.lineEnd);
+  const judge = createJudge(table, fields);
   const judgeRecord = (record: ParsedRecord, block: RecordBlock, index: number): Judgement => {
     try {
       return isFaulty(record) ? judge.rest(record) : judge.fields(record);
     } catch (cause) {
       const { line } = positionOf(block, index);
-      const details = { table: table.name, file, line, problem: messageOf(cause) };
+      const details = { table: table.name, file: file.name, line, problem: messageOf(cause) };
       throw new EtlError('ETL_USER_FUNCTION', details, { cause });
     }
   };

@@ -10,6 +10,7 @@ import { rejectCodes, type Fault, type RejectCode } from '../model.ts';
 import { csvOptions, csvRewriter, hasQuote, joinRecords } from './csv-options.ts';
 import { fieldName, isCsvFault, readCsv, reasonOf } from './csv-parse.ts';
 import { trimBlanks } from './field-reader.ts';
+import type { FileFields } from './file-fields.ts';
 import { grammarOf, type Grammar } from './split/grammar.ts';
 import { isStorable } from './raw-text.ts';
 import type { RecordBlock } from './split/record-blocks.ts';
@@ -39,25 +40,25 @@ export const recordBytes = ({ bytes, spans }: RecordBlock, index: number): Buffe
 /** What the records of a file are parsed with. */
 interface Parsing {
   readonly table: SourceTableSpec;
-  readonly header: readonly string[];
+  readonly fields: FileFields;
   readonly grammar: Grammar;
   readonly options: Options;
   readonly rewrite: ReturnType<typeof csvRewriter>;
 }
 
 /** Column whose value is made of the field, if one is declared. */
-const columnOfField = (table: SourceTableSpec, header: readonly string[], field: number): string | null =>
-  table.columns.find(({ headers }) => headers.includes(header[field] ?? ''))?.name ?? null;
+const columnOfField = (table: SourceTableSpec, { placeOf }: FileFields, field: number): string | null =>
+  table.columns.find(({ headers }) => headers.some((ref) => placeOf(ref) === field))?.name ?? null;
 
-/** Fields that cannot be stored as text, each a fault. `fields` are bytes read as latin1. */
-const badBytes = (fields: readonly string[], table: SourceTableSpec, header: readonly string[]): Faulty => {
+/** Fields that cannot be stored as text, each a fault. `latin` are bytes read as latin1. */
+const badBytes = (latin: readonly string[], { table, fields }: Parsing): Faulty => {
   const faults: Fault[] = [];
-  const texts = fields.map((field, index) => {
+  const texts = latin.map((field, index) => {
     const bytes = Buffer.from(field, 'latin1');
     if (isStorable(bytes)) return bytes.toString();
     const code = isUtf8(bytes) ? 'nul_byte' : 'invalid_utf8';
-    const reason = `${rejectCodes[code]}, in ${fieldName(header, index)}`;
-    faults.push({ column: columnOfField(table, header, index), code, reason });
+    const reason = `${rejectCodes[code]}, in ${fieldName(fields.header, index)}`;
+    faults.push({ column: columnOfField(table, fields, index), code, reason });
     return undefined;
   });
   return { faults, fields: texts };
@@ -71,19 +72,19 @@ const splitFields = (text: string, { delimiter, trim }: SourceTableSpec['format'
 
 /** Parses one record by itself; every way in which it is not a record of the dialect becomes a fault. */
 const parseAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
-  const { table, header, grammar, options, rewrite } = parsing;
+  const { table, fields, grammar, options, rewrite } = parsing;
   if (bytes.length === 0) return [''];
   const isFine = isStorable(bytes);
   if (isFine && !hasQuote(bytes, grammar)) return splitFields(bytes.toString(), table.format.dialect);
   const csv = rewrite === undefined ? bytes : rewrite(bytes);
   const read = readCsv(csv, isFine ? options : { ...options, encoding: 'latin1' });
   if (isCsvFault(read)) {
-    const column = read.field === undefined ? null : columnOfField(table, header, read.field);
-    return faultOf('quote', reasonOf(read, header), column);
+    const column = read.field === undefined ? null : columnOfField(table, fields, read.field);
+    return faultOf('quote', reasonOf(read, fields.header), column);
   }
-  const [fields] = read;
-  if (isFine) return fields ?? [''];
-  const bad = badBytes(fields ?? [], table, header);
+  const [record] = read;
+  if (isFine) return record ?? [''];
+  const bad = badBytes(record ?? [], parsing);
   // Bytes between fields, which are none of a field.
   return bad.faults.length > 0 ? bad : faultOf(isUtf8(bytes) ? 'nul_byte' : 'invalid_utf8');
 };
@@ -142,17 +143,17 @@ const parseRecord = (block: RecordBlock, index: number, parsing: Parsing): Parse
 /** Records [from, to) of a block, in order. */
 export type RecordParser = (block: RecordBlock, from: number, to: number) => readonly ParsedRecord[];
 
-/** Makes the parser of a table for files with this header and these line ends. */
+/** Makes the parser of a table for files with these fields and line ends. */
 export const createRecordParser = (
   table: SourceTableSpec,
-  header: readonly string[],
+  fields: FileFields,
   lineEnd: LineEnd,
 ): RecordParser => {
   const { dialect } = table.format;
-  const grammar = grammarOf(dialect, header.length, lineEnd);
+  const grammar = grammarOf(dialect, fields.header.length, lineEnd);
   const parsing = {
     table,
-    header,
+    fields,
     grammar,
     options: csvOptions(dialect, grammar),
     rewrite: csvRewriter(dialect, grammar),

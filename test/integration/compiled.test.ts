@@ -16,7 +16,7 @@ import { createRecordDecoder } from '../unit/format/record-decoder.ts';
 import { createSplitter } from '../../src/format/split/splitter.ts';
 import { column } from '../../src/pipeline/declare/column.ts';
 import { useDatabase } from '../helpers/server.ts';
-import { blocksOf, cutAt, tableOf, decodeBlocks } from '../unit/format/reading.ts';
+import { decodedFile, blocksOf, cutAt, tableOf, decodeBlocks } from '../unit/format/reading.ts';
 import * as literals from './column-type-literals.ts';
 
 const database = useDatabase();
@@ -56,8 +56,8 @@ const compare = async (v: unknown, file: Buffer, options: object = {}): Promise<
   const header = ['id', 'v'];
   const split = createSplitter(table.format.dialect, 2, 'lf');
   const blocks = await blocksOf(cutAt(file, file.length >> 1), split);
-  const compiled = decodeBlocks(blocks, createCompiledDecoder(table, header, 'f', 'lf'));
-  const record = decodeBlocks(blocks, createRecordDecoder(table, header, 'f', 'lf', encodeTextRow));
+  const compiled = decodeBlocks(blocks, createCompiledDecoder(table, decodedFile(header)));
+  const record = decodeBlocks(blocks, createRecordDecoder(table, decodedFile(header), encodeTextRow));
   expect(compiled.flatMap(({ rejects }) => rejects)).toEqual(record.flatMap(({ rejects }) => rejects));
   expect(compiled.map(({ counts }) => counts)).toEqual(record.map(({ counts }) => counts));
   const { type, options: columnOptions } = table.columns[1]!;

@@ -15,7 +15,7 @@ import type * as RecordEnds from '../../src/format/split/record-end.ts';
 import { createSplitter } from '../../src/format/split/splitter.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
 import { column, type AnyColumn } from '../../src/pipeline/declare/column.ts';
-import { blocksOf, tableOf } from '../unit/format/reading.ts';
+import { blocksOf, decodedFile, tableOf } from '../unit/format/reading.ts';
 
 /** What was left to slower code, counted where it is called. */
 const left = vi.hoisted(() => ({ byteByByte: 0, judged: 0, fields: 0 }));
@@ -70,7 +70,7 @@ const sharesLeft = async (table: SourceTableSpec, file: Buffer) => {
   );
   const blocks = await blocksOf(pieces, createSplitter(table.format.dialect, header.length, lineEnd));
   const asText = table.columns.some(({ type }) => type === 'of') ? encodeTextRow : undefined;
-  const decode = createCompiledDecoder(table, header, 'f', lineEnd, asText);
+  const decode = createCompiledDecoder(table, decodedFile(header, lineEnd), asText);
   const counts = blocks.map((block) => decode(block).counts);
   const records = counts.reduce((sum, each) => sum + each.records, 0);
   return {

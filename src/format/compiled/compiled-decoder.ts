@@ -5,11 +5,12 @@
 // over which a function of the pipeline throws: the judge calls it again, and says where.
 // Proved by test/unit/format/compiled-oracle.test.ts, text-rows.test.ts beside it and test/integration/compiled.test.ts.
 
-import type { LineEnd, SourceTableSpec } from '../../declaration.ts';
+import type { SourceTableSpec } from '../../declaration.ts';
 import type { Reject } from '../../model.ts';
 import type { Decoder, RowEncoder } from '../decoder.ts';
 import { createRecordFilter } from '../record-filter.ts';
-import { neededHeaders } from '../header.ts';
+import { fieldsOf, type DecodedFile } from '../file-fields.ts';
+import { neededFields } from '../header-check.ts';
 import { grammarOf } from '../split/grammar.ts';
 import { createRecordJudge, filtered, rejectOf, type Judgement } from '../record-judge.ts';
 import type { Faulty } from '../record-parser.ts';
@@ -20,13 +21,16 @@ import { binaryForm, textForm, type RowForm } from './row-form.ts';
 import { createTextEncoder } from './text-encoder.ts';
 import { windowsOf } from './windows.ts';
 
-/** What the row routine needs of the table, for files with this header. */
-const createRowTable = (table: SourceTableSpec, header: readonly string[], form: RowForm): RowTable => {
+/** What the row routine needs of the table, for this file. */
+const createRowTable = (table: SourceTableSpec, { header }: DecodedFile, form: RowForm): RowTable => {
   const { dialect } = table.format;
-  const plan = createRowPlan(table, header, form);
-  const textOf = (name: string): string => fieldText(plan.slotNames.indexOf(name));
-  const keep = createRecordFilter(table.filter, header, dialect);
-  const filtering = neededHeaders([], table.filter).map((name) => [name, header.indexOf(name)] as const);
+  const ofFile = fieldsOf(header, dialect);
+  const plan = createRowPlan(table, ofFile, form);
+  const keep = createRecordFilter(table.filter, ofFile, dialect);
+  const filtering = neededFields([], table.filter).map((ref) => {
+    const place = ofFile.placeOf(ref);
+    return [plan.slotPlaces.indexOf(place), place] as const;
+  });
   const fields: string[] = header.map(() => '');
   return {
     plan,
@@ -40,29 +44,27 @@ const createRowTable = (table: SourceTableSpec, header: readonly string[], form:
       table.filter.length === 0
         ? undefined
         : () => {
-            for (const [name, index] of filtering) fields[index] = textOf(name);
+            for (const [slot, place] of filtering) fields[place] = fieldText(slot);
             return keep(fields);
           },
   };
 };
 
 /**
- * Makes the compiled decoder of a table, for files with this header and these line ends.
+ * Makes the compiled decoder of a table, for a file.
  * With `encodeRow`, rows are of COPY's text format. Everything wrong with the data is a reject.
  */
 export const createCompiledDecoder = (
   table: SourceTableSpec,
-  header: readonly string[],
-  file: string,
-  lineEnd: LineEnd,
+  file: DecodedFile,
   encodeRow?: RowEncoder,
 ): Decoder => {
-  const { quote, escape } = grammarOf(table.format.dialect, header.length, lineEnd);
+  const { quote, escape } = grammarOf(table.format.dialect, file.header.length, file.lineEnd);
   /** Within quotes, what escapes by anything but doubling is understood by csv-parse only. */
   const foreignEscape = escape === quote ? -1 : escape;
-  const judge = createRecordJudge(table, header, file, lineEnd);
+  const judge = createRecordJudge(table, file);
   const form = encodeRow === undefined ? binaryForm : textForm(encodeRow);
-  const rowTable = createRowTable(table, header, form);
+  const rowTable = createRowTable(table, file, form);
   const putRow = form.putRowOf(table.columns);
   const out = createRowBytes(0);
   return (block) => {

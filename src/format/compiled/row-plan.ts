@@ -1,10 +1,11 @@
 // What the row routine needs of a table, as bytes for its memory: slots, columns, tokens, constants.
 
-import type { ColumnSpec, SourceTableSpec } from '../../declaration.ts';
+import type { ColumnSpec, FieldRef, SourceTableSpec } from '../../declaration.ts';
 import { isRefusal } from '../column-types/contract.ts';
 import { typeOf } from '../column-types/registry.ts';
 import { withChecks } from '../field-reader.ts';
-import { neededHeaders } from '../header.ts';
+import type { FileFields } from '../file-fields.ts';
+import { neededFields } from '../header-check.ts';
 import {
   columnBytes,
   layoutOf,
@@ -17,7 +18,7 @@ import { column, hashFactor, overrun, planAt, rules, slot, token, tokenList } fr
 import { bytesOfValue, keepsText, type RowForm } from './row-form.ts';
 import { hasRulesByText, routineRules } from './rule-plan.ts';
 
-/** A table for files with one header, ready for the routine. */
+/** A table for files with the same fields, ready for the routine. */
 export interface RowPlan {
   /** At `planAt`; begins with the slots. */
   readonly bytes: Buffer;
@@ -25,8 +26,8 @@ export interface RowPlan {
   readonly delimiterAt: number;
   readonly columnsAt: number;
   readonly columnsEnd: number;
-  /** Names of the headers in the slots. */
-  readonly slotNames: readonly string[];
+  /** Places of the fields in the slots. */
+  readonly slotPlaces: readonly number[];
   /** Most bytes of a row, beside `perByte` for each byte of its record. */
   readonly rowRoom: number;
   readonly perByte: number;
@@ -167,7 +168,7 @@ const bytesOf = (
   index: number,
   dialectNulls: readonly string[],
   form: RowForm,
-  slotAddress: (header: string) => number,
+  slotAddress: (ref: FieldRef) => number,
 ): { readonly bytes: Buffer; readonly valueMax: number } => {
   const bytes = Buffer.alloc(columnBytes);
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
@@ -191,31 +192,29 @@ const bytesOf = (
 /** Makes the plan of a table without an obstacle. */
 export const createRowPlan = (
   { format, columns, filter }: SourceTableSpec,
-  header: readonly string[],
+  { placeOf }: FileFields,
   form: RowForm,
 ): RowPlan => {
-  const slotNames = neededHeaders(columns, filter);
-  const slotsEnd = planAt + slot.bytes * slotNames.length;
+  const slotPlaces = [...new Set(neededFields(columns, filter).map(placeOf))];
+  const slotsEnd = planAt + slot.bytes * slotPlaces.length;
   const columnsEnd = slotsEnd + columnBytes * columns.length;
-  const slots = Buffer.alloc(slot.bytes * slotNames.length);
-  slotNames.forEach((name, index) =>
-    slots.writeInt32LE(4 * header.indexOf(name), slot.bytes * index + slot.place),
-  );
+  const slots = Buffer.alloc(slot.bytes * slotPlaces.length);
+  slotPlaces.forEach((field, index) => slots.writeInt32LE(4 * field, slot.bytes * index + slot.place));
   const writer: PlanWriter = { parts: [], end: columnsEnd };
   const delimiterAt = place(writer, Buffer.from(format.dialect.delimiter));
-  const slotAddress = (name: string): number => planAt + slot.bytes * slotNames.indexOf(name);
+  const slotAddress = (ref: FieldRef): number => planAt + slot.bytes * slotPlaces.indexOf(placeOf(ref));
   const made = columns.map((spec, index) =>
     bytesOf(writer, spec, index, format.dialect.nulls, form, slotAddress),
   );
-  const used = columns.flatMap(({ headers }) => headers);
-  const uses = slotNames.map((name) => used.filter((each) => each === name).length);
+  const used = columns.flatMap(({ headers }) => headers.map(placeOf));
+  const uses = slotPlaces.map((field) => used.filter((each) => each === field).length);
   return {
     bytes: Buffer.concat([slots, ...made.map(({ bytes }) => bytes), ...writer.parts, Buffer.alloc(overrun)]),
     slotsEnd,
     delimiterAt,
     columnsAt: slotsEnd,
     columnsEnd,
-    slotNames,
+    slotPlaces,
     rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax + 1, 0) + overrun,
     perByte: fieldShare * Math.max(1, ...uses),
     valuesMax: made.map(({ valueMax }) => valueMax),

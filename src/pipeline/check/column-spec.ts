@@ -20,10 +20,16 @@ import { columnNameProblem } from './names.ts';
 import { addProblem, functionSchema, mustBe, parsePart, show, strict, type Problems } from './problems.ts';
 import { didYouMean } from './suggestion.ts';
 
-const header = z.string(mustBe('a header name')).min(1, mustBe('a header name'));
-const headerMust = mustBe('a header name, or a list of them to glue together');
+const headerName = z.string(mustBe('a header name')).min(1, mustBe('a header name'));
+const headerMust = mustBe(
+  "a header name, { from: ['name', 'other name'] }, or a list of them to glue together",
+);
+const field = z.union(
+  [headerName, z.strictObject({ from: z.array(headerName).min(1, headerMust) })],
+  headerMust,
+);
 const headersSchema = z.union(
-  [header.transform((one) => [one]), z.array(header).min(1, headerMust)],
+  [field.transform((one) => [one]), z.array(field, headerMust).min(1, headerMust)],
   headerMust,
 );
 const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));

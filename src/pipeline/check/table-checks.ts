@@ -1,8 +1,16 @@
 // What must hold between the parts of a table: staging, key, indexes, headers, names.
 
-import type { ColumnSpec, FilterSpec, IndexSpec, SourceTableSpec, TableSpec } from '../../declaration.ts';
+import type {
+  ColumnSpec,
+  FieldRef,
+  FilterSpec,
+  IndexSpec,
+  SourceTableSpec,
+  TableSpec,
+} from '../../declaration.ts';
+import { fieldsOf } from '../../format/file-fields.ts';
+import { neededFields } from '../../format/header-check.ts';
 import { columnsMax } from '../../limits.ts';
-import { filterHeaders } from '../declare/filter.ts';
 import { nameProblem } from './names.ts';
 import { addProblem, type Problems } from './problems.ts';
 import { didYouMean } from './suggestion.ts';
@@ -89,18 +97,20 @@ const checkColumnNames = (
 export const checkHeaders = (where: string, table: SourceTableSpec, problems: Problems): void => {
   const given = table.format.dialect.header;
   if (given === true) return;
-  const check = (place: string, header: string): void => {
-    if (given.includes(header)) return;
-    addProblem(
-      problems,
-      place,
-      `csv(…, { header: […] }) names no field \`${header}\`${didYouMean(header, given)}`,
-    );
+  const { placesOf } = fieldsOf(given, table.format.dialect);
+  const check = (place: string, ref: FieldRef): void => {
+    const [first, second] = placesOf(ref);
+    const name = typeof ref === 'string' ? ref : ref.from.join('` or `');
+    const what = `csv(…, { header: […] }) names`;
+    if (first === undefined)
+      addProblem(problems, place, `${what} no field \`${name}\`${didYouMean(name, given)}`);
+    else if (second !== undefined && given[first] !== given[second])
+      addProblem(problems, place, `${what} two fields, ${first + 1} and ${second + 1}, that are \`${name}\``);
   };
   for (const column of table.columns) {
-    for (const header of column.headers) check(`${where}, column ${column.name}`, header);
+    for (const ref of column.headers) check(`${where}, column ${column.name}`, ref);
   }
-  for (const header of table.filter.flatMap(filterHeaders)) check(`${where}, filter`, header);
+  for (const ref of neededFields([], table.filter)) check(`${where}, filter`, ref);
 };
 
 /** Tables and indexes of one schema share their names. */

@@ -6,8 +6,11 @@ import { columnTypes, type ColumnTypeName } from '../../format/column-types/regi
 import { freezeDeep } from '../check/freeze.ts';
 import type { ZodSchema } from './schema-types.ts';
 
-/** A header name, or several whose fields are glued together without a separator. */
-export type Headers = string | readonly string[];
+/** A field of the file: by its header, or by one of several headers, of which a file must have one. */
+export type Field = string | { readonly from: readonly string[] };
+
+/** A field, or several that are glued together without a separator. */
+export type Headers = Field | readonly Field[];
 
 /** What the columns of every type can say, also as modifiers. */
 export interface CommonOptions {

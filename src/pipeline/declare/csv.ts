@@ -28,7 +28,7 @@ export interface CsvSource {
  * Reads a table from CSV files.
  *
  * @param paths path or glob, or several, relative to the working directory.
- * @param options delimiter ',' · quote '"' · escape = quote · quotes 'strict' · lineEnd 'auto' · header true · nulls [''] ·
+ * @param options delimiter ',' · quote '"' · escape = quote · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] ·
  *   trim false · skipLines 0 · comment null · ragged 'reject' · anywhere false.
  */
 export const csv = (paths: string | readonly string[], options: CsvOptions = {}): CsvSource =>
@@ -59,6 +59,7 @@ const names = z.array(z.string(mustBe('a field name'))).min(1, headerMust);
 const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 const ragged = ['reject', 'pad'] as const;
 const quotings = ['strict', 'lenient'] as const;
+const matches = ['exact', 'relaxed'] as const;
 const lineEnds = ['auto', 'lf', 'crlf', 'cr'] as const;
 
 const dialectShape = {
@@ -68,6 +69,7 @@ const dialectShape = {
   header: z.union([z.literal(true), names], headerMust).optional(),
   nulls: texts.optional(),
   quotes: z.enum(quotings, mustBeOneOf(quotings)).optional(),
+  match: z.enum(matches, mustBeOneOf(matches)).optional(),
   lineEnd: z.enum(lineEnds, mustBeOneOf(lineEnds)).optional(),
   trim: z.union([z.boolean(), z.literal('outside')], mustBe("true, false or 'outside'")).optional(),
   skipLines: z.int(mustBe('a number of lines')).min(0, mustBe('a number of lines')).optional(),
@@ -127,6 +129,7 @@ const dialectOf = (options: DialectOptions): Dialect => {
     quote,
     escape: options.escape === undefined ? quote : options.escape,
     header: options.header ?? true,
+    match: options.match ?? 'exact',
     nulls: options.nulls ?? [''],
     quotes: options.quotes ?? 'strict',
     lineEnd: options.lineEnd ?? 'auto',
@@ -183,11 +186,14 @@ const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[
 
 /** Options that a file taken over verbatim cannot obey, because COPY itself reads the fields. */
 export const verbatimProblems = (dialect: Dialect): string[] => {
-  const { delimiter: between, quotes, lineEnd, trim, nulls, ragged: short } = dialect;
+  const { delimiter: between, quotes, lineEnd, match, trim, nulls, ragged: short } = dialect;
   const instead =
     "has no effect with staging: 'text', because the server reads the bytes untouched; remove it";
   return [
     ...(quotes === 'lenient' ? [`quotes: 'lenient' ${instead}, or declare typed columns`] : []),
+    ...(match === 'exact'
+      ? []
+      : ["match has no effect with staging: 'text', because every field is a column; remove it"]),
     ...(lineEnd === 'auto' ? [] : [`lineEnd ${instead}, or declare typed columns`]),
     ...(trim !== false ? [`trim ${instead}, and trim in the SQL`] : []),
     ...(nulls.length === 1 && nulls[0] === '' ? [] : [`nulls ${instead}, and use nullif in the SQL`]),

@@ -50,7 +50,3 @@ export const filterSchema = z
     z.array(oneFilter).optional(),
   )
   .transform((filters): readonly FilterSpec[] => filters ?? []);
-
-/** Headers that a filter looks at. */
-export const filterHeaders = (filter: FilterSpec): readonly string[] =>
-  filter.kind === 'when' ? filter.headers : [filter.header];

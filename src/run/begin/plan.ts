@@ -7,7 +7,9 @@ import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { StagingColumn } from '../../copy/staging.ts';
 import { decodingOf } from '../../decode/registry.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
-import { checkHeader, neededHeaders, readHeader, type HeaderFile } from '../../format/header.ts';
+import { fieldsOf } from '../../format/file-fields.ts';
+import { readHeader, type HeaderFile } from '../../format/header.ts';
+import { checkHeader, neededFields } from '../../format/header-check.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { textsOf } from '../../source/confine.ts';
 import type { Access, Listed, Source } from '../../source/contract.ts';
@@ -53,10 +55,11 @@ const planFile = async (
     });
     const { names, line, dataByte, dataLine, lineEnd } = found;
     const at = { ...named, line, skip: dataLine - 1 };
-    if (table.staging === 'text') {
-      const columns = textColumns(names);
-      checkHeader(columns, columns, at);
-    } else checkHeader(names, neededHeaders(table.columns, table.filter), at);
+    const { dialect } = table.format;
+    const isText = table.staging === 'text';
+    const header = isText ? textColumns(names) : names;
+    const needed = isText ? header : neededFields(table.columns, table.filter);
+    checkHeader(fieldsOf(header, dialect), needed, dialect.match, at);
     const dataEnd = isSeekable(file) ? file.bytes : null;
     return { ...file, ordinal, header: names, dataByte, dataLine, dataEnd, lineEnd };
   } catch (cause) {

@@ -73,12 +73,12 @@ export const createTableLoad = (
       ...common,
       frame: binaryFrame,
       copyStatement: copyBinary(target, staging),
-      decoderFor: (file) => createCompiledDecoder(table, file.header, file.name, file.lineEnd),
+      decoderFor: (file) => createCompiledDecoder(table, file),
     };
   return {
     ...common,
     frame: noFrame,
     copyStatement: copyText(target, staging),
-    decoderFor: (file) => createCompiledDecoder(table, file.header, file.name, file.lineEnd, encodeTextRow),
+    decoderFor: (file) => createCompiledDecoder(table, file, encodeTextRow),
   };
 };

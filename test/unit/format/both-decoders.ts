@@ -7,7 +7,7 @@ import type { Decoder } from '../../../src/format/decoder.ts';
 import { createRecordDecoder } from './record-decoder.ts';
 import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
 import { addCounts, noCounts } from '../../../src/run/load/counts.ts';
-import { decodeBlocks } from './reading.ts';
+import { decodeBlocks, decodedFile } from './reading.ts';
 
 /** What a decoder makes of all blocks together; rows in binary. */
 export const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) => {
@@ -22,7 +22,7 @@ export const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) => {
 /** The record decoder, whose rows are written in binary. */
 export const binaryRecordDecoder = (table: SourceTableSpec, names: readonly string[]): Decoder => {
   const out = createRowBytes(1024);
-  const decode = createRecordDecoder(table, names, 'f', 'lf', (row) => {
+  const decode = createRecordDecoder(table, decodedFile(names), (row) => {
     reserve(out, 2);
     putInt16(out, row.length);
     for (const [index, value] of row.entries())

@@ -7,7 +7,7 @@ import { createCompiledDecoder } from '../../../src/format/compiled/compiled-dec
 import { createRecordDecoder } from './record-decoder.ts';
 import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column, type AnyColumn } from '../../../src/pipeline/declare/column.ts';
-import { blocksOf, tableOf } from './reading.ts';
+import { blocksOf, decodedFile, tableOf } from './reading.ts';
 
 /** What both decoders make of fields, a record each: the reasons of those that are rejected, by field. */
 const judged = async (
@@ -21,8 +21,8 @@ const judged = async (
   const file = Buffer.from(fields.map((field) => `${field};\n`).join(''));
   const [block] = await blocksOf([file], createSplitter(table.format.dialect, 2, 'lf'));
   const [compiled, record] = [
-    createCompiledDecoder(table, ['v', 'w'], 'f', 'lf'),
-    createRecordDecoder(table, ['v', 'w'], 'f', 'lf', encodeTextRow),
+    createCompiledDecoder(table, decodedFile(['v', 'w'])),
+    createRecordDecoder(table, decodedFile(['v', 'w']), encodeTextRow),
   ].map((decode) => decode(block!));
   expect(compiled!.rejects).toEqual(record!.rejects);
   expect(compiled!.counts).toEqual(record!.counts);

@@ -10,7 +10,7 @@ import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
 import { oneOf, present, when } from '../../../src/pipeline/declare/filter.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
-import { blocksOf, cutAt, tableOf } from './reading.ts';
+import { blocksOf, cutAt, decodedFile, tableOf } from './reading.ts';
 
 const fail = (): never => {
   throw new RangeError('it broke');
@@ -114,7 +114,7 @@ describe('compiled and record decoder', () => {
         // Of a short file every cut, of a longer one this one.
         const places = file.length > 40 ? [Math.min(place, file.length)] : file.keys();
         const expected = outcomeOf(await blocksOf([file], split), binaryRecordDecoder(table, header));
-        const decode = createCompiledDecoder(table, header, 'f', 'lf');
+        const decode = createCompiledDecoder(table, decodedFile(header));
         for (const cut of places)
           expect(outcomeOf(await blocksOf(cutAt(file, cut), split), decode)).toEqual(expected);
       }),
@@ -142,7 +142,7 @@ describe('compiled and record decoder of delimiters of several bytes', () => {
       fc.asyncProperty(lists, fc.nat(300), async (records, place) => {
         const file = Buffer.from(records.map((record) => `${record.join(options.delimiter)}\n`).join(''));
         const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
-        expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'))).toEqual(
+        expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
           outcomeOf(blocks, binaryRecordDecoder(table, header)),
         );
       }),
@@ -160,7 +160,7 @@ describe('compiled and record decoder of delimiters of several bytes', () => {
       [1, 3, false],
       [3, 4, true],
     ]);
-    expect(outcomeOf(blocks, createCompiledDecoder(table, ['a', 'b'], 'f', 'lf'))).toEqual(
+    expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(['a', 'b'])))).toEqual(
       outcomeOf(blocks, binaryRecordDecoder(table, ['a', 'b'])),
     );
   });
@@ -199,7 +199,7 @@ describe('compiled and record decoder of columns with functions', () => {
     await fc.assert(
       fc.asyncProperty(files, async (file) => {
         const blocks = await blocksOf([file], split);
-        expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'))).toEqual(
+        expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
           outcomeOf(blocks, binaryRecordDecoder(table, header)),
         );
       }),
@@ -229,7 +229,7 @@ describe('compiled and record decoder of columns with functions', () => {
       createSplitter(table.format.dialect, 2, 'lf'),
     );
     const expected = outcomeOf(blocks, binaryRecordDecoder(table, names));
-    expect(outcomeOf(blocks, createCompiledDecoder(table, names, 'f', 'lf'))).toEqual(expected);
+    expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(names)))).toEqual(expected);
   });
 
   it('calls them once for a value, and again for those of a record that is rejected', async () => {
@@ -252,7 +252,7 @@ describe('compiled and record decoder of columns with functions', () => {
     const record = (a: number, b: string): string => `${a};${b};"c ""${a}""";d\n`;
     const file = record(1, 'twelve bytes') + record(2, 'more than twelve bytes') + record(3, '-');
     const blocks = await blocksOf([Buffer.from(file)], createSplitter(table.format.dialect, 4, 'lf'));
-    const { counts } = createCompiledDecoder(table, header, 'f', 'lf')(blocks[0]!);
+    const { counts } = createCompiledDecoder(table, decodedFile(header))(blocks[0]!);
     expect(counts).toEqual({ records: 3, copied: 2, rejected: 1, filtered: 0 });
     const of = (a: number, ...b: string[]): unknown[] => [{ d: 'd' }, a, ...b, `c "${a}"`, `c "${a}"!`];
     expect(seen).toEqual([
@@ -270,7 +270,7 @@ describe('compiled and record decoder of columns with functions', () => {
   ])('$name that throws is reported with the record’s line', async ({ filter, columns: declared }) => {
     const table = tableOf({}, { columns: declared, filter });
     const blocks = await blocksOf([Buffer.from('1,2,3,4\n')], createSplitter(table.format.dialect, 4, 'lf'));
-    const decode = createCompiledDecoder(table, header, 'file.csv', 'lf');
+    const decode = createCompiledDecoder(table, decodedFile(header, 'lf', 'file.csv'));
     expect(() => decode(blocks[0]!)).toThrow(/file\.csv:1: .*it broke/);
   });
 });
@@ -279,7 +279,7 @@ it('more blank lines of one field than the memory holds are decoded', async () =
   const table = tableOf({ nulls: ['-'] }, { columns: { a: column.text('a'), b: column.text('a') } });
   const file = Buffer.from('\n'.repeat(200_000));
   const blocks = await blocksOf([file], createSplitter(table.format.dialect, 1, 'lf'));
-  const { counts } = createCompiledDecoder(table, ['a'], 'f', 'lf')(blocks[0]!);
+  const { counts } = createCompiledDecoder(table, decodedFile(['a']))(blocks[0]!);
   expect(counts).toEqual({ records: 200_000, copied: 200_000, rejected: 0, filtered: 0 });
 });
 
@@ -296,7 +296,7 @@ describe('compiled and record decoder of a file of one field', () => {
     await fc.assert(
       fc.asyncProperty(oneField, fc.nat(40), async (file, place) => {
         const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
-        expect(outcomeOf(blocks, createCompiledDecoder(table, ['a'], 'f', 'lf'))).toEqual(
+        expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(['a'])))).toEqual(
           outcomeOf(blocks, binaryRecordDecoder(table, ['a'])),
         );
       }),
@@ -340,7 +340,7 @@ describe('compiled and record decoder of a long file', () => {
       cutAt(bytes, bytes.length >> 1),
       createSplitter(table.format.dialect, 4, 'lf'),
     );
-    expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'))).toEqual(
+    expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
       outcomeOf(blocks, binaryRecordDecoder(table, header)),
     );
   });

@@ -6,7 +6,7 @@ import type { LineEnd } from '../../../src/declaration.ts';
 import type { Counts, Reject } from '../../../src/model.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
 import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
-import { blocksOf, decodeBlocks, tableOf } from './reading.ts';
+import { blocksOf, decodeBlocks, decodedFile, tableOf } from './reading.ts';
 
 export interface Declared {
   readonly options?: CsvOptions;
@@ -31,7 +31,7 @@ export const decode = async (input: string | Buffer, declared: Declared = {}): P
   const { options = {}, columns = texts, filter, header = ['a', 'b'], lineEnd = 'lf' } = declared;
   const table = tableOf(options, { columns, ...(filter === undefined ? {} : { filter }) });
   const toLine = (values: readonly (string | null)[]): string => `${JSON.stringify(values)}\n`;
-  const decoder = createRecordDecoder(table, header, 'a.csv', lineEnd, toLine);
+  const decoder = createRecordDecoder(table, decodedFile(header, lineEnd, 'a.csv'), toLine);
   const split = createSplitter(table.format.dialect, header.length, lineEnd);
   const blocks = await blocksOf([Buffer.from(input as string)], split, start);
   const decoded = decodeBlocks(blocks, decoder);

@@ -1,9 +1,11 @@
 // The header: names, where the data begins, and which headers a table misses.
 
 import { describe, expect, it } from 'vitest';
-import type { LineEnd } from '../../../src/declaration.ts';
+import type { FieldRef, LineEnd } from '../../../src/declaration.ts';
 import { EtlError } from '../../../src/errors.ts';
-import { checkHeader, neededHeaders, readHeader } from '../../../src/format/header.ts';
+import { fieldsOf } from '../../../src/format/file-fields.ts';
+import { checkHeader, neededFields } from '../../../src/format/header-check.ts';
+import { readHeader } from '../../../src/format/header.ts';
 import { headerBytesMax } from '../../../src/limits.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
 import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
@@ -339,8 +341,10 @@ describe('a file that is no text in UTF-8 is recognised by its first bytes', () 
 });
 
 describe('checkHeader', () => {
-  const check = (names: readonly string[], needed: readonly string[]) => () =>
-    checkHeader(names, needed, { ...named, line: 3, skip: 3 });
+  const check =
+    (names: readonly string[], needed: readonly FieldRef[], match: 'exact' | 'relaxed' = 'exact') =>
+    () =>
+      checkHeader(fieldsOf(names, { match }), needed, match, { ...named, line: 3, skip: 3 });
 
   it('takes names in any order, and names that nobody needs', () => {
     expect(check(['x', 'b', 'a', 'x'], ['a', 'b'])).not.toThrow();
@@ -390,10 +394,48 @@ describe('checkHeader', () => {
     expect(error.code).toBe('ETL_HEADER_DUPLICATE');
     expect(error.hint).toContain('csv(…, { header: […], skipLines: 3 })');
     expect(error.message).toContain('"a" twice (fields 1 and 3)');
+    expect(error.hint).toContain('"a#1" and "a#2"');
+    expect(check(['a', 'b', 'a'], ['a#1', 'a#2'])).not.toThrow();
+  });
+
+  it.each([
+    {
+      name: 'two headers that become the same',
+      names: ['x', 'Start Time', 'start_time'],
+      ref: 'START TIME',
+      match: 'relaxed' as const,
+      says: 'fields 2 ("Start Time") and 3 ("start_time") are both "START TIME"',
+      hint: "csv(…, { match: 'exact' })",
+    },
+    {
+      name: 'also when one of them is exactly what is declared',
+      names: ['id', 'ID'],
+      ref: 'id',
+      match: 'relaxed' as const,
+      says: 'fields 1 ("id") and 2 ("ID") are both "id"',
+      hint: 'Rename one of them in the file',
+    },
+    {
+      name: 'two names of one column',
+      names: ['started_at', 'Start Time'],
+      ref: { from: ['Start Time', 'started_at'] },
+      says: 'fields 2 ("Start Time") and 1 ("started_at") are both "Start Time" or "started_at"',
+      hint: 'A file must have only one of the names of a column',
+    },
+  ])('refuses $name, and names both', ({ names, ref, match, says, hint }) => {
+    const error = thrownBy(check(names, [ref], match));
+    expect(error.code).toBe('ETL_HEADER_AMBIGUOUS');
+    expect(error.message).toBe(`table t: a.csv:3: ${says}`);
+    expect(error.hint).toContain(hint);
+  });
+
+  it('says all names of a column that a file has none of', () => {
+    const error = thrownBy(check(['a', 'starts_at'], [{ from: ['Start Time', 'started_at'] }]));
+    expect(error.message).toContain('the header has no "Start Time" or "started_at"');
   });
 });
 
-it('neededHeaders: those of columns and filters, each once', () => {
+it('neededFields: those of columns and filters, each once', () => {
   const { columns, filter } = tableOf(
     {},
     {
@@ -401,5 +443,5 @@ it('neededHeaders: those of columns and filters, each once', () => {
       filter: [oneOf('A', ['x']), when(({ B }) => B !== null, ['B', 'Date'])],
     },
   );
-  expect(neededHeaders(columns, filter)).toEqual(['A', 'Date', 'Time', 'B']);
+  expect(neededFields(columns, filter)).toEqual(['A', 'Date', 'Time', 'B']);
 });

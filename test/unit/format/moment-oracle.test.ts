@@ -7,7 +7,7 @@ import { createCompiledDecoder } from '../../../src/format/compiled/compiled-dec
 import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column, type AnyColumn } from '../../../src/pipeline/declare/column.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
-import { blocksOf, tableOf } from './reading.ts';
+import { blocksOf, decodedFile, tableOf } from './reading.ts';
 
 type Headers = string | readonly [string, ...string[]];
 
@@ -162,7 +162,7 @@ describe('compiled and record decoder of dates and times', () => {
         [Buffer.from(lines.join('\n'))],
         createSplitter(table.format.dialect, header.length, 'lf'),
       );
-      const outcome = outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'));
+      const outcome = outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)));
       expect(outcome).toEqual(outcomeOf(blocks, binaryRecordDecoder(table, header)));
       copied += outcome.counts.copied;
     }

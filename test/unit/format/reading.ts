@@ -2,6 +2,7 @@
 
 import type { LineEnd, SourceTableSpec } from '../../../src/declaration.ts';
 import type { DecodedBlock, Decoder } from '../../../src/format/decoder.ts';
+import type { DecodedFile } from '../../../src/format/file-fields.ts';
 import { positionAfter, recordBlocks, type RecordBlock } from '../../../src/format/split/record-blocks.ts';
 import { createSplitter, type Splitter } from '../../../src/format/split/splitter.ts';
 import type { Position } from '../../../src/model.ts';
@@ -19,6 +20,13 @@ export const tableOf = (
   const pipeline = definePipeline({ name: 'p', schema: 's', tables: { t: table } } as never) as Pipeline;
   return bindPipeline(pipeline, { directory: '/' }).tables[0] as SourceTableSpec;
 };
+
+/** A file with this header, as decoders know it. */
+export const decodedFile = (header: readonly string[], lineEnd: LineEnd = 'lf', name = 'f'): DecodedFile => ({
+  name,
+  header,
+  lineEnd,
+});
 
 export const splitterOf = (options: CsvOptions, fields = 2, lineEnd: LineEnd = 'lf'): Splitter =>
   createSplitter(tableOf(options).format.dialect, fields, lineEnd);

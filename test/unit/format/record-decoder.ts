@@ -1,9 +1,10 @@
 // The record decoder, which the compiled one is compared with: the record judge alone, by csv-parse and the column readers.
 
-import type { LineEnd, SourceTableSpec } from '../../../src/declaration.ts';
+import type { SourceTableSpec } from '../../../src/declaration.ts';
 import type { Reject } from '../../../src/model.ts';
 import { createRowBytes, reserve } from '../../../src/format/binary/row-bytes.ts';
 import type { Decoder, RowEncoder } from '../../../src/format/decoder.ts';
+import type { DecodedFile } from '../../../src/format/file-fields.ts';
 import { createRecordJudge, filtered, rejectOf } from '../../../src/format/record-judge.ts';
 import type { Faulty } from '../../../src/format/record-parser.ts';
 
@@ -11,18 +12,16 @@ import type { Faulty } from '../../../src/format/record-parser.ts';
 const bytesPerUnitMax = 3;
 
 /**
- * Makes the record decoder of a table for files with this header and these line ends.
+ * Makes the record decoder of a table for a file.
  *
  * Errors: ETL_USER_FUNCTION when a function of the pipeline throws. Everything wrong with the data is a reject.
  */
 export const createRecordDecoder = (
   table: SourceTableSpec,
-  header: readonly string[],
-  file: string,
-  lineEnd: LineEnd,
+  file: DecodedFile,
   encodeRow: RowEncoder,
 ): Decoder => {
-  const judge = createRecordJudge(table, header, file, lineEnd);
+  const judge = createRecordJudge(table, file);
   const out = createRowBytes(0);
   /** Each row at once: texts that wait for the end of their block outlive the cheap part of the garbage collection. */
   const put = (row: string): void => {

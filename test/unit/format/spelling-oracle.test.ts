@@ -8,7 +8,7 @@ import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column, type AnyColumn } from '../../../src/pipeline/declare/column.ts';
 import * as literals from '../../integration/column-type-literals.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
-import { blocksOf, tableOf } from './reading.ts';
+import { blocksOf, decodedFile, tableOf } from './reading.ts';
 
 type Headers = string | readonly [string, ...string[]];
 
@@ -197,7 +197,7 @@ describe('compiled and record decoder give the same of', () => {
     await fc.assert(
       fc.asyncProperty(files(values), async (file) => {
         const blocks = await blocksOf([file], split);
-        expect(outcomeOf(blocks, createCompiledDecoder(table, header, 'f', 'lf'))).toEqual(
+        expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
           outcomeOf(blocks, binaryRecordDecoder(table, header)),
         );
       }),

@@ -10,7 +10,7 @@ import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column, type AnyColumn } from '../../../src/pipeline/declare/column.ts';
 import { when } from '../../../src/pipeline/declare/filter.ts';
 import { outcomeOf } from './both-decoders.ts';
-import { blocksOf, cutAt, tableOf } from './reading.ts';
+import { blocksOf, cutAt, decodedFile, tableOf } from './reading.ts';
 import { createRecordDecoder } from './record-decoder.ts';
 
 /** A column of each type and spelling, with texts that it takes and others. */
@@ -84,8 +84,8 @@ const outcomesOf = async (made: AnyColumn, file: Buffer, options: object, cut: n
   );
   const blocks = await blocksOf(cutAt(file, cut), createSplitter(table.format.dialect, 2, 'lf'));
   return [
-    createCompiledDecoder(table, ['v', 'w'], 'f', 'lf', encodeTextRow),
-    createRecordDecoder(table, ['v', 'w'], 'f', 'lf', encodeTextRow),
+    createCompiledDecoder(table, decodedFile(['v', 'w']), encodeTextRow),
+    createRecordDecoder(table, decodedFile(['v', 'w']), encodeTextRow),
   ].map((decode) => outcomeOf(blocks, decode));
 };
 

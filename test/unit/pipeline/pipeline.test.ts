@@ -50,6 +50,7 @@ describe('defaults', () => {
           nulls: [''],
           quotes: 'strict',
           lineEnd: 'auto',
+          match: 'exact',
           trim: false,
           skipLines: 0,
           comment: null,

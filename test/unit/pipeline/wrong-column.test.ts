@@ -135,14 +135,21 @@ const columnCases: readonly Case[] = [
     name: 'no header',
     definition: withColumn(js.text!()),
     problems: [
-      'table obs, column wind: header is missing: it must be a header name, or a list of them to glue together',
+      "table obs, column wind: header is missing: it must be a header name, { from: ['name', 'other name'] }, or a list of them to glue together",
+    ],
+  },
+  {
+    name: 'several names, none of them given',
+    definition: withColumn(js.text!({ from: [] })),
+    problems: [
+      "table obs, column wind: header must be a header name, { from: ['name', 'other name'] }, or a list of them to glue together, not an object",
     ],
   },
   {
     name: 'an empty list of headers',
     definition: withColumn(js.text!([])),
     problems: [
-      'table obs, column wind: header must be a header name, or a list of them to glue together, not an empty list',
+      "table obs, column wind: header must be a header name, { from: ['name', 'other name'] }, or a list of them to glue together, not an empty list",
     ],
   },
   {

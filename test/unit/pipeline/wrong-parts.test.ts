@@ -111,6 +111,11 @@ const csvCases: readonly Case[] = [
     problems: ['table obs, csv: header names "WBAN" twice; every field needs its own name'],
   },
   {
+    name: 'a given header of which two names are one when relaxed',
+    definition: withCsv('a.csv', { header: ['wban', 'Wind', 'WBAN'], match: 'relaxed' }),
+    problems: ['table obs, column wban: csv(…, { header: […] }) names two fields, 1 and 3, that are `WBAN`'],
+  },
+  {
     name: 'another way with ragged records',
     definition: withCsv('a.csv', { ragged: 'cut' }),
     problems: ["table obs, csv: ragged does not know 'cut'; known values: 'reject', 'pad'"],

@@ -23,6 +23,7 @@ import { encoderModule } from '../../../../src/format/encoder/routines.ts';
 import { setTables } from '../../../../src/format/encoder/tables.ts';
 import { binaryForm } from '../../../../src/format/compiled/row-form.ts';
 import { createRowPlan, type RowPlan } from '../../../../src/format/compiled/row-plan.ts';
+import { fieldsOf } from '../../../../src/format/file-fields.ts';
 import { typeOf } from '../../../../src/format/column-types/registry.ts';
 import { compile } from '../../../../src/format/simd/wasm-module.ts';
 import { column as columnOf, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
@@ -49,11 +50,11 @@ const putText = (text: string): readonly [number, number] => {
   return [textAt, textAt + memory.write(text, textAt)];
 };
 
-const header = ['a', 'b', 'c'];
+const ofFile = fieldsOf(['a', 'b', 'c'], { match: 'exact' });
 
 /** Puts the plan of a table with these columns into the memory. */
 const putPlan = (columns: Readonly<Record<string, AnyColumn>>, options: object = {}): RowPlan => {
-  const plan = createRowPlan(tableOf({ nulls: ['', 'NA'], ...options }, { columns }), header, binaryForm);
+  const plan = createRowPlan(tableOf({ nulls: ['', 'NA'], ...options }, { columns }), ofFile, binaryForm);
   memory.set(plan.bytes, planAt);
   set(state.slotsAt, planAt);
   set(state.slotsEnd, plan.slotsEnd);
@@ -767,7 +768,7 @@ const placeRecord = (text: string, quote: number, trim: 'whole' | 'outside' | 'n
   const listEnd = routines.scanFields(start, end, 44, quote);
   expect((listEnd - delimitersAt) / 4).toBe(2);
   routines.placeFields(delimitersAt, start, end);
-  return header.map((_, index) => {
+  return ofFile.header.map((_, index) => {
     const at = planAt + slot.bytes * index;
     return memory.toString('utf8', get(at + slot.start), get(at + slot.end));
   });

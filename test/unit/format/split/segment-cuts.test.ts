@@ -14,6 +14,7 @@ import { column } from '../../../../src/pipeline/declare/column.ts';
 import { dialects, hostile, tidyTexts } from '../generated-csv.ts';
 import {
   blocksOf,
+  decodedFile,
   cutAt,
   inPieces,
   splitPieces,
@@ -68,7 +69,7 @@ describe('segmentCuts', () => {
       const bytes = Buffer.from(text);
       const table = tableOf({ ...options }, { columns });
       const split = createSplitter(table.format.dialect, fields, 'lf');
-      const decode = createRecordDecoder(table, header, 'f', 'lf', encodeTextRow);
+      const decode = createRecordDecoder(table, decodedFile(header), encodeTextRow);
       const whole = decoded(await blocksOf([bytes], split), decode);
       const { records } = await splitPieces([bytes], split);
       const places = bytes.length > 60 ? [place % bytes.length] : [...bytes.keys()];
