@@ -1,7 +1,9 @@
-// Loading threads: functions get there by their file, errors come back whole, and a thread that dies ends the run.
+// Loading threads: when there are any, functions get there by their file, errors come back whole, and a thread that dies ends
+// the run.
 
+import diagnostics from 'node:diagnostics_channel';
 import { describe, expect, it } from 'vitest';
-import { loadPipelineFile, runPipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, loadPipelineFile, runPipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -44,6 +46,43 @@ const wordsOf = async (schema: string): Promise<unknown[]> =>
   (await database.query(`select word from ${schema}.words order by n`)).rows.map(({ word }) => word);
 
 const whichThread = "(text) => `${text} ${isMainThread ? 'main' : 'thread'}`";
+
+/** How many threads start while a pipeline of one column loads files of so many bytes. */
+const threadsOf = async (name: string, ...sizes: readonly number[]): Promise<number> => {
+  const paths = sizes.map((bytes, place) =>
+    files.write(`${name}-${place}.csv`, `n\n${'1234567\n'.repeat(bytes / 8)}`),
+  );
+  const pipeline = definePipeline({
+    name,
+    schema: name,
+    tables: { numbers: { source: csv(paths), columns: { n: column.integer('n') } } },
+  });
+  let started = 0;
+  const count = (): void => void (started += 1);
+  diagnostics.subscribe('worker_threads', count);
+  try {
+    await runPipeline(pipeline, { databaseUrl: database.url, workers: 2 });
+  } finally {
+    diagnostics.unsubscribe('worker_threads', count);
+  }
+  const rows = sizes.reduce((sum, bytes) => sum + bytes / 8, 0);
+  const found = await database.query(`select count(*)::int as rows from ${name}.numbers where n = 1234567`);
+  expect(found.rows).toEqual([{ rows }]);
+  return started;
+};
+
+describe('threads', () => {
+  const half = 512 * 1024;
+
+  it('do not start for so little that they would take longer', async () => {
+    expect(await threadsOf('little', half, half)).toBe(0);
+  });
+
+  it('are as many as have work', async () => {
+    expect(await threadsOf('enough', half, half + 8)).toBe(2);
+    expect(await threadsOf('one_file', 2 * half + 8)).toBe(1);
+  });
+});
 
 describe('functions of a definition', () => {
   it('run in threads of the loaders when their file is known', async () => {

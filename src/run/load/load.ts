@@ -14,7 +14,7 @@ import { removeQueue, workOff, type ServeOptions } from '../../queue/load-queue.
 import { stopIfHopeless } from '../../reject/store.ts';
 import type { RunContext } from '../context.ts';
 import { addCounts, noCounts } from './counts.ts';
-import { busyWorkers, divide } from './cut-segments.ts';
+import { busyWorkers, divide, isSmall } from './cut-segments.ts';
 import { landingTable } from '../landing.ts';
 import { withLoaders, type LoaderPool } from './loader-pool.ts';
 import type { PlannedTable } from '../begin/plan.ts';
@@ -111,7 +111,8 @@ export const withSegmentWork = <T>(
   const seconds = () => new Map([...tables].map(([name, { progress }]) => [name, progress.seconds()]));
   const missing = missingSegments(run.files, chunks);
   const busy = busyWorkers({ missing, files: run.files, workers, chunkBytes });
-  return withLoaders(setup, context.file, busy, (loaders) =>
+  const size = { busy, isSmall: isSmall({ missing }) };
+  return withLoaders(setup, context.file, size, (loaders) =>
     use(
       {
         queues,

@@ -1,4 +1,4 @@
-// The segment loaders of one process: one per worker, in threads if the definition can be sent there.
+// The segment loaders of one process: one per worker, in threads if that pays and the definition can be sent there.
 
 import type { PipelineFile } from '../definition.ts';
 import type { LoaderSetup, SegmentLoader } from './segment-loader.ts';
@@ -44,21 +44,24 @@ const isCloneable = (value: unknown): boolean => {
 const loaderStart = async (
   setup: LoaderSetup,
   file: PipelineFile | undefined,
+  isSmall: boolean,
 ): Promise<() => SegmentLoader> => {
   const inThread = threadSetup(setup, file);
-  if (inThread !== undefined) return () => startThreadLoader(inThread);
+  // A function of the pipeline may take any time, even for one record: it does not run in the main thread for being cheap to start.
+  const isThread = inThread !== undefined && !(isSmall && inThread.file === undefined);
+  if (isThread) return () => startThreadLoader(inThread);
   const { createSegmentLoader } = await import('./segment-loader.ts');
   return () => createSegmentLoader(setup);
 };
 
-/** One loader per worker, in a thread if possible; `busy` of them start eagerly. */
+/** One loader per worker, in a thread if possible, unless there is little to load; `busy` of them start eagerly. */
 export const withLoaders = async <T>(
   setup: LoaderSetup,
   file: PipelineFile | undefined,
-  busy: number,
+  { busy, isSmall }: { readonly busy: number; readonly isSmall: boolean },
   work: (pool: LoaderPool) => Promise<T>,
 ): Promise<T> => {
-  const start = await loaderStart(setup, file);
+  const start = await loaderStart(setup, file, isSmall);
   const all = Array.from({ length: busy }, start);
   const idle = [...all];
   const take = (): SegmentLoader => {
