@@ -147,7 +147,8 @@ describe('listFiles', () => {
 
 /** Makes a directory of files (`name`) and links (`name -> target`), and lists what the patterns find in it. */
 const listed = async (entries: readonly string[], ...patterns: string[]): Promise<string[]> => {
-  const place = await mkdtemp(join(directory, 'links-'));
+  // Beside the directory of the cases above, whose globs go to any depth.
+  const place = await mkdtemp(join(directory, '../links-'));
   for (const entry of entries) {
     const [name = '', target] = entry.split(' -> ');
     await mkdir(dirname(join(place, name)), { recursive: true });
