@@ -182,7 +182,12 @@ describe('etl run', () => {
   });
 
   it('--profile says where the time went', async () => {
-    const args = ['run', pipelineFile, '--param', 'limit=1', '--full-refresh', '--profile'];
+    // Long enough to be seen by a look at the server.
+    const slow = pipelineFile.replace('.ts', '-slow.ts');
+    writeFileSync(slow, readFileSync(pipelineFile, 'utf8').replace('cities.sql', 'slow.sql'));
+    const sql = 'select count(*)::integer as cities from city, pg_sleep(0.2)';
+    writeFileSync(join(workingDirectory, 'slow.sql'), sql);
+    const args = ['run', slow, '--param', 'limit=1', '--full-refresh', '--profile'];
     const { out } = await etl(...args);
     const [, profile] = out.split('Where the time went\n');
     expect(profile).toMatch(
@@ -208,6 +213,11 @@ describe('etl run', () => {
     expect(build.map(({ table, what }: { table: string; what: string }) => `${table} ${what}`)).toContain(
       'total rows',
     );
+    expect(server).toContainEqual({
+      step: 'build',
+      doing: 'Timeout PgSleep',
+      share: expect.any(Number),
+    });
     for (const step of new Set(server.map((look: { step: string }) => look.step))) {
       const shares = server.filter((look: { step: string }) => look.step === step);
       expect(shares.reduce((sum: number, { share }: { share: number }) => sum + share, 0)).toBeCloseTo(1);

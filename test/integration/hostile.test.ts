@@ -129,6 +129,7 @@ describe('file names and values', () => {
 
   it('are no commands to a terminal', async () => {
     const { out } = await etl('rejects', 'list', String(run));
+    expect(out).toContain('named/');
     // eslint-disable-next-line no-control-regex
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   });

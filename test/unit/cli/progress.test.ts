@@ -165,6 +165,7 @@ describe('bars', () => {
 
   it.each([40, 60, 80, 100, 200])('fit a window of %i columns', (columns) => {
     const { screen } = draw(['started', 'planned', 'load', 'half'], { ...terminal, columns });
+    expect(screen).toHaveLength(4);
     for (const line of screen) expect(textWidth(line)).toBeLessThan(columns);
   });
 

@@ -1,5 +1,6 @@
 // The project's own files as text, and their code without comments, strings, templates and patterns.
 
+import { ok as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,12 +14,16 @@ export interface SourceFile {
 }
 
 /** Files below a directory of the project whose names end in one of these, in a fixed order. */
-export const filesBelow = (directory: string, ...endings: readonly string[]): readonly SourceFile[] =>
-  readdirSync(join(root, directory), { withFileTypes: true, recursive: true })
+export const filesBelow = (directory: string, ...endings: readonly string[]): readonly SourceFile[] => {
+  const found = readdirSync(join(root, directory), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && endings.some((ending) => entry.name.endsWith(ending)))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
     .toSorted()
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+  // A rule of no files holds.
+  assert(found.length > 0, `no files below ${directory}`);
+  return found;
+};
 
 export const readProjectFile = (path: string): string => readFileSync(join(root, path), 'utf8');
 
