@@ -76,12 +76,19 @@ describe('a session that the server ends as soon as it is open', () => {
     await worker.close();
   });
 
-  it.each([1, 2, 4])('connection %i of the run is opened again', async (connection) => {
-    proxy.end({ connection, sqlstate: '57P01', when: 'when ready' });
+  it('the first connection of the run is opened again, and its loss reported', async () => {
+    proxy.end({ connection: 1, sqlstate: '57P01', when: 'when ready' });
     const { outcome, problems } = await run({ databaseUrl: proxy.urlOf(database.url) });
     expect(outcome).toBe('published');
+    expect(problems).toEqual([expect.stringContaining('57P01')]);
+  });
+
+  // Whether the run or a loader opens it, and so whether its loss is reported, is a matter of time.
+  it.each([2, 4])('connection %i of the run is opened again', async (connection) => {
+    proxy.end({ connection, sqlstate: '57P01', when: 'when ready' });
+    const { outcome } = await run({ databaseUrl: proxy.urlOf(database.url) });
+    expect(outcome).toBe('published');
     expect(proxy.connections()).toBeGreaterThan(connection);
-    if (connection === 1) expect(problems).toEqual([expect.stringContaining('57P01')]);
   });
 
   it('a server that is starting up is waited for without being asked to', async () => {
