@@ -10,8 +10,8 @@ export interface Dialect {
   readonly quote: string | null;
   /** Escapes a quote inside a quoted field; RFC 4180 doubles the quote, so it is the quote itself by default. */
   readonly escape: string | null;
-  /** true: the first record names the fields · a list: these are the names and every record is data. */
-  readonly header: true | readonly string[];
+  /** true: the first record names the fields · a list: these are the names · false: they have none. Then every record is data. */
+  readonly header: boolean | readonly string[];
   /** How headers are compared; relaxed: without case, blanks, underscores and accents. */
   readonly match: 'exact' | 'relaxed';
   /** lenient: quotes within unquoted fields, and text after a closing quote, are data · strict: they reject the record. */
@@ -80,8 +80,8 @@ export interface ColumnSchema {
   ): { success: true; data: unknown } | { success: false; error: { issues: readonly { message: string }[] } };
 }
 
-/** A field of the file: by its header, or by one of several, of which a file must have one. */
-export type FieldRef = string | { readonly from: readonly string[] };
+/** A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. */
+export type FieldRef = string | number | { readonly from: readonly string[] };
 
 export interface ColumnSpec {
   readonly name: string;
@@ -106,11 +106,12 @@ export interface ColumnSpec {
 
 /** Which records are wanted. Looks at fields by header, trimmed, a null token being absent. */
 export type FilterSpec =
-  | { readonly kind: 'present'; readonly header: string }
-  | { readonly kind: 'oneOf'; readonly header: string; readonly values: readonly string[] }
+  | { readonly kind: 'present'; readonly header: FieldRef }
+  | { readonly kind: 'oneOf'; readonly header: FieldRef; readonly values: readonly string[] }
   | {
       readonly kind: 'when';
-      readonly headers: readonly string[];
+      readonly headers: readonly FieldRef[];
+      /** Keys are names and positions; the first name where there are several. */
       readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
     };
 

@@ -48,7 +48,7 @@ export const sourceErrors = {
     exit: failed,
   },
   ETL_SOURCE_EMPTY: {
-    message: 'table {table}: {file} is empty: it does not even have a header line',
+    message: 'table {table}: {file} is empty: it has neither a header nor a record',
     hint: 'An empty file is nearly always a broken transfer. Fetch the file again, or exclude it from the glob.',
     retry: 'never',
     exit: failed,
@@ -60,7 +60,7 @@ export const sourceErrors = {
     exit: failed,
   },
   ETL_HEADER_MISSING: {
-    message: 'table {table}: {file}:{line}: the header has no {headers}',
+    message: 'table {table}: {file}:{line}: the {part} has no {headers}',
     hint: '{hint}',
     retry: 'never',
     exit: failed,

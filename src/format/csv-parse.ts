@@ -34,8 +34,10 @@ export const isCsvFault = (read: readonly (readonly string[])[] | CsvFault): rea
   !Array.isArray(read);
 
 /** A field as people count it, with its name in the header: `field 2 (price)`. */
-export const fieldName = (header: readonly string[], field: number): string =>
-  `field ${field + 1}${header[field] === undefined ? '' : ` (${onOneLine(header[field])})`}`;
+export const fieldName = (header: readonly string[], field: number): string => {
+  const name = header[field] ?? '';
+  return `field ${field + 1}${name === '' ? '' : ` (${onOneLine(name)})`}`;
+};
 
 const reasons: Readonly<Record<string, (field: string) => string>> = {
   INVALID_OPENING_QUOTE: (field) => `there is a quote within ${field}, which does not begin with one`,

@@ -1,4 +1,4 @@
-// Which field of a file a column means: by its header, exactly or nearly, or by one of several.
+// Which field of a file a column means: by its header, exactly or nearly, by its position, or by one of several headers.
 
 import type { Dialect, FieldRef } from '../declaration.ts';
 import type { SourceFile } from '../model.ts';
@@ -45,14 +45,22 @@ export const fieldsOf = (header: readonly string[], { match }: Pick<Dialect, 'ma
     const same = base === undefined ? undefined : places.get(keyOf(base));
     return same?.slice(Number(count) - 1, Number(count)) ?? [];
   };
-  const placesOf = (ref: FieldRef): readonly number[] =>
-    typeof ref === 'string' ? named(ref) : [...new Set(ref.from.flatMap(named))];
+  const placesOf = (ref: FieldRef): readonly number[] => {
+    if (typeof ref === 'string') return named(ref);
+    if (typeof ref === 'number') return ref > header.length ? [] : [ref - 1];
+    return [...new Set(ref.from.flatMap(named))];
+  };
   return { header, placesOf, placeOf: (ref) => placesOf(ref)[0] ?? -1 };
 };
 
-/** The field as its declaration names it: `"price"`, `"Start Time" or "started_at"`. */
-export const refText = (ref: FieldRef): string =>
-  (typeof ref === 'string' ? [ref] : ref.from).map(inQuotes).join(' or ');
+/** The field as a message names it: `"price"`, `field 3`, `"Start Time" or "started_at"`. */
+export const refText = (ref: FieldRef): string => {
+  if (typeof ref === 'number') return `field ${ref}`;
+  return (typeof ref === 'string' ? [ref] : ref.from).map(inQuotes).join(' or ');
+};
+
+/** The name or position by which functions see the field. */
+export const mainName = (ref: FieldRef): string => (typeof ref === 'object' ? ref.from[0]! : String(ref));
 
 /** What tells one field of a declaration from another. */
 export const refKey = (ref: FieldRef): string => JSON.stringify(ref);

@@ -4,7 +4,7 @@ import type { ColumnSpec, Dialect, FieldRef, FilterSpec } from '../declaration.t
 import { EtlError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { firstOf, inQuotes, onOneLine, plural } from '../wording.ts';
-import { refKey, refText, type FileFields } from './file-fields.ts';
+import { mainName, refKey, refText, type FileFields } from './file-fields.ts';
 import type { HeaderFile } from './header.ts';
 
 /** Where a header is; `skip` is the number of lines up to its end. */
@@ -30,8 +30,10 @@ const inCode = (character: string): string => (character === '\t' ? String.raw`'
 
 /** What a header has instead of a missing name. A single field that holds another delimiter is all of them. */
 const foundHint = (names: readonly string[], missing: FieldRef, skip: number): string => {
-  const shown = firstOf(names, 8).map(onOneLine).join(', ');
-  const found = `It has ${plural(names.length, 'field')}: ${shown}.`;
+  const isNamed = names.some((name) => name !== '');
+  const shown = isNamed ? `: ${firstOf(names, 8).map(onOneLine).join(', ')}` : '';
+  const found = `It has ${plural(names.length, 'field')}${shown}.`;
+  if (typeof missing === 'number') return found;
   const excel = /^sep=(.?)$/i.exec(names[0]!);
   if (excel !== null) {
     const between = excel[1] === '' ? '' : `, delimiter: ${inCode(excel[1]!)}`;
@@ -39,7 +41,7 @@ const foundHint = (names: readonly string[], missing: FieldRef, skip: number): s
   }
   const delimiter = names.length === 1 ? /[;|\t,]/.exec(names[0]!)?.[0] : undefined;
   if (delimiter !== undefined) return `${found} Probably csv(…, { delimiter: ${inCode(delimiter)} }).`;
-  const near = nearest(typeof missing === 'string' ? missing : missing.from[0]!, names);
+  const near = nearest(mainName(missing), names);
   return near === undefined ? found : `Did you mean ${inQuotes(near)}? ${found}`;
 };
 
@@ -78,7 +80,7 @@ const ambiguous = (
 export const checkHeader = (
   { header, placesOf }: FileFields,
   needed: readonly FieldRef[],
-  match: Dialect['match'],
+  { match, header: given }: Pick<Dialect, 'match' | 'header'>,
   at: HeaderPlace,
 ): void => {
   const missing = needed.filter((ref) => placesOf(ref).length === 0);
@@ -87,6 +89,7 @@ export const checkHeader = (
     const headers = missing.map(refText).join(', ');
     throw new EtlError('ETL_HEADER_MISSING', {
       ...place,
+      part: given === false ? 'first record' : 'header',
       headers,
       hint: foundHint(header, missing[0]!, skip),
     });

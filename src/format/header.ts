@@ -12,7 +12,7 @@ import { countLines, findLineEnd, grammarOf, startsWith } from './split/grammar.
 import { createSplitter, type RecordSpans, type Splitter } from './split/splitter.ts';
 
 export interface FileHeader {
-  /** Field names in file order, without blanks around them. */
+  /** Field names in file order, without blanks around them; empty ones when fields have no names. */
   readonly names: readonly string[];
   /** Line on which the names stand, or the data begins when the dialect gives them. */
   readonly line: number;
@@ -119,14 +119,16 @@ const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Prom
 /**
  * Reads the header of a file.
  *
- * With names given by the dialect, the file has none and data begins at once. Lines before it are read on to their ends;
- * only a comment may be longer than `headerBytesMax`.
+ * With names given by the dialect, the file has none and data begins at once; without names its first record says how many fields
+ * there are, but for `positions`, up to which short records are padded. Lines before it are read on to their ends; only a comment
+ * may be longer than `headerBytesMax`.
  * Errors: ETL_SOURCE_FORMAT, ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
  */
 export const readHeader = async (
   read: ReadBytes,
   dialect: Dialect,
   named: HeaderFile,
+  positions = 0,
 ): Promise<FileHeader> => {
   const head = await read(0, headerBytesMax);
   const other = otherContent(head);
@@ -144,7 +146,9 @@ export const readHeader = async (
       new EtlError('ETL_HEADER_INVALID', { ...named, line: reader.line, problem, hint }),
   };
   await passLines(reader, dialect.skipLines);
-  if (dialect.header !== true) return await givenHeader(reader, dialect, dialect.header, lineEnd, named);
+  if (Array.isArray(dialect.header))
+    return await givenHeader(reader, dialect, dialect.header, lineEnd, named);
+  const data = { dataByte: reader.byte, dataLine: reader.line };
   const found = await findRecord(reader);
   if (found === undefined) throw new EtlError('ETL_SOURCE_EMPTY', { ...named });
   const { bytes, spans } = found;
@@ -155,6 +159,10 @@ export const readHeader = async (
   const names = parseNames(bytes.subarray(from, to), dialect, lineEnd, reader.invalid);
   // Whatever csv-parse makes of it; it usually says more about a quote.
   if (fault !== undefined) throw reader.invalid(rejectCodes[fault]);
+  if (dialect.header === false) {
+    const fields = dialect.ragged === 'pad' ? Math.max(names.length, positions) : names.length;
+    return { names: Array.from({ length: fields }, () => ''), line, ...data, lineEnd };
+  }
   // A blank line after the header is data: in a file of one field it is a record.
   const after = to + splitter.firstLine(bytes.subarray(to), true)!.next;
   const dataLine = line + countLines(bytes, from, after, splitter.newline);

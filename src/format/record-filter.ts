@@ -1,7 +1,7 @@
 // Declared filters: which records are wanted at all.
 
-import type { Dialect, FilterSpec } from '../declaration.ts';
-import type { FileFields } from './file-fields.ts';
+import type { Dialect, FieldRef, FilterSpec } from '../declaration.ts';
+import { mainName, type FileFields } from './file-fields.ts';
 import { isOneOf, trimBlanks } from './field-reader.ts';
 
 /** True when the record is wanted. */
@@ -12,11 +12,11 @@ const isBlank = (text: string | null): boolean => text === null || text === '';
 /** The function gets an object of its own each time: a copy of one with all names, `__proto__` too, costs least. */
 const whenFilter = (
   { headers, test }: Extract<FilterSpec, { kind: 'when' }>,
-  valueOf: (name: string) => (fields: readonly string[]) => string | null,
+  valueOf: (ref: FieldRef) => (fields: readonly string[]) => string | null,
 ): RecordFilter => {
-  const values = headers.map((name) => [name, valueOf(name)] as const);
+  const values = headers.map((ref) => [mainName(ref), valueOf(ref)] as const);
   const names: Readonly<Record<string, string | null>> = Object.fromEntries(
-    headers.map((name) => [name, null]),
+    headers.map((ref) => [mainName(ref), null]),
   );
   return (fields) => {
     const named = { ...names };
@@ -35,8 +35,8 @@ export const createRecordFilter = (
 ): RecordFilter => {
   if (filters.length === 0) return everyRecord;
   const isNull = isOneOf(dialect.nulls);
-  const valueOf = (name: string): ((fields: readonly string[]) => string | null) => {
-    const index = placeOf(name);
+  const valueOf = (ref: FieldRef): ((fields: readonly string[]) => string | null) => {
+    const index = placeOf(ref);
     return (fields) => {
       const field = fields[index];
       if (field === undefined) return null;

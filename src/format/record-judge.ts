@@ -41,12 +41,13 @@ interface Judge {
 const createJudge = (table: SourceTableSpec, ofFile: FileFields): Judge => {
   const { dialect } = table.format;
   const wanted = ofFile.header.length;
+  const counted = dialect.header === false ? 'first record' : 'header';
   const keep = createRecordFilter(table.filter, ofFile, dialect);
   const readers = table.columns.map((column) => createFieldReader(column, ofFile, dialect));
   const isCountFine = (count: number): boolean =>
     count === wanted || (dialect.ragged === 'pad' && count < wanted);
   const countFault = (count: number): Faulty =>
-    faultOf('field_count', `the record has ${plural(count, 'field')}, the header ${wanted}`);
+    faultOf('field_count', `the record has ${plural(count, 'field')}, the ${counted} ${wanted}`);
   const judgeFields = (fields: readonly string[]): Judgement => {
     if (!isCountFine(fields.length)) return countFault(fields.length);
     if (!keep(fields)) return filtered;

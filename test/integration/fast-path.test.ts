@@ -63,7 +63,8 @@ const sharesLeft = async (table: SourceTableSpec, file: Buffer) => {
   const dataAt = names === true ? file.indexOf('\n') + 1 : 0;
   // With `auto`, also that of a file of CRLF.
   const lineEnd = 'lf';
-  const header = names === true ? file.toString('utf8', 0, dataAt).trim().split(delimiter) : names;
+  const firstLine = file.toString('utf8', 0, file.indexOf('\n')).trim().split(delimiter);
+  const header = typeof names === 'object' ? names : firstLine.map((name) => (names ? name : ''));
   const data = file.subarray(dataAt);
   const pieces = Array.from({ length: Math.ceil(data.length / blockBytes) }, (_, index) =>
     data.subarray(index * blockBytes, (index + 1) * blockBytes),

@@ -15,22 +15,15 @@ import { withChecks } from '../../format/field-reader.ts';
 import { nearest } from '../../nearest.ts';
 import { columnModifierNames, columnTypeNames, stateOf, type ColumnState } from '../declare/column.ts';
 import { columnRules } from './column-rules.ts';
+import { fieldSchema, fieldsMust } from './field.ts';
 import { valueText } from './declared-values.ts';
 import { columnNameProblem } from './names.ts';
 import { addProblem, functionSchema, mustBe, parsePart, show, strict, type Problems } from './problems.ts';
 import { didYouMean } from './suggestion.ts';
 
-const headerName = z.string(mustBe('a header name')).min(1, mustBe('a header name'));
-const headerMust = mustBe(
-  "a header name, { from: ['name', 'other name'] }, or a list of them to glue together",
-);
-const field = z.union(
-  [headerName, z.strictObject({ from: z.array(headerName).min(1, headerMust) })],
-  headerMust,
-);
 const headersSchema = z.union(
-  [field.transform((one) => [one]), z.array(field, headerMust).min(1, headerMust)],
-  headerMust,
+  [fieldSchema.transform((one) => [one]), z.array(fieldSchema, fieldsMust).min(1, fieldsMust)],
+  fieldsMust,
 );
 const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 const tokens = z.record(z.string(), z.string(mustBe('a text')), mustBe('an object from text to text'));

@@ -97,10 +97,20 @@ const checkColumnNames = (
 export const checkHeaders = (where: string, table: SourceTableSpec, problems: Problems): void => {
   const given = table.format.dialect.header;
   if (given === true) return;
-  const { placesOf } = fieldsOf(given, table.format.dialect);
+  const names = given === false ? [] : given;
+  const { placesOf } = fieldsOf(names, table.format.dialect);
   const check = (place: string, ref: FieldRef): void => {
+    if (given === false) {
+      if (typeof ref !== 'number')
+        addProblem(
+          problems,
+          place,
+          'csv(…, { header: false }) has no names; use the position of the field, from 1',
+        );
+      return;
+    }
     const [first, second] = placesOf(ref);
-    const name = typeof ref === 'string' ? ref : ref.from.join('` or `');
+    const name = typeof ref === 'object' ? ref.from.join('` or `') : String(ref);
     const what = `csv(…, { header: […] }) names`;
     if (first === undefined)
       addProblem(problems, place, `${what} no field \`${name}\`${didYouMean(name, given)}`);

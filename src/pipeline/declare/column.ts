@@ -6,8 +6,8 @@ import { columnTypes, type ColumnTypeName } from '../../format/column-types/regi
 import { freezeDeep } from '../check/freeze.ts';
 import type { ZodSchema } from './schema-types.ts';
 
-/** A field of the file: by its header, or by one of several headers, of which a file must have one. */
-export type Field = string | { readonly from: readonly string[] };
+/** A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. */
+export type Field = string | number | { readonly from: readonly string[] };
 
 /** A field, or several that are glued together without a separator. */
 export type Headers = Field | readonly Field[];

@@ -54,7 +54,7 @@ const delimiter = z
     (text) => text !== '' && !lineBreak.test(text),
     mustBe('at least one character, and no line break'),
   );
-const headerMust = mustBe('true, or the list of all field names');
+const headerMust = mustBe('true, false, or the list of all field names');
 const names = z.array(z.string(mustBe('a field name'))).min(1, headerMust);
 const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 const ragged = ['reject', 'pad'] as const;
@@ -66,7 +66,7 @@ const dialectShape = {
   delimiter: delimiter.optional(),
   quote: character.nullable().optional(),
   escape: character.nullable().optional(),
-  header: z.union([z.literal(true), names], headerMust).optional(),
+  header: z.union([z.boolean(), names], headerMust).optional(),
   nulls: texts.optional(),
   quotes: z.enum(quotings, mustBeOneOf(quotings)).optional(),
   match: z.enum(matches, mustBeOneOf(matches)).optional(),
@@ -157,7 +157,7 @@ const dialectProblems = (dialect: Dialect): string[] => {
   if (comment !== null && quote !== null && comment.startsWith(quote))
     problems.push('comment and quote must differ: a record whose first field is quoted would be a comment');
   problems.push(...trimProblems(dialect));
-  if (header !== true) {
+  if (typeof header !== 'boolean') {
     const twice = header.find((name, place) => header.indexOf(name) !== place);
     if (twice !== undefined)
       problems.push(`header names ${inQuotes(twice)} twice; every field needs its own name`);

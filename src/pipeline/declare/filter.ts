@@ -2,15 +2,22 @@
 
 import { z } from 'zod';
 import type { FilterSpec } from '../../declaration.ts';
+import type { Field } from './column.ts';
 import { freezeDeep } from '../check/freeze.ts';
+import { fieldSchema } from '../check/field.ts';
 import { functionSchema, mustBe } from '../check/problems.ts';
 
 /** Wants records whose field holds something other than blanks and the dialect's null tokens. */
-export const present = (header: string): FilterSpec => freezeDeep({ kind: 'present', header });
+export const present = (header: Field): FilterSpec => freezeDeep({ kind: 'present', header });
 
 /** Wants records whose field, trimmed, is one of these texts. */
-export const oneOf = (header: string, values: readonly string[]): FilterSpec =>
+export const oneOf = (header: Field, values: readonly string[]): FilterSpec =>
   freezeDeep({ kind: 'oneOf', header, values });
+
+/** What a function sees a field as: its name or position, the first name where there are several. */
+type KeyOf<Named extends Field> = Named extends { readonly from: readonly [infer First, ...unknown[]] }
+  ? First & string
+  : Exclude<Named, object>;
 
 /**
  * Wants records for which the function says true.
@@ -18,13 +25,13 @@ export const oneOf = (header: string, values: readonly string[]): FilterSpec =>
  * @param test gets the named fields, trimmed; null where the field is a null token.
  * @param headers fields that the function looks at.
  */
-export const when = <const Header extends string>(
-  test: (fields: Readonly<Record<Header, string | null>>) => boolean,
+export const when = <const Header extends Field>(
+  test: (fields: Readonly<Record<KeyOf<Header>, string | null>>) => boolean,
   headers: readonly Header[],
-): FilterSpec => freezeDeep({ kind: 'when', headers, test });
+): FilterSpec => freezeDeep({ kind: 'when', headers, test: test as never });
 
-const header = z.string(mustBe('a header name')).min(1, mustBe('a header name'));
-const headers = z.array(header, mustBe('a list of header names')).min(1, mustBe('a list of header names'));
+const header = fieldSchema;
+const headers = z.array(header, mustBe('a list of fields')).min(1, mustBe('a list of fields'));
 const texts = z
   .array(z.string(mustBe('a text')), mustBe('a list of texts'))
   .min(1, mustBe('a list of texts'));

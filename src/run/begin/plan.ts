@@ -36,6 +36,10 @@ const refuseContent = (head: Buffer, named: HeaderFile): void => {
   throw new EtlError('ETL_SOURCE_FORMAT', { ...named, problem, hint: 'Decompress it once.' });
 };
 
+/** The last position that a table names; 0: it names none. */
+const positionsOf = ({ columns, filter }: SourceTableSpec): number =>
+  Math.max(0, ...neededFields(columns, filter).filter((ref) => typeof ref === 'number'));
+
 const planFile = async (
   table: SourceTableSpec,
   source: Source,
@@ -51,7 +55,7 @@ const planFile = async (
     const file = { ...listed, ...state, source: source.name, member: null, decoding };
     const found = await withBytes(file, access, async (read) => {
       refuseContent(await read(0, headBytes), named);
-      return readHeader(read, table.format.dialect, named);
+      return readHeader(read, table.format.dialect, named, positionsOf(table));
     });
     const { names, line, dataByte, dataLine, lineEnd } = found;
     const at = { ...named, line, skip: dataLine - 1 };
@@ -59,7 +63,7 @@ const planFile = async (
     const isText = table.staging === 'text';
     const header = isText ? textColumns(names) : names;
     const needed = isText ? header : neededFields(table.columns, table.filter);
-    checkHeader(fieldsOf(header, dialect), needed, dialect.match, at);
+    checkHeader(fieldsOf(header, dialect), needed, dialect, at);
     const dataEnd = isSeekable(file) ? file.bytes : null;
     return { ...file, ordinal, header: names, dataByte, dataLine, dataEnd, lineEnd };
   } catch (cause) {

@@ -8,7 +8,7 @@ import { fieldsOf } from '../../../src/format/file-fields.ts';
 import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
 import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
-import { oneOf } from '../../../src/pipeline/declare/filter.ts';
+import { oneOf, present, when } from '../../../src/pipeline/declare/filter.ts';
 import { decode } from './decoding.ts';
 import { blocksOf, decodeBlocks, decodedFile, tableOf } from './reading.ts';
 
@@ -78,6 +78,9 @@ describe('a field is found', () => {
       match: 'relaxed',
       found: [0],
     },
+    { name: 'by its position, from 1', header: ['a', '', 'c'], ref: 3, found: [2] },
+    { name: 'by its position, without a name', header: ['a', '', ''], ref: 2, found: [1] },
+    { name: 'not by a position that there is not', header: ['a'], ref: 2, found: [] },
     { name: 'never by the name of a property', header: ['a'], ref: '__proto__', found: [] },
   ])('$name', ({ header, ref, match, found }) => {
     expect(places(header, ref, match)).toEqual(found);
@@ -112,6 +115,30 @@ describe('both decoders read', () => {
       columns: { at: column.date({ from: ['Start Time', 'started_at'] }), n: column.integer('n#2') },
       input: '2011-01-31,a,2\n',
       rows: [['2011-01-31', '2']],
+    },
+    {
+      name: 'positions, also glued and in filters',
+      header: ['', '', ''],
+      options: { header: false },
+      columns: { at: column.timestamp([2, 1], { format: 'YYYYMMDDHHmm' }), b: column.text(3).nullable() },
+      filter: [
+        present(1),
+        oneOf(3, ['x', 'y']),
+        when((fields) => fields[2] === '20110131' && fields[3] !== 'y', [2, 3]),
+      ],
+      input: '0053,20110131,x\n0054,20110131,y\n0055,20110131,z\n,20110131,x\n0056,20110201,x\n',
+      rows: [['2011-01-31T00:53:00', 'x']],
+    },
+    {
+      name: 'filters by one of several names',
+      header: ['new', 'b'],
+      columns: { b: column.text('b') },
+      filter: [
+        oneOf({ from: ['old', 'new'] }, ['1', '2']),
+        when(({ old }) => old === '2', [{ from: ['old', 'new'] }]),
+      ],
+      input: '1,a\n2,b\n',
+      rows: [['b']],
     },
   ];
   it.each(cases)('$name', async ({ header, columns, options = {}, filter, input, rows }) => {

@@ -17,7 +17,8 @@ const named = { table: 't', file: 'a.csv' };
 const read = (input: string | Buffer, options: CsvOptions = {}) => {
   const file = Buffer.from(input as string);
   const readBytes = async (from: number, bytes: number) => file.subarray(from, from + bytes);
-  return readHeader(readBytes, tableOf(options).format.dialect, named);
+  const table = tableOf(options, { columns: { a: column.text(options.header === false ? 1 : 'a') } });
+  return readHeader(readBytes, table.format.dialect, named);
 };
 
 const thrownBy = (action: () => unknown): EtlError => {
@@ -199,6 +200,21 @@ const cases: readonly Case[] = [
     options: { header: ['a', 'b'] },
   },
   {
+    name: 'no names: as many as the first record has fields',
+    input: '\ufeff\n#x\n1,"a,b",3\n1\n',
+    names: ['', '', ''],
+    data: '\n#x\n1,"a,b",3\n1\n',
+    line: 1,
+    options: { header: false, comment: '#' },
+  },
+  {
+    name: 'no names after skipped lines',
+    input: 'x\n1;2\n',
+    names: ['', ''],
+    data: '1;2\n',
+    options: { header: false, skipLines: 1, delimiter: ';' },
+  },
+  {
     name: 'another delimiter',
     input: 'a§b\n1§2\n',
     names: ['a', 'b'],
@@ -246,6 +262,19 @@ describe('readHeader', () => {
       code: 'ETL_HEADER_REPEATED',
       says: 'a.csv:2: the first record repeats the names',
       options: { header: ['a', 'b', 'a_2'], comment: '#' },
+    },
+    {
+      name: 'blank lines only, without names',
+      input: '\n\n',
+      code: 'ETL_SOURCE_EMPTY',
+      options: { header: false },
+    },
+    {
+      name: 'a first record without a name that cannot be read',
+      input: '1,"a"b\n1,2\n',
+      code: 'ETL_HEADER_INVALID',
+      says: 'a.csv:1: ',
+      options: { header: false },
     },
     {
       name: 'a skipped line that does not end',
@@ -344,7 +373,12 @@ describe('checkHeader', () => {
   const check =
     (names: readonly string[], needed: readonly FieldRef[], match: 'exact' | 'relaxed' = 'exact') =>
     () =>
-      checkHeader(fieldsOf(names, { match }), needed, match, { ...named, line: 3, skip: 3 });
+      checkHeader(
+        fieldsOf(names, { match }),
+        needed,
+        { match, header: true },
+        { ...named, line: 3, skip: 3 },
+      );
 
   it('takes names in any order, and names that nobody needs', () => {
     expect(check(['x', 'b', 'a', 'x'], ['a', 'b'])).not.toThrow();
@@ -427,6 +461,14 @@ describe('checkHeader', () => {
     expect(error.code).toBe('ETL_HEADER_AMBIGUOUS');
     expect(error.message).toBe(`table t: a.csv:3: ${says}`);
     expect(error.hint).toContain(hint);
+  });
+
+  it('says which position a file without names does not have', () => {
+    const noNames = fieldsOf(['', ''], { match: 'exact' });
+    const place = { ...named, line: 1, skip: 0 };
+    const error = thrownBy(() => checkHeader(noNames, [2, 3], { match: 'exact', header: false }, place));
+    expect(error.message).toBe('table t: a.csv:1: the first record has no field 3');
+    expect(error.hint).toBe('It has 2 fields.');
   });
 
   it('says all names of a column that a file has none of', () => {

@@ -101,9 +101,17 @@ const csvCases: readonly Case[] = [
     problems: ['table obs, csv: escape has no meaning without a quote; leave it out'],
   },
   {
-    name: 'no header line and no names',
+    name: 'no header line, and columns by name',
     definition: withCsv('a.csv', { header: false }),
-    problems: ['table obs, csv: header must be true, or the list of all field names, not false'],
+    problems: ['wban', 'wind'].map(
+      (name) =>
+        `table obs, column ${name}: csv(…, { header: false }) has no names; use the position of the field, from 1`,
+    ),
+  },
+  {
+    name: 'a text as header',
+    definition: withCsv('a.csv', { header: 'WBAN' }),
+    problems: ["table obs, csv: header must be true, false, or the list of all field names, not 'WBAN'"],
   },
   {
     name: 'a name twice in the given header',
@@ -206,7 +214,9 @@ const filterCases: readonly Case[] = [
   {
     name: 'present without a header',
     definition: withTable({ source, columns, filter: present('') }),
-    problems: ["table obs: filter[0].header must be a header name, not ''"],
+    problems: [
+      "table obs: filter[0].header must be a header name, a position from 1, or { from: ['name', 'other name'] }, not ''",
+    ],
   },
   {
     name: 'oneOf without values',
@@ -216,7 +226,7 @@ const filterCases: readonly Case[] = [
   {
     name: 'when without headers',
     definition: withTable({ source, columns, filter: when(() => true, []) }),
-    problems: ['table obs: filter[0].headers must be a list of header names, not an empty list'],
+    problems: ['table obs: filter[0].headers must be a list of fields, not an empty list'],
   },
 ];
 
