@@ -29,6 +29,7 @@ import { delimitersAt, planAt } from './memory.ts';
 import { putMoment, readDate, readTime, readTimestamp, scanInfinity } from './moment-code.ts';
 import { readDouble, readInteger, readReal } from './numbers/number-code.ts';
 import { readNumeric } from './numbers/numeric-code.ts';
+import { readPower } from './numbers/power-code.ts';
 import { encodeRows } from './row-code.ts';
 import { readPattern } from './pattern-code.ts';
 import { obeysRules } from './rule-code.ts';
@@ -61,6 +62,7 @@ export const encoderModule = {
     readReal,
     readDouble,
     readNumeric,
+    readPower,
     readText,
     readDigits,
     readTwo,

@@ -17,7 +17,7 @@ import { bitsBefore, codeOf, isByte, takeSign } from '../byte-code.ts';
 import { offsetOf } from '../kinds.ts';
 import { digitsAt, numberBytesMax } from '../memory.ts';
 import { copyBytes, increase, notSure, putConstant, putInt16, putInt32, zero } from '../put-code.ts';
-import { takePlain } from './separators-code.ts';
+import { isSpelled, takePlain } from './separators-code.ts';
 import { special } from './special-code.ts';
 
 const fourZeros = i32.const(0x30303030);
@@ -48,8 +48,15 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 const limit = (v: Variables, field: 'decimalsMax' | 'integersMax' | 'rounds'): Code =>
   i32.load(v.column.get, offsetOf('numeric', field));
 
-/** Finds the point; nothing else may be among the digits. */
-const findPoint = (v: Variables): Code => {
+/** Leaves a number with an exponent to the routine that writes it without; its text may be where that one writes. */
+const tryPower = (v: Variables, call: Call): Code =>
+  sequence(
+    when(isSpelled(v.column), notSure),
+    leaveWith(call('readPower', v.column.get, v.negative.get, v.start.get, v.end.get, v.out.get)),
+  );
+
+/** Finds the point; nothing else may be among the digits, unless it begins an exponent. */
+const findPoint = (v: Variables, call: Call): Code => {
   const others = v128.bits(v128.gt(v128.sub(v128.load(v.at.get), v128.all(codeOf('0'))), v128.all(9)));
   return sequence(
     v.at.set(v.start.get),
@@ -59,10 +66,12 @@ const findPoint = (v: Variables): Code => {
       v.bits.set(i32.and(others, bitsBefore(v.at, v.end))),
       when(
         v.bits.get,
-        when(i32.ne(v.point.get, v.end.get), notSure),
-        when(i32.and(v.bits.get, i32.sub(v.bits.get, i32.const(1))), notSure),
+        when(
+          i32.or(i32.ne(v.point.get, v.end.get), i32.and(v.bits.get, i32.sub(v.bits.get, i32.const(1)))),
+          tryPower(v, call),
+        ),
         v.point.set(i32.add(v.at.get, i32.trailingZeros(v.bits.get))),
-        when(i32.isZero(isByte(v.point, '.')), notSure),
+        when(i32.isZero(isByte(v.point, '.')), tryPower(v, call)),
       ),
       increase(v.at, 16),
     ),
@@ -189,7 +198,7 @@ export const readNumeric = functionOf(4, variables, (v, call) =>
     when(i32.gt(i32.loadByte(i32.sub(v.end.get, i32.const(1))), i32.const(codeOf('9'))), putSpecial(v, call)),
     takeSign(v.start, v.negative),
     when(i32.gt(i32.sub(v.end.get, v.start.get), i32.const(numberBytesMax)), notSure),
-    findPoint(v),
+    findPoint(v, call),
     countDigits(v),
     alignDigits(v),
     putGroups(v),

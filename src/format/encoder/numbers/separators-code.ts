@@ -89,13 +89,16 @@ export const plainNumber = functionOf(3, variables, (v) =>
   ),
 );
 
+/** Whether the column declares a decimal comma or separators. */
+export const isSpelled = (column: Local): Code => spelling(column, 'decimal');
+
 /** Goes on with the number without its separators, when the column declares some. */
 export const takePlain = (
   v: { readonly column: Local; readonly start: Local; readonly end: Local },
   call: Call,
 ): Code =>
   when(
-    spelling(v.column, 'decimal'),
+    isSpelled(v.column),
     v.end.set(call('plainNumber', v.column.get, v.start.get, v.end.get)),
     when(i32.isZero(v.end.get), leaveWith(zero)),
     v.start.set(i32.const(plainAt)),
