@@ -29,6 +29,30 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SOURCE_ADDRESS: {
+    message: 'table {table}: cannot read {file}: {problem}',
+    hint: '{hint}',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_SOURCE_DENIED: {
+    message: 'table {table}: {file}: access is denied ({problem})',
+    hint: '{hint}',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_SOURCE_GONE: {
+    message: 'table {table}: {file} is not there ({problem})',
+    hint: '{hint}',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_SOURCE_UNREACHABLE: {
+    message: 'table {table}: cannot read {file}: {problem} (tries: {tries})',
+    hint: 'Its server may be down, overloaded or hard to reach. Run again later: what is loaded stays loaded.',
+    retry: 'run',
+    exit: failed,
+  },
   ETL_SOURCE_IRREGULAR: {
     message: 'table {table}: {file} is {what}, not a regular file',
     hint: '{hint}',

@@ -53,6 +53,8 @@ export interface Source {
   readonly name: string;
   /** Whether a location is one of this source. */
   readonly matches: (location: string) => boolean;
+  /** What is wrong with a location by itself, as the end of a sentence. It is not repeated: it may hold a secret. */
+  readonly problem: (location: string) => string | undefined;
   /** The options of csv() that it takes. */
   readonly options: Readonly<Record<string, OptionRule>>;
   /** In a fixed order, each file once. Errors: ETL_SOURCE_NOT_FOUND and others of src/catalogue/source.ts. */

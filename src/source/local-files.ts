@@ -4,6 +4,9 @@ import type { Listed, Listing, Source } from './contract.ts';
 import { listFiles } from './list-files.ts';
 import { fileState, readRange } from './read-file.ts';
 
+/** Known schemes are matched by other sources. */
+const isUrl = /^(?:[a-z][a-z0-9+.-]*:\/\/|file:)/i;
+
 /** Links to one file are found only when all of them are known. */
 async function* list(listing: Listing): AsyncGenerator<Listed, void> {
   yield* await listFiles(listing);
@@ -12,6 +15,10 @@ async function* list(listing: Listing): AsyncGenerator<Listed, void> {
 export const localFiles: Source = {
   name: 'file',
   matches: () => true,
+  problem: (location) =>
+    isUrl.test(location)
+      ? 'is a URL of a kind that is not read; files of this machine are named by their paths'
+      : undefined,
   options: {},
   list,
   look: ({ location }) => fileState(location),

@@ -4,13 +4,14 @@ import { z } from 'zod';
 import type { Dialect, FormatSpec, SourceSpec } from '../../declaration.ts';
 import { trimBlanks } from '../../format/field-reader.ts';
 import type { OptionRule } from '../../source/contract.ts';
-import { optionsOf } from '../../source/registry.ts';
+import type { HttpOptions } from '../../source/http-options.ts';
+import { locationProblem, optionsOf } from '../../source/registry.ts';
 import { inQuotes } from '../../wording.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from '../check/problems.ts';
 
 /** Options of csv(); the defaults follow RFC 4180 with a header line. */
-export interface CsvOptions extends Partial<Dialect> {
+export interface CsvOptions extends Partial<Dialect>, HttpOptions {
   /** Files must be UTF-8. */
   readonly encoding?: 'utf-8';
   /** Parameters may lead to files outside of the working directory, or of the directory that a path names before them. */
@@ -103,6 +104,10 @@ type DialectOptions = z.output<z.ZodObject<typeof dialectShape>>;
 export const csvSpec = (source: CsvSource, where: string, problems: Problems): CsvSpec | undefined => {
   const place = `${where}, csv`;
   const locations = parsePart(pathsSchema, source.paths, place, problems, 'path');
+  locations?.forEach((location, index) => {
+    const problem = locationProblem(location);
+    if (problem !== undefined) problems.push(`${place}: path ${index + 1} ${problem}`);
+  });
   const { taken, others } = optionsOf(locations);
   const sourceShape = { ...mapValues(taken, sourceOption), ...mapValues(others, otherSourceOption) };
   const schema = strict({ ...sourceShape, ...dialectShape });

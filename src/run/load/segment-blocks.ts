@@ -91,7 +91,9 @@ const readOnce = ({ file, access, start, byteEnd, split, chunkBytes }: Part): Se
     chunkBytes: Math.min(chunkBytes, streamChunkBytesMax),
     isOpenEnded,
     expectedEnd: () =>
-      isOpenEnded && meter.stored > 0 ? Math.round((file.bytes * meter.decoded) / meter.stored) : undefined,
+      isOpenEnded && meter.stored > 0 && file.bytes > 0
+        ? Math.round((file.bytes * meter.decoded) / meter.stored)
+        : undefined,
     close: async () => void (await blocks.return()),
   };
 };

@@ -1,0 +1,63 @@
+// Which addresses belong to nobody's public server: requests go to them only where the pipeline allows it.
+
+import { lookup as resolveName, type LookupAddress, type LookupOptions } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+const notPublic = new BlockList();
+for (const [network, prefix] of [
+  ['0.0.0.0', 8], // this host
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10], // behind a provider's translation
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16], // link-local, with the metadata services of the clouds
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15], // benchmarks
+  ['224.0.0.0', 4], // multicast
+  ['240.0.0.0', 4], // reserved, and broadcast
+] as const)
+  notPublic.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of [
+  ['::', 127], // unspecified, and loopback
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+  ['2002::', 16], // holds an IPv4 address, and nobody uses it any more
+] as const)
+  notPublic.addSubnet(network, prefix, 'ipv6');
+
+/** The IPv4 address that a translating network (RFC 6052) reaches by an IPv6 one. */
+const translated = (address: string): string | undefined => {
+  const found = /^64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/i.exec(address);
+  if (found === null) return undefined;
+  const [high, low] = [found[1] ?? '0', found[2]!].map((group) => Number.parseInt(group, 16));
+  return [high! >> 8, high! & 255, low! >> 8, low! & 255].join('.');
+};
+
+/** Whether an address is private, loopback, link-local or otherwise not on the public Internet. */
+export const isPrivate = (address: string): boolean => {
+  const plain = translated(address) ?? address;
+  return notPublic.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
+};
+
+/** A connection was refused by us, before it was made. */
+export class PrivateAddress extends Error {
+  constructor(host: string, address: string) {
+    super(`${host === address ? 'it is' : `${host} is ${address},`} a private address`);
+  }
+}
+
+type Answered = (error: Error | null, addresses?: LookupAddress[] | string, family?: number) => void;
+
+/** Resolves a name and refuses it if any of its addresses is private. The connection is made to what was checked here. */
+export const lookupPublic = ((host: string, options: LookupOptions, answered: Answered): void => {
+  resolveName(host, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return answered(error);
+    const refused = addresses.find(({ address }) => isPrivate(address));
+    if (refused !== undefined) return answered(new PrivateAddress(host, refused.address));
+    if (options.all === true) return answered(null, addresses);
+    return answered(null, addresses[0]!.address, addresses[0]!.family);
+  });
+}) as LookupFunction;

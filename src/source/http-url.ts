@@ -1,0 +1,96 @@
+// The URLs that a table names: ranges in braces, what is wrong with one, and how it is shown and stored without its secrets.
+
+import { inQuotes } from '../wording.ts';
+
+/** So many files are no mistake; more is a range with a digit too many. */
+const expansionsMax = 1_000_000;
+
+const braces = /\{([^{}]*)\}/;
+const range = /^(\d+)\.\.(\d+)$/;
+
+/** How many texts one pair of braces means; undefined: it is neither a range nor a list. */
+const choices = (inside: string): number | undefined => {
+  const [, first, last] = range.exec(inside) ?? [];
+  if (first !== undefined) return Math.abs(Number(last) - Number(first)) + 1;
+  return inside.includes(',') ? inside.split(',').length : undefined;
+};
+
+/** `01..12` with its zeros. */
+function* numbersOf(first: string, last: string): Generator<string, void> {
+  const isPadded = [first, last].some((text) => text.length > 1 && text.startsWith('0'));
+  const width = isPadded ? Math.max(first.length, last.length) : 0;
+  const [from, to] = [Number(first), Number(last)];
+  const step = from <= to ? 1 : -1;
+  for (let number = from; number !== to + step; number += step) yield String(number).padStart(width, '0');
+}
+
+const chosen = (inside: string): Iterable<string> => {
+  const [, first, last] = range.exec(inside) ?? [];
+  return first === undefined || last === undefined ? inside.split(',') : numbersOf(first, last);
+};
+
+/** Every URL that a location with braces names, in order. */
+export function* expandBraces(location: string): Generator<string, void> {
+  const found = braces.exec(location);
+  if (found === null) {
+    yield location;
+    return;
+  }
+  const before = location.slice(0, found.index);
+  const after = location.slice(found.index + found[0].length);
+  for (const text of chosen(found[1]!)) yield* expandBraces(before + text + after);
+}
+
+const bracesProblem = (location: string): string | undefined => {
+  const each = [...location.matchAll(new RegExp(braces, 'g'))].map(([, inside]) => choices(inside!));
+  if (each.includes(undefined) || /[{}]/.test(location.replaceAll(new RegExp(braces, 'g'), '')))
+    return 'has braces that are neither a range {01..12} nor a list {a,b}; write %7B and %7D for real ones';
+  const number = each.reduce<number>((product, one) => product * one!, 1);
+  return number > expansionsMax
+    ? `names ${number} files, and no more than ${expansionsMax} may be named`
+    : undefined;
+};
+
+/** What is wrong with a location, in the words of a problem of the declaration; it may hold a password, and is not repeated. */
+export const urlProblem = (location: string): string | undefined => {
+  const problem = bracesProblem(location);
+  if (problem !== undefined) return problem;
+  const [first] = expandBraces(location);
+  if (!URL.canParse(first!)) return 'is not a URL';
+  const { username, password, pathname, host } = new URL(first!);
+  if (username !== '' || password !== '')
+    return `has a user or password in it, which would be stored; write https://${host}${pathname} and give basic: { user, password: env('NAME') }`;
+  if (pathname.includes('*'))
+    return 'has a *, and HTTP cannot list files; name a range {01..12}, a list {a,b}, or every file (%2A for a real one)';
+  return undefined;
+};
+
+/** Parameters of a query whose values are nobody's business: signatures, tokens and keys. */
+const secretName = /sig|token|secret|passw|pwd|auth|cred|api-?_?key|access-?_?key|^key$|jwt|session/i;
+
+const shownSecret = '***';
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** A URL without the values of its secrets: what is stored and shown. */
+export const withoutSecrets = (url: URL): string => {
+  const query = url.search.replace(/([?&])([^=&]*)=[^&]*/g, (all, before: string, name: string) =>
+    secretName.test(decoded(name)) ? `${before}${name}=${shownSecret}` : all,
+  );
+  return url.origin + url.pathname + query;
+};
+
+/** The URL that is stored as this location, found among those that the table names. */
+export const urlOf = (location: string, declared: readonly string[]): URL => {
+  if (!location.includes(`=${shownSecret}`)) return new URL(location);
+  for (const one of declared)
+    for (const text of expandBraces(one))
+      if (URL.canParse(text) && withoutSecrets(new URL(text)) === location) return new URL(text);
+  throw new Error(`the table no longer names ${inQuotes(location)}`);
+};
