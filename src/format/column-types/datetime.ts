@@ -3,7 +3,7 @@
 import { daysOf, microsecondsOf, microsecondsSinceEpoch, offsetSecondsOf } from '../binary/moments.ts';
 import { putBigInt64, putInt32, putInt64, reserve } from '../binary/row-bytes.ts';
 import { notFromBytes, noZone, type ByteKind } from '../encoder/kinds.ts';
-import { writes } from '../encoder/memory.ts';
+import { writes } from '../encoder/moments/pattern-steps.ts';
 import type { ColumnType, OptionShape, Reader, Refusal, ValueEncoder } from './contract.ts';
 import {
   hasDay,

@@ -39,7 +39,7 @@ const createRowTable = (table: SourceTableSpec, { header }: DecodedFile, form: R
     between: header.length - 1,
     columns: table.columns.length,
     encoders: table.columns.map((column) => createTextEncoder(column, form)),
-    isText: form.isText,
+    isTextFormat: form.isTextFormat,
     isWanted:
       table.filter.length === 0
         ? undefined

@@ -17,7 +17,7 @@ import type { RowEncoder } from '../decoder.ts';
 type PutValue = (text: string | null, out: RowBytes) => void;
 
 export interface RowForm {
-  readonly isText: boolean;
+  readonly isTextFormat: boolean;
   /** Makes what writes values of a column: texts that its reader returned, or null. */
   readonly putValueOf: (column: ColumnSpec) => PutValue;
   /** Makes what writes whole rows. */
@@ -35,7 +35,7 @@ export const encoderOf = (column: ColumnSpec): ((text: string, out: RowBytes) =>
 };
 
 export const binaryForm: RowForm = {
-  isText: false,
+  isTextFormat: false,
   putValueOf: (column) => {
     const encode = encoderOf(column);
     return (text, out) => {
@@ -60,7 +60,7 @@ const putString = (text: string, out: RowBytes): void => {
 
 /** `encodeRow` gives a row of COPY's text format with its line end. */
 export const textForm = (encodeRow: RowEncoder): RowForm => ({
-  isText: true,
+  isTextFormat: true,
   putValueOf: () => (text, out) => putString(encodeRow([text]).slice(0, -1), out),
   putRowOf: () => (values, out) => putString(encodeRow(values), out),
 });

@@ -14,11 +14,21 @@ import {
   type FieldType,
   type FieldValues,
 } from '../encoder/kinds.ts';
-import { column, hashFactor, overrun, planAt, rules, slot, token, tokenList } from '../encoder/memory.ts';
+import { column, ruleLayout, slot } from '../encoder/layouts.ts';
+import { overrun, planAt } from '../encoder/memory.ts';
+import { hashFactor, token, tokenList } from '../encoder/token-list.ts';
 import { bytesOfValue, keepsText, type RowForm } from './row-form.ts';
 import { hasRulesByText, routineRules } from './rule-plan.ts';
 
-/** A table for files with the same fields, ready for the routine. */
+/**
+ * A table for files with the same fields, ready for the routine.
+ *
+ * Room for a row is reserved once, before it begins: `rowRoom`, and `perByte` for each byte of its record. The routine then
+ * writes without asking. So a value, with whatever its routine writes on the way, may take its column's `valuesMax`, and
+ * `fieldShare` for each byte of its fields; a last copy may go beyond that by less than `overrun`. Longer values come from
+ * functions of the pipeline only, and `putByText` looks for more room. Proved for every kind of column by
+ * test/unit/format/encoder/routines.test.ts, "stays within the room of its column".
+ */
 export interface RowPlan {
   /** At `planAt`; begins with the slots. */
   readonly bytes: Buffer;
@@ -28,14 +38,12 @@ export interface RowPlan {
   readonly columnsEnd: number;
   /** Places of the fields in the slots. */
   readonly slotPlaces: readonly number[];
-  /** Most bytes of a row, beside `perByte` for each byte of its record. */
   readonly rowRoom: number;
   readonly perByte: number;
-  /** Of each column its share of `rowRoom`; `fieldShare` for each byte of its fields comes on top. */
   readonly valuesMax: readonly number[];
 }
 
-/** Bytes of a value for each byte of its fields. */
+/** UTF-8 has up to three bytes for a UTF-16 unit, which `putByText` counts; an escaped byte has two. */
 export const fieldShare = 3;
 
 /** Bytes in the making, by their addresses. */
@@ -118,7 +126,7 @@ const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefin
   });
 };
 
-/** Most bytes of a value that do not come from its field: lengths and heads of the format. */
+/** Most bytes of a value that a short field makes: its length, and a head or a number of fixed width. */
 const valueHeadMax = 24;
 
 /** How each type of a layout's field is written. */
@@ -157,7 +165,7 @@ const placeRules = (writer: PlanWriter, spec: ColumnSpec): number => {
       writer,
       values.map((text) => [text, undefined]),
     );
-    bytes.writeInt32LE(list, rules.values);
+    bytes.writeInt32LE(list, ruleLayout.values);
   }
   return place(writer, bytes);
 };
@@ -174,7 +182,7 @@ const bytesOf = (
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
   const slots = spec.headers.map(slotAddress);
   const missing = missingValue(spec, form);
-  const isByHost = isForFunctions(spec) || (form.isText && !keepsText(spec));
+  const isByHost = isForFunctions(spec) || (form.isTextFormat && !keepsText(spec));
   setKind(writer, bytes, isByHost ? notFromBytes : typeOf(spec).bytes(spec.options));
   set(column.index, index);
   set(column.hasFunction, Number(hasFunction(spec)));

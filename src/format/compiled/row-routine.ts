@@ -6,12 +6,12 @@ import { trimBlanks } from '../field-reader.ts';
 import { groupBytes } from '../simd/byte-bits.ts';
 import { compile, pageBytes } from '../simd/wasm-module.ts';
 import { putBytes, reserve, type RowBytes } from '../binary/row-bytes.ts';
+import { slot } from '../encoder/layouts.ts';
 import {
   endsAt,
   outAt,
   outEnd,
   planAt,
-  slot,
   startsAt,
   state,
   stopped,
@@ -28,7 +28,7 @@ import { textBetween, textWindow, type TextWindow } from './window-text.ts';
 export interface RowTable {
   readonly plan: RowPlan;
   readonly delimiter: Buffer;
-  readonly isText: boolean;
+  readonly isTextFormat: boolean;
   readonly trim: Dialect['trim'];
   /** Delimiters of a record. */
   readonly between: number;
@@ -86,7 +86,7 @@ setTables(views.bytes);
 /** Where values are written: in the memory, unless one is larger than all of it. */
 const target: RowBytes = { bytes: views.rows, at: 0 };
 
-/** Writes a column's value at `out`; 0 when it is refused, not sure, or larger than the room that there is. */
+/** Writes a column's value at `out`; 0: it is refused, not sure, or larger than the room that is left. */
 const putByText = (
   { plan, encoders }: RowTable,
   index: number,
@@ -100,6 +100,7 @@ const putByText = (
   // Nothing to write again, or an empty text.
   if (target.at === out) return written === 0 ? out : written;
   if (target.bytes !== views.rows) return 0;
+  // A longer value leaves the rest of the row its room: see RowPlan.
   const isExpected = target.at - out <= plan.valuesMax[index]! + fieldShare * text.length;
   return isExpected || target.at + rowMax(plan) <= outEnd ? target.at : 0;
 };
@@ -145,7 +146,7 @@ export const beginRows = (table: RowTable, quote: number): void => {
     setState(state.rowHead, ((table.columns & 0xff) << 8) | (table.columns >> 8));
     setState(state.filter, Number(table.isWanted !== undefined));
     setState(state.delimiter, table.delimiter[0]!);
-    setState(state.isText, Number(table.isText));
+    setState(state.isTextFormat, Number(table.isTextFormat));
     setState(state.delimiterAt, plan.delimiterAt);
     setState(state.delimiterBytes, table.delimiter.length);
   }

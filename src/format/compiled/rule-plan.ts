@@ -4,12 +4,12 @@ import type { ColumnRule, ColumnSpec, RuleOf } from '../../declaration.ts';
 import { writesPlainly } from '../column-types/reading/number-text.ts';
 import { compareOf, decimalOf, isText, wholeKey } from '../column-types/reading/order.ts';
 import { typeOf } from '../column-types/registry.ts';
-import { order, rules as layout } from '../encoder/memory.ts';
+import { order, ruleLayout } from '../encoder/layouts.ts';
 import { encoderOf } from './row-form.ts';
 
 /** Rules as the routine has them. */
 export interface RoutineRules {
-  /** Of `rules` in memory.ts, without the address of its token list. */
+  /** Of `ruleLayout`, without the address of its token list. */
   readonly bytes: Buffer;
   /** Texts for the token list. */
   readonly values: readonly string[] | undefined;
@@ -56,8 +56,8 @@ export const hasRulesByText = (spec: ColumnSpec): boolean =>
   rulesOf(spec, 'oneOf').length > 1 || spec.rules.some((rule) => !isForRoutine(rule, spec));
 
 const setDecimals = (bytes: Buffer, least: string | undefined, most: string | undefined): void => {
-  bytes.writeDoubleLE(Number(least ?? -Infinity), layout.least);
-  bytes.writeDoubleLE(Number(most ?? Infinity), layout.most);
+  bytes.writeDoubleLE(Number(least ?? -Infinity), ruleLayout.least);
+  bytes.writeDoubleLE(Number(most ?? Infinity), ruleLayout.most);
 };
 
 /** A float's bits in the order of the floats: those of negative ones are turned round. */
@@ -82,26 +82,26 @@ const setWritten = (
   const [from, to] = [least, most].map((bound, index) =>
     bound === undefined ? ends[index]! : keyOf(bound),
   ) as [bigint, bigint];
-  bytes.writeBigInt64LE(from + (least === undefined ? 0n : apartOf(spec, from)), layout.least);
-  bytes.writeBigInt64LE(to - (most === undefined ? 0n : apartOf(spec, to)), layout.most);
+  bytes.writeBigInt64LE(from + (least === undefined ? 0n : apartOf(spec, from)), ruleLayout.least);
+  bytes.writeBigInt64LE(to - (most === undefined ? 0n : apartOf(spec, to)), ruleLayout.most);
 };
 
 /** What the routine tests; undefined when that is nothing. */
 export const routineRules = (spec: ColumnSpec): RoutineRules | undefined => {
   if (spec.rules.length === 0 || hasRulesByText(spec)) return undefined;
-  const bytes = Buffer.alloc(layout.bytes);
+  const bytes = Buffer.alloc(ruleLayout.bytes);
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
   const [least, most] = [boundOf(spec, 'min'), boundOf(spec, 'max')];
   const by = typeOf(spec).order;
   if (by !== undefined && (least !== undefined || most !== undefined)) {
-    set(layout.order, order[by]);
+    set(ruleLayout.order, order[by]);
     if (by === 'decimal') setDecimals(bytes, least, most);
     else setWritten(bytes, spec, least, most);
   }
   const lengths = rulesOf(spec, 'length');
-  set(layout.hasLength, Number(lengths.length > 0));
-  set(layout.charactersMin, Math.max(0, ...lengths.map(({ min }) => min)));
-  set(layout.charactersMax, Math.min(longestText, ...lengths.map(({ max }) => max ?? longestText)));
+  set(ruleLayout.hasLength, Number(lengths.length > 0));
+  set(ruleLayout.charactersMin, Math.max(0, ...lengths.map(({ min }) => min)));
+  set(ruleLayout.charactersMax, Math.min(longestText, ...lengths.map(({ max }) => max ?? longestText)));
   return { bytes, values: rulesOf(spec, 'oneOf')[0]?.values };
 };
 

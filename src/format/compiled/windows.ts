@@ -17,7 +17,8 @@ export interface Window {
 /** CRLF. */
 const newlineBytesMax = 2;
 
-const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
+/** The server can store it as text. */
+const isStorable = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
 /** Says of one record after the other whether a byte is in it; -1: in none. */
 const holds = (
@@ -56,11 +57,11 @@ export function* windowsOf(block: RecordBlock, escape: number): Generator<Window
   const { bytes, spans } = block;
   const { faults } = spans;
   const records = spans.starts.length;
-  const isAllText = isText(bytes);
+  const isAllText = isStorable(bytes);
   const isEachFit = isAllText && faults.size === 0 && (escape === -1 || !bytes.includes(escape));
   const hasEscape = holds(block, escape);
   const isFit = (index: number): boolean =>
-    !faults.has(index) && !hasEscape(index) && (isAllText || isText(recordBytes(block, index)));
+    !faults.has(index) && !hasEscape(index) && (isAllText || isStorable(recordBytes(block, index)));
   for (let from = 0; from < records;) {
     let to = windowEnd(spans, from, isEachFit ? undefined : isFit);
     const isForRoutine = to > from;

@@ -3,7 +3,7 @@
 import { i32, i64, sequence, when, type Code, type Local } from '../simd/wasm-code.ts';
 import { functionOf } from '../simd/wasm-module.ts';
 import { offsetOf } from './kinds.ts';
-import { token } from './memory.ts';
+import { token } from './token-list.ts';
 import { notSure, putConstant } from './put-code.ts';
 
 const trues = ['t', 'true', 'y', 'yes', 'on', '1'];
@@ -16,7 +16,7 @@ const lengthMax = 5;
 const packed = (word: string): Code => i64.const(Buffer.from(word.padEnd(8, '\0')).readBigInt64LE());
 
 /** Whether the bytes are one of the words; letters may be capitals. */
-const isOneOf = (words: readonly string[], exact: Local, folded: Local): Code =>
+const isOneOfWords = (words: readonly string[], exact: Local, folded: Local): Code =>
   words
     .map((word) => i64.eq((/\d/.test(word) ? exact : folded).get, packed(word)))
     .reduce((left, right) => i32.or(left, right));
@@ -41,8 +41,8 @@ export const readBoolean = functionOf(
       when(i32.gt(v.length.get, i32.const(lengthMax)), notSure),
       v.exact.set(i64.and(i64.load(v.start.get), mask)),
       v.folded.set(i64.or(v.exact.get, i64.and(mask, i64.const(0x2020202020202020n)))),
-      v.isTrue.set(isOneOf(trues, v.exact, v.folded)),
-      when(i32.isZero(i32.or(v.isTrue.get, isOneOf(falses, v.exact, v.folded))), notSure),
+      v.isTrue.set(isOneOfWords(trues, v.exact, v.folded)),
+      when(i32.isZero(i32.or(v.isTrue.get, isOneOfWords(falses, v.exact, v.folded))), notSure),
       putByte(v.out, v.isTrue.get),
     );
   },

@@ -1,4 +1,8 @@
 // One column of a record, in WebAssembly: its fields, tokens, the usual spellings of its type, and the host for the others.
+//
+// Rows of the text format take the same way: `readValue` writes the binary value first, which checks the field and is what rules
+// compare, and then `putCopyText` writes the field's text over it.
+// Proved by test/unit/format/text-rows.test.ts.
 
 import {
   i32,
@@ -14,7 +18,9 @@ import { functionOf, type Call } from '../simd/wasm-module.ts';
 import { flag, mayBeOneOf, trimBlanks } from './field-code.ts';
 import { copyBytes, increase, notSure, zero } from './put-code.ts';
 import { kindList } from './kinds.ts';
-import { column, glueAt, glueBytes, slot, state, token } from './memory.ts';
+import { column, slot } from './layouts.ts';
+import { glueAt, glueBytes, state } from './memory.ts';
+import { token } from './token-list.ts';
 
 const is = (value: Code, wanted: number): Code => i32.eq(value, i32.const(wanted));
 
@@ -49,7 +55,7 @@ const readValue = (v: Variables, call: Call): Code => {
   );
 };
 
-/** Ends with what is written for the token, when the bytes are one of the list. */
+/** If the bytes are a token of the list, ends with what is written for it. */
 const takeToken = (v: Variables, list: Local, call: Call): Code =>
   when(
     mayBeOneOf(list, v.start, v.end),
@@ -64,7 +70,7 @@ const takeToken = (v: Variables, list: Local, call: Call): Code =>
     ),
   );
 
-/** Ends with the value, unless a function has to see it or it may break a rule. */
+/** Ends with the value, unless a function has to see it or it may break a rule: then the host is asked. */
 const leaveUnlessForHost = (v: Variables, call: Call): Code =>
   sequence(
     v.isForHost.set(i32.load(v.column.get, column.hasFunction)),
@@ -78,11 +84,11 @@ const leaveUnlessForHost = (v: Variables, call: Call): Code =>
     ),
     when(
       i32.isZero(v.isForHost.get),
-      when(flag(state.isText), leaveWith(call('putCopyText', v.start.get, v.end.get, v.out.get))),
+      when(flag(state.isTextFormat), leaveWith(call('putCopyText', v.start.get, v.end.get, v.out.get))),
       leaveWith(v.at.get),
     ),
-    // As text it is not written yet.
-    when(flag(state.isText), v.at.set(zero)),
+    // What is written is binary: the host writes the text.
+    when(flag(state.isTextFormat), v.at.set(zero)),
   );
 
 /** (column, out) -> the address after the value, or 0: the record is refused, or at least this column is not sure. */

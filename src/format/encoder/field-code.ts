@@ -12,7 +12,9 @@ import {
   type Local,
 } from '../simd/wasm-code.ts';
 import { functionOf } from '../simd/wasm-module.ts';
-import { hashFactor, slot, state, token, tokenList } from './memory.ts';
+import { slot } from './layouts.ts';
+import { state } from './memory.ts';
+import { hashFactor, token, tokenList } from './token-list.ts';
 import { increase, zero } from './put-code.ts';
 
 const SPACE = 32;

@@ -1,6 +1,6 @@
 // Kinds of columns that the row routine reads from bytes: what each keeps in memory, and which routine reads it.
 
-import { column } from './memory.ts';
+import { column } from './layouts.ts';
 
 /** A field of a column's layout: a number of 32 or 64 bits, or the address of numbers of 32 bits or of a list of tokens. */
 export type FieldType = 'i32' | 'i64' | 'words' | 'tokens';

@@ -1,4 +1,4 @@
-// Where things stand in the memory of the row routine: text and records in, rows out, and what the table's columns need.
+// Addresses in the memory of the row routine: its state, text and records in, rows out, and the plan of the table.
 
 import { groupBytes } from '../simd/byte-bits.ts';
 
@@ -6,7 +6,7 @@ import { groupBytes } from '../simd/byte-bits.ts';
 export const windowBytes = 64 * 1024;
 const outBytes = 8 * windowBytes;
 
-/** A read or a copy of sixteen bytes may go so far over the end of what is meant. */
+/** Reads and copies of sixteen bytes at once go beyond an end by fewer bytes than this. */
 export const overrun = 16;
 
 /** State of the routine, as addresses of i32. What is above `copied` is kept from call to call. */
@@ -23,7 +23,7 @@ export const state = {
   reason: 20,
   /** 4 x delimiters of a record. */
   between: 24,
-  /** Most bytes of a row, beside `perByte` for each byte of its record. */
+  /** These two as in RowPlan. */
   rowRoom: 28,
   perByte: 32,
   slotsAt: 36,
@@ -44,7 +44,7 @@ export const state = {
   delimiterAt: 76,
   delimiterBytes: 80,
   /** 1: rows are of COPY's text format. */
-  isText: 84,
+  isTextFormat: 84,
 };
 
 /** What the host says of a record. */
@@ -86,88 +86,3 @@ export const fives = { least: -342, most: 308 };
 export const five = { high: 0, low: 8, bytes: 16 };
 /** The table's slots, columns, tokens and constants. */
 export const planAt = fivesAt + five.bytes * (fives.most - fives.least + 1) + 64;
-
-/** A field that is wanted: 4 x its place in the record, and its position in the current one. */
-export const slot = { place: 0, start: 4, end: 8, bytes: 12 };
-
-/** A column, as offsets of i32; what is its kind's own follows: see kinds.ts. */
-export const column = {
-  kind: 0,
-  /** Address of its slot, or of the list of its slots when it is glued. */
-  slots: 4,
-  parts: 8,
-  /** Addresses of token lists. */
-  nulls: 12,
-  tokens: 16,
-  /** Its place among the table's columns. */
-  index: 20,
-  /** 1: functions of the pipeline see its values, also those that the routine reads. */
-  hasFunction: 24,
-  /** Address of its `rules`, or 0. */
-  rules: 28,
-  own: 32,
-};
-
-/** What values must be; `least` and `most` are of i64, of f64 for decimals. */
-export const rules = {
-  order: 0,
-  /** Address of the token list that has the value, or 0. */
-  values: 4,
-  /** 0 or 1. */
-  hasLength: 8,
-  charactersMin: 12,
-  charactersMax: 16,
-  least: 24,
-  most: 32,
-  bytes: 40,
-};
-/** How a value is compared with its bounds: not at all, as it is written, or by its text. */
-export const order = { none: 0, whole: 1, float: 2, decimal: 3 };
-
-/**
- * Tokens in a hash table: a bit for each length that one has (the last bit: 31 and longer), how far a hash is shifted, and its
- * slots, of which at least half are empty. A token is in the slot of its hash, or in the next one that was empty.
- */
-export const tokenList = { lengths: 0, shift: 4, slots: 8, first: 12 };
-/** A token, its last bytes, and what is written for it; `valueBytes` is -1: the record is refused; `length` -1: empty. */
-export const token = { at: 0, length: 4, valueAt: 8, valueBytes: 12, key: 16, bytes: 24 };
-/** Factor of the hash: 2^64 divided by the golden ratio. D. E. Knuth, TAOCP 3, 6.4. */
-export const hashFactor = 0x9e3779b97f4a7c15n;
-
-/** A step of a pattern: one of `reads`, what it needs, and the byte that follows, or 0 when any may. */
-export const patternStep = { reads: 0, needs: 4, next: 8, bytes: 12 };
-/** What a step reads, and in brackets what it needs; `end` comes after the last. */
-export const reads = {
-  end: 0,
-  /** (the byte) */
-  byte: 1,
-  /** Digits (the part whose number they are): one or two, exactly two, exactly four. */
-  oneOrTwo: 2,
-  two: 3,
-  four: 4,
-  /** Year of two digits; month of three letters; AM or PM. */
-  shortYear: 5,
-  monthName: 6,
-  half: 7,
-  /** Digits after the point (how many). */
-  fraction: 8,
-  offset: 9,
-};
-/** What a pattern's parts are written as. */
-export const writes = { date: 0, time: 1, timestamp: 2 };
-/** The parts that a pattern finds, as offsets of i32; 0 when it has none. */
-export const part = {
-  year: 0,
-  month: 4,
-  day: 8,
-  hour: 12,
-  minute: 16,
-  second: 20,
-  /** Microseconds. */
-  fraction: 24,
-  /** 1: AM · 2: PM. */
-  half: 28,
-  /** Seconds east of UTC. */
-  offset: 32,
-  bytes: 40,
-};

@@ -67,11 +67,11 @@ export const turnAround = (value: Local): Code =>
     value.set(i64.rotate(value.get, i64.const(32n))),
   );
 
-/** Eight bytes of a row; changes the variable. */
+/** Eight bytes of a row; turns the variable around. */
 export const putInt64 = (out: Local, offset: number, value: Local): Code =>
   sequence(turnAround(value), i64.store(out.get, offset, value.get));
 
-/** Copies `length` bytes, sixteen at a time: up to fifteen more are written. */
+/** Copies `length` bytes, sixteen at a time, so up to fifteen more: see `overrun`. */
 export const copyBytes = (to: Local, from: Local, length: Local, at: Local): Code =>
   sequence(
     at.set(zero),

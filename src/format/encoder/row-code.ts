@@ -83,7 +83,7 @@ const findFields = (v: Variables, call: Call): Code =>
 const encodeRow = (v: Variables, call: Call): Code =>
   sequence(
     whenElse(
-      flag(state.isText),
+      flag(state.isTextFormat),
       [],
       sequence(i32.storeShort(v.out.get, 0, flag(state.rowHead)), increase(v.out, 2)),
     ),
@@ -92,10 +92,10 @@ const encodeRow = (v: Variables, call: Call): Code =>
       i32.lt(v.column.get, v.columnsEnd.get),
       v.out.set(call('encodeColumn', v.column.get, v.out.get)),
       when(i32.isZero(v.out.get), stop(v, stopped.unsure)),
-      when(flag(state.isText), i32.storeByte(v.out.get, 0, i32.const(TAB)), increase(v.out, 1)),
+      when(flag(state.isTextFormat), i32.storeByte(v.out.get, 0, i32.const(TAB)), increase(v.out, 1)),
       increase(v.column, columnBytes),
     ),
-    when(flag(state.isText), i32.storeByte(i32.sub(v.out.get, i32.const(1)), 0, i32.const(LF))),
+    when(flag(state.isTextFormat), i32.storeByte(i32.sub(v.out.get, i32.const(1)), 0, i32.const(LF))),
     v.mark.set(v.out.get),
     increase(v.copied, 1),
   );

@@ -13,7 +13,8 @@ import {
 } from '../simd/wasm-code.ts';
 import { functionOf, type Call } from '../simd/wasm-module.ts';
 import { isNegative, scaleOf, valueOf } from './numbers/decimal-code.ts';
-import { order, powersAt, rules } from './memory.ts';
+import { order, ruleLayout } from './layouts.ts';
+import { powersAt } from './memory.ts';
 import { increase, notSure, turnAround } from './put-code.ts';
 
 const variables = {
@@ -48,8 +49,8 @@ const compareWritten = (v: Variables): Code => {
       i32.and(i32.eq(v.order.get, i32.const(order.float)), i64.ltSigned(v.value.get, i64.const(0n))),
       v.value.set(i64.xor(v.value.get, i64.shr(i64.const(-1n), i64.add(unused, i64.const(1n))))),
     ),
-    when(i64.ltSigned(v.value.get, i64.load(v.rules.get, rules.least)), notSure),
-    when(i64.gtSigned(v.value.get, i64.load(v.rules.get, rules.most)), notSure),
+    when(i64.ltSigned(v.value.get, i64.load(v.rules.get, ruleLayout.least)), notSure),
+    when(i64.gtSigned(v.value.get, i64.load(v.rules.get, ruleLayout.most)), notSure),
   );
 };
 
@@ -67,17 +68,17 @@ const compareDecimal = (v: Variables, call: Call): Code =>
       ),
     ),
     when(isNegative(v.decimal), v.number.set(f64.negative(v.number.get))),
-    when(f64.lt(v.number.get, f64.load(v.rules.get, rules.least)), notSure),
-    when(f64.gt(v.number.get, f64.load(v.rules.get, rules.most)), notSure),
+    when(f64.lt(v.number.get, f64.load(v.rules.get, ruleLayout.least)), notSure),
+    when(f64.gt(v.number.get, f64.load(v.rules.get, ruleLayout.most)), notSure),
   );
 
 /** A text has no more characters than bytes, and as many when all are ASCII. */
 const compareLength = (v: Variables): Code => {
-  const least = i32.load(v.rules.get, rules.charactersMin);
+  const least = i32.load(v.rules.get, ruleLayout.charactersMin);
   const isAscii = i32.lt(i32.loadByte(v.start.get), i32.const(0x80));
   return sequence(
     v.length.set(i32.sub(v.end.get, v.start.get)),
-    when(i32.gt(v.length.get, i32.load(v.rules.get, rules.charactersMax)), notSure),
+    when(i32.gt(v.length.get, i32.load(v.rules.get, ruleLayout.charactersMax)), notSure),
     when(i32.lt(v.length.get, least), notSure),
     // A character has up to four bytes, so a text of four times as many is long enough, and one of any bytes has a character.
     when(
@@ -91,19 +92,19 @@ const compareLength = (v: Variables): Code => {
 /** (rules, start and end of the text, address of the value) -> 1, or 0: not sure. */
 export const obeysRules = functionOf(4, variables, (v, call) =>
   sequence(
-    v.order.set(i32.load(v.rules.get, rules.order)),
+    v.order.set(i32.load(v.rules.get, ruleLayout.order)),
     when(
       v.order.get,
       whenElse(i32.eq(v.order.get, i32.const(order.decimal)), compareDecimal(v, call), compareWritten(v)),
     ),
     when(
-      i32.load(v.rules.get, rules.values),
+      i32.load(v.rules.get, ruleLayout.values),
       when(
-        i32.isZero(call('findToken', i32.load(v.rules.get, rules.values), v.start.get, v.end.get)),
+        i32.isZero(call('findToken', i32.load(v.rules.get, ruleLayout.values), v.start.get, v.end.get)),
         notSure,
       ),
     ),
-    when(i32.load(v.rules.get, rules.hasLength), compareLength(v)),
+    when(i32.load(v.rules.get, ruleLayout.hasLength), compareLength(v)),
     i32.const(1),
   ),
 );

@@ -1,6 +1,6 @@
 // Patterns such as YYYYMMDDHHmm: compiled once a column into steps that read fixed tokens from the text.
 
-import { part as byteParts, reads } from '../../encoder/memory.ts';
+import { part as byteParts, reads } from '../../encoder/moments/pattern-steps.ts';
 import {
   emptyParts,
   fraction,

@@ -18,7 +18,7 @@ import { functionOf, type Call } from '../../simd/wasm-module.ts';
 import { codeOf, digitAt } from '../byte-code.ts';
 import { offsetOf } from '../kinds.ts';
 import { copyBytes, increase, notSure, putInt32, zero } from '../put-code.ts';
-import { isOneOf } from './part-code.ts';
+import { isOneOfCharacters } from './part-code.ts';
 
 /** So many levels fit into 64 bits; the reader takes more. */
 const depthMax = 63;
@@ -46,7 +46,7 @@ const skipBlanks = (v: Variables): Code =>
     when(
       i32.le(v.byte.get, i32.const(0x20)),
       loopWhile(
-        i32.and(i32.lt(v.at.get, v.end.get), isOneOf(v.byte, ' \n\r\t')),
+        i32.and(i32.lt(v.at.get, v.end.get), isOneOfCharacters(v.byte, ' \n\r\t')),
         increase(v.at, 1),
         v.byte.set(i32.loadByte(v.at.get)),
       ),

@@ -18,7 +18,7 @@ import { increase, notSure, zero } from '../put-code.ts';
 const jsonNumberBytesMax = 1_000;
 const exponentDigitsMax = 3;
 
-export const isOneOf = (byte: Local, characters: string): Code =>
+export const isOneOfCharacters = (byte: Local, characters: string): Code =>
   [...characters]
     .map((character) => i32.eq(byte.get, i32.const(codeOf(character))))
     .reduce((left, right) => i32.or(left, right));
@@ -100,7 +100,7 @@ const skipEscape = (v: Text): Code =>
     whenElse(
       i32.eq(v.byte.get, i32.const(codeOf('u'))),
       sequence(readUnit(v), when(v.isBinary.get, checkUnit(v))),
-      when(i32.isZero(isOneOf(v.byte, '"\\/bfnrt')), notSure),
+      when(i32.isZero(isOneOfCharacters(v.byte, '"\\/bfnrt')), notSure),
     ),
   );
 
@@ -135,7 +135,7 @@ const skipExponent = (v: NumberCode): Code =>
   sequence(
     increase(v.at, 1),
     v.byte.set(i32.loadByte(v.at.get)),
-    v.at.set(i32.add(v.at.get, isOneOf(v.byte, '+-'))),
+    v.at.set(i32.add(v.at.get, isOneOfCharacters(v.byte, '+-'))),
     skipDigits(v),
     when(i32.gt(i32.sub(v.at.get, v.from.get), i32.const(exponentDigitsMax)), notSure),
   );

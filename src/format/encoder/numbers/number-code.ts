@@ -108,7 +108,7 @@ const singles = { least: 1023 - 126, most: 1023 + 126 };
 const infinite = 0x7ff0000000000000n;
 
 /** Writes NaN or infinity: the upper half of their bits, with three bits less of exponent. */
-const putSpecial = (v: { readonly out: Local; readonly low: Local; readonly bits: Local }): Code =>
+const putSpecialReal = (v: { readonly out: Local; readonly low: Local; readonly bits: Local }): Code =>
   sequence(
     v.low.set(i32.wrap(i64.shr(v.bits.get, i64.const(32n)))),
     // The sign and the exponent stay; the highest bit of the mantissa, which only NaN has, moves up.
@@ -137,7 +137,7 @@ export const readReal = functionOf(
     const value = f64.ofBits(v.bits.get);
     return sequence(
       takeDouble(v, call),
-      when(i64.eq(masked(v.bits.get, infinite), i64.const(infinite)), putSpecial(v)),
+      when(i64.eq(masked(v.bits.get, infinite), i64.const(infinite)), putSpecialReal(v)),
       when(
         i32.gt(i32.sub(exponent, i32.const(singles.least)), i32.const(singles.most - singles.least)),
         when(i32.isZero(i64.isZero(i64.shl(v.bits.get, i64.const(1n)))), notSure),

@@ -170,7 +170,7 @@ const dropZeros = (v: Variables): Code =>
   );
 
 /** NaN; a numeric with a precision has no infinity. */
-const putSpecial = (v: Variables, call: Call): Code => {
+const putSpecialNumeric = (v: Variables, call: Call): Code => {
   const found = (kind: number, sign: number): Code =>
     when(i32.eq(v.bits.get, i32.const(kind)), v.left.set(i32.const(sign)));
   return sequence(
@@ -195,7 +195,10 @@ export const readNumeric = functionOf(4, variables, (v, call) =>
   sequence(
     takePlain(v, call),
     // Digits and points come before all letters.
-    when(i32.gt(i32.loadByte(i32.sub(v.end.get, i32.const(1))), i32.const(codeOf('9'))), putSpecial(v, call)),
+    when(
+      i32.gt(i32.loadByte(i32.sub(v.end.get, i32.const(1))), i32.const(codeOf('9'))),
+      putSpecialNumeric(v, call),
+    ),
     takeSign(v.start, v.negative),
     when(i32.gt(i32.sub(v.end.get, v.start.get), i32.const(numberBytesMax)), notSure),
     findPoint(v, call),

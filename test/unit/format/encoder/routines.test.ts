@@ -2,27 +2,27 @@
 
 import { describe, expect, it } from 'vitest';
 import type { ColumnSpec } from '../../../../src/declaration.ts';
-import { noDay } from '../../../../src/format/encoder/day-code.ts';
+import { noDay } from '../../../../src/format/encoder/moments/day-code.ts';
 import { columnBytes, kindList } from '../../../../src/format/encoder/kinds.ts';
+import { column, slot } from '../../../../src/format/encoder/layouts.ts';
 import {
-  column,
   delimitersAt,
   endsAt,
   glueBytes,
   outAt,
+  overrun,
   planAt,
-  slot,
   startsAt,
   state,
   stopped,
   textAt,
-  token,
   wanted,
 } from '../../../../src/format/encoder/memory.ts';
+import { token } from '../../../../src/format/encoder/token-list.ts';
 import { encoderModule } from '../../../../src/format/encoder/routines.ts';
 import { setTables } from '../../../../src/format/encoder/tables.ts';
 import { binaryForm } from '../../../../src/format/compiled/row-form.ts';
-import { createRowPlan, type RowPlan } from '../../../../src/format/compiled/row-plan.ts';
+import { createRowPlan, fieldShare, type RowPlan } from '../../../../src/format/compiled/row-plan.ts';
 import { fieldsOf } from '../../../../src/format/file-fields.ts';
 import { typeOf } from '../../../../src/format/column-types/registry.ts';
 import { compile } from '../../../../src/format/simd/wasm-module.ts';
@@ -613,14 +613,37 @@ describe('a routine that reads a kind writes what the encoder of the type writes
     ...left.map((text) => ({ name, text, isTaken: false })),
   ]);
 
+  const routineOf = (name: keyof typeof reading) =>
+    routines[name.split(' ')[0] as keyof typeof encoderModule.functions];
+
   it.each(values)('$name of "$text": $isTaken', ({ name, text, isTaken }) => {
     const [type, declared] = reading[name];
     const { columnsAt } = putPlan({ v: declared });
-    const routine = name.split(' ')[0] as keyof typeof encoderModule.functions;
-    const end = routines[routine](columnsAt, ...putText(text), outAt);
+    const end = routineOf(name)(columnsAt, ...putText(text), outAt);
     const [{ options }] = tableOf({}, { columns: { v: declared } }).columns as [ColumnSpec];
     const canonical = typeOf({ type }).reader(options)(text);
     expect(written(end)).toBe(isTaken ? encoded(type, canonical as string) : undefined);
+  });
+
+  const long: Readonly<Record<string, readonly string[]>> = {
+    readText: ['€'.repeat(1_000)],
+    'readNumeric of any precision': ['9'.repeat(127), `.${'1'.repeat(126)}`, `1${'0'.repeat(126)}`],
+  };
+  it.each(rows)('%s stays within the room of its column', (name, taken) => {
+    const { columnsAt, valuesMax } = putPlan({ v: reading[name][1] });
+    for (const text of [...taken, ...(long[name] ?? [])]) {
+      const most = outAt + valuesMax[0]! + fieldShare * Buffer.byteLength(text);
+      memory.fill(0xee, outAt, most + 1_000);
+      const end = routineOf(name)(columnsAt, ...putText(text), outAt);
+      expect(end).toBeGreaterThan(outAt);
+      expect(end).toBeLessThanOrEqual(most);
+      expect(memory.subarray(most + overrun, most + 1_000)).toEqual(Buffer.alloc(1_000 - overrun, 0xee));
+    }
+  });
+
+  it('putCopyText stays within the room of its column', () => {
+    const [start, end] = putText('\\'.repeat(100));
+    expect(routines.putCopyText(start, end, outAt) - outAt).toBeLessThanOrEqual(fieldShare * (end - start));
   });
 
   it.each([

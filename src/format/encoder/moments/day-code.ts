@@ -1,9 +1,18 @@
 // Digits and days from bytes to numbers, in WebAssembly: eight characters at once.
 
-import { i32, i64, leaveWith, loopWhile, sequence, when, type Code, type Local } from '../simd/wasm-code.ts';
-import { functionOf } from '../simd/wasm-module.ts';
-import { monthDaysAt } from './memory.ts';
-import { increase, zero } from './put-code.ts';
+import {
+  i32,
+  i64,
+  leaveWith,
+  loopWhile,
+  sequence,
+  when,
+  type Code,
+  type Local,
+} from '../../simd/wasm-code.ts';
+import { functionOf } from '../../simd/wasm-module.ts';
+import { monthDaysAt } from '../memory.ts';
+import { increase, zero } from '../put-code.ts';
 
 const ZERO = 48;
 
@@ -91,7 +100,7 @@ const isPairs = wordOf([isDigit, isDigit, isNone, isDigit, isDigit, isNone, isDi
 const topBits = i64.const(BigInt.asIntN(64, 0x8080808080808080n));
 
 /** Makes a word of three pairs of digits with a separator between them: bytes 0, 3 and 6 become their numbers. */
-export const takePairs = (word: Local, separator: string, otherwise: Code): Code =>
+export const takeThreePairs = (word: Local, separator: string, otherwise: Code): Code =>
   sequence(
     word.set(i64.xor(word.get, i64.const(wordOf([...Buffer.from(`00${separator}00${separator}00`)])))),
     when(
@@ -101,7 +110,7 @@ export const takePairs = (word: Local, separator: string, otherwise: Code): Code
     word.set(i64.add(i64.mul(word.get, i64.const(10n)), i64.shr(word.get, i64.const(8n)))),
   );
 
-export const byteAt = (word: Local, place: number): Code =>
+export const wordByte = (word: Local, place: number): Code =>
   i32.and(i32.wrap(i64.shr(word.get, i64.const(BigInt(8 * place)))), i32.const(0xff));
 
 /** (start) -> days of `YYYY-MM-DD`, or `noDay`. */
@@ -111,12 +120,12 @@ export const scanDay = functionOf(1, { start: 'i32', century: 'i32', word: 'i64'
     v.century.set(call('readTwo', v.start.get)),
     when(i32.eq(v.century.get, i32.const(-1)), none),
     v.word.set(i64.load(v.start.get, 2)),
-    takePairs(v.word, '-', none),
+    takeThreePairs(v.word, '-', none),
     call(
       'countDays',
-      i32.add(i32.mul(v.century.get, i32.const(100)), byteAt(v.word, 0)),
-      byteAt(v.word, 3),
-      byteAt(v.word, 6),
+      i32.add(i32.mul(v.century.get, i32.const(100)), wordByte(v.word, 0)),
+      wordByte(v.word, 3),
+      wordByte(v.word, 6),
     ),
   );
 });

@@ -10,13 +10,14 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../simd/wasm-code.ts';
-import { functionOf, type Call } from '../simd/wasm-module.ts';
+} from '../../simd/wasm-code.ts';
+import { functionOf, type Call } from '../../simd/wasm-module.ts';
 import { secondsEastOf, takenOf } from './clock-code.ts';
 import { isDigit, noDay } from './day-code.ts';
-import { offsetOf } from './kinds.ts';
-import { monthNamesAt, part, partsAt, patternStep, reads, wholePowersAt, writes } from './memory.ts';
-import { increase, notSure, putConstant, putInt32, unless, zero } from './put-code.ts';
+import { offsetOf } from '../kinds.ts';
+import { monthNamesAt, partsAt, wholePowersAt } from '../memory.ts';
+import { part, patternStep, reads, writes } from './pattern-steps.ts';
+import { increase, notSure, putConstant, putInt32, unless, zero } from '../put-code.ts';
 
 const ZERO = 48;
 const variables = {
@@ -59,7 +60,7 @@ const byteOf = (value: Local, place: number): Code =>
   i32.and(i32.shr(value.get, i32.const(8 * place)), i32.const(0xff));
 
 /** Makes pairs of the digits in `value`: bytes 0 and 2 become their numbers. */
-const takePairs = (v: Variables, digits: number): Code => {
+const takeDigitPairs = (v: Variables, digits: number): Code => {
   const each = (byte: number): Code => i32.const((byte * (digits === 2 ? 0x0101 : 0x01010101)) | 0);
   return sequence(
     v.value.set(i32.xor(v.value.get, each(ZERO))),
@@ -72,14 +73,14 @@ const takePairs = (v: Variables, digits: number): Code => {
 const takeTwo = (v: Variables): Code =>
   sequence(
     v.value.set(i32.loadShort(v.start.get)),
-    takePairs(v, 2),
+    takeDigitPairs(v, 2),
     i32.store(v.needs.get, partsAt, byteOf(v.value, 0)),
   );
 
 const takeFour = (v: Variables): Code =>
   sequence(
     v.value.set(i32.load(v.start.get)),
-    takePairs(v, 4),
+    takeDigitPairs(v, 4),
     i32.store(v.needs.get, partsAt, i32.add(i32.mul(byteOf(v.value, 0), i32.const(100)), byteOf(v.value, 2))),
   );
 
@@ -88,7 +89,7 @@ const takeShortYear = (v: Variables): Code => {
   const century = choose(i32.lt(byteOf(v.value, 0), i32.const(69)), i32.const(2000), i32.const(1900));
   return sequence(
     v.value.set(i32.loadShort(v.start.get)),
-    takePairs(v, 2),
+    takeDigitPairs(v, 2),
     setPart(part.year, i32.add(byteOf(v.value, 0), century)),
   );
 };

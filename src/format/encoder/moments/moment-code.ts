@@ -10,12 +10,12 @@ import {
   whenElse,
   type Code,
   type Local,
-} from '../simd/wasm-code.ts';
-import { functionOf, type Call } from '../simd/wasm-module.ts';
+} from '../../simd/wasm-code.ts';
+import { functionOf, type Call } from '../../simd/wasm-module.ts';
 import { microsecondsOf, secondsEastOf, takenOf } from './clock-code.ts';
 import { noDay } from './day-code.ts';
-import { noZone, offsetOf } from './kinds.ts';
-import { notSure, putConstant, putInt32, putInt64, unless, zero } from './put-code.ts';
+import { noZone, offsetOf } from '../kinds.ts';
+import { notSure, putConstant, putInt32, putInt64, unless, zero } from '../put-code.ts';
 
 const BLANK = 32;
 const MINUS = 45;
@@ -107,7 +107,7 @@ export const readTime = functionOf(4, variables, (v, call) =>
 );
 
 /** Sets the offset: what is left of the text, or else the column's. */
-const takeOffset = (v: Variables, call: Call): Code =>
+const takeIsoOffset = (v: Variables, call: Call): Code =>
   sequence(
     v.offset.set(i32.load(v.column.get, offsetOf('timestamp', 'zone'))),
     when(
@@ -137,7 +137,7 @@ export const readTimestamp = functionOf(4, variables, (v, call) => {
     takeDay(v, call),
     takeTime(v, i32.add(v.start.get, i32.const(timeStart)), call),
     v.at.set(i32.add(i32.add(v.start.get, i32.const(timeStart)), takenOf(i32.wrap(v.time.get)))),
-    takeOffset(v, call),
+    takeIsoOffset(v, call),
     call('putMoment', v.out.get, v.days.get, v.offset.get, microsecondsOf(v.time)),
   );
 });

@@ -1,9 +1,18 @@
 // Times of day and offsets from bytes to numbers, in WebAssembly.
 
-import { i32, i64, leaveWith, sequence, when, whenElse, type Code, type Local } from '../simd/wasm-code.ts';
-import { functionOf } from '../simd/wasm-module.ts';
-import { byteAt, isDigit, takePairs, wordOf } from './day-code.ts';
-import { zero } from './put-code.ts';
+import {
+  i32,
+  i64,
+  leaveWith,
+  sequence,
+  when,
+  whenElse,
+  type Code,
+  type Local,
+} from '../../simd/wasm-code.ts';
+import { functionOf } from '../../simd/wasm-module.ts';
+import { wordByte, isDigit, takeThreePairs, wordOf } from './day-code.ts';
+import { zero } from '../put-code.ts';
 
 const PLUS = 43;
 const MINUS = 45;
@@ -15,13 +24,13 @@ const LETTER_Z = 90;
 /** (word) -> seconds since midnight of `HH:mm:ss`, or -1. */
 export const scanClock = functionOf(1, { word: 'i64' }, (v) => {
   const none = leaveWith(i32.const(-1));
-  const seconds = i32.add(i32.mul(byteAt(v.word, 3), i32.const(60)), byteAt(v.word, 6));
+  const seconds = i32.add(i32.mul(wordByte(v.word, 3), i32.const(60)), wordByte(v.word, 6));
   return sequence(
-    takePairs(v.word, ':', none),
-    when(i32.ge(byteAt(v.word, 0), i32.const(24)), none),
-    when(i32.ge(byteAt(v.word, 3), i32.const(60)), none),
-    when(i32.ge(byteAt(v.word, 6), i32.const(60)), none),
-    i32.add(i32.mul(byteAt(v.word, 0), i32.const(3600)), seconds),
+    takeThreePairs(v.word, ':', none),
+    when(i32.ge(wordByte(v.word, 0), i32.const(24)), none),
+    when(i32.ge(wordByte(v.word, 3), i32.const(60)), none),
+    when(i32.ge(wordByte(v.word, 6), i32.const(60)), none),
+    i32.add(i32.mul(wordByte(v.word, 0), i32.const(3600)), seconds),
   );
 });
 
@@ -63,7 +72,7 @@ export const secondsEastOf = (scanned: Local): Code =>
  * Up to six digits after the point as microseconds: those that are missing are 0, and bytes from the first that is none are
  * left.
  */
-const takeFraction = (v: {
+const takeIsoFraction = (v: {
   readonly start: Local;
   readonly end: Local;
   readonly taken: Local;
@@ -92,8 +101,11 @@ const takeFraction = (v: {
     v.word.set(i64.add(i64.mul(v.word.get, i64.const(10n)), i64.shr(v.word.get, i64.const(8n)))),
     v.micros.set(
       i32.add(
-        i32.add(i32.mul(byteAt(v.word, 0), i32.const(10_000)), i32.mul(byteAt(v.word, 2), i32.const(100))),
-        byteAt(v.word, 4),
+        i32.add(
+          i32.mul(wordByte(v.word, 0), i32.const(10_000)),
+          i32.mul(wordByte(v.word, 2), i32.const(100)),
+        ),
+        wordByte(v.word, 4),
       ),
     ),
     v.taken.set(i32.add(i32.const(9), i32.wrap(i64.shr(v.found.get, i64.const(3n))))),
@@ -109,7 +121,7 @@ export const scanTime = functionOf(
       loadUpTo(v.word, v.start.get, v.end),
       v.taken.set(i32.const(8)),
       when(
-        i32.ne(byteAt(v.word, 5), i32.const(COLON)),
+        i32.ne(wordByte(v.word, 5), i32.const(COLON)),
         v.taken.set(i32.const(5)),
         v.word.set(filledUp(v.word.get, 5, ':00')),
       ),
@@ -120,7 +132,7 @@ export const scanTime = functionOf(
           i32.gt(i32.sub(v.end.get, v.start.get), i32.const(8)),
           i32.and(i32.eq(v.taken.get, i32.const(8)), i32.eq(i32.loadByte(v.start.get, 8), i32.const(POINT))),
         ),
-        takeFraction(v),
+        takeIsoFraction(v),
       ),
       i64.or(
         i64.shl(
@@ -153,14 +165,14 @@ export const scanOffset = functionOf(
       loadUpTo(v.word, i32.add(v.start.get, i32.const(1)), v.end),
       v.taken.set(i32.const(9)),
       when(
-        i32.ne(byteAt(v.word, 5), i32.const(COLON)),
+        i32.ne(wordByte(v.word, 5), i32.const(COLON)),
         v.taken.set(i32.const(6)),
         v.word.set(filledUp(v.word.get, 5, ':00')),
       ),
       when(
-        i32.ne(byteAt(v.word, 2), i32.const(COLON)),
+        i32.ne(wordByte(v.word, 2), i32.const(COLON)),
         whenElse(
-          i32.lt(i32.sub(byteAt(v.word, 2), i32.const(ZERO)), i32.const(10)),
+          i32.lt(i32.sub(wordByte(v.word, 2), i32.const(ZERO)), i32.const(10)),
           sequence(
             v.taken.set(i32.const(5)),
             v.word.set(i64.or(withoutColon, i64.const(wordOf([0, 0, COLON, 0, 0, COLON, ZERO, ZERO])))),
