@@ -28,6 +28,7 @@ import { createTableLoad } from '../src/run/load/table-load.ts';
 import type { Splitter } from '../src/format/split/splitter.ts';
 import { csv, definePipeline, sqlFile } from '../src/index.ts';
 import { writeNoaaFiles } from '../test/helpers/noaa-files.ts';
+import { accessWith } from '../test/helpers/source-access.ts';
 import { median } from './measure.ts';
 
 const { values } = parseArgs({
@@ -88,7 +89,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
   };
 };
 
-const access = { declared: { locations: [], anywhere: false, options: {} } };
+const access = accessWith();
 
 const blocksOf = (file: SourceFile, split: Splitter, chunkBytes: number): SegmentBlocks =>
   openSegment({ file, access, byteEnd: file.bytes, start: startOf({ file }), split, chunkBytes });

@@ -46,6 +46,9 @@ export interface SourceSpec {
   /** Parameters may lead to files outside of what the locations name. */
   readonly anywhere: boolean;
   readonly options: SourceOptions;
+  /** How much a compressed file may become: decoded bytes for each stored one, and in all. */
+  readonly maxRatio: number;
+  readonly maxBytes: number;
 }
 
 /** How records are written in the bytes of those files, once they are decoded. */

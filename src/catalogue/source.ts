@@ -71,6 +71,12 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SOURCE_EXPANDS: {
+    message: 'table {table}: {file} becomes more than {what} when it is decompressed',
+    hint: 'Such a file is made to fill a disk. If this one is right, allow it: csv(…, { {option}: … }).',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SOURCE_EMPTY: {
     message: 'table {table}: {file} is empty: it has neither a header nor a record',
     hint: 'An empty file is nearly always a broken transfer. Fetch the file again, or exclude it from the glob.',

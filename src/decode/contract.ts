@@ -16,6 +16,8 @@ export interface Decoding {
   readonly name: string;
   /** Whether a file that begins with these bytes is encoded so. */
   readonly matches: (head: Buffer) => boolean;
+  /** Of files that no first bytes tell: with it their names end, in lower case. */
+  readonly extension?: string;
   /** The decoded bytes, in memory of their own. Reading stops when nobody asks any more. Errors: CorruptBytes. */
   readonly decode: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
 }

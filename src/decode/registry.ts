@@ -1,14 +1,25 @@
 // The decodings that there are. Adding one is a file beside this one and a line here.
 
+import { brotli } from './brotli.ts';
 import type { Decoding } from './contract.ts';
 import { gzip } from './gzip.ts';
+import { zstd } from './zstd.ts';
 
-export const decodings: readonly Decoding[] = [gzip];
+export const decodings: readonly Decoding[] = [gzip, zstd, brotli];
 
 /** The decoding with this name in the ledger. */
 export const decodingNamed = (name: string): Decoding =>
   decodings.find((decoding) => decoding.name === name)!;
 
-/** How a file is encoded that begins with these bytes; undefined: it is not. */
+/** How bytes are encoded that begin with these; undefined: their beginning does not tell. */
 export const decodingOf = (head: Buffer): Decoding | undefined =>
   decodings.find(({ matches }) => matches(head));
+
+/** How a file is encoded: its first bytes go before its name. An empty file is encoded in nothing. */
+export const decodingOfFile = (head: Buffer, name: string): Decoding | undefined => {
+  if (head.length === 0) return undefined;
+  const path = name.toLowerCase();
+  return (
+    decodingOf(head) ?? decodings.find(({ extension }) => extension !== undefined && path.endsWith(extension))
+  );
+};

@@ -21,7 +21,6 @@ const encoded = (name: string, begins: string): Kind => ({
 
 /** None of them can begin a CSV file in UTF-8. A mark of UTF-32 begins like one of UTF-16, so it goes first. */
 const kinds: readonly Kind[] = [
-  compressed('zstd', '\x28\xb5\x2f\xfd', '`unzstd`'),
   compressed('xz', '\xfd7zXZ\x00', '`unxz`'),
   compressed('bzip2', 'BZh91AY&SY', '`bunzip2`'),
   compressed('zip', 'PK\x03\x04', '`unzip`; a spreadsheet (.xlsx) has to be saved as CSV'),

@@ -1,5 +1,6 @@
 // The bytes of a file as the ledger counts them: from where they are stored, through its decoding.
 
+import { exceededBound } from '../decode/bounds.ts';
 import { CorruptBytes } from '../decode/contract.ts';
 import { decodingNamed } from '../decode/registry.ts';
 import { EtlError } from '../errors.ts';
@@ -36,6 +37,13 @@ async function* metered(
   }
 }
 
+/** Throws ETL_SOURCE_EXPANDS when a file becomes more than it may. */
+const refuseExpansion = (file: InputFile, { declared }: Access, { stored, decoded: bytes }: Meter): void => {
+  const exceeded = exceededBound(stored, bytes, declared);
+  if (exceeded !== undefined)
+    throw new EtlError('ETL_SOURCE_EXPANDS', { table: file.table, file: file.name, ...exceeded });
+};
+
 async function* decoded(
   file: InputFile,
   access: Access,
@@ -49,6 +57,7 @@ async function* decoded(
     for await (const block of decodingNamed(name).decode(stored)) {
       const from = meter.decoded;
       meter.decoded += block.length;
+      refuseExpansion(file, access, meter);
       if (meter.decoded > start) yield block.subarray(Math.max(0, start - from), end - from);
       if (meter.decoded >= end) return;
     }
@@ -61,7 +70,7 @@ async function* decoded(
 
 /**
  * The decoded bytes [start, end) of a file, in blocks of about `blockBytes`. What comes before `start` in a file that is
- * encoded is decoded and left out. Errors: ETL_SOURCE_CORRUPT, those of its source.
+ * encoded is decoded and left out. Errors: ETL_SOURCE_CORRUPT, ETL_SOURCE_EXPANDS, those of its source.
  */
 export const openInput = (
   file: InputFile,

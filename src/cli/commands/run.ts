@@ -211,7 +211,7 @@ export const runCommand: CliCommand = {
       .addOption(
         flag(
           '--chunk-bytes <n>',
-          'source bytes per transaction; default: 33554432; at most 8 MiB in gzip files',
+          'source bytes per transaction; default: 33554432; at most 8 MiB in compressed files',
         ),
       )
       .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))

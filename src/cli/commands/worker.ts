@@ -94,7 +94,7 @@ export const workerCommand: CliCommand = {
       .addOption(
         flag(
           '--chunk-bytes <n>',
-          'source bytes per transaction; default: 33554432; at most 8 MiB in gzip files',
+          'source bytes per transaction; default: 33554432; at most 8 MiB in compressed files',
         ),
       )
       .addOption(

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { Dialect, FormatSpec, SourceSpec } from '../../declaration.ts';
+import { maxBytesDefault, maxRatioDefault } from '../../decode/bounds.ts';
 import { trimBlanks } from '../../format/field-reader.ts';
 import type { OptionRule } from '../../source/contract.ts';
 import type { HttpOptions } from '../../source/http-options.ts';
@@ -16,6 +17,10 @@ export interface CsvOptions extends Partial<Dialect>, HttpOptions {
   readonly encoding?: 'utf-8';
   /** Parameters may lead to files outside of the working directory, or of the directory that a path names before them. */
   readonly anywhere?: boolean;
+  /** How often a compressed file may be larger than it is stored. */
+  readonly maxRatio?: number;
+  /** How many bytes a compressed file may become. */
+  readonly maxBytes?: number;
 }
 
 /** A source as it was written; definePipeline checks it, so that problems name their table. */
@@ -30,7 +35,7 @@ export interface CsvSource {
  *
  * @param paths path or glob, or several, relative to the working directory.
  * @param options delimiter ',' · quote '"' · escape = quote · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] ·
- *   trim false · skipLines 0 · comment null · ragged 'reject' · anywhere false.
+ *   trim false · skipLines 0 · comment null · ragged 'reject' · anywhere false · maxRatio 1000 · maxBytes 1 TiB.
  */
 export const csv = (paths: string | readonly string[], options: CsvOptions = {}): CsvSource =>
   freezeDeep({ kind: 'csv', paths, options });
@@ -76,6 +81,8 @@ const dialectShape = {
   skipLines: z.int(mustBe('a number of lines')).min(0, mustBe('a number of lines')).optional(),
   comment: delimiter.nullable().optional(),
   anywhere: z.boolean(mustBe('true or false')).optional(),
+  maxRatio: z.number(mustBe('a number')).min(1, mustBe('at least 1')).optional(),
+  maxBytes: z.int(mustBe('a number of bytes')).min(1, mustBe('a number of bytes')).optional(),
   ragged: z.enum(ragged, mustBeOneOf(ragged)).optional(),
   encoding: z
     .literal('utf-8', {
@@ -122,7 +129,13 @@ export const csvSpec = (source: CsvSource, where: string, problems: Problems): C
   for (const what of dialectProblems(dialect)) problems.push(`${place}: ${what}`);
   const options = Object.fromEntries(Object.entries(all).filter(([name]) => Object.hasOwn(taken, name)));
   return {
-    source: { locations, anywhere: all.anywhere ?? false, options },
+    source: {
+      locations,
+      anywhere: all.anywhere ?? false,
+      options,
+      maxRatio: all.maxRatio ?? maxRatioDefault,
+      maxBytes: all.maxBytes ?? maxBytesDefault,
+    },
     format: { kind: 'csv', dialect },
   };
 };

@@ -5,7 +5,7 @@ import { EtlError, messageOf } from '../../errors.ts';
 import { identifierBytesMax } from '../../limits.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { StagingColumn } from '../../copy/staging.ts';
-import { decodingOf } from '../../decode/registry.ts';
+import { decodingOf, decodingOfFile } from '../../decode/registry.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { fieldsOf } from '../../format/file-fields.ts';
 import { readHeader, type HeaderFile } from '../../format/header.ts';
@@ -51,7 +51,7 @@ const planFile = async (
   const listed = { table: table.name, name, location };
   try {
     const { head, ...state } = await source.look(listed, access);
-    const decoding = decodingOf(head)?.name ?? null;
+    const decoding = decodingOfFile(head, name)?.name ?? null;
     const file = { ...listed, ...state, source: source.name, member: null, decoding };
     const found = await withBytes(file, access, async (read) => {
       refuseContent(await read(0, headBytes), named);

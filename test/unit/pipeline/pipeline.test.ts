@@ -39,7 +39,7 @@ describe('defaults', () => {
     expect(sourceTable({})).toEqual({
       kind: 'source',
       name: 't',
-      source: { locations: ['a.csv'], anywhere: false, options: {} },
+      source: { locations: ['a.csv'], anywhere: false, options: {}, maxRatio: 1000, maxBytes: 2 ** 40 },
       format: {
         kind: 'csv',
         dialect: {

@@ -7,6 +7,7 @@ import { isSeekable, openInput, withBytes, type InputFile } from '../../../src/r
 import { failureOf } from '../../helpers/failure.ts';
 import { useFiles } from '../../helpers/files.ts';
 import { accessWith } from '../../helpers/source-access.ts';
+import { zstdStored } from '../../helpers/zstd.ts';
 
 const files = useFiles();
 const content = Buffer.from(Array.from({ length: 60_000 }, (_, line) => `${line},${line % 7}\n`).join(''));
@@ -43,6 +44,11 @@ const openFiles = (): number =>
 describe.each([
   { name: 'a file as it is', file: plain, seekable: true },
   { name: 'a file that is decoded', file: zipped, seekable: false },
+  {
+    name: 'a file in zstd',
+    file: fileOf('zipped.csv.zst', zstdStored(content), 'zstd'),
+    seekable: false,
+  },
 ])('$name', ({ file, seekable }) => {
   it('says whether it can be opened anywhere', () => expect(isSeekable(file)).toBe(seekable));
 
@@ -86,6 +92,31 @@ it('what comes before the beginning is not decoded for a reader that has left', 
   const left = AbortSignal.abort(new Error('left'));
   const reading = read(openInput(zipped, accessWith({}, left), content.length - 1));
   await expect(reading).rejects.toThrow('left');
+  expect(openFiles()).toBe(0);
+});
+
+it.each([
+  {
+    name: 'a gzip of zeros',
+    bytes: gzipSync(Buffer.alloc(70_000_000)),
+    declared: {},
+    message: 'becomes more than 1000 times its size',
+    hint: '{ maxRatio: … }',
+  },
+  {
+    name: 'a file of more bytes than it may have',
+    bytes: gzipSync(content),
+    declared: { maxBytes: content.length - 1 },
+    message: `becomes more than ${content.length - 1} bytes`,
+    hint: '{ maxBytes: … }',
+  },
+])('$name is refused while it is decoded, and left', async ({ bytes, declared, message, hint }) => {
+  const bomb = fileOf('bomb.csv.gz', bytes, 'gzip');
+  const bounded = { declared: { ...access.declared, ...declared } };
+  const error = await failureOf(read(openInput(bomb, bounded, 0)));
+  expect(error).toMatchObject({ code: 'ETL_SOURCE_EXPANDS', details: { table: 't', file: 'bomb.csv.gz' } });
+  expect(error.message).toContain(message);
+  expect(error).toHaveProperty('hint', expect.stringContaining(hint));
   expect(openFiles()).toBe(0);
 });
 
