@@ -15,7 +15,7 @@ import {
   type FieldValues,
 } from '../encoder/kinds.ts';
 import { column, ruleLayout, slot } from '../encoder/layouts.ts';
-import { overrun, planAt } from '../encoder/memory.ts';
+import { numberBytesMax, overrun, planAt } from '../encoder/memory.ts';
 import { hashFactor, token, tokenList } from '../encoder/token-list.ts';
 import { bytesOfValue, keepsText, type RowForm } from './row-form.ts';
 import { hasRulesByText, routineRules } from './rule-plan.ts';
@@ -128,6 +128,8 @@ const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefin
 
 /** Most bytes of a value that a short field makes: its length, and a head or a number of fixed width. */
 const valueHeadMax = 24;
+/** An exponent makes a short numeric as long as any, before zeros are dropped: four digits are two bytes. */
+const numericMax = valueHeadMax + numberBytesMax / 2;
 
 /** How each type of a layout's field is written. */
 const setField: {
@@ -183,7 +185,8 @@ const bytesOf = (
   const slots = spec.headers.map(slotAddress);
   const missing = missingValue(spec, form);
   const isByHost = isForFunctions(spec) || (form.isTextFormat && !keepsText(spec));
-  setKind(writer, bytes, isByHost ? notFromBytes : typeOf(spec).bytes(spec.options));
+  const kind = isByHost ? notFromBytes : typeOf(spec).bytes(spec.options);
+  setKind(writer, bytes, kind);
   set(column.index, index);
   set(column.hasFunction, Number(hasFunction(spec)));
   set(column.rules, placeRules(writer, spec));
@@ -194,7 +197,7 @@ const bytesOf = (
   set(column.nulls, placeTokens(writer, nulls));
   set(column.tokens, placeTokens(writer, tokens));
   const lengths = [missing, ...tokens.map(([, value]) => value)].map((value) => value?.length ?? 0);
-  return { bytes, valueMax: Math.max(valueHeadMax, ...lengths) };
+  return { bytes, valueMax: Math.max(kind.kind === 'numeric' ? numericMax : valueHeadMax, ...lengths) };
 };
 
 /** Makes the plan of a table without an obstacle. */

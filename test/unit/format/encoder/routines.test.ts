@@ -627,7 +627,14 @@ describe('a routine that reads a kind writes what the encoder of the type writes
 
   const long: Readonly<Record<string, readonly string[]>> = {
     readText: ['€'.repeat(1_000)],
-    'readNumeric of any precision': ['9'.repeat(127), `.${'1'.repeat(126)}`, `1${'0'.repeat(126)}`],
+    'readNumeric of any precision': [
+      '9'.repeat(127),
+      `.${'1'.repeat(126)}`,
+      `1${'0'.repeat(126)}`,
+      '9e99',
+      '9e-99',
+      '0e-99',
+    ],
   };
   it.each(rows)('%s stays within the room of its column', (name, taken) => {
     const { columnsAt, valuesMax } = putPlan({ v: reading[name][1] });
