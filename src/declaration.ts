@@ -43,6 +43,8 @@ export type SourceOptions = Readonly<Record<string, unknown>>;
 export interface SourceSpec {
   /** Paths and globs, relative to the working directory, and whatever else the sources of src/source/registry.ts match. */
   readonly locations: readonly string[];
+  /** By location: fields that all records of its files have, beside those of the files. */
+  readonly constants: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Parameters may lead to files outside of what the locations name. */
   readonly anywhere: boolean;
   readonly options: SourceOptions;
@@ -83,8 +85,11 @@ export interface ColumnSchema {
   ): { success: true; data: unknown } | { success: false; error: { issues: readonly { message: string }[] } };
 }
 
-/** A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. */
-export type FieldRef = string | number | { readonly from: readonly string[] };
+/**
+ * A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. Or a part
+ * of the file's path, which holds for all its records.
+ */
+export type FieldRef = string | number | { readonly from: readonly string[] } | { readonly path: RegExp };
 
 export interface ColumnSpec {
   readonly name: string;
@@ -182,6 +187,10 @@ export interface SourceTableSpec extends TableCommon {
   readonly staging: 'typed' | 'text' | 'none';
   readonly columns: readonly ColumnSpec[];
   readonly filter: readonly FilterSpec[];
+  /** A file without the field of a column: an error, or all its values are missing. */
+  readonly missing: 'error' | 'null';
+  /** A file with a field that no column and no filter names. */
+  readonly extra: 'ignore' | 'error';
   readonly rejectLimit: RejectLimit;
   readonly transform: SqlFile | undefined;
 }

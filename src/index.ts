@@ -1,7 +1,7 @@
 // The library: what a service, a pipeline file or a test imports from 'sluice'.
 
 export { definePipeline, type Pipeline, type Row } from './pipeline/declare/define-pipeline.ts';
-export { column } from './pipeline/declare/column.ts';
+export { column, path } from './pipeline/declare/column.ts';
 export { csv } from './pipeline/declare/csv.ts';
 export { env } from './pipeline/declare/env.ts';
 export { index } from './pipeline/declare/index-definition.ts';

@@ -12,6 +12,15 @@ export interface Position {
   readonly record: number;
 }
 
+/** What the header of a file has otherwise than its table names, each as people see it. */
+export interface HeaderDifferences {
+  /** Named by the table, not there. */
+  readonly missing: readonly string[];
+  /** There, not named. */
+  readonly extra: readonly string[];
+  readonly renamed: readonly { readonly wanted: string; readonly found: string }[];
+}
+
 /** One file that a run reads, as it was when the run was planned. */
 export interface SourceFile {
   readonly id: number;
@@ -34,6 +43,10 @@ export interface SourceFile {
   readonly decoding: string | null;
   /** Field names of the file, in file order. */
   readonly header: readonly string[];
+  /** Fields that all its records have beside their own, by name. */
+  readonly constants: Readonly<Record<string, string>>;
+  /** null: its header has exactly what its table names. */
+  readonly differs: HeaderDifferences | null;
   /** First byte and line after BOM, skipped lines and header. */
   readonly dataByte: number;
   readonly dataLine: number;

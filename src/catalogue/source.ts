@@ -102,8 +102,34 @@ export const sourceErrors = {
     exit: failed,
   },
   ETL_HEADER_AMBIGUOUS: {
-    message: 'table {table}: {file}:{line}: fields {first} ({one}) and {second} ({other}) are both {wanted}',
+    message: 'table {table}: {file}:{line}: {one} and {other} are both {wanted}',
     hint: '{hint}',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_HEADER_EXTRA: {
+    message:
+      "table {table}: {file}:{line}: the header has {headers}, which no column names, and extra is 'error'",
+    hint: "Declare columns for them, or leave them out on purpose: extra: 'ignore'.",
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_PATH_PART: {
+    message: 'table {table}: {file}: the path has no part that {part} matches',
+    hint: 'Change the pattern, or exclude the file: the pattern sees the path as it is written here.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_FILE_VALUE: {
+    message:
+      'table {table}: {file}: column {column} has one value in the whole file, and it is refused: {problem}',
+    hint: 'Change the constant or the pattern of the path, or the type of the column.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_FILE_CONSTANTS: {
+    message: 'table {table}: {file} is found by {first} and by {second}, which have different constants',
+    hint: 'Write paths that share no file, or exclude it from one of them.',
     retry: 'never',
     exit: failed,
   },

@@ -4,24 +4,13 @@ import type { ColumnSpec, Dialect } from '../declaration.ts';
 import { onOneLine } from '../wording.ts';
 import { canonicalReader, typeOf } from './column-types/registry.ts';
 import { quoted } from './column-types/reading/refusal.ts';
+import { trimBlanks } from './blanks.ts';
 import type { FileFields } from './file-fields.ts';
 import { isRefusal, type Reader, type Refusal } from './column-types/contract.ts';
 import { ruleTests } from './column-rules.ts';
 
 /** Text for COPY, null, or why the record is rejected. */
 export type FieldReader = (fields: readonly string[]) => string | null | Refusal;
-
-const SPACE = 32;
-const TAB = 9;
-
-/** Removes blanks and tabs; other white space is data. */
-export const trimBlanks = (text: string): string => {
-  let start = 0;
-  let end = text.length;
-  while (start < end && (text.charCodeAt(start) === SPACE || text.charCodeAt(start) === TAB)) start += 1;
-  while (end > start && (text.charCodeAt(end - 1) === SPACE || text.charCodeAt(end - 1) === TAB)) end -= 1;
-  return end - start === text.length ? text : text.slice(start, end);
-};
 
 /** Makes the test whether a text is one of a few: with one, which is usual, no set has to hash every text. */
 export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) => {
@@ -36,16 +25,18 @@ const sourceText = (
   indexes: readonly number[],
   trim: boolean,
   isNull: (text: string) => boolean,
+  textAt: FileFields['textAt'],
 ): ((fields: readonly string[]) => string | null) => {
-  const one =
-    (index: number) =>
-    (fields: readonly string[]): string | null => {
-      const field = fields[index];
-      // Only a record that is padded (ragged: 'pad') is short here.
+  const one = (index: number) => {
+    const ofFile = textAt(index);
+    return (fields: readonly string[]): string | null => {
+      const field = ofFile ?? fields[index];
+      // The file lacks the field, or the record is padded (ragged: 'pad').
       if (field === undefined) return null;
       const text = trim ? trimBlanks(field) : field;
       return isNull(text) ? null : text;
     };
+  };
   if (indexes.length === 1) return one(indexes[0]!);
   const parts = indexes.map(one);
   return (fields) => {
@@ -125,7 +116,8 @@ const missingValue = (column: ColumnSpec): string | null | Refusal =>
 /** Makes the reader of a column for files with these fields: trim, null tokens, and the reader of its texts. */
 export const createFieldReader = (column: ColumnSpec, fields: FileFields, dialect: Dialect): FieldReader => {
   const indexes = column.headers.map(fields.placeOf);
-  const text = sourceText(indexes, dialect.trim === true, isOneOf([...dialect.nulls, ...column.nulls]));
+  const isNull = isOneOf([...dialect.nulls, ...column.nulls]);
+  const text = sourceText(indexes, dialect.trim === true, isNull, fields.textAt);
   const read = createTextReader(column);
   const missing = missingValue(column);
   return (record) => {

@@ -1,20 +1,24 @@
-// Which field of a file a column means: by its header, exactly or nearly, by its position, or by one of several headers.
+// Which field of a file a column means: by its header, exactly or nearly, by its position, or by one of several headers; and the
+// texts that hold for a whole file: constants, and parts of its path.
 
 import type { Dialect, FieldRef } from '../declaration.ts';
 import type { SourceFile } from '../model.ts';
 import { inQuotes } from '../wording.ts';
+import { trimBlanks } from './blanks.ts';
 
 /** The file whose records are decoded, as far as decoders know it. */
-export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd'>;
+export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd' | 'constants'>;
 
-/** The fields of one file. */
+/** The fields of one file. Places count from 0; those after the last field of a record are texts of the file. */
 export interface FileFields {
-  /** Their names, in file order. */
+  /** Names of the fields of a record, in file order. */
   readonly header: readonly string[];
-  /** Places from 0 of the fields that may be meant: none when the file has no such field, several when it is not clear which. */
+  /** Places that may be meant: none when there is no such field, several when it is not clear which. */
   readonly placesOf: (ref: FieldRef) => readonly number[];
-  /** The place from 0; -1: the file has no such field. */
+  /** The place; -1: the file has no such field. */
   readonly placeOf: (ref: FieldRef) => number;
+  /** The text that holds for the whole file; undefined for a field of its records, or none. */
+  readonly textAt: (place: number) => string | undefined;
 }
 
 /** Without case, blanks, underscores and accents; a name of nothing else stays what it is. */
@@ -28,39 +32,77 @@ const relaxed = (name: string): string =>
 /** `rate#2`: the second field of that name. */
 const numbered = /^(.+)#([1-9]\d*)$/s;
 
-/** Finds the fields of a file with this header. */
-export const fieldsOf = (header: readonly string[], { match }: Pick<Dialect, 'match'>): FileFields => {
-  const keyOf = match === 'relaxed' ? relaxed : (name: string): string => name;
+/** The part of a path that a pattern finds: its group, or all of it. */
+const partOf = (path: string, pattern: RegExp): string | undefined => {
+  const found = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).exec(path);
+  return found === null ? undefined : (found[1] ?? found[0]);
+};
+
+/** Places by name, as names are compared. */
+const placesByName = (names: readonly string[], keyOf: (name: string) => string) => {
   const places = new Map<string, number[]>();
-  for (const [place, name] of header.entries()) {
-    const key = keyOf(name);
-    const same = places.get(key);
-    if (same === undefined) places.set(key, [place]);
+  for (const [place, name] of names.entries()) {
+    const same = places.get(keyOf(name));
+    if (same === undefined) places.set(keyOf(name), [place]);
     else same.push(place);
   }
-  const named = (name: string): readonly number[] => {
+  return (name: string): readonly number[] => {
     const found = places.get(keyOf(name));
     if (found !== undefined) return found;
     const [, base, count] = numbered.exec(name) ?? [];
     const same = base === undefined ? undefined : places.get(keyOf(base));
     return same?.slice(Number(count) - 1, Number(count)) ?? [];
   };
+};
+
+/** Finds the fields of a file. */
+export const fieldsOf = (
+  { header, name: path, constants }: Omit<DecodedFile, 'lineEnd'>,
+  { match, trim }: Pick<Dialect, 'match' | 'trim'>,
+): FileFields => {
+  const named = placesByName(
+    [...header, ...Object.keys(constants)],
+    match === 'relaxed' ? relaxed : (name) => name,
+  );
+  const texts = Object.values(constants);
+  const parts = new Map<string, readonly number[]>();
+  const partPlaces = (pattern: RegExp): readonly number[] => {
+    const known = parts.get(String(pattern));
+    if (known !== undefined) return known;
+    const part = partOf(path, pattern);
+    const places = part === undefined ? [] : [header.length + texts.push(part) - 1];
+    parts.set(String(pattern), places);
+    return places;
+  };
   const placesOf = (ref: FieldRef): readonly number[] => {
     if (typeof ref === 'string') return named(ref);
     if (typeof ref === 'number') return ref > header.length ? [] : [ref - 1];
-    return [...new Set(ref.from.flatMap(named))];
+    return 'path' in ref ? partPlaces(ref.path) : [...new Set(ref.from.flatMap(named))];
   };
-  return { header, placesOf, placeOf: (ref) => placesOf(ref)[0] ?? -1 };
+  return {
+    header,
+    placesOf,
+    placeOf: (ref) => placesOf(ref)[0] ?? -1,
+    textAt: (place) => {
+      const text = texts[place - header.length];
+      return text === undefined || trim === false ? text : trimBlanks(text);
+    },
+  };
 };
 
-/** The field as a message names it: `"price"`, `field 3`, `"Start Time" or "started_at"`. */
+/** The field as a message names it: `"price"`, `field 3`, `"Start Time" or "started_at"`, `path(/\d+/)`. */
 export const refText = (ref: FieldRef): string => {
   if (typeof ref === 'number') return `field ${ref}`;
-  return (typeof ref === 'string' ? [ref] : ref.from).map(inQuotes).join(' or ');
+  if (typeof ref === 'string') return inQuotes(ref);
+  return 'path' in ref ? mainName(ref) : ref.from.map(inQuotes).join(' or ');
 };
 
 /** The name or position by which functions see the field. */
-export const mainName = (ref: FieldRef): string => (typeof ref === 'object' ? ref.from[0]! : String(ref));
+export const mainName = (ref: FieldRef): string => {
+  if (typeof ref !== 'object') return String(ref);
+  return 'path' in ref ? `path(${String(ref.path)})` : ref.from[0]!;
+};
 
 /** What tells one field of a declaration from another. */
-export const refKey = (ref: FieldRef): string => JSON.stringify(ref);
+export const refKey = (ref: FieldRef): string =>
+  typeof ref === 'object' && 'path' in ref ? mainName(ref) : JSON.stringify(ref);

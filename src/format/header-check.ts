@@ -1,9 +1,12 @@
 // Compares the header of a file with what a table's columns and filters name.
 
-import type { ColumnSpec, Dialect, FieldRef, FilterSpec } from '../declaration.ts';
-import { EtlError } from '../errors.ts';
+import type { ColumnSpec, Dialect, FieldRef, FilterSpec, SourceTableSpec } from '../declaration.ts';
+import { EtlError, messageOf } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { firstOf, inQuotes, onOneLine, plural } from '../wording.ts';
+import { isRefusal } from './column-types/contract.ts';
+import { createFieldReader, type FieldReader } from './field-reader.ts';
+import { extraPlaces, fieldText } from './file-differences.ts';
 import { mainName, refKey, refText, type FileFields } from './file-fields.ts';
 import type { HeaderFile } from './header.ts';
 
@@ -47,55 +50,125 @@ const foundHint = (names: readonly string[], missing: FieldRef, skip: number): s
 
 /** The error of a field that two fields of the file may be. */
 const ambiguous = (
-  header: readonly string[],
+  { header, textAt }: FileFields,
   ref: FieldRef,
   [first, second]: readonly number[],
   match: Dialect['match'],
   { skip, ...at }: HeaderPlace,
 ): EtlError => {
-  const [one, other] = [header[first!]!, header[second!]!];
-  const fields = { first: first! + 1, second: second! + 1 };
-  if (one === other)
-    return new EtlError('ETL_HEADER_DUPLICATE', { ...at, ...fields, header: onOneLine(one), skip });
-  const exactly = `name it exactly: csv(…, { match: 'exact' })`;
+  const [one, other] = [header[first!]!, header[second!]];
+  if (one === other) {
+    const places = { first: first! + 1, second: second! + 1 };
+    return new EtlError('ETL_HEADER_DUPLICATE', { ...at, ...places, header: onOneLine(one), skip });
+  }
   const hint =
-    typeof ref === 'string' && match === 'relaxed'
-      ? `With match: 'relaxed' the two are the same name. Rename one of them in the file, or ${exactly}.`
-      : 'A file must have only one of the names of a column. Declare a column for each, or leave one name out.';
+    typeof ref === 'string' && match === 'relaxed' && other !== undefined
+      ? "With match: 'relaxed' the two are the same name. Rename one of them in the file, or name it exactly: csv(…, { match: 'exact' })."
+      : 'A file must have only one of them. Declare a column for each, or leave one name out.';
   return new EtlError('ETL_HEADER_AMBIGUOUS', {
     ...at,
-    ...fields,
-    one: inQuotes(one),
-    other: inQuotes(other),
+    one: `field ${first! + 1} (${inQuotes(one)})`,
+    other:
+      other === undefined
+        ? `the constant ${inQuotes(textAt(second!)!)}`
+        : `field ${second! + 1} (${inQuotes(other)})`,
     wanted: refText(ref),
     hint,
   });
 };
 
+/** Fields that the file must have. Where a column's values may be missing, its field may be, if the table allows that. */
+const requiredFields = ({ missing, columns, filter }: SourceTableSpec): readonly FieldRef[] =>
+  missing === 'null'
+    ? neededFields(
+        columns.filter((column) => !column.nullable && column.default === undefined),
+        [],
+      )
+    : neededFields(columns, filter);
+
+/** A header of which nothing is known is no header: the delimiter is another one, or the file is. */
+const checkMissing = (table: SourceTableSpec, fields: FileFields, at: HeaderPlace): void => {
+  const needed = neededFields(table.columns, table.filter).filter((ref) => !isOfPath(ref));
+  const { header } = fields;
+  const isKnown = needed.length === 0 || needed.some((ref) => header[fields.placeOf(ref)] !== undefined);
+  const required = isKnown ? requiredFields(table) : needed;
+  const missing = required.filter((ref) => !isOfPath(ref) && fields.placeOf(ref) === -1);
+  if (missing.length === 0) return;
+  const { skip, ...place } = at;
+  throw new EtlError('ETL_HEADER_MISSING', {
+    ...place,
+    part: table.format.dialect.header === false ? 'first record' : 'header',
+    headers: missing.map(refText).join(', '),
+    hint: foundHint(header, missing[0]!, skip),
+  });
+};
+
+const isOfPath = (ref: FieldRef): boolean => typeof ref === 'object' && 'path' in ref;
+
+/** Refuses a field that nobody names, where the table wants none. */
+const checkExtra = (table: SourceTableSpec, fields: FileFields, { file, line }: HeaderPlace): void => {
+  if (table.extra === 'ignore') return;
+  const extra = extraPlaces(fields, neededFields(table.columns, table.filter));
+  if (extra.length === 0) return;
+  const names = extra.map((place) => inQuotes(fieldText(fields.header, place)));
+  const details = { table: table.name, file, line, headers: firstOf(names, 8).join(', ') };
+  throw new EtlError('ETL_HEADER_EXTRA', details);
+};
+
+const valueOf = (read: FieldReader, at: Omit<HeaderPlace, 'skip'>): ReturnType<FieldReader> => {
+  try {
+    return read([]);
+  } catch (cause) {
+    throw new EtlError('ETL_USER_FUNCTION', { ...at, problem: messageOf(cause) }, { cause });
+  }
+};
+
+/** Refuses a value that is made of the path or of constants alone, before anything is loaded. */
+const checkValues = (
+  { name: table, columns, format }: SourceTableSpec,
+  fields: FileFields,
+  { file, line }: HeaderPlace,
+): void => {
+  for (const column of columns) {
+    const places = column.headers.map(fields.placeOf);
+    if (!places.every((place) => fields.textAt(place) !== undefined)) continue;
+    const value = valueOf(createFieldReader(column, fields, format.dialect), { table, file, line });
+    if (value !== null && isRefusal(value))
+      throw new EtlError('ETL_FILE_VALUE', { table, file, column: column.name, problem: value.reason });
+  }
+};
+
+/** Refuses a file whose path has no part that a column is made of. */
+const checkPath = (needed: readonly FieldRef[], fields: FileFields, { table, file }: HeaderPlace): void => {
+  const lost = needed.find((ref) => isOfPath(ref) && fields.placeOf(ref) === -1);
+  if (lost !== undefined) throw new EtlError('ETL_PATH_PART', { table, file, part: refText(lost) });
+};
+
 /**
- * Checks that every needed field is in the file, once.
+ * Checks that a file has what its table names: every field that is needed, once, no other where none is wanted, and values for
+ * the columns that are made of the file alone.
  *
- * Errors: ETL_HEADER_MISSING (all that are missing, with the nearest name found), ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS.
+ * Errors: ETL_HEADER_MISSING (all that are missing, with the nearest name found), ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS,
+ * ETL_HEADER_EXTRA, ETL_PATH_PART, ETL_FILE_VALUE.
  */
-export const checkHeader = (
-  { header, placesOf }: FileFields,
+export const checkHeader = (table: SourceTableSpec, fields: FileFields, at: HeaderPlace): void => {
+  const needed = neededFields(table.columns, table.filter);
+  checkMissing(table, fields, at);
+  checkUnique(needed, fields, table.format.dialect.match, at);
+  checkPath(needed, fields, at);
+  checkExtra(table, fields, at);
+  checkValues(table, fields, at);
+};
+
+/** Checks that it is clear which field is meant. Errors: ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS. */
+export const checkUnique = (
   needed: readonly FieldRef[],
-  { match, header: given }: Pick<Dialect, 'match' | 'header'>,
+  fields: FileFields,
+  match: Dialect['match'],
   at: HeaderPlace,
 ): void => {
-  const missing = needed.filter((ref) => placesOf(ref).length === 0);
-  if (missing.length > 0) {
-    const { skip, ...place } = at;
-    const headers = missing.map(refText).join(', ');
-    throw new EtlError('ETL_HEADER_MISSING', {
-      ...place,
-      part: given === false ? 'first record' : 'header',
-      headers,
-      hint: foundHint(header, missing[0]!, skip),
-    });
-  }
   for (const ref of needed) {
-    const places = placesOf(ref);
-    if (places.length > 1) throw ambiguous(header, ref, places, match, at);
+    const places = fields.placesOf(ref);
+    if (places.length > 1) throw ambiguous(fields, ref, places, match, at);
   }
 };

@@ -2,7 +2,8 @@
 
 import type { Dialect, FieldRef, FilterSpec } from '../declaration.ts';
 import { mainName, type FileFields } from './file-fields.ts';
-import { isOneOf, trimBlanks } from './field-reader.ts';
+import { trimBlanks } from './blanks.ts';
+import { isOneOf } from './field-reader.ts';
 
 /** True when the record is wanted. */
 export type RecordFilter = (fields: readonly string[]) => boolean;
@@ -30,15 +31,16 @@ const everyRecord: RecordFilter = () => true;
 /** Makes one test of all filters of a table; all must hold. Filters see trimmed fields, null tokens as null. */
 export const createRecordFilter = (
   filters: readonly FilterSpec[],
-  { placeOf }: FileFields,
+  { placeOf, textAt }: FileFields,
   dialect: Dialect,
 ): RecordFilter => {
   if (filters.length === 0) return everyRecord;
   const isNull = isOneOf(dialect.nulls);
   const valueOf = (ref: FieldRef): ((fields: readonly string[]) => string | null) => {
     const index = placeOf(ref);
+    const ofFile = textAt(index);
     return (fields) => {
-      const field = fields[index];
+      const field = ofFile ?? fields[index];
       if (field === undefined) return null;
       const text = trimBlanks(field);
       return isNull(text) || (text !== field && isNull(field)) ? null : text;

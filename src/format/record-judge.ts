@@ -121,7 +121,7 @@ export type RecordJudge = (
  * Errors: ETL_USER_FUNCTION when a function of the pipeline throws. Everything wrong with the data is a fault.
  */
 export const createRecordJudge = (table: SourceTableSpec, file: DecodedFile): RecordJudge => {
-  const fields = fieldsOf(file.header, table.format.dialect);
+  const fields = fieldsOf(file, table.format.dialect);
   const parseRecords = createRecordParser(table, fields, file.lineEnd);
   const judge = createJudge(table, fields);
   const judgeRecord = (record: ParsedRecord, block: RecordBlock, index: number): Judgement => {

@@ -9,7 +9,7 @@ import type { LineEnd, SourceTableSpec } from '../declaration.ts';
 import { rejectCodes, type Fault, type RejectCode } from '../model.ts';
 import { csvOptions, csvRewriter, hasQuote, joinRecords } from './csv-options.ts';
 import { fieldName, isCsvFault, readCsv, reasonOf } from './csv-parse.ts';
-import { trimBlanks } from './field-reader.ts';
+import { trimBlanks } from './blanks.ts';
 import type { FileFields } from './file-fields.ts';
 import { grammarOf, type Grammar } from './split/grammar.ts';
 import { isStorable } from './raw-text.ts';

@@ -3,7 +3,7 @@
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
-import type { RunState } from '../model.ts';
+import type { HeaderDifferences, RunState } from '../model.ts';
 
 /** One run, with the totals of its chunks. */
 export interface RunSummary {
@@ -50,6 +50,8 @@ export interface FileSummary {
   readonly table: string;
   readonly file: string;
   readonly location: string;
+  /** What its header has otherwise than its table names; null: nothing. */
+  readonly differs: HeaderDifferences | null;
   readonly bytes: number;
   readonly records: number;
   readonly copied: number;
@@ -72,7 +74,7 @@ const totals = `
 
 const filesWithTotals = (where: string): string => `
   select f.id, f.run_id, f.table_name, f.ordinal, f.name, f.location, f.bytes,
-    coalesce(sum(c.byte_end - c.byte_start), 0) as bytes_read, ${totals}
+    to_jsonb(f) -> 'differs' as differs, coalesce(sum(c.byte_end - c.byte_start), 0) as bytes_read, ${totals}
   from etl.source_file f
   join etl.run u on u.id = f.run_id
   left join etl.chunk c on c.file_id = f.id and c.epoch = u.epoch
@@ -144,9 +146,9 @@ export const selectTables = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Files of a run, in the order in which they count as written. */
+/** Files of a run, in the order in which they count as written. A schema older than 0017 does not say how they differ. */
 export const selectFiles = (runId: number): Query => ({
-  text: `select f.table_name as table, f.name as file, f.location, f.bytes::float8 as bytes,
+  text: `select f.table_name as table, f.name as file, f.location, nullif(f.differs, 'null') as differs, f.bytes::float8 as bytes,
       f.records, f.copied, f.rejected, f.filtered
     from (${filesWithTotals('f.run_id = $1')}) f
     order by f.table_name, f.ordinal`,

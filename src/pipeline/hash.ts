@@ -33,9 +33,10 @@ export const stagedHashes = ({
   Object.fromEntries(
     tables.flatMap((table) => {
       if (table.kind !== 'source') return [];
-      const { name, format, staging, columns, filter } = table;
+      const { name, format, staging, columns, filter, missing } = table;
+      const { constants } = table.source;
       const typesFrom = columns.some(({ type }) => type === 'of') ? [schema, ...searchPath] : [];
-      return [[name, sha256({ params, format, staging, columns, filter, typesFrom })]];
+      return [[name, sha256({ params, format, staging, columns, filter, missing, constants, typesFrom })]];
     }),
   );
 

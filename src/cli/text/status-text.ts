@@ -5,6 +5,7 @@ import type { RunFailure } from '../../model.ts';
 import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../../history/history.ts';
 import { formatBytes, formatDate, formatSeconds } from './amounts.ts';
 import { formatCount, plural } from '../../wording.ts';
+import { differenceLines } from './differences-text.ts';
 import { alignRows, visibleLines, visibleText, type Alignment } from './layout.ts';
 import type { Paint, Style } from './paint.ts';
 
@@ -156,5 +157,6 @@ export const runLines = (
   ...errorLines(run, paint),
   ...(tables.length > 0 ? ['', ...tableLines(tables, paint)] : []),
   ...(files.length > 0 ? ['', ...fileLines(files, paint)] : []),
+  ...differenceLines(files),
   ...rejectLines(run, paint),
 ];

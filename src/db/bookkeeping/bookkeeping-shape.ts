@@ -122,10 +122,12 @@ source_file: FOREIGN KEY {2} REFERENCES etl.run {1} ON DELETE c
 source_file: PRIMARY KEY (id)
 source_file: UNIQUE (run_id, table_name, ordinal)
 source_file: bytes bigint not null
+source_file: constants jsonb not null default '{}'::jsonb
 source_file: data_byte bigint not null
 source_file: data_end bigint
 source_file: data_line bigint not null
 source_file: decoding text
+source_file: differs jsonb
 source_file: fingerprint text not null
 source_file: header text[] not null
 source_file: id bigint not null identity a

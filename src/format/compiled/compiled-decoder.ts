@@ -22,15 +22,16 @@ import { createTextEncoder } from './text-encoder.ts';
 import { windowsOf } from './windows.ts';
 
 /** What the row routine needs of the table, for this file. */
-const createRowTable = (table: SourceTableSpec, { header }: DecodedFile, form: RowForm): RowTable => {
+const createRowTable = (table: SourceTableSpec, file: DecodedFile, form: RowForm): RowTable => {
   const { dialect } = table.format;
-  const ofFile = fieldsOf(header, dialect);
+  const { header } = file;
+  const ofFile = fieldsOf(file, dialect);
   const plan = createRowPlan(table, ofFile, form);
   const keep = createRecordFilter(table.filter, ofFile, dialect);
-  const filtering = neededFields([], table.filter).map((ref) => {
-    const place = ofFile.placeOf(ref);
-    return [plan.slotPlaces.indexOf(place), place] as const;
-  });
+  const filtering = neededFields([], table.filter)
+    .map(ofFile.placeOf)
+    .filter((place) => header[place] !== undefined)
+    .map((place) => [plan.slotPlaces.indexOf(place), place] as const);
   const fields: string[] = header.map(() => '');
   return {
     plan,

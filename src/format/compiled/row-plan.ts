@@ -1,9 +1,9 @@
 // What the row routine needs of a table, as bytes for its memory: slots, columns, tokens, constants.
 
-import type { ColumnSpec, FieldRef, SourceTableSpec } from '../../declaration.ts';
+import type { ColumnSpec, Dialect, FieldRef, SourceTableSpec } from '../../declaration.ts';
 import { isRefusal } from '../column-types/contract.ts';
 import { typeOf } from '../column-types/registry.ts';
-import { withChecks } from '../field-reader.ts';
+import { createFieldReader, withChecks } from '../field-reader.ts';
 import type { FileFields } from '../file-fields.ts';
 import { neededFields } from '../header-check.ts';
 import {
@@ -36,7 +36,7 @@ export interface RowPlan {
   readonly delimiterAt: number;
   readonly columnsAt: number;
   readonly columnsEnd: number;
-  /** Places of the fields in the slots. */
+  /** Places of the fields of a record that are in the slots. */
   readonly slotPlaces: readonly number[];
   readonly rowRoom: number;
   readonly perByte: number;
@@ -126,6 +126,27 @@ const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefin
   });
 };
 
+/**
+ * What is written for a column whose value is the same in the whole file, because the file lacks a field of it or all of them
+ * are texts of the file. No bytes: the record is refused, and the judge says why.
+ */
+const valueOfFile = (
+  spec: ColumnSpec,
+  fields: FileFields,
+  dialect: Dialect,
+  form: RowForm,
+): { readonly bytes: Buffer | undefined } | undefined => {
+  const places = spec.headers.map(fields.placeOf);
+  const isSame = places.includes(-1) || places.every((at) => fields.textAt(at) !== undefined);
+  if (!isSame) return undefined;
+  try {
+    const value = createFieldReader(spec, fields, dialect)([]);
+    return { bytes: value !== null && isRefusal(value) ? undefined : bytesOfValue(value, spec, form) };
+  } catch {
+    return { bytes: undefined };
+  }
+};
+
 /** Most bytes of a value that a short field makes: its length, and a head or a number of fixed width. */
 const valueHeadMax = 24;
 /** An exponent makes a short numeric as long as any, before zeros are dropped: four digits are two bytes. */
@@ -172,14 +193,30 @@ const placeRules = (writer: PlanWriter, spec: ColumnSpec): number => {
   return place(writer, bytes);
 };
 
-const bytesOf = (
+/** A column as bytes, and the most bytes of its value that do not come from fields of the record. */
+interface PlannedColumn {
+  readonly bytes: Buffer;
+  readonly valueMax: number;
+}
+
+/** A column whose value is the same in the whole file: it has no parts, and its slots are a token with the value. */
+const placeSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn => {
+  const bytes = Buffer.alloc(columnBytes);
+  const same = Buffer.alloc(token.bytes);
+  same.writeInt32LE(value === undefined ? 0 : place(writer, value), token.valueAt);
+  same.writeInt32LE(value?.length ?? -1, token.valueBytes);
+  bytes.writeInt32LE(place(writer, same), column.slots);
+  return { bytes, valueMax: value?.length ?? 0 };
+};
+
+const placeColumn = (
   writer: PlanWriter,
   spec: ColumnSpec,
   index: number,
   dialectNulls: readonly string[],
   form: RowForm,
   slotAddress: (ref: FieldRef) => number,
-): { readonly bytes: Buffer; readonly valueMax: number } => {
+): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
   const slots = spec.headers.map(slotAddress);
@@ -200,34 +237,64 @@ const bytesOf = (
   return { bytes, valueMax: Math.max(kind.kind === 'numeric' ? numericMax : valueHeadMax, ...lengths) };
 };
 
+/**
+ * The slots: those of the record's fields, which the routine sets for each record, and after them those of texts of the file,
+ * which stay as they are.
+ */
+const placeSlots = (writer: PlanWriter, places: readonly number[], { textAt }: FileFields) => {
+  const slots = Buffer.alloc(slot.bytes * places.length);
+  let ofFile = 0;
+  for (const [index, field] of places.entries()) {
+    const text = textAt(field);
+    if (text === undefined) slots.writeInt32LE(4 * field, slot.bytes * index + slot.place);
+    else {
+      const bytes = Buffer.from(text);
+      const start = place(writer, bytes);
+      slots.writeInt32LE(start, slot.bytes * index + slot.start);
+      slots.writeInt32LE(start + bytes.length, slot.bytes * index + slot.end);
+      ofFile += bytes.length;
+    }
+  }
+  return { slots, bytesOfFile: ofFile };
+};
+
 /** Makes the plan of a table without an obstacle. */
 export const createRowPlan = (
   { format, columns, filter }: SourceTableSpec,
-  { placeOf }: FileFields,
+  fields: FileFields,
   form: RowForm,
 ): RowPlan => {
-  const slotPlaces = [...new Set(neededFields(columns, filter).map(placeOf))];
+  const { header, placeOf } = fields;
+  const same = columns.map((spec) => valueOfFile(spec, fields, format.dialect, form));
+  const varying = columns.filter((_, index) => same[index] === undefined);
+  const needed = new Set(neededFields(varying, filter).map(placeOf));
+  const places = [...needed].filter((field) => field !== -1).sort((one, other) => one - other);
+  const slotPlaces = places.filter((field) => field < header.length);
   const slotsEnd = planAt + slot.bytes * slotPlaces.length;
-  const columnsEnd = slotsEnd + columnBytes * columns.length;
-  const slots = Buffer.alloc(slot.bytes * slotPlaces.length);
-  slotPlaces.forEach((field, index) => slots.writeInt32LE(4 * field, slot.bytes * index + slot.place));
+  const columnsAt = planAt + slot.bytes * places.length;
+  const columnsEnd = columnsAt + columnBytes * columns.length;
   const writer: PlanWriter = { parts: [], end: columnsEnd };
+  const { slots, bytesOfFile } = placeSlots(writer, places, fields);
   const delimiterAt = place(writer, Buffer.from(format.dialect.delimiter));
-  const slotAddress = (ref: FieldRef): number => planAt + slot.bytes * slotPlaces.indexOf(placeOf(ref));
-  const made = columns.map((spec, index) =>
-    bytesOf(writer, spec, index, format.dialect.nulls, form, slotAddress),
-  );
-  const used = columns.flatMap(({ headers }) => headers.map(placeOf));
+  const slotAddress = (ref: FieldRef): number => planAt + slot.bytes * places.indexOf(placeOf(ref));
+  const made = columns.map((spec, index) => {
+    const value = same[index];
+    if (value !== undefined) return placeSame(writer, value.bytes);
+    return placeColumn(writer, spec, index, format.dialect.nulls, form, slotAddress);
+  });
+  const used = varying.flatMap(({ headers }) => headers.map(placeOf));
   const uses = slotPlaces.map((field) => used.filter((each) => each === field).length);
+  const perByte = fieldShare * Math.max(1, ...uses);
+  const ofFile = fieldShare * bytesOfFile;
   return {
     bytes: Buffer.concat([slots, ...made.map(({ bytes }) => bytes), ...writer.parts, Buffer.alloc(overrun)]),
     slotsEnd,
     delimiterAt,
-    columnsAt: slotsEnd,
+    columnsAt,
     columnsEnd,
     slotPlaces,
-    rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax + 1, 0) + overrun,
-    perByte: fieldShare * Math.max(1, ...uses),
-    valuesMax: made.map(({ valueMax }) => valueMax),
+    rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax + ofFile + 1, 0) + overrun,
+    perByte,
+    valuesMax: made.map(({ valueMax }) => valueMax + ofFile),
   };
 };

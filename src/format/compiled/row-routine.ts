@@ -2,7 +2,7 @@
 
 import type { Dialect } from '../../declaration.ts';
 import type { RecordBlock } from '../split/record-blocks.ts';
-import { trimBlanks } from '../field-reader.ts';
+import { trimBlanks } from '../blanks.ts';
 import { groupBytes } from '../simd/byte-bits.ts';
 import { compile, pageBytes } from '../simd/wasm-module.ts';
 import { putBytes, reserve, type RowBytes } from '../binary/row-bytes.ts';

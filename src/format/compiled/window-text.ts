@@ -41,5 +41,7 @@ export const textBetween = (window: TextWindow, start: number, end: number): str
     const isSame = (window.isAscii || isAsciiText(text)) && (quote === undefined || !text.includes(quote));
     if (isSame) return text;
   }
-  return bytes.toString(window.isAscii ? 'latin1' : 'utf8', start, end);
+  // Texts of the file, and what they are glued to, are none of the window's.
+  const isAsciiWindow = window.isAscii && start >= textAt && end <= window.end;
+  return bytes.toString(isAsciiWindow ? 'latin1' : 'utf8', start, end);
 };

@@ -55,19 +55,22 @@ const readValue = (v: Variables, call: Call): Code => {
   );
 };
 
+/** Ends with what is written for the token at `at`. */
+const leaveWithValue = (v: Variables): Code =>
+  sequence(
+    v.length.set(i32.load(v.at.get, token.valueBytes)),
+    when(is(v.length.get, -1), notSure),
+    v.start.set(i32.load(v.at.get, token.valueAt)),
+    copyBytes(v.out, v.start, v.length, v.at),
+    leaveWith(i32.add(v.out.get, v.length.get)),
+  );
+
 /** If the bytes are a token of the list, ends with what is written for it. */
 const takeToken = (v: Variables, list: Local, call: Call): Code =>
   when(
     mayBeOneOf(list, v.start, v.end),
     v.at.set(call('findToken', list.get, v.start.get, v.end.get)),
-    when(
-      v.at.get,
-      v.length.set(i32.load(v.at.get, token.valueBytes)),
-      when(is(v.length.get, -1), notSure),
-      v.start.set(i32.load(v.at.get, token.valueAt)),
-      copyBytes(v.out, v.start, v.length, v.at),
-      leaveWith(i32.add(v.out.get, v.length.get)),
-    ),
+    when(v.at.get, leaveWithValue(v)),
   );
 
 /** Ends with the value, unless a function has to see it or it may break a rule: then the host is asked. */
@@ -120,8 +123,11 @@ export const encodeColumn = functionOf(2, variables, (v, call) => {
     v.nulls.set(i32.load(v.column.get, column.nulls)),
     v.slot.set(i32.load(v.column.get, column.slots)),
     v.parts.set(i32.load(v.column.get, column.parts)),
-    when(is(v.parts.get, 1), takeField),
-    when(i32.gt(v.parts.get, i32.const(1)), glue),
+    whenElse(
+      is(v.parts.get, 1),
+      takeField,
+      sequence(when(i32.isZero(v.parts.get), v.at.set(v.slot.get), leaveWithValue(v)), glue),
+    ),
     v.tokens.set(i32.load(v.column.get, column.tokens)),
     takeToken(v, v.tokens, call),
     readValue(v, call),

@@ -6,7 +6,7 @@ export const slot = { place: 0, start: 4, end: 8, bytes: 12 };
 /** A column, as offsets of i32; what is its kind's own follows: see kinds.ts. */
 export const column = {
   kind: 0,
-  /** Address of its slot, or of the list of its slots when it is glued. */
+  /** Address of its slot, of the list of its slots when it is glued, or of a token when it has no parts: its value in the file. */
   slots: 4,
   parts: 8,
   /** Addresses of token lists. */

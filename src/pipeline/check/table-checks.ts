@@ -8,7 +8,7 @@ import type {
   SourceTableSpec,
   TableSpec,
 } from '../../declaration.ts';
-import { fieldsOf } from '../../format/file-fields.ts';
+import { fieldsOf, mainName } from '../../format/file-fields.ts';
 import { neededFields } from '../../format/header-check.ts';
 import { columnsMax } from '../../limits.ts';
 import { nameProblem } from './names.ts';
@@ -21,6 +21,8 @@ interface StagingInput {
   readonly transform?: unknown;
   readonly row?: unknown;
   readonly filter: readonly FilterSpec[];
+  readonly missing: 'error' | 'null';
+  readonly extra: 'ignore' | 'error';
 }
 
 /** typed, none: columns and no SQL · text: SQL and no columns. */
@@ -43,6 +45,9 @@ export const checkStaging = (where: string, table: StagingInput, problems: Probl
     add("staging: 'text' needs transform: sqlFile('….sql'), which makes the rows");
   if (table.columns !== undefined)
     add("staging: 'text' allows no columns, the SQL makes them; remove columns");
+  for (const key of ['missing', 'extra'] as const)
+    if (table[key] !== (key === 'missing' ? 'error' : 'ignore'))
+      add(`staging: 'text' allows no ${key}: every field of the files is a column; remove ${key}`);
   if (table.filter.length > 0) add("staging: 'text' allows no filter; put a where clause into the SQL");
 };
 
@@ -93,13 +98,38 @@ const checkColumnNames = (
   });
 };
 
+/** Whether a field is one that all records of a file have: a part of its path, or a constant. */
+const isOfFile = ({ source, format }: SourceTableSpec, ref: FieldRef): boolean =>
+  (typeof ref === 'object' && 'path' in ref) ||
+  Object.values(source.constants).some(
+    (constants) =>
+      fieldsOf({ header: [], name: '', constants }, format.dialect).placesOf(ref).length > 0 &&
+      typeof ref !== 'number',
+  );
+
+/** A constant that no column and no filter names is a typing error. */
+export const checkConstants = (where: string, table: SourceTableSpec, problems: Problems): void => {
+  const needed = neededFields(table.columns, table.filter);
+  for (const [location, constants] of Object.entries(table.source.constants))
+    for (const name of Object.keys(constants)) {
+      const one = fieldsOf({ header: [name], name: '', constants: {} }, table.format.dialect);
+      if (!needed.some((ref) => typeof ref !== 'number' && one.placeOf(ref) === 0))
+        addProblem(
+          problems,
+          `${where}, csv`,
+          `the constant \`${name}\` of ${location} is named by no column and no filter`,
+        );
+    }
+};
+
 /** When the declaration itself gives the header, we know already which fields there are. */
 export const checkHeaders = (where: string, table: SourceTableSpec, problems: Problems): void => {
   const given = table.format.dialect.header;
   if (given === true) return;
   const names = given === false ? [] : given;
-  const { placesOf } = fieldsOf(names, table.format.dialect);
+  const { placesOf } = fieldsOf({ header: names, name: '', constants: {} }, table.format.dialect);
   const check = (place: string, ref: FieldRef): void => {
+    if (isOfFile(table, ref)) return;
     if (given === false) {
       if (typeof ref !== 'number')
         addProblem(
@@ -110,7 +140,7 @@ export const checkHeaders = (where: string, table: SourceTableSpec, problems: Pr
       return;
     }
     const [first, second] = placesOf(ref);
-    const name = typeof ref === 'object' ? ref.from.join('` or `') : String(ref);
+    const name = typeof ref === 'object' && 'from' in ref ? ref.from.join('` or `') : mainName(ref);
     const what = `csv(…, { header: […] }) names`;
     if (first === undefined)
       addProblem(problems, place, `${what} no field \`${name}\`${didYouMean(name, given)}`);

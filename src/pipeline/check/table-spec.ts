@@ -22,6 +22,7 @@ import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } fro
 import { sqlFileSchema } from '../declare/sql-file.ts';
 import { didYouMean } from './suggestion.ts';
 import {
+  checkConstants,
   checkHeaders,
   checkIndexColumns,
   checkKey,
@@ -31,6 +32,8 @@ import {
 import { findCycle } from './table-order.ts';
 
 const nameList = z.array(z.string(mustBe('a name')), mustBe('a list of names'));
+const missings = ['error', 'null'] as const;
+const extras = ['ignore', 'error'] as const;
 const stagings = ['typed', 'text', 'none'] as const;
 const limitText = "a number of records, or a share such as '0.1%'";
 
@@ -88,6 +91,8 @@ const sourceTableSchema = strict({
   transform: sqlFileSchema.optional(),
   row: zodObject.optional(),
   filter: filterSchema,
+  missing: z.enum(missings, mustBeOneOf(missings)).default('error'),
+  extra: z.enum(extras, mustBeOneOf(extras)).default('ignore'),
   rejectLimit: rejectLimitSchema,
 });
 
@@ -170,6 +175,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
     ...(row && { row }),
   };
   checkHeaders(where, spec, problems);
+  checkConstants(where, spec, problems);
   if (table.staging === 'text')
     for (const what of verbatimProblems(spec.format.dialect)) addProblem(problems, `${where}, csv`, what);
   return spec;

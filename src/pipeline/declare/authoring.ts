@@ -1,7 +1,7 @@
 // What a pipeline file imports from sluice.
 
 export { EtlError } from '../../errors.ts';
-export { column } from './column.ts';
+export { column, path } from './column.ts';
 export { csv } from './csv.ts';
 export { definePipeline } from './define-pipeline.ts';
 export { oneOf, present, when } from './filter.ts';

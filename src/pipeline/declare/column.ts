@@ -6,8 +6,23 @@ import { columnTypes, type ColumnTypeName } from '../../format/column-types/regi
 import { freezeDeep } from '../check/freeze.ts';
 import type { ZodSchema } from './schema-types.ts';
 
-/** A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. */
-export type Field = string | number | { readonly from: readonly string[] };
+/** A part of a file's path: made by `path(…)`. */
+export interface PathPart {
+  readonly path: RegExp;
+}
+
+/**
+ * A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. Or a part
+ * of the file's path.
+ */
+export type Field = string | number | { readonly from: readonly string[] } | PathPart;
+
+/**
+ * A part of the path of each file, the same for all its records: `column.text(path(/region=(\w+)/))`.
+ *
+ * @param pattern finds the part: its group, or all that it matches when it has none. A file whose path it does not match ends the run.
+ */
+export const path = (pattern: RegExp): PathPart => Object.freeze({ path: pattern });
 
 /** A field, or several that are glued together without a separator. */
 export type Headers = Field | readonly Field[];

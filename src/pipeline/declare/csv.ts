@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Dialect, FormatSpec, SourceSpec } from '../../declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../decode/bounds.ts';
-import { trimBlanks } from '../../format/field-reader.ts';
+import { trimBlanks } from '../../format/blanks.ts';
 import type { OptionRule } from '../../source/contract.ts';
 import type { HttpOptions } from '../../source/http-options.ts';
 import { locationProblem, optionsOf } from '../../source/registry.ts';
@@ -23,6 +23,11 @@ export interface CsvOptions extends Partial<Dialect>, HttpOptions {
   readonly maxBytes?: number;
 }
 
+/** Where files are, and fields that all their records have beside their own, named by columns as those are. */
+export type Location =
+  | string
+  | { readonly path: string; readonly constants?: Readonly<Record<string, string | number>> };
+
 /** A source as it was written; definePipeline checks it, so that problems name their table. */
 export interface CsvSource {
   readonly kind: 'csv';
@@ -33,11 +38,11 @@ export interface CsvSource {
 /**
  * Reads a table from CSV files.
  *
- * @param paths path or glob, or several, relative to the working directory.
+ * @param paths path or glob, or several, relative to the working directory; with constants, `{ path: 'a/*.csv', constants: { region: 'a' } }`.
  * @param options delimiter ',' · quote '"' · escape = quote · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] ·
  *   trim false · skipLines 0 · comment null · ragged 'reject' · anywhere false · maxRatio 1000 · maxBytes 1 TiB.
  */
-export const csv = (paths: string | readonly string[], options: CsvOptions = {}): CsvSource =>
+export const csv = (paths: Location | readonly Location[], options: CsvOptions = {}): CsvSource =>
   freezeDeep({ kind: 'csv', paths, options });
 
 export const csvSourceSchema = z.custom<CsvSource>(
@@ -46,8 +51,30 @@ export const csvSourceSchema = z.custom<CsvSource>(
 );
 
 const path = z.string(mustBe('a path or glob')).min(1, mustBe('a path or glob'));
-const pathsMust = mustBe('a path, a glob, or a list of them');
-const pathsSchema = z.union([path.transform((one) => [one]), z.array(path).min(1, pathsMust)], pathsMust);
+const pathsMust = mustBe('a path, a glob, { path, constants }, or a list of them');
+const constantsMust = mustBe('an object of texts and numbers');
+const constants = z.record(
+  z.string(),
+  z
+    .union(
+      [z.string().refine((text) => !text.includes('\0') && text.isWellFormed()), z.number()],
+      constantsMust,
+    )
+    .transform(String),
+  constantsMust,
+);
+/** A location as it may be written. */
+const location = z.union(
+  [
+    path.transform((one) => ({ path: one, constants: undefined })),
+    strict({ path, constants: constants.optional() }),
+  ],
+  pathsMust,
+);
+const pathsSchema = z.union(
+  [location.transform((one) => [one]), z.array(location).min(1, pathsMust)],
+  pathsMust,
+);
 
 const lineBreak = /[\r\n\0]/;
 const oneCharacter = mustBe('one ASCII character, not a line break');
@@ -110,9 +137,10 @@ type DialectOptions = z.output<z.ZodObject<typeof dialectShape>>;
 /** The checked source and format, or undefined and the problems. `where` names the table. */
 export const csvSpec = (source: CsvSource, where: string, problems: Problems): CsvSpec | undefined => {
   const place = `${where}, csv`;
-  const locations = parsePart(pathsSchema, source.paths, place, problems, 'path');
-  locations?.forEach((location, index) => {
-    const problem = locationProblem(location);
+  const located = parsePart(pathsSchema, source.paths, place, problems, 'path');
+  const locations = located?.map(({ path: one }) => one);
+  locations?.forEach((one, index) => {
+    const problem = locationProblem(one);
     if (problem !== undefined) problems.push(`${place}: path ${index + 1} ${problem}`);
   });
   const { taken, others } = optionsOf(locations);
@@ -124,13 +152,19 @@ export const csvSpec = (source: CsvSource, where: string, problems: Problems): C
     place,
     problems,
   );
-  if (locations === undefined || all === undefined) return undefined;
+  if (located === undefined || locations === undefined || all === undefined) return undefined;
+  const withConstants = located.filter((one) => one.constants !== undefined);
+  const twice = withConstants.find((one) =>
+    located.some((other) => other !== one && other.path === one.path),
+  );
+  if (twice !== undefined) problems.push(`${place}: names ${inQuotes(twice.path)} twice, with constants`);
   const dialect = dialectOf(all);
   for (const what of dialectProblems(dialect)) problems.push(`${place}: ${what}`);
   const options = Object.fromEntries(Object.entries(all).filter(([name]) => Object.hasOwn(taken, name)));
   return {
     source: {
       locations,
+      constants: Object.fromEntries(withConstants.map((one) => [one.path, one.constants!])),
       anywhere: all.anywhere ?? false,
       options,
       maxRatio: all.maxRatio ?? maxRatioDefault,

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { FilterSpec } from '../../declaration.ts';
-import type { Field } from './column.ts';
+import type { Field, PathPart } from './column.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import { fieldSchema } from '../check/field.ts';
 import { functionSchema, mustBe } from '../check/problems.ts';
@@ -17,7 +17,9 @@ export const oneOf = (header: Field, values: readonly string[]): FilterSpec =>
 /** What a function sees a field as: its name or position, the first name where there are several. */
 type KeyOf<Named extends Field> = Named extends { readonly from: readonly [infer First, ...unknown[]] }
   ? First & string
-  : Exclude<Named, object>;
+  : Named extends PathPart
+    ? string
+    : Exclude<Named, object>;
 
 /**
  * Wants records for which the function says true.

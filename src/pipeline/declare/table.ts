@@ -38,6 +38,11 @@ export interface TypedTable<Declared> extends SourceKeys<NoInfer<keyof Declared 
   readonly columns: Declared & Columns;
   /** none: rows go straight into the new logged table; slower to load, nothing to fill, nothing that a crash can take. */
   readonly staging?: 'typed' | 'none';
+  /** A file without the field of a column or filter. error: it ends the run, which is the default · null: every value is missing, so
+   *  that it becomes the column's default, or null. A column that has neither is never missing. */
+  readonly missing?: 'error' | 'null';
+  /** A file with a field that no column and no filter names. ignore: the default · error: it ends the run. */
+  readonly extra?: 'ignore' | 'error';
   /** Records that are wanted: present(…), oneOf(…), when(…), or a list. All by default. */
   readonly filter?: FilterSpec | readonly FilterSpec[];
   readonly transform?: undefined;
@@ -58,6 +63,8 @@ export interface TextTable<Declared> extends SourceKeys<NoInfer<NameOf<Declared>
   readonly transform: SqlFile;
   readonly columns?: undefined;
   readonly filter?: undefined;
+  readonly missing?: undefined;
+  readonly extra?: undefined;
 }
 
 /** A table that SQL makes from other tables of the pipeline. */

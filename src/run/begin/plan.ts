@@ -1,15 +1,16 @@
 // Plans the loading: which files each table reads, what their headers say, what staging will look like.
 
-import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
+import type { PipelineSpec, SourceSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError, messageOf } from '../../errors.ts';
 import { identifierBytesMax } from '../../limits.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { StagingColumn } from '../../copy/staging.ts';
 import { decodingOf, decodingOfFile } from '../../decode/registry.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
+import { differencesOf } from '../../format/file-differences.ts';
 import { fieldsOf } from '../../format/file-fields.ts';
 import { readHeader, type HeaderFile } from '../../format/header.ts';
-import { checkHeader, neededFields } from '../../format/header-check.ts';
+import { checkHeader, checkUnique, neededFields, type HeaderPlace } from '../../format/header-check.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { textsOf } from '../../source/confine.ts';
 import type { Access, Listed, Source } from '../../source/contract.ts';
@@ -40,11 +41,29 @@ const refuseContent = (head: Buffer, named: HeaderFile): void => {
 const positionsOf = ({ columns, filter }: SourceTableSpec): number =>
   Math.max(0, ...neededFields(columns, filter).filter((ref) => typeof ref === 'number'));
 
+/** Checks the fields of a file, and says how its header differs from what the table names. */
+const checkFields = (
+  table: SourceTableSpec,
+  file: Pick<NewFile, 'name' | 'header' | 'constants'>,
+  at: HeaderPlace,
+): NewFile['differs'] => {
+  const { dialect } = table.format;
+  if (table.staging === 'text') {
+    const header = textColumns(file.header);
+    checkUnique(header, fieldsOf({ ...file, header }, dialect), dialect.match, at);
+    return null;
+  }
+  const fields = fieldsOf(file, dialect);
+  checkHeader(table, fields, at);
+  return differencesOf(fields, neededFields(table.columns, table.filter));
+};
+
 const planFile = async (
   table: SourceTableSpec,
   source: Source,
   access: Access,
   { name, location }: Listed,
+  constants: NewFile['constants'],
   ordinal: number,
 ): Promise<NewFile> => {
   const named = { table: table.name, file: name };
@@ -59,13 +78,9 @@ const planFile = async (
     });
     const { names, line, dataByte, dataLine, lineEnd } = found;
     const at = { ...named, line, skip: dataLine - 1 };
-    const { dialect } = table.format;
-    const isText = table.staging === 'text';
-    const header = isText ? textColumns(names) : names;
-    const needed = isText ? header : neededFields(table.columns, table.filter);
-    checkHeader(fieldsOf(header, dialect), needed, dialect, at);
+    const differs = checkFields(table, { name, header: names, constants }, at);
     const dataEnd = isSeekable(file) ? file.bytes : null;
-    return { ...file, ordinal, header: names, dataByte, dataLine, dataEnd, lineEnd };
+    return { ...file, ordinal, header: names, constants, differs, dataByte, dataLine, dataEnd, lineEnd };
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
     throw new EtlError('ETL_SOURCE_UNREADABLE', { ...named, problem: messageOf(cause) }, { cause });
@@ -97,6 +112,33 @@ export const stagingColumns = (
   return textColumns(header).map((name) => ({ name, type: 'text' }));
 };
 
+/** A file where its source lists it. */
+interface Found {
+  readonly source: Source;
+  readonly file: Listed;
+  readonly constants: NewFile['constants'];
+}
+
+/** The locations by their constants, in declared order; what one excludes is excluded from all. */
+const byConstants = ({ locations, constants }: SourceSpec) => {
+  if (Object.keys(constants).length === 0) return [{ constants: {}, locations, name: locations.join(', ') }];
+  const excluded = locations.filter((location) => /^!(?!\()/.test(location));
+  const groups = new Map<string, { constants: NewFile['constants']; locations: string[] }>();
+  for (const location of locations) {
+    if (excluded.includes(location)) continue;
+    const own = constants[location] ?? {};
+    const key = JSON.stringify(own);
+    const group = groups.get(key) ?? { constants: own, locations: [] };
+    group.locations.push(location);
+    groups.set(key, group);
+  }
+  return [...groups.values()].map((group) => ({
+    constants: group.constants,
+    name: group.locations.join(', '),
+    locations: [...group.locations, ...excluded],
+  }));
+};
+
 type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings, 'abort'>>;
 
 const planTable = async (
@@ -107,15 +149,27 @@ const planTable = async (
   const { name, source: declared } = table;
   const texts = declared.anywhere ? [] : textsOf(params);
   const access: Access = { declared, signal };
-  async function* listed(): AsyncGenerator<{ readonly source: Source; readonly file: Listed }, void> {
-    for (const { source, locations } of bySource(declared.locations))
-      for await (const file of source.list({ table: name, locations, workingDirectory, texts }, access))
-        yield { source, file };
+  async function* listed(): AsyncGenerator<Found, void> {
+    const seen = new Map<string, string>();
+    for (const group of byConstants(declared))
+      for (const { source, locations } of bySource(group.locations))
+        for await (const file of source.list({ table: name, locations, workingDirectory, texts }, access)) {
+          const first = seen.get(file.location);
+          if (first !== undefined)
+            throw new EtlError('ETL_FILE_CONSTANTS', {
+              table: name,
+              file: file.name,
+              first,
+              second: group.name,
+            });
+          if (declared.locations.length > group.locations.length) seen.set(file.location, group.name);
+          yield { source, file, constants: group.constants };
+        }
   }
   // Thousands of files nearly always have one header, which is kept once.
   const headers = new Map<string, readonly string[]>();
-  const files = await withFilesAtOnce(listed(), async ({ source, file }, ordinal) => {
-    const planned = await planFile(table, source, access, file, ordinal);
+  const files = await withFilesAtOnce(listed(), async ({ source, file, constants }, ordinal) => {
+    const planned = await planFile(table, source, access, file, constants, ordinal);
     const names = planned.header.join('\0');
     const header = headers.get(names) ?? planned.header;
     headers.set(names, header);

@@ -19,6 +19,8 @@ const file = (path: string, fingerprint = 'same'): NewFile => ({
   dataLine: 1,
   dataEnd: 1,
   lineEnd: 'lf',
+  constants: {},
+  differs: null,
 });
 
 const stored = (path: string, isLoaded = true) => ({ ...file(path), id: 1, runId: 7, isLoaded });

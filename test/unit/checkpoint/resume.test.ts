@@ -23,6 +23,8 @@ const file = (id: number, bytes: number): SourceFile => ({
   dataLine: 2,
   dataEnd: bytes,
   lineEnd: 'lf',
+  constants: {},
+  differs: null,
 });
 
 /** A file whose end is not known: its bytes are those of what is stored. */

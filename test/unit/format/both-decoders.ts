@@ -2,12 +2,13 @@
 
 import type { SourceTableSpec } from '../../../src/declaration.ts';
 import { createRowBytes, putInt16, putNull, reserve } from '../../../src/format/binary/row-bytes.ts';
+import type { DecodedFile } from '../../../src/format/file-fields.ts';
 import { encoderOf } from '../../../src/format/compiled/row-form.ts';
 import type { Decoder } from '../../../src/format/decoder.ts';
 import { createRecordDecoder } from './record-decoder.ts';
 import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
 import { addCounts, noCounts } from '../../../src/run/load/counts.ts';
-import { decodeBlocks, decodedFile } from './reading.ts';
+import { decodeBlocks } from './reading.ts';
 
 /** What a decoder makes of all blocks together; rows in binary. */
 export const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) => {
@@ -20,9 +21,9 @@ export const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) => {
 };
 
 /** The record decoder, whose rows are written in binary. */
-export const binaryRecordDecoder = (table: SourceTableSpec, names: readonly string[]): Decoder => {
+export const binaryRecordDecoder = (table: SourceTableSpec, file: DecodedFile): Decoder => {
   const out = createRowBytes(1024);
-  const decode = createRecordDecoder(table, decodedFile(names), (row) => {
+  const decode = createRecordDecoder(table, file, (row) => {
     reserve(out, 2);
     putInt16(out, row.length);
     for (const [index, value] of row.entries())

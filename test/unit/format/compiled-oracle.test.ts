@@ -113,7 +113,10 @@ describe('compiled and record decoder', () => {
       fc.asyncProperty(files, fc.nat(300), async (file, place) => {
         // Of a short file every cut, of a longer one this one.
         const places = file.length > 40 ? [Math.min(place, file.length)] : file.keys();
-        const expected = outcomeOf(await blocksOf([file], split), binaryRecordDecoder(table, header));
+        const expected = outcomeOf(
+          await blocksOf([file], split),
+          binaryRecordDecoder(table, decodedFile(header)),
+        );
         const decode = createCompiledDecoder(table, decodedFile(header));
         for (const cut of places)
           expect(outcomeOf(await blocksOf(cutAt(file, cut), split), decode)).toEqual(expected);
@@ -143,7 +146,7 @@ describe('compiled and record decoder of delimiters of several bytes', () => {
         const file = Buffer.from(records.map((record) => `${record.join(options.delimiter)}\n`).join(''));
         const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
         expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
-          outcomeOf(blocks, binaryRecordDecoder(table, header)),
+          outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
         );
       }),
       { numRuns: 150 },
@@ -161,7 +164,7 @@ describe('compiled and record decoder of delimiters of several bytes', () => {
       [3, 4, true],
     ]);
     expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(['a', 'b'])))).toEqual(
-      outcomeOf(blocks, binaryRecordDecoder(table, ['a', 'b'])),
+      outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(['a', 'b']))),
     );
   });
 });
@@ -200,7 +203,7 @@ describe('compiled and record decoder of columns with functions', () => {
       fc.asyncProperty(files, async (file) => {
         const blocks = await blocksOf([file], split);
         expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
-          outcomeOf(blocks, binaryRecordDecoder(table, header)),
+          outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
         );
       }),
       { numRuns: 100 },
@@ -228,7 +231,7 @@ describe('compiled and record decoder of columns with functions', () => {
       [Buffer.from(records.join(''))],
       createSplitter(table.format.dialect, 2, 'lf'),
     );
-    const expected = outcomeOf(blocks, binaryRecordDecoder(table, names));
+    const expected = outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(names)));
     expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(names)))).toEqual(expected);
   });
 
@@ -297,7 +300,7 @@ describe('compiled and record decoder of a file of one field', () => {
       fc.asyncProperty(oneField, fc.nat(40), async (file, place) => {
         const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
         expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(['a'])))).toEqual(
-          outcomeOf(blocks, binaryRecordDecoder(table, ['a'])),
+          outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(['a']))),
         );
       }),
       { numRuns: 120 },
@@ -341,7 +344,7 @@ describe('compiled and record decoder of a long file', () => {
       createSplitter(table.format.dialect, 4, 'lf'),
     );
     expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
-      outcomeOf(blocks, binaryRecordDecoder(table, header)),
+      outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
     );
   });
 });

@@ -9,11 +9,13 @@ import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
 import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { oneOf, present, when } from '../../../src/pipeline/declare/filter.ts';
-import { decode } from './decoding.ts';
+import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
+import type { Decoder } from '../../../src/format/decoder.ts';
+import { createRecordDecoder } from './record-decoder.ts';
 import { blocksOf, decodeBlocks, decodedFile, tableOf } from './reading.ts';
 
 const places = (header: readonly string[], ref: FieldRef, match: 'exact' | 'relaxed' = 'exact') =>
-  fieldsOf(header, { match }).placesOf(ref);
+  fieldsOf(decodedFile(header), { match, trim: false }).placesOf(ref);
 
 describe('a field is found', () => {
   it.each<{
@@ -94,6 +96,8 @@ describe('both decoders read', () => {
     columns: object;
     options?: CsvOptions;
     filter?: unknown;
+    constants?: Readonly<Record<string, string>>;
+    path?: string;
     input: string;
     rows: readonly (readonly (string | null)[])[];
   }[] = [
@@ -140,16 +144,84 @@ describe('both decoders read', () => {
       input: '1,a\n2,b\n',
       rows: [['b']],
     },
+    {
+      name: 'constants and parts of the path, alone and glued to fields and to each other',
+      header: ['t', 'x'],
+      constants: { region: 'né', n: '7' },
+      path: 'in/2011-01-31/né.csv',
+      columns: {
+        region: column.text('region'),
+        n: column.integer('n'),
+        day: column.date({ path: /(\d{4}-\d\d-\d\d)/ }),
+        at: column.timestamp([{ path: /\d{4}-\d\d-\d\d/ }, 't'], { format: 'YYYY-MM-DDHHmm' }),
+        both: column.text(['region', { path: /\/(.{2})\.csv/ }]),
+        mixed: column.text(['x', 'region']).map((text) => `${text}!`),
+        x: column.text('x'),
+      },
+      filter: [oneOf('region', ['né']), when(({ n }) => n === '7', ['n', 'x'])],
+      input: '0053,a\n"0054","b""c"\n0055,é\n',
+      rows: [
+        ['né', '7', '2011-01-31', '2011-01-31T00:53:00', 'néné', 'ané!', 'a'],
+        ['né', '7', '2011-01-31', '2011-01-31T00:54:00', 'néné', 'b"cné!', 'b"c'],
+        ['né', '7', '2011-01-31', '2011-01-31T00:55:00', 'néné', 'éné!', 'é'],
+      ],
+    },
+    {
+      name: 'constants with blanks, null tokens, tokens and functions',
+      header: ['x'],
+      options: { trim: 'outside', nulls: ['', 'M'] },
+      constants: { a: ' 5 ', b: 'M', c: 'T', d: 'abc' },
+      columns: {
+        a: column.integer('a'),
+        b: column.text('b').default('none'),
+        c: column.integer('c').tokens({ T: '0' }),
+        d: column.text('d').map((text) => text.toUpperCase()),
+        e: column.text(['a', 'b']).nullable(),
+        f: column.text(['x', 'a']),
+      },
+      input: '1\n "2" \n 3\n',
+      rows: [
+        ['5', 'none', '0', 'ABC', null, '15'],
+        ['5', 'none', '0', 'ABC', null, '25'],
+        ['5', 'none', '0', 'ABC', null, '35'],
+      ],
+    },
+    {
+      name: 'missing fields as defaults and nulls, also when one of several that are glued is missing',
+      header: ['x'],
+      columns: {
+        x: column.text('x'),
+        a: column.integer('a').default(3),
+        b: column.date('b').nullable(),
+        c: column.text(['x', 'c']).nullable(),
+        d: column
+          .text(9)
+          .nullable()
+          .map((text) => `${text}!`),
+      },
+      filter: when(({ a }) => a === null, ['a']),
+      input: '1\n2\n',
+      rows: [
+        ['1', '3', null, null, null],
+        ['2', '3', null, null, null],
+      ],
+    },
   ];
-  it.each(cases)('$name', async ({ header, columns, options = {}, filter, input, rows }) => {
-    const declared = { header, columns, options, ...(filter === undefined ? {} : { filter }) };
-    expect((await decode(input, declared)).rows).toEqual(rows);
-    const table = tableOf(options, { columns, ...(filter === undefined ? {} : { filter }) });
-    const split = createSplitter(table.format.dialect, header.length, 'lf');
-    const blocks = await blocksOf([Buffer.from(input)], split);
-    const decoded = decodeBlocks(blocks, createCompiledDecoder(table, decodedFile(header), encodeTextRow));
-    expect(Buffer.concat(decoded.map(({ copyBytes }) => copyBytes)).toString()).toBe(
-      rows.map((row) => `${row.map((value) => value ?? '\\N').join('\t')}\n`).join(''),
-    );
-  });
+  it.each(cases)(
+    '$name',
+    async ({ header, columns, options = {}, filter, constants = {}, path = 'f', input, rows }) => {
+      const table = tableOf(options, { columns, ...(filter === undefined ? {} : { filter }) });
+      const file = decodedFile(header, 'lf', path, constants);
+      const split = createSplitter(table.format.dialect, header.length, 'lf');
+      const blocks = await blocksOf([Buffer.from(input)], split);
+      const textOf = (decode: Decoder) =>
+        Buffer.concat(decodeBlocks(blocks, decode).map(({ copyBytes }) => copyBytes)).toString();
+      const expected = rows.map((row) => `${row.map((value) => value ?? '\\N').join('\t')}\n`).join('');
+      expect(textOf(createRecordDecoder(table, file, encodeTextRow))).toBe(expected);
+      expect(textOf(createCompiledDecoder(table, file, encodeTextRow))).toBe(expected);
+      expect(outcomeOf(blocks, createCompiledDecoder(table, file))).toEqual(
+        outcomeOf(blocks, binaryRecordDecoder(table, file)),
+      );
+    },
+  );
 });

@@ -7,7 +7,8 @@ import { fieldsOf } from '../../../src/format/file-fields.ts';
 import { checkHeader, neededFields } from '../../../src/format/header-check.ts';
 import { readHeader } from '../../../src/format/header.ts';
 import { headerBytesMax } from '../../../src/limits.ts';
-import { column } from '../../../src/pipeline/declare/column.ts';
+import { differencesOf } from '../../../src/format/file-differences.ts';
+import { column, type AnyColumn } from '../../../src/pipeline/declare/column.ts';
 import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { oneOf, when } from '../../../src/pipeline/declare/filter.ts';
 import { tableOf } from './reading.ts';
@@ -368,16 +369,37 @@ describe('a file that is no text in UTF-8 is recognised by its first bytes', () 
   });
 });
 
+/** Checks a file for a table of one text column for each of these fields. */
+const checkAll = (
+  header: readonly string[],
+  needed: readonly FieldRef[],
+  {
+    options = {},
+    constants = {},
+    path = 'a.csv',
+    column: change = (made: AnyColumn): AnyColumn => made,
+    ...more
+  }: {
+    options?: CsvOptions;
+    constants?: Readonly<Record<string, string>>;
+    path?: string;
+    column?: (made: AnyColumn) => AnyColumn;
+    missing?: 'null';
+    extra?: 'error';
+    filter?: unknown;
+  } = {},
+): void => {
+  const columns = Object.fromEntries(needed.map((ref, index) => [`c${index}`, change(column.text(ref))]));
+  const table = tableOf(options, { columns, ...more });
+  const fields = fieldsOf({ header, name: path, constants }, table.format.dialect);
+  checkHeader(table, fields, { table: 't', file: path, line: 3, skip: 3 });
+};
+
 describe('checkHeader', () => {
   const check =
     (names: readonly string[], needed: readonly FieldRef[], match: 'exact' | 'relaxed' = 'exact') =>
     () =>
-      checkHeader(
-        fieldsOf(names, { match }),
-        needed,
-        { match, header: true },
-        { ...named, line: 3, skip: 3 },
-      );
+      checkAll(names, needed, { options: { match } });
 
   it('takes names in any order, and names that nobody needs', () => {
     expect(check(['x', 'b', 'a', 'x'], ['a', 'b'])).not.toThrow();
@@ -437,7 +459,7 @@ describe('checkHeader', () => {
       names: ['x', 'Start Time', 'start_time'],
       ref: 'START TIME',
       match: 'relaxed' as const,
-      says: 'fields 2 ("Start Time") and 3 ("start_time") are both "START TIME"',
+      says: 'field 2 ("Start Time") and field 3 ("start_time") are both "START TIME"',
       hint: "csv(…, { match: 'exact' })",
     },
     {
@@ -445,15 +467,15 @@ describe('checkHeader', () => {
       names: ['id', 'ID'],
       ref: 'id',
       match: 'relaxed' as const,
-      says: 'fields 1 ("id") and 2 ("ID") are both "id"',
+      says: 'field 1 ("id") and field 2 ("ID") are both "id"',
       hint: 'Rename one of them in the file',
     },
     {
       name: 'two names of one column',
       names: ['started_at', 'Start Time'],
       ref: { from: ['Start Time', 'started_at'] },
-      says: 'fields 2 ("Start Time") and 1 ("started_at") are both "Start Time" or "started_at"',
-      hint: 'A file must have only one of the names of a column',
+      says: 'field 2 ("Start Time") and field 1 ("started_at") are both "Start Time" or "started_at"',
+      hint: 'A file must have only one of them',
     },
   ])('refuses $name, and names both', ({ names, ref, match, says, hint }) => {
     const error = thrownBy(check(names, [ref], match));
@@ -463,16 +485,110 @@ describe('checkHeader', () => {
   });
 
   it('says which position a file without names does not have', () => {
-    const noNames = fieldsOf(['', ''], { match: 'exact' });
-    const place = { ...named, line: 1, skip: 0 };
-    const error = thrownBy(() => checkHeader(noNames, [2, 3], { match: 'exact', header: false }, place));
-    expect(error.message).toBe('table t: a.csv:1: the first record has no field 3');
+    const error = thrownBy(() => checkAll(['', ''], [2, 3], { options: { header: false } }));
+    expect(error.message).toBe('table t: a.csv:3: the first record has no field 3');
     expect(error.hint).toBe('It has 2 fields.');
   });
 
   it('says all names of a column that a file has none of', () => {
     const error = thrownBy(check(['a', 'starts_at'], [{ from: ['Start Time', 'started_at'] }]));
     expect(error.message).toContain('the header has no "Start Time" or "started_at"');
+  });
+});
+
+describe('files that differ', () => {
+  const nullable = (made: AnyColumn): AnyColumn => made.nullable();
+
+  it("missing: 'null' lets a file lack the fields of columns whose values may be missing", () => {
+    const lacks = () => checkAll(['a'], ['a', 'b', 3], { missing: 'null', column: nullable });
+    expect(lacks).not.toThrow();
+    expect(() =>
+      checkAll(['a'], ['a', 'b'], { missing: 'null', column: (made) => made.default('x') }),
+    ).not.toThrow();
+    expect(thrownBy(() => checkAll(['a'], ['a', 'b'], { column: nullable })).code).toBe('ETL_HEADER_MISSING');
+    const error = thrownBy(() => checkAll(['a'], ['a', 'b'], { missing: 'null' }));
+    expect(error.message).toBe('table t: a.csv:3: the header has no "b"');
+  });
+
+  it("missing: 'null' lets a file lack the field of a filter", () => {
+    expect(() => checkAll(['a'], ['a'], { missing: 'null', filter: oneOf('b', ['x']) })).not.toThrow();
+  });
+
+  it("missing: 'null' takes no file that has none of the fields", () => {
+    const error = thrownBy(() => checkAll(['a;b'], ['a', 'b'], { missing: 'null', column: nullable }));
+    expect(error.message).toBe('table t: a.csv:3: the header has no "a", "b"');
+    expect(error.hint).toContain("delimiter: ';'");
+  });
+
+  it("extra: 'error' names the fields that nobody names", () => {
+    expect(() => checkAll(['a', 'b'], ['a'], { extra: 'error', filter: oneOf('b', ['x']) })).not.toThrow();
+    const error = thrownBy(() => checkAll(['a', 'b', '', 'b'], ['a'], { extra: 'error' }));
+    expect(error.code).toBe('ETL_HEADER_EXTRA');
+    expect(error.message).toContain('the header has "b", "field 3", "b", which no column names');
+  });
+
+  it('a part of the path is needed before anything is loaded', () => {
+    const part = { path: /month=(\d{4}-\d\d)/g };
+    const check = (path: string) => () =>
+      checkAll(['a'], ['a', part], { path, column: (made) => made.pattern(/-0/) });
+    expect(() => checkAll(['-0'], [part], { path: 'x/month=2011-01/y' })).not.toThrow();
+    const error = thrownBy(check('x/month=20/y.csv'));
+    expect(error.code).toBe('ETL_PATH_PART');
+    expect(error.message).toBe(
+      'table t: x/month=20/y.csv: the path has no part that path(/month=(\\d{4}-\\d\\d)/g) matches',
+    );
+    const refused = thrownBy(() =>
+      checkAll(['a'], [part], { path: 'month=2011-12', column: (made) => made.pattern(/-0/) }),
+    );
+    expect(refused.code).toBe('ETL_FILE_VALUE');
+    expect(refused.message).toContain(
+      'column c0 has one value in the whole file, and it is refused: "2011-12"',
+    );
+  });
+
+  it('a constant is checked by its column, and is no field of the file', () => {
+    const constants = { region: 'a' };
+    const check = (header: readonly string[], change?: (made: AnyColumn) => AnyColumn) => () =>
+      checkAll(header, ['x', 'region'], { constants, ...(change === undefined ? {} : { column: change }) });
+    expect(check(['x'])).not.toThrow();
+    const taken = thrownBy(check(['region', 'x']));
+    expect(taken.code).toBe('ETL_HEADER_AMBIGUOUS');
+    expect(taken.message).toContain('field 1 ("region") and the constant "a" are both "region"');
+    expect(thrownBy(check(['x'], (made) => made.length(2))).code).toBe('ETL_FILE_VALUE');
+    const fail = (): never => {
+      throw new RangeError('it broke');
+    };
+    const broken = thrownBy(check(['x'], (made) => made.map(fail)));
+    expect(broken).toMatchObject({ code: 'ETL_USER_FUNCTION' });
+    expect(broken.message).toContain('a.csv:3: a function of the pipeline threw: it broke');
+  });
+
+  it('says what a file has otherwise than its table', () => {
+    const table = tableOf(
+      { match: 'relaxed' },
+      {
+        columns: {
+          a: column.text('Start Time'),
+          b: column.text({ from: ['old', 'new'] }),
+          c: column.text('n#2'),
+          d: column.text('gone').nullable(),
+          e: column.text(1),
+          f: column.text({ path: /x/ }),
+        },
+      },
+    );
+    const needed = neededFields(table.columns, table.filter);
+    const of = (header: readonly string[]) =>
+      differencesOf(fieldsOf({ header, name: 'x', constants: {} }, table.format.dialect), needed);
+    expect(of(['START_TIME', 'new', 'n', 'n', '', 'more'])).toEqual({
+      missing: ['"gone"'],
+      extra: ['n', 'field 5', 'more'],
+      renamed: [
+        { wanted: 'Start Time', found: 'START_TIME' },
+        { wanted: 'old', found: 'new' },
+      ],
+    });
+    expect(of(['Start Time', 'old', 'gone', 'n', 'n'])).toEqual({ missing: [], extra: ['n'], renamed: [] });
   });
 });
 

@@ -22,11 +22,12 @@ export const tableOf = (
 };
 
 /** A file with this header, as decoders know it. */
-export const decodedFile = (header: readonly string[], lineEnd: LineEnd = 'lf', name = 'f'): DecodedFile => ({
-  name,
-  header,
-  lineEnd,
-});
+export const decodedFile = (
+  header: readonly string[],
+  lineEnd: LineEnd = 'lf',
+  name = 'f',
+  constants: DecodedFile['constants'] = {},
+): DecodedFile => ({ name, header, lineEnd, constants });
 
 export const splitterOf = (options: CsvOptions, fields = 2, lineEnd: LineEnd = 'lf'): Splitter =>
   createSplitter(tableOf(options).format.dialect, fields, lineEnd);

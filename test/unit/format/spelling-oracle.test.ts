@@ -198,7 +198,7 @@ describe('compiled and record decoder give the same of', () => {
       fc.asyncProperty(files(values), async (file) => {
         const blocks = await blocksOf([file], split);
         expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
-          outcomeOf(blocks, binaryRecordDecoder(table, header)),
+          outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
         );
       }),
       { numRuns: 30 },

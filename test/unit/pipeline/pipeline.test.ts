@@ -39,7 +39,14 @@ describe('defaults', () => {
     expect(sourceTable({})).toEqual({
       kind: 'source',
       name: 't',
-      source: { locations: ['a.csv'], anywhere: false, options: {}, maxRatio: 1000, maxBytes: 2 ** 40 },
+      source: {
+        locations: ['a.csv'],
+        constants: {},
+        anywhere: false,
+        options: {},
+        maxRatio: 1000,
+        maxBytes: 2 ** 40,
+      },
       format: {
         kind: 'csv',
         dialect: {
@@ -81,6 +88,8 @@ describe('defaults', () => {
       indexes: [],
       publish: 'replace',
       comment: undefined,
+      missing: 'error',
+      extra: 'ignore',
       guard: { rowsMin: 0, shrinkMaxPercent: 50 },
     });
   });

@@ -135,28 +135,28 @@ const columnCases: readonly Case[] = [
     name: 'no header',
     definition: withColumn(js.text!()),
     problems: [
-      "table obs, column wind: header is missing: it must be a header name, a position from 1, { from: ['name', 'other name'] }, or a list of them to glue together",
+      "table obs, column wind: header is missing: it must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to glue together",
     ],
   },
   {
     name: 'a position from 0',
     definition: withColumn(js.text!(0)),
     problems: [
-      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, or a list of them to glue together, not 0",
+      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to glue together, not 0",
     ],
   },
   {
     name: 'several names, none of them given',
     definition: withColumn(js.text!({ from: [] })),
     problems: [
-      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, or a list of them to glue together, not an object",
+      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to glue together, not an object",
     ],
   },
   {
     name: 'an empty list of headers',
     definition: withColumn(js.text!([])),
     problems: [
-      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, or a list of them to glue together, not an empty list",
+      "table obs, column wind: header must be a header name, a position from 1, { from: ['name', 'other name'] }, path(/pattern/), or a list of them to glue together, not an empty list",
     ],
   },
   {

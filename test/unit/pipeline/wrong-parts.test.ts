@@ -16,7 +16,9 @@ const csvCases: readonly Case[] = [
   {
     name: 'no path',
     definition: withCsv(),
-    problems: ['table obs, csv: path is missing: it must be a path, a glob, or a list of them'],
+    problems: [
+      'table obs, csv: path is missing: it must be a path, a glob, { path, constants }, or a list of them',
+    ],
   },
   {
     name: 'a misspelt option',
@@ -124,6 +126,23 @@ const csvCases: readonly Case[] = [
     problems: ['table obs, column wban: csv(…, { header: […] }) names two fields, 1 and 3, that are `WBAN`'],
   },
   {
+    name: 'a constant that nobody names',
+    definition: withCsv([{ path: 'a.csv', constants: { regoin: 'a' } }], {}),
+    problems: ['table obs, csv: the constant `regoin` of a.csv is named by no column and no filter'],
+  },
+  {
+    name: 'a constant that is no text',
+    definition: withCsv([{ path: 'a.csv', constants: { WBAN: null } }], {}),
+    problems: [
+      'table obs, csv: path must be a path, a glob, { path, constants }, or a list of them, not a list',
+    ],
+  },
+  {
+    name: 'a location twice, with constants',
+    definition: withCsv(['a.csv', { path: 'a.csv', constants: { WBAN: 1 } }], {}),
+    problems: ['table obs, csv: names "a.csv" twice, with constants'],
+  },
+  {
     name: 'another way with ragged records',
     definition: withCsv('a.csv', { ragged: 'cut' }),
     problems: ["table obs, csv: ragged does not know 'cut'; known values: 'reject', 'pad'"],
@@ -215,7 +234,7 @@ const filterCases: readonly Case[] = [
     name: 'present without a header',
     definition: withTable({ source, columns, filter: present('') }),
     problems: [
-      "table obs: filter[0].header must be a header name, a position from 1, or { from: ['name', 'other name'] }, not ''",
+      "table obs: filter[0].header must be a header name, a position from 1, { from: ['name', 'other name'] }, or path(/pattern/), not ''",
     ],
   },
   {

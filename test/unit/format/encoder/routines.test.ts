@@ -27,7 +27,7 @@ import { fieldsOf } from '../../../../src/format/file-fields.ts';
 import { typeOf } from '../../../../src/format/column-types/registry.ts';
 import { compile } from '../../../../src/format/simd/wasm-module.ts';
 import { column as columnOf, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
-import { tableOf } from '../reading.ts';
+import { decodedFile, tableOf } from '../reading.ts';
 
 /** What the host was asked: the column's place and text, and whether its value is written. */
 const asked: (readonly [number, string, boolean])[] = [];
@@ -50,7 +50,7 @@ const putText = (text: string): readonly [number, number] => {
   return [textAt, textAt + memory.write(text, textAt)];
 };
 
-const ofFile = fieldsOf(['a', 'b', 'c'], { match: 'exact' });
+const ofFile = fieldsOf(decodedFile(['a', 'b', 'c']), { match: 'exact', trim: false });
 
 /** Puts the plan of a table with these columns into the memory. */
 const putPlan = (columns: Readonly<Record<string, AnyColumn>>, options: object = {}): RowPlan => {

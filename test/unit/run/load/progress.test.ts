@@ -21,6 +21,8 @@ const fileOf = (id: number, change: Partial<SourceFile> = {}): SourceFile => ({
   dataLine: 2,
   dataEnd: 1_000,
   lineEnd: 'lf',
+  constants: {},
+  differs: null,
   ...change,
 });
 

@@ -34,6 +34,8 @@ const fileOf = (
   dataLine: 1,
   dataEnd,
   lineEnd: 'lf',
+  constants: {},
+  differs: null,
 });
 const zipped = gzipSync(content);
 const plain = fileOf('plain.csv', content, null, content.length);

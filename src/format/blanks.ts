@@ -1,0 +1,13 @@
+// Blanks around a text, as the dialect's `trim` means them.
+
+const SPACE = 32;
+const TAB = 9;
+
+/** Removes blanks and tabs; other white space is data. */
+export const trimBlanks = (text: string): string => {
+  let start = 0;
+  let end = text.length;
+  while (start < end && (text.charCodeAt(start) === SPACE || text.charCodeAt(start) === TAB)) start += 1;
+  while (end > start && (text.charCodeAt(end - 1) === SPACE || text.charCodeAt(end - 1) === TAB)) end -= 1;
+  return end - start === text.length ? text : text.slice(start, end);
+};

@@ -1,0 +1,133 @@
+// Files of one table that differ from month to month, loaded whole: names, missing and surplus fields, constants, paths.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
+import { withClient } from '../../src/db/client.ts';
+import { findRun } from '../../src/history/history.ts';
+import { column, csv, definePipeline, path, runPipeline } from '../../src/index.ts';
+import { differenceLines } from '../../src/cli/text/differences-text.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const files = useFiles();
+const database = useDatabase();
+
+const write = (name: string, text: string): void => {
+  const to = join(files.directory, name);
+  mkdirSync(dirname(to), { recursive: true });
+  writeFileSync(to, text);
+};
+
+const load = (name: string, table: object) =>
+  runPipeline(definePipeline({ name, schema: name, tables: { t: table } } as never), {
+    databaseUrl: database.url,
+    workingDirectory: files.directory,
+    workers: 1,
+  });
+
+const rowsOf = async (name: string) => (await database.query(`select * from ${name}.t order by id`)).rows;
+
+describe('one table of files that differ', () => {
+  write('north/2011-01-31.csv', 'ID,Start Time,Note,more\n1,10:00,a,x\n2,11:00,,y\n');
+  write('north/2011-02-28.csv', 'id,started_at\n3,12:00\n');
+  write('south/2011-01-31.csv', 'note,other,id,STARTED_AT\nb,z,4,13:00\n');
+  write('south/skipped.csv', 'nothing\n');
+  const table = {
+    source: csv(
+      [
+        { path: 'north/*.csv', constants: { region: 'north', zone: 1 } },
+        { path: 'south/*.csv', constants: { region: 'south', zone: -3 } },
+        '!**/skipped.csv',
+      ],
+      { match: 'relaxed' },
+    ),
+    columns: {
+      id: column.integer('id').min(1),
+      region: column.text('region'),
+      zone: column.smallint('zone'),
+      day: column.date(path(/(\d{4}-\d\d-\d\d)\.csv$/)),
+      at: column.timestamp([path(/\d{4}-\d\d-\d\d/), { from: ['Start Time', 'Started at'] }], {
+        format: 'YYYY-MM-DDHH:mm',
+      }),
+      note: column.text('Note').nullable(),
+    },
+    missing: 'null',
+  };
+
+  it('is loaded, and the ledger says what each file had', async () => {
+    const { runId, tables } = await load('differ', table);
+    expect(tables[0]).toMatchObject({ records: 4, rejected: 0, rows: 4 });
+    const rows = await rowsOf('differ');
+    expect(rows.map(({ id, region, zone, note }) => [id, region, zone, note])).toEqual([
+      [1, 'north', 1, 'a'],
+      [2, 'north', 1, null],
+      [3, 'north', 1, null],
+      [4, 'south', -3, 'b'],
+    ]);
+    const { rows: moments } = await database.query(
+      `select day::text || ' ' || at::text as both from differ.t order by id`,
+    );
+    expect(moments.map(({ both }) => both)).toEqual([
+      '2011-01-31 2011-01-31 10:00:00',
+      '2011-01-31 2011-01-31 11:00:00',
+      '2011-02-28 2011-02-28 12:00:00',
+      '2011-01-31 2011-01-31 13:00:00',
+    ]);
+    const { files: had } = await withClient(addressFromUrl(database.url), (client) => findRun(client, runId));
+    expect(differenceLines(had)).toEqual([
+      '',
+      'Headers that differ:',
+      't: 1 of 3 files with ID for id: north/2011-01-31.csv',
+      't: 1 of 3 files with more, which no column names: north/2011-01-31.csv',
+      't: 1 of 3 files without "Note": north/2011-02-28.csv',
+      't: 1 of 3 files with started_at for Start Time: north/2011-02-28.csv',
+      't: 1 of 3 files with STARTED_AT for Start Time: south/2011-01-31.csv',
+      't: 1 of 3 files with note for Note: south/2011-01-31.csv',
+      't: 1 of 3 files with other, which no column names: south/2011-01-31.csv',
+    ]);
+  });
+});
+
+describe('is refused before anything is loaded', () => {
+  write('one/a.csv', 'id\n1\n');
+  const columns = { id: column.integer('id') };
+  it.each([
+    {
+      name: 'a file that two locations with different constants find',
+      table: {
+        source: csv([{ path: 'one/*.csv', constants: { r: 'a' } }, 'one/a.csv']),
+        columns: { ...columns, r: column.text('r') },
+      },
+      code: 'ETL_FILE_CONSTANTS',
+      says: 'one/a.csv is found by one/*.csv and by one/a.csv',
+    },
+    {
+      name: 'a path without the part',
+      table: { source: csv('one/*.csv'), columns: { ...columns, day: column.date(path(/\d{4}/)) } },
+      code: 'ETL_PATH_PART',
+      says: 'one/a.csv: the path has no part that path(/\\d{4}/) matches',
+    },
+    {
+      name: 'a constant that is no value of its column',
+      table: {
+        source: csv([{ path: 'one/*.csv', constants: { zone: 'x' } }]),
+        columns: { ...columns, zone: column.integer('zone') },
+      },
+      code: 'ETL_FILE_VALUE',
+      says: 'column zone has one value in the whole file',
+    },
+    {
+      name: 'a surplus field',
+      table: { source: csv('one/*.csv'), columns: { n: column.text(path(/one/)) }, extra: 'error' },
+      code: 'ETL_HEADER_EXTRA',
+      says: 'one/a.csv:1: the header has "id"',
+    },
+  ])('$name', async ({ table, code, says }) => {
+    const error = await failureOf(load('refused', table));
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(says);
+  });
+});
