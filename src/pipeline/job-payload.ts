@@ -64,6 +64,7 @@ const segmentsSchema = z.strictObject({
     )
     .min(1)
     .max(segmentsPerJobMax),
+  pieceBytes: count(1).optional(),
   /** Of the coordinator that cut the segments. */
   generation: count(1),
   /** The coordinator's span of loading. */

@@ -19,18 +19,24 @@ export interface ServeOptions {
   readonly drain: AbortSignal | undefined;
   /** Rejects when the work must stop for a reason outside the queue. */
   readonly outside: Promise<never>;
-  /** Loads one segment; `leave` is aborted when the queue is left at once. */
-  readonly load: (segment: Segment, leave: AbortSignal, trace?: TraceContext) => Promise<void>;
+  /** Loads the segments of a job; `leave` is aborted when the queue is left at once. */
+  readonly load: (job: SegmentJob, leave: AbortSignal) => Promise<void>;
   /** Checks what comes out of the queue, given the job's id for people. */
   readonly read: (data: unknown, jobId: string) => SegmentJob;
   /** What the jobs that are put on the queue belong to. */
   readonly trace?: TraceContext | undefined;
 }
 
-/** What a job holds: references, never rows. */
-export interface SegmentJob {
-  /** They are loaded one after the other. */
+/** Segments that one process loads. */
+export interface Work {
+  /** They are loaded one after the other, unless there are `pieceBytes`. */
   readonly segments: readonly Segment[];
+  /** The segments are of one stream, which is read once, and all loaders of the process load pieces of so many bytes. */
+  readonly pieceBytes?: number | undefined;
+}
+
+/** What a job holds: references, never rows. */
+export interface SegmentJob extends Work {
   /** Of the coordinator that cut the segments. */
   readonly generation: number;
   /** Of the coordinator, when the run is traced. */
@@ -72,12 +78,13 @@ export const serveQueue = async (
   const { runId, generation: ours } = options.lease;
   const work = async ({ id = '', data }: Job): Promise<void> => {
     try {
-      const { segments, generation, trace } = options.read(data, id);
+      const job = options.read(data, id);
+      const { generation } = job;
       // Left on the queue by a coordinator that is gone.
       if (generation < ours) return;
       if (generation > ours) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
       // A second delivery finds in the ledger what the first one loaded.
-      for (const segment of segments) await options.load(segment, leaving.signal, trace);
+      await options.load(job, leaving.signal);
     } catch (error) {
       fail(error);
       // Only the code is stored: a NUL or a lone surrogate in a message would break BullMQ's own bookkeeping.
@@ -139,13 +146,13 @@ const waitUntilDone = async (queue: JobQueue, service: Service): Promise<void> =
 const addJobs = async (
   { ask }: JobQueue,
   { lease: { generation }, trace }: ServeOptions,
-  batch: readonly (readonly Segment[])[],
+  batch: readonly Work[],
 ): Promise<void> => {
-  const jobs = batch.map((segments) => ({
+  const jobs = batch.map((work) => ({
     name: 'segments',
-    data: { segments, generation, ...(trace && { trace }) } satisfies SegmentJob,
+    data: { ...work, generation, ...(trace && { trace }) } satisfies SegmentJob,
     opts: {
-      jobId: `file-${segments[0]!.fileId}-${segments[0]!.start.byte}`,
+      jobId: `file-${work.segments[0]!.fileId}-${work.segments[0]!.start.byte}`,
       removeOnComplete: true,
       // A process that joined may lose its own connection: the job then goes to another.
       attempts: jobAttemptsMax,
@@ -161,7 +168,7 @@ const addJobs = async (
  */
 export const workOff = async (
   options: ServeOptions,
-  batches: AsyncGenerator<readonly (readonly Segment[])[], void>,
+  batches: AsyncGenerator<readonly Work[], void>,
 ): Promise<void> => {
   const feed = async (queue: JobQueue): Promise<void> => {
     for await (const batch of batches) await addJobs(queue, options, batch);

@@ -11,7 +11,7 @@ import { silentLogger } from '../../src/logger.ts';
 import type { Segment } from '../../src/model.ts';
 import { column } from '../../src/pipeline/declare/column.ts';
 import { postgresBackend } from '../../src/queue/postgres-backend.ts';
-import { serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
+import { serveQueue, workOff, type ServeOptions, type Work } from '../../src/queue/load-queue.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { loadChunk } from '../../src/run/load/load-chunk.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -115,8 +115,8 @@ describe('a job of another generation', () => {
     start: { byte: 0, line: 1, record: 1 },
     byteEnd: 10,
   });
-  async function* batches(...fileIds: number[]): AsyncGenerator<readonly (readonly Segment[])[], void> {
-    yield fileIds.map((fileId) => [segment(fileId)]);
+  async function* batches(...fileIds: number[]): AsyncGenerator<readonly Work[], void> {
+    yield fileIds.map((fileId) => ({ segments: [segment(fileId)] }));
   }
   let runId = 0;
   const serving = (
@@ -153,7 +153,7 @@ describe('a job of another generation', () => {
     const first = workOff(serving(1, holdFirst, ended), batches(1, 2, 3));
     await held;
     const loaded: number[] = [];
-    const late = await serveQueue(serving(2, async ({ fileId }) => void loaded.push(fileId)));
+    const late = await serveQueue(serving(2, async ({ segments: [one] }) => void loaded.push(one!.fileId)));
     // One job is in the first coordinator's own hands; the others come to the later generation and are dropped.
     const open = `select count(*)::int as open from etl_queue.job where queue = $1 and state <> 'completed'`;
     const isLeft = async (): Promise<boolean> =>
@@ -170,9 +170,9 @@ describe('a job of another generation', () => {
     const staleEnd = stale.failed.catch((error: unknown) => error);
     const loaded: number[] = [];
     const running = workOff(
-      serving(2, async ({ fileId }) => {
+      serving(2, async ({ segments: [one] }) => {
         await staleEnd;
-        loaded.push(fileId);
+        loaded.push(one!.fileId);
       }),
       batches(1, 2, 3),
     );

@@ -14,7 +14,13 @@ import { chooseBackend } from '../../src/queue/choose-backend.ts';
 import { withQueue, type Queues } from '../../src/queue/job-queue.ts';
 import { addRun, runQueueDepth } from '../../src/queue/run-queue.ts';
 import { serveRuns, type RunService } from '../../src/queue/serve-runs.ts';
-import { removeQueue, serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
+import {
+  removeQueue,
+  serveQueue,
+  workOff,
+  type ServeOptions,
+  type Work,
+} from '../../src/queue/load-queue.ts';
 import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
 import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
@@ -31,8 +37,8 @@ const segment = (fileId: number): Segment => ({
   byteEnd: 10,
 });
 
-async function* batches(...fileIds: number[]): AsyncGenerator<readonly (readonly Segment[])[], void> {
-  yield fileIds.map((fileId) => [segment(fileId)]);
+async function* batches(...fileIds: number[]): AsyncGenerator<readonly Work[], void> {
+  yield fileIds.map((fileId) => ({ segments: [segment(fileId)] }));
 }
 
 const leaseOf = (runId: number): Lease => ({ runId, epoch: '', generation: 1 });
@@ -83,9 +89,9 @@ describe.runIf(hasRedis)('a process that is killed', () => {
       let letGo: () => void = () => undefined;
       const killed = new Promise<void>((resolve) => (letGo = resolve));
       // Own worker waits until the other process has its job and is killed.
-      const load = async ({ fileId }: Segment): Promise<void> => {
+      const load = async ({ segments: [one] }: Work): Promise<void> => {
         await killed;
-        loaded.push(fileId);
+        loaded.push(one!.fileId);
       };
       const running = workOff(servingRun(1, load, { workers: 1 }), batches(1, 2));
       const args = ['--import', 'jiti/register', holder, database.url, redis()?.url ?? '', 'one', '1'];
@@ -162,7 +168,7 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
     const loaded: number[] = [];
     const fileIds = Array.from({ length: 200 }, (_, index) => index);
     await workOff(
-      serving(async ({ fileId }) => void loaded.push(fileId)),
+      serving(async ({ segments: [one] }) => void loaded.push(one!.fileId)),
       batches(...fileIds),
     );
     expect(loaded.toSorted((one, other) => one - other)).toEqual(fileIds);
@@ -180,9 +186,9 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
     const loaded: number[] = [];
     // The coordinator takes its time, so that the helper is given a job.
     await workOff(
-      serving(async ({ fileId }) => {
+      serving(async ({ segments: [one] }) => {
         await leaving;
-        loaded.push(fileId);
+        loaded.push(one!.fileId);
       }),
       batches(1, 2, 3, 4, 5, 6),
     );
@@ -220,11 +226,13 @@ describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
     runId += 1;
     const others: number[] = [];
     const other = redis()
-      ? await serveQueue(serving(async ({ fileId }) => void others.push(fileId), { queues: place('other') }))
+      ? await serveQueue(
+          serving(async ({ segments: [one] }) => void others.push(one!.fileId), { queues: place('other') }),
+        )
       : undefined;
     const loaded: number[] = [];
     await workOff(
-      serving(async ({ fileId }) => void loaded.push(fileId)),
+      serving(async ({ segments: [one] }) => void loaded.push(one!.fileId)),
       batches(1, 2, 3),
     );
     await other?.close();

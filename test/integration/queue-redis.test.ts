@@ -38,7 +38,9 @@ const workThree = async (redis: RedisOptions): Promise<number> => {
   const options = serving(redis, async () => void (loaded += 1));
   await options.queues.backend.prepare();
   async function* batches() {
-    yield [1, 2, 3].map((fileId) => [{ fileId, start: { byte: 0, line: 1, record: 1 }, byteEnd: 1 }]);
+    yield [1, 2, 3].map((fileId) => ({
+      segments: [{ fileId, start: { byte: 0, line: 1, record: 1 }, byteEnd: 1 }],
+    }));
   }
   await workOff(options, batches());
   return loaded;

@@ -33,15 +33,15 @@ const blockOf = (bytes: Buffer, spans: RecordSpans, position: Position): RecordB
 });
 
 /** A comment, or a line that is longer than `recordBytesMax`, while its end is looked for. */
-interface LongLine {
-  /** What a reject shows of it, and a byte more, so that it is seen to be cut; undefined: it is a comment. */
+export interface LongLine {
+  /** What a reject shows of it, and a byte more, so that it is seen to be cut; undefined: it is no record. */
   readonly head: Buffer | undefined;
   fileBytes: number;
   newlines: number;
 }
 
 /** The line as a block of one fault, or of none. It is one block, so that no chunk ends within a line. */
-const longLineBlock = (
+export const longLineBlock = (
   { head, fileBytes, newlines }: LongLine,
   newline: number,
   position: Position,

@@ -1,5 +1,5 @@
 // Divides the missing ranges among the workers: whole files if their sizes divide evenly, small ones together, otherwise segments
-// that a scan cuts ahead of the loaders.
+// that a scan cuts ahead of the loaders, and streams that all loaders of a process load.
 
 import { createSplitter } from '../../format/split/splitter.ts';
 import { segmentCuts } from '../../format/split/segment-cuts.ts';
@@ -12,16 +12,28 @@ import {
 } from '../../limits.ts';
 import type { Segment, SourceFile } from '../../model.ts';
 import type { SourceTableSpec } from '../../declaration.ts';
+import type { Work } from '../../queue/load-queue.ts';
 import { isSeekable, openInput } from '../input.ts';
+import { streamChunkBytesMax } from './segment-blocks.ts';
 
 /** A segment that may be cut, because its end is known and its file can be opened anywhere. */
 type Gap = Segment & { readonly byteEnd: number };
 
-/** Bytes of a segment; if its end is unknown, the stored size of its file. */
+/** How many times its stored size a compressed file is taken for while its end is unknown: CSV has 4 to 10. */
+const decodedTimes = 5;
+
+/** What a stream is taken for whose size its source does not say. */
+const unknownBytes = 64 * 1024 * 1024;
+
+/** Bytes of a segment; if its end is unknown, of its whole file, as far as can be told. */
 const sizesOf = (files: readonly SourceFile[]): ((segment: Segment) => number) => {
-  const stored = new Map(files.map(({ id, bytes }) => [id, bytes]));
-  return ({ fileId, start, byteEnd }) =>
-    byteEnd === null ? Math.max(1, stored.get(fileId)!) : byteEnd - start.byte;
+  const sizes = new Map(
+    files.map(({ id, bytes, decoding }) => [
+      id,
+      (bytes || unknownBytes) * (decoding === null ? 1 : decodedTimes),
+    ]),
+  );
+  return ({ fileId, start, byteEnd }) => (byteEnd === null ? sizes.get(fileId)! : byteEnd - start.byte);
 };
 
 const total = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0);
@@ -47,7 +59,10 @@ export const pieceBytes = (sizes: readonly number[], workers: number, chunkBytes
 interface Missing {
   readonly missing: readonly Segment[];
   readonly files: readonly SourceFile[];
+  /** Of this process. */
   readonly workers: number;
+  /** Those that files are cut for: others may help. */
+  readonly workersMax: number;
   readonly chunkBytes: number;
 }
 
@@ -56,14 +71,44 @@ export interface Division extends Missing {
   readonly tables: readonly SourceTableSpec[];
 }
 
+/** The gaps of each stream together, as many as a job may have. */
+const gapsOfStreams = ({ missing, files }: Missing): readonly (readonly Segment[])[] => {
+  const streams = new Set(files.filter((file) => !isSeekable(file)).map(({ id }) => id));
+  const groups: Segment[][] = [];
+  for (const gap of missing) {
+    if (!streams.has(gap.fileId)) continue;
+    const last = groups.at(-1);
+    if (last?.[0]!.fileId === gap.fileId && last.length < segmentsPerJobMax) last.push(gap);
+    else groups.push([gap]);
+  }
+  return groups;
+};
+
+/**
+ * Streams that all loaders of one process load: those with several gaps, which are read once for all of them, and those that would
+ * leave workers of this process idle.
+ */
+const sharedStreams = (all: Missing, sizeOf: (gap: Segment) => number): readonly Work[] => {
+  const { missing, workers, chunkBytes } = all;
+  const isUneven = pieceBytes(missing.map(sizeOf), workers, chunkBytes) !== Infinity;
+  const bytes = Math.min(chunkBytes, streamChunkBytesMax);
+  return gapsOfStreams(all)
+    .filter((gaps) => gaps.length > 1 || (isUneven && sizeOf(gaps[0]!) > bytes))
+    .map((segments) => ({ segments, pieceBytes: bytes }));
+};
+
 /** The gaps that stay whole, those that are cut, and the bytes of a segment. A gap that is hardly larger than its share is not worth a scan. */
-const sorted = ({ missing, files, workers, chunkBytes }: Missing) => {
+const sorted = (all: Missing) => {
+  const { missing, files, workersMax, chunkBytes } = all;
   const sizeOf = sizesOf(files);
-  const bytes = pieceBytes(missing.map(sizeOf), workers, chunkBytes);
+  const shared = sharedStreams(all, sizeOf);
+  const isShared = new Set(shared.flatMap(({ segments }) => segments));
+  const bytes = pieceBytes(missing.map(sizeOf), workersMax, chunkBytes);
   const seekable = new Set(files.filter(isSeekable).map(({ id }) => id));
   const isCut = (gap: Segment): gap is Gap =>
     gap.byteEnd !== null && seekable.has(gap.fileId) && sizeOf(gap) > 1.5 * bytes;
-  return { whole: missing.filter((gap) => !isCut(gap)), cut: missing.filter(isCut), bytes, sizeOf };
+  const whole = missing.filter((gap) => !isCut(gap) && !isShared.has(gap));
+  return { shared, whole, cut: missing.filter(isCut), bytes, sizeOf };
 };
 
 /** Loaded in a tenth of the processor time that a thread takes to start (docs/decisions/workers.md). */
@@ -75,8 +120,8 @@ export const isSmall = ({ missing }: Pick<Missing, 'missing'>): boolean =>
 
 /** Workers that certainly have work. */
 export const busyWorkers = (missing: Missing): number => {
-  const { whole, cut } = sorted(missing);
-  return cut.length > 0 ? missing.workers : Math.min(missing.workers, whole.length);
+  const { shared, whole, cut } = sorted(missing);
+  return shared.length + cut.length > 0 ? missing.workers : Math.min(missing.workers, whole.length);
 };
 
 /** Segments of one gap, found one after the other. Reads the file once, from the gap's first byte. */
@@ -121,9 +166,11 @@ export const jobsOf = (
   return jobs;
 };
 
-/** Yields the jobs of a load: first the gaps that stay whole, then the segments of the others as they are found. */
-export async function* divide(division: Division): AsyncGenerator<readonly (readonly Segment[])[], void> {
-  const { whole, cut, bytes, sizeOf } = sorted(division);
-  if (whole.length > 0) yield jobsOf(whole, division.workers, sizeOf);
-  for (const gap of cut) for await (const piece of piecesOf(gap, division, bytes)) yield [[piece]];
+/** Yields the jobs of a load: first the streams that are shared, and the gaps that stay whole; then the segments of the others as they are found. */
+export async function* divide(division: Division): AsyncGenerator<readonly Work[], void> {
+  const { shared, whole, cut, bytes, sizeOf } = sorted(division);
+  const jobs = jobsOf(whole, division.workersMax, sizeOf).map((segments) => ({ segments }));
+  if (shared.length + jobs.length > 0) yield [...shared, ...jobs];
+  for (const gap of cut)
+    for await (const piece of piecesOf(gap, division, bytes)) yield [{ segments: [piece] }];
 }

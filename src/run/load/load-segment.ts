@@ -12,6 +12,7 @@ import type { FileLoad } from './chunk-source.ts';
 import { addCounts, noCounts } from './counts.ts';
 import { loadChunk } from './load-chunk.ts';
 import { openSegment, type SegmentBlocks } from './segment-blocks.ts';
+import type { Piece } from './stream-pieces.ts';
 import type { TableLoad } from './table-load.ts';
 
 export interface SegmentTask {
@@ -19,6 +20,8 @@ export interface SegmentTask {
   readonly start: Position;
   /** null: wherever the file ends. */
   readonly byteEnd: number | null;
+  /** Its bytes, if they were read already. */
+  readonly piece?: Piece | undefined;
 }
 
 /** Callbacks for the progress of a segment, and signals that stop it, from gently to at once. */

@@ -10,16 +10,22 @@ import { helpedShare } from '../../limits.ts';
 import type { Counts, Lease, SourceFile } from '../../model.ts';
 import { readSegmentJob } from '../../pipeline/job-payload.ts';
 import type { Queues } from '../../queue/job-queue.ts';
-import { removeQueue, workOff, type ServeOptions } from '../../queue/load-queue.ts';
+import { removeQueue, workOff, type SegmentJob, type ServeOptions } from '../../queue/load-queue.ts';
 import { stopIfHopeless } from '../../reject/store.ts';
-import type { RunContext } from '../context.ts';
+import { stopIfAsked, type RunContext } from '../context.ts';
 import { addCounts, noCounts } from './counts.ts';
 import { busyWorkers, divide, isSmall } from './cut-segments.ts';
 import { landingTable } from '../landing.ts';
 import { withLoaders, type LoaderPool } from './loader-pool.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import { followTable, type TableProgress } from './progress.ts';
+import { loadPieces } from './load-pieces.ts';
+import type { SegmentTask } from './load-segment.ts';
 import type { LoaderSetup } from './segment-loader.ts';
+import { createPieceMemory, type PieceMemory } from './stream-reader.ts';
+
+/** Pieces of streams in memory beside those that are being loaded: one is being filled, and one waits to be loaded. */
+const piecesWaiting = 2;
 
 /** The part of a run that loading needs. */
 export interface LoadingRun {
@@ -47,43 +53,76 @@ const followTables = (
     }),
   );
 
-/** What a process does with a segment of the run, with a loader of the pool. */
-const segmentWork = (
-  context: RunContext,
-  run: LoadingRun,
-  tables: ReadonlyMap<string, LoadingTable>,
-  loaders: LoaderPool,
-): ServeOptions['load'] => {
-  const filesById = new Map(run.files.map((file) => [file.id, file]));
-  return async ({ fileId, start, byteEnd }, leave, parent) => {
-    leave.throwIfAborted();
-    const file = filesById.get(fileId)!;
-    const loading = tables.get(file.table)!;
-    const about = { run: run.lease.runId, table: file.table, file: file.name };
-    const report = context.report.segment(about, parent);
-    await loaders.use((loader) =>
-      loader
-        .load(
-          { file, start, byteEnd },
-          {
-            onDecoded: loading.progress.add,
-            onFileEnd: (byte) => loading.progress.endAt(fileId, byte),
-            afterChunk: (times, news) => {
-              report.loaded(times, news);
-              stopIfHopeless(run.lease.runId, loading.table, loading.progress.counts());
-            },
-            drain: context.drain,
-            leave,
-            abort: context.abort,
+/** What the process needs to load jobs of the run. */
+interface Loading {
+  readonly context: RunContext;
+  readonly run: LoadingRun;
+  readonly tables: ReadonlyMap<string, LoadingTable>;
+  readonly loaders: LoaderPool;
+  readonly memory: PieceMemory;
+}
+
+/** Loads the segments of a file: one after the other with one loader each, or the pieces of them all with all loaders. */
+const loadFile = async (
+  { context, run, tables, loaders, memory }: Loading,
+  file: SourceFile,
+  { segments, pieceBytes, trace }: SegmentJob,
+  leave: AbortSignal,
+): Promise<void> => {
+  const { drain, abort } = context;
+  const { table, progress } = tables.get(file.table)!;
+  const report = context.report.segment({ run: run.lease.runId, table: table.name, file: file.name }, trace);
+  const load = (task: Omit<SegmentTask, 'file'>, leaveNow: AbortSignal, readMs = 0): Promise<void> => {
+    let notReported = readMs;
+    return loaders.use(async (loader) => {
+      stopIfAsked({ abort, drain });
+      leaveNow.throwIfAborted();
+      await loader.load(
+        { ...task, file },
+        {
+          onDecoded: progress.add,
+          onFileEnd: (byte) => progress.endAt(file.id, byte),
+          afterChunk: (times, news) => {
+            report.loaded({ ...times, read: times.read + notReported }, news);
+            notReported = 0;
+            stopIfHopeless(run.lease.runId, table, progress.counts());
           },
-        )
-        .catch((error: unknown) => {
-          // A segment that is aborted because of another segment's error has no error of its own.
-          if (!leave.aborted && !context.abort?.aborted && !context.drain?.aborted) report.failed(error);
-          throw error;
-        }),
-    );
-    loading.progress.segmentDone(fileId);
+          drain,
+          leave: leaveNow,
+          abort,
+        },
+      );
+    });
+  };
+  try {
+    if (pieceBytes === undefined) for (const segment of segments) await load(segment, leave);
+    else
+      await loadPieces({
+        setup: { file, source: table.source, dialect: table.format.dialect, gaps: segments, pieceBytes },
+        memory,
+        stops: { drain, leave, abort },
+        load: ({ piece, expectedEnd, readMs }, breakOff) => {
+          if (expectedEnd !== undefined) progress.endAt(file.id, expectedEnd);
+          return load({ start: piece.start, byteEnd: piece.byteEnd, piece }, breakOff, readMs);
+        },
+      });
+  } catch (error) {
+    // What is aborted because of another segment's error has no error of its own.
+    if (!leave.aborted && !abort?.aborted && !drain?.aborted) report.failed(error);
+    throw error;
+  }
+  progress.segmentDone(file.id);
+};
+
+/** What a process does with a job of the run. */
+const jobWork = (loading: Loading): ServeOptions['load'] => {
+  const filesById = new Map(loading.run.files.map((file) => [file.id, file]));
+  return async (job, leave) => {
+    leave.throwIfAborted();
+    if (job.pieceBytes !== undefined)
+      return loadFile(loading, filesById.get(job.segments[0]!.fileId)!, job, leave);
+    for (const segment of job.segments)
+      await loadFile(loading, filesById.get(segment.fileId)!, { ...job, segments: [segment] }, leave);
   };
 };
 
@@ -110,8 +149,9 @@ export const withSegmentWork = <T>(
   const tables = followTables(context, run, chunks);
   const seconds = () => new Map([...tables].map(([name, { progress }]) => [name, progress.seconds()]));
   const missing = missingSegments(run.files, chunks);
-  const busy = busyWorkers({ missing, files: run.files, workers, chunkBytes });
-  const size = { busy, isSmall: isSmall({ missing }) };
+  const busy = busyWorkers({ missing, files: run.files, workers, workersMax: workers, chunkBytes });
+  const memory = createPieceMemory(workers + piecesWaiting);
+  const size = { busy, workers, isSmall: isSmall({ missing }) };
   return withLoaders(setup, context.file, size, (loaders) =>
     use(
       {
@@ -120,7 +160,7 @@ export const withSegmentWork = <T>(
         workers,
         drain,
         outside: whenLost(context.client, address),
-        load: segmentWork(context, run, tables, loaders),
+        load: jobWork({ context, run, tables, loaders, memory }),
         read: readSegmentJob,
         trace: context.report.trace(),
       },
@@ -184,14 +224,14 @@ export const loadMissing = async (
   }
   // A run that stopped for its rejects, and whose files are unchanged, need not keep more of them.
   for (const { table } of run.planned) stopIfHopeless(runId, table, countsOf(run, table.name, chunks));
-  const { chunkBytes, queues, jobId } = context;
+  const { chunkBytes, queues, jobId, workers } = context;
   // A run from the queue is also cut for workers that may help.
-  const workers = jobId === undefined ? context.workers : helpedShare * context.workers;
+  const workersMax = jobId === undefined ? workers : helpedShare * workers;
   const tables = run.planned.map(({ table }) => table);
   return withSegmentWork(context, run, chunks, async (options, seconds) => {
     // Meanwhile the loading threads start.
     await prepareQueues(context.client, queues);
-    await workOff(options, divide({ missing, files: run.files, tables, workers, chunkBytes }));
+    await workOff(options, divide({ missing, files: run.files, tables, workers, workersMax, chunkBytes }));
     await expectLoaded(context, run);
     return seconds();
   });

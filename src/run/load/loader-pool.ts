@@ -54,31 +54,41 @@ const loaderStart = async (
   return () => createSegmentLoader(setup);
 };
 
-/** One loader per worker, in a thread if possible, unless there is little to load; `busy` of them start eagerly. */
+/**
+ * One loader per worker, in a thread if possible, unless there is little to load; `busy` of them start eagerly. When all are in use,
+ * the next one that is free is waited for.
+ */
 export const withLoaders = async <T>(
   setup: LoaderSetup,
   file: PipelineFile | undefined,
-  { busy, isSmall }: { readonly busy: number; readonly isSmall: boolean },
+  { busy, workers, isSmall }: { readonly busy: number; readonly workers: number; readonly isSmall: boolean },
   work: (pool: LoaderPool) => Promise<T>,
 ): Promise<T> => {
   const start = await loaderStart(setup, file, isSmall);
   const all = Array.from({ length: busy }, start);
   const idle = [...all];
-  const take = (): SegmentLoader => {
+  const waiting: ((loader: SegmentLoader) => void)[] = [];
+  const take = async (): Promise<SegmentLoader> => {
     const free = idle.pop();
     if (free !== undefined) return free;
+    if (all.length === workers) return new Promise((resolve) => waiting.push(resolve));
     const started = start();
     all.push(started);
     return started;
   };
+  const give = (loader: SegmentLoader): void => {
+    const next = waiting.shift();
+    if (next === undefined) idle.push(loader);
+    else next(loader);
+  };
   try {
     return await work({
       use: async (load) => {
-        const loader = take();
+        const loader = await take();
         try {
           await load(loader);
         } finally {
-          idle.push(loader);
+          give(loader);
         }
       },
     });

@@ -1,18 +1,24 @@
 // Blocks of records of one segment, chunk after chunk. The blocks of a chunk can be had again until the next one is asked for.
 
-import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
+import {
+  longLineBlock,
+  positionAfter,
+  recordBlocks,
+  type RecordBlock,
+} from '../../format/split/record-blocks.ts';
 import { sliceBlock } from '../../format/split/record-slice.ts';
 import type { Splitter } from '../../format/split/splitter.ts';
 import { readBytes } from '../../limits.ts';
 import type { Position, SourceFile } from '../../model.ts';
 import type { Access } from '../../source/contract.ts';
 import { isSeekable, openInput, type Meter } from '../input.ts';
+import type { Piece } from './stream-pieces.ts';
 
 /** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
 const readBytesMin = 64 * 1024;
 
 /** The blocks of a chunk of a stream are kept in memory until it is committed: each worker has so many bytes of them. */
-const streamChunkBytesMax = 8 * 1024 * 1024;
+export const streamChunkBytesMax = 8 * 1024 * 1024;
 
 export interface SegmentBlocks {
   /** Blocks from a record on: where a chunk began, or where the next one does. */
@@ -35,6 +41,8 @@ export interface Part {
   readonly byteEnd: number | null;
   readonly split: Splitter;
   readonly chunkBytes: number;
+  /** It is in memory already. */
+  readonly piece?: Piece | undefined;
 }
 
 /** Reads a seekable file again wherever it is asked to: nothing is kept. */
@@ -54,6 +62,37 @@ const readAgain = ({ file, access, byteEnd, split, chunkBytes }: Part): SegmentB
   };
 };
 
+/** Bytes in memory, by as many as a file is read by: blocks of that size stay in the processor's caches. */
+async function* partsOf(bytes: Buffer): AsyncGenerator<Buffer, void> {
+  for (let at = 0; at < bytes.length; at += readBytes) yield bytes.subarray(at, at + readBytes);
+}
+
+/** Reads a piece of a stream, which is one chunk unless that ends early, at its last allowed reject. */
+const readPiece = (
+  { start, byteEnd, memory, bytes: length, rest }: Piece,
+  split: Splitter,
+): SegmentBlocks => {
+  const bytes = Buffer.from(memory, 0, length);
+  const head = rest?.head && Buffer.from(rest.head);
+  async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
+    const at = position.byte - start.byte;
+    let end = position;
+    if (at < length)
+      for await (const block of recordBlocks(partsOf(bytes.subarray(at)), position, split)) {
+        end = positionAfter(block);
+        yield block;
+      }
+    if (rest !== undefined && at <= length) yield longLineBlock({ ...rest, head }, split.newline, end);
+  }
+  return {
+    from,
+    chunkBytes: Infinity,
+    isOpenEnded: byteEnd === null,
+    expectedEnd: () => undefined,
+    close: () => Promise.resolve(),
+  };
+};
+
 /** What of a block is not before a position; undefined when all of it is. */
 const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock | undefined => {
   if (block.position.byte >= byte) return block;
@@ -63,6 +102,10 @@ const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock 
     ? undefined
     : sliceBlock(block, first, records);
 };
+
+/** Where a stream may end, by what has come of it so far. */
+export const expectedEnd = ({ bytes }: SourceFile, { stored, decoded }: Meter): number | undefined =>
+  bytes > 0 && stored > 0 ? Math.round((bytes * decoded) / stored) : undefined;
 
 /** Reads a stream once, and keeps the blocks of the chunk that is under way. */
 const readOnce = ({ file, access, start, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
@@ -90,13 +133,12 @@ const readOnce = ({ file, access, start, byteEnd, split, chunkBytes }: Part): Se
     from,
     chunkBytes: Math.min(chunkBytes, streamChunkBytesMax),
     isOpenEnded,
-    expectedEnd: () =>
-      isOpenEnded && meter.stored > 0 && file.bytes > 0
-        ? Math.round((file.bytes * meter.decoded) / meter.stored)
-        : undefined,
+    expectedEnd: () => (isOpenEnded ? expectedEnd(file, meter) : undefined),
     close: async () => void (await blocks.return()),
   };
 };
 
-export const openSegment = (part: Part): SegmentBlocks =>
-  isSeekable(part.file) ? readAgain(part) : readOnce(part);
+export const openSegment = (part: Part): SegmentBlocks => {
+  if (part.piece !== undefined) return readPiece(part.piece, part.split);
+  return isSeekable(part.file) ? readAgain(part) : readOnce(part);
+};

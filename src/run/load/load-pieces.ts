@@ -1,0 +1,46 @@
+// Loads one stream with all loaders of the process: a thread reads it, and each of its pieces goes to a loader.
+
+import { readStream, type PieceMemory, type ReadPiece, type ReadSetup } from './stream-reader.ts';
+import type { SegmentWatch } from './load-segment.ts';
+
+export interface PiecedLoad {
+  readonly setup: ReadSetup;
+  readonly memory: PieceMemory;
+  readonly stops: Pick<SegmentWatch, 'drain' | 'leave' | 'abort'>;
+  /** Loads a piece once there is a loader for it; a chunk is aborted by the signal. */
+  readonly load: (read: ReadPiece, leave: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Loads what was read before an error of reading, and then throws that error; the first error of a loader aborts the other chunks in
+ * flight, unless they are to be finished. Errors: those of readStream and of loadSegment; the reason of the signal that stopped it.
+ */
+export const loadPieces = async ({ setup, memory, stops, load }: PiecedLoad): Promise<void> => {
+  const { drain, leave, abort } = stops;
+  const broken = new AbortController();
+  const breakOff = AbortSignal.any([leave, broken.signal]);
+  const stopReading = AbortSignal.any([breakOff, ...[drain, abort].filter((signal) => signal !== undefined)]);
+  let failure: { readonly error: unknown } | undefined;
+  const fail = (error: unknown): void => {
+    failure ??= { error };
+  };
+  const loading = new Set<Promise<void>>();
+  try {
+    for await (const read of readStream(setup, memory, stopReading)) {
+      const one = load(read, breakOff)
+        .catch((error: unknown) => {
+          fail(error);
+          if (!drain?.aborted) broken.abort(error);
+        })
+        .finally(() => {
+          memory.give(read.piece.memory);
+          loading.delete(one);
+        });
+      loading.add(one);
+    }
+  } catch (error) {
+    fail(error);
+  }
+  await Promise.all(loading);
+  if (failure !== undefined) throw failure.error;
+};

@@ -1,0 +1,59 @@
+// A reading thread: decodes one stream and cuts it into pieces, for all loaders of the process.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { EtlError } from '../../errors.ts';
+import { recordBlocks } from '../../format/split/record-blocks.ts';
+import { createSplitter } from '../../format/split/splitter.ts';
+import { openInput, type Meter } from '../input.ts';
+import { expectedEnd } from './segment-blocks.ts';
+import { rangesOf } from './stream-ranges.ts';
+import { streamPieces } from './stream-pieces.ts';
+import { plainError } from './thread-messages.ts';
+import type { FromReader, ReadSetup, ToReader } from './stream-reader.ts';
+
+const port = parentPort!;
+const { file, source, dialect, gaps, pieceBytes } = workerData as ReadSetup;
+const say = (message: FromReader): void => port.postMessage(message);
+
+let waitedMs = 0;
+
+/** Memory for a piece: the main thread gives it when a loader is done with another one. */
+const take = async (): Promise<SharedArrayBuffer> => {
+  const asked = performance.now();
+  const given = new Promise<ToReader>((resolve) => port.once('message', resolve));
+  say({ type: 'room' });
+  const { memory } = await given;
+  waitedMs += performance.now() - asked;
+  return memory;
+};
+
+const read = async (): Promise<void> => {
+  const meter: Meter = { stored: 0, decoded: 0 };
+  const first = gaps[0]!.start.byte;
+  const last = gaps.at(-1)!.byteEnd;
+  const reads = openInput(file, { declared: source }, first, last ?? undefined, { meter });
+  const range = rangesOf(reads, first);
+  const splitter = createSplitter(dialect, file.header.length, file.lineEnd);
+  let began = performance.now();
+  for (const { start, byteEnd } of gaps) {
+    const blocks = recordBlocks(range(start.byte, byteEnd ?? Infinity), start, splitter);
+    const pieces = streamPieces({ blocks, start, byteEnd, pieceBytes }, take);
+    let next = await pieces.next();
+    for (; next.done !== true; next = await pieces.next()) {
+      const now = performance.now();
+      const end = last === null ? expectedEnd(file, meter) : undefined;
+      say({ type: 'piece', piece: next.value, expectedEnd: end, readMs: now - began - waitedMs });
+      began = now;
+      waitedMs = 0;
+    }
+    if (byteEnd !== null && next.value.byte < byteEnd)
+      throw new EtlError('ETL_SOURCE_CHANGED', { table: file.table, file: file.name });
+  }
+};
+
+void read()
+  .then(
+    () => say({ type: 'end' }),
+    (error: unknown) => say({ type: 'failed', error: plainError(error) }),
+  )
+  .finally(() => port.close());

@@ -1,0 +1,125 @@
+// A stream that a thread of its own reads, as the main thread sees it: pieces, in memory that is used again.
+
+import { on } from 'node:events';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Dialect, SourceSpec } from '../../declaration.ts';
+import { EtlError, messageOf } from '../../errors.ts';
+import type { Segment, SourceFile } from '../../model.ts';
+import { runnerOptions } from '../../pipeline/runner.ts';
+import type { Piece } from './stream-pieces.ts';
+import { errorFrom, type PlainError } from './thread-messages.ts';
+
+/** What a reading thread begins with. */
+export interface ReadSetup {
+  readonly file: SourceFile;
+  readonly source: SourceSpec;
+  readonly dialect: Dialect;
+  /** What is missing of the file, in order. */
+  readonly gaps: readonly Segment[];
+  readonly pieceBytes: number;
+}
+
+/** A piece, and what is known with it. */
+export interface ReadPiece {
+  readonly piece: Piece;
+  /** Where the file may end; undefined: that is known. */
+  readonly expectedEnd: number | undefined;
+  /** Time that reading it took. */
+  readonly readMs: number;
+}
+
+/** The answer to `room`. */
+export interface ToReader {
+  readonly memory: SharedArrayBuffer;
+}
+
+export type FromReader =
+  | { readonly type: 'room' }
+  | ({ readonly type: 'piece' } & ReadPiece)
+  | { readonly type: 'end' }
+  | { readonly type: 'failed'; readonly error: PlainError };
+
+/** Memory for the pieces of a process, bounded for all its streams together. */
+export interface PieceMemory {
+  /** Waits until there is some. */
+  readonly take: (bytes: number) => Promise<SharedArrayBuffer>;
+  /** Gives it back; undefined: it was lost with a thread. */
+  readonly give: (memory: SharedArrayBuffer | undefined) => void;
+}
+
+/** Room for what follows the last record of a piece, such as its line end: more is made when that is not enough. */
+const roomAfter = 4 * 1024;
+
+export const createPieceMemory = (pieces: number): PieceMemory => {
+  const free: SharedArrayBuffer[] = [];
+  const waiting: (() => void)[] = [];
+  let left = pieces;
+  return {
+    take: async (bytes) => {
+      if (left > 0) left -= 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      return free.pop() ?? new SharedArrayBuffer(bytes + roomAfter);
+    },
+    give: (memory) => {
+      if (memory !== undefined) free.push(memory);
+      const next = waiting.shift();
+      if (next === undefined) left += 1;
+      else next();
+    },
+  };
+};
+
+/** The thread's own module: compiled beside a compiled one, TypeScript beside TypeScript. */
+const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
+
+const threadEnded = (problem: string, cause?: unknown): EtlError =>
+  new EtlError('ETL_THREAD_ENDED', { problem }, cause === undefined ? {} : { cause });
+
+/** Messages of a thread until it ends. Throws what nobody in it caught, and the reason of the signal. */
+async function* messagesOf(thread: Worker, signal: AbortSignal): AsyncGenerator<FromReader, void> {
+  try {
+    for await (const [message] of on(thread, 'message', { signal, close: ['exit'] }))
+      yield message as FromReader;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw threadEnded(messageOf(cause), cause);
+  }
+}
+
+/**
+ * Yields the pieces of a stream as they are read, until `signal` is aborted: then its reason is thrown. Whoever is done with a piece
+ * gives its memory back. Errors: those of reading; ETL_SOURCE_CHANGED; ETL_THREAD_ENDED.
+ */
+export async function* readStream(
+  setup: ReadSetup,
+  memory: PieceMemory,
+  signal: AbortSignal,
+): AsyncGenerator<ReadPiece, void> {
+  signal.throwIfAborted();
+  const thread = new Worker(threadModule, { workerData: setup, ...runnerOptions(threadModule) });
+  let isOpen = true;
+  let lent = 0;
+  const lend = async (): Promise<void> => {
+    const room = await memory.take(setup.pieceBytes);
+    if (!isOpen) return memory.give(room);
+    lent += 1;
+    thread.postMessage({ memory: room } satisfies ToReader);
+  };
+  try {
+    for await (const message of messagesOf(thread, signal)) {
+      if (message.type === 'end') return;
+      if (message.type === 'failed') throw errorFrom(message.error);
+      if (message.type === 'room') void lend();
+      else {
+        lent -= 1;
+        yield message;
+      }
+    }
+    throw threadEnded('before the end of its stream');
+  } finally {
+    isOpen = false;
+    for (; lent > 0; lent -= 1) memory.give(undefined);
+    await thread.terminate();
+  }
+}
