@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util';
 import { openBench, type Bench, type BenchOptions } from './bench-context.ts';
 import type { PartReport } from './compare.ts';
 import { measureChunks } from './parts/chunks.ts';
+import { measureCompressed } from './parts/compressed.ts';
 import { measureDecoder } from './parts/decoder.ts';
 import { measureDistance } from './parts/distance.ts';
 import { measureLoad } from './parts/load.ts';
@@ -28,6 +29,7 @@ import { measureStartUp } from './parts/start-up.ts';
 import { measureWholeJob } from './parts/whole-job.ts';
 import {
   chunkFigures,
+  compressedFigures,
   decodedFigures,
   record,
   shapeFigures,
@@ -45,6 +47,7 @@ const parts: Readonly<Record<string, Measure>> = {
   load: measureLoad,
   'whole-job': measureWholeJob,
   'one-file': measureOneFile,
+  compressed: measureCompressed,
   distance: measureDistance,
   'text-rows': measureTextRows,
   scaling: measureScaling,
@@ -190,7 +193,10 @@ const modes: Readonly<Record<Mode, (bench: Bench, names?: string) => Promise<Rep
   smoke: async (bench, names = '') => {
     const matrix = await decodeSpellings(bench, names.split(','));
     const chunks = await chunkCosts(bench);
-    return { matrix, figures: [...decodedFigures(matrix), ...chunks.figures!] };
+    const streams = await measureCompressed(bench);
+    console.log(partText(streams));
+    const figures = [...decodedFigures(matrix), ...chunks.figures!, ...compressedFigures(streams)];
+    return { matrix, figures };
   },
 };
 

@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { PartReport } from './compare.ts';
 import type { ChunkCost } from './parts/chunks.ts';
 import type { Decoded, ServerInput } from './parts/matrix.ts';
 import type { ShapeRatios } from './parts/shapes.ts';
@@ -69,6 +70,19 @@ export const chunkFigures = ({ roundTrips, sentPerByte }: ChunkCost): readonly F
   { name: 'chunk: round trips', kind: 'trips', value: roundTrips },
   { name: 'orders: bytes sent a byte', kind: 'bytes', value: sentPerByte },
 ];
+
+/** CPU of each side of the part ÷ that of the first one, which is the plain file. */
+export const compressedFigures = ({ sides }: PartReport): readonly Figure[] => {
+  const [plain, ...others] = sides.map(({ name, median: { clientSeconds, serverSeconds } }) => ({
+    name,
+    seconds: clientSeconds + serverSeconds,
+  }));
+  return others.map(({ name, seconds }) => ({
+    name: `${name}: CPU of the load ÷ plain`,
+    kind: 'job',
+    value: seconds / plain!.seconds,
+  }));
+};
 
 /** The figures that are worse than recorded by more than noise, and those that nobody has recorded. */
 export const worseThanRecorded = (figures: readonly Figure[], place: Place): readonly Compared[] => {

@@ -3,6 +3,7 @@
 import type { BenchOptions } from './bench-context.ts';
 import type { PartReport, SideReport } from './compare.ts';
 import type { Usage } from './measure.ts';
+import { compressedSide, compressionNames, plainSide } from './parts/compressed.ts';
 import { decoderSides } from './parts/decoder.ts';
 import { distanceSides } from './parts/distance.ts';
 import { loadSides } from './parts/load.ts';
@@ -67,6 +68,7 @@ export const judgeTargets = (
   const load = findUsages(reports, 'load');
   const wholeJob = findUsages(reports, 'whole-job');
   const oneFile = findUsages(reports, 'one-file');
+  const compressed = findUsages(reports, 'compressed');
   const textRows = findUsages(reports, 'text-rows');
   const decoder = findUsages(reports, 'decoder');
   const scaling = findSides(reports, 'scaling');
@@ -91,6 +93,13 @@ export const judgeTargets = (
       'one big file, 2 workers ÷ one \\copy, unlogged',
       0.6,
       ratio(oneFile, oneFileSides.twoWorkers, [oneFileSides.copy]),
+    ),
+    ...compressionNames.map((name) =>
+      target(
+        `one ${name}, 2 workers ÷ the plain file`,
+        1.15,
+        ratio(compressed, compressedSide(name), [plainSide]),
+      ),
     ),
     target(
       'load, the server 20 ms away ÷ next door',

@@ -3,12 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { eventsOf, expectEnd } from '../helpers/fault-child.ts';
 import { chunksOf, expectNoSessions, tableNumbers, type ChunkRow } from '../helpers/fault-outcome.ts';
-import { byName, publishedPoint, tidyPoint, unpublishedPoints } from '../helpers/fault-points.ts';
+import { byName, loadPoints, publishedPoint, tidyPoint, unpublishedPoints } from '../helpers/fault-points.ts';
 import { expectRecovered, expectReplaced, recordsOf, whileClosed } from '../helpers/fault-recovery.ts';
 import { useScene } from '../helpers/fault-scene.ts';
 import { restarts } from '../helpers/fault-server.ts';
-
-const scene = useScene();
 
 const skipped = new Set([
   'before the lock is taken',
@@ -26,7 +24,28 @@ const skipped = new Set([
 // What is left out differs from a neighbour only for a process that is killed (process-kill.test.ts).
 const points = unpublishedPoints(skipped);
 
+/** Two workers load one file in gzip: chunks are committed in any order. */
+describe('the server crashes under one stream', () => {
+  const streamed = useScene('streamData');
+
+  it.each(byName(loadPoints.filter(({ name }) => /COPY in the middle|after a late chunk/.test(name))))(
+    '%s: its chunks are loaded again',
+    async (_, point) => {
+      let lost: readonly ChunkRow[] = [];
+      const ended = await streamed().runStruck(point, () => async () => {
+        lost = await whileClosed(streamed(), restarts.crash);
+        return 'drop' as const;
+      });
+      expectRecovered(ended, true, lost);
+      await expectReplaced(streamed(), lost);
+      await streamed().expectWhole();
+    },
+  );
+});
+
 describe('the server crashes and comes back', () => {
+  const scene = useScene();
+
   it.each(points)('%s: etl waits, loads the lost chunks again and finishes', async (_, point) => {
     let lost: readonly ChunkRow[] = [];
     const ended = await scene().runStruck(point, () => async () => {

@@ -69,7 +69,7 @@ export const openScene = async (data: FaultData, directory = data.directory): Pr
 };
 
 /** A scene for each test of a file, with small files. */
-export const useScene = (data: 'smallData' | 'directData' = 'smallData'): (() => Scene) => {
+export const useScene = (data: 'smallData' | 'directData' | 'streamData' = 'smallData'): (() => Scene) => {
   let scene: Scene | undefined;
   beforeEach(async () => {
     scene = await openScene(inject(data));

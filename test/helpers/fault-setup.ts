@@ -28,6 +28,8 @@ declare module 'vitest' {
     smallData: FaultData;
     /** The same files, loaded without staging. */
     directData: FaultData;
+    /** One file in gzip with the records of the small ones, which all workers load. */
+    streamData: FaultData;
     /** About 29 MB, 200,000 records in 20 chunks and more. */
     largeData: FaultData;
     /** The same files, each in gzip. */
@@ -70,6 +72,7 @@ export const setup = async (project: TestProject): Promise<() => void> => {
     try {
       project.provide('smallData', await prepare('small', small));
       project.provide('directData', await prepare('direct', small, loadDirectly));
+      project.provide('streamData', await prepare('stream', { ...small, files: 1 }, compressFiles));
       project.provide('largeData', await prepare('large', large));
       project.provide('gzipData', await prepare('gzip', large, compressFiles));
     } finally {

@@ -1,0 +1,207 @@
+// One stream that all workers load comes to what one worker makes of the plain file, also in two runs with gaps between them.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { column, csv, definePipeline, runPipeline, type RunEvent, type RunOptions } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const files = useFiles();
+const database = useDatabase();
+
+const ask = async (sql: string): Promise<readonly Record<string, unknown>[]> =>
+  (await database.query(sql)).rows;
+
+/** Rejects of every kind, quoted line ends, blank lines, records that a piece has no room for, and one that is too long. */
+const record = (n: number): string => {
+  if (n === 4_000) return `${n},4,${'long '.repeat(420_000)}`;
+  if (n === 2_500 || n === 5_500 || n === 9_990) return `${n},900,waits while somebody holds a lock`;
+  if (n % 997 === 0) return `${n},no number,plain`;
+  if (n % 1_499 === 0) return `${n},13,"never closed`;
+  if (n % 1_201 === 0) return `${n},7,the server refuses what is odd`;
+  if (n % 2_003 === 0) return `${n},2,${'z'.repeat(150_000)}`;
+  if (n % 301 === 0) return '';
+  return n % 3 === 0
+    ? `${n},${2 * (n % 50)},"line\n""${'q'.repeat(n % 211)}"""`
+    : `${n},2,${'y'.repeat(n % 90)}`;
+};
+const lines = Array.from({ length: 10_000 }, (_, index) => `${record(index + 1)}\r\n`);
+const text = Buffer.from(`id,n,words\r\n${lines.join('')}${'\r\n'.repeat(90_000)}`);
+/** Members that end anywhere. */
+const zipped = Buffer.concat(
+  [0, 1, 77_777, 300_001, 1_000_000].map((from, index, all) => gzipSync(text.subarray(from, all[index + 1]))),
+);
+
+const chunkBytes = 60_000;
+
+interface Loading extends RunOptions {
+  readonly check?: (word: string) => boolean;
+}
+
+const load = async (name: string, bytes: Buffer | undefined, { check, ...options }: Loading) => {
+  const events: RunEvent[] = [];
+  // Written again, it would be another version.
+  const path = bytes === undefined ? `${files.directory}/${name}.csv` : files.write(`${name}.csv`, bytes);
+  const words = column.text('words');
+  const pipeline = definePipeline({
+    name,
+    schema: name,
+    tables: {
+      t: {
+        source: csv(path),
+        columns: {
+          id: column.integer('id'),
+          n: column.of('public.even', 'n'),
+          words: check === undefined ? words : words.check(check, 'is wrong'),
+        },
+        rejectLimit: 1_000,
+      },
+    },
+  });
+  const onEvent = (event: RunEvent): void => void events.push(event);
+  const run = runPipeline(pipeline, {
+    databaseUrl: database.url,
+    chunkBytes,
+    redis: false,
+    onEvent,
+    ...options,
+  });
+  return { result: await run, events };
+};
+
+const outcomeOf = async (name: string) => ({
+  rows: await ask(`select count(*), sum(n), sum(hashtextextended(t::text, 0)::numeric) from ${name}.t`),
+  rejects: await ask(
+    `select line, last_line, byte, record, code, reason, raw from etl.reject r join etl.run on run.id = r.run_id
+      where pipeline = '${name}' order by byte`,
+  ),
+});
+
+const chunksOf = (name: string) =>
+  ask(`select byte_start::int as start, byte_end::int as end, c.committed_at::text as committed
+    from etl.chunk c join etl.source_file f on f.id = file_id join etl.run r on r.id = run_id
+    where pipeline = '${name}' and c.epoch = r.epoch order by byte_start`);
+
+/** Ranges between chunks; the data begins after the header. */
+const gapsIn = (chunks: readonly Record<string, unknown>[]): number =>
+  chunks.filter(({ start }, index) => start !== (chunks[index - 1]?.['end'] ?? 12)).length;
+
+let plain: Awaited<ReturnType<typeof outcomeOf>>;
+beforeAll(async () => {
+  await database.query(`create function public.waits(value integer) returns boolean language plpgsql as $$
+      begin
+        if value = 900 then perform pg_advisory_xact_lock_shared(42); end if;
+        return value % 2 = 0;
+      end $$;
+    create domain public.even as integer check (public.waits(value))`);
+  expect(gunzipSync(zipped).equals(text)).toBe(true);
+  await load('plain', text, { workers: 1 });
+  plain = await outcomeOf('plain');
+  expect(plain.rejects.length).toBeGreaterThan(20);
+});
+
+describe('one file in gzip', () => {
+  it.each([{ workers: 1 }, { workers: 2 }, { workers: 4 }])(
+    'with $workers workers has the rows, rejects, lines and bytes of the plain file',
+    async ({ workers }) => {
+      const name = `with_${workers}`;
+      const { result, events } = await load(name, zipped, { workers, profile: workers === 2 });
+      expect(await outcomeOf(name)).toEqual(plain);
+      const last = events.filter((event) => event.type === 'progress').at(-1)!;
+      expect([last.bytes, last.bytesTotal]).toEqual([text.length - 12, text.length - 12]);
+      expect(events.filter(({ type }) => type === 'loaded')).toHaveLength(1);
+      if (workers === 2) expect(result.profile!.load[0]!.read).toBeGreaterThan(0);
+      const chunks = await chunksOf(name);
+      expect(gapsIn(chunks)).toBe(0);
+      expect(chunks.at(-1)!['end']).toBe(text.length);
+    },
+  );
+
+  it('is loaded in the main thread by loaders that cannot be elsewhere, and read in another', async () => {
+    const seen: string[] = [];
+    const check = (word: string): boolean => seen.push(word) > 0;
+    await load('here', zipped, { workers: 2, check });
+    expect(await outcomeOf('here')).toEqual(plain);
+    expect(seen.length).toBeGreaterThan(9_000);
+  });
+
+  it.each([
+    { name: 'header', text: 'id,n,words\r\n', rows: 0 },
+    { name: 'record', text: 'id,n,words\r\n1,2,a', rows: 1 },
+    { name: 'blank', text: `id,n,words\r\n${'\r\n'.repeat(500)}`, rows: 0 },
+  ])('may hold no more than a $name', async ({ name, text: short, rows }) => {
+    const bytes = gzipSync(short);
+    const { result } = await load(`no_more_${name}`, bytes, { workers: 2, chunkBytes: 20 });
+    expect(result.tables[0]).toMatchObject({ records: rows, rows });
+    const ends = await ask(
+      `select data_end::int as end from etl.source_file where name like '%no_more_${name}%'`,
+    );
+    expect(ends).toEqual([{ end: short.length }]);
+  });
+
+  it('that is damaged in the middle stops the run at that byte, with all that came before it in the ledger', async () => {
+    const damaged = Buffer.from(gzipSync(text, { level: 0 }));
+    damaged.writeUInt8(damaged.readUInt8(damaged.length - 6) ^ 1, damaged.length - 6);
+    const [one, two] = [
+      await failureOf(load('damaged_one', damaged, { workers: 1 })),
+      await failureOf(load('damaged_two', damaged, { workers: 2 })),
+    ];
+    expect(two).toMatchObject({ code: 'ETL_SOURCE_CORRUPT', details: { table: 't' } });
+    expect(two.details!['byte']).toBe(one.details!['byte']);
+    const cut = await failureOf(load('cut_off', zipped.subarray(0, -4_000), { workers: 2 }));
+    expect(cut).toMatchObject({ code: 'ETL_SOURCE_CORRUPT' });
+    const chunks = await chunksOf('cut_off');
+    expect(gapsIn(chunks)).toBe(0);
+    expect(chunks.length).toBeGreaterThan(5);
+  });
+
+  it('stops when a loader fails, and goes on where it was drained', async () => {
+    const check = (word: string): boolean => {
+      if (word.startsWith('zzz')) throw new Error('a mistake');
+      return true;
+    };
+    const failed = await failureOf(load('fails', zipped, { workers: 2, check }));
+    expect(failed).toMatchObject({ code: 'ETL_USER_FUNCTION' });
+    const drain = new AbortController();
+    const onEvent = (event: RunEvent): void => {
+      if (event.type === 'progress' && event.records > 500) drain.abort();
+    };
+    await failureOf(load('drained', zipped, { workers: 2, drain: drain.signal, onEvent }));
+    const before = await chunksOf('drained');
+    expect(before.length).toBeGreaterThan(0);
+    await load('drained', undefined, { workers: 2 });
+    expect(await outcomeOf('drained')).toEqual(plain);
+    expect(await chunksOf('drained')).toEqual(expect.arrayContaining([...before]));
+  });
+
+  it.each([{ workers: 1 }, { workers: 3 }])(
+    'goes on with several gaps in the middle, with $workers workers, and loads nothing again',
+    async ({ workers }) => {
+      const name = `gaps_${workers}`;
+      const stop = new AbortController();
+      await database.query('select pg_advisory_lock(42)');
+      const waiting = async (): Promise<number> =>
+        Number(
+          (
+            await ask(
+              `select count(*) as n from pg_locks where locktype = 'advisory' and not granted and objid = 42`,
+            )
+          )[0]!['n'],
+        );
+      const stopped = failureOf(load(name, zipped, { workers: 4, signal: stop.signal }));
+      while ((await waiting()) < 3) await sleep(20);
+      const before = await chunksOf(name);
+      stop.abort();
+      await stopped;
+      await database.query('select pg_advisory_unlock(42)');
+      expect(gapsIn(before)).toBeGreaterThan(1);
+      await load(name, undefined, { workers });
+      expect(await outcomeOf(name)).toEqual(plain);
+      const after = await chunksOf(name);
+      expect(after).toEqual(expect.arrayContaining([...before]));
+      expect(gapsIn(after)).toBe(0);
+    },
+  );
+});
