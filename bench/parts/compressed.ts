@@ -23,7 +23,7 @@ export const compressedSide = (compression: string): string => `${compression}, 
 /** Fewer records than this are too few for two workers. */
 const recordsMin = 200_000;
 
-/** The same files compressed, under their own names: what they hold is told by their first bytes. */
+/** The same files compressed, under their own names: their first bytes say how. */
 const compressed = async (dataset: Dataset, compression: string): Promise<Dataset> => {
   const directory = `${dataset.directory}${compression}`;
   mkdirSync(directory, { recursive: true });

@@ -37,6 +37,7 @@ describe('the server crashes under one stream', () => {
         return 'drop' as const;
       });
       expectRecovered(ended, true, lost);
+      expect(lost.length).toBeGreaterThan(5);
       await expectReplaced(streamed(), lost);
       await streamed().expectWhole();
     },

@@ -1,7 +1,7 @@
 // One stream that all workers load comes to what one worker makes of the plain file, also in two runs with gaps between them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, runPipeline, type RunEvent, type RunOptions } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
@@ -96,10 +96,8 @@ beforeAll(async () => {
         return value % 2 = 0;
       end $$;
     create domain public.even as integer check (public.waits(value))`);
-  expect(gunzipSync(zipped).equals(text)).toBe(true);
   await load('plain', text, { workers: 1 });
   plain = await outcomeOf('plain');
-  expect(plain.rejects.length).toBeGreaterThan(20);
 });
 
 describe('one file in gzip', () => {
@@ -107,12 +105,13 @@ describe('one file in gzip', () => {
     'with $workers workers has the rows, rejects, lines and bytes of the plain file',
     async ({ workers }) => {
       const name = `with_${workers}`;
-      const { result, events } = await load(name, zipped, { workers, profile: workers === 2 });
+      const { result, events } = await load(name, zipped, { workers, profile: true });
       expect(await outcomeOf(name)).toEqual(plain);
-      const last = events.filter((event) => event.type === 'progress').at(-1)!;
+      expect(plain.rejects.length).toBeGreaterThan(20);
+      const last = events.findLast((event) => event.type === 'progress')!;
       expect([last.bytes, last.bytesTotal]).toEqual([text.length - 12, text.length - 12]);
       expect(events.filter(({ type }) => type === 'loaded')).toHaveLength(1);
-      if (workers === 2) expect(result.profile!.load[0]!.read).toBeGreaterThan(0);
+      expect(result.profile!.load[0]!.read).toBeGreaterThan(0);
       const chunks = await chunksOf(name);
       expect(gapsIn(chunks)).toBe(0);
       expect(chunks.at(-1)!['end']).toBe(text.length);
@@ -141,18 +140,13 @@ describe('one file in gzip', () => {
     expect(ends).toEqual([{ end: short.length }]);
   });
 
-  it('that is damaged in the middle stops the run at that byte, with all that came before it in the ledger', async () => {
-    const damaged = Buffer.from(gzipSync(text, { level: 0 }));
-    damaged.writeUInt8(damaged.readUInt8(damaged.length - 6) ^ 1, damaged.length - 6);
-    const [one, two] = [
-      await failureOf(load('damaged_one', damaged, { workers: 1 })),
-      await failureOf(load('damaged_two', damaged, { workers: 2 })),
-    ];
+  it('that is cut off stops the run at that byte, with all that came before it in the ledger', async () => {
+    const cut = zipped.subarray(0, -4_000);
+    const one = await failureOf(load('cut_one', cut, { workers: 1 }));
+    const two = await failureOf(load('cut_two', cut, { workers: 2 }));
     expect(two).toMatchObject({ code: 'ETL_SOURCE_CORRUPT', details: { table: 't' } });
-    expect(two.details!['byte']).toBe(one.details!['byte']);
-    const cut = await failureOf(load('cut_off', zipped.subarray(0, -4_000), { workers: 2 }));
-    expect(cut).toMatchObject({ code: 'ETL_SOURCE_CORRUPT' });
-    const chunks = await chunksOf('cut_off');
+    expect(two.details['byte']).toBe(one.details['byte']);
+    const chunks = await chunksOf('cut_two');
     expect(gapsIn(chunks)).toBe(0);
     expect(chunks.length).toBeGreaterThan(5);
   });
@@ -176,32 +170,23 @@ describe('one file in gzip', () => {
     expect(await chunksOf('drained')).toEqual(expect.arrayContaining([...before]));
   });
 
-  it.each([{ workers: 1 }, { workers: 3 }])(
-    'goes on with several gaps in the middle, with $workers workers, and loads nothing again',
-    async ({ workers }) => {
-      const name = `gaps_${workers}`;
-      const stop = new AbortController();
-      await database.query('select pg_advisory_lock(42)');
-      const waiting = async (): Promise<number> =>
-        Number(
-          (
-            await ask(
-              `select count(*) as n from pg_locks where locktype = 'advisory' and not granted and objid = 42`,
-            )
-          )[0]!['n'],
-        );
-      const stopped = failureOf(load(name, zipped, { workers: 4, signal: stop.signal }));
-      while ((await waiting()) < 3) await sleep(20);
-      const before = await chunksOf(name);
-      stop.abort();
-      await stopped;
-      await database.query('select pg_advisory_unlock(42)');
-      expect(gapsIn(before)).toBeGreaterThan(1);
-      await load(name, undefined, { workers });
-      expect(await outcomeOf(name)).toEqual(plain);
-      const after = await chunksOf(name);
-      expect(after).toEqual(expect.arrayContaining([...before]));
-      expect(gapsIn(after)).toBe(0);
-    },
-  );
+  it('goes on with several gaps in the middle, and loads nothing again', async () => {
+    const stop = new AbortController();
+    const waiting = async (): Promise<unknown> =>
+      (await ask(`select count(*)::int as n from pg_locks where objid = 42 and not granted`))[0]!['n'];
+    await database.query('select pg_advisory_lock(42)');
+    const stopped = failureOf(load('gaps', zipped, { workers: 4, signal: stop.signal }));
+    // Three of the four loaders wait, each with another chunk.
+    while ((await waiting()) !== 3) await sleep(20);
+    stop.abort();
+    await stopped;
+    await database.query('select pg_advisory_unlock(42)');
+    const before = await chunksOf('gaps');
+    expect(gapsIn(before)).toBeGreaterThan(1);
+    await load('gaps', undefined, { workers: 1 });
+    expect(await outcomeOf('gaps')).toEqual(plain);
+    const after = await chunksOf('gaps');
+    expect(after).toEqual(expect.arrayContaining([...before]));
+    expect(gapsIn(after)).toBe(0);
+  });
 });

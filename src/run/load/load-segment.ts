@@ -12,7 +12,7 @@ import type { FileLoad } from './chunk-source.ts';
 import { addCounts, noCounts } from './counts.ts';
 import { loadChunk } from './load-chunk.ts';
 import { openSegment, type SegmentBlocks } from './segment-blocks.ts';
-import type { Piece } from './stream-pieces.ts';
+import type { Piece } from './stream/pieces.ts';
 import type { TableLoad } from './table-load.ts';
 
 export interface SegmentTask {

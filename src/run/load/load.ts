@@ -19,10 +19,10 @@ import { landingTable } from '../landing.ts';
 import { withLoaders, type LoaderPool } from './loader-pool.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import { followTable, type TableProgress } from './progress.ts';
-import { loadPieces } from './load-pieces.ts';
+import { loadStream } from './stream/load-stream.ts';
 import type { SegmentTask } from './load-segment.ts';
 import type { LoaderSetup } from './segment-loader.ts';
-import { createPieceMemory, type PieceMemory } from './stream-reader.ts';
+import { createPieceMemory, type PieceMemory } from './stream/reader.ts';
 
 /** Pieces of streams in memory beside those that are being loaded: one is being filled, and one waits to be loaded. */
 const piecesWaiting = 2;
@@ -97,7 +97,7 @@ const loadFile = async (
   try {
     if (pieceBytes === undefined) for (const segment of segments) await load(segment, leave);
     else
-      await loadPieces({
+      await loadStream({
         setup: { file, source: table.source, dialect: table.format.dialect, gaps: segments, pieceBytes },
         memory,
         stops: { drain, leave, abort },

@@ -12,7 +12,7 @@ import { readBytes } from '../../limits.ts';
 import type { Position, SourceFile } from '../../model.ts';
 import type { Access } from '../../source/contract.ts';
 import { isSeekable, openInput, type Meter } from '../input.ts';
-import type { Piece } from './stream-pieces.ts';
+import type { Piece } from './stream/pieces.ts';
 
 /** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
 const readBytesMin = 64 * 1024;

@@ -1,10 +1,10 @@
 // Cuts a stream into pieces of whole records, each in memory that every thread sees: a piece is a chunk.
 
-import type { LongLine, RecordBlock } from '../../format/split/record-blocks.ts';
-import { positionAfter } from '../../format/split/record-blocks.ts';
-import { countLines } from '../../format/split/grammar.ts';
-import { recordBytesMax } from '../../limits.ts';
-import type { Position } from '../../model.ts';
+import type { LongLine, RecordBlock } from '../../../format/split/record-blocks.ts';
+import { positionAfter } from '../../../format/split/record-blocks.ts';
+import { countLines } from '../../../format/split/grammar.ts';
+import { recordBytesMax } from '../../../limits.ts';
+import type { Position } from '../../../model.ts';
 
 export interface Piece {
   readonly start: Position;
@@ -78,7 +78,7 @@ const add = (piece: Filling, block: RecordBlock, from: number, to: number): void
  *
  * Where a piece ends depends on the content of the stream and on where the range begins, never on how the bytes arrive: pieces
  * of a job that is delivered twice are the same, and the ledger knows them by their start
- * (test/unit/run/load/stream-pieces.test.ts, "cuts where …").
+ * (test/unit/run/load/stream/pieces.test.ts, "and are the same however its bytes arrive").
  */
 export async function* streamPieces(
   { blocks, start, byteEnd, pieceBytes }: PiecedRange,

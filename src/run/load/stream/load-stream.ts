@@ -1,9 +1,9 @@
 // Loads one stream with all loaders of the process: a thread reads it, and each of its pieces goes to a loader.
 
-import { readStream, type PieceMemory, type ReadPiece, type ReadSetup } from './stream-reader.ts';
-import type { SegmentWatch } from './load-segment.ts';
+import { readStream, type PieceMemory, type ReadPiece, type ReadSetup } from './reader.ts';
+import type { SegmentWatch } from '../load-segment.ts';
 
-export interface PiecedLoad {
+export interface StreamLoad {
   readonly setup: ReadSetup;
   readonly memory: PieceMemory;
   readonly stops: Pick<SegmentWatch, 'drain' | 'leave' | 'abort'>;
@@ -15,7 +15,7 @@ export interface PiecedLoad {
  * Loads what was read before an error of reading, and then throws that error; the first error of a loader aborts the other chunks in
  * flight, unless they are to be finished. Errors: those of readStream and of loadSegment; the reason of the signal that stopped it.
  */
-export const loadPieces = async ({ setup, memory, stops, load }: PiecedLoad): Promise<void> => {
+export const loadStream = async ({ setup, memory, stops, load }: StreamLoad): Promise<void> => {
   const { drain, leave, abort } = stops;
   const broken = new AbortController();
   const breakOff = AbortSignal.any([leave, broken.signal]);

@@ -3,12 +3,12 @@
 import { on } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Dialect, SourceSpec } from '../../declaration.ts';
-import { EtlError, messageOf } from '../../errors.ts';
-import type { Segment, SourceFile } from '../../model.ts';
-import { runnerOptions } from '../../pipeline/runner.ts';
-import type { Piece } from './stream-pieces.ts';
-import { errorFrom, type PlainError } from './thread-messages.ts';
+import type { Dialect, SourceSpec } from '../../../declaration.ts';
+import { EtlError, messageOf } from '../../../errors.ts';
+import type { Segment, SourceFile } from '../../../model.ts';
+import { runnerOptions } from '../../../pipeline/runner.ts';
+import type { Piece } from './pieces.ts';
+import { errorFrom, type PlainError } from '../thread-messages.ts';
 
 /** What a reading thread begins with. */
 export interface ReadSetup {
@@ -88,7 +88,7 @@ async function* messagesOf(thread: Worker, signal: AbortSignal): AsyncGenerator<
 }
 
 /**
- * Yields the pieces of a stream as they are read, until `signal` is aborted: then its reason is thrown. Whoever is done with a piece
+ * Yields the pieces of a stream as they are read, until `signal` is aborted: then its reason is thrown. The caller
  * gives its memory back. Errors: those of reading; ETL_SOURCE_CHANGED; ETL_THREAD_ENDED.
  */
 export async function* readStream(

@@ -1,15 +1,15 @@
 // A reading thread: decodes one stream and cuts it into pieces, for all loaders of the process.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { EtlError } from '../../errors.ts';
-import { recordBlocks } from '../../format/split/record-blocks.ts';
-import { createSplitter } from '../../format/split/splitter.ts';
-import { openInput, type Meter } from '../input.ts';
-import { expectedEnd } from './segment-blocks.ts';
-import { rangesOf } from './stream-ranges.ts';
-import { streamPieces } from './stream-pieces.ts';
-import { plainError } from './thread-messages.ts';
-import type { FromReader, ReadSetup, ToReader } from './stream-reader.ts';
+import { EtlError } from '../../../errors.ts';
+import { recordBlocks } from '../../../format/split/record-blocks.ts';
+import { createSplitter } from '../../../format/split/splitter.ts';
+import { openInput, type Meter } from '../../input.ts';
+import { expectedEnd } from '../segment-blocks.ts';
+import { rangesOf } from './ranges.ts';
+import { streamPieces } from './pieces.ts';
+import { plainError } from '../thread-messages.ts';
+import type { FromReader, ReadSetup, ToReader } from './reader.ts';
 
 const port = parentPort!;
 const { file, source, dialect, gaps, pieceBytes } = workerData as ReadSetup;
