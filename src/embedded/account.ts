@@ -20,9 +20,8 @@ export const parsePasswd = (text: string): readonly Account[] =>
     .map(([name, , uid, gid]) => ({ name: name ?? '', uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }));
 
 /**
- * Who runs the server when we are root, which PostgreSQL refuses: the owner of the data directory if there
- * is one already, else `postgres`, else `nobody`. It must have a line in /etc/passwd: PostgreSQL looks its
- * name up.
+ * The account that runs the server when we are root, which PostgreSQL refuses: the owner of an existing data directory, else
+ * `postgres`, else `nobody`. PostgreSQL looks it up in /etc/passwd.
  *
  * @param owner uid of the existing data directory
  * @returns undefined when there is nobody to run it
@@ -40,8 +39,8 @@ interface Ownership {
 }
 
 /**
- * The rwx bits (4, 2, 1) that an account has, as the kernel picks them: owner, else group, else others.
- * Access control lists are not looked at: at worst something is copied that need not be.
+ * The rwx bits (4, 2, 1) that an account has, as the kernel picks them: owner, else group, else others. Access control lists are
+ * ignored: at worst something is copied without need.
  */
 export const permissionsOf = ({ mode, uid, gid }: Ownership, account: Account): number => {
   if (account.uid === uid) return (mode >> 6) & 7;

@@ -7,7 +7,7 @@ import { open, rename, rm } from 'node:fs/promises';
  * Writes beside the file and renames. The new file is made exclusively, its mode set through the open file, and
  * a rename follows no links: safe for root in a directory that belongs to the server's user.
  *
- * @param mode what the file has in the end, whatever our umask
+ * @param mode final mode of the file, whatever our umask
  */
 export const replaceFile = async (file: string, text: string, mode: number): Promise<void> => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;

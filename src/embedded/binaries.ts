@@ -41,7 +41,7 @@ const readLinks = async (packageDirectory: string): Promise<readonly Link[]> => 
   return (await exists(file)) ? (JSON.parse(await readFile(file, 'utf8')) as Link[]) : [];
 };
 
-/** Only what is missing is touched, so that a package that is ready may be read-only. */
+/** Touches only missing links, so a complete package may be read-only. */
 const makeLinks = async (packageDirectory: string): Promise<void> => {
   for (const { source, target } of await readLinks(packageDirectory)) {
     const path = join(packageDirectory, target);
@@ -67,7 +67,7 @@ const isOpenTo = async (directory: string, account: Account): Promise<boolean> =
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;
     const path = join(entry.parentPath, entry.name);
-    // Programs must be entered too: the bit that opens a directory is the one that runs a file.
+    // Programs need the same bit: it opens a directory and runs a file.
     const wanted =
       entry.isDirectory() || dirname(path) === join(directory, 'bin') ? mayRead | mayEnter : mayRead;
     if ((permissionsOf(await lstat(path), account) & wanted) !== wanted) return false;
@@ -75,7 +75,7 @@ const isOpenTo = async (directory: string, account: Account): Promise<boolean> =
   return true;
 };
 
-/** Ready in the package itself; false when that needs rights that we, or the account, do not have. */
+/** Prepares the package itself; false when we or the account lack the rights. */
 const isReadyInPlace = async (packageDirectory: string, account: Account | undefined): Promise<boolean> => {
   try {
     await makeLinks(packageDirectory);
@@ -89,7 +89,7 @@ const isReadyInPlace = async (packageDirectory: string, account: Account | undef
   return account === undefined || isOpenTo(join(packageDirectory, 'native'), account);
 };
 
-/** Read and enter for everybody, whatever our umask and the modes of the original are. */
+/** Everybody may read and enter, whatever our umask and the original's modes. */
 const openToAll = async (directory: string): Promise<void> => {
   await chmod(directory, 0o755);
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
@@ -100,7 +100,7 @@ const openToAll = async (directory: string): Promise<void> => {
   }
 };
 
-/** Copies under another name and renames: a copy that exists under its name is complete. */
+/** Copies under another name, then renames: so a copy under its own name is complete. */
 const copyPackage = async (packageDirectory: string, copy: string): Promise<void> => {
   await makeOpenDirectory(dirname(copy));
   const partial = `${copy}.${randomBytes(6).toString('hex')}.partial`;
@@ -116,14 +116,14 @@ const copyPackage = async (packageDirectory: string, copy: string): Promise<void
     await rename(partial, copy);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    // Another process was faster with the same copy.
+    // Another process has made the same copy.
     if (!(await exists(copy))) throw error;
   }
 };
 
 /**
- * The directory with `bin`, `lib` and `share` that the server is run from: the package's own if it can be
- * made ready, else a copy in the cache, made once for each version.
+ * The directory with `bin`, `lib` and `share` that the server runs from: the package's own if it can be prepared, else a cached copy
+ * for each version.
  *
  * @param packageDirectory holds package.json and native/
  * @param cacheDirectory made when needed; must be within the account's reach

@@ -4,11 +4,10 @@
 //   .etl/database/      the data directory
 //   .etl/postgres.log   the server's log
 //
-// When we are root, the server runs as another user, who may not be able to enter `.etl/` (a checkout below
-// /root, say). Opening somebody's directories to others is not ours to do, so the data directory is then
-// made in /var/lib/sluice/<hash of the path of .etl>/database, server.json points to it, and `origin`
-// beside it names the `.etl/` it belongs to. Removing `.etl/` does not remove it: we never delete a
-// database that we cannot prove to be unused.
+// When we are root, the server runs as another user, who may not be able to enter `.etl/` (a checkout below /root, say). We must not
+// open somebody's directories to others, so the data directory is then made in /var/lib/sluice/<hash of the path of .etl>/database,
+// server.json points to it, and `origin` beside it names the `.etl/` it belongs to. Removing `.etl/` does not remove it: we never
+// delete a database that we cannot prove to be unused.
 
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -44,7 +43,7 @@ export interface Cluster {
 /** User and database; psql takes the database's name from the user's. */
 export const userName = 'etl';
 
-/** What root keeps outside of any checkout: data directories and copies of the programs. */
+/** Root's data directories and copies of the programs, outside of any checkout. */
 export const rootsDirectory = '/var/lib/sluice';
 
 const dataName = 'database';
@@ -77,7 +76,7 @@ export const saveCluster = async (etlDirectory: string, cluster: Cluster): Promi
   await replaceFile(join(etlDirectory, pointerName), `${JSON.stringify(saved, null, 2)}\n`, 0o600);
 };
 
-/** The directory below /var/lib for this `.etl/`; not one in which a forgotten or moved `.etl/` has data. */
+/** A directory below /var/lib for this `.etl/`, without data of a forgotten or moved one. */
 const chooseBelowRoots = async (etlDirectory: string): Promise<string> => {
   const hash = createHash('sha256').update(etlDirectory).digest('hex').slice(0, 16);
   for (let count = 1; ; count++) {
@@ -99,7 +98,7 @@ const chooseParent = async (etlDirectory: string, { account }: Programs): Promis
   return parent;
 };
 
-/** initdb, the include line and the database, all in a directory that only counts once it is renamed. */
+/** Runs initdb and adds the include line and the database, in a directory that counts only after it is renamed. */
 const initialise = async (programs: Programs, work: string, password: string): Promise<string> => {
   const data = join(work, 'data');
   const passwordFile = join(work, 'password');
@@ -123,8 +122,8 @@ const initialise = async (programs: Programs, work: string, password: string): P
   await runProgram(programs, 'initdb', init, work);
   const single = ['--single', '-F', '-c', 'exit_on_error=on', '-D', data, 'postgres'];
   await runProgram(programs, 'postgres', single, work, `create database ${userName};\n`);
-  // Not include_if_exists: were our file unreadable, the server would silently start with its defaults.
-  // No link is followed, because the directory is the server's user's and we may be root.
+  // Not include_if_exists: with an unreadable file the server would silently start with its defaults. Links are not followed: we may
+  // be root, and the directory belongs to the server's user.
   const flag = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
   await appendFile(join(data, 'postgresql.conf'), `\ninclude '${settingsName}'\n`, { flag });
   return data;
@@ -135,8 +134,8 @@ const initPrefix = 'initdb-';
 /**
  * Makes the cluster: user and database `etl`, a password of its own, a free port.
  *
- * Interrupted at any point it leaves nothing that the next start trusts, and the next one cleans up. The
- * caller holds the lock of `etlDirectory`, a real path.
+ * If it is interrupted, the next start trusts nothing it left, and cleans up. The caller holds the lock of `etlDirectory`, a real
+ * path.
  */
 export const createCluster = async (etlDirectory: string, programs: Programs): Promise<Cluster> => {
   const parent = await chooseParent(etlDirectory, programs);

@@ -7,8 +7,8 @@ import { dirname, join, resolve } from 'node:path';
 const directoryName = '.etl';
 
 /**
- * A directory of ours, itself and not by a link: anybody who may write to a directory above, such as /tmp, could otherwise put one
- * there that leads to his own server.
+ * Whether the directory is ours, and no link: anybody who may write to a directory above, such as /tmp, could put one there that
+ * leads to their own server.
  */
 const isOurs = (path: string): boolean => {
   const found = lstatSync(path, { throwIfNoEntry: false });
@@ -20,7 +20,7 @@ const isSetUp = (path: string): boolean => {
   try {
     return isOurs(path) && lstatSync(join(path, 'server.json')).isFile();
   } catch {
-    // What cannot be looked at is not ours.
+    // An unreadable directory is not ours.
     return false;
   }
 };

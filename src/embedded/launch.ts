@@ -30,7 +30,7 @@ const sizeOf = async (file: string): Promise<number> =>
     },
   );
 
-/** What the server wrote since `fromByte`, its last lines. */
+/** Last lines that the server wrote since `fromByte`. */
 const lastLines = async (logFile: string, fromByte: number): Promise<string> => {
   const log = (await readFile(logFile)).subarray(fromByte).toString();
   const lines = log.split('\n').filter((line) => line !== '');
@@ -69,10 +69,9 @@ const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Pos
 };
 
 /**
- * Starts the server of a cluster that has none, on the cluster's port, or on another if that is taken.
+ * Starts the server of a cluster that has none, on the cluster's port, or another if that is taken.
  *
- * Tried again when somebody took the port in between, and while the children of a killed server may still
- * hold its shared memory.
+ * Tries again when another program takes the port in between, and while children of a killed server may still hold its shared memory.
  *
  * @param settings added to ours
  * @throws Error with the last lines of the log when the server ends instead of becoming ready

@@ -34,9 +34,7 @@ const tryLock = (file: string, holder: string): boolean => {
   }
 };
 
-/**
- * Removes the lock of a dead process. What was moved may be the lock of someone faster: then it goes back.
- */
+/** Removes the lock of a dead process. The moved file may be the lock of a faster process: then it is moved back. */
 const removeStale = (file: string, stale: string): void => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {

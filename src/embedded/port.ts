@@ -8,7 +8,7 @@ import { connectTimeoutMs, embeddedPortAttemptsMax, embeddedPortMax, embeddedPor
 
 export const host = '127.0.0.1';
 
-/** Whether we could listen on the port at this moment. */
+/** Whether we can listen on the port now. */
 export const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const server = createServer();

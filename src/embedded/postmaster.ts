@@ -1,4 +1,4 @@
-// Reads postmaster.pid, the file in which a PostgreSQL server says who it is and whether it is ready.
+// Reads postmaster.pid, where a PostgreSQL server writes its pid and status.
 
 import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -20,8 +20,7 @@ export interface Postmaster {
  * The lines of postmaster.pid that we use: pid, data directory, (start time), port, …, status in the eighth.
  * Source: src/include/utils/pidfile.h of PostgreSQL.
  *
- * @returns undefined when there is no whole pid; a single-user server writes its pid negative, and counts
- * as none
+ * @returns undefined without a whole pid; a single-user server, whose pid is negative, does not count
  */
 export const parsePostmaster = (text: string): Postmaster | undefined => {
   const lines = text.split('\n');
@@ -47,10 +46,9 @@ const readPostmaster = async (directory: string): Promise<Postmaster | undefined
 /**
  * Whether the process named in postmaster.pid is the server of this directory.
  *
- * The pid may have been given to another process, and the directory may be a copy of another or have been
- * moved. A server works in its data directory, which settles it; where that may not be asked, its command
- * line names the directory. Where neither can be asked (not Linux), an answering port and the directory in
- * the file must do.
+ * The pid may have been given to another process, and the directory may be a copy of another or have been moved. A server's working
+ * directory is its data directory, which decides; if that is hidden, its command line names the directory. If both are hidden (not
+ * Linux), an answering port and the directory in the file decide.
  */
 const ownerOf = async (found: Postmaster, directory: string): Promise<'ours' | 'stranger' | 'unknown'> => {
   const works = workingDirectoryOf(found.pid);
@@ -69,9 +67,8 @@ export const findPostmaster = async (directory: string): Promise<Postmaster | un
 };
 
 /**
- * Removes a postmaster.pid whose pid now belongs to a process that is certainly not our server; PostgreSQL
- * would take it for one and refuse. That of a dead process stays: PostgreSQL finds the orphans of a killed
- * server by it.
+ * Removes a postmaster.pid whose pid now belongs to a process that is certainly not our server, because PostgreSQL would refuse to
+ * start. The file of a dead process stays: PostgreSQL needs it to find orphans of a killed server.
  *
  * @returns whether a server was not shut down here
  */
@@ -85,13 +82,12 @@ export const clearStrangersPidFile = async (directory: string): Promise<boolean>
 };
 
 /**
- * Ends the children of a killed server. Those that wait notice its death by themselves, but one that
- * computes goes on for minutes, and no server starts on the directory until it is gone. The caller knows
- * that the server is dead.
+ * Ends the children of a killed server. Waiting ones notice its death, but a computing one goes on for minutes, and no server starts
+ * until it is gone. The caller knows that the server is dead.
  */
 export const endOrphans = (directory: string): void => {
   for (const pid of processesIn(directory)) {
-    // Only a child of a server calls itself so; somebody's shell may well stand in the directory.
+    // Only children of a server have such a title; a shell may also work in the directory.
     if (!commandOf(pid)?.[0]?.startsWith('postgres: ')) continue;
     try {
       process.kill(pid, 'SIGTERM');

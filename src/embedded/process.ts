@@ -1,4 +1,4 @@
-// What the operating system knows about a process: alive, still the same one, its working directory.
+// Asks the operating system about a process: whether it is alive and still the same, its working directory.
 
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
@@ -20,9 +20,8 @@ const orUndefined = <T>(read: () => T): T | undefined => {
 /**
  * A text that only this process has, or undefined when it is gone.
  *
- * A pid alone may have been given to another process since (in a container nearly always the same few
- * numbers are), so on Linux the start time is part of it. A zombie is gone: its parent may be busy waiting
- * for us.
+ * Pids are reused (quickly in a container), so on Linux the start time is part of it. A zombie is gone: its parent may be busy
+ * waiting for us.
  */
 export const identityOf = (pid: number): string | undefined => {
   if (!(pid > 0)) return undefined;
@@ -35,11 +34,11 @@ export const identityOf = (pid: number): string | undefined => {
   return fields[0] === 'Z' || fields[0] === 'X' ? undefined : `${pid}:${fields[19]}`;
 };
 
-/** Working directory of a process; undefined where the system does not tell (root in Docker may not ask). */
+/** Working directory of a process; undefined if the system hides it (as from root in Docker). */
 export const workingDirectoryOf = (pid: number): string | undefined =>
   hasProc ? orUndefined(() => readlinkSync(`/proc/${pid}/cwd`)) : undefined;
 
-/** Program and arguments of a process; undefined where the system does not tell. */
+/** Program and arguments of a process; undefined if the system hides them. */
 export const commandOf = (pid: number): readonly string[] | undefined =>
   hasProc ? orUndefined(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')) : undefined;
 

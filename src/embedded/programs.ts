@@ -8,16 +8,13 @@ import { text } from 'node:stream/consumers';
 
 import type { Account } from './account.ts';
 
-/** Where the programs are and who runs them; account undefined: we do. */
+/** The programs and the account that runs them; undefined: we do. */
 export interface Programs {
   readonly native: string;
   readonly account: Account | undefined;
 }
 
-/**
- * The server outlives us and can show its environment to SQL, so it gets what it needs and none of our
- * secrets.
- */
+/** The server outlives us and shows its environment to SQL, so it gets none of our secrets. */
 const environment = (): NodeJS.ProcessEnv => ({
   LC_ALL: 'C',
   ...Object.fromEntries(
@@ -47,7 +44,7 @@ export const runProgram = async (
   input = '',
 ): Promise<void> => {
   const child = spawn(join(programs.native, 'bin', name), args, options(programs, cwd));
-  // A program that ends before it has read everything is reported by its exit code.
+  // The exit code reports a program that ends before it has read everything.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
@@ -56,8 +53,7 @@ export const runProgram = async (
 };
 
 /**
- * Starts the server in a session of its own: Ctrl-C in our terminal does not reach it, and it stays when we
- * end.
+ * Starts the server in a session of its own, so that it survives Ctrl-C and our end.
  *
  * @returns once the program runs; it is not ready for connections yet
  */

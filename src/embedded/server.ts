@@ -33,10 +33,7 @@ import { type Programs, runProgram } from './programs.ts';
 export interface EmbeddedServer {
   /** The `.etl` directory. */
   readonly etlDirectory: string;
-  /**
-   * postgres://etl:password@127.0.0.1:port/etl; the same at every start, unless another program took the
-   * port.
-   */
+  /** postgres://etl:password@127.0.0.1:port/etl; the same at every start unless another program takes the port. */
   readonly url: string;
   /** The data directory. */
   readonly directory: string;
@@ -48,10 +45,7 @@ export interface EmbeddedServer {
 }
 
 export interface EmbeddedOptions {
-  /**
-   * Server settings as in postgresql.conf; they hold until the server stops, and need a start to take
-   * effect.
-   */
+  /** Settings as in postgresql.conf, for a server that is started now, until it stops. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -88,7 +82,7 @@ const findReady = async (etlDirectory: string): Promise<EmbeddedServer | undefin
   return found?.status === 'ready' ? describe(etlDirectory, cluster!, found, false) : undefined;
 };
 
-/** A server that never came to write a log has none to look into. */
+/** A server that failed early has no log. */
 const startHint = (etlDirectory: string): string => {
   const log = logFileOf(etlDirectory);
   return existsSync(log)
@@ -108,7 +102,7 @@ const orStartError = async <T>(etlDirectory: string, work: () => Promise<T>): Pr
   }
 };
 
-/** PostgreSQL refuses to run as root, so root needs somebody else to run it. */
+/** PostgreSQL refuses to run as root, so root needs another account. */
 const accountFor = async (cluster: Cluster | undefined): Promise<Account | undefined> => {
   if (process.geteuid?.() !== 0) return undefined;
   const owner = cluster && (await stat(cluster.directory)).uid;
@@ -157,8 +151,7 @@ export const findEmbedded = (etlDirectory: string): Promise<EmbeddedServer | und
   });
 
 /**
- * Starts the PostgreSQL server of an `.etl` directory, or finds it running; makes both when they do not
- * exist.
+ * Starts the PostgreSQL server of an `.etl` directory, or finds it running; creates whichever is missing.
  *
  * The server listens on 127.0.0.1 only, is never run as root, and stays up when this process ends. Any
  * number of processes may call this at once: they all get the same server.
@@ -175,8 +168,8 @@ export const startEmbedded = (etlDirectory: string, options: EmbeddedOptions = {
   });
 
 /**
- * Starts a server that was killed; nobody else watches over it. One that was stopped stays stopped: somebody wanted that.
- * Proved by test/fault/embedded-kill.test.ts.
+ * Restarts a server that was killed, which nothing else would do. A server that was stopped on purpose stays stopped. Proved by
+ * test/fault/embedded-kill.test.ts.
  *
  * @throws EtlError as startEmbedded
  */

@@ -1,4 +1,4 @@
-// Applies the publications of all tables of a run, in an order that keeps readers waiting for as little as can be.
+// Applies the publications of all tables of a run, in the order in which readers wait least.
 
 import { withPath, type Client } from '../db/client.ts';
 import type { PublishPlan, Rest } from './contract.ts';
@@ -6,23 +6,23 @@ import { lockTables, type Locksmith } from './locks.ts';
 import { namesInProduction } from './names.ts';
 import { refusalOf, refusalOfAny } from './refusals.ts';
 
-/** What is left for the last message, and what was proved of each table. */
+/** Locks and statements of the last message, and the proved rows of each table. */
 export interface Applied {
   readonly locked: readonly string[];
   readonly last: readonly string[];
-  /** That production has with the commit, by the table's name. */
+  /** Rows that production has with the commit, by the table's name. */
   readonly rows: ReadonlyMap<string, number>;
 }
 
-/** Those whose rows go into the table that is there, and those whose table is another afterwards. */
+/** Plans that fill the existing table, and plans that replace it. */
 export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], PublishPlan[]] => [
   plans.filter(({ publication }) => publication.writes),
   plans.filter(({ publication }) => !publication.writes),
 ];
 
 /**
- * Applies every plan and verifies it: rows that are written first, those of tables first whose readers do not wait for it. `copied`
- * are the rows that loading sent, by the table's name.
+ * Applies and verifies every plan. Plans that write rows come first, beginning with tables whose readers do not wait. `copied`:
+ * loaded rows, by the table's name.
  *
  * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_INCOMPLETE.
  */
@@ -60,8 +60,8 @@ export const applyAll = async (
     );
     rests.push(...(await apply(loud)));
   }
-  // The server makes no index of a table for which a deferred foreign key has yet to be checked, and what is left for the commit
-  // is done while readers wait. Proved by test/integration/publish-keys.test.ts, "while its foreign keys are deferred".
+  // The server makes no index on a table whose deferred foreign keys are unchecked, and a check at the commit keeps readers
+  // waiting. Proved by test/integration/publish-keys.test.ts, "while its foreign keys are deferred".
   if (written.length > 0)
     await withPath(client, written[0]!.table.path, () => client.query('set constraints all immediate')).catch(
       (cause: unknown) => {

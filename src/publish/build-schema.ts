@@ -1,4 +1,4 @@
-// The build schema of a pipeline whose rows are loaded straight into new tables: emptied, except of those rows.
+// Empties the build schema of a pipeline, but keeps rows that were loaded straight into new tables.
 
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteName, type Query } from '../db/sql.ts';
@@ -11,7 +11,7 @@ export interface LandingColumn {
   readonly nullable: boolean;
 }
 
-/** Makes an empty new table. Logged, for it will be production's: what a committed chunk brought stays, whatever crashes. */
+/** Makes an empty new table. It is logged, because it becomes production's: committed chunks survive any crash. */
 export const createLanding = (names: TableNames, columns: readonly LandingColumn[]): Query => ({
   text: `create table ${builtName(names)} (
     ${columns.map(({ name, type, nullable }) => `${quoteName(name)} ${type}${nullable ? '' : ' not null'}`).join(',\n    ')}
@@ -37,10 +37,10 @@ const selectIndexes = (schema: string, table: string): Query => ({
   values: [quoteName(schema, table)],
 });
 
-/** Tables dropped in one statement: each takes some of the server's locks, of which it has some thousands. */
+/** Tables dropped in one statement: each takes several of the server's few thousand locks. */
 const tablesPerDrop = 100;
 
-/** Drops the build schema and what is in it: what an attempt built, or the tables whose places it has taken. */
+/** Drops the build schema with its tables: those of a failed attempt, or the old ones after a swap. */
 export const dropBuildSchema = async (client: Client, pipeline: string): Promise<void> => {
   const schema = buildSchema(pipeline);
   const tables: readonly { name: string }[] = (await runQuery(client, selectTables(schema))).rows;
@@ -51,7 +51,7 @@ export const dropBuildSchema = async (client: Client, pipeline: string): Promise
   await client.query(`drop schema if exists ${quoteName(schema)} cascade`);
 };
 
-/** Drops what an earlier attempt built, but not the tables that rows were loaded into: of those, keys and indexes. */
+/** Drops the tables of an earlier attempt; tables that rows were loaded into only lose their keys and indexes. */
 export const clearBuildSchema = async (
   client: Client,
   pipeline: string,

@@ -16,8 +16,8 @@ export const createFromStaging = (names: TableNames, columns: readonly string[],
 });
 
 /**
- * The SQL around the text of a SQL file; the length of the first is needed to place the server's errors. In a subquery
- * the server takes one query that changes nothing: no `with x as (delete …)`, no second statement
+ * The SQL before and after the text of a SQL file; the length of the first part places the server's errors. In a subquery the
+ * server takes one query that changes nothing: no `with x as (delete …)`, no second statement
  * (test/integration/sql-files.test.ts).
  */
 export const aroundSql = (names: TableNames): readonly [string, string] => [
@@ -37,7 +37,7 @@ export const addPrimaryKey = (names: TableNames, columns: readonly string[]): Qu
     add constraint ${quoteName(`${names.table}_pkey`)} primary key (${quoteNames(columns)})`,
 });
 
-/** Several statements are one transaction, or part of the one that is open: the path of a `where` ends with them. */
+/** Statements in one message share a transaction, so the search path of a `where` ends with it. */
 export const createIndex = (names: TableNames, index: IndexSpec): Query => {
   const parts = [
     `create ${index.unique ? 'unique ' : ''}index ${quoteName(index.name)}`,
@@ -66,8 +66,8 @@ const selectOwnIndexes = (names: TableNames, declared: readonly string[]): Query
 });
 
 /**
- * Builds what is declared on a filled table, then the indexes that people added to production by hand.
- * Returns the names of the latter. Errors: ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED.
+ * Builds the declared keys and indexes on a filled table, then the indexes that people added to production; returns the names of
+ * those. Errors: ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED.
  */
 const buildIndexes = async (
   client: Client,
@@ -101,7 +101,7 @@ const buildIndexes = async (
 
 const analyze = (names: TableNames): Query => ({ text: `analyze ${builtName(names)}` });
 
-/** Makes of rows a table like production's: keys, indexes, also those made by hand, and statistics. */
+/** Completes a filled table like production's: keys, indexes (also those made by hand) and statistics. */
 export const buildAside = async ({
   client,
   names,
@@ -114,14 +114,14 @@ export const buildAside = async ({
   if (own.length > 0) tell(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
   await making('statistics', async () => {
     await inheritStatistics(client, names);
-    // It calls the functions of indexes on expressions.
+    // `analyze` calls the functions of indexes on expressions.
     await runQuery(client, analyze(names));
   }).catch((cause: unknown) => {
     throw buildError(names, 'statistics', cause);
   });
 };
 
-/** Throws ETL_INCOMPLETE unless all rows that were copied are there; undefined: not each of them has to be. */
+/** Throws ETL_INCOMPLETE unless every copied row is there; `copied` is undefined if rows may differ in number. */
 export const checkCopied = (table: string, copied: number | undefined, found: number): void => {
   if (copied === undefined || copied === found) return;
   const problem = `${plural(copied, 'row')} copied, but ${formatCount(found)} found in staging`;

@@ -1,7 +1,8 @@
-// What each way of bringing rows into production says of itself and does: the port between a run and its tables.
+// A publication, one way of bringing rows into production: the port between a run and its tables.
 //
-// The tables of a run are published together, each by its own Publication, in one transaction. So `apply` takes all tables of
-// one Publication, and what readers would feel is not executed but returned: it becomes part of one message to the server.
+// The tables of a run are published together, each by its own Publication, in one transaction. So `apply` takes all tables of one
+// Publication, and it returns the statements that readers would feel instead of executing them: they become one message to the
+// server.
 
 import type { IndexSpec } from '../declaration.ts';
 import type { Client } from '../db/client.ts';
@@ -10,7 +11,7 @@ import type { BuiltTable, DeclaredTable, TableNames } from './names.ts';
 import type { ProductionTable } from './production.ts';
 import type { BuiltState, TableColumn } from './table-state.ts';
 
-/** A table that is built, and the one of production; undefined when it is the first. */
+/** A built table, and the production table; undefined when there is none yet. */
 export interface BuiltOver {
   readonly table: BuiltTable;
   readonly builtAs: BuiltState;
@@ -20,7 +21,7 @@ export interface BuiltOver {
 /** How a table will be published. */
 export interface PublishPlan extends BuiltOver {
   readonly publication: Publication;
-  /** Its readers wait from `apply` to the commit, so that it comes last. */
+  /** Its readers wait from `apply` to the commit, so it comes last. */
   readonly blocksReaders: boolean;
 }
 
@@ -35,7 +36,7 @@ export interface Building {
   readonly tell: (message: string) => void;
 }
 
-/** What `apply` leaves to do. */
+/** Work that `apply` leaves for later. */
 export interface Rest {
   /** Called when the rows of all tables are in: a deferred foreign key may look at several of them. */
   readonly finish?: () => Promise<void>;
@@ -50,25 +51,27 @@ export interface Publication {
   readonly name: string;
   /** Rows go into the table that is there, and its writers wait; otherwise a table takes its place in the last message. */
   readonly writes: boolean;
-  /** What the summary of a run says before the names of such tables; undefined: nothing. */
+  /** Words of a run's summary before the names of such tables; undefined: none. */
   readonly summary: string | undefined;
 
-  /** Whether it is for such a table; of those that `publish` names, the first one that says so is chosen. */
+  /** Whether it suits the table; the first suitable one that `publish` names is chosen. */
   takes(production: ProductionTable | undefined): boolean;
 
   /** Before anything is loaded, where the columns are known by then, and with every plan. Errors: ETL_PUBLISH_SHAPE. */
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 
-  /** Makes of the rows aside what `apply` needs. Those that one `publish` chooses from share it: production may change meanwhile. */
+  /**
+   * Completes the table aside for `apply`. All that one `publish` chooses from share it, because production may change meanwhile.
+   */
   build(work: Building): Promise<void>;
 
-  /** Rows that production will have at least when so many were built: what a guard judges. */
+  /** Least rows that production will have when so many were built; a guard judges this number. */
   rowsAtLeast(built: number, before: number | null): number;
 
   /** Whether readers have to wait from `apply` on. */
   blocksReaders(table: BuiltOver): boolean;
 
-  /** What this costs, for the user, before it is done; undefined: nothing. */
+  /** Tells the user beforehand what this costs; undefined: nothing. */
   notice(plan: PublishPlan): string | undefined;
 
   /**
@@ -78,8 +81,8 @@ export interface Publication {
   apply(client: Client, plans: readonly PublishPlan[]): Promise<Rest>;
 
   /**
-   * Proves that a table to which `apply` was done holds what it should, and returns the rows that production has with the commit.
-   * `copied` are the rows that loading sent into the table, where each of them is one of its rows. Errors: ETL_INCOMPLETE.
+   * Proves the rows of a table after `apply`, and returns how many production has with the commit. `copied`: loaded rows, where
+   * each is a row of the table. Errors: ETL_INCOMPLETE.
    */
   verify(client: Client, plan: PublishPlan, copied: number | undefined): Promise<number>;
 

@@ -1,4 +1,4 @@
-// What hangs on production tables and would be lost or broken if other tables took their place.
+// Finds objects that a swap of production tables would lose or break.
 
 import { selectClaims, type Catalogues } from './extensions.ts';
 
@@ -7,7 +7,7 @@ export interface Dependent {
   readonly name: string;
 }
 
-/** What the server itself knows to need the tables in `target`: a table as such, its row type, or the array of that. */
+/** Objects that depend on the tables in `target`: on a table, its row type, or the array of that. */
 export const selectNeeds = `
   part (oid, class, object) as (
     select oid, 'pg_class'::regclass, oid from target
@@ -25,10 +25,10 @@ const selectSchemaPublications = `
       join pg_publication_namespace s on s.pnnspid = t.namespace join pg_publication p on p.oid = s.pnpubid`;
 
 /**
- * Rows of oid, kind and name for the tables in `target` (production.ts) and their `needs`: views, rules, foreign keys either way, other
- * constraints, triggers, policies, publications, inheritance, extended statistics, sequences of its columns, functions that
+ * Rows of oid, kind and name for the tables in `target` (production.ts) and their `needs`: views, rules, foreign keys either way,
+ * other constraints, triggers, policies, publications, inheritance, extended statistics, sequences of its columns, functions that
  * SQL gives a body, or that take or give rows of the table, and columns and domains of its row type. PostgreSQL, "System
- * Catalogs", pg_depend. And what extensions know of the tables. All tables in one query: each catalogue is read once, however many they are.
+ * Catalogs", pg_depend. Also the claims of extensions. One query for all tables reads each catalogue once.
  */
 export const selectDependents = (has: Catalogues): string => `
     select distinct t.oid, 'view' as kind, v.oid::regclass::text as name

@@ -1,4 +1,4 @@
-// What extensions know of a production table: TimescaleDB's hypertables, Citus's tables, and whatever else is tied to one.
+// Finds production tables that belong to an extension: hypertables of TimescaleDB, tables of Citus, members of others.
 //
 // To PostgreSQL such a table looks like any other, and a new table in its place would be a plain one. A claim only ever makes
 // publishing more careful: the table stays, and its rows are replaced. Tested against tables of these names, not against the
@@ -13,8 +13,8 @@ export interface Catalogues {
 }
 
 /**
- * Which of them there are. Anybody who may create a schema can make a `_timescaledb_catalog.hypertable`: one that no superuser
- * owns, as those of the extension are, is not looked at. What is in pg_catalog was made by a superuser.
+ * Which of them exist. Anybody who may create a schema can make a `_timescaledb_catalog.hypertable`, so one that no superuser
+ * owns is ignored. Only superusers create in pg_catalog.
  */
 export const selectCatalogues = `
   to_regclass('pg_catalog.pg_publication_namespace') is not null as "schemaPublications",
@@ -27,15 +27,14 @@ const selectHypertable = `
   select t.oid, 'TimescaleDB', 'hypertable' from target t
     join _timescaledb_catalog.hypertable h on h.schema_name = t.schema and h.table_name = t.name`;
 
-/** A table of a distributed schema is an exception: whatever comes into that schema becomes one. */
+/** Tables of a distributed schema are an exception: every table that comes into that schema becomes one. */
 const selectCitusTable = (citusSchemas: boolean): string => `
   select t.oid, 'Citus', 'table' from target t join pg_catalog.pg_dist_partition d on d.logicalrelid::oid = t.oid
     ${citusSchemas ? 'where t.namespace not in (select schemaid from pg_catalog.pg_dist_schema)' : ''}`;
 
 /**
- * Rows of oid, kind and name for the tables in `target` (production.ts): members of an extension and what goes
- * with one, a way of storing rows that new tables do not have, security labels, a partitioning that has no partitions yet, and
- * what the extensions say themselves.
+ * Rows of oid, kind and name for the tables in `target` (production.ts): members and dependents of an extension, another access
+ * method than new tables have, security labels, a partitioned table without partitions, and the extensions' own claims.
  */
 export const selectClaims = ({ hypertables, citusTables, citusSchemas }: Catalogues): string =>
   [

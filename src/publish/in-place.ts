@@ -1,4 +1,4 @@
-// The publication 'in place': replaces the rows of a production table on which something depends, so that it has to stay.
+// The publication 'in place': replaces the rows of a production table that has to stay because something depends on it.
 //
 // Readers see the old rows until the commit, or wait when its keys or indexes have to change; writers wait.
 
@@ -22,7 +22,7 @@ import type { TableIndex } from './table-state.ts';
 const changesOf = ({ table, builtAs, production }: BuiltOver): KeyChanges =>
   keyChanges(table, builtAs, production!);
 
-/** The table's own rows: a table that inherits from it is somebody else's; partitions are its own. */
+/** The table's own rows: partitions belong to it, tables that inherit from it do not. */
 const rowsOf = (table: BuiltTable, { kind, dependents }: ProductionTable): string =>
   kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
 
@@ -33,8 +33,8 @@ const haveSame = ({ columns, equals }: TableIndex, a: string, b: string): string
     .join(' and ');
 
 /**
- * Unique indexes in which a new row has the value that another row, one that stays, has had: it may be there still when
- * the first of the two is written.
+ * Unique indexes in which a new row takes over the value of another row that stays: the old value may still be there when the new
+ * one is written.
  */
 const tradedIndexes = async (
   client: Client,
@@ -72,7 +72,7 @@ const refuseConstraint = (
   throw new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '23505', problem, hint });
 };
 
-/** Keeps the rows whose key stays, so that no reference breaks on the way. Returns what is left to do. */
+/** Keeps the rows whose key stays, so that no reference breaks meanwhile. Returns the remaining steps. */
 const replaceByKey = async (
   client: Client,
   table: BuiltTable,
@@ -82,7 +82,7 @@ const replaceByKey = async (
   const { primaryKey } = table;
   const dependents = dependentsText(production.dependents);
   if (primaryKey.length === 0) throw new EtlError('ETL_PUBLISH_NO_KEY', { table: table.table, dependents });
-  // Its current state: indexes that the declaration changed are gone.
+  // Looked up again: indexes that the declaration changed are gone.
   const [now] = await productionTables(client, [table]);
   const key = now!.indexes.find(({ isPrimary }) => isPrimary)!;
   const traded = await tradedIndexes(client, table, now!, key);
@@ -110,7 +110,7 @@ const replaceByKey = async (
   return traded.flatMap((index) => makeIndex(table, index, index));
 };
 
-/** A statement that this kind of table does not take, with what makes it one: Citus refuses some by 0A000. */
+/** A statement that this kind of table refuses, and the reason: Citus refuses some by 0A000. */
 const unsupported = (
   { schema, table }: BuiltTable,
   { dependents }: ProductionTable,
@@ -122,19 +122,19 @@ const unsupported = (
   return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
 };
 
-/** Returns the keys and indexes that are left to make. */
+/** Returns the keys and indexes that have yet to be made. */
 const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
   const { table, builtAs } = plan;
   const production = plan.production!;
   const [target, built] = [productionName(table), builtName(table)];
   const changes = changesOf(plan);
-  // A policy that hides rows from us is an error, not rows that stay.
+  // A policy that hides rows from us is an error; otherwise those rows would stay.
   await client.query('set local row_security = off');
   const names = builtAs.columns.map(({ name }) => name);
   const list = quoteNames(names);
   const left: KeyStep[] = [];
   if (production.isReferenced) {
-    // Rows are found by the key: the old rows must have it, too.
+    // Old rows are found by the key, so they must have it, too.
     await doKeySteps(client, table, [...changes.drop, ...changes.key]);
     left.push(...(await replaceByKey(client, table, production, names)));
   } else {

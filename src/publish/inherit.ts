@@ -11,7 +11,7 @@ export interface Heir {
   readonly comment: string | undefined;
 }
 
-/** Who may do what with the old tables, and with those of their columns that there still are. */
+/** Grants on the old tables, and on those of their columns that still exist. */
 const grantees = `
       select h.place, 1 as step, h.name, null::name as attname, a.*
         from heir h join pg_class c on c.oid = h.old, aclexplode(c.relacl) a
@@ -22,8 +22,8 @@ const grantees = `
           and exists (select from pg_attribute n where n.attrelid = h.oid and n.attname = t.attname)`;
 
 /**
- * Statements that give built tables what the tables with these oids have, written by the server itself.
- * What belongs to columns and indexes follows their names; a default only fits the type that it was made for.
+ * Statements, written by the server, that give built tables the properties of the tables with these oids. Columns and indexes are
+ * matched by name; a default only fits its own type.
  */
 const selectStatements = (heirs: readonly Heir[]): Query => ({
   text: `
@@ -79,7 +79,7 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
   ],
 });
 
-/** Gives built tables what the old ones have; a declared comment goes before an old one. */
+/** Gives built tables the properties of the old ones; a declared comment wins over an old one. */
 export const inherit = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
   const { rows } = await runQuery(client, selectStatements(heirs));
   if (rows.length > 0) await client.query(rows.map(({ statement }) => statement).join(';\n'));

@@ -1,4 +1,4 @@
-// Makes primary key, not null and indexes of a table that stays what the declaration says.
+// Changes primary key, not null and indexes of a table that stays to those of the declaration.
 
 import type { Client } from '../db/client.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
@@ -8,13 +8,13 @@ import { productionName, type BuiltTable, type DeclaredTable } from './names.ts'
 import type { ProductionTable } from './production.ts';
 import type { TableIndex, TableState } from './table-state.ts';
 
-/** One statement, and what could not be done when the server refuses it. */
+/** One statement, and the words of the error if the server refuses it. */
 export interface KeyStep {
   readonly sql: string;
   readonly failure: string;
 }
 
-/** What has to go before new rows come, and what is made when they are in. */
+/** Drops before the new rows are written, and what is made after them. */
 export interface KeyChanges {
   /** For people; empty when nothing differs. */
   readonly texts: readonly string[];
@@ -108,7 +108,7 @@ const indexChanges = (
   };
 };
 
-/** Not null is taken off where a run put it, and put on where the declaration wants it; somebody's own stays. */
+/** Removes not null where a run set it, and sets it where it is declared; not null set by others stays. */
 const nullChanges = (
   table: BuiltTable,
   built: TableState,
@@ -134,8 +134,8 @@ const nullChanges = (
 };
 
 /**
- * What differs between a table that stays and the one that was built to be like it. What people made by hand is not ours to
- * change: test/integration/publish-keys.test.ts, "keeps an index made by hand".
+ * Differences between a table that stays and the one that was built for it. Keys and indexes made by hand stay:
+ * test/integration/publish-keys.test.ts, "keeps an index made by hand".
  */
 export const keyChanges = (table: BuiltTable, built: TableState, production: ProductionTable): KeyChanges => {
   const key = primaryKeyChanges(table, production);

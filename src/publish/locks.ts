@@ -26,7 +26,7 @@ interface Wanted {
   readonly mode: LockMode;
 }
 
-/** The locks were not to be had in time. */
+/** Thrown when the locks were not free in time. */
 export class TablesLocked extends Error {
   readonly wanted: Wanted;
 
@@ -36,24 +36,27 @@ export class TablesLocked extends Error {
   }
 }
 
-/** How long readers may queue behind us: at first, and at most. With the swap it is below the two seconds of failures.md. */
+/**
+ * How long readers may queue behind us: at first, and at most. The swap included, that is below the two seconds of failures.md.
+ */
 const queueMsMin = 50;
 const queueMsMax = 1_600;
 
-/** We queue for this part of the time that we have waited: transactions that overlap get through it, long ones do not. */
+/** We queue for this share of the time that we have waited: long enough for overlapping transactions, not for long ones. */
 const queuedShare = 1 / 3;
 
-/** A transaction keeps what it has done while it tries to get locks: not for long, because writers may wait for that, and not at
- *  all when readers do. */
+/** Between tries a transaction keeps its locks, for which writers and sometimes readers wait: so it tries only for this long. */
 const triesMs = 10_000;
 const triesWithReadersMs = 1_000;
 
-/** After a try readers get twice its time, but not more than this; holders are looked at so often. */
+/** After a try readers get twice its time, at most this; holders are polled at the same interval. */
 const pauseMsMax = 1_000;
 const lookMs = 100;
 
-/** Writers may queue behind us for this long; nobody but vacuum and DDL behind the weakest lock, which is asked for longer
- *  than `deadlock_timeout`, after which the server cancels an autovacuum that is in the way. */
+/**
+ * How long writers may queue behind us. Only vacuum and DDL queue behind the weakest lock, so we wait longer for it than
+ * `deadlock_timeout`, after which the server cancels an autovacuum in the way.
+ */
 const writersWaitMs = 2_000;
 const vacuumWaitMs = 5_000;
 
@@ -72,7 +75,7 @@ const conflicts: Readonly<Record<LockMode, readonly string[]>> = {
   'access exclusive': ['AccessShareLock', 'RowShareLock', 'RowExclusiveLock', ...strongModes],
 };
 
-/** Who has what of these tables, by quoted names, that a lock in this mode waits for. */
+/** Holders of locks on these tables, by quoted names, that a lock in this mode waits for. */
 export const holdersOf = async (
   client: Client,
   names: readonly string[],
@@ -100,8 +103,8 @@ export const lockTables = (names: readonly string[], mode: LockMode, ms: number)
     : `set local statement_timeout = ${Math.ceil(ms)}; lock table ${names.join(', ')} in ${mode} mode; set local statement_timeout = 0;`;
 
 /**
- * Takes locks that readers do not feel, and that keep what hangs on the tables from changing but for views, functions and
- * grants: `written` are closed to writers, too. Errors: TablesLocked.
+ * Takes locks that readers do not feel. They freeze what depends on the tables, except views, functions and grants; `written` are
+ * closed to writers, too. Errors: TablesLocked.
  */
 export const lockQuietly = async (
   client: Client,
@@ -121,8 +124,8 @@ export const lockQuietly = async (
 /** Takes locks that readers feel. */
 export interface Locksmith {
   /**
-   * Calls `take` with the tables in the order in which they are to be locked, and the time for that, until it does not fail for
-   * the locks. Inside a transaction, which keeps what it has done so far; `readersWait` for that already. Errors: TablesLocked.
+   * Calls `take` with the tables in locking order and a time limit, until no lock makes it fail. The surrounding transaction
+   * stays open; `readersWait` for it already. Errors: TablesLocked.
    */
   readonly untilTaken: (
     names: readonly string[],
@@ -131,7 +134,7 @@ export interface Locksmith {
   ) => Promise<void>;
 }
 
-/** One for a publication: it remembers for how long whom has been holding tables. `onWait` may throw to stop. */
+/** One for a publication: it remembers how long each holder has held tables. `onWait` may throw to stop. */
 export const createLocksmith = (
   client: Client,
   onWait: (holders: readonly Holder[], waitedMs: number) => void,

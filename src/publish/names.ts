@@ -1,4 +1,4 @@
-// A table of a pipeline: where it is built before anyone sees it, and where it belongs.
+// Names of a pipeline's table: where it is built, and in production.
 
 import type { PipelineSpec, PublishMode } from '../declaration.ts';
 import { quoteName, type Query } from '../db/sql.ts';
@@ -9,7 +9,7 @@ import { quoteName, type Query } from '../db/sql.ts';
  */
 export const buildSchema = (pipeline: string): string => `etl_build_${pipeline}`;
 
-/** Where SQL of the pipeline's author finds names without a schema. */
+/** Where the author's SQL finds unqualified names. */
 export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly string[] => [
   schema,
   ...searchPath,
@@ -20,11 +20,11 @@ export interface TableNames {
   readonly schema: string;
   readonly table: string;
   readonly buildSchema: string;
-  /** Schemas in which SQL of the author's, and functions that it calls, find names without one. */
+  /** Schemas in which the author's SQL, and functions that it calls, find unqualified names. */
   readonly path: readonly string[];
 }
 
-/** What the declaration says of it, whatever it is made from. */
+/** The declared part of any table. */
 export interface DeclaredTable extends TableNames {
   readonly primaryKey: readonly string[];
   readonly publish: PublishMode;
@@ -41,7 +41,7 @@ export interface BuiltTable extends DeclaredTable {
 
 export const productionName = ({ schema, table }: TableNames): string => quoteName(schema, table);
 
-/** Quoted names of those that there are. */
+/** Quoted names of the tables that exist. */
 export const namesInProduction = (
   tables: readonly { readonly table: TableNames; readonly production: object | undefined }[],
 ): readonly string[] =>

@@ -1,4 +1,4 @@
-// Plans how the tables of a run are published, and records it: which publication each one gets, judged by what is in its place.
+// Plans how the tables of a run are published, and records it: which publication each one gets, judged by the table in its place.
 
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
@@ -28,7 +28,7 @@ const choose = (
   return publication;
 };
 
-/** Refuses before any row is loaded what would be refused in the end. */
+/** Refuses before loading what publishing would refuse. */
 export const checkTargets = async (client: Client, targets: readonly Target[]): Promise<void> => {
   const columns = await columnsOf(
     client,
@@ -41,7 +41,7 @@ export const checkTargets = async (client: Client, targets: readonly Target[]): 
   for (const [index, { table }] of targets.entries()) choose(table, columns[index]!, found[index]);
 };
 
-/** Plans all tables, in as many questions as one takes. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED. */
+/** Plans all tables, with as many queries as one table takes. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED. */
 export const planPublish = async (
   client: Client,
   tables: readonly BuiltTable[],
@@ -55,7 +55,9 @@ export const planPublish = async (
   });
 };
 
-/** Throws when a table is not what it was when it was planned. Called under a lock that keeps it so, up to what hangs on it. */
+/**
+ * Throws when a table has changed since it was planned. Called under a lock that freezes the table, but not what depends on it.
+ */
 export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   const now = await productionTables(
     client,

@@ -1,4 +1,4 @@
-// Production tables as they stand, what hangs on them, and what of them is ours.
+// Describes production tables: columns, indexes, dependents, and which of these a run made.
 
 import type { Client } from '../db/client.ts';
 import { selectDependents, selectNeeds, type Dependent } from './dependents.ts';
@@ -6,7 +6,7 @@ import { selectCatalogues, type Catalogues } from './extensions.ts';
 import type { DeclaredTable, TableNames } from './names.ts';
 import { columnList, indexList, wantedTables, type TableState } from './table-state.ts';
 
-/** What the newest run that published a table recorded of it; null: it ran before that was recorded. */
+/** The record of the newest run that published a table; null: that run was older than the record. */
 export interface PublishedShape {
   readonly columns: readonly string[] | null;
   readonly notNull: readonly string[] | null;
@@ -20,7 +20,7 @@ export interface ProductionTable extends TableState {
   /** When it is not the current user. */
   readonly owner: string | null;
   readonly dependents: readonly Dependent[];
-  /** Of what can change under the lock that keeps columns and indexes as they are: what hangs on it, who may do what. */
+  /** Of dependents and grants, which can change under the lock that freezes columns and indexes. */
   readonly fingerprint: string;
   /** True when a foreign key of another table points here, so that rows must be replaced by key. */
   readonly isReferenced: boolean;
@@ -30,12 +30,12 @@ export interface ProductionTable extends TableState {
   readonly ours: readonly string[];
 }
 
-/** Raised inside the transaction when a table, or what hangs on it, changed since we looked; publishing starts over. */
+/** Raised inside the transaction when a table or its dependents changed since the plan; publishing starts over. */
 export class ProductionChanged extends Error {}
 
 /**
- * The tables that are there, what needs them, and a fingerprint of each: of what others may change while we hold the lock that
- * keeps columns and indexes as they are, and no more, because it is asked for once more while readers wait.
+ * The existing tables, their dependents, and a fingerprint of each. The fingerprint covers only what others may change under our
+ * lock, because it is computed again while readers wait.
  */
 const selectTargets = (tables: readonly TableNames[], has: Catalogues): string => `
   with target as materialized (
@@ -60,11 +60,11 @@ const selectTargets = (tables: readonly TableNames[], has: Catalogues): string =
       from target t left join column_access a on a.oid = t.oid left join need d on d.oid = t.oid
   )`;
 
-/** Rows of place and fingerprint of those of these tables that are there. */
+/** Rows of place and fingerprint of the tables that exist. */
 export const selectFingerprints = (tables: readonly TableNames[], has: Catalogues): string =>
   `${selectTargets(tables, has)} select place, fingerprint from mark`;
 
-/** All that publishing has to know of them, and what the ledger knows. */
+/** Everything that publishing needs to know of them, with the ledger's record. */
 const selectProduction = (tables: readonly TableNames[], has: Catalogues): string => `
   ${selectTargets(tables, has)},
   dependent (oid, kind, name) as (${selectDependents(has)}),
@@ -106,7 +106,7 @@ const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
   return { oid, kind, owner, columns, indexes, dependents, fingerprint, isReferenced, published, ours };
 };
 
-/** Whether it is the same table, with the same on it. */
+/** Whether table and dependents are the same. */
 export const isSame = (a: ProductionTable | undefined, b: ProductionTable | undefined): boolean =>
   JSON.stringify(a) === JSON.stringify(b);
 
@@ -114,7 +114,7 @@ export const isSame = (a: ProductionTable | undefined, b: ProductionTable | unde
 export const readCatalogues = async (client: Client): Promise<Catalogues> =>
   (await client.query(`select ${selectCatalogues}`)).rows[0];
 
-/** Looks production tables up, all in one question; undefined where there is none. */
+/** Describes production tables in one query; undefined where there is none. */
 export const productionTables = async (
   client: Client,
   tables: readonly DeclaredTable[],

@@ -1,4 +1,4 @@
-// What the server says while tables are published: a reason to try again, or a refusal to explain.
+// Errors of the server while tables are published: a reason to try again, or a refusal to explain.
 
 import { retryOf } from '../db/retry.ts';
 import { hintOf, isRefusal } from '../db/server-error.ts';
@@ -7,7 +7,7 @@ import { TablesLocked } from './locks.ts';
 import type { TableNames } from './names.ts';
 import { ProductionChanged } from './production.ts';
 
-/** What another attempt at the same transaction may not meet: a lock, a deadlock, a new view. */
+/** Errors that another attempt may not meet: a lock, a deadlock, a new view. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof ProductionChanged || error instanceof TablesLocked || retryOf(error) === 'chunk';
 
@@ -23,7 +23,7 @@ export const refusalOf = (table: string, cause: unknown): unknown => {
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };
 
-/** Of a statement about several tables: the server says which one, or we name them all. What a trigger raises names none. */
+/** For a statement on several tables: the server names one, or we name all; an error of a trigger names none. */
 export const refusalOfAny = (plans: readonly { readonly table: TableNames }[], cause: unknown): unknown => {
   const { table = plans.map((plan) => plan.table.table).join(', ') } = cause as { table?: string };
   return refusalOf(table, cause);

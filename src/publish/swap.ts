@@ -1,4 +1,4 @@
-// The publication 'swap': puts built tables in the places of production's. What readers would feel is one message to the server.
+// The publication 'swap': puts built tables in the places of production's. Readers feel one message to the server.
 //
 // The message locks, checks that nothing has changed, swaps and commits, so that no lock that readers feel is ever held
 // while the server waits for us: not for a distant client, nor for one that is frozen. Before it the new tables are moved into
@@ -28,7 +28,7 @@ import type { TableColumn } from './table-state.ts';
 /** Name of the new table while the old one still has its own. */
 const waitingName = ({ builtAs }: BuiltOver): string => `etl_new_${builtAs.oid}`;
 
-/** Columns that neither the run made that published the table nor the declaration has now. */
+/** Columns that are not declared, and that the publishing run did not make. */
 const addedByHand = (declared: readonly TableColumn[], { columns, published }: ProductionTable): string[] => {
   const known = new Set([...declared.map(({ name }) => name), ...(published?.columns ?? [])]);
   return columns.map(({ name }) => name).filter((name) => !known.has(name));
@@ -61,14 +61,14 @@ const refuseLoss = (
     );
 };
 
-/** The statement, which fails when somebody has taken the name: 42P07, or 23505 for one who has not committed when it begins. */
+/** Fails when the name is taken: 42P07, or 23505 if its owner had not committed when the statement began. */
 const unlessTaken = async (client: Client, sql: string): Promise<void> => {
   await client.query(sql).catch((cause: unknown) => {
     throw ['42P07', '23505'].includes(codeOf(cause) ?? '') ? new ProductionChanged() : cause;
   });
 };
 
-/** New tables get the privileges that tables made in that schema are to have: those of an empty one that is dropped again. */
+/** New tables get the schema's default privileges, copied from an empty table that is dropped again. */
 const inheritDefaults = async (client: Client, tables: readonly BuiltTable[]): Promise<void> => {
   if (tables.length === 0) return;
   const probe = productionName(tables[0]!);
@@ -105,7 +105,7 @@ const moveIn = (swap: BuiltOver): readonly string[] => {
   ];
 };
 
-/** Gives built tables what the old ones have, and moves them beside those. */
+/** Gives built tables the properties of the old ones, and moves them beside those. */
 const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
   await inherit(
     client,
@@ -138,7 +138,7 @@ const checkUnchanged = (swaps: readonly BuiltOver[], has: Catalogues): string =>
   return `do ${quoteText(body)};`;
 };
 
-/** What happens under locks that readers feel. */
+/** Statements under locks that readers feel. */
 const swapStatements = (swaps: readonly BuiltOver[], has: Catalogues): readonly string[] => [
   checkUnchanged(swaps, has),
   ...swaps.flatMap((swap) => {

@@ -12,22 +12,22 @@ export interface TableColumn {
 
 export interface TableIndex {
   readonly name: string;
-  /** What makes it on the production table, wherever it is now: the same text means the same index. */
+  /** Its definition on the production table, wherever it is now: the same text means the same index. */
   readonly ddl: string;
   /** Columns of its key, without expressions. */
   readonly columns: readonly string[];
-  /** By which values of each are the same, with its schema: `operator(public.=)` of a citext. */
+  /** The equality operator of each, with its schema: `operator(public.=)` of a citext. */
   readonly equals: readonly string[];
   readonly hasExpressions: boolean;
   readonly isPrimary: boolean;
   readonly isUnique: boolean;
-  /** False while `create index concurrently` makes it, and when that failed. */
+  /** False while `create index concurrently` runs, and after it failed. */
   readonly isValid: boolean;
   /** Checked with every row; a deferrable constraint is checked at the end. */
   readonly isImmediate: boolean;
   readonly isReplicaIdentity: boolean;
   readonly isClustered: boolean;
-  /** The key or constraint that it belongs to. */
+  /** The key or constraint that owns it. */
   readonly constraint: string | null;
 }
 
@@ -57,7 +57,7 @@ export const columnList = (oid: string): string => `
       order by attnum)
     from pg_attribute where attrelid = ${oid} and attnum > 0 and not attisdropped), '[]')`;
 
-/** The operator by which a B-tree says that two values are the same. PostgreSQL, "Operator Classes and Operator Families". */
+/** The equality operator of a B-tree. PostgreSQL, "Operator Classes and Operator Families". */
 const equality = (opclass: string): string => `coalesce(
     (select format('operator(%I.%s)', n.nspname, o.oprname)
       from pg_opclass c

@@ -1,4 +1,4 @@
-// The pipelines that a worker may run: those of one folder, by name. Nothing that comes over the queue names a file.
+// The pipelines that a worker may run: those of one folder, by name. So no job names a file.
 
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

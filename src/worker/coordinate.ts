@@ -1,4 +1,4 @@
-// What a worker does with a job of the queue of runs: finds its pipeline and its run, coordinates it, and says what became of it.
+// Works off a job of the run queue: finds its pipeline and its run, coordinates it, and reports the outcome.
 
 import { runOfJob } from '../checkpoint/run-end.ts';
 import { runQuery, withClient } from '../db/client.ts';
@@ -18,7 +18,7 @@ import type { WorkerMetrics } from './metrics.ts';
 import type { Site } from './site.ts';
 import { isScheduledJob, recordJobEnd } from './schedule/store.ts';
 
-/** What all parts of one worker share. */
+/** Shared by all parts of a worker. */
 export interface Shared {
   readonly site: Site;
   readonly catalog: Catalog;
@@ -34,8 +34,8 @@ export interface Shared {
 }
 
 /**
- * A job that was delivered before may have a run: published by now, or to be gone on with. Errors: ETL_RUN_CANCELLED,
- * ETL_QUEUE_SHARED when it is the job of another database.
+ * Finds the run of a job that was delivered before: it may be published, or unfinished. Errors: ETL_RUN_CANCELLED, ETL_QUEUE_SHARED
+ * when it is the job of another database.
  */
 const earlierRun = async ({ site }: Shared, jobId: string): ReturnType<typeof runOfJob> => {
   const { backend, namespace } = site.queues;
@@ -47,7 +47,7 @@ const earlierRun = async ({ site }: Shared, jobId: string): ReturnType<typeof ru
   return run;
 };
 
-/** Returns what became of the run. */
+/** Returns the run's outcome. */
 const runRequest = async (
   shared: Shared,
   jobId: string,
@@ -61,7 +61,7 @@ const runRequest = async (
   const { pipeline, directory, file } = catalog.find(name);
   const earlier = await earlierRun(shared, jobId);
   if (earlier?.state === 'published') return earlier.state;
-  // Only the first delivery starts over: a later one continues with the data that the first has loaded, and with its parameters.
+  // Only the first delivery starts over; later ones continue with its data and parameters.
   const isFirst = earlier === undefined;
   const { params, definition: hash } = earlier ?? request;
   const definedBy = isFirst ? request.definedBy : undefined;
@@ -101,7 +101,7 @@ const runRequest = async (
   return outcome;
 };
 
-/** Records the outcome of a schedule's newest run. A server that cannot be updated now is no reason to run again. */
+/** Records the outcome of a schedule's newest run. If the server cannot record it now, that is no reason to run again. */
 const tellSchedule = async ({ site, logger }: Shared, jobId: string, state: string): Promise<void> => {
   if (!isScheduledJob(jobId)) return;
   await withClient(site.address, (client) => runQuery(client, recordJobEnd(jobId, state))).catch(
@@ -110,7 +110,7 @@ const tellSchedule = async ({ site, logger }: Shared, jobId: string, state: stri
   );
 };
 
-/** One delivery of a job: what becomes of it. */
+/** Handles one delivery of a job, and returns its outcome. */
 export const coordinate = async (
   shared: Shared,
   ...[jobId, data, queueName]: Parameters<RunWork>

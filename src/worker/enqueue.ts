@@ -30,11 +30,11 @@ export interface EnqueueOptions extends SiteOptions {
   readonly priority?: number;
   /** While a run with the same key waits or runs, another one is not added. */
   readonly dedupe?: string;
-  /** Which workers are to do it: those that serve this queue. Default: `default`. */
+  /** The queue whose workers run it. Default: `default`. */
   readonly queue?: string;
   readonly fresh?: boolean;
   readonly fullRefresh?: boolean;
-  /** Tables that are published though they have fewer rows than their `guard` asks for. */
+  /** Tables that are published even with fewer rows than their `guard` allows. */
   readonly allowShrink?: readonly string[];
 }
 
@@ -56,8 +56,8 @@ type RequestOptions = Pick<
 >;
 
 /**
- * What workers are asked for: the pipeline by its name, its parameters as they are now, and the hash of its definition here.
- * Errors: those of the declaration and its parameters, ETL_JOB_INVALID, ETL_USAGE (a parameter that is secret).
+ * A request for workers: the pipeline's name, its current parameters, and the hash of its definition here. Errors: those of the
+ * declaration and its parameters, ETL_JOB_INVALID, ETL_USAGE (a parameter that is secret).
  */
 export const requestRun = async (pipeline: Pipeline, options: RequestOptions): Promise<RunRequest> => {
   const { params = {}, directory = '.', dedupe, fresh = false, fullRefresh = false, allowShrink } = options;
@@ -79,7 +79,7 @@ export const requestRun = async (pipeline: Pipeline, options: RequestOptions): P
   );
 };
 
-/** Puts a run on the queue, as part of whatever trace the caller is in. */
+/** Puts a run on the queue, within the caller's trace. */
 const send = (
   { queues }: Site,
   { tracer }: SiteOptions,
@@ -125,8 +125,8 @@ export const cancel = async (runId: number, options: SiteOptions = {}): Promise<
 export interface RetryOptions extends SiteOptions, Pick<EnqueueOptions, 'allowShrink'> {}
 
 /**
- * Puts a run that failed or was cancelled on the queue again: it goes on where it stopped.
- * Errors: ETL_RUN_UNKNOWN, ETL_RUN_OVER, ETL_USAGE (a table that it has not).
+ * Puts a failed or cancelled run on the queue again: it continues where it stopped. Errors: ETL_RUN_UNKNOWN, ETL_RUN_OVER, ETL_USAGE
+ * (an unknown table).
  */
 export const retry = async (runId: number, options: RetryOptions = {}): Promise<AddedRun> => {
   const site = await openSite(options);
@@ -148,11 +148,11 @@ export const retry = async (runId: number, options: RetryOptions = {}): Promise<
 };
 
 export interface QueueStateOptions extends SiteOptions {
-  /** Default: all that there are. */
+  /** Default: all. */
   readonly queue?: string;
 }
 
-/** How the queues of runs stand, together and each. Errors: ETL_USAGE (the name). */
+/** Counts of the run queues, together and each. Errors: ETL_USAGE (the name). */
 export const queueState = async (options: QueueStateOptions = {}): Promise<RunQueueState> => {
   const named = options.queue === undefined ? undefined : [checkQueueName(options.queue)];
   const { address, queues } = await openSite(options);

@@ -16,7 +16,7 @@ const answer = (response: ServerResponse, status: number, text: string): void =>
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 };
 
-/** Listens. Errors: ETL_USAGE when the port is not to be had. */
+/** Listens. Errors: ETL_USAGE when the port is taken. */
 export const serveHealth = async (
   { port, host = '127.0.0.1' }: HealthOptions,
   isReady: () => boolean,
@@ -24,7 +24,7 @@ export const serveHealth = async (
 ): Promise<HealthServer> => {
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
-    // That anybody answers is the answer.
+    // Any response means healthy.
     if (path === '/health') answer(response, 200, 'live');
     else if (path === '/ready') {
       if (isReady()) answer(response, 200, 'ready');
@@ -39,7 +39,7 @@ export const serveHealth = async (
   try {
     server.listen(port, host);
     await once(server, 'listening');
-    // A connection that cannot be taken (no descriptor left) is the caller's to try again, not the worker's end.
+    // A connection that fails (no descriptor left) must not end the worker; its caller tries again.
     server.on('error', () => undefined);
   } catch (cause) {
     const problem = `cannot listen on ${host}:${port}: ${messageOf(cause)}`;

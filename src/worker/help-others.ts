@@ -22,7 +22,7 @@ export interface Helper {
   /** Stops helping after the chunks in flight, until `resume`. */
   readonly pause: () => Promise<void>;
   readonly resume: () => void;
-  /** Finds a run to help, and begins to; while it helps, it only looks. */
+  /** Finds a run and begins to help it; while it helps, it only looks. */
   readonly look: Look;
   /** Stops helping after the chunks in flight. */
   readonly close: () => Promise<void>;
@@ -36,7 +36,7 @@ export interface HelperOptions {
   /** Options of every run of this worker. */
   readonly common: RunOptions;
   readonly hooksOf: (pipeline: string) => RunHooks;
-  /** Breaks off whatever is in flight. */
+  /** Aborts chunks in flight. */
   readonly abort: AbortSignal;
 }
 
@@ -49,22 +49,22 @@ const loadingRuns = async (client: Client, queueNames: readonly string[]): Promi
     )
   ).rows;
 
-/** When to stop helping: for a run of one's own, or for good. */
+/** Signals to stop helping: for an own run, or for good. */
 interface Rest {
   readonly over: AbortController;
   pausing: AbortController;
   isResting: boolean;
 }
 
-/** What a run that this worker could not help is remembered by. */
+/** The key by which a run that this worker could not help is remembered. */
 const keysOf = ({ id, generation }: LoadingRow): readonly string[] => [`${id}`, `${id} ${generation}`];
 
-/** Nothing can be done for this coordinator, which may be gone; the next one has another generation. */
+/** This coordinator cannot be helped, and may be gone; the next one has another generation. */
 const coordinatorCodes = new Set(['ETL_JOIN_REFUSED', 'ETL_RUN_SUPERSEDED', 'ETL_LOCK_LOST']);
 
 /**
- * Helps with one run until it is loaded, or this worker is wanted elsewhere. Gives the key of what it must not help again:
- * the run under this coordinator, or, when something is wrong here, the run; undefined when it may be asked again.
+ * Helps one run until it is loaded or this worker is needed elsewhere. Returns the key that it must not help again: the run under
+ * this coordinator, or the whole run if the fault is here; undefined: it may help again.
  */
 const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promise<string | undefined> => {
   const { catalog, logger, common, hooksOf, abort } = options;

@@ -1,4 +1,4 @@
-// Puts jobs back on a queue that was emptied: of unfinished runs and of schedules, which the ledger knows.
+// Puts jobs back on a queue that was emptied: those of unfinished runs and schedules in the ledger.
 
 import { runQuery, type Client } from '../db/client.ts';
 import { lostJobsCheckMs } from '../limits.ts';
@@ -9,7 +9,7 @@ import type { Site } from './site.ts';
 import { runJobOf, selectEnqueued } from './schedule/store.ts';
 import type { Look } from './watch.ts';
 
-/** What etl.run says of a run that is to be gone on with. */
+/** Columns of etl.run of a run to continue. */
 interface RunRow {
   readonly pipeline: string;
   readonly definition: string;
@@ -32,7 +32,7 @@ export const requestOfRun = (
     jobId,
   );
 
-/** Runs that a worker began, or handed on, and that nobody has ended; only the newest of a pipeline can be gone on with. */
+/** Runs that a worker began or handed over and that did not end; only the newest of a pipeline can continue. */
 const selectUnfinished = `
   select job, queue, pipeline, definition_hash as definition, pinned_params as params
     from etl.run r
@@ -41,8 +41,8 @@ const selectUnfinished = `
       and state <> 'published' and id = (select max(id) from etl.run where pipeline = r.pipeline)`;
 
 /**
- * Restores what is missing, and returns the jobs. One that is restored while its worker is alive does no harm: the
- * next worker finds the pipeline locked, and later the run published.
+ * Restores missing jobs, and returns them. A restored job whose worker is alive does no harm: the next worker finds the pipeline
+ * locked, and later the run published.
  */
 const restoreLostJobs = async (
   client: Client,
@@ -62,7 +62,7 @@ const restoreLostJobs = async (
   return jobs.length === 0 ? [] : restoreRuns(queues, jobs);
 };
 
-/** Of the queues of a worker, also while it helps or coordinates. */
+/** Looks at the queues of a worker, also while it helps or coordinates. */
 export const lookForLostJobs = (site: Site, queueNames: readonly string[], logger: Logger): Look => ({
   everyMs: lostJobsCheckMs,
   problem: 'the queue cannot be queried for lost jobs',

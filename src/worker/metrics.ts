@@ -1,4 +1,4 @@
-// What a worker counts, for Prometheus.
+// A worker's metrics for Prometheus.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { chunkSecondsBuckets } from '../limits.ts';
@@ -14,7 +14,7 @@ export interface WorkerMetrics {
   readonly chunkLoaded: (pipeline: string, times: LoadTimes) => void;
 }
 
-/** Makes the metrics in a registry: the host's, or one of their own. `readQueue` is asked at every scrape until the signal. */
+/** Makes the metrics in a registry, the host's or a new one. `readQueue` is asked at every scrape until the signal. */
 export const createMetrics = (
   readQueue: () => Promise<RunQueueDepths>,
   over: AbortSignal,

@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
 import type { Tracer } from '../trace/tracer.ts';
 
-/** Which database and which queue; as in `RunOptions`. */
+/** The database and the queue, as in `RunOptions`. */
 export interface SiteOptions {
   readonly databaseUrl?: string;
   readonly connection?: ConnectionOptions;

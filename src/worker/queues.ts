@@ -1,4 +1,4 @@
-// Queues of runs by name: which names there may be, and which there are.
+// Run queues by name: valid names, and the known queues.
 
 import { runQuery, type Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
@@ -18,11 +18,11 @@ export const checkQueueName = (queueName: string = defaultQueue): string => {
   });
 };
 
-/** The queues of a worker, each once; none is the default one. Errors: ETL_USAGE. */
+/** The queues of a worker, each once; without names, the default one. Errors: ETL_USAGE. */
 export const checkQueueNames = (queueNames: readonly string[] = []): readonly string[] =>
   queueNames.length === 0 ? [defaultQueue] : [...new Set(queueNames.map(checkQueueName))];
 
-/** Records the names of queues: a queue alone does not know which others exist. */
+/** Records the names of queues, because no queue knows the others. */
 export const rememberQueueNames = async (client: Client, queueNames: readonly string[]): Promise<void> => {
   const text = 'insert into etl.queue select unnest($1::text[]) on conflict do nothing';
   await runQuery(client, { text, values: [queueNames.toSorted()] });
@@ -31,7 +31,7 @@ export const rememberQueueNames = async (client: Client, queueNames: readonly st
 export const knownQueueNames = async (client: Client): Promise<readonly string[]> =>
   (await runQuery(client, { text: 'select name from etl.queue order by name' })).rows.map(({ name }) => name);
 
-/** How queues stand, each and all together. */
+/** Counts of queues, each and all together. */
 export const depthOfQueues = async (
   queues: Queues,
   queueNames: readonly string[],

@@ -1,11 +1,11 @@
-// What a scrape asks somebody else: one question at a time, in bounded time, and no answer is one, too.
+// Questions of a scrape to a server or queue: one at a time, in bounded time, possibly without an answer.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scrapeAnswerMs } from '../limits.ts';
 
 /**
- * Makes an asker that gives undefined when there is no answer: this process still reports its own counts. After the
- * signal it asks nobody: a registry of the host's outlives its worker.
+ * Makes a function that returns undefined when there is no answer, so that a scrape still reports this process's counts. After the
+ * signal it asks nothing: a host's registry outlives the worker.
  */
 export const createAsker = <T>(
   read: () => Promise<T>,

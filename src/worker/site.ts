@@ -20,7 +20,7 @@ export interface Site {
 const findServer = ({ databaseUrl, connection }: SiteOptions): Promise<ServerAddress> =>
   resolveServer({ databaseUrl, connection, env: process.env, etlDirectory: findEtlDirectory(process.cwd()) });
 
-/** The bookkeeping alone, for what must not fail because a queue is away. */
+/** The bookkeeping alone, for work that must not fail without a queue. */
 export const withBookkeeping = async <T>(
   options: SiteOptions,
   use: (client: Client) => Promise<T>,
@@ -30,7 +30,7 @@ export const withBookkeeping = async <T>(
     return use(client);
   });
 
-/** Where both are, without asking either. */
+/** Addresses of both, without a connection to either. */
 export interface FoundSite {
   readonly address: ServerAddress;
   readonly backend: QueueBackend;
@@ -41,7 +41,7 @@ export const findSite = async (options: SiteOptions): Promise<FoundSite> => {
   return { address, backend: chooseBackend(address, options.redis, process.env) };
 };
 
-/** Brings both to the version that this program knows, and notes queues that are about to be used. Errors: those of a run before it begins. */
+/** Migrates both to this program's version, and records queues that will be used. Errors: those of a run before it begins. */
 export const openFoundSite = async (
   { address, backend }: FoundSite,
   { logger }: SiteOptions,

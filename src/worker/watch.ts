@@ -10,14 +10,14 @@ import type { Logger } from '../logger.ts';
 
 export interface Look {
   readonly everyMs: number;
-  /** What is logged when it fails; once, until it succeeds again. */
+  /** Logged once when it fails, until it succeeds again. */
   readonly problem: string;
-  /** One look follows the other: what takes longer is begun, and not waited for. */
+  /** Looks follow each other, so longer work is started without waiting. */
   readonly look: (client: Client) => Promise<void>;
 }
 
 export interface Watch {
-  /** Whether the last of these looks succeeded. */
+  /** Whether its last look succeeded. */
   readonly isWell: (look: Look) => boolean;
   /** Resolves after the signal, when the connection is closed. */
   readonly over: Promise<void>;
@@ -28,19 +28,19 @@ const createTimetable = (looks: readonly [Look, ...Look[]], signal: AbortSignal)
   const dueAt = new Map(looks.map((look) => [look, performance.now()]));
   const dueOf = (look: Look): number => dueAt.get(look)!;
   return {
-    /** Waits for the first that is due; an aborted signal ends the waiting. */
+    /** Waits for the next due look; the signal ends the wait. */
     next: async (): Promise<Look> => {
       const first = looks.reduce((one, other) => (dueOf(other) < dueOf(one) ? other : one));
       const waitMs = dueOf(first) - performance.now();
       if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-      // Before the look, so that one that fails at once is not repeated at once.
+      // Set before the look, so that a look that fails at once is not repeated at once.
       dueAt.set(first, performance.now() + first.everyMs);
       return first;
     },
   };
 };
 
-/** Looks again and again until the signal, each look as often as it says. */
+/** Repeats each look at its interval until the signal. */
 export const watchDatabase = (
   address: ServerAddress,
   looks: readonly [Look, ...Look[]],

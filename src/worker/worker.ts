@@ -26,13 +26,13 @@ import { watchDatabase, type Watch } from './watch.ts';
 
 export interface WorkerOptions
   extends SiteOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
-  /** Folder of pipeline files; nothing outside of it is ever run. */
+  /** Folder of pipeline files; it runs no others. */
   readonly pipelines: string;
   /** Queues that it serves, and whose runs it helps. Default: `default` alone. */
   readonly queues?: readonly string[];
   /** Serves /health, /ready and /metrics. Default: off. */
   readonly health?: HealthOptions;
-  /** Stops waiting for a server or a queue that does not answer yet; closes a running worker. */
+  /** Ends the wait for server and queue; closes a running worker. */
   readonly signal?: AbortSignal;
   /** Registry of the metrics. Default: a new one. */
   readonly registry?: Registry;
@@ -49,11 +49,11 @@ export interface EtlWorker {
    * Everything that the worker opened is closed when it resolves.
    */
   readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
-  /** Aborts everything in flight; call it after `close`, to hurry it. */
+  /** Aborts everything in flight; call it after `close` to speed it up. */
   readonly abort: () => void;
 }
 
-/** While it coordinates a run, a worker does not help others: its loads stay within `workers`. */
+/** A worker that coordinates a run does not help others, so its loads stay within `workers`. */
 const coordinateAlone =
   (shared: Shared, helper: Helper): RunWork =>
   async (...given) => {
@@ -65,10 +65,10 @@ const coordinateAlone =
     }
   };
 
-/** Does a step of the start again until server and queues answer. */
+/** Repeats a step of the start until server and queues answer. */
 type WhenReached = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** Waits for server and queues, which may still be starting: a machine starts all its services at once. */
+/** Waits for server and queues, which may start at the same time as the worker. */
 const waitingFor = (
   { address, backend }: FoundSite,
   options: WorkerOptions,
@@ -129,7 +129,7 @@ const lookAfter = ({ site, queueNames, metrics, logger, drain, common }: Shared,
   const { slotDealt: onSlot } = createScheduleMetrics(metrics.registry, readSlots, drain.signal);
   const lostJobs = lookForLostJobs(site, queueNames, logger);
   const slots = lookForSlots(site, { logger, tracer, onSlot });
-  // Other processes see by this session that the process is alive: it queries only PostgreSQL, and so waits for nothing else.
+  // This session tells other processes that the worker is alive, so it queries only PostgreSQL and waits for nothing else.
   const address = { ...site.address, sessionName: watchSessionName };
   const signs = watchDatabase(address, [helper.look], logger, drain.signal);
   const others = watchDatabase(site.address, [lostJobs, slots], logger, drain.signal);
@@ -160,7 +160,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     drain.abort(stopReason());
     const timer = new AbortController();
     const finished = Promise.all([runs.drain(), closeOthers()]);
-    // A queue whose server is gone cannot be closed properly; it is left when the deadline is over.
+    // A queue without its server cannot be closed properly; it is left at the deadline.
     const late = (async () => {
       await sleep(deadlineMs, undefined, { signal: timer.signal });
       abort.abort(stopReason());

@@ -13,7 +13,7 @@ export interface ServerAddress {
   readonly config: pg.ClientConfig;
   /** `user@host:port/database`, fit for people and logs. */
   readonly label: string;
-  /** Name of our sessions on the server; overrules one in the URL, because we end sessions by it. */
+  /** Name of our sessions on the server. It overrules the URL's, because we terminate sessions by name. */
   readonly sessionName: string;
   /** Present when this is the embedded server. */
   readonly embedded?: EmbeddedServer;
@@ -62,7 +62,7 @@ const addressOf = (settings: pg.ClientConfig): ServerAddress => {
   return { config, sessionName, label: `${user ?? ''}@${host}:${port}/${database ?? ''}` };
 };
 
-/** A host's bounds on its own queries are not meant for a COPY: the watchdog ends a connection without progress. */
+/** A host's timeouts are not meant for a COPY; the watchdog ends a connection without progress. */
 const unbounded: pg.ClientConfig = {
   query_timeout: 0,
   statement_timeout: 0,
@@ -70,7 +70,7 @@ const unbounded: pg.ClientConfig = {
   idle_in_transaction_session_timeout: 0,
 };
 
-/** An address from node-postgres settings; what is missing comes from PG* or its defaults. Errors: ETL_USAGE. */
+/** An address from node-postgres settings; missing ones come from PG* or its defaults. Errors: ETL_USAGE. */
 export const addressFromConnection = (connection: ConnectionOptions): ServerAddress => {
   const { connectionString } = connection as pg.ClientConfig;
   // node-postgres lets a URL win over settings beside it; one that is not valid is reported without its password.
@@ -95,6 +95,6 @@ export const resolveServer = async (options: ResolveOptions): Promise<ServerAddr
   if (env['PGSERVICE']) return addressFromUrl(serviceUrl(env['PGSERVICE'], env));
   if (namesServer(env)) return addressOf({});
   const embedded = await startEmbedded(etlDirectory);
-  // Its own socket of this machine has no TLS, whatever PGSSLMODE says of other servers.
+  // A local socket has no TLS, whatever PGSSLMODE says of other servers.
   return { ...addressOf({ connectionString: embedded.url, ssl: false }), embedded };
 };

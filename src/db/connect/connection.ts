@@ -1,8 +1,8 @@
-// What a host may say about the connection, beside or instead of a URL.
+// Connection settings of a host, beside or instead of a URL.
 
 /**
- * Where the server is and as whom, as node-postgres takes it: a host's own settings fit. What is missing comes from PG* or
- * its defaults; settings that are not listed here are passed on.
+ * Server and user, in the shape of node-postgres' settings. Missing ones come from PG* or its defaults; settings not listed here are
+ * passed on.
  */
 export interface ConnectionOptions {
   readonly host?: string;

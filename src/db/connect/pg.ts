@@ -1,4 +1,4 @@
-// node-postgres: the one place that loads it, and where it learns what libpq knows of TLS and password files.
+// node-postgres: the one place that loads it, and adds libpq's rules for TLS and password files.
 
 import { createRequire } from 'node:module';
 import { callbackify } from 'node:util';
@@ -10,8 +10,8 @@ import { answerMissingTls, settleTls } from './tls.ts';
 /**
  * Loads it as CommonJS, which it is; its ES module wraps that, and every thread would read both.
  *
- * It finds out whether it runs at Cloudflare by `navigator`, and on a Node that has none (20) by making a Response, for
- * which Node loads its HTTP client: as long again as all of node-postgres. So while it loads, and only then, there is one.
+ * It detects Cloudflare by `navigator`, and on a Node without one (20) by making a Response, for which Node loads its HTTP client:
+ * that takes as long as all of node-postgres. So there is a `navigator` while it loads.
  */
 const loadPg = (): typeof pg => {
   const isMissing = !('navigator' in globalThis);
@@ -31,12 +31,12 @@ interface Connecting {
   on(event: 'parameterStatus', listener: (status: ParameterStatus) => void): this;
 }
 
-/** Of BackendKeyData, by which a session can be cancelled: a server process, or what a pooler calls one. */
+/** Of BackendKeyData, by which a session is cancelled: the server process, or a pooler's number for it. */
 interface BackendKey {
   readonly processID: number | null;
 }
 
-/** What the server says of itself before the session begins. PostgreSQL, "Message Formats", ParameterStatus. */
+/** Parameters that the server reports before the session begins. PostgreSQL, "Message Formats", ParameterStatus. */
 interface ParameterStatus {
   readonly parameterName: string;
   readonly parameterValue: string;
@@ -46,7 +46,7 @@ interface ParameterStatus {
  * Every connection of ours: each one begins with a safe search path. Proved by
  * test/integration/session-start.test.ts.
  *
- * What is settled here cannot be settled in the address: that is sent to threads, and functions cannot be. Proved by
+ * These settings cannot be in the address: it is sent to threads, and functions cannot be sent. Proved by
  * test/integration/tls.test.ts and password-file.test.ts. Errors: ETL_USAGE.
  */
 export class PgClient extends loadPg().Client {
@@ -65,7 +65,7 @@ export class PgClient extends loadPg().Client {
     connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) => {
       if (parameterName === 'server_version') this.#serverVersion = parameterValue;
     });
-    // A socket of this machine is never encrypted, and libpq does not look at the mode then.
+    // A local socket is never encrypted, and libpq ignores the mode.
     if (this.host.startsWith('/')) this.ssl = connection.ssl = false;
     if (!this.ssl || config.sslnegotiation === 'direct') return;
     const connect = connection.connect.bind(connection);
@@ -91,8 +91,8 @@ export class PgClient extends loadPg().Client {
   }
 
   /**
-   * The driver bounds how long it waits for being logged in. A pooler does that itself, and may have no connection to the server
-   * left (test/integration/pgbouncer.test.ts).
+   * The driver bounds the time of logging in. A pooler answers that itself, and may have no connection to the server left
+   * (test/integration/pgbouncer.test.ts).
    */
   async #begin(): Promise<void> {
     const late = (): void => void this.connection.stream.destroy(new Error('the session was never begun'));

@@ -1,10 +1,9 @@
-// Finds out whether there is a pooler in front of the server, and whether it keeps a session for one client.
+// Finds out whether a pooler is in front of the server, and whether it keeps a session for one client.
 //
-// PostgreSQL names the server process of a session when the session begins (BackendKeyData); a pooler names one of its own. Then
-// a second connection shows which pooler it is. In session mode a session that listens on a channel is notified while its client
-// says nothing. In transaction and statement mode it is not: nobody is connected to that server process then. There a client meets
-// the server process of another one, or a new one of its own, as soon as it asks again. Neither can happen by luck in the other
-// modes. Proved by test/integration/pgbouncer.test.ts.
+// PostgreSQL names the server process of a session when the session begins (BackendKeyData); a pooler names one of its own. Then a
+// second connection shows the pooler's mode. In session mode a listening session is notified while its client is silent. In
+// transaction and statement mode it is not, because no client is connected to that server process then; instead, its next query meets
+// another server process. Neither happens by chance in the other mode. Proved by test/integration/pgbouncer.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,12 +15,12 @@ import { withClient, type Client } from '../client.ts';
 /** direct: no pooler, or none that shows · session: each client has a server process of its own · shared: it has not. */
 export type Pooling = 'direct' | 'session' | 'shared';
 
-/** How long the rounds of a probe wait for a notification, which takes milliseconds. What is not proved by then is refused. */
+/** How long a probe waits for a notification, which takes milliseconds. A session that is not proved by then is refused. */
 const roundsMs = [200, 400, 800, 1_600, 3_200];
 
 /** Runs statements in one message, so that they reach one server process; returns which. */
 const processOf = async (client: Client, ...statements: readonly string[]): Promise<number> => {
-  // With its schema: "reset all" below takes the safe search path, too.
+  // Qualified, because "reset all" below also resets the safe search path.
   const text = ['select pg_catalog.pg_backend_pid() as pid', ...statements].join('; ');
   // One result a statement: the types know of one.
   const results = (await client.query(text)) as unknown as readonly pg.QueryResult[];
@@ -38,7 +37,7 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
     if (news.channel === channel) over.abort();
   };
   client.on('notification', hear);
-  // Other clients of the pool are not left with our settings and channels (`set` and `listen` outlast a transaction).
+  // Other clients of the pool must not inherit our settings and channels (`set` and `listen` outlast a transaction).
   const notifier = await processOf(other, `notify ${channel}`, 'unlisten *', 'reset all');
   if (notifier !== listener) await sleep(waitMs, undefined, { signal: over.signal }).catch(() => undefined);
   client.off('notification', hear);
@@ -46,7 +45,7 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
   return over.signal.aborted ? 'session' : undefined;
 };
 
-/** How this connection reaches the server. Asks nothing when it is direct. Errors: those of opening a second connection. */
+/** How this connection reaches the server. A direct one costs no query. Errors: those of opening a second connection. */
 export const poolingOf = async (client: Client, address: ServerAddress): Promise<Pooling> => {
   if (!client.isPooled) return 'direct';
   return withClient(address, async (other) => {

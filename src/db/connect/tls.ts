@@ -1,7 +1,7 @@
 // TLS as libpq means it: sslmode and the certificates beside it, from a URL or the environment. PostgreSQL, "SSL Support".
 //
-// node-postgres takes `prefer`, `require` and `verify-ca` for `verify-full`, warns of that at every start, takes any other
-// word for `disable`, and never goes on without TLS.
+// node-postgres treats `prefer`, `require` and `verify-ca` as `verify-full` and warns of that at every start, treats unknown words as
+// `disable`, and never falls back to no TLS.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -15,7 +15,7 @@ import { nearest } from '../../nearest.ts';
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'] as const;
 type Mode = (typeof modes)[number];
 
-/** Settings of a URL that are read here, and so must not reach node-postgres; the last switches between its two readings. */
+/** Settings of a URL that are read here and must not reach node-postgres; the last one switches between its two readings. */
 const parameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat'] as const;
 
 /** File of a setting, from the URL or its variable; undefined when neither names one. */
@@ -63,12 +63,12 @@ const optionsOf = (mode: Mode, fileOf: FileOf): ConnectionOptions | false => {
   const ca = file === undefined || file === 'system' ? {} : { ca: readPem(file) };
   if (mode === 'verify-full') return { ...own, ...ca };
   if (mode === 'require' && file === undefined) return { ...own, rejectUnauthorized: false };
-  // Anybody can have a certificate of a public authority, so without the name it proves nothing.
+  // Anybody can get a certificate of a public authority, so it proves nothing without the name.
   if (!('ca' in ca)) throw usage(`sslmode=${mode} needs sslrootcert, the certificate of your own authority`);
   return { ...own, ...ca, checkServerIdentity: () => undefined };
 };
 
-/** What a URL says of TLS, and the URL without it. */
+/** The TLS settings of a URL, and the URL without them. */
 const takeFromUrl = (url: string): { readonly rest: string; readonly given: URLSearchParams } => {
   const [base = '', ...query] = url.split('?');
   const rest = new URLSearchParams(query.join('?'));
@@ -82,15 +82,15 @@ const takeFromUrl = (url: string): { readonly rest: string; readonly given: URLS
 };
 
 export interface TlsChoice {
-  /** For node-postgres, with nothing left in it that it would read in its own way. */
+  /** For node-postgres, without the settings that it reads differently. */
   readonly config: pg.ClientConfig;
-  /** Without TLS, too, when the server has none. */
+  /** Continues without TLS if the server has none. */
   readonly isOptional: boolean;
 }
 
 /**
- * Settles TLS: what the URL says, else the settings' own `ssl`, else PGSSLMODE, else none.
- * Errors: ETL_USAGE (an unknown mode, a file that cannot be read, verify-ca without an authority).
+ * Decides TLS: by the URL, else the settings' `ssl`, else PGSSLMODE, else none. Errors: ETL_USAGE (an unknown mode, a file that
+ * cannot be read, verify-ca without an authority).
  */
 export const settleTls = (config: pg.ClientConfig, env: NodeJS.ProcessEnv): TlsChoice => {
   const { rest, given } = takeFromUrl(config.connectionString ?? '');
@@ -109,8 +109,8 @@ export const settleTls = (config: pg.ClientConfig, env: NodeJS.ProcessEnv): TlsC
 export const noTlsCode = 'SERVER_WITHOUT_TLS';
 
 /**
- * Takes the server's answer to the question for TLS, a single byte, before node-postgres does: 'N' is none. Then a
- * connection that need not be encrypted goes on as it is, and any other ends with a code.
+ * Reads the server's answer to SSLRequest, a single byte, before node-postgres does. After 'N' (no TLS) a connection that may be
+ * unencrypted continues, and any other ends with a code.
  */
 export const answerMissingTls = (connection: pg.Connection, isOptional: boolean): void => {
   const { stream } = connection;
@@ -122,7 +122,7 @@ export const answerMissingTls = (connection: pg.Connection, isOptional: boolean)
     } else if (isOptional) {
       const plain = connection as unknown as { attachListeners(from: typeof stream): void };
       plain.attachListeners(stream);
-      // What node-postgres waits for to introduce itself.
+      // On this event node-postgres sends its startup message.
       connection.emit('sslconnect');
     } else {
       stream.end();
@@ -151,7 +151,7 @@ const hints: Readonly<Record<string, string>> = {
     'Connect by a name in the certificate; sslmode=verify-ca checks only the authority.',
 };
 
-/** What to do about an error of TLS; undefined when the error is of something else. */
+/** The hint for an error of TLS; undefined for other errors. */
 export const tlsHint = (error: unknown): string | undefined => {
   const code = codeOf(error) ?? '';
   if (/^(?:ERR_(?:SSL|OSSL|TLS)_|EPROTO$|CERT_)/.test(code))

@@ -1,8 +1,8 @@
 // Notices a connection that is open on our side only: a peer that vanished, a firewall that forgot us.
 //
-// TCP reports that after a quarter of an hour. So: when bytes are due and none have moved for a while, another connection
-// asks the server what it thinks of this session. Working: fine, however long. Waiting for us, unknown, or no answer: the
-// connection is dead, and is ended. Proved by test/fault/black-hole.test.ts.
+// TCP reports that after a quarter of an hour. So: when bytes are due and none have moved for a while, another connection asks the
+// server about this session. If it works, it may take any time. If it waits for us or is unknown, or the server does not answer, the
+// connection is dead and is ended. Proved by test/fault/black-hole.test.ts.
 
 import type { Socket } from 'node:net';
 import type pg from 'pg';
@@ -21,7 +21,7 @@ const selectSession = `select state, wait_event_type, wait_event from pg_stat_ac
 /** Asks over a connection of its own, bounded in time; what a session waits for in vain is ended. */
 const probe = async (client: PgClient, { config }: ServerAddress, endFrozen: EndFrozen): Promise<Verdict> => {
   const { serverPid, isPooled } = client;
-  // A session that has not begun is bounded in time where it begins.
+  // The start of a session has its own time limit.
   if (serverPid === undefined) return 'working';
   const bounded = { ...config, connectionTimeoutMillis: probeTimeoutMs, query_timeout: probeTimeoutMs };
   const asker = new PgClient(bounded, { name: 'sluice watchdog', schemas: [] });
@@ -32,16 +32,16 @@ const probe = async (client: PgClient, { config }: ServerAddress, endFrozen: End
     await asker.query('set role none');
     const { rows } = await asker.query(selectSession, [serverPid]);
     const session = rows[0];
-    // We wait for an answer, and the server has nothing to do: the question or the answer went nowhere.
+    // We wait for an answer and the server is idle: the question or the answer was lost.
     if (session === undefined || session.state?.startsWith('idle')) return 'dead';
-    // What it shows is hidden from us: then a slow query must not pass for a dead one.
+    // Its state is hidden from us: a slow query must not count as dead.
     if (session.state === null) return 'working';
     if (session.wait_event_type === 'Lock') await endFrozen(asker, serverPid).catch(() => undefined);
     return session.state === 'active' && session.wait_event_type !== 'Client' ? 'working' : 'waiting';
   } catch (error) {
-    // A refusal (no slot left, say) is an answer, too: the server lives, and we know no more than before.
+    // A refusal (such as no free slot) is an answer, too: the server lives, and we learn no more.
     if (isSqlState(codeOf(error))) return 'working';
-    // So does a pooler that has let us in, and has no connection to the server left for this question.
+    // A pooler that logged us in has answered, even without a free connection to the server.
     return isPooled && asker.isLoggedIn ? 'working' : 'dead';
   } finally {
     void asker.end().catch(() => undefined);
@@ -76,9 +76,9 @@ export const watchClient = (client: PgClient, address: ServerAddress): void => {
     isAsking = true;
     const verdict = await probe(client, address, endFrozen);
     isAsking = false;
-    // Bytes may have moved while we asked: then the question is void.
+    // Bytes may have moved while we asked: then the answer does not count.
     if (traffic(socket) !== seen) return;
-    // With nothing left to send, a server that waits for us may wait for a slow source of ours: that gets more time.
+    // If we have nothing to send, the server may wait for our slow source, which gets more time.
     const isOver = verdict === 'waiting' && (socket.writableLength > 0 || silentMs >= sourceSilenceMs);
     if (verdict === 'dead' || isOver) socket.destroy(new Error('the server no longer answers'));
     else if (verdict === 'working') seenAt = performance.now();

@@ -2,7 +2,7 @@
 
 import type { SiteOptions } from '../options.ts';
 
-/** What became of a slot. */
+/** The outcome of a slot. */
 export type SlotOutcome = 'enqueued' | 'skipped' | 'missed';
 
 export interface ScheduleOptions extends SiteOptions {
@@ -14,11 +14,11 @@ export interface ScheduleOptions extends SiteOptions {
   readonly params?: Readonly<Record<string, unknown>>;
   /** Directory that SQL files are relative to. Default: the working directory. */
   readonly directory?: string;
-  /** Run once for the slots that were missed while no worker ran. Default: they are left out. */
+  /** Run once for slots that were missed while no worker ran. Default: skip them. */
   readonly catchUp?: boolean;
   /** From 1, which comes first; runs without one go before all that have one. */
   readonly priority?: number;
-  /** Which workers are to do its runs: those that serve this queue. Default: `default`. */
+  /** The queue whose workers run it. Default: `default`. */
   readonly queue?: string;
 }
 
@@ -32,12 +32,12 @@ export interface Schedule {
   readonly catchUp: boolean;
   readonly paused: boolean;
   readonly queue: string;
-  /** The next five slots, ISO 8601 in the schedule's zone; those that a pause would leave out, too. */
+  /** The next five slots, ISO 8601 in the schedule's zone, even if paused. */
   readonly next: readonly string[];
-  /** The newest slot that was dealt with, and how. */
+  /** The newest handled slot, and its outcome. */
   readonly lastSlot: string | null;
   readonly lastOutcome: SlotOutcome | null;
-  /** The newest run asked for, and what became of it: pending, enqueued, published, unchanged or the code of an error. */
+  /** The newest requested run and its outcome: pending, enqueued, published, unchanged or an error code. */
   readonly job: string | null;
   readonly jobState: string | null;
 }

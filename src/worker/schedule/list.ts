@@ -1,4 +1,4 @@
-// Schedules as people are shown them.
+// Schedules as people see them.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { slotsShown } from '../../limits.ts';
@@ -34,12 +34,12 @@ export const scheduleOf = (row: store.ScheduleRow): Schedule => {
   };
 };
 
-/** Over a connection of the caller's; a database without bookkeeping has none. */
+/** Over the caller's connection; a database without bookkeeping has no schedules. */
 export const listSchedules = async (client: Client): Promise<readonly Schedule[]> => {
   if (!(await runQuery(client, store.selectHasSchedules())).rows[0].there) return [];
   return (await runQuery(client, store.selectSchedules())).rows.map(scheduleOf);
 };
 
-/** The first slots of all schedules that are not paused. */
+/** The next slots of all schedules that are not paused. */
 export const comingSlots = async (client: Client): Promise<readonly store.ComingSlot[]> =>
   (await runQuery(client, store.selectComingSlots())).rows;

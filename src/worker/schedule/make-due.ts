@@ -1,9 +1,9 @@
-// Asks for the runs that schedules want. Every worker looks, and each slot is dealt with once, by whichever comes first:
+// Enqueues the runs of due schedules. Every worker looks, and the first one handles a slot, once:
 //
 //   due -> decided on, with the row locked -> pending -> on the queue, under a name made of schedule and slot -> enqueued
 //
-// A worker that dies between any two of these leaves a row that the next look of another one goes on with: a job that is on
-// the queue already is not taken twice (test/integration/schedules.test.ts, "a worker died before or after").
+// If a worker dies between two of these, the next look of another one continues with the row; a queue takes a job only once
+// (test/integration/schedules.test.ts, "a worker died before or after").
 
 import { hostname } from 'node:os';
 import { keepFailure } from '../../checkpoint/failure.ts';
@@ -25,7 +25,7 @@ import * as store from './store.ts';
 export interface SlotOptions {
   readonly logger: Logger;
   readonly tracer: Tracer | undefined;
-  /** Called for every slot that was handled. */
+  /** Called for every handled slot. */
   readonly onSlot: (schedule: string, outcome: SlotOutcome) => void;
 }
 
@@ -33,10 +33,7 @@ export interface SlotOptions {
 export const isBusy = async (queues: Queues, row: store.ScheduleRow): Promise<boolean> =>
   row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queues, row.jobQueue!, row.job)));
 
-/**
- * Deals with rows one after the other, each in a transaction of its own, and reports it after the commit; one that fails is
- * left for the next look.
- */
+/** Handles rows one by one, each in a transaction of its own, and reports it after the commit; the next look retries a failed one. */
 const forEachRow = async (
   client: Client,
   logger: Logger,
@@ -68,7 +65,7 @@ const forEachRow = async (
   }
 };
 
-/** Only the newest of the slots that are due counts; it is late when no worker ran at its time. */
+/** Only the newest due slot counts; it is late when no worker ran at its time. */
 const judge = async (queues: Queues, row: store.ScheduleRow, slot: Date): Promise<SlotOutcome> => {
   const isLate = row.now.getTime() - slot.getTime() > slotLateMs;
   if (isLate && !row.catchUp) return 'missed';
@@ -102,7 +99,7 @@ const decideDue = (client: Client, queues: Queues, { logger, onSlot }: SlotOptio
     };
   });
 
-/** Puts runs that are decided on onto the queue. */
+/** Puts decided runs on the queue. */
 export const enqueuePending = (
   client: Client,
   queues: Queues,

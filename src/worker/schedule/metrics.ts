@@ -32,7 +32,7 @@ export const createScheduleMetrics = (
       labelNames: ['schedule'] as const,
       registers,
       collect: async () => {
-        // One that was removed, or is paused, is gone.
+        // Removed and paused schedules disappear.
         made.reset();
         for (const slot of (await ask()) ?? []) made.set({ schedule: slot.schedule }, valueOf(slot));
       },

@@ -40,7 +40,7 @@ const lockOne = async (client: Client, name: string): Promise<store.ScheduleRow>
   return rows[0];
 };
 
-/** It becomes part of job names, where a colon would be refused. */
+/** Names become part of job names, which take no colon. */
 const refuseName = (name: string): void => {
   if (/^[a-z0-9][a-z0-9_-]*$/.test(name) && name.length <= identifierBytesMax) return;
   const problem = `a name has lower-case letters, digits, - and _, ${identifierBytesMax} at most`;
@@ -53,7 +53,7 @@ const nextSlotOf = async (client: Client, calendar: Calendar): Promise<Date> => 
 };
 
 /**
- * Sets a schedule, or replaces the one of that name; one that is paused stays so.
+ * Sets a schedule, or replaces the one of that name, which stays paused if it was.
  *
  * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone), those of the declaration and its parameters, ETL_USAGE (the queue's name, a
  * parameter that is secret), those of the server.
@@ -74,11 +74,11 @@ const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): 
   });
 };
 
-/** Removes it; a run that it has asked for already stays on the queue. Errors: ETL_SCHEDULE_UNKNOWN. */
+/** Removes it; a run that is already on the queue stays. Errors: ETL_SCHEDULE_UNKNOWN. */
 const remove = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) => changeOne(client, name, store.deleteSchedule(name)));
 
-/** Lets its slots pass until it is resumed. Errors: ETL_SCHEDULE_UNKNOWN. */
+/** Skips its slots until it is resumed. Errors: ETL_SCHEDULE_UNKNOWN. */
 const pause = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) => changeOne(client, name, store.pauseSchedule(name)));
 
@@ -94,8 +94,8 @@ const resume = (name: string, options: SiteOptions = {}): Promise<void> =>
   );
 
 /**
- * Asks for a run now, of a paused schedule, too. While one of its runs waits or is active, that one is returned.
- * Errors: ETL_SCHEDULE_UNKNOWN, those of server and queue.
+ * Enqueues a run now, also of a paused schedule. If one of its runs waits or is active, returns that one. Errors:
+ * ETL_SCHEDULE_UNKNOWN, those of server and queue.
  */
 const runNow = async (name: string, options: SiteOptions = {}): Promise<AddedRun> => {
   const { address, queues } = await openSite(options);

@@ -12,7 +12,7 @@ import { EtlError, messageOf } from '../../errors.ts';
 export interface Calendar {
   /** The first slot after an instant. */
   readonly next: (afterMs: number) => number;
-  /** The last slot up to an instant, of those that begin with `firstMs`, a slot that is not after it. */
+  /** The last slot up to an instant, searched from the slot `firstMs` on. */
   readonly newest: (firstMs: number, nowMs: number) => number;
   /** An instant as the zone's clock shows it, with its offset: '2026-03-29T03:00:00+02:00'. */
   readonly show: (instantMs: number) => string;
@@ -21,13 +21,13 @@ export interface Calendar {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** A zone changes its clock once within this at most. */
+/** A zone changes its clock at most once within this. */
 const stepMsMax = 36 * hourMs;
 
-/** A clock is set back by less than this. */
+/** Clocks are set back by less than this. */
 const setBackMsMax = 3 * hourMs;
 
-/** What the zone's clock shows at an instant, in milliseconds as if it were UTC's, less the instant. */
+/** Offset of the zone's clock at an instant, in milliseconds. */
 type OffsetAt = (instantMs: number) => number;
 
 const zoneOffsets = (timeZone: string): OffsetAt => {
@@ -132,7 +132,7 @@ const showInstant = (offsetAt: OffsetAt, instantMs: number): string => {
   return `${iso(instantMs + offset, 0, 19)}${offset < 0 ? '-' : '+'}${iso(Math.abs(offset), 11, 16)}`;
 };
 
-/** luxon comes with it, and only those who have schedules pay for both. */
+/** Loaded late with luxon, so only users of schedules pay for both. */
 const loadCronParser = (): typeof CronParser =>
   createRequire(import.meta.url)('cron-parser') as typeof CronParser;
 
@@ -158,7 +158,7 @@ export const readCalendar = (schedule: string, cron: string, timeZone: string): 
   };
   const expression = readOrRefuse(`cron '${cron}'`, () => {
     const read = readCron(cron);
-    // The 30th of February is found out by looking for it.
+    // A search finds out that the 30th of February never comes.
     read.next();
     return read;
   });

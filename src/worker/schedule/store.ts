@@ -1,4 +1,4 @@
-// Schedules as rows of etl.schedule: what is asked of them and written to them.
+// Schedules as rows of etl.schedule: queries and updates.
 
 import type { Query } from '../../db/sql.ts';
 import { frozenMs } from '../../limits.ts';
@@ -11,7 +11,7 @@ export interface ScheduleRow {
   readonly pipeline: string;
   readonly definition: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** All of them as they were when it was set: those of the definition. */
+  /** All parameters as they were when the schedule was set. */
   readonly pinnedParams: Readonly<Record<string, unknown>>;
   readonly cron: string;
   readonly timeZone: string;
@@ -52,7 +52,7 @@ export const selectSchedule = (name: string): Query => ({
 
 export const selectNow = (): Query => ({ text: 'select clock_timestamp() as now' });
 
-/** A schedule that has been due for so long, locked; those named are left to the next look. */
+/** A schedule that has been due for so long, locked; the named ones wait for the next look. */
 const selectDueFor = (ms: number, locked: string, except: readonly string[]): Query => ({
   text: `select ${columns} from etl.schedule
     where not paused and next_slot <= clock_timestamp() - $2 * interval '1 ms' and name <> all ($1)
@@ -63,7 +63,9 @@ const selectDueFor = (ms: number, locked: string, except: readonly string[]): Qu
 /** One that is due; rows that others have locked are left to the next query. */
 export const selectDue = (except: readonly string[]): Query => selectDueFor(0, ' skip locked', except);
 
-/** One that is due for so long that the holder of its lock may be frozen: wait for it, and the watchdog terminates a frozen holder. */
+/**
+ * One that has been due so long that its lock's holder may be frozen: wait for the lock, and the watchdog terminates a frozen holder.
+ */
 export const selectOverdue = (except: readonly string[]): Query => selectDueFor(frozenMs, '', except);
 
 /** A schedule whose run may not be on the queue yet; as `selectDue`. */
@@ -94,7 +96,7 @@ export interface NewSchedule {
   readonly queue: string;
 }
 
-/** Replaces the schedule of that name: whether it is paused stays, and so does a slot that is due, of the same times. */
+/** Replaces the schedule of that name: a pause stays, and with the same times a due slot. */
 export const upsertSchedule = (schedule: NewSchedule): Query => ({
   text: `insert into etl.schedule as s
       (name, pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, next_slot, queue)
@@ -144,7 +146,7 @@ export const pauseSchedule = (name: string): Query => ({
   values: [name],
 });
 
-/** Slots of the pause are no slots. */
+/** Skips the slots of the pause. */
 export const resumeSchedule = (name: string, nextSlot: Date): Query => ({
   text: 'update etl.schedule set paused = false, next_slot = $2 where name = $1',
   values: [name, nextSlot],
@@ -180,8 +182,8 @@ export const jobByHand = (name: string, id: string): string => `${jobPrefix}${na
 export const isScheduledJob = (job: string): boolean => job.startsWith(jobPrefix);
 
 /**
- * Records what became of a schedule's newest run. One that is done stays so: a worker that was paused until its job was another's
- * may still find a reason to fail.
+ * Records the outcome of a schedule's newest run. A finished one is not changed: a worker that was paused until another took its job
+ * may still fail.
  */
 export const recordJobEnd = (job: string, state: string): Query => ({
   text: `update etl.schedule set job_state = $2
@@ -189,7 +191,7 @@ export const recordJobEnd = (job: string, state: string): Query => ({
   values: [job, state],
 });
 
-/** What a schedule puts on the queue. Errors: ETL_JOB_INVALID. */
+/** The job of a schedule. Errors: ETL_JOB_INVALID. */
 export const runJobOf = (row: ScheduleRow): RunJob => {
   const { job, jobQueue, pipeline, definition, params, pinnedParams: definedBy, priority } = row;
   const options = { fresh: false, fullRefresh: false, resume: false };
