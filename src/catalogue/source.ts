@@ -2,7 +2,7 @@
 
 import { exitCodes, type CatalogueEntry } from './entry.ts';
 
-const { failed } = exitCodes;
+const { failed, usage } = exitCodes;
 
 export const sourceErrors = {
   ETL_SOURCE_NOT_FOUND: {
@@ -52,6 +52,26 @@ export const sourceErrors = {
     hint: 'Its server may be down, overloaded or hard to reach. Run again later: what is loaded stays loaded.',
     retry: 'run',
     exit: failed,
+  },
+  ETL_STDIN_TERMINAL: {
+    message: 'table {table}: standard input is a terminal, and nothing is piped into it',
+    hint: 'Pipe the data: `zcat sales.csv.gz | etl run …`. A run that was stopped or killed has to be given the same data again; what is loaded of it stays loaded.',
+    retry: 'never',
+    exit: usage,
+  },
+  ETL_STDIN_SPACE: {
+    message:
+      'table {table}: what comes from standard input does not fit into {directory}, where it is kept during the run',
+    hint: 'Set TMPDIR to a directory with more room, or write the data to a file and name that.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_STDIN_QUEUE: {
+    message:
+      'pipeline {pipeline}: table {table} reads standard input, which only the process of `etl run` has',
+    hint: 'Run it with `etl run`; for a queue, write the data where every worker finds it.',
+    retry: 'never',
+    exit: usage,
   },
   ETL_SOURCE_IRREGULAR: {
     message: 'table {table}: {file} is {what}, not a regular file',

@@ -11,6 +11,8 @@ import { defaultQueue } from '../model.ts';
 import { isPipeline, type Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
+import type { PipelineSpec } from '../declaration.ts';
+import { areShared } from '../source/registry.ts';
 import { refuseMissingSecrets } from '../source/secret.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from './definition.ts';
@@ -31,6 +33,13 @@ export interface PreparedRun extends Definition {
   readonly hooks: RunHooks;
   readonly report: Reporter;
 }
+
+/** Refuses tables whose files only one process has, to a queue whose jobs any process takes. Errors: ETL_STDIN_QUEUE. */
+export const refuseUnshared = ({ name: pipeline, tables }: PipelineSpec): void => {
+  for (const table of tables)
+    if (table.kind === 'source' && !areShared(table.source.locations))
+      throw new EtlError('ETL_STDIN_QUEUE', { pipeline, table: table.name });
+};
 
 /** Binds the pipeline, reads its SQL and finds the server. Errors: ETL_USAGE, those of the declaration and of the address. */
 export const prepareRun = async (
@@ -53,6 +62,7 @@ export const prepareRun = async (
       params === undefined ? definition : await readDefinition(pipeline, { params, directory });
     if (hash !== hashes.definition) throw new EtlError('ETL_DEFINITION_DIFFERS', { pipeline: name });
   }
+  if (as === 'helper' || hooks.jobId !== undefined) refuseUnshared(definition.spec);
   for (const table of tables)
     if (table.kind === 'source') refuseMissingSecrets(table.name, table.source.options);
   refuseUnknownTables(

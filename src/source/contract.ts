@@ -63,6 +63,8 @@ export interface Source {
   readonly look: (file: NamedFile, access: Access) => Promise<FileState & { readonly head: Buffer }>;
   /** Cheap to open anywhere: such files are cut into segments, and read again where they were read. */
   readonly isSeekable: boolean;
+  /** Other processes find the same bytes under its locations. */
+  readonly isShared: boolean;
   /**
    * The bytes [start, end) of a file in blocks of at most `blockBytes`; fewer when it is shorter. The memory of a block holds
    * until the second block after it is asked for; that of a source that is not seekable is never used again.

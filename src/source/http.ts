@@ -135,5 +135,6 @@ export const http: Source = {
   list,
   look,
   isSeekable: false,
+  isShared: true,
   open,
 };

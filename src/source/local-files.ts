@@ -23,5 +23,6 @@ export const localFiles: Source = {
   list,
   look: ({ location }) => fileState(location),
   isSeekable: true,
+  isShared: true,
   open: (file, _access, start, end, blockBytes) => readRange(file, start, end, blockBytes),
 };

@@ -3,9 +3,10 @@
 import type { OptionRule, Source } from './contract.ts';
 import { http } from './http.ts';
 import { localFiles } from './local-files.ts';
+import { stdin } from './stdin.ts';
 
 /** In the order in which a location is offered to them: a path may look like anything, so local files are the last. */
-export const sources: readonly Source[] = [http, localFiles];
+export const sources: readonly Source[] = [stdin, http, localFiles];
 
 /** The source with this name in the ledger. */
 export const sourceNamed = (name: string): Source => sources.find((source) => source.name === name)!;
@@ -14,6 +15,10 @@ const sourceOf = (location: string): Source => sources.find(({ matches }) => mat
 
 /** What is wrong with a location by itself. */
 export const locationProblem = (location: string): string | undefined => sourceOf(location).problem(location);
+
+/** Whether every process that names these locations finds the same files there. */
+export const areShared = (locations: readonly string[]): boolean =>
+  locations.every((location) => sourceOf(location).isShared);
 
 /** The locations by their sources, in declared order. */
 export const bySource = (

@@ -12,6 +12,7 @@ import type { AddedRun, RunQueueState } from '../queue/run-queue-state.ts';
 import { addRun, bullNameOf, type AddRunOptions } from '../queue/run-queue.ts';
 import { readDefinition } from '../run/definition.ts';
 import { findRun } from '../history/history.ts';
+import { refuseUnshared } from '../run/prepare.ts';
 import { refuseUnknownTables } from '../run/options.ts';
 import { traceSending } from '../trace/job-trace.ts';
 import { requestOfRun } from './lost-jobs.ts';
@@ -63,6 +64,7 @@ export const requestRun = async (pipeline: Pipeline, options: RequestOptions): P
   const { params = {}, directory = '.', dedupe, fresh = false, fullRefresh = false, allowShrink } = options;
   const { hashes, spec } = await readDefinition(pipeline, { params, directory: resolve(directory) });
   refuseSecrets(spec, params);
+  refuseUnshared(spec);
   refuseUnknownTables(
     spec.tables.map(({ name }) => name),
     allowShrink,
