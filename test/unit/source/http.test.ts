@@ -1,0 +1,385 @@
+// What can go wrong between a URL and its bytes: each one clear error, or tried again as long as it may pass.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import type { EtlError } from '../../../src/index.ts';
+import { http } from '../../../src/source/http.ts';
+import { isPrivate } from '../../../src/source/http-addresses.ts';
+import { retryAfterMs } from '../../../src/source/http-answer.ts';
+import { expandBraces, urlProblem, withoutSecrets } from '../../../src/source/http-url.ts';
+import { failureOf } from '../../helpers/failure.ts';
+import { useHttpFiles } from '../../helpers/http-files.ts';
+import { accessWith } from '../../helpers/source-access.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-http-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const certificate = () => {
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const fresh = [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '2',
+    '-keyout',
+    'key',
+    '-out',
+    'cert',
+  ];
+  execFileSync('openssl', [...fresh, ...names], { cwd: directory, stdio: 'pipe' });
+  return { key: readFileSync(join(directory, 'key')), cert: readFileSync(join(directory, 'cert')) };
+};
+
+const server = useHttpFiles();
+const encrypted = useHttpFiles(certificate);
+afterEach(() => {
+  server.trouble = undefined;
+  encrypted.trouble = undefined;
+  server.requests.length = 0;
+  vi.unstubAllEnvs();
+});
+
+type Options = Parameters<typeof accessWith>[0];
+
+/** Waits are short, so that the tests are; those of a server that says how long are not. */
+const impatient = { allowPrivate: true, timeouts: { retryMs: 0 } };
+
+const look = (location: string, options: Options = impatient, declared: readonly string[] = [location]) => {
+  const { declared: none, ...rest } = accessWith(options);
+  return http.look(
+    { location, name: location, table: 't' },
+    { ...rest, declared: { ...none, locations: declared } },
+  );
+};
+
+const answer = (status: number, headers: OutgoingHttpHeaders = {}, body = '') => {
+  server.trouble = (_, response: ServerResponse) => {
+    response.writeHead(status, headers).end(body);
+    return true;
+  };
+  return look(server.url('/a.csv'));
+};
+
+const content = Buffer.from('a,b\n'.repeat(100_000));
+
+describe('an answer that is no file', () => {
+  it.each([
+    { status: 401, code: 'ETL_SOURCE_DENIED', hint: 'bearer' },
+    { status: 403, code: 'ETL_SOURCE_DENIED', hint: 'signed URL may have expired' },
+    { status: 404, code: 'ETL_SOURCE_GONE', hint: 'Check the URL' },
+    { status: 410, code: 'ETL_SOURCE_GONE', hint: 'Check the URL' },
+    { status: 400, code: 'ETL_SOURCE_ADDRESS', hint: 'signed URL may have expired' },
+    { status: 418, code: 'ETL_SOURCE_ADDRESS', hint: 'curl -v' },
+    { status: 501, code: 'ETL_SOURCE_ADDRESS', hint: 'curl -v' },
+    { status: 429, code: 'ETL_SOURCE_UNREACHABLE', hint: 'Run again later' },
+    { status: 503, code: 'ETL_SOURCE_UNREACHABLE', hint: 'Run again later' },
+  ])('of $status is $code', async ({ status, code, hint }) => {
+    const error = await failureOf(answer(status));
+    expect(error).toMatchObject({ code, details: { table: 't', file: server.url('/a.csv') } });
+    expect(error.message).toContain(`${status}`);
+    expect(error.hint).toContain(hint);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    {
+      name: 'a web page',
+      headers: { 'content-type': 'text/html' },
+      body: '\n<!doctype html>',
+      problem: 'is a web page',
+    },
+    {
+      name: 'in an encoding nobody asked for',
+      headers: { 'content-encoding': 'br' },
+      body: 'x',
+      problem: 'content encoding br',
+    },
+  ])('$name is refused', async ({ headers, body, problem }) => {
+    const error = await failureOf(answer(200, headers, body));
+    expect(error.code).toBe('ETL_SOURCE_FORMAT');
+    expect(error.message).toContain(problem);
+  });
+
+  it('a file that is only called a web page, or has no byte, is one', async () => {
+    expect(await answer(200, { 'content-type': 'text/html' }, 'a,b\n')).toMatchObject({
+      head: Buffer.from('a,b\n'),
+    });
+    expect(await answer(200)).toMatchObject({ bytes: 0, head: Buffer.alloc(0) });
+  });
+});
+
+describe('a connection that is not made', () => {
+  const addressError = async (location: string, options?: Options): Promise<EtlError> => {
+    const error = await failureOf(look(location, options));
+    expect(error).toMatchObject({ code: 'ETL_SOURCE_ADDRESS', details: { table: 't' } });
+    return error;
+  };
+
+  it('because nobody has the name, or nothing listens there', async () => {
+    const wrong = await failureOf(look('http://nobody.invalid/a.csv'));
+    // Without a network, the name server does not answer.
+    expect(['ETL_SOURCE_ADDRESS', 'ETL_SOURCE_UNREACHABLE']).toContain(wrong.code);
+    expect(wrong.message).toContain('nobody.invalid');
+    vi.stubEnv('HTTPS_PROXY', 'http://proxy.example');
+    const refused = await failureOf(look('http://127.0.0.1:1/a.csv'));
+    expect(refused).toMatchObject({ code: 'ETL_SOURCE_UNREACHABLE' });
+    expect(refused.message).toContain(
+      'nothing listens at 127.0.0.1. HTTPS_PROXY is set, but sluice uses no proxy',
+    );
+  });
+
+  it('because the certificate is not trusted', async () => {
+    const error = await addressError(encrypted.url('/a.csv'));
+    expect(error.message).toContain('is not trusted: self-signed certificate');
+    expect(error.hint).toContain('NODE_EXTRA_CA_CERTS');
+  });
+
+  it('because a token cannot be sent', async () => {
+    vi.stubEnv('HTTP_TEST_TOKEN', 'secret\nvalue');
+    const error = await addressError(server.url('/a.csv'), {
+      ...impatient,
+      bearer: { kind: 'env', name: 'HTTP_TEST_TOKEN' },
+    });
+    expect(JSON.stringify([error.message, error.hint, error.details, String(error.cause)])).not.toContain(
+      'secret',
+    );
+  });
+
+  it.each([
+    'http://127.0.0.1:1/a',
+    'http://localhost:1/a',
+    'http://[::1]/a',
+    'http://2130706433/a',
+    'http://[::ffff:7f00:1]/a',
+  ])('because %s is private', async (location) => {
+    const error = await addressError(location, { timeouts: { retryMs: 0 } });
+    expect(error.message).toContain('private address');
+    expect(error.hint).toContain('allowPrivate');
+  });
+
+  it.each([
+    '10.1.2.3',
+    '172.31.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '::1',
+    '::',
+    'fd00::1',
+    'fe80::1',
+    '::ffff:10.0.0.1',
+    '64:ff9b::7f00:1',
+    '64:ff9b::a9fe:a9fe',
+    '2002:7f00:1::',
+  ])('%s is a private address', (address) => expect(isPrivate(address)).toBe(true));
+
+  it.each([
+    '93.184.216.34',
+    '172.32.0.1',
+    '2606:2800:220:1::1',
+    '64:ff9b::5db8:d822',
+    '::ffff:93.184.216.34',
+  ])('%s is a public address', (address) => expect(isPrivate(address)).toBe(false));
+});
+
+describe('a server that is silent', () => {
+  it.each([
+    {
+      name: 'before its answer',
+      timeouts: { headersMs: 50 },
+      problem: 'no answer within 0.05 s',
+      begins: false,
+    },
+    {
+      name: 'in the middle of it',
+      timeouts: { idleMs: 50 },
+      problem: 'nothing more came within 0.05 s',
+      begins: true,
+    },
+  ])('$name is left', async ({ timeouts, problem, begins }) => {
+    server.trouble = (_, response) => {
+      if (begins) response.writeHead(200, { 'content-length': '100' }).write('a');
+      return true;
+    };
+    const options = { allowPrivate: true, timeouts: { retryMs: 0, ...timeouts } };
+    const error = await failureOf(look(server.url('/a.csv'), options));
+    expect(error).toMatchObject({ code: 'ETL_SOURCE_UNREACHABLE' });
+    expect(error.message).toContain(problem);
+    await expect.poll(server.busy).toBe(0);
+  });
+});
+
+describe('a failure that passes', () => {
+  const patient = { allowPrivate: true };
+
+  it('is tried again, after the time that the server names', async () => {
+    const url = server.put('/busy.csv', 'a,b\n');
+    const answers = [
+      [503, {}],
+      [429, { 'retry-after': '0' }],
+    ] as const;
+    server.trouble = (_, response) => {
+      const next = answers[server.requests.length - 1];
+      if (next !== undefined) response.writeHead(next[0], next[1]).end();
+      return next !== undefined;
+    };
+    expect((await look(url, patient)).head.toString()).toBe('a,b\n');
+    expect(server.requests).toHaveLength(3);
+    expect(retryAfterMs('2')).toBe(2000);
+    expect(retryAfterMs(new Date(Date.now() + 60_000).toUTCString())).toBeGreaterThan(50_000);
+    expect([
+      retryAfterMs('soon'),
+      retryAfterMs(undefined),
+      retryAfterMs('Thu, 01 Jan 1970 00:00:00 GMT'),
+    ]).toEqual([undefined, undefined, 0]);
+  });
+
+  it('is not waited for longer than allowed', async () => {
+    server.trouble = (_, response) => {
+      response.writeHead(503, { 'retry-after': '3600' }).end();
+      return true;
+    };
+    expect(await failureOf(look(server.url('/a.csv'), patient))).toMatchObject({
+      code: 'ETL_SOURCE_UNREACHABLE',
+      details: { tries: 1 },
+    });
+  });
+
+  const read = async (location: string, cuts: number[]): Promise<Buffer> => {
+    const { head: _, ...state } = await look(location, patient);
+    server.cuts = cuts;
+    const pieces: Buffer[] = [];
+    const file = { location, name: location, table: 't', ...state };
+    for await (const piece of http.open(file, accessWith(patient), 0, Infinity)) pieces.push(piece);
+    return Buffer.concat(pieces);
+  };
+
+  it.each([
+    { name: 'with an ETag', serving: {}, ranges: ['bytes=200000-', 'bytes=200001-'] },
+    {
+      name: 'with a date',
+      serving: { etag: null, modified: 'Tue, 15 Nov 1994 12:45:26 GMT' },
+      ranges: ['bytes=200000-', 'bytes=200001-'],
+    },
+    { name: 'without a version', serving: { etag: null }, ranges: [undefined, undefined] },
+    { name: 'without ranges', serving: { ranges: false }, ranges: ['bytes=200000-', 'bytes=200000-'] },
+    { name: 'of no known length', serving: { length: false }, ranges: ['bytes=200000-', 'bytes=200001-'] },
+  ])('in the middle of a file $name does not show', async ({ serving, ranges }) => {
+    const url = server.put('/cut.csv', { bytes: content, ...serving });
+    expect((await read(url, [200_000, 1])).equals(content)).toBe(true);
+    expect(server.requests.slice(2).map(({ headers }) => headers.range)).toEqual(ranges);
+  });
+
+  it.each([{ etag: null }, {}])('does not hide a file that changed meanwhile: %o', async (serving) => {
+    const url = server.put('/changing.csv', { bytes: content, ...serving });
+    const changed = Buffer.from(content).fill('x', 150_000, 150_001);
+    server.trouble = () => {
+      if (server.requests.length === 3) server.put('/changing.csv', { bytes: changed, ...serving });
+      return false;
+    };
+    expect(await failureOf(read(url, [200_000]))).toMatchObject({ code: 'ETL_SOURCE_CHANGED' });
+  });
+});
+
+describe('redirects', () => {
+  const redirectTo = (to: string, status = 302): void => {
+    server.trouble = ({ url }, response) => {
+      if (url === '/file.csv') return false;
+      response.writeHead(status, { location: to }).end();
+      return true;
+    };
+  };
+  const other = useHttpFiles();
+
+  it('are followed, and credentials go to the first host alone', async () => {
+    vi.stubEnv('HTTP_TEST_TOKEN', 'secret');
+    const token = { kind: 'env', name: 'HTTP_TEST_TOKEN' } as const;
+    const options = { ...impatient, bearer: token, headers: { 'x-team': 'sales' } };
+    redirectTo('/file.csv');
+    server.put('/file.csv', 'here');
+    expect((await look(server.url('/a.csv'), options)).head.toString()).toBe('here');
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer secret',
+      'Bearer secret',
+    ]);
+    redirectTo(other.put('/other.csv', 'there'), 307);
+    expect((await look(server.url('/a.csv'), options)).head.toString()).toBe('there');
+    const [{ headers }] = other.requests as [(typeof other.requests)[number]];
+    expect([headers.authorization, headers['x-team'], headers['accept-encoding']]).toEqual([
+      undefined,
+      undefined,
+      'identity',
+    ]);
+  });
+
+  it.each([
+    { to: '/again', problem: 'redirected more than 10 times' },
+    { to: 'file:///etc/passwd', problem: 'redirects to a URL of file:' },
+    { to: 'http://[', problem: 'redirects to what is no URL' },
+    { to: 'http://user:hidden@127.0.0.1/', problem: 'with a user or password' },
+  ])('to $to are refused', async ({ to, problem }) => {
+    redirectTo(to);
+    const error = await failureOf(look(server.url('/a.csv')));
+    expect(error).toMatchObject({ code: 'ETL_SOURCE_ADDRESS' });
+    expect(error.message).toContain(problem);
+    expect(error.message).not.toContain('hidden');
+  });
+
+  it('from https to http are refused', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    encrypted.trouble = (_, response) => {
+      response.writeHead(301, { location: server.url('/file.csv') }).end();
+      return true;
+    };
+    const error = await failureOf(look(encrypted.url('/a.csv')));
+    expect(error.message).toContain('without encryption (from https to http)');
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('a URL', () => {
+  it.each([
+    ['http://h/{01..03}.csv', ['http://h/01.csv', 'http://h/02.csv', 'http://h/03.csv']],
+    ['http://h/{9..11}', ['http://h/9', 'http://h/10', 'http://h/11']],
+    ['http://h/{2..1}', ['http://h/2', 'http://h/1']],
+    ['http://{a,b}/{1..2}', ['http://a/1', 'http://a/2', 'http://b/1', 'http://b/2']],
+    ['http://h/a', ['http://h/a']],
+  ])('%s names %o', (location, urls) => {
+    expect([...expandBraces(location)]).toEqual(urls);
+    expect(urlProblem(location)).toBe(undefined);
+  });
+
+  it.each([
+    ['http://user:hidden@h/a', 'basic: { user, password'],
+    ['http://h/*.csv', 'HTTP cannot list files'],
+    ['http://h/{a}', 'neither a range'],
+    ['http://h/{a,b', 'neither a range'],
+    ['http://h/{1..9999999}', '9999999 files'],
+    ['http://', 'is not a URL'],
+  ])('%s is refused', (location, problem) => {
+    expect(urlProblem(location)).toContain(problem);
+    expect(urlProblem(location)).not.toContain('hidden');
+  });
+
+  it('is stored and shown without its secrets, and found again by what the table names', async () => {
+    const signed = `${server.put('/signed.csv?X-Amz-Signature=abc&part=1&sig=d%2Fe', 'found')}#hidden`;
+    const stored = withoutSecrets(new URL(signed));
+    expect(stored).toBe(server.url('/signed.csv?X-Amz-Signature=***&part=1&sig=***'));
+    expect((await look(stored, impatient, [server.url('/{1,2}.csv'), signed])).head.toString()).toBe('found');
+    const twice = [signed, signed.replace('abc', 'xyz')];
+    const listing = { table: 't', locations: twice, workingDirectory: '/', texts: [] };
+    const listed = async (): Promise<void> => {
+      for await (const file of http.list(listing, accessWith())) expect(file.name).toBe(stored);
+    };
+    const error = await failureOf(listed());
+    expect(error).toMatchObject({ code: 'ETL_SOURCE_ADDRESS' });
+    expect(error.message).not.toMatch(/abc|xyz/);
+  });
+});
