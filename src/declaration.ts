@@ -96,8 +96,9 @@ export interface ColumnSpec {
   /** A name of the registry in format/column-types/. */
   readonly type: string;
   readonly options: ColumnOptions;
-  /** Fields of the file that make the value; several are glued together without a separator. */
+  /** Fields of the file that make the value; several are joined, with the separator between. */
   readonly headers: readonly FieldRef[];
+  readonly separator: string;
   readonly nullable: boolean;
   /** Null tokens of this column, beside the dialect's. */
   readonly nulls: readonly string[];

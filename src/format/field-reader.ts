@@ -20,9 +20,10 @@ export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) =
   return (text) => set.has(text);
 };
 
-/** The field's text, or null for a null token. Several fields are glued; one missing part makes the whole missing. */
+/** The field's text, or null for a null token. Several fields are joined; one missing part makes the whole missing. */
 const sourceText = (
   indexes: readonly number[],
+  separator: string,
   trim: boolean,
   isNull: (text: string) => boolean,
   textAt: FileFields['textAt'],
@@ -40,13 +41,13 @@ const sourceText = (
   if (indexes.length === 1) return one(indexes[0]!);
   const parts = indexes.map(one);
   return (fields) => {
-    let glued = '';
+    let glued: string | undefined;
     for (const part of parts) {
       const text = part(fields);
       if (text === null) return null;
-      glued += text;
+      glued = glued === undefined ? text : glued + separator + text;
     }
-    return glued;
+    return glued!;
   };
 };
 
@@ -117,7 +118,7 @@ const missingValue = (column: ColumnSpec): string | null | Refusal =>
 export const createFieldReader = (column: ColumnSpec, fields: FileFields, dialect: Dialect): FieldReader => {
   const indexes = column.headers.map(fields.placeOf);
   const isNull = isOneOf([...dialect.nulls, ...column.nulls]);
-  const text = sourceText(indexes, dialect.trim === true, isNull, fields.textAt);
+  const text = sourceText(indexes, column.separator, dialect.trim === true, isNull, fields.textAt);
   const read = createTextReader(column);
   const missing = missingValue(column);
   return (record) => {

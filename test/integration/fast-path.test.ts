@@ -199,7 +199,7 @@ describe('of generated files', () => {
       half: column.time('half', { format: 'hh:mm A' }),
       log: column.timestamptz('log', { format: 'DD/MMM/YYYY:HH:mm:ss Z' }),
       short: column.date('short', { format: 'D-MMM-YY' }),
-      glued: column.timestamp(['day', 'clock'], { format: 'YYYY-MM-DDHH:mm:ss.SSS' }),
+      glued: column.timestamp(['day', 'clock'], { separator: ' ' }),
     };
     const iso = {
       created: column.timestamptz('created'),

@@ -16,7 +16,8 @@ import {
 } from '../encoder/kinds.ts';
 import { column, ruleLayout, slot } from '../encoder/layouts.ts';
 import { numberBytesMax, overrun, planAt } from '../encoder/memory.ts';
-import { hashFactor, token, tokenList } from '../encoder/token-list.ts';
+import { token } from '../encoder/token-list.ts';
+import { place, placeTokens, words, type PlanWriter } from './plan-writer.ts';
 import { bytesOfValue, keepsText, type RowForm } from './row-form.ts';
 import { hasRulesByText, routineRules } from './rule-plan.ts';
 
@@ -45,64 +46,6 @@ export interface RowPlan {
 
 /** UTF-8 has up to three bytes for a UTF-16 unit, which `putByText` counts; an escaped byte has two. */
 export const fieldShare = 3;
-
-/** Bytes in the making, by their addresses. */
-interface PlanWriter {
-  readonly parts: Buffer[];
-  end: number;
-}
-
-/** Appends bytes; returns their address. */
-const place = (writer: PlanWriter, bytes: Buffer): number => {
-  const address = writer.end;
-  writer.parts.push(bytes);
-  writer.end += bytes.length;
-  return address;
-};
-
-const words = (values: readonly number[]): Buffer => {
-  const bytes = Buffer.alloc(4 * values.length);
-  values.forEach((value, index) => bytes.writeInt32LE(value, 4 * index));
-  return bytes;
-};
-
-/** Up to eight bytes from the end, as the routine compares them. */
-const keyOf = (bytes: Buffer): bigint =>
-  Buffer.concat([bytes.subarray(-8), Buffer.alloc(8)]).readBigUInt64LE();
-
-/** Appends a hash table of tokens, each with what is written for it; undefined: the record is refused. */
-const placeTokens = (
-  writer: PlanWriter,
-  tokens: readonly (readonly [string, Buffer | undefined])[],
-): number => {
-  const bits = Math.ceil(Math.log2(2 * tokens.length + 2));
-  const slots = 2 ** bits;
-  const list = Buffer.alloc(tokenList.first + token.bytes * slots);
-  const entryOf = (index: number): number => tokenList.first + token.bytes * index;
-  const isTaken = (index: number): boolean => list.readInt32LE(entryOf(index) + token.length) !== -1;
-  for (let index = 0; index < slots; index += 1) list.writeInt32LE(-1, entryOf(index) + token.length);
-  let lengths = 0;
-  for (const [text, value] of tokens) {
-    const bytes = Buffer.from(text);
-    // No field is half a surrogate pair.
-    if (bytes.toString() !== text) continue;
-    lengths |= 1 << Math.min(bytes.length, 31);
-    const key = keyOf(bytes);
-    const hash = BigInt.asUintN(64, (key + BigInt(bytes.length)) * hashFactor);
-    let free = Number(hash >> BigInt(64 - bits));
-    while (isTaken(free)) free = (free + 1) % slots;
-    const at = entryOf(free);
-    list.writeInt32LE(place(writer, bytes), at + token.at);
-    list.writeInt32LE(bytes.length, at + token.length);
-    list.writeInt32LE(value === undefined ? 0 : place(writer, value), at + token.valueAt);
-    list.writeInt32LE(value?.length ?? -1, at + token.valueBytes);
-    list.writeBigUInt64LE(key, at + token.key);
-  }
-  list.writeInt32LE(lengths, tokenList.lengths);
-  list.writeInt32LE(64 - bits, tokenList.shift);
-  list.writeInt32LE(slots, tokenList.slots);
-  return place(writer, list);
-};
 
 /** What is written for a missing value; undefined: the record is refused. */
 const missingValue = (spec: ColumnSpec, form: RowForm): Buffer | undefined =>
@@ -229,12 +172,17 @@ const placeColumn = (
   set(column.rules, placeRules(writer, spec));
   set(column.parts, slots.length);
   set(column.slots, slots.length === 1 ? slots[0]! : place(writer, words(slots)));
+  const separator = Buffer.from(spec.separator);
+  set(column.separator, place(writer, separator));
+  set(column.separatorBytes, separator.length);
   const nulls = [...dialectNulls, ...spec.nulls].map((text) => [text, missing] as const);
   const tokens = tokenValues(spec, form);
   set(column.nulls, placeTokens(writer, nulls));
   set(column.tokens, placeTokens(writer, tokens));
   const lengths = [missing, ...tokens.map(([, value]) => value)].map((value) => value?.length ?? 0);
-  return { bytes, valueMax: Math.max(kind.kind === 'numeric' ? numericMax : valueHeadMax, ...lengths) };
+  const separators = fieldShare * separator.length * (slots.length - 1);
+  const head = kind.kind === 'numeric' ? numericMax : valueHeadMax;
+  return { bytes, valueMax: Math.max(head, ...lengths) + separators };
 };
 
 /**

@@ -94,6 +94,14 @@ const leaveUnlessForHost = (v: Variables, call: Call): Code =>
     when(flag(state.isTextFormat), v.at.set(zero)),
   );
 
+/** Appends `length` bytes from `start` on to the joined value. */
+const glueBytesOf = (v: Variables): Code =>
+  sequence(
+    when(i32.gt(i32.add(v.to.get, v.length.get), i32.const(glueAt + glueBytes)), notSure),
+    copyBytes(v.to, v.start, v.length, v.at),
+    v.to.set(i32.add(v.to.get, v.length.get)),
+  );
+
 /** (column, out) -> the address after the value, or 0: the record is refused, or at least this column is not sure. */
 export const encodeColumn = functionOf(2, variables, (v, call) => {
   const takeField = sequence(
@@ -110,11 +118,15 @@ export const encodeColumn = functionOf(2, variables, (v, call) => {
       v.slot.set(i32.load(v.list.get)),
       takeField,
       v.length.set(i32.sub(v.end.get, v.start.get)),
-      when(i32.gt(i32.add(v.to.get, v.length.get), i32.const(glueAt + glueBytes)), notSure),
-      copyBytes(v.to, v.start, v.length, v.at),
-      v.to.set(i32.add(v.to.get, v.length.get)),
+      glueBytesOf(v),
       increase(v.list, 4),
       increase(v.parts, -1),
+      when(
+        v.parts.get,
+        v.start.set(i32.load(v.column.get, column.separator)),
+        v.length.set(i32.load(v.column.get, column.separatorBytes)),
+        glueBytesOf(v),
+      ),
     ),
     v.start.set(i32.const(glueAt)),
     v.end.set(v.to.get),

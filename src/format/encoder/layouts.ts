@@ -18,7 +18,10 @@ export const column = {
   hasFunction: 24,
   /** Address of its `ruleLayout`, or 0. */
   rules: 28,
-  own: 32,
+  /** Address and length of the bytes between the fields of a joined value. */
+  separator: 32,
+  separatorBytes: 36,
+  own: 40,
 };
 
 /** What values must be; `least` and `most` are of i64, of f64 for decimals. */

@@ -37,7 +37,14 @@ const optionSchema = (shape: OptionShape): z.ZodType => {
   return shape.takes === 'flag' ? z.boolean(mustBe('true or false')) : z.int(mustBe('a whole number'));
 };
 
-const common = { nulls: texts.default([]), tokens: tokens.default({}) };
+const separatorMust = "a text to put between fields, such as ' ', without NUL and unpaired surrogates";
+const common = {
+  nulls: texts.default([]),
+  tokens: tokens.default({}),
+  separator: text(separatorMust)
+    .refine((written) => !/[\0\p{Surrogate}]/u.test(written), mustBe(separatorMust))
+    .optional(),
+};
 
 const modifiersSchema = z.object({
   nulls: z.array(texts),
@@ -105,11 +112,18 @@ export const columnSpec = (
   const rules = options && columnRules(state.rules, state.type, options.own, where, problems);
   if (headers === undefined || options === undefined || modifiers === undefined || rules === undefined)
     return undefined;
+  if (options.separator !== undefined && headers.length === 1)
+    addProblem(
+      problems,
+      where,
+      'separator goes between several fields, and the column names one; leave it out',
+    );
   const spec: ColumnSpec = {
     name,
     type: state.type,
     options: options.own,
     headers,
+    separator: options.separator ?? '',
     nullable: state.nullable,
     nulls: [...new Set([...options.nulls, ...modifiers.nulls.flat()])],
     tokens: Object.assign({}, options.tokens, ...modifiers.tokens) as Record<string, string>,
@@ -152,6 +166,7 @@ interface ReadOptions {
   readonly own: ColumnOptions;
   readonly nulls: readonly string[];
   readonly tokens: Readonly<Record<string, string>>;
+  readonly separator: string | undefined;
 }
 
 const readOptions = (
@@ -161,10 +176,10 @@ const readOptions = (
   problems: Problems,
 ): ReadOptions | undefined => {
   const read = parsePart(optionSchemas[type]!, state.options ?? {}, where, problems) as
-    | (ColumnOptions & { nulls: string[]; tokens: Record<string, string> })
+    | (ColumnOptions & Omit<ReadOptions, 'own'>)
     | undefined;
   if (read === undefined) return undefined;
-  const { nulls, tokens: replaced, ...rest } = read;
+  const { nulls, tokens: replaced, separator, ...rest } = read;
   const own: ColumnOptions = type === 'of' ? { ...rest, sqlType: state.sqlType } : rest;
   if (type === 'of' && parsePart(sqlType, state.sqlType, where, problems, 'type') === undefined) {
     return undefined;
@@ -174,7 +189,7 @@ const readOptions = (
     addProblem(problems, where, problem);
     return undefined;
   }
-  return { own, nulls, tokens: replaced };
+  return { own, nulls, tokens: replaced, separator };
 };
 
 const sqlType = optionSchema(columnTypes.of.options.sqlType);

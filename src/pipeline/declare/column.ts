@@ -24,7 +24,7 @@ export type Field = string | number | { readonly from: readonly string[] } | Pat
  */
 export const path = (pattern: RegExp): PathPart => Object.freeze({ path: pattern });
 
-/** A field, or several that are glued together without a separator. */
+/** A field, or several that are joined, with the option `separator` between. */
 export type Headers = Field | readonly Field[];
 
 /** What the columns of every type can say, also as modifiers. */
@@ -33,6 +33,8 @@ export interface CommonOptions {
   readonly nulls?: readonly string[];
   /** Field texts that stand for another text: { T: '0' }. */
   readonly tokens?: Readonly<Record<string, string>>;
+  /** Text between fields that are joined; none by default. */
+  readonly separator?: string;
 }
 
 /** Key of the raw declaration; registered, so that two copies of sluice understand each other. */

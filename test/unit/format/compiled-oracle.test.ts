@@ -218,6 +218,7 @@ describe('compiled and record decoder of columns with functions', () => {
           a: column.text('a').map((text) => text.repeat(194)),
           b: column.text('a').map((text) => (text === 'B' ? 'b'.repeat(300_000) : text)),
           glued: column.text(['a', 'a', 'a', 'a']),
+          separated: column.text(['a', 'a', 'a'], { separator: 'é'.repeat(500) }),
           blank: column.timestamptz('t').nullable(),
         },
       },
@@ -328,6 +329,7 @@ describe('compiled and record decoder of a long file', () => {
         columns: {
           a: column.integer('a').default(7),
           glued: column.timestamp(['b', 'c'], { format: 'YYYYMMDDHHmm' }).nullable(),
+          separated: column.text(['b', 'c', 'd'], { separator: ', ' }).nullable(),
           tokens: column.integer('a', { tokens: { '2': '-12', '3': 'three' } }).default(0),
           marked: column.text('d', { tokens: { T: 'trace' } }).default(many(100, 'long')),
           ...Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`d${n}`, column.text('d').nullable()])),

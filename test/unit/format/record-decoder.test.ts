@@ -176,6 +176,12 @@ const rowCases: readonly RowCase[] = [
     rows: [['2011-01-02T03:04:00']],
   },
   {
+    name: 'glued headers with a separator',
+    input: '2011-01-31,00:53\n',
+    columns: { at: column.timestamp(['a', 'b'], { separator: ' ' }) },
+    rows: [['2011-01-31 00:53']],
+  },
+  {
     name: 'glued headers, one part missing',
     input: '20110102,\n',
     columns: { at: column.timestamp(['a', 'b'], { format: 'YYYYMMDDHHmm' }).nullable() },

@@ -61,6 +61,7 @@ const columns: Readonly<Record<string, readonly [AnyColumn, readonly string[]]>>
     column.timestamp(['v', 'w'], { format: 'YYYYMMDDHHmm' }).nullable(),
     ['20110131', 'NA', '20110230'],
   ],
+  separated: [column.text(['v', 'v', 'w'], { separator: '\t"' }), ['a\\b', '']],
   bounded: [column.integer('v').min(0).max(9), ['5', '10', '+5', '-1']],
   checked: [column.text('v').check((text) => text !== 'x', 'is x'), ['a\\b', 'x', '']],
   mapped: [

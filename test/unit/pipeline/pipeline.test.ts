@@ -71,6 +71,7 @@ describe('defaults', () => {
           type: 'text',
           options: {},
           headers: ['A'],
+          separator: '',
           nullable: false,
           nulls: [],
           tokens: {},
@@ -140,7 +141,11 @@ describe('defaults', () => {
 describe('columns', () => {
   const schema = z.enum(['AA', 'SP']);
   it.each([
-    { name: 'glued headers', made: column.date(['Y', 'M']), is: { headers: ['Y', 'M'] } },
+    {
+      name: 'glued headers',
+      made: column.date(['Y', 'M'], { separator: '-' }),
+      is: { headers: ['Y', 'M'], separator: '-', options: {} },
+    },
     {
       name: 'options of the type',
       made: column.numeric('A', { precision: 8, scale: 5 }),

@@ -167,7 +167,7 @@ const columnCases: readonly Case[] = [
   {
     name: 'an option of another type',
     definition: withColumn(js.smallint!('Wind', { scale: 2 })),
-    problems: ['table obs, column wind: unknown key `scale`; known: thousands, nulls, tokens'],
+    problems: ['table obs, column wind: unknown key `scale`; known: thousands, nulls, tokens, separator'],
   },
   {
     name: 'an option of the wrong kind',
@@ -192,6 +192,20 @@ const columnCases: readonly Case[] = [
     problems: [
       'table obs, column wind: \'text; drop table x\' is not the name of a type, such as citext, public.mood, numeric(8,2)[] or "My Type"',
     ],
+  },
+  {
+    name: 'a separator of one field',
+    definition: withColumn(column.text('Wind', { separator: ' ' })),
+    problems: [
+      'table obs, column wind: separator goes between several fields, and the column names one; leave it out',
+    ],
+  },
+  {
+    name: 'a separator that no file can have',
+    definition: withColumn(column.text(['Wind', 'Day'], { separator: '\ud83d' })),
+    problems: [
+      expect.stringContaining("separator must be a text to put between fields, such as ' '"),
+    ] as never,
   },
   {
     name: 'a pattern that is none',

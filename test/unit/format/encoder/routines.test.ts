@@ -907,6 +907,12 @@ describe('encodeColumn', () => {
       hex: encoded('timestamp', '2011-01-31T00:53'),
     },
     {
+      name: 'glued fields with a separator between',
+      declared: columnOf.text(['a', 'b', 'c'], { separator: ' · ' }),
+      text: 'x,y,z',
+      hex: encoded('text', 'x · y · z'),
+    },
+    {
       name: 'glued fields of which one is missing',
       declared: columnOf.timestamp(['a', 'b'], { format: 'YYYYMMDDHHmm' }).nullable(),
       text: '20110131,,',
