@@ -56,6 +56,8 @@ export interface SourceSpec {
 /** How records are written in the bytes of those files, once they are decoded. */
 export interface FormatSpec {
   readonly kind: 'csv';
+  /** Name of an encoding in decode/encoding/labels.ts; detect: as the byte order mark says, else UTF-8. */
+  readonly encoding: string;
   readonly dialect: Dialect;
 }
 

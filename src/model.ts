@@ -41,6 +41,8 @@ export interface SourceFile {
   readonly fingerprint: string;
   /** Name of its decoding in decode/registry.ts; null: it has none. */
   readonly decoding: string | null;
+  /** Name of its encoding in decode/encoding/labels.ts. */
+  readonly encoding: string;
   /** Field names of the file, in file order. */
   readonly header: readonly string[];
   /** Fields that all its records have beside their own, by name. */
@@ -113,6 +115,7 @@ export interface TraceContext {
 export const rejectCodes = {
   field_count: 'the record has more or fewer fields than the header',
   invalid_utf8: 'the record holds bytes that are not UTF-8',
+  encoding: 'the record holds bytes that are no text in the encoding of its file',
   nul_byte: 'the record holds a NUL byte, which PostgreSQL text cannot store',
   quote: 'a quote is where the dialect does not allow one, or is never closed',
   line_end: 'a carriage return or line feed outside of quotes is not a line end of the file',

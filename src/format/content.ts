@@ -13,20 +13,16 @@ const compressed = (name: string, begins: string, command: string): Kind => ({
   hint: `Decompress it first, with ${command}.`,
 });
 
-const encoded = (name: string, begins: string): Kind => ({
-  begins,
-  problem: `is in ${name}, and only UTF-8 is read`,
-  hint: `Convert it first: iconv -f ${name.toLowerCase()} -t utf-8.`,
-});
-
-/** None of them can begin a CSV file in UTF-8. A mark of UTF-32 begins like one of UTF-16, so it goes first. */
+/** None of them can begin a CSV file in UTF-8. */
 const kinds: readonly Kind[] = [
   compressed('xz', '\xfd7zXZ\x00', '`unxz`'),
   compressed('bzip2', 'BZh91AY&SY', '`bunzip2`'),
   compressed('zip', 'PK\x03\x04', '`unzip`; a spreadsheet (.xlsx) has to be saved as CSV'),
-  encoded('UTF-32', '\xff\xfe\x00\x00'),
-  encoded('UTF-16', '\xff\xfe'),
-  encoded('UTF-16', '\xfe\xff'),
+  {
+    begins: '\xff\xfe\x00\x00',
+    problem: 'is in UTF-32, which is not supported',
+    hint: 'Convert it first: iconv -f utf-32 -t utf-8.',
+  },
 ];
 
 /** What a file is, when its first bytes show that it is something else. */

@@ -211,10 +211,13 @@ const parseNames = (
   if (line.includes(0))
     throw invalid(
       'it has a NUL byte: the file is binary, or in UTF-16',
-      'If it is text, convert it first: iconv -f utf-16le -t utf-8.',
+      "If it is text, declare its encoding: csv(…, { encoding: 'utf-16le' }).",
     );
   if (!isUtf8(line))
-    throw invalid('it is not UTF-8 text', 'Convert the file first, such as with iconv -f latin1 -t utf-8.');
+    throw invalid(
+      'it is no text in the encoding of the file, which is UTF-8 unless another one is declared',
+      "Declare its encoding, such as csv(…, { encoding: 'windows-1252' }).",
+    );
   const grammar = grammarOf(dialect, 2, lineEnd);
   const rewrite = csvRewriter(dialect, grammar);
   const read = readCsv(rewrite === undefined ? line : rewrite(line), csvOptions(dialect, grammar));

@@ -50,13 +50,19 @@ interface Parsing {
 const columnOfField = (table: SourceTableSpec, { placeOf }: FileFields, field: number): string | null =>
   table.columns.find(({ headers }) => headers.some((ref) => placeOf(ref) === field))?.name ?? null;
 
+/** What bytes are that are no text: transcoding leaves what is no character of its encoding as a byte that UTF-8 does not have. */
+const codeOfBytes = (bytes: Buffer, { format }: SourceTableSpec): RejectCode => {
+  if (isUtf8(bytes)) return 'nul_byte';
+  return format.encoding === 'utf-8' ? 'invalid_utf8' : 'encoding';
+};
+
 /** Fields that cannot be stored as text, each a fault. `latin` are bytes read as latin1. */
 const badBytes = (latin: readonly string[], { table, fields }: Parsing): Faulty => {
   const faults: Fault[] = [];
   const texts = latin.map((field, index) => {
     const bytes = Buffer.from(field, 'latin1');
     if (isStorable(bytes)) return bytes.toString();
-    const code = isUtf8(bytes) ? 'nul_byte' : 'invalid_utf8';
+    const code = codeOfBytes(bytes, table);
     const reason = `${rejectCodes[code]}, in ${fieldName(fields.header, index)}`;
     faults.push({ column: columnOfField(table, fields, index), code, reason });
     return undefined;
@@ -86,7 +92,7 @@ const parseAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   if (isFine) return record ?? [''];
   const bad = badBytes(record ?? [], parsing);
   // Bytes between fields, which are none of a field.
-  return bad.faults.length > 0 ? bad : faultOf(isUtf8(bytes) ? 'nul_byte' : 'invalid_utf8');
+  return bad.faults.length > 0 ? bad : faultOf(codeOfBytes(bytes, table));
 };
 
 /** Fields of records [from, to) of a block that are text without a quote. */

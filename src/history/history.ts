@@ -52,6 +52,9 @@ export interface FileSummary {
   readonly location: string;
   /** What its header has otherwise than its table names; null: nothing. */
   readonly differs: HeaderDifferences | null;
+  /** How it is compressed; null: not at all. */
+  readonly decoding: string | null;
+  readonly encoding: string;
   readonly bytes: number;
   readonly records: number;
   readonly copied: number;
@@ -74,7 +77,8 @@ const totals = `
 
 const filesWithTotals = (where: string): string => `
   select f.id, f.run_id, f.table_name, f.ordinal, f.name, f.location, f.bytes,
-    to_jsonb(f) -> 'differs' as differs, coalesce(sum(c.byte_end - c.byte_start), 0) as bytes_read, ${totals}
+    to_jsonb(f) -> 'differs' as differs, to_jsonb(f) ->> 'decoding' as decoding,
+    coalesce(to_jsonb(f) ->> 'encoding', 'utf-8') as encoding, coalesce(sum(c.byte_end - c.byte_start), 0) as bytes_read, ${totals}
   from etl.source_file f
   join etl.run u on u.id = f.run_id
   left join etl.chunk c on c.file_id = f.id and c.epoch = u.epoch
@@ -146,9 +150,10 @@ export const selectTables = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Files of a run, in the order in which they count as written. A schema older than 0017 does not say how they differ. */
+/** Files of a run, in the order in which they count as written. An older schema does not say how they differ, nor how they are encoded. */
 export const selectFiles = (runId: number): Query => ({
-  text: `select f.table_name as table, f.name as file, f.location, nullif(f.differs, 'null') as differs, f.bytes::float8 as bytes,
+  text: `select f.table_name as table, f.name as file, f.location, nullif(f.differs, 'null') as differs, f.decoding,
+      f.encoding, f.bytes::float8 as bytes,
       f.records, f.copied, f.rejected, f.filtered
     from (${filesWithTotals('f.run_id = $1')}) f
     order by f.table_name, f.ordinal`,

@@ -2,6 +2,8 @@
 
 import { exceededBound } from '../decode/bounds.ts';
 import { CorruptBytes } from '../decode/contract.ts';
+import type { EncodingName } from '../decode/encoding/labels.ts';
+import { transcoded } from '../decode/encoding/registry.ts';
 import { decodingNamed } from '../decode/registry.ts';
 import { EtlError } from '../errors.ts';
 import type { ReadBytes } from '../format/header.ts';
@@ -12,12 +14,16 @@ import { sourceNamed } from '../source/registry.ts';
 /** A file, as far as reading it is concerned. */
 export type InputFile = Pick<
   SourceFile,
-  'table' | 'source' | 'location' | 'name' | 'decoding' | 'bytes' | 'fingerprint'
+  'table' | 'source' | 'location' | 'name' | 'decoding' | 'encoding' | 'bytes' | 'fingerprint'
 >;
 
 /** Whether any part of it is as near as its beginning. Other files are read as a stream, from the beginning. */
-export const isSeekable = ({ source, decoding }: Pick<InputFile, 'source' | 'decoding'>): boolean =>
-  decoding === null && sourceNamed(source).isSeekable;
+export const isSeekable = ({
+  source,
+  decoding,
+  encoding,
+}: Pick<InputFile, 'source' | 'decoding' | 'encoding'>): boolean =>
+  decoding === null && encoding === 'utf-8' && sourceNamed(source).isSeekable;
 
 /** What has come of a file so far. */
 export interface Meter {
@@ -37,27 +43,42 @@ async function* metered(
   }
 }
 
-/** Throws ETL_SOURCE_EXPANDS when a file becomes more than it may. */
-const refuseExpansion = (file: InputFile, { declared }: Access, { stored, decoded: bytes }: Meter): void => {
-  const exceeded = exceededBound(stored, bytes, declared);
-  if (exceeded !== undefined)
-    throw new EtlError('ETL_SOURCE_EXPANDS', { table: file.table, file: file.name, ...exceeded });
+/** What comes of a compressed file, as long as it is no more than it may be. Throws ETL_SOURCE_EXPANDS. */
+async function* bounded(
+  bytes: AsyncIterable<Buffer>,
+  { table, name }: InputFile,
+  { declared }: Access,
+  meter: Meter,
+): AsyncGenerator<Buffer, void> {
+  let made = 0;
+  for await (const block of bytes) {
+    made += block.length;
+    const exceeded = exceededBound(meter.stored, made, declared);
+    if (exceeded !== undefined) throw new EtlError('ETL_SOURCE_EXPANDS', { table, file: name, ...exceeded });
+    yield block;
+  }
+}
+
+/** All of a file, decompressed and in UTF-8. */
+const decodedBytes = (file: InputFile, access: Access, meter: Meter): AsyncIterable<Buffer> => {
+  const { source, decoding, encoding } = file;
+  const stored = metered(sourceNamed(source).open(file, access, 0, Infinity), meter, access);
+  const bytes =
+    decoding === null ? stored : bounded(decodingNamed(decoding).decode(stored), file, access, meter);
+  return encoding === 'utf-8' ? bytes : transcoded(bytes, encoding as Exclude<EncodingName, 'utf-8'>);
 };
 
 async function* decoded(
   file: InputFile,
   access: Access,
-  name: string,
   start: number,
   end: number,
   meter: Meter,
 ): AsyncGenerator<Buffer, void> {
-  const stored = metered(sourceNamed(file.source).open(file, access, 0, Infinity), meter, access);
   try {
-    for await (const block of decodingNamed(name).decode(stored)) {
+    for await (const block of decodedBytes(file, access, meter)) {
       const from = meter.decoded;
       meter.decoded += block.length;
-      refuseExpansion(file, access, meter);
       if (meter.decoded > start) yield block.subarray(Math.max(0, start - from), end - from);
       if (meter.decoded >= end) return;
     }
@@ -82,9 +103,9 @@ export const openInput = (
     meter = { stored: 0, decoded: 0 },
   }: { readonly blockBytes?: number; readonly meter?: Meter } = {},
 ): AsyncIterable<Buffer> =>
-  file.decoding === null
+  file.decoding === null && file.encoding === 'utf-8'
     ? sourceNamed(file.source).open(file, access, start, end, blockBytes)
-    : decoded(file, access, file.decoding, start, end, meter);
+    : decoded(file, access, start, end, meter);
 
 /** Most headers are in the first of them; those who look for one ask for more at once. */
 const headBlockBytes = 64 * 1024;

@@ -108,16 +108,21 @@ const tableLines = (tables: readonly TableSummary[], paint: Paint): string[] =>
     paint,
   );
 
+/** What a file is stored in, unless it is plain UTF-8. */
+const storedIn = ({ decoding, encoding }: FileSummary): string =>
+  [decoding, encoding === 'utf-8' ? null : encoding].filter((name) => name !== null).join(', ');
+
 const fileLines = (files: readonly FileSummary[], paint: Paint): string[] =>
   titled(
-    ['file', 'table', 'bytes', 'records', 'copied', 'rejected', 'filtered'],
+    ['file', 'table', 'bytes', 'records', 'copied', 'rejected', 'filtered', ''],
     files.map((file) => [
       visibleText(file.file),
       visibleText(file.table),
       formatBytes(file.bytes),
       ...countCells(file),
+      storedIn(file),
     ]),
-    ['left', 'left', ...right(5)],
+    ['left', 'left', ...right(5), 'left'],
     paint,
   );
 

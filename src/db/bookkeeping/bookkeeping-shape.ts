@@ -128,6 +128,7 @@ source_file: data_end bigint
 source_file: data_line bigint not null
 source_file: decoding text
 source_file: differs jsonb
+source_file: encoding text not null default 'utf-8'::text
 source_file: fingerprint text not null
 source_file: header text[] not null
 source_file: id bigint not null identity a
@@ -136,6 +137,7 @@ source_file: location text not null
 source_file: member text
 source_file: name text not null
 source_file: ordinal integer not null
+source_file: part jsonb
 source_file: run_id bigint not null
 source_file: source text not null default 'file'::text
 source_file: table_name text not null

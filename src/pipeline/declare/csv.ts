@@ -3,18 +3,20 @@
 import { z } from 'zod';
 import type { Dialect, FormatSpec, SourceSpec } from '../../declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../decode/bounds.ts';
+import { encodingLabels, encodingOfLabel } from '../../decode/encoding/labels.ts';
 import { trimBlanks } from '../../format/blanks.ts';
 import type { OptionRule } from '../../source/contract.ts';
 import type { HttpOptions } from '../../source/http-options.ts';
 import { locationProblem, optionsOf } from '../../source/registry.ts';
+import { nearest } from '../../nearest.ts';
 import { inQuotes } from '../../wording.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from '../check/problems.ts';
 
 /** Options of csv(); the defaults follow RFC 4180 with a header line. */
 export interface CsvOptions extends Partial<Dialect>, HttpOptions {
-  /** Files must be UTF-8. */
-  readonly encoding?: 'utf-8';
+  /** Label of an encoding, such as 'windows-1252' or 'utf-16le'; 'detect': as the byte order mark says, else UTF-8. */
+  readonly encoding?: string;
   /** Parameters may lead to files outside of the working directory, or of the directory that a path names before them. */
   readonly anywhere?: boolean;
   /** How often a compressed file may be larger than it is stored. */
@@ -40,7 +42,7 @@ export interface CsvSource {
  *
  * @param paths path or glob, or several, relative to the working directory; with constants, `{ path: 'a/*.csv', constants: { region: 'a' } }`.
  * @param options delimiter ',' · quote '"' · escape = quote · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] ·
- *   trim false · skipLines 0 · comment null · ragged 'reject' · anywhere false · maxRatio 1000 · maxBytes 1 TiB.
+ *   trim false · skipLines 0 · comment null · ragged 'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
  */
 export const csv = (paths: Location | readonly Location[], options: CsvOptions = {}): CsvSource =>
   freezeDeep({ kind: 'csv', paths, options });
@@ -112,8 +114,14 @@ const dialectShape = {
   maxBytes: z.int(mustBe('a number of bytes')).min(1, mustBe('a number of bytes')).optional(),
   ragged: z.enum(ragged, mustBeOneOf(ragged)).optional(),
   encoding: z
-    .literal('utf-8', {
-      error: ({ input }) => `knows only 'utf-8'; convert the file first: iconv -f ${String(input)} -t utf-8`,
+    .string(mustBe("the label of an encoding, or 'detect'"))
+    .transform((label, context) => {
+      const name = label === 'detect' ? label : encodingOfLabel(label);
+      if (name !== undefined) return name;
+      const near = nearest(label.toLowerCase(), [...encodingLabels, 'detect']);
+      const hint = near === undefined ? '' : `; did you mean ${inQuotes(near)}?`;
+      context.addIssue(`knows no encoding ${inQuotes(label)}${hint}`);
+      return z.NEVER;
     })
     .optional(),
 };
@@ -170,7 +178,7 @@ export const csvSpec = (source: CsvSource, where: string, problems: Problems): C
       maxRatio: all.maxRatio ?? maxRatioDefault,
       maxBytes: all.maxBytes ?? maxBytesDefault,
     },
-    format: { kind: 'csv', dialect },
+    format: { kind: 'csv', encoding: all.encoding ?? 'utf-8', dialect },
   };
 };
 

@@ -5,18 +5,18 @@ import { EtlError, messageOf } from '../../errors.ts';
 import { identifierBytesMax } from '../../limits.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { StagingColumn } from '../../copy/staging.ts';
-import { decodingOf, decodingOfFile } from '../../decode/registry.ts';
+import { decodingOfFile } from '../../decode/registry.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { differencesOf } from '../../format/file-differences.ts';
 import { fieldsOf } from '../../format/file-fields.ts';
-import { readHeader, type HeaderFile } from '../../format/header.ts';
 import { checkHeader, checkUnique, neededFields, type HeaderPlace } from '../../format/header-check.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { textsOf } from '../../source/confine.ts';
 import type { Access, Listed, Source } from '../../source/contract.ts';
 import { bySource } from '../../source/registry.ts';
-import { isSeekable, withBytes } from '../input.ts';
+import { isSeekable } from '../input.ts';
 import type { RunSettings } from '../options.ts';
+import { readHead } from './file-head.ts';
 
 /** A table that is loaded from files: what is read, and what staging looks like. */
 export interface PlannedTable {
@@ -24,18 +24,6 @@ export interface PlannedTable {
   readonly files: readonly NewFile[];
   readonly staging: readonly StagingColumn[];
 }
-
-/** Enough of a file to tell how it is encoded. */
-const headBytes = 16;
-
-/** Refuses what is in a file, decoded, when it is nothing, or is encoded again. */
-const refuseContent = (head: Buffer, named: HeaderFile): void => {
-  if (head.length === 0) throw new EtlError('ETL_SOURCE_EMPTY', { ...named });
-  const again = decodingOf(head);
-  if (again === undefined) return;
-  const problem = `is compressed twice (${again.name})`;
-  throw new EtlError('ETL_SOURCE_FORMAT', { ...named, problem, hint: 'Decompress it once.' });
-};
 
 /** The last position that a table names; 0: it names none. */
 const positionsOf = ({ columns, filter }: SourceTableSpec): number =>
@@ -71,11 +59,9 @@ const planFile = async (
   try {
     const { head, ...state } = await source.look(listed, access);
     const decoding = decodingOfFile(head, name)?.name ?? null;
-    const file = { ...listed, ...state, source: source.name, member: null, decoding };
-    const found = await withBytes(file, access, async (read) => {
-      refuseContent(await read(0, headBytes), named);
-      return readHeader(read, table.format.dialect, named, positionsOf(table));
-    });
+    const stored = { ...listed, ...state, source: source.name, member: null, part: null, decoding };
+    const { encoding, header: found } = await readHead(stored, table, access, positionsOf(table));
+    const file = { ...stored, encoding };
     const { names, line, dataByte, dataLine, lineEnd } = found;
     const at = { ...named, line, skip: dataLine - 1 };
     const differs = checkFields(table, { name, header: names, constants }, at);

@@ -14,6 +14,7 @@ const file = (path: string, fingerprint = 'same'): NewFile => ({
   bytes: 1,
   fingerprint,
   decoding: null,
+  encoding: 'utf-8',
   header: ['a'],
   dataByte: 0,
   dataLine: 1,

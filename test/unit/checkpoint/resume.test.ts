@@ -18,6 +18,7 @@ const file = (id: number, bytes: number): SourceFile => ({
   bytes,
   fingerprint: '',
   decoding: null,
+  encoding: 'utf-8',
   header: ['a'],
   dataByte: 10,
   dataLine: 2,

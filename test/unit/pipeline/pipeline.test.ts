@@ -49,6 +49,7 @@ describe('defaults', () => {
       },
       format: {
         kind: 'csv',
+        encoding: 'utf-8',
         dialect: {
           delimiter: ',',
           quote: '"',

@@ -26,10 +26,21 @@ const csvCases: readonly Case[] = [
     problems: ['table obs, csv: unknown key `delimeter`; did you mean `delimiter`?'],
   },
   {
-    name: 'another encoding',
-    definition: withCsv('a.csv', { encoding: 'latin1' }),
+    name: 'an encoding that there is not',
+    definition: withCsv('a.csv', { encoding: 'latin11' }),
+    problems: ['table obs, csv: encoding knows no encoding "latin11"; did you mean "latin1"?'],
+  },
+  {
+    name: 'an encoding that is no text',
+    definition: withCsv('a.csv', { encoding: 1252 }),
+    problems: ["table obs, csv: encoding must be the label of an encoding, or 'detect', not 1252"],
+  },
+  {
+    name: 'a ratio and a number of bytes that no file has',
+    definition: withCsv('a.csv', { maxRatio: 0, maxBytes: 1.5 }),
     problems: [
-      "table obs, csv: encoding knows only 'utf-8'; convert the file first: iconv -f latin1 -t utf-8",
+      'table obs, csv: maxRatio must be at least 1, not 0',
+      'table obs, csv: maxBytes must be a number of bytes, not 1.5',
     ],
   },
   {

@@ -12,12 +12,18 @@ import { zstdStored } from '../../helpers/zstd.ts';
 const files = useFiles();
 const content = Buffer.from(Array.from({ length: 60_000 }, (_, line) => `${line},${line % 7}\n`).join(''));
 
-const fileOf = (name: string, bytes: Buffer, decoding: string | null): InputFile => ({
+const fileOf = (
+  name: string,
+  bytes: Buffer,
+  decoding: string | null,
+  encoding: InputFile['encoding'] = 'utf-8',
+): InputFile => ({
   table: 't',
   source: 'file',
   location: files.write(name, bytes),
   name,
   decoding,
+  encoding,
   bytes: bytes.length,
   fingerprint: '',
 });
@@ -47,6 +53,16 @@ describe.each([
   {
     name: 'a file in zstd',
     file: fileOf('zipped.csv.zst', zstdStored(content), 'zstd'),
+    seekable: false,
+  },
+  {
+    name: 'a file in another encoding',
+    file: fileOf('utf16.csv', Buffer.from(content.toString(), 'utf16le'), null, 'utf-16le'),
+    seekable: false,
+  },
+  {
+    name: 'a file in gzip and another encoding',
+    file: fileOf('utf16.csv.gz', gzipSync(Buffer.from(content.toString(), 'utf16le')), 'gzip', 'utf-16le'),
     seekable: false,
   },
 ])('$name', ({ file, seekable }) => {

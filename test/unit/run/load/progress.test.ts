@@ -16,6 +16,7 @@ const fileOf = (id: number, change: Partial<SourceFile> = {}): SourceFile => ({
   bytes: 1_000,
   fingerprint: '',
   decoding: null,
+  encoding: 'utf-8',
   header: ['a'],
   dataByte: 100,
   dataLine: 2,

@@ -29,6 +29,7 @@ const fileOf = (
   bytes: bytes.length,
   fingerprint: '',
   decoding,
+  encoding: 'utf-8',
   header: ['a', 'b'],
   dataByte: 0,
   dataLine: 1,

@@ -1,0 +1,59 @@
+// What the beginning of a file says once it is decoded: that it is a CSV file, in which encoding, and with which header.
+
+import type { SourceTableSpec } from '../../declaration.ts';
+import { markedEncoding } from '../../decode/encoding/marks.ts';
+import { decodingOf } from '../../decode/registry.ts';
+import { EtlError } from '../../errors.ts';
+import { readHeader, type FileHeader, type HeaderFile } from '../../format/header.ts';
+import type { Access } from '../../source/contract.ts';
+import { withBytes, type InputFile } from '../input.ts';
+
+/** Enough of a file to tell how it is encoded. */
+const headBytes = 16;
+
+/** Refuses what is in a file, decompressed, when it is nothing, or is compressed again. */
+const refuseContent = (head: Buffer, named: HeaderFile): void => {
+  if (head.length === 0) throw new EtlError('ETL_SOURCE_EMPTY', { ...named });
+  const again = decodingOf(head);
+  if (again === undefined) return;
+  const problem = `is compressed twice (${again.name})`;
+  throw new EtlError('ETL_SOURCE_FORMAT', { ...named, problem, hint: 'Decompress it once.' });
+};
+
+/** The encoding that is declared, or that a byte order mark says where that is declared. A mark of another one is refused. */
+const encodingOf = (head: Buffer, declared: string, named: HeaderFile): string => {
+  const marked = markedEncoding(head);
+  if (declared === 'detect') return marked ?? 'utf-8';
+  if (marked === undefined || marked === declared) return declared;
+  const problem = `begins with the byte order mark of ${marked.toUpperCase()}, and is declared as ${declared.toUpperCase()}`;
+  const hint = `Declare csv(…, { encoding: '${marked}' }), or 'detect' where the files of a table differ.`;
+  throw new EtlError('ETL_SOURCE_FORMAT', { ...named, problem, hint });
+};
+
+/** A file, as far as it is known before its content is. */
+export type UnreadFile = Omit<InputFile, 'encoding'>;
+
+/** Reads the encoding and the header of a file. `positions`: the last one that its table names. */
+export const readHead = async (
+  file: UnreadFile,
+  table: SourceTableSpec,
+  access: Access,
+  positions: number,
+): Promise<{ readonly encoding: string; readonly header: FileHeader }> => {
+  const { dialect, encoding: declared } = table.format;
+  const named = { table: file.table, file: file.name };
+  const plain = { ...file, encoding: 'utf-8' };
+  const first = await withBytes(plain, access, async (read) => {
+    const head = await read(0, headBytes);
+    refuseContent(head, named);
+    const encoding = encodingOf(head, declared, named);
+    return encoding === 'utf-8'
+      ? { encoding, header: await readHeader(read, dialect, named, positions) }
+      : { encoding };
+  });
+  if (first.header !== undefined) return first;
+  const header = await withBytes({ ...plain, ...first }, access, (read) =>
+    readHeader(read, dialect, named, positions),
+  );
+  return { encoding: first.encoding, header };
+};

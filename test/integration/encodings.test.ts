@@ -1,0 +1,151 @@
+// Files in other encodings than UTF-8 have the rows, rejects and lines of the same files in UTF-8.
+
+import { gzipSync } from 'node:zlib';
+import iconv from 'iconv-lite';
+import { describe, expect, it } from 'vitest';
+import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const files = useFiles();
+const database = useDatabase();
+
+const ask = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
+
+let loads = 0;
+/** Loads a file into a table of its own. */
+const load = async (bytes: Buffer, encoding?: string) => {
+  loads += 1;
+  const name = `load_${loads}`;
+  const source = csv(files.write(`${name}.csv`, bytes), encoding === undefined ? {} : { encoding });
+  const columns = { id: column.integer('id'), words: column.text('wörter') };
+  const pipeline = definePipeline({
+    name,
+    schema: name,
+    tables: { t: { source, columns, rejectLimit: 100 } },
+  });
+  const { tables } = await runPipeline(pipeline, {
+    databaseUrl: database.url,
+    workers: 1,
+    chunkBytes: 50_000,
+  });
+  const [file] = await ask(
+    `select decoding, encoding from etl.source_file f join etl.run on run.id = run_id where pipeline = '${name}'`,
+  );
+  return {
+    rows: await ask(`select count(*), sum(hashtextextended(t::text, 0)::numeric) from ${name}.t`),
+    counts: [tables[0]!.records, tables[0]!.copied, tables[0]!.rejected],
+    rejects: await ask(
+      `select line, record, column_name, code, reason, raw from etl.reject r join etl.run on run.id = r.run_id
+        where pipeline = '${name}' order by byte`,
+    ),
+    file,
+  };
+};
+
+/** Quoted line ends, characters of every length, and a reject in every hundredth line. */
+const text = `id,wörter\r\n${Array.from({ length: 3000 }, (_, n) =>
+  n % 100 === 7 ? `no ${n},ä\r\n` : `${n},"ä „${'é'.repeat(n % 40)}“\nß"\r\n`,
+).join('')}`;
+
+describe('a file in another encoding', () => {
+  it('has the rows, rejects and lines of the same file in UTF-8', async () => {
+    const { file: _, ...expected } = await load(Buffer.from(text));
+    expect(expected.counts).toEqual([3000, 2970, 30]);
+    const encoded = [
+      [Buffer.from(text, 'utf16le'), 'UTF-16', 'utf-16le'],
+      [Buffer.from(`\ufeff${text}`, 'utf16le'), 'detect', 'utf-16le'],
+      [Buffer.from(`\ufeff${text}`, 'utf16le').swap16(), 'utf-16be', 'utf-16be'],
+      [Buffer.from(`\ufeff${text}`), 'detect', 'utf-8'],
+      [iconv.encode(text, 'windows-1252'), 'latin1', 'windows-1252'],
+      [iconv.encode(text, 'gb18030'), 'gbk', 'gbk'],
+    ] as const;
+    for (const [bytes, label, encoding] of encoded) {
+      const { file, ...others } = await load(bytes, label);
+      expect(others).toEqual(expected);
+      expect(file).toEqual({ decoding: null, encoding });
+    }
+    const { file, ...others } = await load(gzipSync(Buffer.from(text, 'utf16le')), 'utf-16le');
+    expect(others).toEqual(expected);
+    expect(file).toEqual({ decoding: 'gzip', encoding: 'utf-16le' });
+  });
+
+  it('loses only the records whose bytes are no text, which are rejects with their line', async () => {
+    const reason = 'the record holds bytes that are no text in the encoding of its file';
+    const utf16 = await load(
+      Buffer.concat([
+        Buffer.from('id,wörter\n1,a\n2,b', 'utf16le'),
+        Buffer.of(0x3d, 0xd8),
+        Buffer.from('\n3,"c\n\n"\n4,d', 'utf16le'),
+        Buffer.of(0x41),
+      ]),
+      'utf-16le',
+    );
+    expect(utf16.counts).toEqual([4, 2, 2]);
+    const of = { column_name: 'words', code: 'encoding', reason: `${reason}, in field 2 (wörter)` };
+    expect(utf16.rejects).toEqual([
+      { line: '3', record: '2', raw: '2,b\\xff', ...of },
+      { line: '7', record: '4', raw: '4,d\\xff', ...of },
+    ]);
+    const chinese = await load(
+      Buffer.concat([
+        iconv.encode('id,wörter\n1,', 'gb18030'),
+        Buffer.of(0x81),
+        iconv.encode('\n2,中\n', 'gbk'),
+      ]),
+      'gb18030',
+    );
+    expect(chinese.counts).toEqual([2, 1, 1]);
+    expect(chinese.rejects).toEqual([{ line: '2', record: '1', raw: '1,\\xff', ...of }]);
+  });
+
+  const le = Buffer.from(`\ufeff${text}`, 'utf16le');
+  it.each([
+    {
+      name: 'with a mark that is not declared',
+      bytes: le,
+      encoding: undefined,
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'begins with the byte order mark of UTF-16LE, and is declared as UTF-8',
+      hint: "encoding: 'utf-16le'",
+    },
+    {
+      name: 'with a mark that contradicts the declared one',
+      bytes: Buffer.from(`\ufeff${text}`),
+      encoding: 'windows-1252',
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'begins with the byte order mark of UTF-8, and is declared as WINDOWS-1252',
+      hint: "'detect'",
+    },
+    {
+      name: 'in UTF-16 without a mark',
+      bytes: le.subarray(2),
+      encoding: undefined,
+      code: 'ETL_HEADER_INVALID',
+      says: 'it has a NUL byte',
+      hint: "encoding: 'utf-16le'",
+    },
+    {
+      name: 'in latin1 that is not declared',
+      bytes: Buffer.from('id,wörter\n', 'latin1'),
+      encoding: undefined,
+      code: 'ETL_HEADER_INVALID',
+      says: 'it is no text in the encoding of the file, which is UTF-8 unless another one is declared',
+      hint: "encoding: 'windows-1252'",
+    },
+    {
+      name: 'of nothing but a mark',
+      bytes: le.subarray(0, 2),
+      encoding: 'utf-16le',
+      code: 'ETL_SOURCE_EMPTY',
+      says: 'is empty',
+      hint: '',
+    },
+  ])('$name is refused: $code', async ({ bytes, encoding, code, says, hint }) => {
+    const error = await failureOf(load(bytes, encoding));
+    expect(error).toMatchObject({ code, details: { table: 't' } });
+    expect(error.message).toContain(says);
+    expect(error).toHaveProperty('hint', expect.stringContaining(hint));
+  });
+});
