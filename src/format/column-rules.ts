@@ -26,7 +26,7 @@ const valuesShownMax = 8;
 
 type RuledColumn = Pick<ColumnSpec, 'type' | 'options'>;
 
-/** Values of types without an order compare as they are in JavaScript, whatever the spelling. */
+/** Types without an order compare JavaScript values, whatever the spelling. */
 const isAnyOf = (values: readonly string[], { type, options }: RuledColumn): ((text: string) => boolean) => {
   const known = typeOf({ type });
   const compareTo = compareOf(known, options);
@@ -69,6 +69,6 @@ const tests: {
   }),
 };
 
-/** Makes the tests of a column's rules, in the order in which they were declared. */
+/** Makes the tests of a column's rules, in declared order. */
 export const ruleTests = (column: RuledColumn & Pick<ColumnSpec, 'rules'>): readonly RuleTest[] =>
   column.rules.map((rule) => tests[rule.kind](rule as never, column));

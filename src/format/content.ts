@@ -1,4 +1,4 @@
-// Files that are no text in UTF-8, known by their first bytes.
+// Recognizes files that are not UTF-8 text by their first bytes.
 
 interface Kind {
   /** In latin1, a character a byte. */
@@ -25,6 +25,6 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** What a file is, when its first bytes show that it is something else. */
+/** The kind of a file that is not UTF-8 text; undefined: it may be. */
 export const otherContent = (head: Buffer): Kind | undefined =>
   kinds.find(({ begins }) => head.toString('latin1', 0, begins.length) === begins);

@@ -1,12 +1,12 @@
-// What makes csv-parse read exactly a dialect: its options, and the bytes as it has to see them.
+// Makes csv-parse read a dialect exactly: chooses its options, and rewrites bytes that it would misread.
 
 import type { Options } from 'csv-parse/sync';
 import type { Dialect } from '../declaration.ts';
 import { isBlankByte, isEscape, skipQuoted, type Grammar } from './split/grammar.ts';
 
 /**
- * csv-parse sees records as the splitter found them, with one kind of line end after each: neither comments nor blank
- * lines. It does not trim: its white space is all of Unicode's, ours is blanks and tabs. Ragged records are ours to judge.
+ * csv-parse sees records as the splitter found them, with one kind of line end after each: neither comments nor blank lines. It does
+ * not trim, because its white space is all of Unicode's and ours is blanks and tabs. We judge ragged records.
  */
 export const csvOptions = (dialect: Dialect, { lineEnd }: Grammar): Options => ({
   columns: false,
@@ -22,15 +22,15 @@ export const csvOptions = (dialect: Dialect, { lineEnd }: Grammar): Options => (
 
 const newlines = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 
-/** Whether a quote may stand in the bytes; where none does, the fields are what is between delimiters. */
+/** Whether the bytes may hold a quote; without one, fields are the texts between delimiters. */
 export const hasQuote = (bytes: Buffer, { quote }: Grammar): boolean => quote !== -1 && bytes.includes(quote);
 
 /**
- * Makes the function that gives records as csv-parse has to see them: alone, or several with line ends between.
+ * Makes the function that rewrites records for csv-parse: one, or several with line ends between.
  *
- * Blanks that are trimmed outside of quotes are left out. An escape that means itself is doubled: csv-parse drops an
- * escape before any character, while in the dialect, as for COPY, it escapes only a quote or an escape. What only lenient
- * reading takes is quoted as it should have been. Undefined: csv-parse reads the records as they are.
+ * Blanks that are trimmed outside of quotes are left out. An escape that means itself is doubled: csv-parse drops an escape before
+ * any character, while in the dialect, as for COPY, it escapes only a quote or an escape. Fields that only lenient reading takes get
+ * correct quotes. Undefined: csv-parse reads the records as they are.
  */
 export const csvRewriter = (
   { trim, quotes, escape, quote }: Dialect,
@@ -46,7 +46,7 @@ export const joinRecords = (records: readonly Buffer[], { lineEnd }: Grammar): B
   return Buffer.concat(records.flatMap((record) => [record, newline]));
 };
 
-/** A field: its bytes as csv-parse has to see them, and where the record goes on. */
+/** A field: its rewritten bytes, and where the record goes on. */
 interface RewrittenField {
   readonly parts: readonly Buffer[];
   readonly end: number;
@@ -79,7 +79,7 @@ const rewriteField = (
   while (trim && open < record.length && open < endFrom(from) && isBlankByte(record[open])) open += 1;
   const isQuoted = record[open] === quote;
   const after = isQuoted ? skipQuoted(record, open, grammar) : -1;
-  // Never closed: csv-parse says so, and which field it is.
+  // Never closed: csv-parse reports it, with the field.
   if (isQuoted && after === -1) return { parts: [record.subarray(open)], end: record.length };
   if (after === -1) {
     const end = endFrom(from);
@@ -102,7 +102,7 @@ const rewriteField = (
   return { parts: [mark, ...content, mark, tail], end };
 };
 
-/** Without its blanks, the end of the field and the delimiter after it may hold a delimiter that begins earlier: `x| ||`. */
+/** Once its blanks are left out, the field's end and the delimiter after it may form an earlier delimiter: `x| ||`. */
 const isCutShort = (field: Buffer, { delimiter }: Grammar): boolean =>
   Buffer.concat([field, delimiter]).indexOf(delimiter) < field.length;
 

@@ -5,14 +5,14 @@ import type * as CsvParse from 'csv-parse/sync';
 import { rejectCodes } from '../model.ts';
 import { onOneLine } from '../wording.ts';
 
-/** As CommonJS it is one file; as ES modules it is a dozen, which every thread would read. */
+/** CommonJS, which is one file; every thread would read a dozen ES modules. */
 const { CsvError, parse } = createRequire(import.meta.url)('csv-parse/sync') as typeof CsvParse;
 
 /** Why bytes are no records of the dialect. */
 export interface CsvFault {
   /** csv-parse's own, such as CSV_QUOTE_NOT_CLOSED: reasons are chosen by it, never by the message. */
   readonly code: string;
-  /** Place of the field from 0; undefined when the fault is of no field. */
+  /** Place of the field from 0; undefined when the fault is not in a field. */
   readonly field: number | undefined;
 }
 

@@ -3,9 +3,9 @@
 import type { Counts, Reject } from '../model.ts';
 import type { RecordBlock } from './split/record-blocks.ts';
 
-/** What became of the records of one block. */
+/** The outcome of one block's records. */
 export interface DecodedBlock {
-  /** Rows in the format that the decoder's COPY statement names. They stand until the decoder is called again. */
+  /** Rows in the format that the decoder's COPY statement names. Valid until the decoder is called again. */
   readonly copyBytes: Buffer;
   readonly counts: Counts;
   readonly rejects: readonly Reject[];
@@ -13,5 +13,5 @@ export interface DecodedBlock {
 
 export type Decoder = (block: RecordBlock) => DecodedBlock;
 
-/** Turns the values of a row into bytes of COPY; given by copy/, which the decoders do not know. */
+/** Turns the values of a row into bytes of COPY; from copy/, which decoders do not import. */
 export type RowEncoder = (values: readonly (string | null)[]) => string;

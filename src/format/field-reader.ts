@@ -12,7 +12,7 @@ import { ruleTests } from './column-rules.ts';
 /** Text for COPY, null, or why the record is rejected. */
 export type FieldReader = (fields: readonly string[]) => string | null | Refusal;
 
-/** Makes the test whether a text is one of a few: with one, which is usual, no set has to hash every text. */
+/** Makes the test whether a text is one of a few. Usually there is one, and no set has to hash every text. */
 export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) => {
   const [only] = texts;
   if (texts.length === 1) return (text) => text === only;
@@ -51,7 +51,7 @@ const sourceText = (
   };
 };
 
-/** Adds what only some columns have: rules, checks on the value, and a Zod schema whose output takes the value's place. */
+/** Adds rules, checks on the value, and a Zod schema whose output replaces the value. */
 export const withChecks = (
   column: ColumnSpec,
   read: Reader,
@@ -85,7 +85,7 @@ export const withChecks = (
 };
 
 /**
- * Makes the reader of a column's texts that are no null tokens.
+ * Makes the reader of a column's texts, except null tokens.
  *
  * Order: tokens, map, the type, rules, checks, schema; a value that `map` takes away becomes the default, null, or a reject.
  */
@@ -107,7 +107,7 @@ export const createTextReader = (column: ColumnSpec): ((text: string) => string 
   return tokens.size === 0 ? readMapped : (text) => readMapped(tokens.get(text) ?? text);
 };
 
-/** What a missing value becomes. */
+/** The result for a missing value. */
 const missingValue = (column: ColumnSpec): string | null | Refusal =>
   column.default ??
   (column.nullable

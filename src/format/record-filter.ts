@@ -10,7 +10,7 @@ export type RecordFilter = (fields: readonly string[]) => boolean;
 
 const isBlank = (text: string | null): boolean => text === null || text === '';
 
-/** The function gets an object of its own each time: a copy of one with all names, `__proto__` too, costs least. */
+/** The function gets a new object each time: a copy of one with all names, even `__proto__`, costs least. */
 const whenFilter = (
   { headers, test }: Extract<FilterSpec, { kind: 'when' }>,
   valueOf: (ref: FieldRef) => (fields: readonly string[]) => string | null,

@@ -20,21 +20,21 @@ import {
   type ParsedRecord,
 } from './record-parser.ts';
 
-/** Faults that are kept of one record: a shifted record has one a column, and ten thousand rejects are in memory at once. */
+/** Most faults that are kept of a record: a shifted record has one a column, and ten thousand rejects are in memory at once. */
 export const faultsKeptMax = 20;
 
 export const filtered = Symbol('filtered');
 
-/** What becomes of one record: a row's values, its faults, or nothing because a filter dropped it. */
+/** The judgement of one record: a row's values, its faults, or dropped by a filter. */
 export type Judgement = readonly (string | null)[] | Faulty | typeof filtered;
 
-/** Records that are parsed together: their garbage is collected while it is young, which that of a whole block is not. */
+/** Records that are parsed together: few, so that their garbage is collected while it is young. */
 const recordsAtOnce = 256;
 
 interface Judge {
   /** Count, filter, then every column. */
   readonly fields: (fields: readonly string[]) => Judgement;
-  /** A record whose bytes are at fault: what else is wrong with it. */
+  /** Adds the other faults of a record whose bytes are at fault. */
   readonly rest: (record: Faulty) => Faulty;
 }
 
@@ -84,7 +84,7 @@ const positionOf = ({ spans, position }: RecordBlock, index: number): Position =
   record: position.record + index,
 });
 
-/** Where a reject's record is, and what it holds. */
+/** Position and text of a reject's record. */
 export const recordAt = (
   block: RecordBlock,
   index: number,

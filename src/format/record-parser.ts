@@ -1,7 +1,7 @@
 // Fields of the records that the splitter found, or why a record has none.
 //
-// Without quotes, the fields are the texts between delimiters. Otherwise csv-parse reads many records at once; only
-// when it refuses them, or counts other records than the splitter, is each record parsed by itself to find the one at fault.
+// Without quotes, the fields are the texts between delimiters. Otherwise csv-parse reads many records at once; if it refuses them, or
+// counts other records than the splitter, each record is parsed by itself to find the one at fault.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Options } from 'csv-parse/sync';
@@ -15,10 +15,10 @@ import { grammarOf, type Grammar } from './split/grammar.ts';
 import { isStorable } from './raw-text.ts';
 import type { RecordBlock } from './split/record-blocks.ts';
 
-/** A record with faults, one at least. */
+/** A record with at least one fault. */
 export interface Faulty {
   readonly faults: readonly Fault[];
-  /** What its fields hold where that is text: their columns may have faults, too. */
+  /** Its fields that are text: their columns may have faults, too. */
   readonly fields?: readonly (string | undefined)[];
 }
 
@@ -37,7 +37,7 @@ export const faultOf = (
 export const recordBytes = ({ bytes, spans }: RecordBlock, index: number): Buffer =>
   bytes.subarray(spans.starts[index], spans.ends[index]);
 
-/** What the records of a file are parsed with. */
+/** The parts of a file's parser. */
 interface Parsing {
   readonly table: SourceTableSpec;
   readonly fields: FileFields;
@@ -46,7 +46,7 @@ interface Parsing {
   readonly rewrite: ReturnType<typeof csvRewriter>;
 }
 
-/** Column whose value is made of the field, if one is declared. */
+/** The column that is made of the field, if any. */
 const columnOfField = (table: SourceTableSpec, { placeOf }: FileFields, field: number): string | null =>
   table.columns.find(({ headers }) => headers.some((ref) => placeOf(ref) === field))?.name ?? null;
 
@@ -76,7 +76,7 @@ const splitFields = (text: string, { delimiter, trim }: SourceTableSpec['format'
   return trim === 'outside' ? fields.map(trimBlanks) : fields;
 };
 
-/** Parses one record by itself; every way in which it is not a record of the dialect becomes a fault. */
+/** Parses one record by itself; every violation of the dialect becomes a fault. */
 const parseAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   const { table, fields, grammar, options, rewrite } = parsing;
   if (bytes.length === 0) return [''];
@@ -91,7 +91,7 @@ const parseAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   const [record] = read;
   if (isFine) return record ?? [''];
   const bad = badBytes(record ?? [], parsing);
-  // Bytes between fields, which are none of a field.
+  // Bytes between fields, which belong to none.
   return bad.faults.length > 0 ? bad : faultOf(codeOfBytes(bytes, table));
 };
 
@@ -109,7 +109,7 @@ const splitRecords = (
   );
 };
 
-/** The bytes of records [from, to) of a block as csv-parse has to see them. */
+/** The bytes of records [from, to) of a block, rewritten for csv-parse. */
 const csvBytes = (block: RecordBlock, from: number, to: number, { grammar, rewrite }: Parsing): Buffer => {
   const { spans, bytes } = block;
   if (rewrite === undefined && spans.plain)

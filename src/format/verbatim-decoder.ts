@@ -1,4 +1,4 @@
-// The verbatim decoder: bytes of whole records go to COPY as they are; only what COPY would misread is looked for.
+// The verbatim decoder: bytes of whole records go to COPY as they are, except records that COPY would misread.
 
 import type { SourceTableSpec } from '../declaration.ts';
 import { rejectCodes, type Reject } from '../model.ts';
@@ -9,12 +9,12 @@ import { recordAt } from './record-judge.ts';
 const newline = Buffer.from('\n');
 const endOfData = Buffer.from('\\.');
 
-/** A record that COPY would take for something else: what to send in its place, or why it is rejected. */
+/** For a record that COPY would misread: the bytes to send in its place, or why it is rejected. */
 type Replacement = Buffer | { readonly code: Reject['code']; readonly reason: string } | undefined;
 
 /**
- * Makes the verbatim decoder. Field count, UTF-8 and NUL are the server's to judge: a record that it refuses is found
- * by halving the chunk (run/load/load-carefully.ts).
+ * Makes the verbatim decoder. The server judges field count, UTF-8 and NUL: halving the chunk finds a record that it refuses
+ * (run/load/load-carefully.ts).
  *
  * `standInQuote` is the control character that COPY gets as its quote if the dialect has none.
  */

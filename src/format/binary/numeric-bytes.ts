@@ -33,7 +33,7 @@ export const putNumericText = (out: RowBytes, text: string): void => {
   const digits = integer + fraction;
   const pointAt = integer.length + shift;
   const scale = Math.max(0, fraction.length - shift);
-  // The format cannot say more decimals than this; a column that takes such a literal rounds it, at a thousand at most.
+  // The format's most decimals; a column that takes such a literal rounds it to a thousand at most.
   const isTiny = scale > numericDecimalsMax && pointAt < -numericPrecisionMax;
   putDigits(
     out,
@@ -52,7 +52,7 @@ const putDigits = (
   pointAt: number,
   scale: number,
 ): void => {
-  // Zeros in front make the first group whole; then the point is between two groups.
+  // Leading zeros complete the first group, so that the point is between two groups.
   const lead = ((-pointAt % 4) + 4) % 4;
   const padded = '0'.repeat(lead) + digits;
   const groups: number[] = [];

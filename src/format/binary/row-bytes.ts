@@ -61,10 +61,10 @@ export const putBigInt64 = (out: RowBytes, value: bigint): void => {
 /** No unit of UTF-16 takes more than three bytes. */
 export const utf8BytesMax = (text: string): number => 3 * text.length;
 
-/** A call into native code costs more than so many characters one by one. */
+/** A call into native code costs more than writing so many characters one by one. */
 const shortTextMax = 24;
 
-/** Writes the characters where they are ASCII, and returns their number; less than the text's length otherwise. */
+/** Writes characters up to the first that is not ASCII, and returns their number. */
 const writeAscii = (text: string, bytes: Buffer, at: number): number => {
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -74,7 +74,7 @@ const writeAscii = (text: string, bytes: Buffer, at: number): number => {
   return text.length;
 };
 
-/** Writes length and bytes; an encoder of a column type as it is. */
+/** Writes length and bytes; serves as an encoder. */
 export const putText = (text: string, out: RowBytes): void => {
   reserve(out, 4 + utf8BytesMax(text));
   if (text.length <= shortTextMax && writeAscii(text, out.bytes, out.at + 4) === text.length) {

@@ -4,7 +4,7 @@ const doubles = new Float64Array(1);
 const words = new Uint32Array(doubles.buffer);
 const lowWord = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1;
 
-/** Smallest float4 with all its bits; below, the halfway points stand closer than the mask below says. */
+/** Smallest float4 with all its bits; below it, halfway points are closer together than the mask below says. */
 const smallestNormal = 2 ** -126;
 
 /** Exactly in the middle of two float4: bit 28 set and the 28 below it clear, of the 29 that float4 lacks. */
@@ -45,8 +45,8 @@ const neighbour = (value: number, away: boolean): number => {
 /**
  * The float4 nearest to a decimal whose nearest double is `value`.
  *
- * Rounding twice goes wrong only if the double is exactly between two float4: then the text decides on which side
- * the decimal really is. Proved by test/integration/compiled.test.ts, "120,000 literals".
+ * Rounding twice is wrong only if the double is exactly between two float4: then the text decides the side. Proved by
+ * test/integration/compiled.test.ts, "120,000 literals".
  */
 export const nearestSingle = (value: number, text: () => string): number => {
   const single = Math.fround(value);

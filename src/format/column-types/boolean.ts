@@ -9,7 +9,7 @@ export interface BooleanOptions {
   /** Texts that mean true and false; PostgreSQL's own by default. */
   readonly true?: readonly string[];
   readonly false?: readonly string[];
-  /** What every other text means; without it, another text is a reject. */
+  /** Meaning of every other text; without it, other texts are rejects. */
   readonly else?: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface DateOptions {
 }
 
 export interface TimestamptzOptions extends DateOptions {
-  /** Offset that holds when the text has none, 'UTC' or '+01:00'. */
+  /** Offset of texts that have none, 'UTC' or '+01:00'. */
   readonly zone?: string;
 }
 
@@ -40,7 +40,7 @@ type DateKind = 'date' | 'time' | 'timestamp' | 'timestamptz';
 
 const zonePattern = /^[+-](?:0\d|1[0-5]):[0-5]\d$/;
 
-/** The offset that texts without one get; undefined when the column names none. */
+/** Offset of texts that have none; undefined when the column names none. */
 const suffixOf = (zone: string | undefined): string | undefined => (zone === 'UTC' ? 'Z' : zone);
 
 const zoneProblem = (zone: string | undefined): string | undefined =>
@@ -51,7 +51,7 @@ const zoneProblem = (zone: string | undefined): string | undefined =>
 const dayProblem = (parts: DateParts): Refusal | undefined =>
   hasDay(parts) ? undefined : noSuchDay(isoDateOf(parts));
 
-// The text is named, not the parts: 13 PM has no ISO spelling.
+// The reason shows the text, not the parts: 13 PM has no ISO spelling.
 const timeProblem = (text: string, parts: DateParts): Refusal | undefined =>
   hasTimeOfDay(parts) ? undefined : noSuchTime(text);
 
@@ -88,7 +88,7 @@ const isoReaders: Readonly<Record<DateKind, (zone: string | undefined) => Reader
   timestamptz: (zone) => isoTimestamptzReader(suffixOf(zone)),
 };
 
-/** What a pattern holds that its type has no place for, or lacks. */
+/** Parts of a pattern that its type does not have, or that are missing. */
 const misfit = (kind: DateKind, pattern: string, zone: string | undefined): string | undefined => {
   const parts = patternParts(pattern);
   const days = (['year', 'month', 'day'] as const).filter((part) => parts.has(part));
@@ -113,7 +113,7 @@ const formatProblem = (kind: DateKind, { format, zone }: TimestamptzOptions): st
 /** Where a Date, as toISOString writes it, becomes text of the type. */
 const fromDate: Readonly<Record<DateKind, (iso: string) => string | undefined>> = {
   date: (iso) => iso.slice(0, iso.indexOf('T')),
-  // A moment is not a time of day: which one it is depends on a zone.
+  // A moment has no time of day without a zone.
   time: () => undefined,
   timestamp: (iso) => iso.slice(0, -1),
   timestamptz: (iso) => iso,
@@ -125,7 +125,7 @@ const fromValue = (kind: DateKind, value: unknown): string | undefined => {
   return fromDate[kind](value.toISOString());
 };
 
-// 2011-01-01 00:53 is read as it is, but a check should see one spelling only.
+// The server reads 2011-01-01 00:53, but checks should see one spelling only.
 const withT = (text: string): string => text.replace(' ', 'T');
 
 /** PostgreSQL's infinity is the largest number, -infinity the smallest. */
@@ -188,7 +188,7 @@ const formatOption: OptionShape = {
   isSpelling: true,
 };
 
-/** What the types have in common; only timestamptz has a zone. */
+/** Common to the types; only timestamptz has a zone. */
 const dateTimeType = (kind: DateKind): Omit<ColumnType<string, TimestamptzOptions>, 'options'> => ({
   sql: () => kind,
   optionsProblem: (options) => zoneProblem(options.zone) ?? formatProblem(kind, options),

@@ -42,8 +42,8 @@ const compareExactly = (text: string, shape: DecimalShape, multiplier: bigint, l
   return left < right ? -1 : 1;
 };
 
-// Both limits are doubles themselves, and rounding to double keeps the order of numbers; only a literal that
-// rounds exactly to a limit has to be looked at digit by digit.
+// Both limits are doubles themselves, and rounding to double keeps the order of numbers; only a literal that rounds exactly to a
+// limit is compared digit by digit.
 const realInRange: InRange = (size, text, shape) => {
   if (size > realUnderflow && size < realOverflow) return true;
   if (size === realOverflow) return compareExactly(text, shape, 1n, realOverflowExact) < 0;

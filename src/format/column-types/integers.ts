@@ -34,7 +34,7 @@ const rangeOf = (bytes: number): readonly [bigint, bigint] => {
 
 const minus = 45;
 
-// Digits of one length compare as text just as they compare as numbers: no float and no BigInt is needed.
+// Digits of equal length compare as texts, without a float or a BigInt.
 const integerReader = (
   { name, article, bytes }: IntegerKind,
   plain: (text: string) => string | undefined,

@@ -1,4 +1,4 @@
-// json and jsonb: what JSON.parse reads, less what the server cannot store.
+// json and jsonb: texts that JSON.parse reads and the server can store.
 
 import { jsonDepthMax } from '../../limits.ts';
 import { putInt32, putText, reserve, utf8BytesMax, type RowBytes } from '../binary/row-bytes.ts';
@@ -56,7 +56,7 @@ const escapedUnit = (text: string, at: number): number =>
     ? Number.parseInt(text.slice(at + 2, at + 6), 16)
     : -1;
 
-/** What jsonb cannot store of the string literal in [start, end). */
+/** Why jsonb cannot store the string literal in [start, end). */
 const stringProblem = (text: string, start: number, end: number): string | undefined => {
   let at = text.indexOf('\\', start);
   while (at !== -1 && at < end) {
@@ -80,7 +80,7 @@ const afterNumber = (text: string, at: number): number => {
   return numberEnd.exec(text)?.index ?? text.length;
 };
 
-/** What jsonb, which stores numbers as numeric, cannot store of this number. */
+/** Why jsonb, which stores numbers as numeric, cannot store this number. */
 const numberProblem = (number: string): Refusal | undefined => {
   const shape = emptyShape();
   scanDecimal(number, shape);
@@ -107,7 +107,7 @@ const jsonbProblem = (text: string): Refusal | undefined => {
   return undefined;
 };
 
-// Without an escape, an exponent or a very long number there is nothing that JSON allows and jsonb does not.
+// Without an escape, an exponent or a very long number, jsonb stores everything that JSON allows.
 const mayBeUnstorable = /\\u|[0-9][eE]|[0-9.]{16000}/;
 
 const readJsonb: Reader = (text) => {

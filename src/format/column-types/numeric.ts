@@ -41,7 +41,7 @@ const plural = (count: number, noun: string): string => `${count} ${noun}${count
 const exponentTooLarge = (text: string): Refusal =>
   refuse('range', `${bare(text)} has an exponent that is out of range for numeric`);
 
-/** What PostgreSQL cannot store of a number in a numeric without precision. */
+/** Why PostgreSQL cannot store a number in a numeric without precision. */
 export const fitsUnconstrained: Fit = (text, { digits, integerDigits, firstNonzero, exponent }) => {
   if (exponent > numericExponentMax || exponent < -numericExponentMax) return exponentTooLarge(text);
   const pointAt = integerDigits + exponent;
@@ -122,8 +122,7 @@ const numericReader = (options: NumericOptions): Reader => {
   };
 };
 
-// PostgreSQL 15 allows scales below 0 and above the precision; older servers do not, and a CSV column that
-// needs one has not been seen.
+// PostgreSQL 15 allows scales below 0 and above the precision; older servers do not, and no known CSV column needs one.
 const numericProblem = (options: NumericOptions): string | undefined => {
   const { precision, scale, round } = options;
   if (precision === undefined) {

@@ -43,9 +43,9 @@ export const typeOf = ({ type }: { readonly type: string }): ColumnType =>
   columnTypes[type as ColumnTypeName];
 
 /**
- * The reader of text that does not come from the file: what `fromValue` gives for `.default(v)` and for
- * values that a Zod schema returned. It checks length, range, scale and calendar like `type.reader(options)`,
- * but reads PostgreSQL's own spelling, whatever pattern, decimal comma or words the file uses.
+ * The reader of texts that do not come from the file but from `fromValue`: of `.default(v)` and of a Zod schema's output. It checks
+ * length, range, scale and calendar like `type.reader(options)`, but reads PostgreSQL's own spelling, not the file's pattern, decimal
+ * comma or words.
  */
 export const canonicalReader = (type: ColumnType, options: ColumnOptions): Reader => {
   const shapes = type.options as Readonly<Record<string, OptionShape>>;

@@ -34,7 +34,7 @@ export const countCharacters = (text: string): number => {
   return characters;
 };
 
-// A character is one or two code units, so most texts are decided by their length alone.
+// A character is one or two code units, so the length alone decides most texts.
 const varcharReader =
   (length: number): Reader =>
   (text) => {

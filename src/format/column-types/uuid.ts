@@ -4,7 +4,7 @@ import { putInt32, reserve, type RowBytes } from '../binary/row-bytes.ts';
 import type { ColumnType, NoOptions, Reader } from './contract.ts';
 import { isNot } from './reading/refusal.ts';
 
-// Without captures a regular expression is as fast as a loop over the characters, and nothing is allocated.
+// Without captures a regular expression is as fast as a loop, and allocates nothing.
 const hyphenated = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const braced = /^\{[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\}$/i;
 const bareHex = /^[\da-f]{32}$/i;
@@ -13,7 +13,7 @@ const isUuid = (text: string): boolean => hyphenated.test(text) || bareHex.test(
 
 const readUuid: Reader = (text) => (isUuid(text) ? text : isNot(text, 'a uuid'));
 
-/** The spelling in which the server gives it back, so that values compare. */
+/** The server's own spelling, so that values compare. */
 const canonical = (text: string): string => {
   const hex = text.replace(/[{}-]/g, '').toLowerCase();
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');

@@ -1,9 +1,9 @@
 // The compiled decoder: bytes in, rows for COPY out, in binary or as text, without a string for a field of the usual kind.
 //
-// It may be unsure, but never wrong: a record that it does not accept as it is goes to the record judge, which
-// also words the rejects, so that rows and rejects are those of the column readers by construction. So is a record
-// over which a function of the pipeline throws: the judge calls it again, and says where.
-// Proved by test/unit/format/compiled-oracle.test.ts, text-rows.test.ts beside it and test/integration/compiled.test.ts.
+// It may be unsure, but never wrong: a record that it does not accept as it is goes to the record judge, which also words the
+// rejects, so rows and rejects are always those of the column readers. A record for which a function of the pipeline throws goes
+// there, too: the judge calls it again, and reports where. Proved by test/unit/format/compiled-oracle.test.ts, text-rows.test.ts
+// beside it and test/integration/compiled.test.ts.
 
 import type { SourceTableSpec } from '../../declaration.ts';
 import type { Reject } from '../../model.ts';
@@ -21,7 +21,7 @@ import { binaryForm, textForm, type RowForm } from './row-form.ts';
 import { createTextEncoder } from './text-encoder.ts';
 import { windowsOf } from './windows.ts';
 
-/** What the row routine needs of the table, for this file. */
+/** The table for the row routine, for this file. */
 const createRowTable = (table: SourceTableSpec, file: DecodedFile, form: RowForm): RowTable => {
   const { dialect } = table.format;
   const { header } = file;
@@ -61,7 +61,7 @@ export const createCompiledDecoder = (
   encodeRow?: RowEncoder,
 ): Decoder => {
   const { quote, escape } = grammarOf(table.format.dialect, file.header.length, file.lineEnd);
-  /** Within quotes, what escapes by anything but doubling is understood by csv-parse only. */
+  /** Only csv-parse reads escapes within quotes other than a doubled quote. */
   const foreignEscape = escape === quote ? -1 : escape;
   const judge = createRecordJudge(table, file);
   const form = encodeRow === undefined ? binaryForm : textForm(encodeRow);

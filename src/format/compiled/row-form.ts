@@ -18,15 +18,15 @@ type PutValue = (text: string | null, out: RowBytes) => void;
 
 export interface RowForm {
   readonly isTextFormat: boolean;
-  /** Makes what writes values of a column: texts that its reader returned, or null. */
+  /** Makes the writer of a column's values: texts that its reader returned, or null. */
   readonly putValueOf: (column: ColumnSpec) => PutValue;
-  /** Makes what writes whole rows. */
+  /** Makes the writer of whole rows. */
   readonly putRowOf: (
     columns: readonly ColumnSpec[],
   ) => (values: readonly (string | null)[], out: RowBytes) => void;
 }
 
-/** The encoder of a column that is none for the server. */
+/** The encoder of a column that is not read by the server. */
 export const encoderOf = (column: ColumnSpec): ((text: string, out: RowBytes) => void) => {
   const { encode } = typeOf(column);
   assert(encode !== serverReads, `column ${column.name} has no binary format`);
@@ -65,19 +65,19 @@ export const textForm = (encodeRow: RowEncoder): RowForm => ({
   putRowOf: () => (values, out) => putString(encodeRow(values), out),
 });
 
-/** What is written for a value. */
+/** The bytes of a value. */
 export const bytesOfValue = (text: string | null, column: ColumnSpec, form: RowForm): Buffer => {
   const out = createRowBytes(64);
   form.putValueOf(column)(text, out);
   return Buffer.from(out.bytes.subarray(0, out.at));
 };
 
-/** Options that say what is stored, and not how the file writes it. */
+/** Options of the stored value, not of the file's spelling. */
 const storing = new Set(['length', 'precision', 'scale', 'round', 'sqlType']);
 
 /**
- * The reader of the column gives every text that it takes as it is: the types read PostgreSQL's own spellings unless an option
- * says otherwise, and only words for booleans are many. Proved by test/unit/format/text-rows.test.ts.
+ * The column's reader returns accepted texts unchanged: types read PostgreSQL's own spelling unless an option says otherwise, and
+ * only boolean has several words. Proved by test/unit/format/text-rows.test.ts.
  */
 export const keepsText = ({ type, options }: ColumnSpec): boolean =>
   type !== 'boolean' && Object.keys(options).every((name) => storing.has(name));

@@ -1,4 +1,4 @@
-// What the row routine needs of a table, as bytes for its memory: slots, columns, tokens, constants.
+// Writes a table as bytes for the row routine's memory: slots, columns, tokens, constants.
 
 import type { ColumnSpec, Dialect, FieldRef, SourceTableSpec } from '../../declaration.ts';
 import { isRefusal } from '../column-types/contract.ts';
@@ -47,11 +47,11 @@ export interface RowPlan {
 /** UTF-8 has up to three bytes for a UTF-16 unit, which `putByText` counts; an escaped byte has two. */
 export const fieldShare = 3;
 
-/** What is written for a missing value; undefined: the record is refused. */
+/** The bytes for a missing value; undefined: the record is refused. */
 const missingValue = (spec: ColumnSpec, form: RowForm): Buffer | undefined =>
   spec.default !== undefined || spec.nullable ? bytesOfValue(spec.default ?? null, spec, form) : undefined;
 
-/** A function of the pipeline, or a rule that is none for the routine, has a say in the column's values. */
+/** A function of the pipeline judges the column's values, or a rule that the routine does not know. */
 const hasFunction = (spec: ColumnSpec): boolean =>
   spec.map !== undefined || spec.checks.length > 0 || spec.schema !== undefined || hasRulesByText(spec);
 
@@ -59,7 +59,7 @@ const hasFunction = (spec: ColumnSpec): boolean =>
 const isForFunctions = (spec: ColumnSpec): boolean =>
   spec.map !== undefined || (hasFunction(spec) && Object.keys(spec.tokens).length > 0);
 
-/** What is written for the column's own tokens, unless a function has to see what they stand for. */
+/** The bytes for the column's own tokens, unless a function has to see their meaning. */
 const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefined][] => {
   if (hasFunction(spec)) return [];
   const read = withChecks(spec, typeOf(spec).reader(spec.options));
@@ -113,7 +113,7 @@ const setField: {
   },
 };
 
-/** Writes what the column's kind keeps. */
+/** Writes the fields of the column's kind. */
 const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
   const { number, fields } = layoutOf(kind);
   const values = kind as unknown as Readonly<Record<string, unknown>>;
@@ -121,7 +121,7 @@ const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
   for (const { name, type, offset } of fields) setField[type](writer, bytes, offset, values[name] as never);
 };
 
-/** Address of what the routine tests the column's values for, or 0. */
+/** Address of the rules that the routine tests, or 0. */
 const placeRules = (writer: PlanWriter, spec: ColumnSpec): number => {
   const known = routineRules(spec);
   if (known === undefined) return 0;
@@ -206,7 +206,7 @@ const placeSlots = (writer: PlanWriter, places: readonly number[], { textAt }: F
   return { slots, bytesOfFile: ofFile };
 };
 
-/** Makes the plan of a table without an obstacle. */
+/** Makes the plan of a table. */
 export const createRowPlan = (
   { format, columns, filter }: SourceTableSpec,
   fields: FileFields,

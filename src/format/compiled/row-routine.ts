@@ -33,13 +33,13 @@ export interface RowTable {
   /** Delimiters of a record. */
   readonly between: number;
   readonly columns: number;
-  /** Of each column, for the texts that the routine does not finish. */
+  /** Of each column, for texts that the routine leaves to it. */
   readonly encoders: readonly TextEncoder[];
   /** Undefined: every record is wanted. */
   readonly isWanted: (() => boolean) | undefined;
 }
 
-/** What became of records of a window. */
+/** The outcome of a window's records. */
 export interface WindowPart {
   /** The record at which it ended. */
   readonly next: number;
@@ -55,7 +55,7 @@ let current: RowTable | undefined;
 /** The window that is in the memory. */
 let textOfWindow: TextWindow;
 
-/** The judge reports what a function of the pipeline throws, with the record's place: here the answer is only "not sure". */
+/** If a function of the pipeline throws, the answer is "not sure": the judge reports it, with the record's place. */
 const { encodeRows, memory } = compile(encoderModule, {
   encodeByText: (index, start, end, out, written) => {
     try {
@@ -168,7 +168,7 @@ const loadWindow = ({ bytes, spans: { starts, ends } }: RecordBlock, from: numbe
   return textEnd;
 };
 
-/** Encodes records [from, to) of a block, part by part: each ends with the window, at a record it leaves, or when full. */
+/** Encodes records [from, to) of a block in parts: a part ends with the window, at an unsure record, or when full. */
 export function* encodeWindow(
   block: RecordBlock,
   from: number,
@@ -184,7 +184,7 @@ export function* encodeWindow(
     const [end, reason] = [stateAt(state.out), stateAt(state.reason)];
     reserve(out, end - outAt);
     putBytes(out, views.bytes, outAt, end);
-    // A row that does not fit into all the room there is, is no row for the routine.
+    // The judge takes a row that does not fit into all of the room.
     const isUnsure = reason === stopped.unsure || (reason === stopped.full && next === at);
     yield {
       next: from + next,

@@ -1,4 +1,4 @@
-// Which rules of a column the row routine tests by itself, and what it needs for that.
+// Chooses the rules that the row routine tests itself, and writes them for it.
 
 import type { ColumnRule, ColumnSpec, RuleOf } from '../../declaration.ts';
 import { writesPlainly } from '../column-types/reading/number-text.ts';
@@ -60,7 +60,7 @@ const setDecimals = (bytes: Buffer, least: string | undefined, most: string | un
   bytes.writeDoubleLE(Number(most ?? Infinity), ruleLayout.most);
 };
 
-/** A float's bits in the order of the floats: those of negative ones are turned round. */
+/** A float's bits in the order of the floats: those of negative ones are inverted. */
 const floatKey = (bits: bigint, width: bigint): bigint =>
   bits < 0n ? bits ^ (2n ** (width - 1n) - 1n) : bits;
 
@@ -86,7 +86,7 @@ const setWritten = (
   bytes.writeBigInt64LE(to - (most === undefined ? 0n : apartOf(spec, to)), ruleLayout.most);
 };
 
-/** What the routine tests; undefined when that is nothing. */
+/** Rules for the routine; undefined when there are none. */
 export const routineRules = (spec: ColumnSpec): RoutineRules | undefined => {
   if (spec.rules.length === 0 || hasRulesByText(spec)) return undefined;
   const bytes = Buffer.alloc(ruleLayout.bytes);

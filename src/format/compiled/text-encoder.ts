@@ -1,4 +1,4 @@
-// One column over the texts of its fields: those that the row routine is not sure of, and those for functions of the pipeline.
+// Encodes texts of one column: unusual spellings, and texts for functions of the pipeline.
 
 import type { ColumnSpec } from '../../declaration.ts';
 import { isRefusal } from '../column-types/contract.ts';
@@ -7,8 +7,8 @@ import type { RowBytes } from '../binary/row-bytes.ts';
 import type { RowForm } from './row-form.ts';
 
 /**
- * Writes the value of a text that is no null token, and returns true; false: the record is refused, or at least this column is
- * not sure. A value that is written already, and that no function changes, is not written again.
+ * Writes the value of a text, which is no null token, and returns true; false: refused, or not sure. A written value that no function
+ * changes is not written again.
  */
 export type TextEncoder = (text: string, isWritten: boolean, out: RowBytes) => boolean;
 

@@ -3,7 +3,7 @@
 import { isAscii } from 'node:buffer';
 import { textAt } from '../encoder/memory.ts';
 
-/** A longer part of a string is a view of it in V8: a function that keeps the part would keep its whole window. */
+/** In V8 a longer part of a string is a view of it: a function that keeps the part would keep the whole window. */
 const copiedLengthMax = 12;
 
 /** The window as the memory holds it. */

@@ -1,4 +1,4 @@
-// Which records of a block the row routine may see together.
+// Groups a block's records for the row routine, and separates those for the judge.
 
 import { isUtf8 } from 'node:buffer';
 import type { RecordBlock } from '../split/record-blocks.ts';
@@ -20,7 +20,7 @@ const newlineBytesMax = 2;
 /** The server can store it as text. */
 const isStorable = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
-/** Says of one record after the other whether a byte is in it; -1: in none. */
+/** Tells of one record after the other whether it holds a byte; -1: none does. */
 const holds = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   byte: number,
@@ -43,7 +43,7 @@ const windowEnd = (
   let to = from;
   while (to < starts.length && ends[to]! < longEnd && (isFit === undefined || isFit(to))) {
     to += 1;
-    // A comment may stand before the next record, with quotes that are none.
+    // A comment before the next record may hold meaningless quotes.
     if (to < starts.length && starts[to]! - ends[to - 1]! > newlineBytesMax) break;
   }
   return to;
@@ -65,7 +65,7 @@ export function* windowsOf(block: RecordBlock, escape: number): Generator<Window
   for (let from = 0; from < records;) {
     let to = windowEnd(spans, from, isEachFit ? undefined : isFit);
     const isForRoutine = to > from;
-    // Those that escape follow each other, and are cheaper together.
+    // Records with escapes follow each other, and are cheaper together.
     if (!isForRoutine)
       do to += 1;
       while (to < records && hasEscape(to));

@@ -1,4 +1,4 @@
-// Delimiters of more than one byte, in WebAssembly: of the places of their first byte, those that the others follow.
+// Delimiters of more than one byte, in WebAssembly: keeps the places of a first byte that the others follow.
 
 import { i32, loopWhile, sequence, when } from '../simd/wasm-code.ts';
 import { functionOf } from '../simd/wasm-module.ts';
@@ -7,9 +7,9 @@ import { delimitersAt, state } from './memory.ts';
 import { increase, zero } from './put-code.ts';
 
 /**
- * (list's end) -> its end once only whole delimiters are in it, with the address after it that is beyond them all.
+ * (list's end) -> its end with whole delimiters only, where an address beyond all others follows.
  *
- * Of two that share bytes the first one counts. None reaches over a line's end, so none begins before its record.
+ * Of two that overlap, the first counts. None crosses a line's end, so none begins before its record.
  */
 export const keepDelimiters = functionOf(
   1,

@@ -1,4 +1,4 @@
-// Where the wanted fields of a record stand, quotes and blanks taken off, and whether one is a token, in WebAssembly.
+// Places the wanted fields of a record without quotes and blanks, and finds tokens, in WebAssembly.
 
 import {
   choose,

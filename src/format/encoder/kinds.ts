@@ -1,11 +1,11 @@
-// Kinds of columns that the row routine reads from bytes: what each keeps in memory, and which routine reads it.
+// Kinds of columns that the row routine reads from bytes: the memory layout and the routine of each.
 
 import { column } from './layouts.ts';
 
 /** A field of a column's layout: a number of 32 or 64 bits, or the address of numbers of 32 bits or of a list of tokens. */
 export type FieldType = 'i32' | 'i64' | 'words' | 'tokens';
 
-/** What a column type gives for each; for tokens texts, and the byte that each means. */
+/** The value of each from a column type; tokens are texts with the byte that each means. */
 export interface FieldValues {
   readonly i32: number;
   readonly i64: bigint;
@@ -23,8 +23,8 @@ export const noZone = 0x7fffffff;
 const number = { decimal: 'i32', thousands: 'i32', thousandsBytes: 'i32' } as const;
 
 /**
- * The kinds, the usual ones first: in this order the routine looks for a column's kind. `routine` is one of routines.ts,
- * and reads (column, start, end, out) -> the address after the value, or 0: the spelling is not the usual one.
+ * The kinds, usual ones first: the routine compares a column's kind in this order. `routine` is one of routines.ts, and reads
+ * (column, start, end, out) -> the address after the value, or 0: the spelling is not the usual one.
  */
 const kinds = {
   text: { routine: 'readText', layout: { charactersMax: 'i32' } },
@@ -60,7 +60,7 @@ type Name = keyof Kinds;
 /** Every value is read as a text, by the column's reader. */
 export const notFromBytes = { kind: 'other' } as const;
 
-/** How the routine reads a column: a kind, and what its layout names. */
+/** How the routine reads a column: a kind with the fields of its layout. */
 export type ByteKind =
   | typeof notFromBytes
   | {
@@ -72,7 +72,7 @@ export type ByteKind =
 
 const sizes: Readonly<Record<FieldType, number>> = { i32: 4, i64: 8, words: 4, tokens: 4 };
 
-/** Where the fields of a layout stand in a column, and where it ends. */
+/** Offsets of a layout's fields in a column, and its end. */
 const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {
   let end: number = column.own;
   const fields = Object.entries(layout).map(([name, type]) => {

@@ -1,4 +1,4 @@
-// Texts from bytes to values, and fields as COPY's text format has them, in WebAssembly. Their bytes are whole characters of UTF-8: others never get here.
+// Texts from bytes to values, and fields in COPY's text format, in WebAssembly. Their bytes are valid UTF-8.
 
 import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../simd/wasm-code.ts';
 import { functionOf } from '../simd/wasm-module.ts';
@@ -49,7 +49,7 @@ export const readText = functionOf(4, variables, (v) => {
   );
 });
 
-/** What is escaped, and the letter after the backslash. PostgreSQL, "COPY", File Formats, Text Format. */
+/** Escaped bytes, and the letter after the backslash. PostgreSQL, "COPY", File Formats, Text Format. */
 const escapes: readonly (readonly [string, string])[] = [
   ['\\', '\\'],
   ['\t', 't'],

@@ -2,7 +2,7 @@
 
 import { i32, i64, sequence, v128, type Code, type Local } from './wasm-code.ts';
 
-/** Bytes that are looked at together: as many as i64 has bits. */
+/** Bytes of a group: as many as i64 has bits. */
 export const groupBytes = 64;
 
 /** Reads the group at `address` into four variables. */

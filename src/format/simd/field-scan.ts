@@ -49,7 +49,7 @@ const listDelimiters = (v: Variables): Code =>
 const beyond = 0x7fffffff;
 
 /**
- * (from, to, delimiter, quote) -> the address after the last delimiter's, where there is one that is beyond them all.
+ * (from, to, delimiter, quote) -> the end of the list, where an address beyond all others follows.
  *
  * Lists the addresses of the delimiters of whole records without a fault. The group after `to` must contain none.
  */

@@ -3,7 +3,7 @@
 import { groupBytes } from './byte-bits.ts';
 import { scanMemory, scanText, state, type QuoteRule } from './record-scan.ts';
 
-/** Records of a block while they are found; used again for the next block. */
+/** Records of a block during the pass; reused for the next block. */
 export interface RecordList {
   starts: Int32Array;
   ends: Int32Array;
@@ -54,7 +54,7 @@ const addScanned = (list: RecordList): void => {
   if (scanned[state.special] !== 0) list.plain = false;
 };
 
-/** The position of a pass: the first record that it did not take. */
+/** The position of a pass: the first record that it has not taken. */
 export interface Cursor {
   /** Offset in the block. */
   at: number;

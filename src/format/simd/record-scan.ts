@@ -1,10 +1,9 @@
 // The fast pass over records: where each ends, sixty-four bytes at a time, as long as they are regular.
 //
-// A quote is regular where the quotes before it are even in number and it opens a field or doubles a quote, or where
-// they are odd and what follows may follow a closing quote. Between regular quotes, a byte lies within quotes just when
-// the quotes before it are odd in number. Whatever else there is (a stray quote, blanks around quotes, a carriage return
-// alone, a record too long) ends the pass at the beginning of its record, and the splitter goes on byte by byte.
-// That both say the same is shown by test/unit/format/split-property.test.ts.
+// A quote is regular where the quotes before it are even in number and it opens a field or doubles a quote, or where they are odd and
+// what follows may follow a closing quote. Between regular quotes, a byte lies within quotes just when the quotes before it are odd
+// in number. Anything else (a stray quote, blanks around quotes, a lone carriage return, a record too long) ends the pass at the
+// beginning of its record, and the splitter goes on byte by byte. Proved to agree by test/unit/format/split-property.test.ts.
 
 import { recordBytesMax } from '../../limits.ts';
 import { bitsOf, groupBytes, holdsAny, isByte, isSome, loadGroup, parities } from './byte-bits.ts';
@@ -54,7 +53,7 @@ const types = {
   kept: 'i32',
   /** All ones while the group begins within quotes. */
   inside: 'i64',
-  /** The byte before the group may be a closing quote or a carriage return: what follows it has to be looked at. */
+  /** The byte before the group may be a closing quote or a carriage return, so the next byte matters. */
   pending: 'i64',
   lineBits: 'i64',
   returnBits: 'i64',
@@ -160,7 +159,7 @@ const judgeQuotes = sequence(
   v.inside.set(i64.shrSigned(v.insideBits.get, i64.const(63n))),
   v.pending.set(i64.shr(i64.or(v.closing.get, v.returnBits.get), i64.const(63n))),
   v.special.set(i32.or(v.special.get, isSome(v.returnBits.get))),
-  // Only what ends before the first irregular byte is sure; x & -x is the lowest bit of x.
+  // Only records that end before the first irregular byte are sure; x & -x is the lowest bit of x.
   when(
     isSome(v.irregular.get),
     v.ends.set(
@@ -244,7 +243,7 @@ export const scanMemory = {
   state: new Int32Array(buffer, 0, Object.keys(state).length),
 };
 
-/** How quotes are to be taken. */
+/** How quotes are read. */
 export interface QuoteRule {
   /** -1: there are none. */
   readonly quote: number;

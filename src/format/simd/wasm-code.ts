@@ -1,7 +1,7 @@
-// WebAssembly written as expressions: just the instructions that the scans of this folder are made of.
+// WebAssembly written as expressions: only the instructions that our routines use.
 //
-// Sixteen bytes at a time is the only way to look at every byte of a file and keep up with the disk; JavaScript has no
-// such instructions, WebAssembly has. Opcodes: https://webassembly.github.io/spec/core/binary/instructions.html
+// Only instructions on sixteen bytes at a time keep up with the disk; JavaScript has none, WebAssembly has. Opcodes:
+// https://webassembly.github.io/spec/core/binary/instructions.html
 
 /** Instructions that leave one value, or none: bytes, and others among them. */
 export type Code = readonly (number | Code)[];
@@ -12,7 +12,7 @@ const append = (code: Code, bytes: number[]): void => {
     else append(part, bytes);
 };
 
-/** All bytes, one after the other. They are written once: instructions that copy their parts copy each byte for every one around it. */
+/** All bytes, one after the other. They are written once, because nested instructions would copy each byte once a level. */
 export const bytesOf = (code: Code): readonly number[] => {
   const bytes: number[] = [];
   append(code, bytes);

@@ -1,4 +1,4 @@
-// From functions written as expressions to a module that runs, with the functions of the host that it calls.
+// Compiles functions written as expressions to a module that runs and calls functions of the host.
 
 import { ok as assert } from 'node:assert';
 import {
@@ -41,14 +41,14 @@ export const functionOf = <Name extends string>(
   return { variables, parameters, result, body: (call) => body(variables, call) };
 };
 
-/** What a module is made of, by name: how many i32 each function of the host takes, and the module's own functions. */
+/** A module's parts, by name: the number of i32 parameters of each host function, and its own functions. */
 export interface ModuleSource {
   readonly memoryBytes: number;
   readonly imported: Readonly<Record<string, number>>;
   readonly functions: Readonly<Record<string, FunctionCode>>;
 }
 
-/** What this file needs of the global that the types of Node.js 20 do not know. */
+/** The part of the global that this file uses: the types of Node.js 20 lack it. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object, imported: object) => { readonly exports: object };

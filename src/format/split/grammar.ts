@@ -1,4 +1,4 @@
-// The bytes of a dialect that say where records and lines end, looked up once.
+// The bytes of a dialect that end records and lines, looked up once.
 
 import type { Dialect, LineEnd } from '../../declaration.ts';
 
@@ -17,7 +17,7 @@ export interface Grammar {
   /** Quotes within unquoted fields, and text after a closing quote, are data. */
   readonly isLenient: boolean;
   readonly lineEnd: LineEnd;
-  /** The byte that is counted as a line. */
+  /** The byte that counts as a line. */
   readonly newline: number;
   /** Another line end outside of quotes is data; otherwise it is a fault of its record. */
   readonly straysAreData: boolean;
@@ -63,7 +63,7 @@ export interface LineSpan {
   readonly next: number;
 }
 
-/** The line of [from, end), at whose end there is an LF at `end`: one CR before it is never of the line. */
+/** The line [from, end) with its LF at `end`; one CR before the LF does not belong to the line. */
 export const beforeLineFeed = (block: Buffer, from: number, end: number): LineSpan => ({
   end: end > from && block[end - 1] === CR ? end - 1 : end,
   next: end + 1,
@@ -85,22 +85,22 @@ export const lineAt = (
   while (at !== -1 && !endsLine(block, from, at, grammar)) at = block.indexOf(newline, at + 1);
   if (at === -1) return atEnd ? lastLine(block, from, grammar) : undefined;
   if (lineEnd !== 'cr') return beforeLineFeed(block, from, at);
-  // A carriage return that is the block's last byte may have a line feed after it.
+  // A line feed may follow a carriage return that is the block's last byte.
   if (at + 1 === block.length && !atEnd) return undefined;
   return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1 };
 };
 
-/** Whether carriage returns at the end of a file are half a line end: a dialect that names the line end has them as data. */
+/** Whether carriage returns at the end of a file are half a line end; if the dialect names the line end, they are data. */
 export const takesHalfLineEnds = ({ lineEnd, straysAreData }: Grammar): boolean =>
   lineEnd !== 'cr' && !straysAreData;
 
-/** The line without a line end at the end of a file. Half a line end is none of its bytes. */
+/** The last line of a file, without a line end. Half a line end does not belong to it. */
 export const lastLine = (block: Buffer, from: number, grammar: Grammar): LineSpan => ({
   end: takesHalfLineEnds(grammar) ? beforeLineFeed(block, from, block.length).end : block.length,
   next: block.length,
 });
 
-/** Within quotes: an escape that escapes; what it escapes follows. Anywhere else it means itself. */
+/** Within quotes: an escape before the byte that it escapes. Elsewhere it means itself. */
 export const isEscape = (bytes: Buffer, at: number, { quote, escape }: Grammar): boolean =>
   bytes[at] === escape && (bytes[at + 1] === quote || bytes[at + 1] === escape);
 
@@ -114,8 +114,8 @@ export const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): 
 };
 
 /**
- * How the lines of a file end, by its first line end outside of quotes; undefined when none is in the bytes for sure.
- * `isRaw`: the first line is no record, and quotes mean nothing in it.
+ * How the lines of a file end, by its first line end outside of quotes; undefined when the bytes do not tell. `isRaw`: the first line
+ * is no record, and quotes mean nothing in it.
  */
 export const findLineEnd = (
   bytes: Buffer,
@@ -137,7 +137,7 @@ export const findLineEnd = (
     if (isRaw) continue;
     if (isFieldStart && byte === quote) {
       const after = skipQuoted(bytes, at, grammar);
-      // A quote that is never closed costs its line, and that has an end.
+      // A quote that is never closed costs its line, whose end counts.
       if (after === -1) return atEnd ? findLineEnd(bytes, atEnd, grammar, true) : undefined;
       at = after - 1;
       isFieldStart = false;

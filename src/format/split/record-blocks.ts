@@ -5,7 +5,7 @@ import { recordBytesMax, rejectRawBytesMax } from '../../limits.ts';
 import { countLines, CR, LF } from './grammar.ts';
 import type { RecordSpans, Splitter } from './splitter.ts';
 
-/** Whole records, and where they stand. Blocks follow each other without a gap. */
+/** Whole records with their positions. Blocks follow each other without a gap. */
 export interface RecordBlock {
   /** Offsets in `spans` count from the first byte. */
   readonly bytes: Buffer;
@@ -32,15 +32,15 @@ const blockOf = (bytes: Buffer, spans: RecordSpans, position: Position): RecordB
   fileBytes: spans.consumed,
 });
 
-/** A comment, or a line that is longer than `recordBytesMax`, while its end is looked for. */
+/** A comment, or a line longer than `recordBytesMax`, until its end is found. */
 export interface LongLine {
-  /** What a reject shows of it, and a byte more, so that it is seen to be cut; undefined: it is no record. */
+  /** Bytes for a reject, with one more to show the cut; undefined: it is no record. */
   readonly head: Buffer | undefined;
   fileBytes: number;
   newlines: number;
 }
 
-/** The line as a block of one fault, or of none. It is one block, so that no chunk ends within a line. */
+/** The line as one block with a fault or none, so that no chunk ends within it. */
 export const longLineBlock = (
   { head, fileBytes, newlines }: LongLine,
   newline: number,
@@ -65,19 +65,19 @@ export const longLineBlock = (
   };
 };
 
-/** Takes so many bytes of a piece into the line; returns the others. */
+/** Adds bytes of a piece to the line; returns the rest. */
 const takeInto = (line: LongLine, piece: Buffer, bytes: number, newline: number): Buffer => {
   line.fileBytes += bytes;
   line.newlines += countLines(piece, 0, bytes, newline);
   return piece.subarray(bytes);
 };
 
-/** Bytes of a piece without a line end that are surely within the line: a carriage return at its end may be half of one. */
+/** Bytes of a piece without a line end that surely belong to the line: a carriage return at its end may not. */
 const withinLine = (piece: Buffer): number => (piece.at(-1) === CR ? piece.length - 1 : piece.length);
 
 /**
- * The bytes of `rest` and the first line of `read`, when they are whole records together. They nearly always are, and
- * then the read itself need not be copied to follow the rest.
+ * The bytes of `rest` with the first line of `read`, if they are whole records. They nearly always are, and then the read is not
+ * copied.
  */
 const splitJoint = (
   rest: Buffer,
@@ -92,19 +92,19 @@ const splitJoint = (
 };
 
 /**
- * Reads, and what was left of those before them. While a record does not end, they are gathered until they are twice as
- * many bytes: a record that comes in many small reads is not looked at again for each of them.
+ * Reads, and the rest of earlier ones. While a record does not end, they are gathered until the bytes double, so that many small
+ * reads do not each repeat the search for its end.
  */
 interface Gathered {
   rest: Buffer;
   /** Copies of reads, because their memory is used again; `rest` is the first of them then. */
   waiting: Buffer[];
   waitingBytes: number;
-  /** Bytes that are worth another look. */
+  /** Number of bytes at which the search is repeated. */
   wanted: number;
 }
 
-/** What is worth a look now that this was read; undefined: wait for more. */
+/** Bytes to search after this read; undefined: wait for more. */
 const gather = (gathered: Gathered, read: Buffer): Buffer | undefined => {
   const { rest, waiting } = gathered;
   const isEnough = rest.length + gathered.waitingBytes + read.length >= gathered.wanted;
@@ -170,7 +170,7 @@ export async function* recordBlocks(
   }
   const last = Buffer.concat([...gathered.waiting, gathered.rest]);
   if (longLine !== undefined) {
-    // What is left is at most the carriage return that ends the line.
+    // At most the carriage return that ends the line is left.
     takeInto(longLine, last, last.length, newline);
     yield longLineBlock(longLine, newline, position);
   } else if (last.length > 0) yield blockOf(last, split(last, true), position);

@@ -1,9 +1,9 @@
-// Where the record ends that begins at a byte, or why none does. Reads quotes byte by byte.
+// Finds the end of a record, or its fault. Reads quotes byte by byte.
 //
-// A quoted field that is followed by anything but a delimiter or a line end, or is never closed, may have swallowed good
-// lines: the line on which its record begins is a fault, and reading goes on at the next line. So the same bytes may be
-// walked over from many beginnings, and yet each walk is cheap: two walks that cross the same line end within quotes are
-// the same from there on, and one that ends at no record is remembered with the place that it came to.
+// A quoted field that is followed by anything but a delimiter or a line end, or is never closed, may have swallowed good lines: the
+// line on which its record begins is a fault, and reading goes on at the next line. So the same bytes may be walked from many
+// beginnings, and yet each walk is cheap: two walks that cross the same line end within quotes are equal from there on, and a walk
+// that finds no record is remembered with its end.
 
 import { recordBytesMax } from '../../limits.ts';
 import type { RejectCode } from '../../model.ts';
@@ -41,7 +41,7 @@ interface Walk {
   found: LineSpan | undefined;
 }
 
-/** The walk that came furthest of those that found no record: of the bytes of one block. */
+/** The walk that came furthest without finding a record, in one block. */
 export interface Lost {
   walk: Walk | undefined;
 }
@@ -58,7 +58,7 @@ const beginWalk = (start: number): Walk => ({
   found: undefined,
 });
 
-/** Both walks cross the line end at `at` within quotes: from there on, the walk is the other one. */
+/** Both walks cross the line end at `at` within quotes, so the walk continues as the other. */
 const follow = (walk: Walk, other: Walk, at: number): void => {
   const { isQuoted, isFieldStart, isAfterQuoted, isBroken } = other;
   Object.assign(walk, { at: other.at, isQuoted, isFieldStart, isAfterQuoted, isBroken });
@@ -116,7 +116,7 @@ const lineEnding = (
   return lineEnd === 'lf' || line.end < at ? line : undefined;
 };
 
-/** Bytes of the delimiter that stand at `at`, as far as the block goes. */
+/** Bytes of the delimiter at `at`, as far as the block reaches. */
 const matched = (block: Buffer, at: number, delimiter: Buffer): number => {
   let count = 0;
   while (count < delimiter.length && at + count < block.length && block[at + count] === delimiter[count])
@@ -178,14 +178,14 @@ const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, gra
   }
 };
 
-/** What is said of a record that has an end. */
+/** The fault of a record that has an end. */
 const faultOf = (walk: Walk, { isLenient, straysAreData }: Grammar): RecordEnd['fault'] => {
   if (walk.strayQuote !== -1 && !isLenient) return 'quote';
   if (walk.strayLineEnd !== -1 && !straysAreData) return 'line_end';
   return walk.strayQuote === -1 ? undefined : null;
 };
 
-/** Ends the record with the file. A carriage return there was held until it is known whether a line feed follows. */
+/** Ends the record with the file. A carriage return there was held, because a line feed could follow. */
 const endFile = (block: Buffer, walk: Walk, grammar: Grammar): void => {
   const last = block.length - 1;
   const isText = block[last] === CR && grammar.lineEnd !== 'cr' && !takesHalfLineEnds(grammar);
@@ -193,8 +193,8 @@ const endFile = (block: Buffer, walk: Walk, grammar: Grammar): void => {
 };
 
 /**
- * The record at `start`, with its fault; undefined when more bytes are needed. What is said of a record depends on its
- * own bytes, never on where the block ends.
+ * The record at `start`, with its fault; undefined when more bytes are needed. The result depends on the record's own bytes, never on
+ * where the block ends.
  */
 export const recordAt = (
   block: Buffer,
@@ -214,13 +214,13 @@ export const recordAt = (
   if (!isWhole && isAllSeen && !atEnd && block.length - start <= recordBytesMax + 1) return undefined;
   if (!isWhole && isAllSeen && atEnd && !walk.isQuoted) endFile(block, walk, grammar);
   if (walk.found !== undefined && walk.found.end - start <= recordBytesMax) {
-    // A carriage return that is the block's last byte may have a line feed after it.
+    // A line feed may follow a carriage return that is the block's last byte.
     const isSure = grammar.lineEnd !== 'cr' || walk.found.next < block.length || atEnd;
     return isSure || block[block.length - 1] === LF
       ? { ...walk.found, fault: faultOf(walk, grammar) }
       : undefined;
   }
-  // A walk that follows one that is too long may end where that one did.
+  // A walk after one that is too long may end where that one did.
   if (walk.found !== undefined) walk.at -= 1;
   if (lost.walk === undefined || walk.at >= lost.walk.at) lost.walk = walk;
   const line = lineAt(block, start, atEnd, grammar);

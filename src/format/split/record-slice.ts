@@ -6,7 +6,7 @@ import type { RecordSpans } from './splitter.ts';
 /** Faults of the records [from, to), counted from `from`. */
 const faultsBetween = (faults: RecordSpans['faults'], from: number, to: number): RecordSpans['faults'] => {
   const own: RecordSpans['faults'] = new Map();
-  // Whichever is less: a block may have a fault in each of half a million records, and be cut fifty times.
+  // The shorter loop: a block may have half a million faults, and be cut fifty times.
   if (to - from < faults.size) {
     for (let index = from; index < to; index += 1) {
       const fault = faults.get(index);
@@ -44,7 +44,7 @@ export const sliceBlock = (block: RecordBlock, from: number, to: number): Record
   };
 };
 
-/** A block in pieces of at most so many records, and bytes if a record has no more; nearly always it is one. */
+/** Cuts a block into pieces of at most so many records and bytes; a longer record is a piece of its own. Usually there is one. */
 export function* piecesOf(
   block: RecordBlock,
   recordsMax: number,

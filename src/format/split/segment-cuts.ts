@@ -1,4 +1,4 @@
-// Where a file may be cut into segments that are loaded side by side: the scan that runs ahead of the loaders.
+// Finds where a file may be cut into segments, ahead of the loaders that load them side by side.
 
 import type { Position } from '../../model.ts';
 import { recordBlocks } from './record-blocks.ts';
@@ -8,7 +8,7 @@ import type { Splitter } from './splitter.ts';
  * Yields positions at which a file may be cut, each at least `segmentBytes` after the one before it and after `start`:
  * where a record, or a blank line before one, begins. The file's end is none. Memory: as `recordBlocks`.
  *
- * A cut is known once the read after it has arrived. Segments give the records and the rejects that the whole file gives
+ * A cut is known once the read after it has arrived. Segments give the same records and rejects as the whole file
  * (test/unit/format/split/segment-cuts.test.ts).
  */
 export async function* segmentCuts(

@@ -1,7 +1,7 @@
 // Finds where records begin and end. Pure: bytes in, offsets out; knows quotes, never looks into fields.
 //
-// A block handed in always begins at a record. A quote opens a quoted field only at the field's start, as RFC 4180 §2
-// has it; elsewhere it is data for the purpose of boundaries, so that a stray quote costs one record and not the file.
+// A block handed in always begins at a record. A quote opens a quoted field only at the field's start (RFC 4180 §2). Elsewhere it
+// ends no record, so that a stray quote costs one record and not the file.
 
 import type { Dialect, LineEnd } from '../../declaration.ts';
 import type { RejectCode } from '../../model.ts';
@@ -30,13 +30,13 @@ export interface RecordSpans {
   /** Line ends in the block before each record's first byte. */
   readonly lines: Int32Array;
   /**
-   * Records (by place in the lists) that are rejected as they are: quotes or line ends stand where they may not, or the
-   * record is too long. null: no fault, but quotes as only `quotes: 'lenient'` reads them.
+   * Records (by place in the lists) that are rejected as they are: misplaced quotes or line ends, or a record that is too long. null:
+   * no fault, but quotes that only `quotes: 'lenient'` reads.
    */
   readonly faults: Map<number, RejectCode | null>;
   /** Bytes that belong to whole records and the blank or comment lines among them. */
   readonly consumed: number;
-  /** Line ends among the consumed bytes, and the byte that was counted. */
+  /** Line ends among the consumed bytes, and the byte that counts as one. */
   readonly newlines: number;
   readonly newline: number;
   /** True only when records cover the consumed bytes without fault, gap or other newline: each is followed by one LF. */
@@ -44,13 +44,13 @@ export interface RecordSpans {
 }
 
 export interface Splitter {
-  /** Splits a block that begins at a record. `atEnd`: no bytes follow, so what is left is the last record. */
+  /** Splits a block that begins at a record. `atEnd`: no bytes follow, so the rest is the last record. */
   readonly split: (block: Buffer, atEnd: boolean) => RecordSpans;
-  /** The first line of the block, quotes or not; undefined when its end is not there for sure. */
+  /** The first line of the block, whatever its quotes; undefined when its end may be missing. */
   readonly firstLine: (block: Buffer, atEnd: boolean) => LineSpan | undefined;
   /** True when the block begins with a comment line. */
   readonly isComment: (block: Buffer) => boolean;
-  /** The byte that is counted as a line. */
+  /** The byte that counts as a line. */
   readonly newline: number;
 }
 
@@ -58,14 +58,14 @@ export interface Splitter {
 const isPlain = (block: Buffer, { end, next, fault }: RecordEnd): boolean =>
   fault === undefined && next === end + 1 && block[end] === LF;
 
-/** Bytes that the fast pass understands: see simd/record-scan.ts. */
+/** The dialect's bytes for the fast pass: see simd/record-scan.ts. */
 const ruleOf = ({ delimiter, quote, escape, keepEmpty }: Grammar): QuoteRule => ({
   quote,
   delimiter: delimiter.length === 1 && escape === quote ? delimiter[0]! : -1,
   keepEmpty,
 });
 
-/** A record's end without the carriage returns before its line feed: programs that translate line ends twice write several. */
+/** A record's end without the carriage returns before its line feed; a program that translates line ends twice writes several. */
 const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, grammar: Grammar): number => {
   let last = end;
   const isEnded = block[next - 1] === LF || takesHalfLineEnds(grammar);
@@ -73,7 +73,7 @@ const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, 
   return last;
 };
 
-/** True when a line is blank to somebody who trims: a delimiter of blanks makes fields of them. */
+/** True when a line is blank once it is trimmed; a delimiter of blanks makes fields of it. */
 const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Grammar): boolean => {
   for (let at = from; at < to; at += 1) if (!isBlankByte(block[at])) return false;
   return !block.subarray(from, to).includes(delimiter);
@@ -83,7 +83,7 @@ const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Gra
 const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: Grammar): void => {
   const { starts, length } = list;
   let kept = from;
-  // Nearly always there is none.
+  // Usually there are none.
   while (kept < length && !isBlankByte(block[starts[kept]!])) kept += 1;
   for (let index = kept; index < length; index += 1) {
     const [start, end] = [list.starts[index]!, list.ends[index]!];
@@ -149,9 +149,8 @@ const splitBlock = (
 /**
  * Makes the splitter for a dialect, a number of fields, and how the lines of the file end.
  *
- * What it returns covers whole records only; the caller passes the rest again with more bytes after it. When a block
- * of more than `recordBytesMax` + 1 bytes holds no whole record (`consumed` is 0), that line is too long, or a comment:
- * see record-blocks.ts.
+ * The result covers whole records only; the caller passes the rest again with more bytes. When a block of more than `recordBytesMax`
+ * + 1 bytes holds no whole record (`consumed` is 0), that line is too long, or a comment: see record-blocks.ts.
  */
 export const createSplitter = (dialect: Dialect, fields: number, lineEnd: LineEnd): Splitter => {
   const grammar = grammarOf(dialect, fields, lineEnd);

@@ -1,4 +1,4 @@
-// Days and times of day: which numbers are real ones, and how they are read from text and written.
+// Days and times of day: checks, reads and writes their numbers.
 
 const zero = 48;
 
@@ -6,7 +6,7 @@ const zero = 48;
 export const readTwo = (text: string, at: number): number => {
   const tens = text.charCodeAt(at) - zero;
   const ones = text.charCodeAt(at + 1) - zero;
-  // Beyond the end of the text these are NaN, which no comparison lets through.
+  // Beyond the end of the text these are NaN, and every comparison fails.
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1;
 };
 
@@ -37,7 +37,7 @@ export const isDay = (year: number, month: number, day: number): boolean => {
   return day <= (month === 2 && isLeapYear(year) ? 29 : daysOfMonth[month - 1]!);
 };
 
-// 24:00 and second 60, which the server would carry over into another day or minute, are not taken.
+// 24:00 and second 60 are refused: the server would carry them into another day or minute.
 export const isTimeOfDay = (hour: number, minute: number, second: number): boolean =>
   hour <= 23 && minute <= 59 && second <= 59;
 

@@ -1,11 +1,11 @@
-// What the tokens of a date pattern read, step by step, and how the parts that they found become ISO text.
+// Reads the tokens of a date pattern step by step, and writes the parts as ISO text.
 
 import { fourDigits, isDay, isDigitAt, isTimeOfDay, readDigits, readTwo, twoDigits } from './calendar.ts';
 import { isoOffset, isOffsetAt, offsetEnd } from './offset.ts';
 
 /**
- * The parts of a date as small integers, at the indexes of `part`. An array, because the steps write into it
- * for every token of every field: an object with computed keys took twice the time.
+ * The parts of a date as small integers, at the indexes of `part`. An array, because an object with computed keys took twice the time
+ * for the writes of every token.
  */
 export type DateParts = number[];
 
@@ -18,14 +18,14 @@ export const part = {
   second: 5,
   /** Hours that AM and PM add on the 12 h clock, or -1 on the 24 h clock. */
   half: 6,
-  /** Where the digits of the fraction and the offset stand in the text; nowhere while the end is 0. */
+  /** Places of the fraction's digits and of the offset in the text; none while the end is 0. */
   fraction: 7,
   fractionEnd: 8,
   offset: 9,
   offsetEnd: 10,
 } as const;
 
-/** The parts of a pattern that names none: midnight on the 24 h clock. */
+/** The parts before any token: midnight on the 24 h clock. */
 export const emptyParts = (): DateParts => [1, 1, 1, 0, 0, 0, -1, 0, 0, 0, 0];
 
 /** Reads one token at `at` into `parts` and gives the index after it, or -1 when the text does not fit. */

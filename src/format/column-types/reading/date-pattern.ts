@@ -22,10 +22,10 @@ type PartName = Exclude<keyof typeof part, 'fractionEnd' | 'offsetEnd'>;
 interface Token {
   readonly part: PartName;
   readonly step: Step;
-  /** The same for the row routine: what it reads, and what that needs. */
+  /** The step's kind and argument for the row routine. */
   readonly reads: number;
   readonly needs: number;
-  /** Of a token without fixed length: what it would run into if that followed directly. */
+  /** Of a token without fixed length: tokens that must not follow it directly. */
   readonly runsInto?: RegExp;
   readonly startsWithDigit: boolean;
   readonly clock?: 12 | 24;
@@ -138,7 +138,7 @@ const missingPart = (named: ReadonlyMap<PartName, string>): string | undefined =
   return undefined;
 };
 
-/** What is wrong with a pattern, whatever its type. */
+/** The problem of a pattern for any type. */
 export const patternProblem = (pattern: string): string | undefined => {
   const pieces = split(pattern);
   return (

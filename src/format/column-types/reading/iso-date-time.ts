@@ -21,8 +21,8 @@ export const noSuchTime = (time: string): Refusal => refuse('range', `${bare(tim
 export const noSuchOffset = (offset: string): Refusal =>
   refuse('range', `${bare(offset)} is not an offset from UTC`);
 
-// Regular expressions without captures allocate nothing, and were three times as fast as a look at every
-// position. They see to the shape; whether the numbers make a day and a time is asked afterwards.
+// Regular expressions without captures allocate nothing, and were three times as fast as a loop over positions. They check the shape;
+// the calendar is checked afterwards.
 const dateShape = /^\d{4}-\d\d-\d\d$/;
 const timeShape = /^\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?$/;
 const timestampShape = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?$/;
@@ -46,7 +46,7 @@ export const readIsoTime: Reader = (text) => {
   return isTimeAt(text, 0, text.length) ? text : noSuchTime(text);
 };
 
-/** What is wrong with the day or the time of a timestamp whose time of day ends at `end`. */
+/** The problem of a timestamp's day or time of day, which ends at `end`. */
 const dayOrTimeProblem = (text: string, end: number): Refusal | undefined => {
   if (!isDayOf(text)) return noSuchDay(text.slice(0, dateLength));
   return isTimeAt(text, timeStart, end) ? undefined : noSuchTime(text.slice(timeStart, end));

@@ -71,7 +71,7 @@ interface Separators {
   readonly thousands?: string | undefined;
 }
 
-/** What is wrong with `decimal` and `thousands`; `decimal` is undefined for whole numbers. */
+/** The problem of `decimal` and `thousands`; `decimal` is undefined for whole numbers. */
 export const separatorsProblem = ({ decimal, thousands }: Separators): string | undefined => {
   if (thousands === undefined) return undefined;
   if (thousands.length !== 1) return "thousands must be one character, such as ','";
@@ -105,11 +105,11 @@ const withoutGroups = (text: string, separator: string): string | undefined => {
   return rest.includes(separator) ? undefined : plain + rest;
 };
 
-// A point in a file with decimal commas is not a decimal: 1.234 may well mean a thousand and more.
+// In a file with decimal commas, 1.234 may be more than a thousand: a point is no decimal.
 const withPoint = (text: string): string | undefined =>
   text.includes('.') ? undefined : text.replace(',', '.');
 
-/** Writes a number as PostgreSQL reads it; undefined when its separators are not where they belong. */
+/** Writes a number as PostgreSQL reads it; undefined when its separators are misplaced. */
 export type PlainNumber = (text: string) => string | undefined;
 
 const asItIs: PlainNumber = (text) => text;
@@ -162,8 +162,8 @@ const readExponent = (text: string, at: number): number | undefined => {
 };
 
 /**
- * Reads `[+-]?(d+(.d*)?|.d+)([eE][+-]?d+)?` and writes what it saw into `shape`, which belongs to the caller
- * so that an accepted field allocates nothing. False when the text is no such literal.
+ * Reads `[+-]?(d+(.d*)?|.d+)([eE][+-]?d+)?` into the caller's `shape`, so that an accepted field allocates nothing. False when the
+ * text is no such literal.
  */
 export const scanDecimal = (text: string, shape: DecimalShape): boolean => {
   const start = afterSign(text);

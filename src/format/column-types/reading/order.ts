@@ -5,7 +5,7 @@ import { createRowBytes, type RowBytes } from '../../binary/row-bytes.ts';
 import type { ColumnType, Order } from '../contract.ts';
 import { emptyShape, isInfinity, scanDecimal } from './number-text.ts';
 
-/** Below 0, 0 or above: the text is less than the bound, the same, more. NaN when they have no order. */
+/** Negative, 0 or positive: the text is less than the bound, equal, more. NaN: they have no order. */
 export type CompareTo = (bound: string) => (text: string) => number;
 
 /** A value in an order: `<` and `>` compare it. */
@@ -34,7 +34,7 @@ export const wholeKey = (encode: (text: string, out: RowBytes) => void): ((text:
   };
 };
 
-/** A decimal: its sign, the power of ten that is above its first digit, and its digits without zeros around them. */
+/** A decimal: its sign, the power of ten above its first digit, and its digits without zeros at either end. */
 interface Decimal {
   readonly sign: number;
   readonly power: number;
@@ -78,6 +78,6 @@ const comparers: Readonly<Record<Order, (type: ColumnType, options: ColumnOption
 export const compareOf = (type: ColumnType, options: ColumnOptions): CompareTo | undefined =>
   type.order && comparers[type.order](type, options);
 
-/** Its values are texts, and not numbers or moments that JavaScript has as texts. */
+/** Its values are texts, not numbers or moments that are texts only in JavaScript. */
 export const isText = (type: ColumnType, options: ColumnOptions): boolean =>
   type.order === undefined && type.value(options).kind === 'string';

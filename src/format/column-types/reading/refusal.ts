@@ -17,7 +17,7 @@ const cut = (text: string): string => {
 /** The text in double quotes, cut and with control characters escaped. */
 export const quoted = (text: string): string => inQuotes(cut(text));
 
-/** The text without quotes, for digits and signs that cannot be mistaken for the sentence around them. */
+/** The text without quotes, for digits and signs that nobody takes for words. */
 export const bare = (text: string): string => quoted(text).slice(1, -1);
 
 export const refuse = (code: RejectCode, reason: string): Refusal => ({ code, reason });

@@ -1,7 +1,6 @@
-// json and jsonb from bytes to values, in WebAssembly: the text is checked against RFC 8259, and nothing is made of it.
+// json and jsonb from bytes to values, in WebAssembly: checks the text against RFC 8259, and copies it.
 //
-// All of it has to be read up to the end of the field and no further: what looks right because of bytes after the field ends
-// beyond it, and is not sure.
+// It must end exactly at the field's end: a text that is valid only with bytes after the field is not sure.
 
 import {
   i32,

@@ -59,7 +59,7 @@ const loadUpTo = (word: Local, start: Code, end: Local): Code =>
     ),
   );
 
-/** What `scanTime` and `scanOffset` give: how many bytes they took in the lowest ones, and the number above. */
+/** Results of `scanTime` and `scanOffset`: the number of bytes taken in the lowest bits, the value above. */
 const takenBits = 4;
 export const takenOf = (scanned: Code): Code => i32.and(scanned, i32.const((1 << takenBits) - 1));
 /** Added to an offset, so that it is not negative: offsets end before 16 hours. */
@@ -68,10 +68,7 @@ export const microsecondsOf = (scanned: Local): Code => i64.shr(scanned.get, i64
 export const secondsEastOf = (scanned: Local): Code =>
   i32.sub(i32.shr(scanned.get, i32.const(takenBits)), i32.const(offsetBias));
 
-/**
- * Up to six digits after the point as microseconds: those that are missing are 0, and bytes from the first that is none are
- * left.
- */
+/** Takes up to six digits after the point as microseconds; missing digits are 0, and the first other byte ends them. */
 const takeIsoFraction = (v: {
   readonly start: Local;
   readonly end: Local;

@@ -61,7 +61,7 @@ export const scanInfinity = functionOf(2, { start: 'i32', end: 'i32', isNegative
   ),
 );
 
-/** Sets `at` to what `scanInfinity` gives; the largest number less one and this is what is written. */
+/** Sets `at` to the result of `scanInfinity`, which callers add to a number to get the largest, or the least. */
 const takeInfinity = (v: Variables, call: Call): Code =>
   sequence(v.at.set(call('scanInfinity', v.start.get, v.end.get)), unless(v.at.get));
 
@@ -106,7 +106,7 @@ export const readTime = functionOf(4, variables, (v, call) =>
   ),
 );
 
-/** Sets the offset: what is left of the text, or else the column's. */
+/** Sets the offset: from the rest of the text, or else the column's. */
 const takeIsoOffset = (v: Variables, call: Call): Code =>
   sequence(
     v.offset.set(i32.load(v.column.get, offsetOf('timestamp', 'zone'))),

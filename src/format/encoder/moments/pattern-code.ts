@@ -139,7 +139,7 @@ const takeOffset = (v: Variables, call: Call): Code =>
     setPart(part.offset, secondsEastOf(v.value)),
   );
 
-/** Follows the steps; one that reads beyond the field shows in the end. */
+/** Follows the steps; the last line finds a step that read beyond the field. */
 const takeSteps = (v: Variables, call: Call): Code => {
   const steps: readonly (readonly [number, Code])[] = [
     [reads.two, takeTwo(v)],

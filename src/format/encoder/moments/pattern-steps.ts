@@ -1,8 +1,8 @@
 // Steps of a date and time pattern, and the parts they find, in the memory of the row routine.
 
-/** A step of a pattern: one of `reads`, what it needs, and the byte that follows, or 0 when any may. */
+/** A step of a pattern: one of `reads`, its argument, and the byte that must follow (0: any). */
 export const patternStep = { reads: 0, needs: 4, next: 8, bytes: 12 };
-/** What a step reads, and in brackets what it needs; `end` comes after the last. */
+/** The kinds of steps, with the argument in brackets; `end` comes after the last. */
 export const reads = {
   end: 0,
   /** (the byte) */
@@ -19,7 +19,7 @@ export const reads = {
   fraction: 8,
   offset: 9,
 };
-/** What a pattern's parts are written as. */
+/** Type of the value that is written. */
 export const writes = { date: 0, time: 1, timestamp: 2 };
 /** The parts that a pattern finds, as offsets of i32; 0 when it has none. */
 export const part = {

@@ -25,7 +25,7 @@ const digitsMax = 15;
 /** A scanned decimal: its digits as a number above these bits, then its scale, whether it has a point, its sign. */
 const scanned = { isNegative: 1n, hasPoint: 2n, scaleShift: 2n, scaleMask: 0x1fn, valueShift: 8n };
 
-/** Parts of what `scanDecimal` gave. */
+/** Parts of the result of `scanDecimal`. */
 export const isNegative = (decimal: Local): Code => i32.wrap(masked(decimal.get, scanned.isNegative));
 export const hasPoint = (decimal: Local): Code => i32.wrap(masked(decimal.get, scanned.hasPoint));
 export const valueOf = (decimal: Local): Code => i64.shr(decimal.get, i64.const(scanned.valueShift));
@@ -60,7 +60,7 @@ const takeOutPoint = (v: Variables): Code =>
   sequence(
     v.point.set(i32.const(1)),
     increase(v.length, -1),
-    // The lowest byte that was found is one for sure; its top bit is set.
+    // The lowest byte found is certain; its top bit is set.
     v.bits.set(i64.sub(i64.trailingZeros(v.found.get), i64.const(7n))),
     v.scale.set(i32.shr(i32.sub(i32.const(56), i32.wrap(v.bits.get)), i32.const(3))),
     v.word.set(
@@ -96,8 +96,8 @@ const addUpDigits = (v: Variables): Code => {
 };
 
 /**
- * At most eight bytes, without a loop whose length nobody can foresee. D. Lemire, "Quickly parsing eight digits", 2018; the
- * search for a byte: "Bit Twiddling Hacks", Determine if a word has a zero byte.
+ * At most eight bytes, without a loop that the processor cannot predict. D. Lemire, "Quickly parsing eight digits", 2018; the search
+ * for a byte: "Bit Twiddling Hacks", Determine if a word has a zero byte.
  */
 const scanWord = (v: Variables): Code => {
   const notDigits = i64.or(

@@ -19,10 +19,10 @@ import { special } from './special-code.ts';
 import { exponentAt, five, fives, fivesAt, mantissaAt, powersAt } from '../memory.ts';
 import { increase, masked, notSure, zero } from '../put-code.ts';
 
-/** Not a number that a routine gives: not sure. */
+/** Not sure; no routine gives these bits. */
 export const noDouble = i64.const(-1n);
 
-/** What `scanFloat` returns when it is sure: these bits. */
+/** Bits of a sure result of `scanFloat`. */
 export const floatFlags = { isSure: 1, isNegative: 2, isWhole: 4 };
 
 /** So many digits are a whole number of 64 bits without a sign. */
@@ -114,7 +114,7 @@ const product = {
   /** Address of the power of 5, and half of it. */
   five: 'i32',
   factor: 'i64',
-  /** The product, and what is on the way to it. */
+  /** The product, and intermediate results. */
   low: 'i64',
   middle: 'i64',
   high: 'i64',
@@ -223,8 +223,8 @@ const entry = (table: number, index: Code): Code => i32.add(i32.const(table), i3
 /**
  * (start, end) -> the bits of the nearest double, or `noDouble`.
  *
- * One division of a whole number up to 2^53 by a power of ten up to 10^22 rounds once, and correctly: W. D. Clinger, "How to
- * Read Floating Point Numbers Accurately", 1990. The sign is put into the bits: a branch that nobody can foresee costs more.
+ * One division of a whole number up to 2^53 by a power of ten up to 10^22 rounds once, and correctly: W. D. Clinger, "How to Read
+ * Floating Point Numbers Accurately", 1990. The sign is put into the bits: an unpredictable branch costs more.
  */
 export const scanDouble = functionOf(
   2,

@@ -1,4 +1,4 @@
-// Numbers from bytes to binary values, in WebAssembly. Whatever is unusual is 0: not sure.
+// Numbers from bytes to binary values, in WebAssembly.
 
 import {
   f64,

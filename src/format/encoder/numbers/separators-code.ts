@@ -25,7 +25,7 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 
 const isCopied = (v: Variables, character: string): Code => i32.eq(v.byte.get, i32.const(codeOf(character)));
 
-/** Copies the byte, and goes on to the next one. */
+/** Copies a byte. */
 const keepByte = (v: Variables): Code =>
   sequence(i32.storeByte(v.to.get, 0, v.byte.get), increase(v.to, 1), increase(v.start, 1));
 
@@ -58,7 +58,7 @@ const keepGroups = (v: Variables): Code =>
     ),
   );
 
-/** Decimals and whatever follows: the routine that reads the number judges it. */
+/** Copies the rest, which the routine that reads the number judges. */
 const keepRest = (v: Variables): Code =>
   loopWhile(
     i32.lt(v.start.get, v.end.get),
