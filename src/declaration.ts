@@ -214,6 +214,8 @@ export interface PipelineSpec {
   /** Schemas in which SQL of the author's finds names without one, after the pipeline's own. */
   readonly searchPath: readonly string[];
   readonly tables: readonly TableSpec[];
+  /** Of all tables together, beside that of each; undefined: there is none. */
+  readonly rejectLimit: RejectLimit | undefined;
   readonly params: Readonly<Record<string, unknown>>;
   /** The same for the ledger, without the values of those that are declared secret. */
   readonly shownParams: Readonly<Record<string, unknown>>;

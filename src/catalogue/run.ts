@@ -98,7 +98,7 @@ export const runErrors = {
   },
   ETL_REJECT_LIMIT: {
     message:
-      'table {table}: {rejected} of {records} records{extent} rejected, the limit is {limit}; nothing was published:{examples}',
+      '{subject}: {rejected} of {records} records{extent} rejected, the limit is {limit}; nothing was published:{examples}',
     hint: 'Fix the file or the columns, or raise rejectLimit. Every record: `etl rejects list {run} --all`.',
     retry: 'never',
     exit: rejects,

@@ -29,6 +29,7 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
     schema: pipeline.schema,
     searchPath: pipeline.searchPath,
     tables,
+    rejectLimit: pipeline.rejectLimit,
     params: values,
     shownParams: withoutSecrets(pipeline, values),
     pinnedParams: pin(pipeline, params, values),

@@ -48,9 +48,18 @@ export const stagedHashes = ({
  * @param sqlTexts content of the SQL file of each table that has one, by table name.
  */
 export const definitionHash = (spec: PipelineSpec, sqlTexts: ReadonlyMap<string, string>): string => {
-  const { name, schema, searchPath, params, tables } = spec;
+  const { name, schema, searchPath, params, tables, rejectLimit } = spec;
   const order = tables.map((table) => table.name);
-  return sha256({ name, schema, searchPath, params, order, tables: tableHashes(spec, sqlTexts) });
+  return sha256({
+    name,
+    schema,
+    searchPath,
+    params,
+    order,
+    tables: tableHashes(spec, sqlTexts),
+    // Left out where there is none: definitions of before there was one keep their hash.
+    ...(rejectLimit && { rejectLimit }),
+  });
 };
 
 /** JSON with sorted keys that also writes what JSON cannot: functions, patterns, big numbers, Zod schemas. */

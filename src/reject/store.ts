@@ -137,16 +137,30 @@ export const isOverLimit = (limit: RejectLimit, rejected: number, records: numbe
 export const rejectsKeptMax = (limit: RejectLimit): number =>
   limit.kind === 'count' ? Math.max(rejectsCollectedMax, limit.records + 1) : Infinity;
 
-/** Throws ETL_REJECT_LIMIT when a table has so many rejects that the rest of its files need not be read. */
-export const stopIfHopeless = (
-  run: number,
-  { name, rejectLimit }: { readonly name: string; readonly rejectLimit: RejectLimit },
-  { rejected, records }: Counts,
-): void => {
-  if (rejected < rejectsKeptMax(rejectLimit)) return;
-  const details = { table: name, rejected, records, limit: limitText(rejectLimit), run };
-  throw new EtlError('ETL_REJECT_LIMIT', { ...details, extent: ' read so far', examples: '' });
-};
+/** A limit and the table that declares it. Without a name it is that of the run, for all tables together. */
+export interface Limited {
+  readonly name?: string;
+  readonly rejectLimit: RejectLimit;
+}
 
-export const limitText = (limit: RejectLimit): string =>
-  limit.kind === 'count' ? String(limit.records) : `${limit.percent}%`;
+/** What a limit is exceeded by, and what is wrong. */
+interface Excess extends Pick<Counts, 'rejected' | 'records'> {
+  readonly extent: string;
+  readonly examples: string;
+}
+
+/** ETL_REJECT_LIMIT of a run. */
+export const limitExceeded = (run: number, { name, rejectLimit: limit }: Limited, excess: Excess): EtlError =>
+  new EtlError('ETL_REJECT_LIMIT', {
+    ...excess,
+    ...(name !== undefined && { table: name }),
+    subject: name === undefined ? 'all tables together' : `table ${name}`,
+    limit: limit.kind === 'count' ? String(limit.records) : `${limit.percent}%`,
+    run,
+  });
+
+/** Throws ETL_REJECT_LIMIT when there are so many rejects that the rest of the files need not be read. */
+export const stopIfHopeless = (run: number, limited: Limited, { rejected, records }: Counts): void => {
+  if (rejected >= rejectsKeptMax(limited.rejectLimit))
+    throw limitExceeded(run, limited, { rejected, records, extent: ' read so far', examples: '' });
+};

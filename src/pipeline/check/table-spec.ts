@@ -67,21 +67,19 @@ const commonShape = {
   guard: guardSchema,
 };
 
-const rejectLimitSchema = z
-  .union(
-    [
-      z
-        .int()
-        .min(0)
-        .transform((records): RejectLimit => ({ kind: 'count', records })),
-      shareSchema(limitText).transform((share): RejectLimit => ({
-        kind: 'percent',
-        percent: percentOf(share),
-      })),
-    ],
-    mustBe(limitText),
-  )
-  .default({ kind: 'count', records: 0 });
+export const rejectLimitSchema = z.union(
+  [
+    z
+      .int()
+      .min(0)
+      .transform((records): RejectLimit => ({ kind: 'count', records })),
+    shareSchema(limitText).transform((share): RejectLimit => ({
+      kind: 'percent',
+      percent: percentOf(share),
+    })),
+  ],
+  mustBe(limitText),
+);
 
 const sourceTableSchema = strict({
   ...commonShape,
@@ -93,7 +91,7 @@ const sourceTableSchema = strict({
   filter: filterSchema,
   missing: z.enum(missings, mustBeOneOf(missings)).default('error'),
   extra: z.enum(extras, mustBeOneOf(extras)).default('ignore'),
-  rejectLimit: rejectLimitSchema,
+  rejectLimit: rejectLimitSchema.default({ kind: 'count', records: 0 }),
 });
 
 const derivedTableSchema = strict({

@@ -1,7 +1,7 @@
 // definePipeline(): checks a declaration as a whole and gives the pipeline that every door takes.
 
 import { z } from 'zod';
-import type { TableSpec } from '../../declaration.ts';
+import type { RejectLimit, TableSpec } from '../../declaration.ts';
 import { messageOf } from '../../errors.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import { pipelineNameProblem, schemaNameProblem } from '../check/names.ts';
@@ -9,7 +9,7 @@ import { zodObject } from './made-row.ts';
 import { addProblem, mustBe, parsePart, strict, throwProblems, type Problems } from '../check/problems.ts';
 import type { ZodObjectOf } from './schema-types.ts';
 import type { RowOf, Table, Tables } from './table.ts';
-import { tableSpecs } from '../check/table-spec.ts';
+import { rejectLimitSchema, tableSpecs } from '../check/table-spec.ts';
 
 /** Marks what definePipeline made; registered, so that another copy of sluice is understood too. */
 export const pipelineBrand: unique symbol = Symbol.for('sluice.pipeline') as never;
@@ -25,6 +25,7 @@ export interface Pipeline<Declared extends Tables = any, Params = any> {
   readonly name: string;
   readonly schema: string;
   readonly searchPath: readonly string[];
+  readonly rejectLimit?: RejectLimit | undefined;
   readonly params: z.ZodObject | undefined;
   /** As written: an object, or a function of the parameters that gives it. */
   readonly tables: unknown;
@@ -48,6 +49,8 @@ interface Named {
    * `schema`: ['public'] for extensions in that schema. Everybody who may create objects in them can change what that SQL does.
    */
   readonly searchPath?: readonly string[];
+  /** Rejects that all tables together may have, beside the limit of each: a count, or a share of all records ('0.1%'). */
+  readonly rejectLimit?: number | `${number}%`;
 }
 
 type TablesInput<Declared> = {
@@ -77,7 +80,7 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
   definition: Definition<Params, Declared>,
 ): Pipeline<Declared, [Params] extends [never] ? Record<string, never> : z.output<Params>> => {
   const problems: Problems = [];
-  const { name, schema, searchPath, params, tables } = readDefinition(definition, problems);
+  const { name, schema, searchPath, rejectLimit, params, tables } = readDefinition(definition, problems);
   if (typeof tables === 'object') tableSpecs(tables, name, problems);
   throwProblems(name, problems);
   const pipeline: Pipeline = {
@@ -86,6 +89,7 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
     name,
     schema,
     searchPath: Object.freeze(searchPath),
+    rejectLimit: rejectLimit && Object.freeze(rejectLimit),
     params,
     tables: freezeDeep(tables),
   };
@@ -97,6 +101,7 @@ const definitionSchema = strict(
     name: z.string(mustBe('a name')),
     schema: z.string(mustBe('a name')),
     searchPath: z.array(z.string(mustBe('a name')), mustBe('a list of schemas')).default([]),
+    rejectLimit: rejectLimitSchema.optional(),
     params: zodObject.optional(),
     tables: z.custom<object>(
       (value) => (typeof value === 'object' && value !== null) || typeof value === 'function',

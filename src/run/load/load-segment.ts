@@ -3,6 +3,7 @@
 import { judgeLoading, selectLoading } from '../../checkpoint/epoch.ts';
 import { endFile } from '../../checkpoint/ledger.ts';
 import { commit, runTogether, withTransaction, type Client } from '../../db/client.ts';
+import type { RejectLimit } from '../../declaration.ts';
 import { rejectsPerChunkMax } from '../../limits.ts';
 import type { Counts, Lease, LoadTimes, Position, SourceFile } from '../../model.ts';
 import { rejectsKeptMax, stopIfHopeless } from '../../reject/store.ts';
@@ -46,6 +47,8 @@ interface Loader {
   readonly lease: Lease;
   readonly chunkBytes: number;
   readonly how: TableLoad;
+  /** Of all tables together. */
+  readonly rejectLimit: RejectLimit | undefined;
   /** Counts of this loader for each table. */
   readonly counts: Map<string, Counts>;
 }
@@ -68,7 +71,7 @@ const recordEnd = (
 
 const loadChunks = async (
   load: Omit<FileLoad, 'rejectsMax'>,
-  { how: { table }, counts }: Loader,
+  { how: { table }, counts, rejectLimit }: Loader,
   { start, byteEnd }: SegmentTask,
   watch: SegmentWatch,
 ): Promise<void> => {
@@ -80,11 +83,17 @@ const loadChunks = async (
     const before = counts.get(table.name) ?? noCounts;
     // The main thread counts for all workers, but it learns of a chunk when the next one may already have begun.
     stopIfHopeless(lease.runId, table, before);
+    let mayReject = rejectsKeptMax(table.rejectLimit) - before.rejected;
+    if (rejectLimit !== undefined) {
+      const all = [...counts.values()].reduce(addCounts, noCounts);
+      stopIfHopeless(lease.runId, { rejectLimit }, all);
+      mayReject = Math.min(mayReject, rejectsKeptMax(rejectLimit) - all.rejected);
+    }
     if (byteEnd === null && (await isAtEnd(blocks, at))) {
       await recordEnd(load, at.byte);
       break;
     }
-    const rejectsMax = Math.min(rejectsPerChunkMax, rejectsKeptMax(table.rejectLimit) - before.rejected);
+    const rejectsMax = Math.min(rejectsPerChunkMax, mayReject);
     const { end, counts: more, times, isLast } = await loadChunk({ ...load, rejectsMax }, at);
     counts.set(table.name, addCounts(before, more));
     const news = { start: at.byte, end: end.byte, counts: more, endMs: Date.now() };

@@ -53,6 +53,13 @@ const followTables = (
     }),
   );
 
+/** Stops the run when all of its tables together have hopelessly many rejects. Errors: ETL_REJECT_LIMIT. */
+const stopRun = ({ spec }: RunContext, { lease }: LoadingRun, counts: readonly Counts[]): void => {
+  const { rejectLimit } = spec;
+  if (rejectLimit !== undefined)
+    stopIfHopeless(lease.runId, { rejectLimit }, counts.reduce(addCounts, noCounts));
+};
+
 /** What the process needs to load jobs of the run. */
 interface Loading {
   readonly context: RunContext;
@@ -85,6 +92,8 @@ const loadFile = async (
           afterChunk: (times, news) => {
             report.loaded({ ...times, read: times.read + notReported }, news);
             notReported = 0;
+            const all = [...tables.values()].map((each) => each.progress.counts());
+            stopRun(context, run, all);
             stopIfHopeless(run.lease.runId, table, progress.counts());
           },
           drain,
@@ -140,6 +149,7 @@ export const withSegmentWork = <T>(
     address: { config, label, sessionName },
     lease: run.lease,
     chunkBytes,
+    rejectLimit: spec.rejectLimit,
     tables: run.planned.map(({ table, staging }) => ({
       target: landingTable(spec, table),
       table,
@@ -224,6 +234,7 @@ export const loadMissing = async (
   }
   // A run that stopped for its rejects, and whose files are unchanged, need not keep more of them.
   for (const { table } of run.planned) stopIfHopeless(runId, table, countsOf(run, table.name, chunks));
+  stopRun(context, run, chunks);
   const { chunkBytes, queues, jobId, workers } = context;
   // A run from the queue is also cut for workers that may help.
   const workersMax = jobId === undefined ? workers : helpedShare * workers;

@@ -1,7 +1,7 @@
 // Loads segments of a run one after the other over a connection of its own; in a thread or in the main one.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SourceTableSpec } from '../../declaration.ts';
+import type { RejectLimit, SourceTableSpec } from '../../declaration.ts';
 import { closeClient, destroyClient, lossOf, openClient, type Client } from '../../db/client.ts';
 import type { ServerAddress } from '../../db/connect/address.ts';
 import { closeTimeoutMs } from '../../limits.ts';
@@ -24,6 +24,8 @@ export interface LoaderSetup {
   readonly address: ServerAddress;
   readonly lease: Lease;
   readonly chunkBytes: number;
+  /** Of all tables together. */
+  readonly rejectLimit: RejectLimit | undefined;
   readonly tables: readonly LoaderTable[];
 }
 
@@ -35,7 +37,7 @@ export interface SegmentLoader {
 
 /** Makes a loader, which connects while its first segment is on the way: every caller has work for it. */
 export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
-  const { address, lease, chunkBytes } = setup;
+  const { address, lease, chunkBytes, rejectLimit } = setup;
   const loads = new Map(
     setup.tables.map(({ target, table, staging }) => [table.name, createTableLoad(target, table, staging)]),
   );
@@ -60,7 +62,8 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
     watch.abort?.addEventListener('abort', end);
     if (watch.abort?.aborted) end();
     try {
-      await loadSegment({ client, lease, chunkBytes, how: loads.get(task.file.table)!, counts }, task, watch);
+      const how = loads.get(task.file.table)!;
+      await loadSegment({ client, lease, chunkBytes, rejectLimit, how, counts }, task, watch);
       idle = opening;
     } catch (error) {
       // A connection whose segment failed is not used again: it may be in the middle of a COPY.

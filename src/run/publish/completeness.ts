@@ -7,7 +7,7 @@ import type { Client } from '../../db/client.ts';
 import { EtlError, codeOf } from '../../errors.ts';
 import type { Counts } from '../../model.ts';
 import { checkCopied } from '../../publish/build-table.ts';
-import { faultKinds, isOverLimit, kindLines, limitText } from '../../reject/store.ts';
+import { faultKinds, isOverLimit, kindLines, limitExceeded, type Limited } from '../../reject/store.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { sourceNamed } from '../../source/registry.ts';
 import { formatCount, plural } from '../../wording.ts';
@@ -23,18 +23,20 @@ const countsOf = (totals: readonly FileTotals[], table: string): Counts =>
 /** Kinds of faults that an error names, each with an example: the rest is in etl.reject. */
 const kindsShown = 5;
 
-/** Throws ETL_REJECT_LIMIT, with what is wrong, when a table has more than it allows. */
+/** Throws ETL_REJECT_LIMIT, with what is wrong, when a table has more than it allows, or all of them more than the run does. */
 export const checkRejects = async (context: RunContext, runId: number): Promise<void> => {
-  const totals = await fileTotals(context.client, runId);
-  for (const { name, rejectLimit } of sourceTables(context)) {
-    const { rejected, records } = countsOf(totals, name);
+  const { client, spec } = context;
+  const totals = await fileTotals(client, runId);
+  const ofRun: Limited[] = spec.rejectLimit === undefined ? [] : [{ rejectLimit: spec.rejectLimit }];
+  for (const limited of [...sourceTables(context), ...ofRun]) {
+    const { name, rejectLimit } = limited;
+    const files = totals.filter(({ table }) => name === undefined || table === name);
+    const { rejected, records } = files.reduce<Counts>(addCounts, noCounts);
     if (!isOverLimit(rejectLimit, rejected, records)) continue;
-    const examples = kindLines(await faultKinds(context.client, runId, name, kindsShown));
+    const examples = kindLines(await faultKinds(client, runId, name ?? null, kindsShown));
     // A load that was stopped has not seen them all.
-    const isWhole = totals.every(({ table, covered }) => table !== name || covered);
-    const extent = isWhole ? '' : ' read so far';
-    const details = { table: name, rejected, records, limit: limitText(rejectLimit), run: runId };
-    throw new EtlError('ETL_REJECT_LIMIT', { ...details, extent, examples });
+    const extent = files.every(({ covered }) => covered) ? '' : ' read so far';
+    throw limitExceeded(runId, limited, { rejected, records, extent, examples });
   }
 };
 

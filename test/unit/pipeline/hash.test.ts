@@ -19,6 +19,7 @@ interface Variant {
   readonly more?: object;
   readonly schema?: string;
   readonly searchPath?: readonly string[];
+  readonly rejectLimit?: number;
   readonly sqlText?: string;
   readonly directory?: string;
   readonly year?: number;
@@ -29,6 +30,7 @@ const bound = ({
   more = {},
   schema = 's',
   searchPath = [],
+  rejectLimit,
   directory = '/d',
   year = 1,
 }: Variant) => {
@@ -36,6 +38,7 @@ const bound = ({
     name: 'p',
     schema,
     searchPath,
+    ...(rejectLimit !== undefined && { rejectLimit }),
     params: z.object({ year: z.number() }),
     tables: () => ({
       t: { source: csv('a.csv'), columns: { a: made }, ...more },
@@ -90,6 +93,7 @@ describe('definitionHash', () => {
     { name: 'an index', more: { indexes: [index('a')] } },
     { name: 'a filter', more: { filter: when((fields) => fields.A !== null, ['A']) } },
     { name: 'a reject limit', more: { rejectLimit: 1 } },
+    { name: 'a reject limit of the run', rejectLimit: 1 },
     { name: 'a guard', more: { guard: false } },
     { name: 'another schema', schema: 'other' },
     { name: 'the SQL', sqlText: 'select 2' },

@@ -43,6 +43,11 @@ const pipelineCases: readonly Case[] = [
     problems: ['schema `etl_build_7` belongs to sluice itself; choose another schema'],
   },
   {
+    name: 'a reject limit above all records',
+    definition: { ...(good as object), rejectLimit: '101%' },
+    problems: ["rejectLimit must be a number of records, or a share such as '0.1%', not '101%'"],
+  },
+  {
     name: 'a search path that is no list of schemas',
     definition: { ...(good as object), searchPath: 'public' },
     problems: [`searchPath must be a list of schemas, not 'public'`],

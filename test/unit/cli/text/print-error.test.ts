@@ -27,7 +27,7 @@ describe('errorLines', () => {
 
   it('keeps examples on lines of their own', () => {
     const error = new EtlError('ETL_REJECT_LIMIT', {
-      table: 't',
+      subject: 'table t',
       rejected: 2,
       records: 9,
       limit: 0,
