@@ -62,6 +62,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
     definitionHash: '',
     tableHashes: {},
     stagedHashes: {},
+    formats: {},
     epoch,
   };
   const runId: number = (await runQuery(client, insertRun(run))).rows[0].id;

@@ -143,6 +143,12 @@ export interface SqlFile {
   readonly path: string;
 }
 
+/** How the files of a table are written, and of which fields its columns are made: enough to take a record apart later. */
+export interface RecordedFormat {
+  readonly dialect: Dialect;
+  readonly columns: Readonly<Record<string, readonly FieldRef[]>>;
+}
+
 /** Records, or a share of them in percent. */
 export type RejectLimit =
   | { readonly kind: 'count'; readonly records: number }

@@ -2,6 +2,7 @@
 
 import { runQuery, type Client } from '../db/client.ts';
 import { storableJson, type Query } from '../db/sql.ts';
+import type { RecordedFormat } from '../declaration.ts';
 import type { Counts, Position, RunState, SourceFile } from '../model.ts';
 
 /** Columns of a new run. */
@@ -10,6 +11,7 @@ export interface NewRun {
   readonly definitionHash: string;
   readonly tableHashes: Readonly<Record<string, string>>;
   readonly stagedHashes: Readonly<Record<string, string>>;
+  readonly formats: Readonly<Record<string, RecordedFormat>>;
   readonly epoch: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** Values that reproduce them. */
@@ -27,8 +29,8 @@ export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 
 export const insertRun = (run: NewRun): Query => ({
   text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue,
-      staged_hashes, session)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, pg_backend_pid())
+      staged_hashes, formats, session)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, pg_backend_pid())
     returning id::float8 as id, generation`,
   values: [
     run.pipeline,
@@ -43,6 +45,7 @@ export const insertRun = (run: NewRun): Query => ({
     run.job,
     run.queue,
     JSON.stringify(run.stagedHashes),
+    storableJson(run.formats),
   ],
 });
 

@@ -1,7 +1,7 @@
 // How another process takes over an unfinished run, unchanged or with the current definition and files.
 
 import type { Client } from '../db/client.ts';
-import type { Query } from '../db/sql.ts';
+import { storableJson, type Query } from '../db/sql.ts';
 import type { SourceFile } from '../model.ts';
 import type { NewRun } from './ledger.ts';
 
@@ -48,10 +48,17 @@ export const redefineRun = (
     definitionHash,
     tableHashes,
     stagedHashes,
-  }: Pick<NewRun, 'definitionHash' | 'tableHashes' | 'stagedHashes'>,
+    formats,
+  }: Pick<NewRun, 'definitionHash' | 'tableHashes' | 'stagedHashes' | 'formats'>,
 ): Query => ({
-  text: 'update etl.run set definition_hash = $2, table_hashes = $3, staged_hashes = $4 where id = $1',
-  values: [runId, definitionHash, JSON.stringify(tableHashes), JSON.stringify(stagedHashes)],
+  text: `update etl.run set definition_hash = $2, table_hashes = $3, staged_hashes = $4, formats = $5 where id = $1`,
+  values: [
+    runId,
+    definitionHash,
+    JSON.stringify(tableHashes),
+    JSON.stringify(stagedHashes),
+    storableJson(formats),
+  ],
 });
 
 /** Forgets all files of the run but these, with their chunks and rejects. */

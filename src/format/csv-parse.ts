@@ -30,8 +30,7 @@ export const readCsv = (
   }
 };
 
-export const isCsvFault = (read: readonly (readonly string[])[] | CsvFault): read is CsvFault =>
-  !Array.isArray(read);
+export const isCsvFault = (read: readonly unknown[] | CsvFault): read is CsvFault => !Array.isArray(read);
 
 /** A field as people count it, with its name in the header: `field 2 (price)`. */
 export const fieldName = (header: readonly string[], field: number): string => {

@@ -6,8 +6,8 @@ import { EtlError } from '../errors.ts';
 import { headerBytesMax, recordBytesMax } from '../limits.ts';
 import { rejectCodes } from '../model.ts';
 import { otherContent } from './content.ts';
-import { isCsvFault, readCsv, reasonOf } from './csv-parse.ts';
-import { csvOptions, csvRewriter } from './csv-options.ts';
+import { isCsvFault, reasonOf } from './csv-parse.ts';
+import { recordFields } from './record-fields.ts';
 import { countLines, findLineEnd, grammarOf, startsWith } from './split/grammar.ts';
 import { createSplitter, type RecordSpans, type Splitter } from './split/splitter.ts';
 
@@ -218,10 +218,7 @@ const parseNames = (
       'it is no text in the encoding of the file, which is UTF-8 unless another one is declared',
       "Declare its encoding, such as csv(…, { encoding: 'windows-1252' }).",
     );
-  const grammar = grammarOf(dialect, 2, lineEnd);
-  const rewrite = csvRewriter(dialect, grammar);
-  const read = readCsv(rewrite === undefined ? line : rewrite(line), csvOptions(dialect, grammar));
-  if (isCsvFault(read)) throw invalid(reasonOf(read, []));
-  const [names = []] = read;
+  const names = recordFields(line, dialect, 2, lineEnd);
+  if (isCsvFault(names)) throw invalid(reasonOf(names, []));
   return names.map((name) => name.trim());
 };

@@ -71,14 +71,27 @@ const countRejects = (runId: number, table: string | null): Query => ({
   values: [runId, table],
 });
 
+/** Which rejects of a run: of one table, and of files of one name. */
+export interface RejectsWanted {
+  readonly table: string | null;
+  readonly file?: string | undefined;
+}
+
 /** Files of a run that have rejects, in the order in which they count as written. */
-const selectFiles = (runId: number, table: string | null): Query => ({
+const selectFiles = (runId: number, { table, file }: RejectsWanted): Query => ({
   text: `select f.id, f.table_name as table from etl.source_file f
-    where f.run_id = $1 and ($2::text is null or f.table_name = $2)
+    where f.run_id = $1 and ($2::text is null or f.table_name = $2) and ($3::text is null or f.name = $3)
       and exists (select from etl.reject r where r.run_id = $1 and r.table_name = f.table_name and r.file_id = f.id)
     order by f.table_name, f.ordinal`,
-  values: [runId, table],
+  values: [runId, table, file],
 });
+
+/** Columns of a RejectRow, of etl.reject as r and etl.source_file as f. */
+export const rejectColumns = `
+  r.id::float8 as id, r.run_id::float8 as run, r.table_name as table, f.name as file, r.line::float8 as line,
+  coalesce(r.last_line, r.line)::float8 as "lastLine",
+  r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason,
+  r.fault_count as faults, r.more_faults as more, r.raw`;
 
 /** Rejects of a file in its order, after the one at (byte, id). */
 const selectPage = (
@@ -87,10 +100,7 @@ const selectPage = (
   after: readonly [number, number],
   limit: number,
 ): Query => ({
-  text: `select r.id::float8 as id, r.run_id::float8 as run, r.table_name as table, f.name as file, r.line::float8 as line,
-      coalesce(r.last_line, r.line)::float8 as "lastLine",
-      r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason,
-      r.fault_count as faults, r.more_faults as more, r.raw
+  text: `select ${rejectColumns}
     from etl.reject r
     join etl.source_file f on f.id = r.file_id
     where r.run_id = $1 and r.table_name = $2 and r.file_id = $3 and (r.byte, r.id) > ($4::bigint, $5::bigint)
@@ -141,15 +151,15 @@ export const rejectedRun = async (client: Client, choice: RejectChoice): Promise
   };
 };
 
-/** The first `limit` rejects of a run (of one table) in the order of its files, page by page: memory is that of a page. */
+/** The first `limit` rejects of a run that are wanted, in the order of its files, page by page: memory is that of a page. */
 export async function* rejectPages(
   client: Client,
   runId: number,
-  table: string | null,
-  limit: number,
+  wanted: RejectsWanted,
+  limit = Infinity,
 ): AsyncGenerator<readonly RejectRow[], void> {
   let left = limit;
-  for (const file of await rowsOf<{ id: string; table: string }>(client, selectFiles(runId, table))) {
+  for (const file of await rowsOf<{ id: string; table: string }>(client, selectFiles(runId, wanted))) {
     let after: readonly [number, number] = [-1, 0];
     while (left > 0) {
       const size = Math.min(pageRejects, left);

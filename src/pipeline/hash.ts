@@ -57,7 +57,7 @@ export const definitionHash = (spec: PipelineSpec, sqlTexts: ReadonlyMap<string,
     params,
     order,
     tables: tableHashes(spec, sqlTexts),
-    // Left out where there is none: definitions of before there was one keep their hash.
+    // Left out where there is none, so that adding the option changed no hash.
     ...(rejectLimit && { rejectLimit }),
   });
 };

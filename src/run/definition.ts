@@ -1,6 +1,7 @@
 // A bound pipeline with the text of its SQL files: what it says, and the hashes that identify it.
 
-import type { PipelineSpec } from '../declaration.ts';
+import type { PipelineSpec, RecordedFormat } from '../declaration.ts';
+import { isOfPath } from '../format/header-check.ts';
 import { bindPipeline, type Binding } from '../pipeline/bind.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import { definitionHash, stagedHashes, tableHashes } from '../pipeline/hash.ts';
@@ -13,6 +14,18 @@ export interface DefinitionHashes {
   /** Of what shapes the staged rows of each table with files. */
   readonly staged: Readonly<Record<string, string>>;
 }
+
+/** How the files of each table are written, so that their rejects are taken apart without the definition. */
+export const recordedFormats = ({ tables }: PipelineSpec): Readonly<Record<string, RecordedFormat>> =>
+  Object.fromEntries(
+    tables.flatMap((table) => {
+      if (table.kind !== 'source') return [];
+      const columns = Object.fromEntries(
+        table.columns.map(({ name, headers }) => [name, headers.filter((ref) => !isOfPath(ref))]),
+      );
+      return [[table.name, { dialect: table.format.dialect, columns }]];
+    }),
+  );
 
 export interface Definition {
   readonly spec: PipelineSpec;

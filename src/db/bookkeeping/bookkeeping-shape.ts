@@ -82,6 +82,7 @@ run: epoch uuid not null
 run: error text
 run: error_code text
 run: finished_at timestamp with time zone
+run: formats jsonb not null default '{}'::jsonb
 run: generation integer not null default 1
 run: host text not null
 run: id bigint not null identity a

@@ -10,7 +10,7 @@ import { EtlError } from '../../errors.ts';
 import type { Lease, RunEvent } from '../../model.ts';
 import { dropBuildSchema } from '../../publish/build-schema.ts';
 import type { RunContext } from '../context.ts';
-import type { DefinitionHashes } from '../definition.ts';
+import { recordedFormats, type DefinitionHashes } from '../definition.ts';
 import { directTables, sourceNames } from '../landing.ts';
 import { forgetJobs, type LoadingRun } from '../load/load.ts';
 import { dropStaleStaging, makeLandings } from './make-landings.ts';
@@ -42,6 +42,7 @@ const insertNewRun = (
       definitionHash: hashes.definition,
       tableHashes: hashes.tables,
       stagedHashes: hashes.staged,
+      formats: recordedFormats(spec),
       epoch,
     };
     const { id: runId, generation } = (await runQuery(client, insertRun(run))).rows[0];

@@ -15,7 +15,7 @@ import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
 import type { Lease } from '../../model.ts';
 import type { RunContext } from '../context.ts';
-import type { DefinitionHashes } from '../definition.ts';
+import { recordedFormats, type DefinitionHashes } from '../definition.ts';
 import { landsDirectly, sourceNames } from '../landing.ts';
 import { dropStaleStaging, makeLandings } from './make-landings.ts';
 import type { PlannedTable } from './plan.ts';
@@ -76,7 +76,8 @@ export const adoptChanged = async (
     // Before the run forgets which tables it had.
     await dropStaleStaging(context, sourceNames(spec));
     const { definition: definitionHash, tables: tableHashes, staged: stagedHashes } = hashes;
-    await runQuery(client, redefineRun(runId, { definitionHash, tableHashes, stagedHashes }));
+    const formats = recordedFormats(spec);
+    await runQuery(client, redefineRun(runId, { definitionHash, tableHashes, stagedHashes, formats }));
     await replaceFiles(context, runId, planned, lost);
     await makeLandings(context, empty);
     return lease;

@@ -1,0 +1,19 @@
+// The fields of a single record, by the dialect of its file.
+
+import type { Dialect, LineEnd } from '../declaration.ts';
+import { isCsvFault, readCsv, type CsvFault } from './csv-parse.ts';
+import { csvOptions, csvRewriter } from './csv-options.ts';
+import { grammarOf } from './split/grammar.ts';
+
+/** The texts of the fields, not trimmed; or why the bytes have none. `count`: fields that the file has, as far as is known. */
+export const recordFields = (
+  record: Buffer,
+  dialect: Dialect,
+  count: number,
+  lineEnd: LineEnd,
+): readonly string[] | CsvFault => {
+  const grammar = grammarOf(dialect, count, lineEnd);
+  const rewrite = csvRewriter(dialect, grammar);
+  const read = readCsv(rewrite === undefined ? record : rewrite(record), csvOptions(dialect, grammar));
+  return isCsvFault(read) ? read : (read[0] ?? []);
+};

@@ -1,0 +1,58 @@
+// Rejected records as a CSV that a person corrects in a spreadsheet: RFC 4180, with columns that say what is wrong in front.
+
+import type { RejectRow } from './list-rejects.ts';
+import { fieldsOfReject, isCut, type RecordShape } from './reject-records.ts';
+
+/** What the columns in front hold; their names begin with as many underscores as it takes to be no field of the file. */
+const reasonColumns = ['run', 'table', 'file', 'line', 'byte', 'reason', 'record'] as const;
+
+/** Those names for files with such a header. */
+export const reasonNames = (header: readonly string[]): readonly string[] => {
+  let before = '_';
+  while (reasonColumns.some((name) => header.includes(before + name))) before += '_';
+  return reasonColumns.map((name) => before + name);
+};
+
+const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** One record of RFC 4180, with its line end. */
+export const csvLine = (fields: readonly (string | number)[]): string =>
+  `${fields.map((field) => csvField(String(field))).join(',')}\r\n`;
+
+export const headOf = ({ header }: RecordShape): string => csvLine([...reasonNames(header), ...header]);
+
+const reasonsOf = ({ faults, more, ...first }: RejectRow): string => {
+  const known = [first, ...more].map(({ column, reason }) =>
+    column === null ? reason : `${column}: ${reason}`,
+  );
+  const unseen = faults - known.length;
+  return [...known, ...(unseen > 0 ? [`and ${unseen} more`] : [])].join('; ');
+};
+
+/** How many records were written, and of how many only the raw text, or only its beginning. */
+export interface Exported {
+  readonly records: number;
+  readonly raw: number;
+  readonly cut: number;
+}
+
+interface ExportedLine {
+  readonly line: string;
+  /** Its fields cannot be told apart, or were not kept. */
+  readonly raw: boolean;
+  /** Only the beginning of the record was kept. */
+  readonly cut: boolean;
+}
+
+/** A reject as a record of that CSV. Where its fields cannot be told apart, they are empty, and `_record` is its text. */
+export const exportLine = (reject: RejectRow, shape: RecordShape): ExportedLine => {
+  const fields = fieldsOfReject(reject, shape);
+  const { run, table, file, line, byte, raw } = reject;
+  const reason = reasonsOf(reject);
+  const values = fields === undefined ? [raw, ...shape.header.map(() => '')] : ['', ...fields];
+  return {
+    line: csvLine([run, table, file, line, byte, reason, ...values]),
+    raw: fields === undefined,
+    cut: isCut(reject),
+  };
+};
