@@ -12,6 +12,8 @@ export interface Dialect {
   readonly escape: string | null;
   /** true: the first record names the fields · a list: these are the names · false: they have none. Then every record is data. */
   readonly header: boolean | readonly string[];
+  /** Records that name the fields together: the names of a field are joined by a blank. */
+  readonly headerLines: number;
   /** How headers are compared; relaxed: without case, blanks, underscores and accents. */
   readonly match: 'exact' | 'relaxed';
   /** lenient: quotes within unquoted fields, and text after a closing quote, are data · strict: they reject the record. */
@@ -26,8 +28,8 @@ export interface Dialect {
   readonly skipLines: number;
   /** Lines that begin with this are not records. */
   readonly comment: string | null;
-  /** A record with fewer or more fields than the header: a reject, or padded with nulls when it is short. */
-  readonly ragged: 'reject' | 'pad';
+  /** A record with fewer or more fields than the header: a reject, or padded with nulls when it is short, or cut when it is long. */
+  readonly ragged: 'reject' | 'pad' | 'cut';
 }
 
 /** The name of an environment variable that holds a secret. Its value is read where it is used and is kept nowhere. */
@@ -43,6 +45,8 @@ export type SourceOptions = Readonly<Record<string, unknown>>;
 export interface SourceSpec {
   /** Paths and globs, relative to the working directory, and whatever else the sources of src/source/registry.ts match. */
   readonly locations: readonly string[];
+  /** Lines at the end of each file that are no records. */
+  readonly skipEnd: number;
   /** By location: fields that all records of its files have, beside those of the files. */
   readonly constants: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Parameters may lead to files outside of what the locations name. */

@@ -109,6 +109,12 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SOURCE_TRAILER: {
+    message: 'table {table}: {file} {problem}, so it has no last {lines} for skipEnd to leave out',
+    hint: 'The file may be cut off: fetch it again. If it has no trailer, remove skipEnd.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_HEADER_MISSING: {
     message: 'table {table}: {file}:{line}: the {part} has no {headers}',
     hint: '{hint}',

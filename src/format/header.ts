@@ -149,8 +149,41 @@ export const readHeader = async (
   if (Array.isArray(dialect.header))
     return await givenHeader(reader, dialect, dialect.header, lineEnd, named);
   const data = { dataByte: reader.byte, dataLine: reader.line };
+  const first = await readNames(reader, dialect, lineEnd);
+  if (first === undefined) throw new EtlError('ETL_SOURCE_EMPTY', { ...named });
+  const { line } = first;
+  if (dialect.header === false)
+    return { names: namesless(first.names.length, dialect, positions), line, ...data, lineEnd };
+  let { names } = first;
+  for (let left = dialect.headerLines - 1; left > 0; left -= 1) {
+    const next = await readNames(reader, dialect, lineEnd);
+    if (next === undefined) throw reader.invalid(`it has fewer than ${dialect.headerLines} lines`);
+    names = joinNames(names, next.names);
+  }
+  return { names, line, dataByte: reader.byte, dataLine: reader.line, lineEnd };
+};
+
+/** Names that are empty, as many as a record has fields. */
+const namesless = (fields: number, { ragged }: Dialect, positions: number): readonly string[] => {
+  const padded = ragged === 'pad' ? Math.max(fields, positions) : fields;
+  const length = ragged === 'cut' && positions > 0 ? Math.min(fields, positions) : padded;
+  return Array.from({ length }, () => '');
+};
+
+/** The names of two lines of a header, field by field. */
+const joinNames = (above: readonly string[], below: readonly string[]): readonly string[] =>
+  Array.from({ length: Math.max(above.length, below.length) }, (_, field) =>
+    [above[field], below[field]].filter(Boolean).join(' '),
+  );
+
+/** The fields of the next record, and the line on which it begins; the reader goes on after it. */
+const readNames = async (
+  reader: HeadReader,
+  dialect: Dialect,
+  lineEnd: LineEnd,
+): Promise<{ readonly names: readonly string[]; readonly line: number } | undefined> => {
   const found = await findRecord(reader);
-  if (found === undefined) throw new EtlError('ETL_SOURCE_EMPTY', { ...named });
+  if (found === undefined) return undefined;
   const { bytes, spans } = found;
   const [from, to] = [spans.starts[0]!, spans.ends[0]!];
   const fault = spans.faults.get(0) ?? undefined;
@@ -159,14 +192,11 @@ export const readHeader = async (
   const names = parseNames(bytes.subarray(from, to), dialect, lineEnd, reader.invalid);
   // Whatever csv-parse makes of it; it usually says more about a quote.
   if (fault !== undefined) throw reader.invalid(rejectCodes[fault]);
-  if (dialect.header === false) {
-    const fields = dialect.ragged === 'pad' ? Math.max(names.length, positions) : names.length;
-    return { names: Array.from({ length: fields }, () => ''), line, ...data, lineEnd };
-  }
   // A blank line after the header is data: in a file of one field it is a record.
-  const after = to + splitter.firstLine(bytes.subarray(to), true)!.next;
-  const dataLine = line + countLines(bytes, from, after, splitter.newline);
-  return { names, line, dataByte: reader.byte + after, dataLine, lineEnd };
+  const after = to + reader.splitter.firstLine(bytes.subarray(to), true)!.next;
+  reader.line = line + countLines(bytes, from, after, reader.splitter.newline);
+  reader.byte += after;
+  return { names, line };
 };
 
 /** The names that the dialect gives, unless the file's first record repeats them. */

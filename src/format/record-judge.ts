@@ -45,7 +45,7 @@ const createJudge = (table: SourceTableSpec, ofFile: FileFields): Judge => {
   const keep = createRecordFilter(table.filter, ofFile, dialect);
   const readers = table.columns.map((column) => createFieldReader(column, ofFile, dialect));
   const isCountFine = (count: number): boolean =>
-    count === wanted || (dialect.ragged === 'pad' && count < wanted);
+    count === wanted || (count < wanted ? dialect.ragged === 'pad' : dialect.ragged === 'cut');
   const countFault = (count: number): Faulty =>
     faultOf('field_count', `the record has ${plural(count, 'field')}, the ${counted} ${wanted}`);
   const judgeFields = (fields: readonly string[]): Judgement => {

@@ -47,8 +47,15 @@ interface Parsing {
 }
 
 /** The column that is made of the field, if any. */
-const columnOfField = (table: SourceTableSpec, { placeOf }: FileFields, field: number): string | null =>
-  table.columns.find(({ headers }) => headers.some((ref) => placeOf(ref) === field))?.name ?? null;
+const columnOfField = (
+  table: SourceTableSpec,
+  { header, placeOf }: FileFields,
+  field: number,
+): string | null =>
+  // One that is cut has the place of a text of the file.
+  field >= header.length
+    ? null
+    : (table.columns.find(({ headers }) => headers.some((ref) => placeOf(ref) === field))?.name ?? null);
 
 /** What bytes are that are no text: transcoding leaves what is no character of its encoding as a byte that UTF-8 does not have. */
 const codeOfBytes = (bytes: Buffer, { format }: SourceTableSpec): RejectCode => {

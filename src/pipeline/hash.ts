@@ -34,9 +34,11 @@ export const stagedHashes = ({
     tables.flatMap((table) => {
       if (table.kind !== 'source') return [];
       const { name, format, staging, columns, filter, missing } = table;
-      const { constants } = table.source;
+      const { constants, skipEnd } = table.source;
       const typesFrom = columns.some(({ type }) => type === 'of') ? [schema, ...searchPath] : [];
-      return [[name, sha256({ params, format, staging, columns, filter, missing, constants, typesFrom })]];
+      return [
+        [name, sha256({ params, format, staging, columns, filter, missing, constants, skipEnd, typesFrom })],
+      ];
     }),
   );
 

@@ -7,15 +7,18 @@ import { transcoded } from '../decode/encoding/registry.ts';
 import { decodingNamed } from '../decode/registry.ts';
 import { EtlError } from '../errors.ts';
 import type { ReadBytes } from '../format/header.ts';
+import { withoutLastLines, type TrailerProblem } from '../format/split/last-lines.ts';
 import type { SourceFile } from '../model.ts';
 import type { Access } from '../source/contract.ts';
+import { plural } from '../wording.ts';
 import { sourceNamed } from '../source/registry.ts';
 
 /** A file, as far as reading it is concerned. */
-export type InputFile = Pick<
-  SourceFile,
-  'table' | 'source' | 'location' | 'name' | 'decoding' | 'encoding' | 'bytes' | 'fingerprint'
->;
+export type InputFile = Partial<Pick<SourceFile, 'lineEnd'>> &
+  Pick<
+    SourceFile,
+    'table' | 'source' | 'location' | 'name' | 'decoding' | 'encoding' | 'bytes' | 'fingerprint'
+  >;
 
 /** Whether any part of it is as near as its beginning. Other files are read as a stream, from the beginning. */
 export const isSeekable = ({
@@ -91,7 +94,8 @@ async function* decoded(
 
 /**
  * The decoded bytes [start, end) of a file, in blocks of about `blockBytes`. What comes before `start` in a file that is
- * encoded is decoded and left out. Errors: ETL_SOURCE_CORRUPT, ETL_SOURCE_EXPANDS, those of its source.
+ * encoded is decoded and left out. With its line end known, a stream that is read to its end has no last lines that are no records.
+ * Errors: ETL_SOURCE_TRAILER, ETL_SOURCE_CORRUPT, ETL_SOURCE_EXPANDS, those of its source.
  */
 export const openInput = (
   file: InputFile,
@@ -102,10 +106,26 @@ export const openInput = (
     blockBytes,
     meter = { stored: 0, decoded: 0 },
   }: { readonly blockBytes?: number; readonly meter?: Meter } = {},
-): AsyncIterable<Buffer> =>
-  file.decoding === null && file.encoding === 'utf-8'
-    ? sourceNamed(file.source).open(file, access, start, end, blockBytes)
-    : decoded(file, access, start, end, meter);
+): AsyncIterable<Buffer> => {
+  const bytes =
+    file.decoding === null && file.encoding === 'utf-8'
+      ? sourceNamed(file.source).open(file, access, start, end, blockBytes)
+      : decoded(file, access, start, end, meter);
+  const { skipEnd } = access.declared;
+  if (skipEnd === 0 || file.lineEnd === undefined || end !== Infinity || isSeekable(file)) return bytes;
+  return withoutLastLines(bytes, skipEnd, file.lineEnd, trailerError(file, skipEnd));
+};
+
+/** Makes the error of a file without the lines that are left out at its end. */
+export const trailerError =
+  ({ table, name }: Pick<InputFile, 'table' | 'name'>, lines: number) =>
+  (problem: TrailerProblem): EtlError =>
+    new EtlError('ETL_SOURCE_TRAILER', {
+      table,
+      file: name,
+      lines: plural(lines, 'line'),
+      problem: problem === 'missing' ? 'has fewer lines after its header' : 'has no line end in megabytes',
+    });
 
 /** Most headers are in the first of them; those who look for one ask for more at once. */
 const headBlockBytes = 64 * 1024;

@@ -4,6 +4,14 @@ import type { Access } from '../../src/source/contract.ts';
 
 /** A table that declares these options, or none. */
 export const accessWith = (options: Access['declared']['options'] = {}, signal?: AbortSignal): Access => ({
-  declared: { locations: [], constants: {}, anywhere: false, options, maxRatio: 1000, maxBytes: 2 ** 40 },
+  declared: {
+    locations: [],
+    constants: {},
+    skipEnd: 0,
+    anywhere: false,
+    options,
+    maxRatio: 1000,
+    maxBytes: 2 ** 40,
+  },
   signal,
 });

@@ -2,6 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
@@ -88,6 +89,55 @@ describe('one table of files that differ', () => {
       't: 1 of 3 files with note for Note: south/2011-01-31.csv',
       't: 1 of 3 files with other, which no column names: south/2011-01-31.csv',
     ]);
+  });
+});
+
+describe('a trailer', () => {
+  const records = Array.from({ length: 3_000 }, (_, index) => `${index},word\n`).join('');
+  const text = `id,word\n${records}TOTAL "3000\nEND`;
+  const columns = { id: column.integer('id'), word: column.text('word') };
+
+  it.each([
+    { name: 'plain', bytes: Buffer.from(text) },
+    { name: 'gzip', bytes: gzipSync(text) },
+  ])(
+    'is no record, whichever chunk is the last, also of a run that goes on: $name',
+    async ({ name, bytes }) => {
+      writeFileSync(join(files.directory, `${name}.csv`), bytes);
+      const pipeline = definePipeline({
+        name: `end_${name}`,
+        schema: `end_${name}`,
+        tables: { t: { source: csv(`${name}.csv`, { skipEnd: 2 }), columns } },
+      });
+      const options = { databaseUrl: database.url, workingDirectory: files.directory, chunkBytes: 1_000 };
+      const abort = new AbortController();
+      const stopped = await failureOf(
+        runPipeline(pipeline, {
+          ...options,
+          workers: 1,
+          signal: abort.signal,
+          onEvent: (event) => {
+            if (event.type === 'progress' && event.records > 0) abort.abort();
+          },
+        }),
+      );
+      expect(stopped.code).toBe('ETL_INTERRUPTED');
+      const { tables } = await runPipeline(pipeline, { ...options, workers: 2 });
+      expect(tables[0]).toMatchObject({ records: 3_000, rejected: 0, rows: 3_000 });
+    },
+  );
+
+  it('that is not there is an error of the file', async () => {
+    write('short.csv', 'id,word\n1,a\n');
+    writeFileSync(join(files.directory, 'short.gz'), gzipSync('id,word\n1,a\n'));
+    for (const [file, name] of [
+      ['short.csv', 'no_end'],
+      ['short.gz', 'no_end_gz'],
+    ] as const) {
+      const error = await failureOf(load(name, { source: csv(file, { skipEnd: 2 }), columns }));
+      expect(error.code).toBe('ETL_SOURCE_TRAILER');
+      expect(error.message).toContain(`${file} has fewer lines after its header, so it has no last 2 lines`);
+    }
   });
 });
 

@@ -41,6 +41,7 @@ const createRowTable = (table: SourceTableSpec, file: DecodedFile, form: RowForm
     columns: table.columns.length,
     encoders: table.columns.map((column) => createTextEncoder(column, form)),
     isTextFormat: form.isTextFormat,
+    isCut: dialect.ragged === 'cut',
     isWanted:
       table.filter.length === 0
         ? undefined

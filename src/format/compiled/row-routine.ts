@@ -29,6 +29,7 @@ export interface RowTable {
   readonly plan: RowPlan;
   readonly delimiter: Buffer;
   readonly isTextFormat: boolean;
+  readonly isCut: boolean;
   readonly trim: Dialect['trim'];
   /** Delimiters of a record. */
   readonly between: number;
@@ -147,6 +148,7 @@ export const beginRows = (table: RowTable, quote: number): void => {
     setState(state.filter, Number(table.isWanted !== undefined));
     setState(state.delimiter, table.delimiter[0]!);
     setState(state.isTextFormat, Number(table.isTextFormat));
+    setState(state.isCut, Number(table.isCut));
     setState(state.delimiterAt, plan.delimiterAt);
     setState(state.delimiterBytes, table.delimiter.length);
   }

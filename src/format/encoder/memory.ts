@@ -45,6 +45,8 @@ export const state = {
   delimiterBytes: 80,
   /** 1: rows are of COPY's text format. */
   isTextFormat: 84,
+  /** 1: fields beyond those of the header are left out. */
+  isCut: 88,
 };
 
 /** What the host says of a record. */

@@ -66,13 +66,16 @@ const listFields = (v: Variables, call: Call): Code =>
     ),
   );
 
-/** Finds the record's delimiters: as many as there should be, no more and no fewer. */
+/** Finds the record's delimiters: as many as there should be, no fewer, and no more unless the record is cut. */
 const findFields = (v: Variables, call: Call): Code =>
   sequence(
     loopWhile(i32.lt(i32.load(v.next.get), v.start.get), increase(v.next, 4)),
     v.last.set(i32.add(v.next.get, v.between.get)),
     when(i32.gt(v.last.get, flag(state.listEnd)), stop(v, stopped.unsure)),
-    when(i32.lt(i32.load(v.last.get), v.end.get), stop(v, stopped.unsure)),
+    when(
+      i32.lt(i32.load(v.last.get), v.end.get),
+      whenElse(flag(state.isCut), v.end.set(i32.load(v.last.get)), stop(v, stopped.unsure)),
+    ),
     when(
       i32.and(i32.ne(v.between.get, zero), i32.ge(i32.load(i32.sub(v.last.get, i32.const(4))), v.end.get)),
       stop(v, stopped.unsure),

@@ -19,6 +19,8 @@ export interface CsvOptions extends Partial<Dialect>, HttpOptions {
   readonly encoding?: string;
   /** Parameters may lead to files outside of the working directory, or of the directory that a path names before them. */
   readonly anywhere?: boolean;
+  /** Lines at the end of each file that are no records. */
+  readonly skipEnd?: number;
   /** How often a compressed file may be larger than it is stored. */
   readonly maxRatio?: number;
   /** How many bytes a compressed file may become. */
@@ -42,7 +44,7 @@ export interface CsvSource {
  *
  * @param paths path or glob, or several, relative to the working directory; with constants, `{ path: 'a/*.csv', constants: { region: 'a' } }`.
  * @param options delimiter ',' · quote '"' · escape = quote · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] ·
- *   trim false · skipLines 0 · comment null · ragged 'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
+ *   trim false · skipLines 0 · skipEnd 0 · headerLines 1 · comment null · ragged 'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
  */
 export const csv = (paths: Location | readonly Location[], options: CsvOptions = {}): CsvSource =>
   freezeDeep({ kind: 'csv', paths, options });
@@ -92,7 +94,9 @@ const delimiter = z
 const headerMust = mustBe('true, false, or the list of all field names');
 const names = z.array(z.string(mustBe('a field name'))).min(1, headerMust);
 const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
-const ragged = ['reject', 'pad'] as const;
+/** A trailer is held in memory while a stream is read. */
+const lastLinesMax = 100;
+const ragged = ['reject', 'pad', 'cut'] as const;
 const quotings = ['strict', 'lenient'] as const;
 const matches = ['exact', 'relaxed'] as const;
 const lineEnds = ['auto', 'lf', 'crlf', 'cr'] as const;
@@ -108,6 +112,15 @@ const dialectShape = {
   lineEnd: z.enum(lineEnds, mustBeOneOf(lineEnds)).optional(),
   trim: z.union([z.boolean(), z.literal('outside')], mustBe("true, false or 'outside'")).optional(),
   skipLines: z.int(mustBe('a number of lines')).min(0, mustBe('a number of lines')).optional(),
+  skipEnd: z
+    .int(mustBe('a number of lines'))
+    .min(0, mustBe('a number of lines'))
+    .max(lastLinesMax, mustBe(`at most ${lastLinesMax} lines`))
+    .optional(),
+  headerLines: z
+    .int(mustBe('a number of lines from 1'))
+    .min(1, mustBe('a number of lines from 1'))
+    .optional(),
   comment: delimiter.nullable().optional(),
   anywhere: z.boolean(mustBe('true or false')).optional(),
   maxRatio: z.number(mustBe('a number')).min(1, mustBe('at least 1')).optional(),
@@ -172,6 +185,7 @@ export const csvSpec = (source: CsvSource, where: string, problems: Problems): C
   return {
     source: {
       locations,
+      skipEnd: all.skipEnd ?? 0,
       constants: Object.fromEntries(withConstants.map((one) => [one.path, one.constants!])),
       anywhere: all.anywhere ?? false,
       options,
@@ -195,6 +209,7 @@ const dialectOf = (options: DialectOptions): Dialect => {
     lineEnd: options.lineEnd ?? 'auto',
     trim: options.trim ?? false,
     skipLines: options.skipLines ?? 0,
+    headerLines: options.headerLines ?? 1,
     comment: options.comment ?? null,
     ragged: options.ragged ?? 'reject',
   };
@@ -216,6 +231,8 @@ const dialectProblems = (dialect: Dialect): string[] => {
     );
   if (comment !== null && quote !== null && comment.startsWith(quote))
     problems.push('comment and quote must differ: a record whose first field is quoted would be a comment');
+  if (dialect.headerLines > 1 && header !== true)
+    problems.push('headerLines has no meaning unless the file has a header; leave it out');
   problems.push(...trimProblems(dialect));
   if (typeof header !== 'boolean') {
     const twice = header.find((name, place) => header.indexOf(name) !== place);
@@ -257,7 +274,7 @@ export const verbatimProblems = (dialect: Dialect): string[] => {
     ...(lineEnd === 'auto' ? [] : [`lineEnd ${instead}, or declare typed columns`]),
     ...(trim !== false ? [`trim ${instead}, and trim in the SQL`] : []),
     ...(nulls.length === 1 && nulls[0] === '' ? [] : [`nulls ${instead}, and use nullif in the SQL`]),
-    ...(short === 'pad' ? [`ragged: 'pad' ${instead}, or declare typed columns`] : []),
+    ...(short !== 'reject' ? [`ragged: '${short}' ${instead}, or declare typed columns`] : []),
     ...(Buffer.byteLength(between) === 1
       ? []
       : ["delimiter must be one byte with staging: 'text', because COPY knows no other"]),

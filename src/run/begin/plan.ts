@@ -1,8 +1,8 @@
 // Plans the loading: which files each table reads, what their headers say, what staging will look like.
 
-import type { PipelineSpec, SourceSpec, SourceTableSpec } from '../../declaration.ts';
+import type { LineEnd, PipelineSpec, SourceSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError, messageOf } from '../../errors.ts';
-import { identifierBytesMax } from '../../limits.ts';
+import { identifierBytesMax, recordBytesMax } from '../../limits.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { StagingColumn } from '../../copy/staging.ts';
 import { decodingOfFile } from '../../decode/registry.ts';
@@ -10,11 +10,12 @@ import { typeOf } from '../../format/column-types/registry.ts';
 import { differencesOf } from '../../format/file-differences.ts';
 import { fieldsOf } from '../../format/file-fields.ts';
 import { checkHeader, checkUnique, neededFields, type HeaderPlace } from '../../format/header-check.ts';
+import { lastLinesStart } from '../../format/split/last-lines.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { textsOf } from '../../source/confine.ts';
 import type { Access, Listed, Source } from '../../source/contract.ts';
 import { bySource } from '../../source/registry.ts';
-import { isSeekable } from '../input.ts';
+import { isSeekable, trailerError, withBytes, type InputFile } from '../input.ts';
 import type { RunSettings } from '../options.ts';
 import { readHead } from './file-head.ts';
 
@@ -46,6 +47,30 @@ const checkFields = (
   return differencesOf(fields, neededFields(table.columns, table.filter));
 };
 
+/** Most bytes of a line that is looked for from the end of a file are far fewer. */
+const tailBytes = 64 * 1024;
+
+/** Where the data of a seekable file ends: at the end of the file, or where the last lines begin that are no records. */
+const endOf = async (
+  file: InputFile & Pick<NewFile, 'bytes'>,
+  access: Access,
+  dataByte: number,
+  lineEnd: LineEnd,
+): Promise<number> => {
+  const { bytes } = file;
+  const { skipEnd } = access.declared;
+  if (skipEnd === 0) return bytes;
+  for (let size = tailBytes; ; size *= 8) {
+    const from = Math.max(dataByte, bytes - size);
+    const tail = await withBytes(file, access, (read) => read(from, bytes - from));
+    const { start, missing } = lastLinesStart(tail, skipEnd, lineEnd);
+    // The first line of a part may be the end of one.
+    if (missing === 0 && (start > 0 || from === dataByte)) return from + start;
+    if (from === dataByte) throw trailerError(file, skipEnd)('missing');
+    if (size > (skipEnd + 1) * recordBytesMax) throw trailerError(file, skipEnd)('long');
+  }
+};
+
 const planFile = async (
   table: SourceTableSpec,
   source: Source,
@@ -65,7 +90,7 @@ const planFile = async (
     const { names, line, dataByte, dataLine, lineEnd } = found;
     const at = { ...named, line, skip: dataLine - 1 };
     const differs = checkFields(table, { name, header: names, constants }, at);
-    const dataEnd = isSeekable(file) ? file.bytes : null;
+    const dataEnd = isSeekable(file) ? await endOf(file, access, dataByte, lineEnd) : null;
     return { ...file, ordinal, header: names, constants, differs, dataByte, dataLine, dataEnd, lineEnd };
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;

@@ -80,6 +80,7 @@ const dialects = [
   { trim: false, nulls: [''] },
   { quote: null, trim: true, nulls: ['', 'M'] },
   { ragged: 'pad' as const },
+  { ragged: 'cut' as const, trim: true, nulls: ['', 'M'] },
   { nulls: ['q,r', 'a"b', ' 5 '], delimiter: ',' },
   { escape: '\\', trim: true, nulls: [''] },
   { trim: 'outside' as const, nulls: ['', ' 5 ', 'M'] },
@@ -92,7 +93,7 @@ const dialects = [
 /** Delimiters of several bytes: of one character twice, which may stand in a row, beyond ASCII, and with blanks. */
 const longDelimiters = [
   { delimiter: '||', trim: true, nulls: ['', 'M'] },
-  { delimiter: '§', nulls: [''] },
+  { delimiter: '§', nulls: [''], ragged: 'cut' as const },
   { delimiter: '|~|', quotes: 'lenient' as const },
   { delimiter: ' | ', trim: true, nulls: [''] },
   { delimiter: ' | ', trim: 'outside' as const, nulls: [''] },

@@ -42,6 +42,7 @@ describe('defaults', () => {
       source: {
         locations: ['a.csv'],
         constants: {},
+        skipEnd: 0,
         anywhere: false,
         options: {},
         maxRatio: 1000,
@@ -57,6 +58,7 @@ describe('defaults', () => {
           header: true,
           nulls: [''],
           quotes: 'strict',
+          headerLines: 1,
           lineEnd: 'auto',
           match: 'exact',
           trim: false,

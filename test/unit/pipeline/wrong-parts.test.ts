@@ -155,8 +155,18 @@ const csvCases: readonly Case[] = [
   },
   {
     name: 'another way with ragged records',
-    definition: withCsv('a.csv', { ragged: 'cut' }),
-    problems: ["table obs, csv: ragged does not know 'cut'; known values: 'reject', 'pad'"],
+    definition: withCsv('a.csv', { ragged: 'fill' }),
+    problems: ["table obs, csv: ragged does not know 'fill'; known values: 'reject', 'pad', 'cut'"],
+  },
+  {
+    name: 'several header lines without a header',
+    definition: withCsv('a.csv', { header: ['WBAN', 'Wind'], headerLines: 2 }),
+    problems: ['table obs, csv: headerLines has no meaning unless the file has a header; leave it out'],
+  },
+  {
+    name: 'a trailer that is most of the file',
+    definition: withCsv('a.csv', { skipEnd: 1_000 }),
+    problems: ['table obs, csv: skipEnd must be at most 100 lines, not 1000'],
   },
   {
     name: 'half a line skipped',

@@ -1,0 +1,423 @@
+// Files as they come: bytes, dialect, the rows and the rejects that they give, whole and cut at every byte (dirty-files.test.ts).
+
+import type { AnyColumn } from '../../../src/pipeline/declare/column.ts';
+import { column } from '../../../src/pipeline/declare/column.ts';
+import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
+
+export interface DirtyCase {
+  readonly name: string;
+  readonly input: string | Buffer;
+  readonly options?: CsvOptions;
+  /** Of two nullable texts, the first two fields, unless it says others. */
+  readonly columns?: Readonly<Record<string, AnyColumn>>;
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** `code@line:column`. */
+  readonly rejects?: readonly string[];
+}
+
+const bytes = (...parts: readonly (string | number)[]): Buffer =>
+  Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.of(part) : Buffer.from(part))));
+const numbers = { a: column.integer(1), b: column.text(2).nullable() };
+
+/** Marks, lines around the records, and line ends. */
+const framing: readonly DirtyCase[] = [
+  { name: 'a byte order mark', input: '\ufeffa,b\n1,2\n', rows: [['1', '2']] },
+  { name: 'a byte order mark before a quote', input: '\ufeff"a",b\n"1",2\n', rows: [['1', '2']] },
+  { name: 'no line end at the end', input: 'a,b\n1,2', rows: [['1', '2']] },
+  { name: 'CRLF', input: 'a,b\r\n1,2\r\n', rows: [['1', '2']] },
+  { name: 'CRLF, cut off within the last', input: 'a,b\r\n1,2\r', rows: [['1', '2']] },
+  {
+    name: 'CRLF and LF',
+    input: 'a,b\r\n1,2\n3,4\r\n',
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+  },
+  { name: 'CR twice before LF', input: 'a,b\r\r\n1,2\r\r\n', rows: [['1', '2']] },
+  {
+    name: 'CR',
+    input: 'a,b\r1,2\r3,4',
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+  },
+  {
+    name: 'CR, with a CRLF among them',
+    input: 'a,b\r1,2\r\n3,4\r',
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+  },
+  { name: 'a stray CR', input: 'a,b\n1,x\ry\n3,4\n', rows: [['3', '4']], rejects: ['line_end@2:'] },
+  {
+    name: 'a stray CR that is data',
+    input: 'a,b\n1,x\ry\n3,4\n',
+    options: { lineEnd: 'lf' },
+    rows: [
+      ['1', 'x\ry'],
+      ['3', '4'],
+    ],
+  },
+  {
+    name: 'a stray LF that is data',
+    input: 'a,b\r\n1,x\ny\r\n',
+    options: { lineEnd: 'crlf' },
+    rows: [['1', 'x\ny']],
+  },
+  {
+    name: 'blank lines',
+    input: '\n\na,b\n\n1,2\n\n\r\n3,4\n\n',
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+  },
+  {
+    name: 'lines of blanks, trimmed',
+    input: 'a,b\n \t\n1,2\n  \n',
+    options: { trim: true },
+    rows: [['1', '2']],
+  },
+  {
+    name: 'lines before the header',
+    input: 'Report "of\n\n2011\na,b\n1,2\n',
+    options: { skipLines: 3 },
+    rows: [['1', '2']],
+  },
+  {
+    name: 'comments',
+    input: '# "x\na,b\n#1,2\n3,4 # no comment\n#\n',
+    options: { comment: '#' },
+    rows: [['3', '4 # no comment']],
+  },
+  {
+    name: 'a header of two lines',
+    input: 'Wind,,Sky\nspeed,gust,\n1,2,3\n',
+    options: { headerLines: 2 },
+    columns: { speed: column.integer('Wind speed'), gust: column.integer('gust'), sky: column.text('Sky') },
+    rows: [['1', '2', '3']],
+  },
+  {
+    name: 'a header of two lines, one with a line end in a name and one shorter, after a comment',
+    input: '#\n"A\nB",c\n\nx\n1,2\n3\n',
+    options: { headerLines: 2, comment: '#' },
+    columns: { ab: column.text('A\nB x'), c: column.text('c') },
+    rows: [['1', '2']],
+    rejects: ['field_count@7:'],
+  },
+  {
+    name: 'a trailer',
+    input: 'a,b\n1,2\nTOTAL "1\n',
+    options: { skipEnd: 1 },
+    rows: [['1', '2']],
+  },
+  {
+    name: 'a trailer without a line end',
+    input: 'a,b\n1,2\n3,4\nEND',
+    options: { skipEnd: 1 },
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+  },
+  {
+    name: 'a trailer of several lines, one of them blank, after no record',
+    input: 'a,b\nx\n\nTOTAL,0,0\n',
+    options: { skipEnd: 3 },
+    rows: [],
+  },
+  {
+    name: 'a trailer after CRLF',
+    input: 'a,b\r\n1,2\r\nx\r\ny\r\n',
+    options: { skipEnd: 2 },
+    rows: [['1', '2']],
+  },
+  {
+    name: 'a trailer after CRLF, with an LF that is data',
+    input: 'a,b\r\n1,x\ny\r\nz\nz\r\n',
+    options: { skipEnd: 1, lineEnd: 'crlf' },
+    rows: [['1', 'x\ny']],
+  },
+  {
+    name: 'a trailer after CR and CRLF',
+    input: 'a,b\r1,2\r\n3,4\r\nx\r\ny\r',
+    options: { skipEnd: 2 },
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+  },
+  {
+    name: 'a quote that the trailer would close',
+    input: 'a,b\n1,"x\nEND"\n',
+    options: { skipEnd: 1 },
+    rows: [],
+    rejects: ['quote@2:b'],
+  },
+];
+
+/** Records with too few or too many fields. */
+const ragged: readonly DirtyCase[] = [
+  {
+    name: 'too few and too many fields',
+    input: 'a,b\n1\n1,2,3\n4,5\n',
+    rows: [['4', '5']],
+    rejects: ['field_count@2:', 'field_count@3:'],
+  },
+  {
+    name: 'too few fields, padded',
+    input: 'a,b\n1\n1,2,3\n,\n',
+    options: { ragged: 'pad' },
+    rows: [
+      ['1', null],
+      [null, null],
+    ],
+    rejects: ['field_count@3:'],
+  },
+  {
+    name: 'too many fields, cut',
+    input: 'a,b\n1,2,3,4\n5\n6,"7","8,9"\n,,\n',
+    options: { ragged: 'cut' },
+    rows: [
+      ['1', '2'],
+      ['6', '7'],
+      [null, null],
+    ],
+    rejects: ['field_count@3:'],
+  },
+  {
+    name: 'delimiters at the end of records',
+    input: 'a|b\n1|2|\n"3"|"4"|\r\n',
+    options: { ragged: 'cut', delimiter: '|' },
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+  },
+  {
+    name: 'delimiters at the end of records and of the header',
+    input: 'a,b,\n1,2,\n',
+    rows: [['1', '2']],
+  },
+  {
+    name: 'long delimiters at the end',
+    input: 'a||b\n1||2||\n3||4|||\n',
+    options: { ragged: 'cut', delimiter: '||' },
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+  },
+  {
+    name: 'one field, cut',
+    input: 'a\n1,\n"2",3\n\n4\n',
+    options: { ragged: 'cut' },
+    columns: { a: column.text(1).nullable() },
+    rows: [['1'], ['2'], [null], ['4']],
+  },
+  {
+    name: 'a wrong quote in what is cut',
+    input: 'a,b\n1,2,3"4\n5,6,"7"8\n9,0,\n',
+    options: { ragged: 'cut' },
+    rows: [['9', '0']],
+    rejects: ['quote@2:', 'quote@3:'],
+  },
+  {
+    name: 'broken UTF-8 in what is cut',
+    input: bytes('a,b\n1,2,', 0xff, '\n3,4,5\n'),
+    options: { ragged: 'cut' },
+    rows: [['3', '4']],
+    rejects: ['invalid_utf8@2:'],
+  },
+  {
+    name: 'no header: as many fields as the first record',
+    input: '1,2\n3\n4,5,6\n7,8\n',
+    options: { header: false },
+    rows: [
+      ['1', '2'],
+      ['7', '8'],
+    ],
+    rejects: ['field_count@2:', 'field_count@3:'],
+  },
+  {
+    name: 'no header, short records',
+    input: '1\n2,3\n',
+    options: { header: false, ragged: 'pad' },
+    rows: [
+      ['1', null],
+      ['2', '3'],
+    ],
+  },
+  {
+    name: 'no header, delimiters at the end of some records',
+    input: '1,2,\n3,4\n',
+    options: { header: false, ragged: 'cut' },
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+  },
+];
+
+/** Quotes and escapes as RFC 4180 and others have them. */
+const quotes: readonly DirtyCase[] = [
+  { name: 'quoted delimiters and line ends', input: 'a,b\n"1,2","x\ny"\n', rows: [['1,2', 'x\ny']] },
+  { name: 'doubled quotes', input: 'a,b\n"""1""","2"""\n', rows: [['"1"', '2"']] },
+  { name: 'quoted nothing', input: 'a,b\n"",""\n', rows: [[null, null]] },
+  {
+    name: 'a stray quote',
+    input: 'a,b\n5" pipe,2\n3,4\n',
+    rows: [['3', '4']],
+    rejects: ['quote@2:a'],
+  },
+  {
+    name: 'a stray quote, lenient',
+    input: 'a,b\n5" pipe,2\n"a"b,"c"\n',
+    options: { quotes: 'lenient' },
+    rows: [
+      ['5" pipe', '2'],
+      ['ab', 'c'],
+    ],
+  },
+  {
+    name: 'text after a closing quote',
+    input: 'a,b\n"1"x,2\n3,4\n',
+    rows: [['3', '4']],
+    rejects: ['quote@2:a'],
+  },
+  {
+    name: 'a quote that is never closed',
+    input: 'a,b\n1,"2\n3,4\n5,6\n',
+    rows: [
+      ['3', '4'],
+      ['5', '6'],
+    ],
+    rejects: ['quote@2:b'],
+  },
+  {
+    name: 'a quote after a blank',
+    input: 'a,b\n1, "2"\n3,4\n',
+    rows: [['3', '4']],
+    rejects: ['quote@2:b'],
+  },
+  {
+    name: 'blanks around quotes, trimmed',
+    input: 'a,b\n "1" ,\t"2, 3"\n',
+    options: { trim: true },
+    rows: [['1', '2, 3']],
+  },
+  {
+    name: 'blanks within quotes, kept',
+    input: 'a,b\n " 1" , 2 \n',
+    options: { trim: 'outside' },
+    rows: [[' 1', '2']],
+  },
+  { name: 'no quotes', input: 'a,b\n"1,2"\n', options: { quote: null }, rows: [['"1', '2"']] },
+  {
+    name: 'single quotes',
+    input: "a,b\n'1,''2''','\"'\n",
+    options: { quote: "'" },
+    rows: [["1,'2'", '"']],
+  },
+  {
+    name: 'quotes escaped by a backslash, other backslashes kept',
+    input: 'a,b\n"1\\"x","c:\\\\d\\e"\n',
+    options: { escape: '\\' },
+    rows: [['1"x', 'c:\\d\\e']],
+  },
+  { name: 'semicolons', input: 'a;b\n1;"2;3"\n', options: { delimiter: ';' }, rows: [['1', '2;3']] },
+  { name: 'tabs', input: 'a\tb\n1\t\n', options: { delimiter: '\t' }, rows: [['1', null]] },
+  {
+    name: 'a delimiter beyond ASCII',
+    input: 'a§b\n1§"2§3"\n',
+    options: { delimiter: '§' },
+    rows: [['1', '2§3']],
+  },
+];
+
+/** Bytes and values. */
+const values: readonly DirtyCase[] = [
+  {
+    name: 'broken UTF-8',
+    input: bytes('a,b\n1,x', 0xc3, '\n3,4\n'),
+    rows: [['3', '4']],
+    rejects: ['invalid_utf8@2:b'],
+  },
+  {
+    name: 'latin-1',
+    input: bytes('a,b\n1,M', 0xfc, 'ller\n3,4\n'),
+    rows: [['3', '4']],
+    rejects: ['invalid_utf8@2:b'],
+  },
+  { name: 'a NUL byte', input: 'a,b\n1,x\0\n3,4\n', rows: [['3', '4']], rejects: ['nul_byte@2:b'] },
+  { name: 'characters beyond the BMP', input: 'a,b\n𝄞,👩‍👩‍👧\n', rows: [['𝄞', '👩‍👩‍👧']] },
+  {
+    name: 'a no-break space is data',
+    input: 'a,b\n\u00a0,2\n',
+    options: { trim: true },
+    rows: [['\u00a0', '2']],
+  },
+  {
+    name: 'a control-Z at the end',
+    input: 'a,b\n1,2\n\x1a',
+    rows: [['1', '2']],
+    rejects: ['field_count@3:'],
+  },
+  {
+    name: 'a control-Z at the end, left out',
+    input: 'a,b\n1,2\n\x1a',
+    options: { skipEnd: 1 },
+    rows: [['1', '2']],
+  },
+  {
+    name: 'a header that is repeated',
+    input: 'a,b\n1,2\na,b\n3,4\n',
+    columns: numbers,
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+    rejects: ['type@3:a'],
+  },
+  {
+    name: 'null tokens, quoted or not',
+    input: 'a,b\nNA,"NA"\n,""\n',
+    options: { nulls: ['', 'NA'] },
+    rows: [
+      [null, null],
+      [null, null],
+    ],
+  },
+  {
+    name: 'a missing value',
+    input: 'a,b\n,2\n3,4\n',
+    columns: numbers,
+    rows: [['3', '4']],
+    rejects: ['not_null@2:a'],
+  },
+  {
+    name: 'two faults in a record of two lines',
+    input: 'a,b,c\nx,"1\n2",y\n3,4,5\n',
+    columns: { a: column.integer('a'), c: column.integer('c') },
+    rows: [['3', '5']],
+    rejects: ['type@2:a'],
+  },
+  {
+    name: 'names twice, by number',
+    input: 'n,n\n1,2\n',
+    columns: { one: column.text('n#1'), two: column.text('n#2') },
+    rows: [['1', '2']],
+  },
+  {
+    name: 'names in other cases',
+    input: 'START time,Größe\n1,2\n',
+    options: { match: 'relaxed' },
+    columns: { start: column.text('start_time'), size: column.text('GROSSE') },
+    rows: [['1', '2']],
+  },
+];
+
+export const dirtyCases: readonly DirtyCase[] = [...framing, ...ragged, ...quotes, ...values];
