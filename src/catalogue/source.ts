@@ -41,6 +41,18 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SOURCE_CREDENTIALS: {
+    message: 'table {table}: no valid credentials for {file}: {problem}',
+    hint: '{hint}',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_SOURCE_ARCHIVED: {
+    message: 'table {table}: cannot read {file}: {problem}',
+    hint: '{hint}',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SOURCE_GONE: {
     message: 'table {table}: {file} is not there ({problem})',
     hint: '{hint}',

@@ -3,6 +3,7 @@
 import { request as requestPlain, Agent as PlainAgent, type IncomingMessage } from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
 import { isIP } from 'node:net';
+import { fingerprintSampleBytes } from '../limits.ts';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
 import type { NamedFile } from './contract.ts';
 import { isPrivate, lookupPublic, PrivateAddress } from './http-addresses.ts';
@@ -24,6 +25,8 @@ export interface HttpRequest {
   /** For the host of `url` alone. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly allowPrivate: boolean;
+  /** Whether redirects are followed; if not, they are answers. */
+  readonly redirects?: boolean;
   readonly timeouts: Timeouts;
   readonly signal: AbortSignal | undefined;
 }
@@ -36,6 +39,18 @@ export interface HttpAnswer {
   readonly body: AsyncIterable<Buffer>;
   readonly close: () => void;
 }
+
+/** The first bytes of an answer. */
+export const headOf = async ({ body }: HttpAnswer): Promise<Buffer> => {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of body) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes >= fingerprintSampleBytes) break;
+  }
+  return Buffer.concat(pieces).subarray(0, fingerprintSampleBytes);
+};
 
 /** As browsers do; more is a circle. */
 const redirectsMax = 10;
@@ -204,7 +219,7 @@ export const requestHttp = async (asked: HttpRequest): Promise<HttpAnswer> => {
       throw failureOf(file, url, cause);
     });
     try {
-      const next = redirectOf(file, url, response);
+      const next = asked.redirects === false ? undefined : redirectOf(file, url, response);
       if (next === undefined) {
         const { statusCode: status, headers } = response;
         return {

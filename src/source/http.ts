@@ -5,7 +5,7 @@ import { EtlError } from '../errors.ts';
 import type { Access, FileState, KnownFile, Listed, Listing, NamedFile, Source } from './contract.ts';
 import { refusalOf, refuseContent } from './http-answer.ts';
 import { httpOptionRules, httpSettings } from './http-options.ts';
-import { requestHttp, type HttpAnswer } from './http-request.ts';
+import { headOf, requestHttp } from './http-request.ts';
 import { expandBraces, urlOf, urlProblem, withoutSecrets } from './http-url.ts';
 import {
   checkVersion,
@@ -40,18 +40,6 @@ async function* list({ table, locations }: Listing): AsyncGenerator<Listed, void
       yield { location: name, name };
     }
 }
-
-/** The first bytes of an answer. */
-const headOf = async ({ body }: HttpAnswer): Promise<Buffer> => {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of body) {
-    pieces.push(piece);
-    bytes += piece.length;
-    if (bytes >= fingerprintSampleBytes) break;
-  }
-  return Buffer.concat(pieces).subarray(0, fingerprintSampleBytes);
-};
 
 const lookOnce = async (
   file: NamedFile,

@@ -7,6 +7,7 @@ import { encodingLabels, encodingOfLabel } from '../../decode/encoding/labels.ts
 import { trimBlanks } from '../../format/blanks.ts';
 import type { OptionRule } from '../../source/contract.ts';
 import type { HttpOptions } from '../../source/http-options.ts';
+import type { S3Options } from '../../source/s3/settings.ts';
 import { locationProblem, optionsOf } from '../../source/registry.ts';
 import { nearest } from '../../nearest.ts';
 import { inQuotes } from '../../wording.ts';
@@ -14,7 +15,7 @@ import { freezeDeep } from '../check/freeze.ts';
 import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from '../check/problems.ts';
 
 /** Options of csv(); the defaults follow RFC 4180 with a header line. */
-export interface CsvOptions extends Partial<Dialect>, HttpOptions {
+export interface CsvOptions extends Partial<Dialect>, HttpOptions, S3Options {
   /** Label of an encoding, such as 'windows-1252' or 'utf-16le'; 'detect': as the byte order mark says, else UTF-8. */
   readonly encoding?: string;
   /** Parameters may lead to files outside of the working directory, or of the directory that a path names before them. */

@@ -16,7 +16,7 @@ export interface Place {
   /** What a table names to get the files a.csv, b.csv and c.csv, and the first of them once more. */
   readonly three: () => readonly string[];
   /** Files or busy connections that are open. */
-  readonly opened: () => number;
+  readonly opened: () => number | Promise<number>;
   /** Whether a reader that has begun learns of a new version, or only the one that looks. */
   readonly noticesAtOpen: boolean;
 }

@@ -1,0 +1,42 @@
+// Asks a service that gives out credentials: a small answer, soon, and again when the service stumbles.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface Question {
+  readonly method?: 'GET' | 'PUT' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly timeoutMs: number;
+}
+
+const attemptsUsually = 3;
+const pauseMs = 200;
+const answerCharactersMax = 65_536;
+
+/** What the service answers, whatever the status. Throws what `fetch` throws when there is no answer. Redirects are not followed. */
+export const askService = async (
+  url: string,
+  { timeoutMs, ...init }: Question,
+  attempts = attemptsUsually,
+): Promise<Answer> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const isLast = attempt === attempts;
+    try {
+      const response = await fetch(url, {
+        ...init,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const text = (await response.text()).slice(0, answerCharactersMax);
+      if (isLast || response.status < 500) return { status: response.status, text };
+    } catch (error) {
+      if (isLast) throw error;
+    }
+    await sleep(pauseMs * attempt);
+  }
+};

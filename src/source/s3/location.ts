@@ -1,0 +1,62 @@
+// Where objects are: s3://bucket/key, and s3://bucket/glob.
+
+import picomatch from 'picomatch';
+import { isDynamicPattern } from 'tinyglobby';
+
+/** What a location says. An exclusion names what the other locations of its table leave out. */
+export interface S3Location {
+  /** As it was written. */
+  readonly text: string;
+  readonly bucket: string;
+  /** As it was written: a key, or a glob over keys. */
+  readonly key: string;
+  readonly isGlob: boolean;
+  /** The glob. */
+  readonly pattern: string;
+  readonly isExclusion: boolean;
+}
+
+const shape = /^(!?)s3:\/\/([^/]*)(?:\/(.*))?$/is;
+
+export const readLocation = (text: string): S3Location => {
+  const [, mark, bucket = '', key = ''] = shape.exec(text)!;
+  // An exclamation mark before a parenthesis is syntax; another one at the beginning would match all other keys.
+  const pattern = key.replace(/^!(?!\()/, '\\!');
+  const isGlob = isDynamicPattern(pattern);
+  return { text, bucket, key, isGlob, pattern, isExclusion: mark === '!' };
+};
+
+/** The bucket and key of an object as the ledger has it. */
+export const objectAt = (location: string): { readonly bucket: string; readonly key: string } => {
+  const [, , bucket = '', key = ''] = shape.exec(location)!;
+  return { bucket, key };
+};
+
+export const locationOf = (bucket: string, key: string): string => `s3://${bucket}/${key}`;
+
+/** Whether a URL, and the ledger, can hold a key: a URL resolves dots, and neither takes half of a character. */
+export const isRequestable = (key: string): boolean =>
+  key.isWellFormed() && !key.includes('\0') && key.split('/').every((part) => part !== '.' && part !== '..');
+
+/** Whether a text is in the name of the bucket: parameters do not choose which buckets are read. */
+export const choosesBucket = (location: string, text: string): boolean => {
+  const written = location.toLowerCase();
+  const chosen = text.trim().toLowerCase();
+  const start = written.indexOf('://') + 3;
+  const end = `${written}/`.indexOf('/', start);
+  const at = written.indexOf(chosen, Math.max(0, start - chosen.length + 1));
+  return chosen !== '' && at !== -1 && at < end;
+};
+
+/** What all keys that a glob matches begin with: no others are listed. */
+export const literalPrefix = (glob: string): string => {
+  const magic = glob.search(/[*?[{(\\]|[!+@](?=\()/);
+  return magic === -1 ? glob : glob.slice(0, magic);
+};
+
+/** Tells the keys that a location names. Globs are those of local files: a star matches no slash, and no dot at the beginning of a name. */
+export const keyMatcher = ({ key: named, pattern, isGlob }: S3Location): ((key: string) => boolean) => {
+  if (!isGlob) return (key) => key === named;
+  const matches = picomatch(pattern, { posix: true });
+  return (key) => key === named || matches(key);
+};

@@ -1,0 +1,20 @@
+// Which version of an object an answer has: its size, its ETag, and its id where the bucket keeps versions.
+
+import { EtlError } from '../../errors.ts';
+import type { FileState, KnownFile } from '../contract.ts';
+import type { HttpAnswer } from '../http-request.ts';
+import { totalOf } from '../http-version.ts';
+
+export const stateOf = ({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>): FileState => {
+  const bytes = totalOf(status, headers) ?? 0;
+  const id = String(headers['x-amz-version-id'] ?? '');
+  return { bytes, fingerprint: `${bytes}:${id}:${headers.etag ?? ''}` };
+};
+
+export const etagIn = (fingerprint: string): string => fingerprint.split(':').slice(2).join(':');
+
+/** Not every server obeys If-Match: what it answers is compared. Errors: ETL_SOURCE_CHANGED. */
+export const checkVersion = ({ table, name, fingerprint }: KnownFile, answer: HttpAnswer): void => {
+  if (stateOf(answer).fingerprint !== fingerprint)
+    throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
+};

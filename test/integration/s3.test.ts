@@ -1,0 +1,327 @@
+// Objects of an S3 server as files: listed, read, resumed, refused; and loaded with the numbers of local files.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import noaa from '../../pipelines/noaa.ts';
+import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+import type { KnownFile, Listing } from '../../src/source/contract.ts';
+import { s3 } from '../../src/source/s3/s3.ts';
+import { createClient } from '../../src/source/s3/client.ts';
+import { listKeys } from '../../src/source/s3/list-keys.ts';
+import { patience, settingsOf } from '../../src/source/s3/settings.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { startS3, type S3Server } from '../helpers/s3.ts';
+import { describeSource } from '../unit/source/conformance.ts';
+import { accessWith } from '../helpers/source-access.ts';
+
+let server: S3Server;
+const database = useDatabase();
+
+beforeAll(async () => {
+  server = await startS3();
+  for (const [name, value] of Object.entries(server.env)) vi.stubEnv(name, value);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await server.stop();
+});
+
+const listing = (locations: readonly string[], texts: readonly string[] = []): Listing => ({
+  table: 't',
+  locations,
+  workingDirectory: '/',
+  texts,
+});
+const named = (location: string) => ({ table: 't', name: location, location });
+const list = async (locations: readonly string[], options = {}, texts: readonly string[] = []) => {
+  const found: string[] = [];
+  for await (const { location } of s3.list(listing(locations, texts), accessWith(options)))
+    found.push(location);
+  return found;
+};
+const look = async (location: string, options = {}): Promise<KnownFile & { head: Buffer }> => ({
+  ...named(location),
+  ...(await s3.look(named(location), accessWith(options))),
+});
+const read = async (file: KnownFile, options = {}, start = 0, end = Infinity): Promise<Buffer> => {
+  const blocks: Buffer[] = [];
+  for await (const block of s3.open(file, accessWith(options), start, end)) blocks.push(block);
+  return Buffer.concat(blocks);
+};
+
+describeSource('S3', () => ({
+  source: s3,
+  put: (name, bytes) => {
+    server.put('same', name, bytes);
+    return `s3://same/${name}`;
+  },
+  remove: (name) => server.remove('same', name),
+  access: (signal) => accessWith({}, signal),
+  three: () => ['s3://same/[ab].csv', 's3://same/c.csv', 's3://same/a.csv'],
+  opened: () => server.busy(),
+  noticesAtOpen: true,
+}));
+
+describe('keys', () => {
+  const keys = [
+    "a'(1)!*.csv",
+    'a b+c%20.csv',
+    'a"<>&amp;.csv',
+    'a,b;c:d@e$=?#.csv',
+    'back\\slash.csv',
+    'emoji-\u{1F600}/ü.csv',
+    '~001',
+  ];
+
+  it('may have every character that a URL has another meaning for', async () => {
+    for (const key of keys) server.put('odd', key, `rows of ${key}`);
+    expect(await list(['s3://odd/**'])).toEqual(keys.map((key) => `s3://odd/${key}`).toSorted());
+    for (const key of keys) {
+      const file = await look(`s3://odd/${key}`);
+      expect(file.head.toString()).toBe(`rows of ${key}`);
+      expect((await read(file)).toString()).toBe(`rows of ${key}`);
+    }
+  });
+
+  it('are listed page by page, below the prefix only', async () => {
+    const each = Array.from({ length: 7 }, (_, number) => `p/${number}.csv`);
+    for (const key of each) server.put('pages', key, key);
+    server.put('pages', 'q.csv', '');
+    const client = createClient(await settingsOf({}, process.env));
+    await server.order();
+    const found: string[] = [];
+    const asked = { file: named('s3://pages/p/*'), bucket: 'pages', prefix: 'p/', most: 3 };
+    for await (const key of listKeys(client, asked, patience.look)) found.push(key);
+    expect(found).toEqual(each);
+    const requests = await server.order();
+    expect(requests).toHaveLength(3);
+    expect(requests[2]).toMatch(
+      /continuation-token=\S+&encoding-type=url|encoding-type=url.*continuation-token=/,
+    );
+  });
+
+  it('are matched as paths of local files are', async () => {
+    for (const key of ['m/a.csv', 'm/b.csv', 'm/.c.csv', 'm/d/e.csv', 'm/x[1].csv', 'm/x1.csv'])
+      server.put('glob', key, key);
+    expect(await list(['s3://glob/m/*.csv'])).toEqual(
+      ['a', 'b', 'x1', 'x[1]'].map((name) => `s3://glob/m/${name}.csv`),
+    );
+    expect(await list(['s3://glob/m/**/e.csv', 's3://glob/m/{b,a}.csv'])).toEqual(
+      ['d/e', 'a', 'b'].map((name) => `s3://glob/m/${name}.csv`),
+    );
+    // A key that is there is no glob.
+    expect(await list(['s3://glob/m/x[1].csv'])).toEqual(['s3://glob/m/x[1].csv']);
+    expect(await list(['s3://glob/m/?.csv', '!s3://glob/m/b*', 's3://glob/m/a.csv'])).toEqual([
+      's3://glob/m/a.csv',
+    ]);
+  });
+
+  it('that nothing has, or that exclusions leave out, are reported', async () => {
+    expect(await failureOf(list(['s3://glob/none/*.csv']))).toMatchObject({
+      code: 'ETL_SOURCE_NOT_FOUND',
+      message: 'table t: no file matches s3://glob/none/*.csv (looked in glob)',
+    });
+    expect(await failureOf(list(['s3://glob/m/a.csv', '!s3://glob/**']))).toMatchObject({
+      code: 'ETL_SOURCE_NOT_FOUND',
+    });
+  });
+
+  it('are in the bucket that the pipeline names, whatever a parameter says', async () => {
+    expect(await list(['s3://glob/m/a.csv'], {}, ['a', 'm/a', 's3', 'm/'])).toHaveLength(1);
+    for (const text of ['glob', 'glob/m', 's3://glob', 'GLOB', 'lo'])
+      expect(await failureOf(list(['s3://glob/m/a.csv'], {}, [text]))).toMatchObject({
+        code: 'ETL_SOURCE_OUTSIDE',
+      });
+    expect(await failureOf(list(['s3://glob/m/../a.csv']))).toMatchObject({ code: 'ETL_SOURCE_IRREGULAR' });
+  });
+});
+
+const content = Buffer.from(Array.from({ length: 40_000 }, (_, number) => `${number},row\n`).join(''));
+
+describe('an object', () => {
+  it('is looked at in one request, and read in one from any byte', async () => {
+    server.put('data', 'big.csv', content);
+    server.put('data', 'empty.csv', '');
+    await server.order();
+    const file = await look('s3://data/big.csv');
+    expect(file).toMatchObject({
+      bytes: content.length,
+      fingerprint: expect.stringMatching(/^\d+::"\w{32}"$/),
+    });
+    expect(file.head.equals(content.subarray(0, 65_536))).toBe(true);
+    expect((await read(file)).equals(content)).toBe(true);
+    expect((await read(file, {}, 1_000, 300_000)).equals(content.subarray(1_000, 300_000))).toBe(true);
+    expect(await server.order()).toEqual([
+      'GET /data/big.csv bytes=0-65535',
+      'GET /data/big.csv',
+      'GET /data/big.csv bytes=1000-',
+    ]);
+    expect(await look('s3://data/empty.csv')).toMatchObject({ bytes: 0, head: Buffer.alloc(0) });
+  });
+
+  it('is read on from the last byte after a cut, a busy server and an error', async () => {
+    const file = await look('s3://data/big.csv');
+    await server.order(
+      { on: 'big', cutAfter: 100_000 },
+      { on: 'big', status: 503, code: 'SlowDown' },
+      { on: 'big', cutAfter: 50_000 },
+      { on: 'big', status: 400, code: 'RequestTimeout' },
+    );
+    expect((await read(file)).equals(content)).toBe(true);
+    const requests = await server.order();
+    expect(requests).toHaveLength(5);
+    const starts = requests.map((request) => Number(/bytes=(\d+)-$/.exec(request)?.[1] ?? 0));
+    expect(starts[0]).toBe(0);
+    expect(starts[1]).toBeGreaterThan(0);
+    expect(starts[4]).toBeGreaterThan(starts[2]!);
+  });
+
+  it('that changed since it was looked at is refused, whether or not the server compares', async () => {
+    server.put('data', 'changes.csv', 'old');
+    const file = await look('s3://data/changes.csv');
+    server.put('data', 'changes.csv', 'new');
+    expect(await failureOf(read(file))).toMatchObject({ code: 'ETL_SOURCE_CHANGED' });
+    await server.order({ on: 'changes', status: 412, code: 'PreconditionFailed' });
+    expect(await failureOf(read(file))).toMatchObject({ code: 'ETL_SOURCE_CHANGED' });
+  });
+
+  it.each([
+    ['a header', { status: 301, code: 'PermanentRedirect', headers: { 'x-amz-bucket-region': 'eu-west-1' } }],
+    ['the error', { status: 400, code: 'AuthorizationHeaderMalformed', region: 'eu-west-1' }],
+  ])('is found in the region that %s of the server names, once for a table', async (_, answer) => {
+    server.put('far', 'a.csv', 'far');
+    await server.order({ on: '^/far.* (?!eu-west-1)', times: 9, ...answer });
+    const access = accessWith();
+    const file = named('s3://far/a.csv');
+    expect(await s3.look(file, access)).toMatchObject({ bytes: 3 });
+    expect(await s3.look(file, access)).toMatchObject({ bytes: 3 });
+    expect(await server.order()).toHaveLength(3);
+  });
+
+  it('of a public bucket needs no credentials', async () => {
+    server.put('public', 'a.csv', 'for all');
+    vi.stubEnv('AWS_ACCESS_KEY_ID', '');
+    try {
+      const file = await look('s3://public/a.csv', { anonymous: true });
+      expect((await read(file, { anonymous: true })).toString()).toBe('for all');
+      expect(await failureOf(look('s3://public/a.csv'))).toMatchObject({
+        code: 'ETL_SOURCE_CREDENTIALS',
+        message: expect.stringMatching(
+          /^table t: no valid credentials for s3:\/\/public\/a.csv: no credentials were found/,
+        ),
+        hint: expect.stringContaining('anonymous: true'),
+      });
+    } finally {
+      vi.stubEnv('AWS_ACCESS_KEY_ID', server.env['AWS_ACCESS_KEY_ID']);
+    }
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    [404, 'NoSuchKey', 'ETL_SOURCE_GONE', 'key'],
+    [404, 'NoSuchBucket', 'ETL_SOURCE_ADDRESS', 'bucket'],
+    [403, 'AccessDenied', 'ETL_SOURCE_DENIED', 's3:GetObject'],
+    [403, undefined, 'ETL_SOURCE_DENIED', 's3:GetObject'],
+    [403, 'InvalidAccessKeyId', 'ETL_SOURCE_CREDENTIALS', 'AWS_ACCESS_KEY_ID'],
+    [403, 'SignatureDoesNotMatch', 'ETL_SOURCE_CREDENTIALS', 'AWS_SECRET_ACCESS_KEY'],
+    [400, 'ExpiredToken', 'ETL_SOURCE_CREDENTIALS', 'run again'],
+    [403, 'RequestTimeTooSkewed', 'ETL_SOURCE_CREDENTIALS', 'clock'],
+    [403, 'InvalidObjectState', 'ETL_SOURCE_ARCHIVED', 'Restore'],
+    [301, 'PermanentRedirect', 'ETL_SOURCE_ADDRESS', 'region'],
+    [418, undefined, 'ETL_SOURCE_ADDRESS', 'AWS_ENDPOINT_URL_S3'],
+  ])('%s %s is %s', async (status, code, ours, advice) => {
+    await server.order({ on: 'big', times: 9, status, code });
+    const failure = await failureOf(look('s3://data/big.csv'));
+    await server.order();
+    expect(failure).toMatchObject({ code: ours, hint: expect.stringContaining(advice) });
+    expect((failure as Error).message).toContain('s3://data/big.csv');
+  });
+
+  it('of the real server is the same', async () => {
+    expect(await failureOf(look('s3://data/none.csv'))).toMatchObject({ code: 'ETL_SOURCE_GONE' });
+    expect(await failureOf(list(['s3://no-such-bucket/*.csv']))).toMatchObject({
+      code: 'ETL_SOURCE_ADDRESS',
+    });
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'not-the-secret');
+    const wrong = await failureOf(look('s3://data/big.csv'));
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', server.env['AWS_SECRET_ACCESS_KEY']);
+    expect(wrong).toMatchObject({ code: 'ETL_SOURCE_CREDENTIALS' });
+    expect(JSON.stringify([wrong, (wrong as Error).message, (wrong as Error).stack])).not.toContain(
+      'not-the-secret',
+    );
+  });
+});
+
+describe('a run', () => {
+  /** NOAA's pipeline with its files in a bucket, half of them compressed. */
+  const fromBucket = () => {
+    const { station, observation, daily } = noaa.tables as Record<string, { source: object }>;
+    return definePipeline({
+      name: 'noaa',
+      schema: 'noaa',
+      tables: {
+        station: { ...station, source: csv('s3://noaa/*station.txt.gz', { delimiter: '|', quote: null }) },
+        observation: {
+          ...observation,
+          source: csv('s3://noaa/2011??hourly.*', { trim: true, nulls: ['', 'M', 'null'] }),
+        },
+        daily,
+      },
+    } as never);
+  };
+  const run = () => ({ databaseUrl: database.url, directory: 'pipelines' });
+  const published = async (): Promise<unknown[]> => {
+    const made = [];
+    for (const table of ['station', 'observation', 'daily'])
+      made.push(
+        (
+          await database.query(
+            `select count(*), sum(hashtextextended(t::text, 0)::numeric) from noaa.${table} t`,
+          )
+        ).rows,
+      );
+    return made;
+  };
+
+  it('has the numbers of a run of local files', async () => {
+    for (const [index, name] of readdirSync('data/noaa')
+      .filter((file) => !file.includes('Doc'))
+      .entries()) {
+      const bytes = readFileSync(`data/noaa/${name}`);
+      if (index % 2 === 0) server.put('noaa', `${name}.gz`, gzipSync(bytes));
+      else server.put('noaa', name, bytes);
+    }
+    const { tables: local } = await runPipeline(noaa, run());
+    const before = await published();
+    const { tables: remote, outcome } = await runPipeline(fromBucket(), run());
+    expect(outcome).toBe('published');
+    expect(await published()).toEqual(before);
+    const numbers = (tables: typeof local) =>
+      tables.map((t) => [t.table, t.records, t.copied, t.rejected, t.filtered, t.rows]);
+    expect(numbers(remote)).toEqual(numbers(local));
+    expect((await runPipeline(fromBucket(), run())).outcome).toBe('unchanged');
+  });
+
+  it('publishes nothing if an object changed after it was loaded', async () => {
+    const pipeline = definePipeline({
+      name: 'changing',
+      schema: 'changing',
+      tables: { t: { source: csv('s3://changing/*.csv'), columns: { id: column.integer('id') } } },
+    });
+    server.put('changing', 'a.csv', 'id\n1\n');
+    const failure = await failureOf(
+      runPipeline(pipeline, {
+        ...run(),
+        onEvent: ({ type }) => {
+          if (type === 'loaded') server.put('changing', 'a.csv', 'id\n2\n');
+        },
+      }),
+    );
+    expect(failure).toMatchObject({ code: 'ETL_SOURCE_CHANGED', details: { file: 's3://changing/a.csv' } });
+    const { rows } = await database.query("select to_regclass('changing.t') is null as is_missing");
+    expect(rows).toEqual([{ is_missing: true }]);
+  });
+});
