@@ -41,7 +41,7 @@ export default definePipeline({
 `,
 );
 
-it('a failed run says where the server is that was set up for it, and how to stop it', async () => {
+it('a failed run names the server that it has set up, and commands in a subdirectory find that one', async () => {
   const { exit, err } = await etl(project, 'run', pipelineFile, '--quiet');
   expect(exit).toBe(1);
   expect(err).toContain('error ETL_SOURCE_NOT_FOUND');
@@ -53,9 +53,7 @@ it('a failed run says where the server is that was set up for it, and how to sto
   const again = await etl(project, 'run', pipelineFile, '--quiet');
   expect(again.err).toContain('error ETL_SOURCE_NOT_FOUND');
   expect(again.err).not.toContain('note:');
-});
 
-it('commands in a subdirectory use the server of the project, and say so', async () => {
   const using = `Using the embedded PostgreSQL of ${project} (its .etl/ is the nearest).\n`;
   writeFileSync(join(below, 'city.csv'), 'name\nUlm\n');
   const run = await etl(below, 'run', pipelineFile);

@@ -35,7 +35,7 @@ describe('withInterrupt', () => {
     expect(said).toEqual([false, true]);
   });
 
-  it('an error that already says so is not wrapped', async () => {
+  it('an error that already names the signal is not wrapped', async () => {
     const own = new EtlError('ETL_INTERRUPTED', { signal: 'SIGINT' });
     const work = withInterrupt(
       () => undefined,
@@ -48,7 +48,7 @@ describe('withInterrupt', () => {
     await expect(work).rejects.toBe(own);
   });
 
-  it('work that was done before it could be stopped is done', async () => {
+  it('work that ends before it can be stopped succeeds', async () => {
     const work = withInterrupt(
       () => undefined,
       async ({ drain }) => abortedBy(drain).catch(() => 'published'),
@@ -57,7 +57,7 @@ describe('withInterrupt', () => {
     expect(await work).toBe('published');
   });
 
-  it('without a signal an error stays what it is', async () => {
+  it('an error without a signal is not changed', async () => {
     const own = new Error('own');
     await expect(
       withInterrupt(

@@ -172,7 +172,7 @@ describe('.env of the working directory', () => {
 });
 
 describe('help and version', () => {
-  it('etl --help teaches on stdout', async () => {
+  it('etl --help prints its lesson on stdout', async () => {
     const io = fakeIo();
     expect(await main(['--help'], io)).toBe(0);
     expect(io.stdout.text).toContain('Examples:\n  $ etl run pipelines/noaa.ts');

@@ -121,7 +121,7 @@ describe('bars', () => {
     ]);
   });
 
-  it('reckon pace and time left from what this process has loaded', () => {
+  it('calculate rate and time left from the records that this process loaded', () => {
     // 100,000 records and 10 MB in two seconds; 50 MB are left.
     const { screen } = draw(['started', 'planned', 'load', 'resumed', 'half']);
     expect(screen[2]).toMatch(/50% .* 400,000 records {2}50,000\/s {2}3 rejected {2}10 s left$/);
@@ -178,7 +178,7 @@ describe('bars', () => {
     ]);
   });
 
-  it('find their way up after the window became narrower', () => {
+  it('are drawn over the old ones after the window became narrower', () => {
     const io = fakeIo({ stderr: { ...terminal }, env: { TERM: 'xterm', LANG: 'C', NO_COLOR: '1' } });
     const display = open(io);
     send(io, display, ['started', 'planned', 'load', 'half']);

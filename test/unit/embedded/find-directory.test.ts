@@ -22,7 +22,7 @@ const setUp = async (directory: string): Promise<string> => {
   return etl;
 };
 
-it('without any it is the working directory’s, yet to be made', () =>
+it('without any, the working directory’s is chosen, which does not exist yet', () =>
   expect(findEtlDirectory(deep)).toBe(join(deep, '.etl')));
 
 it('the nearest one above is the project’s; one of the working directory comes first', async () => {
@@ -34,7 +34,7 @@ it('the nearest one above is the project’s; one of the working directory comes
   expect(findEtlDirectory(deep)).toBe(own);
 });
 
-it('one without a database is passed over, and so is a link, which may lead anywhere', async () => {
+it('one without a database is skipped, and so is a link, which may lead anywhere', async () => {
   await mkdir(join(base, 'project/pipelines/.etl'));
   const elsewhere = await setUp(join(base, 'elsewhere'));
   await symlink(elsewhere, join(base, 'project/.etl'));
@@ -43,7 +43,7 @@ it('one without a database is passed over, and so is a link, which may lead anyw
   expect(findEtlDirectory(deep)).toBe(outer);
 });
 
-it('one of another user is passed over', async () => {
+it('one of another user is skipped', async () => {
   const etl = await setUp(join(base, 'project'));
   // Only root can give a directory away; for everybody else, root's own are those of another user.
   if (process.geteuid?.() === 0) await chown(etl, 65_534, 65_534);

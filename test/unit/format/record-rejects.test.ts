@@ -223,7 +223,7 @@ describe('rejects', () => {
     expect(counts).toEqual({ records: 3, copied: 2, rejected: 1, filtered: 0 });
   });
 
-  it('name every fault of a record, in the order of the columns, and only fields that nobody can read hide some', async () => {
+  it('name every fault of a record in the order of the columns, unless an unreadable field hides some', async () => {
     const columns = {
       a: column.text('a'),
       b: column.smallint('b'),

@@ -118,7 +118,7 @@ describe('records of generated files', () => {
     expect(() => fc.assert(property, { numRuns: 500 })).not.toThrow();
   });
 
-  it('are the same by both wherever something irregular is among plain bytes', () => {
+  it('are the same by both wherever plain bytes have something irregular among them', () => {
     // Groups without any quote follow, so that what is left of the group before has to be remembered.
     const bits = [
       '"a"b',

@@ -43,7 +43,7 @@ describe('windowsOf', () => {
     ]);
   });
 
-  it('begins a window after a comment, which may have quotes that are none', () => {
+  it('begins a window after a comment, whose quotes mean nothing', () => {
     expect(windows('1,a\n# "\n2,b\n3,c\n')).toEqual([
       [0, 1, true],
       [1, 3, true],

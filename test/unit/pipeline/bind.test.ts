@@ -59,7 +59,7 @@ describe('parameters', () => {
     });
   });
 
-  it('are pinned as what makes them again: given ones as given, defaults as they came out, secret ones not', () => {
+  it('are pinned so that a later run gets the same: given ones as given, defaults by value, secret ones not at all', () => {
     let day = 'monday';
     const pipeline = definePipeline({
       name: 'p',

@@ -192,7 +192,7 @@ describe('columns', () => {
     { name: 'a nullable column', made: column.text('A').nullable(), is: { nullable: true } },
   ])('$name', ({ made, is }) => expect(columnOf(made as AnyColumn)).toMatchObject(is));
 
-  it('modifiers leave the column that they were called on as it was', () => {
+  it('modifiers do not change the column on which they are called', () => {
     const plain = column.text('A');
     plain.nullable().nulls(['M']).default('x');
     expect(columnOf(plain)).toMatchObject({ nullable: false, nulls: [], default: undefined });

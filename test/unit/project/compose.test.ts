@@ -135,12 +135,12 @@ describe('the workers', () => {
     });
   });
 
-  it('say whether they take work, where the check asks', () => {
+  it('report whether they take work at the address of their health check', () => {
     const port = worker.command?.[worker.command.indexOf('--health-port') + 1];
     expect(worker.healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${port}/ready`);
   });
 
-  it('write nothing, and may become nobody else', () => {
+  it('write nothing, and cannot gain privileges', () => {
     const { volumes: mounts, read_only, cap_drop, security_opt } = worker;
     expect({
       readOnly: mounts.every((mount) => mount.endsWith(':ro')),

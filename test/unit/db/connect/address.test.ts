@@ -38,7 +38,7 @@ describe('serviceUrl', () => {
     '# ours\n[weather]\nhost=db.example.com\nport = 6543\nuser=me\npassword=a&b=c\ndbname=noaa\n\n[other]\nhost=elsewhere\n',
   );
 
-  it('gives what the section says', () => {
+  it('gives the settings of the section', () => {
     const address = addressFromUrl(serviceUrl('weather', { PGSERVICEFILE: file }));
     expect(address.label).toBe('me@db.example.com:6543/noaa');
   });

@@ -155,7 +155,7 @@ describe('a comment over the bound', () => {
   it.each([
     { name: 'LF', newline: '\n' },
     { name: 'CRLF', newline: '\r\n' },
-  ])('is passed, however it is read, before a line with $name', async ({ newline }) => {
+  ])('is skipped, however it is read, before a line with $name', async ({ newline }) => {
     const comment = `#${filler(2 * bound)}${newline}`;
     const bytes = Buffer.from(`a,b\n${comment}c,d\n${comment}`);
     for (const pieces of [[bytes], inReads(bytes, readBytes), cutAt(bytes, 4 + comment.length - 1)]) {
@@ -168,7 +168,7 @@ describe('a comment over the bound', () => {
     }
   });
 
-  it('that nothing ends is passed as well', async () => {
+  it('is skipped also when nothing ends it', async () => {
     const bytes = Buffer.from(`a,b\n#${filler(2 * bound)}`);
     const { records, end } = await splitPieces(inReads(bytes, readBytes), commented);
     expect(records).toHaveLength(1);
@@ -176,7 +176,7 @@ describe('a comment over the bound', () => {
   });
 });
 
-it('a record that comes in small reads is looked at a few times only', async () => {
+it('the end of a record in small reads is searched a few times only', async () => {
   let seen = 0;
   const counting: Splitter = {
     ...split,
@@ -275,7 +275,7 @@ describe('a record over the bound', () => {
     }
   });
 
-  it('over several lines, quote closed too late, is judged alike however it is read', async () => {
+  it('over several lines, whose quote is closed too late, gets the same result however it is read', async () => {
     const rows = [
       `"a\n${filler(bound)}",b\nc,d\n`,
       `"a\nb",${filler(2 * bound)}\nc,d\n`,
@@ -305,7 +305,7 @@ describe('a record over the bound', () => {
     { name: 'of a long one after many short ones', line: opening, last: `${filler(bound - 100)}"\n` },
     { name: 'that are broken near the end', line: opening, last: 'e"f\n' },
   ];
-  it.each(chains)('lines $name cost a line each, in time', async ({ line, last = '' }) => {
+  it.each(chains)('lines $name cost a line each, and little time', async ({ line, last = '' }) => {
     const bytes = Buffer.from(`${line.repeat((1.1 * bound) / line.length)}${last}i,j\n`);
     const outcome = async (size: number) => {
       const blocks = await blocksOf(inReads(bytes, size), split);

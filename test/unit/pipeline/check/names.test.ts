@@ -13,8 +13,8 @@ const longest = (problemOf: (name: string) => string | undefined): string => {
   return name;
 };
 
-describe('whatever is made of a name', () => {
-  it('has room: the build schema of a pipeline', () => {
+describe('a name that is derived from others', () => {
+  it('is short enough: the build schema of a pipeline', () => {
     const name = longest(pipelineNameProblem);
     expect(buildSchema(name)).toHaveLength(identifierBytesMax);
     expect(pipelineNameProblem(`${name}n`)).toBe(
@@ -22,12 +22,12 @@ describe('whatever is made of a name', () => {
     );
   });
 
-  it('is its own: no two pipelines share a staging table', () => {
+  it('is unique: no two pipelines share a staging table', () => {
     expect(stagingName('a_', 'b')).toBe(stagingName('a', '_b'));
     expect(pipelineNameProblem('a_')).toContain('ends in _');
   });
 
-  it('has room: a staging table, whatever the pipeline is called', () => {
+  it('is short enough: a staging table, whatever the pipeline is called', () => {
     for (const pipeline of ['p', longest(pipelineNameProblem)]) {
       const table = longest((name) => tableNameProblem(name, pipeline));
       expect(stagingName(pipeline, table)).toHaveLength(identifierBytesMax);

@@ -93,7 +93,7 @@ describe('rowSchema', () => {
     },
   });
 
-  it('of a table that SQL makes it is the row that is declared, also with parameters', () => {
+  it('is the declared row for a table that SQL makes, also with parameters', () => {
     const declared = definePipeline({
       name: 'p',
       schema: 's',

@@ -24,7 +24,7 @@ describe('an error sent to another thread', () => {
     expect(retryOf(other)).toBe('server');
   });
 
-  it('of the server keeps SQLSTATE and what else the driver says', () => {
+  it('of the server keeps SQLSTATE and the driver’s other fields', () => {
     const error = Object.assign(new Error('bad'), {
       code: '53100',
       where: 'COPY t, line 1',
@@ -34,7 +34,7 @@ describe('an error sent to another thread', () => {
     expect(sent(error)).toMatchObject({ code: '53100', where: 'COPY t, line 1', length: 3, message: 'bad' });
   });
 
-  it('that is none arrives as one', () => {
+  it('arrives as an Error if it was none', () => {
     expect(sent('thrown text').message).toBe('thrown text');
   });
 });
