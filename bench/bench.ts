@@ -18,6 +18,7 @@ import { measureChunks } from './parts/chunks.ts';
 import { measureCompressed } from './parts/compressed.ts';
 import { measureDecoder } from './parts/decoder.ts';
 import { measureDistance } from './parts/distance.ts';
+import { measureHttp } from './parts/http.ts';
 import { measureLoad } from './parts/load.ts';
 import { decodeSpellings, measureMatrix, type Decoded } from './parts/matrix.ts';
 import { measureOneFile } from './parts/one-file.ts';
@@ -48,6 +49,7 @@ const parts: Readonly<Record<string, Measure>> = {
   'whole-job': measureWholeJob,
   'one-file': measureOneFile,
   compressed: measureCompressed,
+  http: measureHttp,
   distance: measureDistance,
   'text-rows': measureTextRows,
   scaling: measureScaling,

@@ -3,6 +3,7 @@
 import type { BenchOptions } from './bench-context.ts';
 import type { PartReport, SideReport } from './compare.ts';
 import type { Usage } from './measure.ts';
+import { fileSide, httpSide } from './parts/http.ts';
 import { compressedSide, compressionNames, plainSide } from './parts/compressed.ts';
 import { decoderSides } from './parts/decoder.ts';
 import { distanceSides } from './parts/distance.ts';
@@ -99,6 +100,13 @@ export const judgeTargets = (
         `one ${name}, 2 workers ÷ the plain file`,
         1.15,
         ratio(compressed, compressedSide(name), [plainSide]),
+      ),
+    ),
+    ...[1, 2].map((workers) =>
+      target(
+        `one file over HTTP ÷ from disk, workers: ${workers}`,
+        1.1,
+        ratio(findUsages(reports, 'http'), httpSide(workers), [fileSide(workers)]),
       ),
     ),
     target(

@@ -11,10 +11,15 @@ export default definePipeline({
   params: z.object({
     rows: z.enum(['binary', 'text']).default('binary'),
     staging: z.enum(['typed', 'none']).default('typed'),
+    files: z.string().default('*hourly.txt'),
   }),
-  tables: ({ rows, staging }) => ({
+  tables: ({ rows, staging, files }) => ({
     observation: {
-      source: csv('*hourly.txt', { trim: true, nulls: ['', 'M', 'null'] }),
+      source: csv(files, {
+        trim: true,
+        nulls: ['', 'M', 'null'],
+        ...(files.startsWith('http') && { allowPrivate: true }),
+      }),
       staging,
       columns: {
         wban: rows === 'text' ? column.of('text', 'WBAN') : column.text('WBAN'),

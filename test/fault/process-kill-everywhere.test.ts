@@ -10,7 +10,7 @@ import { effectPoint } from '../helpers/fault-points.ts';
 import { resumeAfterKill } from '../helpers/fault-resume.ts';
 import { killChild, openScene, type Scene } from '../helpers/fault-scene.ts';
 
-const samples = { largeData: 9, gzipData: 4, streamData: 6 };
+const samples = { largeData: 9, gzipData: 4, streamData: 6, httpData: 4 };
 type Data = keyof typeof samples;
 const timeout = 4 * 3_600_000;
 
@@ -63,6 +63,7 @@ it.each([
   { files: 'files', data: 'largeData' },
   { files: 'files in gzip', data: 'gzipData' },
   { files: 'one file in gzip, loaded by two workers', data: 'streamData' },
+  { files: 'the same over HTTP, cut off again and again', data: 'httpData' },
 ] as const)(
   '$files: killed at every effect, the next run makes what an undisturbed run makes',
   async ({ data }) => {

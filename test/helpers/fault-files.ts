@@ -3,6 +3,7 @@
 import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { FileServer } from './http-files.ts';
 import { writeNoaaFiles } from './noaa-files.ts';
 
 /** Every so many records one is damaged, so that replayed chunks would double their rejects if anything could. */
@@ -39,6 +40,25 @@ export const compressFiles = (directory: string): void => {
   for (const name of readdirSync(data))
     writeFileSync(join(data, name), gzipSync(readFileSync(join(data, name))));
 };
+
+/** Serves every file over HTTP, by connections that are cut off after a few of its chunks, and makes the pipeline read them there. */
+export const serveFiles =
+  (server: FileServer, cutAt: number) =>
+  (directory: string): void => {
+    compressFiles(directory);
+    const data = join(directory, 'data/noaa');
+    for (const kind of ['station', 'hourly']) {
+      const names = readdirSync(data).filter((name) => name.endsWith(`${kind}.txt`));
+      const urls = names
+        .toSorted()
+        .map((name) => server.put(`/${name}`, { bytes: readFileSync(join(data, name)), cutAt }));
+      editPipeline(
+        directory,
+        `csv('data/noaa/*${kind}.txt', {`,
+        `csv(['${urls.join("', '")}'], { allowPrivate: true,`,
+      );
+    }
+  };
 
 /** Replaces a part of the pipeline file, which must be there. */
 export const editPipeline = (directory: string, part: string, by: string): void => {

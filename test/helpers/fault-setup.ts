@@ -1,16 +1,20 @@
 // Prepares a run of the fault tests: a compiled copy of this checkout, files to load, and what undisturbed runs make of them.
 
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { compileCopy } from './compiled-copy.ts';
 import { databaseUrlOf, serverSettings, withDatabase } from './fault-database.ts';
 import { outcomeOf, type Outcome } from './fault-outcome.ts';
-import { compressFiles, loadDirectly, writeFaultFiles } from './fault-files.ts';
+import { compressFiles, loadDirectly, serveFiles, writeFaultFiles } from './fault-files.ts';
 import { smallChunks } from './fault-points.ts';
+import { startHttpFiles } from './http-files.ts';
 import { startOwnServer } from './own-server.ts';
+
+const run = promisify(execFile);
 
 /** Files to load, and what they must come to. */
 export interface FaultData {
@@ -30,6 +34,8 @@ declare module 'vitest' {
     directData: FaultData;
     /** One file in gzip with the records of the small ones, which all workers load. */
     streamData: FaultData;
+    /** The same file, from a server over HTTP that cuts connections. */
+    httpData: FaultData;
     /** About 29 MB, 200,000 records in 20 chunks and more. */
     largeData: FaultData;
     /** The same files, each in gzip. */
@@ -50,7 +56,8 @@ const prepareData = async (
   const outcome = await withDatabase(serverUrl, async (database) => {
     const args = ['run', 'pipelines/noaa.ts', '--workers', '2', '--chunk-bytes', String(size.chunkBytes)];
     const env = { ...process.env, DATABASE_URL: databaseUrlOf(serverUrl, database), ETL_QUIET: '1' };
-    execFileSync(process.execPath, [program, ...args], { cwd: directory, env });
+    // This process serves files meanwhile.
+    await run(process.execPath, [program, ...args], { cwd: directory, env });
     return outcomeOf(databaseUrlOf(serverUrl, database));
   });
   if (outcome.counts.chunks < smallChunks) throw new Error(`only ${outcome.counts.chunks} chunks`);
@@ -58,9 +65,13 @@ const prepareData = async (
 };
 
 /** Called by Vitest once; what it returns is called at the end, also when tests failed. */
-export const setup = async (project: TestProject): Promise<() => void> => {
+export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-fault-'));
-  const remove = (): void => rmSync(directory, { recursive: true, force: true });
+  const files = await startHttpFiles();
+  const remove = async (): Promise<void> => {
+    await files.close();
+    rmSync(directory, { recursive: true, force: true });
+  };
   try {
     const program = compileCopy(join(directory, 'checkout'));
     project.provide('faultProgram', program);
@@ -73,6 +84,8 @@ export const setup = async (project: TestProject): Promise<() => void> => {
       project.provide('smallData', await prepare('small', small));
       project.provide('directData', await prepare('direct', small, loadDirectly));
       project.provide('streamData', await prepare('stream', { ...small, files: 1 }, compressFiles));
+      const serve = serveFiles(files, 60_000);
+      project.provide('httpData', await prepare('http', { ...small, files: 1 }, serve));
       project.provide('largeData', await prepare('large', large));
       project.provide('gzipData', await prepare('gzip', large, compressFiles));
     } finally {
@@ -80,7 +93,7 @@ export const setup = async (project: TestProject): Promise<() => void> => {
     }
     return remove;
   } catch (error) {
-    remove();
+    await remove();
     throw error;
   }
 };

@@ -17,6 +17,8 @@ export interface Serving {
   /** false: sent in chunks of unknown number. */
   readonly length?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Every answer but a look's is cut off after so many bytes of its body. */
+  readonly cutAt?: number;
 }
 
 /** Answers instead of the server; false: the server answers. */
@@ -70,8 +72,10 @@ const serve = (
   else response.write(bytes.subarray(from, from + cut), () => setImmediate(() => response.destroy()));
 };
 
-/** Starts a server for the tests of a file; with a key and a certificate over TLS. */
-export const useHttpFiles = (tls?: () => { readonly key: Buffer; readonly cert: Buffer }): FileServer => {
+type Identity = () => { readonly key: Buffer; readonly cert: Buffer };
+
+/** A server that is not started yet. */
+const makeHttpFiles = (tls: Identity | undefined) => {
   const files = new Map<string, Serving>();
   const sockets = new Set<Socket>();
   let base = '';
@@ -83,15 +87,13 @@ export const useHttpFiles = (tls?: () => { readonly key: Buffer; readonly cert: 
     response.once('close', () => (busy -= 1));
     if (own.trouble?.(request, response) === true) return;
     const serving = files.get(path);
-    if (serving === undefined) response.writeHead(404).end('nothing here');
+    if (serving === undefined) {
+      response.writeHead(404).end('nothing here');
+      return;
+    }
     // A look asks for the first bytes alone, and is not what is to be cut.
-    else
-      serve(
-        request,
-        response,
-        serving,
-        request.headers.range?.startsWith('bytes=0-') ? undefined : own.cuts.shift(),
-      );
+    const isLook = request.headers.range?.startsWith('bytes=0-') ?? false;
+    serve(request, response, serving, isLook ? undefined : (own.cuts.shift() ?? serving.cutAt));
   };
   const own: FileServer = {
     url: (path) => base + path,
@@ -107,7 +109,7 @@ export const useHttpFiles = (tls?: () => { readonly key: Buffer; readonly cert: 
     busy: () => busy,
   };
   let server: ReturnType<typeof createServer> | undefined;
-  beforeAll(async () => {
+  const start = async (): Promise<void> => {
     server = tls === undefined ? createServer(answer) : createTlsServer(tls(), answer);
     server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       sockets.add(socket);
@@ -117,11 +119,26 @@ export const useHttpFiles = (tls?: () => { readonly key: Buffer; readonly cert: 
     const listening = server;
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
     base = `http${tls === undefined ? '' : 's'}://127.0.0.1:${(listening.address() as AddressInfo).port}`;
-  });
-  afterAll(async () => {
+  };
+  const close = async (): Promise<void> => {
     const closed = new Promise((resolve) => server?.close(resolve));
     for (const socket of sockets) socket.destroy();
     await closed;
-  });
+  };
+  return { own, start, close };
+};
+
+/** Starts a server for one who closes it. */
+export const startHttpFiles = async (): Promise<FileServer & { readonly close: () => Promise<void> }> => {
+  const { own, start, close } = makeHttpFiles(undefined);
+  await start();
+  return { ...own, close };
+};
+
+/** A server for the tests of a file; with a key and a certificate over TLS. */
+export const useHttpFiles = (tls?: Identity): FileServer => {
+  const { own, start, close } = makeHttpFiles(tls);
+  beforeAll(start);
+  afterAll(close);
   return own;
 };

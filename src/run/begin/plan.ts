@@ -178,13 +178,14 @@ const planTable = async (
         }
   }
   // Thousands of files nearly always have one header, which is kept once.
-  const headers = new Map<string, readonly string[]>();
+  const headers = new Map<string, Pick<NewFile, 'header' | 'differs'>>();
   const files = await withFilesAtOnce(listed(), async ({ source, file, constants }, ordinal) => {
     const planned = await planFile(table, source, access, file, constants, ordinal);
-    const names = planned.header.join('\0');
-    const header = headers.get(names) ?? planned.header;
-    headers.set(names, header);
-    return { ...planned, header };
+    const { header, differs } = planned;
+    const key = JSON.stringify([header, differs]);
+    const known = headers.get(key) ?? { header, differs };
+    headers.set(key, known);
+    return { ...planned, ...known };
   });
   return { table, files, staging: stagingColumns(table, files) };
 };
