@@ -1,8 +1,9 @@
 // Files of a web server come to what the same local files come to, whatever the server does in between.
 
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, runPipeline, type RunEvent } from '../../src/index.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { column, csv, definePipeline, env, runPipeline, type RunEvent } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useHttpFiles } from '../helpers/http-files.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -12,6 +13,8 @@ const server = useHttpFiles();
 const database = useDatabase();
 
 type CsvOptions = NonNullable<Parameters<typeof csv>[1]>;
+
+afterEach(() => vi.unstubAllEnvs());
 
 const ask = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
 
@@ -59,15 +62,15 @@ const load = async (
 
 describe('a file of a server that cuts the connection three times', () => {
   it.each([
-    { name: 'plain', bytes: Buffer.from(text), cuts: [300_000, 1, 400_000] },
-    { name: 'gzip', bytes: gzipSync(text), cuts: [20_000, 1, 30_000] },
-  ])('as $name: rows, rejects, lines and bytes of the local one', async ({ name, bytes, cuts }) => {
+    { name: 'plain', bytes: Buffer.from(text), cuts: [300_000, 1, 400_000], workers: 2 },
+    { name: 'gzip', bytes: gzipSync(text), cuts: [20_000, 1, 30_000], workers: 1 },
+  ])('as $name: rows, rejects, lines and bytes of the local one', async ({ name, bytes, cuts, workers }) => {
     const local = await load(`local_${name}`, files.write('local.csv', text), {});
     const url = server.put(`/${name}`, { bytes });
     const before = server.requests.length;
     // The header is read over a connection of its own, which its reader leaves.
     server.cuts = [Infinity, ...cuts];
-    const remote = await load(`remote_${name}`, url);
+    const remote = await load(`remote_${name}`, url, undefined, { workers });
     expect(server.cuts).toEqual([]);
     expect(remote.counts).toEqual(local.counts);
     expect(remote.rows).toEqual(local.rows);
@@ -77,5 +80,60 @@ describe('a file of a server that cuts the connection three times', () => {
     expect(resumed.length).toBeGreaterThanOrEqual(3);
     // A run with the same version does nothing.
     expect((await load(`remote_${name}`, url)).outcome).toBe('unchanged');
+  });
+});
+
+describe('a run of remote files', () => {
+  const small = 'id,words\n1,a\n';
+
+  it('asks with its secrets, and stores none of them', async () => {
+    vi.stubEnv('HTTP_TEST_TOKEN', 'hidden-token');
+    const url = server.put('/signed.csv?X-Amz-Signature=hidden-signature', small);
+    const options = { allowPrivate: true, bearer: env('HTTP_TEST_TOKEN') };
+    const logged: unknown[] = [];
+    const log = (...said: unknown[]): void => void logged.push(said);
+    const logger = { debug: log, info: log, warn: log, error: log };
+    const { rows, events } = await load('secrets', url, options, { logger });
+    expect(rows).toMatchObject([{ count: '1' }]);
+    expect(server.requests.at(-1)?.headers.authorization).toBe('Bearer hidden-token');
+    const tables = await ask(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname like 'etl%'`,
+    );
+    const stored: unknown[] = [];
+    for (const { name } of tables as { name: string }[])
+      stored.push(await ask(`select to_jsonb(t)::text from ${name} t`));
+    expect(JSON.stringify(stored)).toContain('signed.csv?X-Amz-Signature=***');
+    expect(JSON.stringify([stored, events, logged])).not.toMatch(/hidden-(?:token|signature)/);
+  });
+
+  it.each([
+    { name: 'changes', act: () => server.put('/late.csv', `${small}2,b\n`) },
+    { name: 'goes', act: () => server.remove('/late.csv') },
+  ])('publishes nothing if one $name after it was loaded', async ({ name, act }) => {
+    const url = server.put('/late.csv', small);
+    const onEvent = ({ type, ...event }: RunEvent): void =>
+      void (type === 'step' && 'step' in event && event.step === 'build' && act());
+    const error = await failureOf(load(`late_${name}`, url, undefined, { onEvent }));
+    expect(error).toMatchObject({ code: 'ETL_SOURCE_CHANGED', details: { file: url } });
+    expect(await ask(`select to_regclass('late_${name}.t') as found`)).toEqual([{ found: null }]);
+  });
+
+  it('ends at once when it is stopped, though it waits for a server', async () => {
+    const stop = new AbortController();
+    server.trouble = () => {
+      stop.abort(new Error('enough'));
+      return true;
+    };
+    const error = await failureOf(
+      load('waits', server.put('/slow.csv', small), undefined, { signal: stop.signal }),
+    );
+    expect(error).toMatchObject({ code: 'ETL_INTERRUPTED', details: { signal: 'enough' } });
+    server.trouble = undefined;
+    await expect.poll(server.busy).toBe(0);
+  });
+
+  it('says that an empty answer is empty', async () => {
+    const error = await failureOf(load('nothing', server.put('/nothing.csv', '')));
+    expect(error).toMatchObject({ code: 'ETL_SOURCE_EMPTY', details: { table: 't' } });
   });
 });
