@@ -198,3 +198,101 @@ describe('a pattern reads the moment that was written', () => {
     await fc.assert(property, { numRuns: 4 });
   });
 });
+
+describe('what the server makes of moments', () => {
+  it('decimals after the sixth are rounded as it rounds them', async () => {
+    const digit = fc.constantFrom(...'0123456789');
+    const fraction = fc.oneof(
+      fc.string({ unit: digit, minLength: 7, maxLength: 20 }),
+      fc
+        .tuple(
+          fc.string({ unit: digit, minLength: 6, maxLength: 6 }),
+          fc.constantFrom('5', '50', '4999', '5001'),
+        )
+        .map((parts) => parts.join('')),
+      fc.constantFrom('9999995', '99999949', '9999999', '0000005', '0000015', '999999500000'),
+    );
+    const clocks = fc.constantFrom('23:59:59', '12:30:59', '00:00:00', '22:59:59');
+    const days = fc.constantFrom(
+      '2011-12-31',
+      '2012-02-28',
+      '2011-02-28',
+      '0099-12-31',
+      '1999-12-31',
+      '2011-06-15',
+    );
+    const literal = fc.tuple(days, clocks, fraction);
+    const reads = [
+      columnTypes.time.reader({ round: true }),
+      columnTypes.timestamp.reader({ round: true }),
+      columnTypes.timestamptz.reader({ round: true }),
+    ] as const;
+    const property = fc.asyncProperty(many(literal), async (literals) => {
+      const texts = literals.map(
+        ([day, clock, decimals]) =>
+          [
+            `${clock}.${decimals}`,
+            `${day} ${clock}.${decimals}`,
+            `${day}T${clock}.${decimals}+03:30`,
+          ] as const,
+      );
+      for (const [place, type] of (['time', 'timestamp', 'timestamptz'] as const).entries()) {
+        const written = texts.map((each) => each[place]!);
+        const own = written.map((text) => reads[place]!(text) as string);
+        expect(await serverReads(database, type, own)).toEqual(await serverReads(database, type, written));
+      }
+    });
+    await fc.assert(property, { numRuns: 4 });
+  });
+
+  // Zones whose rules no release of the tz database has changed for these years; later ones in which the rules of today go on.
+  it.each([
+    ['Europe/Berlin', 1900, 2100],
+    ['Australia/Lord_Howe', 1982, 2040],
+    ['Pacific/Apia', 1951, 2020],
+    ['America/Sao_Paulo', 1960, 2020],
+  ])('local times of %s from %d to %d are the instants that it says', async (zone, from, to) => {
+    // Around each change, which the server's offsets show, and once a month.
+    const { rows } = await database.query<{ instant: string; local: string }>(
+      `with months as (
+         select generate_series($2::timestamptz, $3::timestamptz, '10 days') as at
+       ), changes as (
+         select at, (select min(day) from generate_series(at, at + interval '10 days', '1 hour') as list(day)
+                      where (day at time zone $1) - (day at time zone 'UTC') <> (at at time zone $1) - (at at time zone 'UTC')) as change
+           from months
+          where (at at time zone $1) - (at at time zone 'UTC')
+             <> ((at + interval '10 days') at time zone $1) - ((at + interval '10 days') at time zone 'UTC')
+       ), instants as (
+         select at + interval '17 minutes' as instant from months
+         union
+         select change + part * interval '15 minutes' from changes, generate_series(-13, 13) as list(part)
+       )
+       select extract(epoch from instant)::bigint::text as instant,
+              to_char(instant at time zone $1, 'YYYY-MM-DD"T"HH24:MI:SS') as local
+         from instants`,
+      [zone, `${from}-01-01Z`, `${to}-01-01Z`],
+    );
+    const reader = (ambiguous: 'reject' | 'earlier' | 'later') =>
+      columnTypes.timestamptz.reader({ zone, ambiguous });
+    const [strict, earlier, later] = (['reject', 'earlier', 'later'] as const).map(reader) as [
+      Read,
+      Read,
+      Read,
+    ];
+    type Read = ReturnType<typeof reader>;
+    const seconds = (text: ReturnType<Read>): number =>
+      typeof text === 'string' ? Date.parse(text) / 1000 : NaN;
+    let ambiguous = 0;
+    const wrong = rows.filter(({ instant, local }) => {
+      const read = strict(local);
+      if (typeof read === 'string') return seconds(read) !== Number(instant);
+      ambiguous += 1;
+      const both = [seconds(earlier(local)), seconds(later(local))];
+      return !read.reason.includes('is twice') || !both.includes(Number(instant)) || both[0]! >= both[1]!;
+    });
+    expect(wrong).toEqual([]);
+    expect(rows.length).toBeGreaterThan(500);
+    // Two texts for each hour that is twice.
+    expect(ambiguous % 2).toBe(0);
+  });
+});

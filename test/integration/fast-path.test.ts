@@ -198,7 +198,7 @@ describe('of generated files', () => {
       us: column.timestamp('us', { format: 'M/D/YYYY H:mm' }),
       half: column.time('half', { format: 'hh:mm A' }),
       log: column.timestamptz('log', { format: 'DD/MMM/YYYY:HH:mm:ss Z' }),
-      short: column.date('short', { format: 'D-MMM-YY' }),
+      short: column.date('short', { format: ['YYYYMMDD', 'D-MMM-YY', 'DD.MM.YYYY'] }),
       glued: column.timestamp(['day', 'clock'], { separator: ' ' }),
     };
     const iso = {
@@ -217,7 +217,7 @@ describe('of generated files', () => {
       const name = 'JanFebMarAprMayJunJulAugSepOctNovDec'.slice(3 * month - 3, 3 * month);
       return [
         n % 2 === 0 ? text : `${day} ${clock}+0${n % 10}:30`,
-        n % 3 === 0 ? '' : `${day} ${seconds}`,
+        n % 3 === 0 ? '' : `${day} ${seconds}${n % 2 === 0 ? '.1230000' : ''}`,
         `${day}T${seconds.slice(0, 5)}`,
         day,
         clock,

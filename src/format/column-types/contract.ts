@@ -25,6 +25,7 @@ export const serverReads = 'the server reads the text';
 /** Values of an option. A spelling applies to the file, not to `.default(v)` or a schema's output. */
 export type OptionShape = { readonly isSpelling?: boolean } & (
   | { readonly takes: 'whole number' | 'flag' | 'texts' }
+  | { readonly takes: 'text or texts'; readonly must: string }
   | { readonly takes: 'text'; readonly must: string; readonly oneOf?: readonly string[] }
 );
 

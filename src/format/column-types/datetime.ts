@@ -1,113 +1,126 @@
 // date, time, timestamp and timestamptz: ISO 8601 by default, or a pattern of the column.
 
 import { daysOf, microsecondsOf, microsecondsSinceEpoch, offsetSecondsOf } from '../binary/moments.ts';
-import { putBigInt64, putInt32, putInt64, reserve } from '../binary/row-bytes.ts';
+import { putBigInt64, putInt32, putInt64, reserve, type RowBytes } from '../binary/row-bytes.ts';
 import { notFromBytes, noZone, type ByteKind } from '../encoder/kinds.ts';
 import { writes } from '../encoder/moments/pattern-steps.ts';
-import type { ColumnType, OptionShape, Reader, Refusal, ValueEncoder } from './contract.ts';
+import type { ColumnType, OptionShape, Reader, ValueEncoder } from './contract.ts';
+import { patternParts, patternProblem, patternSteps } from './reading/date-pattern.ts';
+import { withFraction } from './reading/fraction.ts';
 import {
-  hasDay,
-  hasOffset,
-  hasTimeOfDay,
-  isoDateOf,
-  isoOffsetOf,
-  isoTimeOf,
-  type DateParts,
-} from './reading/date-parts.ts';
-import { compilePattern, patternParts, patternProblem, patternSteps } from './reading/date-pattern.ts';
-import {
+  type AddOffset,
   isoTimestamptzReader,
-  noSuchDay,
-  noSuchOffset,
-  noSuchTime,
   readIsoDate,
   readIsoTime,
   readIsoTimestamp,
 } from './reading/iso-date-time.ts';
-import { isNot, quoted } from './reading/refusal.ts';
+import { wholeKey } from './reading/order.ts';
+import { conflictOfPatterns } from './reading/pattern-conflict.ts';
+import { patternReader, type DateKind } from './reading/pattern-reader.ts';
+import { quoted } from './reading/refusal.ts';
+import { isZoneName, localTimes, type Ambiguous } from './reading/zone.ts';
 
-export interface DateOptions {
-  /** Pattern such as YYYYMMDDHHmm; ISO 8601 by default. */
-  readonly format?: string;
+interface FormatOptions {
+  /** Pattern such as YYYYMMDDHHmm, or a list of them; ISO 8601 by default. */
+  readonly format?: string | readonly string[];
 }
 
-export interface TimestamptzOptions extends DateOptions {
-  /** Offset of texts that have none, 'UTC' or '+01:00'. */
+export interface DateOptions extends FormatOptions {
+  /** What becomes of a time of day other than midnight that the format names: the record is rejected by default. */
+  readonly time?: 'drop';
+}
+
+export interface TimeOptions extends FormatOptions {
+  /** Round to microseconds as the server would, instead of rejecting more decimals. */
+  readonly round?: boolean;
+}
+
+export interface TimestamptzOptions extends TimeOptions {
+  /** What holds when the text has no offset: 'UTC', '+01:00' or a zone such as 'Europe/Berlin'. */
   readonly zone?: string;
+  /** Which instant is meant when clocks of the zone are set back; 'reject' by default. */
+  readonly ambiguous?: Ambiguous;
 }
 
-type DateKind = 'date' | 'time' | 'timestamp' | 'timestamptz';
+/** Those of all types, of which each declares its own. */
+type MomentOptions = DateOptions & TimestamptzOptions;
 
 const zonePattern = /^[+-](?:0\d|1[0-5]):[0-5]\d$/;
 
-/** Offset of texts that have none; undefined when the column names none. */
-const suffixOf = (zone: string | undefined): string | undefined => (zone === 'UTC' ? 'Z' : zone);
+const isOffset = (zone: string): boolean => zone === 'UTC' || zonePattern.test(zone);
 
-const zoneProblem = (zone: string | undefined): string | undefined =>
-  zone === undefined || zone === 'UTC' || zonePattern.test(zone)
+const zoneProblem = ({ zone, ambiguous }: MomentOptions): string | undefined => {
+  if (ambiguous !== undefined && (zone === undefined || isOffset(zone))) {
+    return "ambiguous goes with a zone whose clocks change, such as zone: 'Europe/Berlin'";
+  }
+  return zone === undefined || isOffset(zone) || (/^[A-Za-z]/.test(zone) && isZoneName(zone))
     ? undefined
-    : `zone ${quoted(zone)} is neither 'UTC' nor an offset such as '+01:00'`;
-
-const dayProblem = (parts: DateParts): Refusal | undefined =>
-  hasDay(parts) ? undefined : noSuchDay(isoDateOf(parts));
-
-// The reason shows the text, not the parts: 13 PM has no ISO spelling.
-const timeProblem = (text: string, parts: DateParts): Refusal | undefined =>
-  hasTimeOfDay(parts) ? undefined : noSuchTime(text);
-
-const composers: Readonly<
-  Record<DateKind, (suffix: string) => (text: string, parts: DateParts) => string | Refusal>
-> = {
-  date: () => (_, parts) => dayProblem(parts) ?? isoDateOf(parts),
-  time: () => (text, parts) => timeProblem(text, parts) ?? isoTimeOf(text, parts),
-  timestamp: () => (text, parts) =>
-    dayProblem(parts) ?? timeProblem(text, parts) ?? `${isoDateOf(parts)}T${isoTimeOf(text, parts)}`,
-  timestamptz: (suffix) => (text, parts) => {
-    const problem = dayProblem(parts) ?? timeProblem(text, parts);
-    if (problem !== undefined) return problem;
-    const offset = isoOffsetOf(text, parts);
-    if (!hasOffset(offset)) return noSuchOffset(offset);
-    return `${isoDateOf(parts)}T${isoTimeOf(text, parts)}${offset === '' ? suffix : offset}`;
-  },
+    : `zone ${quoted(zone)} is neither 'UTC', nor an offset such as '+01:00', nor a name such as 'Europe/Berlin'`;
 };
 
-const patternReader = (kind: DateKind, pattern: string, zone: string | undefined): Reader => {
-  const read = compilePattern(pattern);
-  const compose = composers[kind](suffixOf(zone) ?? '');
-  const wanted = `a ${kind} written as ${pattern}`;
-  return (text) => {
-    const parts = read(text);
-    return parts === undefined ? isNot(text, wanted) : compose(text, parts);
-  };
+/** Makes what gives texts without an offset theirs; undefined when the column names none. */
+const offsetAdder = ({ zone, ambiguous = 'reject' }: MomentOptions): AddOffset | undefined => {
+  if (zone === undefined) return undefined;
+  if (!isOffset(zone)) return localTimes(zone, ambiguous);
+  const suffix = zone === 'UTC' ? 'Z' : zone;
+  return (local) => local + suffix;
 };
 
-const isoReaders: Readonly<Record<DateKind, (zone: string | undefined) => Reader>> = {
+/** The declared patterns; undefined for ISO 8601. */
+const patternsOf = ({ format }: FormatOptions): readonly string[] | undefined =>
+  typeof format === 'string' ? [format] : format;
+
+const composingOf = (options: MomentOptions): Parameters<typeof patternReader>[2] => ({
+  addOffset: offsetAdder(options) ?? ((local) => local),
+  dropsTime: options.time === 'drop',
+});
+
+const isoReaders: Readonly<Record<DateKind, (addOffset: AddOffset | undefined) => Reader>> = {
   date: () => readIsoDate,
   time: () => readIsoTime,
   timestamp: () => readIsoTimestamp,
-  timestamptz: (zone) => isoTimestamptzReader(suffixOf(zone)),
+  timestamptz: isoTimestamptzReader,
+};
+
+const momentReader = (kind: DateKind, options: MomentOptions): Reader => {
+  const patterns = patternsOf(options);
+  const read =
+    patterns === undefined
+      ? isoReaders[kind](offsetAdder(options))
+      : patternReader(kind, patterns, composingOf(options));
+  return kind === 'date' ? read : withFraction(read, options.round === true, kind);
 };
 
 /** Parts of a pattern that its type does not have, or that are missing. */
-const misfit = (kind: DateKind, pattern: string, zone: string | undefined): string | undefined => {
+const misfit = (kind: DateKind, pattern: string, { zone }: MomentOptions): string | undefined => {
   const parts = patternParts(pattern);
   const days = (['year', 'month', 'day'] as const).filter((part) => parts.has(part));
   if (kind === 'time') {
     if (days.length > 0) return `a time has no ${days[0]}; use timestamp`;
     if (!parts.has('hour')) return 'a time needs an hour';
   } else if (days.length < 3) return `a ${kind} needs year, month and day`;
-  if (kind === 'date' && parts.has('hour')) return 'a date has no time of day; use timestamp';
-  if (kind !== 'timestamptz' && parts.has('offset')) return `a ${kind} has no offset; use timestamptz`;
-  if (kind === 'timestamptz' && !parts.has('offset') && zone === undefined) {
-    return 'a timestamptz needs an offset: Z in the format, or zone';
+  if (kind === 'date') return undefined;
+  if (kind !== 'timestamptz')
+    return parts.has('offset') ? `a ${kind} has no offset; use timestamptz` : undefined;
+  if (!parts.has('offset')) {
+    return zone === undefined ? 'a timestamptz needs an offset: Z in the format, or zone' : undefined;
   }
-  return undefined;
+  return parts.has('hour') ? undefined : 'Z needs HH beside it';
 };
 
-const formatProblem = (kind: DateKind, { format, zone }: TimestamptzOptions): string | undefined => {
-  if (format === undefined) return undefined;
-  const problem = patternProblem(format) ?? misfit(kind, format, zone);
-  return problem === undefined ? undefined : `format ${quoted(format)}: ${problem}`;
+const formatProblem = (kind: DateKind, options: MomentOptions): string | undefined => {
+  const patterns = patternsOf(options);
+  if (options.time === 'drop' && patterns?.some((pattern) => patternParts(pattern).has('hour')) !== true) {
+    return "time: 'drop' needs a format that names the time of day, such as 'YYYY-MM-DDTHH:mm:ss'";
+  }
+  if (patterns === undefined) return undefined;
+  for (const pattern of patterns) {
+    const problem = patternProblem(pattern) ?? misfit(kind, pattern, options);
+    if (problem !== undefined) return `format ${quoted(pattern)}: ${problem}`;
+  }
+  const valueOf = wholeKey(encoders[kind] as (text: string, out: RowBytes) => void);
+  const conflict = conflictOfPatterns(kind, patterns, composingOf(options), valueOf);
+  return conflict && `format: ${conflict}`;
 };
 
 /** Where a Date, as toISOString writes it, becomes text of the type. */
@@ -155,47 +168,55 @@ const encoders: Readonly<Record<DateKind, ValueEncoder>> = {
   },
 };
 
-/** Seconds east of UTC of a zone that has no problem. */
-const zoneSeconds = (zone: string): number => offsetSecondsOf(suffixOf(zone)!);
+/** Seconds east of UTC of texts without an offset; `noZone` when the row routine cannot know them. */
+const zoneSeconds = (zone: string | undefined): number =>
+  zone !== undefined && isOffset(zone) ? offsetSecondsOf(zone === 'UTC' ? 'Z' : zone) : noZone;
 
 const isoBytes: Readonly<Record<DateKind, (zone: string | undefined) => ByteKind>> = {
   date: () => ({ kind: 'date' }),
   time: () => ({ kind: 'time' }),
   timestamp: () => ({ kind: 'timestamp', zone: 0, mayHaveOffset: 0 }),
-  timestamptz: (zone) => ({
-    kind: 'timestamp',
-    zone: zone === undefined ? noZone : zoneSeconds(zone),
-    mayHaveOffset: 1,
-  }),
+  timestamptz: (zone) => ({ kind: 'timestamp', zone: zoneSeconds(zone), mayHaveOffset: 1 }),
 };
 
 /** Half of a surrogate pair has no bytes of its own. */
 const hasBytes = (pattern: string): boolean => !/\p{Cs}/u.test(pattern);
 
-const patternBytes = (kind: DateKind, pattern: string, zone = 'UTC'): ByteKind =>
-  hasBytes(pattern)
-    ? {
-        kind: 'pattern',
-        steps: patternSteps(pattern),
-        writes: kind === 'timestamptz' ? writes.timestamp : writes[kind],
-        zone: zoneSeconds(zone),
-      }
-    : notFromBytes;
-
-const formatOption: OptionShape = {
-  takes: 'text',
-  must: 'a pattern such as YYYY-MM-DD',
-  isSpelling: true,
+const patternBytes = (
+  kind: DateKind,
+  patterns: readonly string[],
+  { zone = 'UTC', time }: MomentOptions,
+): ByteKind => {
+  const isKnown = isOffset(zone) || patterns.every((pattern) => patternParts(pattern).has('offset'));
+  if (!isKnown || !patterns.every(hasBytes)) return notFromBytes;
+  const asDate = time === 'drop' ? writes.dayOfMoment : writes.date;
+  return {
+    kind: 'pattern',
+    // After each pattern the length of the next one, and 0 after the last.
+    steps: [...patterns.flatMap((pattern) => withLength(patternSteps(pattern))), 0],
+    writes: kind === 'date' ? asDate : writes[kind === 'time' ? 'time' : 'timestamp'],
+    zone: isOffset(zone) ? zoneSeconds(zone) : 0,
+  };
 };
 
-/** Common to the types; only timestamptz has a zone. */
-const dateTimeType = (kind: DateKind): Omit<ColumnType<string, TimestamptzOptions>, 'options'> => ({
+const withLength = (steps: readonly number[]): readonly number[] => [4 * steps.length, ...steps];
+
+const formatOption: OptionShape = {
+  takes: 'text or texts',
+  must: 'a pattern such as YYYY-MM-DD, or a list of patterns',
+  isSpelling: true,
+};
+const roundOption: OptionShape = { takes: 'flag' };
+
+/** What the types have in common; each has some of the options. */
+const dateTimeType = (kind: DateKind): Omit<ColumnType<string, MomentOptions>, 'options'> => ({
   sql: () => kind,
-  optionsProblem: (options) => zoneProblem(options.zone) ?? formatProblem(kind, options),
-  reader: ({ format, zone }) =>
-    format === undefined ? isoReaders[kind](zone) : patternReader(kind, format, zone),
-  bytes: ({ format, zone }) =>
-    format === undefined ? isoBytes[kind](zone) : patternBytes(kind, format, zone),
+  optionsProblem: (options) => zoneProblem(options) ?? formatProblem(kind, options),
+  reader: (options) => momentReader(kind, options),
+  bytes: (options) => {
+    const patterns = patternsOf(options);
+    return patterns === undefined ? isoBytes[kind](options.zone) : patternBytes(kind, patterns, options);
+  },
   encode: encoders[kind],
   order: 'whole',
   value: () => ({ kind: 'string' }),
@@ -203,15 +224,30 @@ const dateTimeType = (kind: DateKind): Omit<ColumnType<string, TimestamptzOption
   fromValue: (value) => fromValue(kind, value),
 });
 
-const withoutZone = (kind: DateKind): ColumnType<string, DateOptions> => ({
+const withoutZone = (kind: 'time' | 'timestamp'): ColumnType<string, TimeOptions> => ({
   ...dateTimeType(kind),
-  options: { format: formatOption },
+  options: { format: formatOption, round: roundOption },
 });
 
-export const dateType = withoutZone('date');
+export const dateType: ColumnType<string, DateOptions> = {
+  ...dateTimeType('date'),
+  options: {
+    format: formatOption,
+    time: { takes: 'text', must: "'drop'", oneOf: ['drop'], isSpelling: true },
+  },
+};
 export const timeType = withoutZone('time');
 export const timestampType = withoutZone('timestamp');
 export const timestamptzType: ColumnType<string, TimestamptzOptions> = {
   ...dateTimeType('timestamptz'),
-  options: { format: formatOption, zone: { takes: 'text', must: "an offset such as 'UTC' or '+01:00'" } },
+  options: {
+    format: formatOption,
+    round: roundOption,
+    zone: { takes: 'text', must: "an offset such as 'UTC' or '+01:00', or a zone such as 'Europe/Berlin'" },
+    ambiguous: {
+      takes: 'text',
+      must: "'earlier', 'later' or 'reject'",
+      oneOf: ['earlier', 'later', 'reject'],
+    },
+  },
 };

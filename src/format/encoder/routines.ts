@@ -42,7 +42,7 @@ import { readDouble, readInteger, readReal } from './numbers/number-code.ts';
 import { readNumeric } from './numbers/numeric-code.ts';
 import { readPower } from './numbers/power-code.ts';
 import { encodeRows } from './row-code.ts';
-import { readPattern } from './moments/pattern-code.ts';
+import { readByPattern, readPattern } from './moments/pattern-code.ts';
 import { obeysRules } from './rule-code.ts';
 import { plainNumber } from './numbers/separators-code.ts';
 import { scanSpecial } from './numbers/special-code.ts';
@@ -87,6 +87,7 @@ export const encoderModule = {
     readDate,
     readTime,
     readTimestamp,
+    readByPattern,
     readPattern,
     readUuid,
     readBoolean,

@@ -33,6 +33,10 @@ const text = (what: string) => z.string(mustBe(what)).min(1, mustBe(what));
 const optionSchema = (shape: OptionShape): z.ZodType => {
   if (shape.takes === 'text')
     return shape.oneOf === undefined ? text(shape.must) : z.enum(shape.oneOf, mustBe(shape.must));
+  if (shape.takes === 'text or texts') {
+    const must = mustBe(shape.must);
+    return z.union([text(shape.must), z.array(text(shape.must), must).min(1, must)], must);
+  }
   if (shape.takes === 'texts') return texts;
   return shape.takes === 'flag' ? z.boolean(mustBe('true or false')) : z.int(mustBe('a whole number'));
 };

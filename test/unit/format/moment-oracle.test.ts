@@ -129,6 +129,41 @@ describe('compiled and record decoder of dates and times', () => {
       forms: ['D/MMM/YYYY:H:m:m Z'],
     },
     {
+      name: 'date of three formats',
+      declare: (from) => column.date(from, { format: ['YYYY-MM-DD', 'D.M.YY', 'M/D/YYYY'] }),
+      forms: ['YYYY-M-D', 'D.M.YY', 'M/D/YYYY'],
+    },
+    {
+      name: 'date with a time',
+      declare: (from) => column.date(from, { format: ['YYYY-MM-DDTHH:mmZ', 'YYYY-MM-DDZ'] }),
+      forms: ['YYYY-M-DT00:00Z', 'YYYY-M-DTH:mZ', 'YYYY-M-DZ'],
+    },
+    {
+      name: 'date with a time that is dropped',
+      declare: (from) => column.date(from, { format: 'M/D/YYYY h:mm A', time: 'drop' }),
+      forms: ['M/D/YYYY H:m A'],
+    },
+    {
+      name: 'timestamp, rounded, with any decimals',
+      declare: (from) => column.timestamp(from, { round: true }),
+      forms: ['YYYY-M-D H:m:m.S', 'YYYY-M-D H:m:m.S000000', 'YYYY-M-D 23:59:59.99999S'],
+    },
+    {
+      name: 'time of nine decimals',
+      declare: (from) => column.time(from, { format: ['HH:mm:ss.SSSSSSSSS', 'HH:mm:ss.SSS', 'HH:mm'] }),
+      forms: ['H:m:m.S000', 'H:m:m.S', 'H:m'],
+    },
+    {
+      name: 'timestamptz of a named zone',
+      declare: (from) => column.timestamptz(from, { zone: 'Europe/Berlin', ambiguous: 'later' }),
+      forms: withOffsets,
+    },
+    {
+      name: 'timestamptz of a named zone and a format',
+      declare: (from) => column.timestamptz(from, { zone: 'Europe/Berlin', format: 'D.M.YYYY H:mm' }),
+      forms: ['D.M.YYYY H:m'],
+    },
+    {
       name: 'timestamptz Z first',
       declare: (from) => column.timestamptz(from, { format: 'Z, HH.mm.ss.SS, YYYYMMDD' }),
       forms: ['Z, H.m.m.S, YYYYMD'],

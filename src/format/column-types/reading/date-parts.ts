@@ -69,12 +69,8 @@ export const unpadded =
     return at + width;
   };
 
-const monthNumbers = new Map(
-  ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'].map((name, index) => [
-    name,
-    index + 1,
-  ]),
-);
+export const monthNames = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const monthNumbers = new Map(monthNames.map((name, index) => [name, index + 1]));
 
 export const monthName: Step = (text, at, parts) => {
   const month = monthNumbers.get(text.slice(at, at + 3).toLowerCase());
@@ -144,6 +140,10 @@ export const isoTimeOf = (text: string, parts: DateParts): string => {
 /** The offset in ISO 8601, or nothing when the pattern has none. */
 export const isoOffsetOf = (text: string, parts: DateParts): string =>
   isoOffset(text.slice(parts[part.offset], parts[part.offsetEnd]));
+
+/** Whether a time of day that a date would lose is no midnight. */
+export const isMidnight = (text: string, parts: DateParts): boolean =>
+  /^[0:.]*$/.test(isoTimeOf(text, parts));
 
 export const hasOffset = (isoText: string): boolean =>
   isoText === '' || isOffsetAt(isoText, 0, isoText.length);

@@ -1,6 +1,7 @@
 // Patterns such as YYYYMMDDHHmm: compiled once a column into steps that read fixed tokens from the text.
 
 import { part as byteParts, reads } from '../../encoder/moments/pattern-steps.ts';
+import { fourDigits, twoDigits } from './calendar.ts';
 import {
   emptyParts,
   fraction,
@@ -8,6 +9,7 @@ import {
   literal,
   longYear,
   monthName,
+  monthNames,
   offset,
   padded,
   part,
@@ -19,9 +21,22 @@ import {
 
 type PartName = Exclude<keyof typeof part, 'fractionEnd' | 'offsetEnd'>;
 
+/** What a pattern may have to write, for `patternWriter`: numbers as they are, the fraction and the offset as texts. */
+export interface Sample {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  readonly fraction: string;
+  readonly offset: string;
+}
+
 interface Token {
   readonly part: PartName;
   readonly step: Step;
+  readonly write: (sample: Sample) => string;
   /** The step's kind and argument for the row routine. */
   readonly reads: number;
   readonly needs: number;
@@ -31,45 +46,60 @@ interface Token {
   readonly clock?: 12 | 24;
 }
 
-const digits = (name: PartName, step: Step, read: number, clock?: 12 | 24): Token => ({
+const twelve = ({ hour }: Sample): number => hour % 12 || 12;
+
+type Write = Token['write'];
+
+const digits = (name: PartName, step: Step, read: number, write: Write, clock?: 12 | 24): Token => ({
   part: name,
   step,
   reads: read,
   needs: byteParts[name],
+  write,
   startsWithDigit: true,
   clock,
 });
-const two = (name: 'month' | 'day' | 'hour' | 'minute' | 'second', clock?: 12 | 24): Token =>
-  digits(name, padded(part[name]), reads.two, clock);
+type Pair = 'month' | 'day' | 'hour' | 'minute' | 'second';
+const valueOf =
+  (name: Pair, clock?: 12 | 24) =>
+  (sample: Sample): number =>
+    clock === 12 ? twelve(sample) : sample[name];
+const two = (name: Pair, clock?: 12 | 24): Token =>
+  digits(name, padded(part[name]), reads.two, (at) => twoDigits(valueOf(name, clock)(at)), clock);
 const unfixed = (name: 'month' | 'day' | 'hour', clock?: 12 | 24): Token => ({
-  ...digits(name, unpadded(part[name]), reads.oneOrTwo, clock),
+  ...digits(name, unpadded(part[name]), reads.oneOrTwo, (at) => String(valueOf(name, clock)(at)), clock),
   runsInto: /^\d/,
 });
-const word = (name: PartName, step: Step, read: number): Token => ({
-  ...digits(name, step, read),
+const word = (name: PartName, step: Step, read: number, write: Write): Token => ({
+  ...digits(name, step, read, write),
   startsWithDigit: false,
 });
 
+/** Decimals that a pattern may ask for: nanoseconds. */
+const fractionDigitsMax = 9;
+const fractions = Array.from({ length: fractionDigitsMax }, (_, index): [string, Token] => {
+  const width = index + 1;
+  const write: Write = (at) => at.fraction.slice(0, width);
+  return ['S'.repeat(width), { ...digits('fraction', fraction(width), reads.fraction, write), needs: width }];
+});
+
 const tokens: ReadonlyMap<string, Token> = new Map<string, Token>([
-  ['YYYY', digits('year', longYear, reads.four)],
-  ['YY', digits('year', shortYear, reads.shortYear)],
+  ['YYYY', digits('year', longYear, reads.four, ({ year }) => fourDigits(year))],
+  ['YY', digits('year', shortYear, reads.shortYear, ({ year }) => twoDigits(year % 100))],
   ['MM', two('month')],
   ['M', unfixed('month')],
-  ['MMM', word('month', monthName, reads.monthName)],
+  ['MMM', word('month', monthName, reads.monthName, ({ month }) => monthNames[month - 1]!)],
   ['DD', two('day')],
   ['D', unfixed('day')],
   ['HH', two('hour', 24)],
   ['H', unfixed('hour', 24)],
   ['hh', two('hour', 12)],
   ['h', unfixed('hour', 12)],
-  ['A', word('half', halfOfDay, reads.half)],
+  ['A', word('half', halfOfDay, reads.half, ({ hour }) => (hour < 12 ? 'AM' : 'PM'))],
   ['mm', two('minute')],
   ['ss', two('second')],
-  ...[1, 2, 3, 4, 5, 6].map((width): [string, Token] => [
-    'S'.repeat(width),
-    { ...digits('fraction', fraction(width), reads.fraction), needs: width },
-  ]),
-  ['Z', { ...word('offset', offset, reads.offset), runsInto: /^[\d:]/ }],
+  ...fractions,
+  ['Z', { ...word('offset', offset, reads.offset, ({ offset: written }) => written), runsInto: /^[\d:]/ }],
 ]);
 
 const isLiteral = (piece: string): boolean => piece === 'T' || !/\p{L}/u.test(piece);
@@ -90,7 +120,7 @@ const unknownPiece = (pieces: readonly string[]): string | undefined => {
   const unknown = pieces.find((piece) => !tokens.has(piece) && !isLiteral(piece));
   return unknown === undefined
     ? undefined
-    : `'${unknown}' means nothing; tokens are YYYY YY MM M MMM DD D HH H hh h A mm ss S to SSSSSS Z`;
+    : `'${unknown}' means nothing; tokens are YYYY YY MM M MMM DD D HH H hh h A mm ss S to SSSSSSSSS Z`;
 };
 
 const repeatedPart = (pieces: readonly string[]): string | undefined => {
@@ -123,7 +153,6 @@ const needs: readonly (readonly [PartName, PartName, string])[] = [
   ['second', 'minute', 'mm'],
   ['minute', 'hour', 'HH'],
   ['half', 'hour', 'hh'],
-  ['offset', 'hour', 'HH'],
 ];
 
 const missingPart = (named: ReadonlyMap<PartName, string>): string | undefined => {
@@ -167,18 +196,36 @@ export const compilePattern = (pattern: string): ((text: string) => DateParts | 
   };
 };
 
+/** Makes what writes a moment in a pattern without problems. */
+export const patternWriter = (pattern: string): ((sample: Sample) => string) => {
+  const writers = split(pattern).map((piece) => tokens.get(piece)?.write ?? (() => piece));
+  return (sample) => writers.map((write) => write(sample)).join('');
+};
+
+/** Digits of a fraction that are values; further ones must be zeros for the row routine. */
+const fractionDigitsKept = 6;
+
+type ByteStep = [reads: number, needs: number, next: number];
+
+/** Bytes that stand for themselves, each with the step before it where that has none yet. */
+const addBytes = (steps: ByteStep[], text: string): void => {
+  for (const byte of Buffer.from(text)) {
+    const last = steps.at(-1);
+    if (last?.[2] === 0) last[2] = byte;
+    else steps.push([reads.byte, byte, 0]);
+  }
+};
+
 /** A pattern without problems as the row routine reads it, a `patternStep` after the other, then `end`. */
 export const patternSteps = (pattern: string): readonly number[] => {
-  const steps: [reads: number, needs: number, next: number][] = [];
+  const steps: ByteStep[] = [];
   for (const piece of split(pattern)) {
     const token = tokens.get(piece);
-    if (token !== undefined) steps.push([token.reads, token.needs, 0]);
-    else
-      for (const byte of Buffer.from(piece)) {
-        const last = steps.at(-1);
-        if (last?.[2] === 0) last[2] = byte;
-        else steps.push([reads.byte, byte, 0]);
-      }
+    if (token === undefined) addBytes(steps, piece);
+    else if (token.part === 'fraction') {
+      steps.push([token.reads, Math.min(token.needs, fractionDigitsKept), 0]);
+      addBytes(steps, '0'.repeat(Math.max(0, token.needs - fractionDigitsKept)));
+    } else steps.push([token.reads, token.needs, 0]);
   }
   return [...steps.flat(), reads.end];
 };

@@ -4,6 +4,7 @@ import {
   i32,
   i64,
   leaveWith,
+  loopWhile,
   sequence,
   when,
   whenElse,
@@ -60,7 +61,7 @@ const loadUpTo = (word: Local, start: Code, end: Local): Code =>
   );
 
 /** Results of `scanTime` and `scanOffset`: the number of bytes taken in the lowest bits, the value above. */
-const takenBits = 4;
+const takenBits = 5;
 export const takenOf = (scanned: Code): Code => i32.and(scanned, i32.const((1 << takenBits) - 1));
 /** Added to an offset, so that it is not negative: offsets end before 16 hours. */
 const offsetBias = 16 * 3600;
@@ -106,6 +107,20 @@ const takeIsoFraction = (v: {
       ),
     ),
     v.taken.set(i32.add(i32.const(9), i32.wrap(i64.shr(v.found.get, i64.const(3n))))),
+    // Zeros after the sixth change nothing.
+    when(
+      i32.eq(v.taken.get, i32.const(9 + digitsMax)),
+      loopWhile(
+        i32.and(
+          i32.and(
+            i32.lt(i32.add(v.start.get, v.taken.get), v.end.get),
+            i32.lt(v.taken.get, i32.const((1 << takenBits) - 1)),
+          ),
+          i32.eq(i32.loadByte(i32.add(v.start.get, v.taken.get)), i32.const(ZERO)),
+        ),
+        v.taken.set(i32.add(v.taken.get, i32.const(1))),
+      ),
+    ),
   );
 };
 

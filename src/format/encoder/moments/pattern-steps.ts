@@ -20,7 +20,8 @@ export const reads = {
   offset: 9,
 };
 /** Type of the value that is written. */
-export const writes = { date: 0, time: 1, timestamp: 2 };
+/** date: of midnight only · dayOfMoment: of any time of day. */
+export const writes = { date: 0, time: 1, timestamp: 2, dayOfMoment: 3 };
 /** The parts that a pattern finds, as offsets of i32; 0 when it has none. */
 export const part = {
   year: 0,

@@ -1,5 +1,6 @@
 // date, time, timestamp and timestamptz as ISO 8601 and by pattern.
 
+import { describe, expect, it } from 'vitest';
 import {
   dateType,
   timestampType,
@@ -47,14 +48,25 @@ describeReader(
   'time',
   timeType,
   {},
-  [['00:00'], ['23:59:59.999999'], ['12:30:01'], ['12:30:01.5']],
+  [
+    ['00:00'],
+    ['23:59:59.999999'],
+    ['12:30:01'],
+    ['12:30:01.5'],
+    ['12:30:01.1234560', '12:30:01.123456'],
+    [`12:30:01.5${'0'.repeat(200)}`, '12:30:01.500000'],
+  ],
   [
     ['1:00', 'type'],
     ['12', 'type'],
     ['12:3', 'type'],
     ['12:30:', 'type'],
     ['12:30:01.', 'type'],
-    ['12:30:01.1234567', 'type'],
+    [
+      '12:30:01.1234567',
+      'range',
+      '12:30:01.1234567 has 7 decimals of a second, time keeps 6; set round: true',
+    ],
     ['12:30Z', 'type'],
     ['infinity', 'type'],
     ['24:00', 'range', '24:00 is not a time of day'],
@@ -280,3 +292,153 @@ describeValues(
   [['2011-01-02 03:04Z', '2011-01-02T03:04Z']],
   [[moment, '2011-01-02T03:04:05.006Z']],
 );
+
+describeReader(
+  'time, rounded',
+  timeType,
+  { round: true },
+  [
+    ['12:30:01.1234565', '12:30:01.123456'],
+    ['12:30:01.1234575', '12:30:01.123458'],
+    ['12:59:59.9999999', '13:00:00'],
+    ['23:59:59.9999999', '24:00:00'],
+    ['12:30:01.5'],
+  ],
+  [['24:00:00.9999999', 'range']],
+);
+
+describeReader(
+  'timestamp, rounded',
+  timestampType,
+  { round: true },
+  [
+    ['2011-12-31T23:59:59.9999999', '2012-01-01T00:00:00'],
+    ['0099-12-31 23:59:59.9999999', '0100-01-01T00:00:00'],
+    ['2011-12-31 22:59:59.99999949', '2011-12-31 22:59:59.999999'],
+  ],
+  [['9999-12-31T23:59:59.9999999', 'range', '9999-12-31T23:59:59.9999999 rounds to a day after 9999-12-31']],
+);
+
+describeReader(
+  'timestamptz, rounded, of a zone',
+  timestamptzType,
+  { round: true, zone: 'Europe/Berlin' },
+  [
+    ['2011-01-31T00:53:00.9999999Z', '2011-01-31T00:53:01Z'],
+    // The hour that follows does not exist; the instant does.
+    ['2011-03-27 01:59:59.9999999', '2011-03-27 02:00:00+01:00'],
+  ],
+  [],
+);
+
+describeReader(
+  'timestamp with seven decimals in its format',
+  timestampType,
+  { format: 'YYYYMMDDHHmmss.SSSSSSS' },
+  [['20110131005301.1234560', '2011-01-31T00:53:01.123456']],
+  [
+    ['20110131005301.1234567', 'range'],
+    ['20110131005301.123456', 'type'],
+  ],
+);
+
+describeReader(
+  'date with an offset',
+  dateType,
+  { format: 'YYYY-MM-DDZ' },
+  [
+    ['2011-01-31+01:00', '2011-01-31'],
+    ['2011-01-31Z', '2011-01-31'],
+    ['2011-01-31-11:00', '2011-01-31'],
+  ],
+  [
+    ['2011-01-31', 'type'],
+    ['2011-01-31+16:00', 'range'],
+  ],
+);
+
+describeReader(
+  'date with a time of day',
+  dateType,
+  { format: 'YYYY-MM-DDTHH:mm:ss.SSSZ' },
+  [['2011-01-31T00:00:00.000+01:00', '2011-01-31']],
+  [
+    [
+      '2011-01-31T00:00:00.001Z',
+      'range',
+      '"2011-01-31T00:00:00.001Z" has a time of day, which a date loses; use timestamp, or say time: \'drop\'',
+    ],
+    ['2011-01-31T24:00:00.000Z', 'range'],
+  ],
+);
+
+describeReader(
+  'date with a time of day that is dropped',
+  dateType,
+  { format: ['M/D/YYYY h:mm A', 'M/D/YYYY'], time: 'drop' },
+  [
+    ['1/31/2011 11:53 PM', '2011-01-31'],
+    ['1/31/2011 12:00 AM', '2011-01-31'],
+  ],
+  [['1/31/2011 13:00 PM', 'range']],
+);
+
+describeReader(
+  'date of several formats',
+  dateType,
+  { format: ['YYYY-MM-DD', 'M/D/YYYY', 'DD.MM.YY'] },
+  [['2011-01-31'], ['1/31/2011', '2011-01-31'], ['31.01.11', '2011-01-31']],
+  [
+    ['31/1/2011', 'range', '2011-31-01 is not a day of the calendar'],
+    ['20110131', 'type', '"20110131" is not a date written as YYYY-MM-DD or M/D/YYYY or DD.MM.YY'],
+  ],
+);
+
+describe('timestamptz of a named zone', () => {
+  const inBerlin = (ambiguous: object) => timestamptzType.reader({ zone: 'Europe/Berlin', ...ambiguous });
+
+  it.each([
+    ['2011-01-31 00:53', '2011-01-31 00:53+01:00'],
+    ['2011-07-31T00:53:01.5', '2011-07-31T00:53:01.5+02:00'],
+    ['2011-12-31T23:59', '2011-12-31T23:59+01:00'],
+    ['1850-01-31T00:53', '1850-01-31T00:53+00:53:28'],
+    ['0001-01-01T00:00', '0001-01-01T00:00+00:53:28'],
+    ['9999-12-31T23:59:59', '9999-12-31T23:59:59+01:00'],
+    ['1945-06-01T12:00', '1945-06-01T12:00+03:00'],
+    ['2011-10-30T02:30Z', '2011-10-30T02:30Z'],
+    ['infinity', 'infinity'],
+  ])('%s is %s', (text, read) => expect(inBerlin({})(text)).toBe(read));
+
+  it('an hour that is twice is the one that was declared', () => {
+    const text = '2011-10-30T02:30';
+    expect(inBerlin({})(text)).toEqual({
+      code: 'range',
+      reason:
+        "\"2011-10-30T02:30\" is twice in Europe/Berlin, at +02:00 and at +01:00; say ambiguous: 'earlier' or 'later'",
+    });
+    expect(inBerlin({ ambiguous: 'reject' })(text)).toEqual(inBerlin({})(text));
+    expect(inBerlin({ ambiguous: 'earlier' })(text)).toBe(`${text}+02:00`);
+    expect(inBerlin({ ambiguous: 'later' })(text)).toBe(`${text}+01:00`);
+  });
+
+  it.each([
+    ['Europe/Berlin', '2011-03-27T02:00', 'clocks were set from +01:00 to +02:00'],
+    ['Europe/Berlin', '2011-03-27T02:59:59.999999', 'is not a time in Europe/Berlin'],
+    ['Pacific/Apia', '2011-12-30T12:00', 'clocks were set from -10:00 to +14:00'],
+    ['Australia/Lord_Howe', '2011-10-02T02:15', 'clocks were set from +10:30 to +11:00'],
+  ])('in %s there is no %s', (zone, text, reason) =>
+    expect(timestamptzType.reader({ zone, ambiguous: 'later' })(text)).toEqual({
+      code: 'range',
+      reason: expect.stringContaining(reason) as string,
+    }),
+  );
+
+  it('a format without an offset gets that of the zone', () => {
+    const read = timestamptzType.reader({
+      zone: 'America/New_York',
+      format: ['M/D/YYYY H:mm', 'M/D/YYYY H:mmZ'],
+    });
+    expect(read('7/4/2011 9:05')).toBe('2011-07-04T09:05:00-04:00');
+    expect(read('7/4/2011 9:05Z')).toBe('2011-07-04T09:05:00Z');
+  });
+});

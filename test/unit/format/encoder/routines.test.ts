@@ -737,13 +737,15 @@ it.each([
   expect(routines.scanClock(Buffer.from(text).readBigInt64LE())).toBe(seconds);
 });
 
-// The bytes that were taken are the lowest four bits.
+// The bytes that were taken are the lowest five bits.
 it.each([
-  ['00:01', (60_000_000n << 4n) | 5n],
-  ['00:01Z', (60_000_000n << 4n) | 5n],
-  ['00:00:01', (1_000_000n << 4n) | 8n],
-  ['00:00:01.5', (1_500_000n << 4n) | 10n],
-  ['00:00:01.0000010', (1_000_001n << 4n) | 15n],
+  ['00:01', (60_000_000n << 5n) | 5n],
+  ['00:01Z', (60_000_000n << 5n) | 5n],
+  ['00:00:01', (1_000_000n << 5n) | 8n],
+  ['00:00:01.5', (1_500_000n << 5n) | 10n],
+  ['00:00:01.0000010', (1_000_001n << 5n) | 16n],
+  ['00:00:01.0000011', (1_000_001n << 5n) | 15n],
+  [`00:00:01.${'0'.repeat(40)}`, (1_000_000n << 5n) | 31n],
   ['00:00:01.', -1n],
   ['00:0', -1n],
 ])('scanTime of "%s" gives %d', (text, scanned) => {
@@ -757,7 +759,7 @@ it.each([
   ['+01:30', 5400, 6],
   ['-15:59:59', -57_599, 9],
 ])('scanOffset of "%s" gives %d seconds and %d bytes', (text, seconds, taken) => {
-  expect(routines.scanOffset(...putText(text))).toBe(((seconds + 57_600) << 4) | taken);
+  expect(routines.scanOffset(...putText(text))).toBe(((seconds + 57_600) << 5) | taken);
 });
 
 it.each(['', '+', '+1', '+16', '01:00', '+01:6'])('scanOffset of "%s" gives none', (text) => {
