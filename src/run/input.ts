@@ -18,7 +18,10 @@ export type InputFile = Partial<Pick<SourceFile, 'lineEnd'>> &
   Pick<
     SourceFile,
     'table' | 'source' | 'location' | 'name' | 'decoding' | 'encoding' | 'bytes' | 'fingerprint'
-  >;
+  > & {
+    /** Its first bytes, where a look has just read them. */
+    readonly head?: Buffer;
+  };
 
 /** Whether any part of it is as near as its beginning. Other files are read as a stream, from the beginning. */
 export const isSeekable = ({
@@ -32,6 +35,21 @@ export const isSeekable = ({
 export interface Meter {
   stored: number;
   decoded: number;
+}
+
+/** The stored bytes [start, end). Those that a look has just read are not asked for again: a small file is whole with them. */
+async function* storedBytes(
+  file: InputFile,
+  access: Access,
+  start: number,
+  end: number,
+  blockBytes?: number,
+): AsyncGenerator<Buffer, void> {
+  const known = file.head?.subarray(start, end) ?? Buffer.alloc(0);
+  if (known.length > 0) yield known;
+  const next = start + known.length;
+  if (known.length > 0 && (next >= end || next === file.bytes)) return;
+  yield* sourceNamed(file.source).open(file, access, next, end, blockBytes);
 }
 
 async function* metered(
@@ -64,8 +82,8 @@ async function* bounded(
 
 /** All of a file, decompressed and in UTF-8. */
 const decodedBytes = (file: InputFile, access: Access, meter: Meter): AsyncIterable<Buffer> => {
-  const { source, decoding, encoding } = file;
-  const stored = metered(sourceNamed(source).open(file, access, 0, Infinity), meter, access);
+  const { decoding, encoding } = file;
+  const stored = metered(storedBytes(file, access, 0, Infinity), meter, access);
   const bytes =
     decoding === null ? stored : bounded(decodingNamed(decoding).decode(stored), file, access, meter);
   return encoding === 'utf-8' ? bytes : transcoded(bytes, encoding as Exclude<EncodingName, 'utf-8'>);
@@ -109,7 +127,7 @@ export const openInput = (
 ): AsyncIterable<Buffer> => {
   const bytes =
     file.decoding === null && file.encoding === 'utf-8'
-      ? sourceNamed(file.source).open(file, access, start, end, blockBytes)
+      ? storedBytes(file, access, start, end, blockBytes)
       : decoded(file, access, start, end, meter);
   const { skipEnd } = access.declared;
   if (skipEnd === 0 || file.lineEnd === undefined || end !== Infinity || isSeekable(file)) return bytes;

@@ -85,7 +85,12 @@ const planFile = async (
     const { head, ...state } = await source.look(listed, access);
     const decoding = decodingOfFile(head, name)?.name ?? null;
     const stored = { ...listed, ...state, source: source.name, member: null, part: null, decoding };
-    const { encoding, header: found } = await readHead(stored, table, access, positionsOf(table));
+    const { encoding, header: found } = await readHead(
+      { ...stored, head },
+      table,
+      access,
+      positionsOf(table),
+    );
     const file = { ...stored, encoding };
     const { names, line, dataByte, dataLine, lineEnd } = found;
     const at = { ...named, line, skip: dataLine - 1 };
