@@ -126,18 +126,28 @@ describe('one file in gzip', () => {
     expect(seen.length).toBeGreaterThan(9_000);
   });
 
-  it.each([
-    { name: 'header', text: 'id,n,words\r\n', rows: 0 },
-    { name: 'record', text: 'id,n,words\r\n1,2,a', rows: 1 },
-    { name: 'blank', text: `id,n,words\r\n${'\r\n'.repeat(500)}`, rows: 0 },
-  ])('may hold no more than a $name', async ({ name, text: short, rows }) => {
-    const bytes = gzipSync(short);
-    const { result } = await load(`no_more_${name}`, bytes, { workers: 2, chunkBytes: 20 });
-    expect(result.tables[0]).toMatchObject({ records: rows, rows });
-    const ends = await ask(
-      `select data_end::int as end from etl.source_file where name like '%no_more_${name}%'`,
-    );
-    expect(ends).toEqual([{ end: short.length }]);
+  it('may hold no more than a header, a record or blank lines, and be one of several', async () => {
+    const contents = { header: '', record: '1,2,a', blank: '\r\n'.repeat(500) };
+    const words = { words: column.text('words') };
+    const tables = Object.entries(contents).map(([name, rest]) => {
+      const source = csv(files.write(`no_more_${name}.csv`, gzipSync(`id,n,words\r\n${rest}`)));
+      return [name, { source, columns: words }] as const;
+    });
+    const pipeline = definePipeline({
+      name: 'several',
+      schema: 'several',
+      tables: Object.fromEntries(tables),
+    });
+    const options = { databaseUrl: database.url, redis: false as const, workers: 2, chunkBytes: 20 };
+    const result = await runPipeline(pipeline, options);
+    expect(result.tables.map(({ table, records, rows }) => [table, records, rows])).toEqual([
+      ['header', 0, 0],
+      ['record', 1, 1],
+      ['blank', 0, 0],
+    ]);
+    const ends = await ask(`select table_name as table, data_end::int as end from etl.source_file
+      where name like '%no_more_%' order by id`);
+    expect(ends).toEqual(Object.entries(contents).map(([table, rest]) => ({ table, end: 12 + rest.length })));
   });
 
   it('that is cut off stops the run at that byte, with all that came before it in the ledger', async () => {

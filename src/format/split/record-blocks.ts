@@ -33,7 +33,7 @@ const blockOf = (bytes: Buffer, spans: RecordSpans, position: Position): RecordB
 });
 
 /** A comment, or a line longer than `recordBytesMax`, until its end is found. */
-export interface LongLine {
+interface LongLine {
   /** Bytes for a reject, with one more to show the cut; undefined: it is no record. */
   readonly head: Buffer | undefined;
   fileBytes: number;

@@ -1,18 +1,13 @@
 // Blocks of records of one segment, chunk after chunk. The blocks of a chunk can be had again until the next one is asked for.
 
-import {
-  longLineBlock,
-  positionAfter,
-  recordBlocks,
-  type RecordBlock,
-} from '../../format/split/record-blocks.ts';
+import { positionAfter, recordBlocks, type RecordBlock } from '../../format/split/record-blocks.ts';
 import { sliceBlock } from '../../format/split/record-slice.ts';
 import type { Splitter } from '../../format/split/splitter.ts';
 import { readBytes } from '../../limits.ts';
 import type { Position, SourceFile } from '../../model.ts';
 import type { Access } from '../../source/contract.ts';
 import { isSeekable, openInput, type Meter } from '../input.ts';
-import type { Piece } from './stream/pieces.ts';
+import { blocksOfPiece, type Piece } from './stream/pieces.ts';
 
 /** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
 const readBytesMin = 64 * 1024;
@@ -62,37 +57,6 @@ const readAgain = ({ file, access, byteEnd, split, chunkBytes }: Part): SegmentB
   };
 };
 
-/** Bytes in memory, by as many as a file is read by: blocks of that size stay in the processor's caches. */
-async function* partsOf(bytes: Buffer): AsyncGenerator<Buffer, void> {
-  for (let at = 0; at < bytes.length; at += readBytes) yield bytes.subarray(at, at + readBytes);
-}
-
-/** Reads a piece of a stream, which is one chunk unless that ends early, at its last allowed reject. */
-const readPiece = (
-  { start, byteEnd, memory, bytes: length, rest }: Piece,
-  split: Splitter,
-): SegmentBlocks => {
-  const bytes = Buffer.from(memory, 0, length);
-  const head = rest?.head && Buffer.from(rest.head);
-  async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
-    const at = position.byte - start.byte;
-    let end = position;
-    if (at < length)
-      for await (const block of recordBlocks(partsOf(bytes.subarray(at)), position, split)) {
-        end = positionAfter(block);
-        yield block;
-      }
-    if (rest !== undefined && at <= length) yield longLineBlock({ ...rest, head }, split.newline, end);
-  }
-  return {
-    from,
-    chunkBytes: Infinity,
-    isOpenEnded: byteEnd === null,
-    expectedEnd: () => undefined,
-    close: () => Promise.resolve(),
-  };
-};
-
 /** What of a block is not before a position; undefined when all of it is. */
 const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock | undefined => {
   if (block.position.byte >= byte) return block;
@@ -101,6 +65,24 @@ const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock 
   return positionAfter(block).byte <= byte || first >= records
     ? undefined
     : sliceBlock(block, first, records);
+};
+
+/** Reads a piece of a stream, which is one chunk unless that ends early, at its last allowed reject. */
+const readPiece = (piece: Piece): SegmentBlocks => {
+  const blocks = blocksOfPiece(piece);
+  async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
+    for (const block of blocks) {
+      const part = partAfter(block, position);
+      if (part !== undefined) yield part;
+    }
+  }
+  return {
+    from,
+    chunkBytes: Infinity,
+    isOpenEnded: piece.byteEnd === null,
+    expectedEnd: () => undefined,
+    close: () => Promise.resolve(),
+  };
 };
 
 /** Where a stream may end, by what has come of it so far. */
@@ -139,6 +121,6 @@ const readOnce = ({ file, access, start, byteEnd, split, chunkBytes }: Part): Se
 };
 
 export const openSegment = (part: Part): SegmentBlocks => {
-  if (part.piece !== undefined) return readPiece(part.piece, part.split);
+  if (part.piece !== undefined) return readPiece(part.piece);
   return isSeekable(part.file) ? readAgain(part) : readOnce(part);
 };
