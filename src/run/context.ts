@@ -1,5 +1,6 @@
 // What every step of one run needs: the pipeline, the server, the coordinator's connection, and whom to tell.
 
+import { setMaxListeners } from 'node:events';
 import type { PipelineSpec } from '../declaration.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
@@ -40,6 +41,14 @@ export const secondsSince = (start: number): number => rounded((performance.now(
 export const stopIfAsked = ({ abort, drain }: Pick<RunSettings, 'abort' | 'drain'>): void => {
   abort?.throwIfAborted();
   drain?.throwIfAborted();
+};
+
+/** The same while nothing is in flight: whatever is waited for ends. */
+export const stopSignal = ({ abort, drain }: Partial<Pick<RunSettings, 'abort' | 'drain'>>): AbortSignal => {
+  const signal = AbortSignal.any([abort, drain].filter((stop) => stop !== undefined));
+  // Every file that is looked at listens.
+  setMaxListeners(0, signal);
+  return signal;
 };
 
 /** Runs one step, announced and timed. */

@@ -52,7 +52,9 @@ const load = async (
     outcome,
     events,
     counts: [tables[0]!.records, tables[0]!.copied, tables[0]!.rejected, tables[0]!.rows],
-    rows: await ask(`select count(*), sum(id), sum(hashtextextended(t::text, 0)::numeric) from ${name}.t`),
+    rows: await ask(
+      `select count(*), sum(id) as ids, sum(hashtextextended(t::text, 0)::numeric) from ${name}.t`,
+    ),
     rejects: await ask(
       `select line, last_line, byte, record, code, reason, raw from etl.reject r join etl.run on run.id = r.run_id
         where pipeline = '${name}' order by byte`,
@@ -134,5 +136,17 @@ describe('a run of remote files', () => {
   it('says that an empty answer is empty', async () => {
     const error = await failureOf(load('nothing', server.put('/nothing.csv', '')));
     expect(error).toMatchObject({ code: 'ETL_SOURCE_EMPTY', details: { table: 't' } });
+  });
+
+  it('takes as many files as braces name, each once, and nothing warns', async () => {
+    const warnings: Error[] = [];
+    const hear = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', hear);
+    for (let n = 1; n <= 20; n += 1)
+      server.put(`/many-${String(n).padStart(2, '0')}.csv`, `id,words\n${n},a\n`);
+    const { rows } = await load('many', [server.url('/many-{01..20}.csv'), server.url('/many-{03,02}.csv')]);
+    expect(rows).toMatchObject([{ count: '20', ids: '210' }]);
+    process.off('warning', hear);
+    expect(warnings).toEqual([]);
   });
 });

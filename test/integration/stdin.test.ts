@@ -6,7 +6,8 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../src/index.ts';
+import { enqueue, joinRun, loadPipelineFile, type RunEvent } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { library, typeScriptArgs } from '../helpers/run-typescript.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -41,7 +42,7 @@ const environment = {
 
 /** Runs `etl` in the directory of the files, with these bytes piped into it. */
 const pipe = async (
-  input: string | Buffer,
+  input: string | Buffer | undefined,
   args: readonly string[],
   watch: (child: ChildProcess, out: string) => void = () => undefined,
 ): Promise<Piped> => {
@@ -51,7 +52,8 @@ const pipe = async (
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let [out, err] = ['', ''];
-  child.stdin.on('error', () => undefined).end(input);
+  child.stdin.on('error', () => undefined);
+  if (input !== undefined) child.stdin.end(input);
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     out += piece;
     watch(child, out);
@@ -62,7 +64,7 @@ const pipe = async (
   return { exit, events: lines.map((line) => JSON.parse(line)), err };
 };
 
-const run = (input: string | Buffer, watch?: Parameters<typeof pipe>[2]): Promise<Piped> =>
+const run = (input: string | Buffer | undefined, watch?: Parameters<typeof pipe>[2]): Promise<Piped> =>
   pipe(input, ['run', pipelineFile, '--json', '--workers', '2', '--chunk-bytes', '10000'], watch);
 
 const rows = async (): Promise<unknown> =>
@@ -101,10 +103,25 @@ describe('standard input', () => {
     expect(nothing.events.at(-1)).toMatchObject({ type: 'error', code: 'ETL_SOURCE_EMPTY' });
   });
 
+  it('that does not end is not waited for after Ctrl-C', async () => {
+    let isAsked = false;
+    const { exit, events } = await run(undefined, (child, out) => {
+      if (isAsked || !out.includes('"step":"plan"')) return;
+      isAsked = true;
+      child.kill('SIGINT');
+    });
+    expect(exit).toBe(130);
+    expect(events.at(-1)).toMatchObject({ type: 'error', code: 'ETL_INTERRUPTED' });
+  });
+
   it('is refused by a queue', async () => {
-    const { exit, err } = await pipe('', ['enqueue', pipelineFile]);
-    expect(exit).toBe(2);
-    expect(err).toContain('ETL_STDIN_QUEUE');
+    const { pipeline } = await loadPipelineFile(pipelineFile);
+    expect(await failureOf(enqueue(pipeline, { databaseUrl: database.url }))).toMatchObject({
+      code: 'ETL_STDIN_QUEUE',
+      details: { pipeline: 'piped', table: 't' },
+    });
+    const joined = failureOf(joinRun(pipeline, { databaseUrl: database.url }));
+    expect(await joined).toMatchObject({ code: 'ETL_STDIN_QUEUE' });
   });
 
   it('that is a terminal says what to do', async () => {

@@ -16,6 +16,7 @@ import { textsOf } from '../../source/confine.ts';
 import type { Access, Listed, Source } from '../../source/contract.ts';
 import { bySource } from '../../source/registry.ts';
 import { isSeekable, trailerError, withBytes, type InputFile } from '../input.ts';
+import { stopSignal } from '../context.ts';
 import type { RunSettings } from '../options.ts';
 import { readHead } from './file-head.ts';
 
@@ -155,16 +156,17 @@ const byConstants = ({ locations, constants }: SourceSpec) => {
   }));
 };
 
-type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings, 'abort'>>;
+type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings, 'abort' | 'drain'>>;
 
 const planTable = async (
   table: SourceTableSpec,
-  { workingDirectory, abort: signal }: Planning,
+  planning: Planning,
   params: PipelineSpec['params'],
 ): Promise<PlannedTable> => {
   const { name, source: declared } = table;
   const texts = declared.anywhere ? [] : textsOf(params);
-  const access: Access = { declared, signal };
+  const { workingDirectory } = planning;
+  const access: Access = { declared, signal: stopSignal(planning) };
   async function* listed(): AsyncGenerator<Found, void> {
     const seen = new Map<string, string>();
     for (const group of byConstants(declared))

@@ -11,7 +11,7 @@ import { faultKinds, isOverLimit, kindLines, limitExceeded, type Limited } from 
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { sourceNamed } from '../../source/registry.ts';
 import { formatCount, plural } from '../../wording.ts';
-import type { RunContext } from '../context.ts';
+import { stopSignal, type RunContext } from '../context.ts';
 import { addCounts, noCounts } from '../load/counts.ts';
 
 const sourceTables = ({ spec }: RunContext): readonly SourceTableSpec[] =>
@@ -42,7 +42,8 @@ export const checkRejects = async (context: RunContext, runId: number): Promise<
 
 /** Throws ETL_SOURCE_CHANGED when a file is not what it was when the run was planned. */
 export const checkSources = async (context: RunContext, runId: number): Promise<void> => {
-  const { client, abort: signal } = context;
+  const { client } = context;
+  const signal = stopSignal(context);
   const declared = new Map(sourceTables(context).map(({ name, source }) => [name, source]));
   await withFilesAtOnce(await fileTotals(client, runId), async (file) => {
     const { table, name, source, fingerprint } = file;
