@@ -3,7 +3,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, runPipeline, type RunEvent, type RunOptions } from '../../src/index.ts';
+import {
+  column,
+  csv,
+  definePipeline,
+  joinRun,
+  runPipeline,
+  type RunEvent,
+  type RunOptions,
+} from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -83,6 +91,10 @@ const chunksOf = (name: string) =>
   ask(`select byte_start::int as start, byte_end::int as end, c.committed_at::text as committed
     from etl.chunk c join etl.source_file f on f.id = file_id join etl.run r on r.id = run_id
     where pipeline = '${name}' and c.epoch = r.epoch order by byte_start`);
+
+/** Sessions that wait for the lock. */
+const waiting = async (): Promise<unknown> =>
+  (await ask(`select count(*)::int as n from pg_locks where objid = 42 and not granted`))[0]!['n'];
 
 /** Ranges between chunks; the data begins after the header. */
 const gapsIn = (chunks: readonly Record<string, unknown>[]): number =>
@@ -182,8 +194,6 @@ describe('one file in gzip', () => {
 
   it('goes on with several gaps in the middle, and loads nothing again', async () => {
     const stop = new AbortController();
-    const waiting = async (): Promise<unknown> =>
-      (await ask(`select count(*)::int as n from pg_locks where objid = 42 and not granted`))[0]!['n'];
     await database.query('select pg_advisory_lock(42)');
     const stopped = failureOf(load('gaps', zipped, { workers: 4, signal: stop.signal }));
     // Three of the four loaders wait, each with another chunk.
@@ -198,5 +208,27 @@ describe('one file in gzip', () => {
     const after = await chunksOf('gaps');
     expect(after).toEqual(expect.arrayContaining([...before]));
     expect(gapsIn(after)).toBe(0);
+  });
+
+  it('is loaded by all workers of a process that helps', async () => {
+    const short = gzipSync(`id,n,words\r\n${lines.slice(2_400, 5_600).join('')}`);
+    for (const n of [1, 2, 3]) files.write(`helped_${n}.csv`, short);
+    const columns = { id: column.integer('id'), n: column.of('public.even', 'n') };
+    const t = { source: csv(`${files.directory}/helped_*.csv`), columns, rejectLimit: 1_000 };
+    const pipeline = definePipeline({ name: 'helped', schema: 'helped', tables: { t } });
+    const options = { databaseUrl: database.url, redis: false as const, workers: 2, chunkBytes };
+    await database.query('select pg_advisory_lock(42)');
+    const running = runPipeline(pipeline, options);
+    while ((await waiting()) !== 2) await sleep(20);
+    const helping = joinRun(pipeline, options);
+    // Two of the three streams are the coordinator's; both loaders of the helper wait within the third.
+    while ((await waiting()) !== 4) await sleep(20);
+    await database.query('select pg_advisory_unlock(42)');
+    const { tables } = await running;
+    await helping;
+    const { records, copied, rejected } = tables[0]!;
+    expect(copied + rejected).toBe(records);
+    const sums = await ask('select count(*)::int as rows, count(distinct id)::int as ids from helped.t');
+    expect(sums).toEqual([{ rows: copied, ids: copied / 3 }]);
   });
 });
