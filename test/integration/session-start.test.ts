@@ -20,8 +20,9 @@ beforeAll(async () => {
 afterAll(() => proxy.close());
 
 it('a session begins with one round trip', async () => {
+  const before = proxy.effects();
   await withClient(addressFromUrl(proxied()), () => Promise.resolve());
-  expect(proxy.effects()).toBe(1);
+  expect(proxy.effects() - before).toBe(1);
 });
 
 it('a session has what a server of Linux takes, whatever a database has set', async () => {
