@@ -50,7 +50,10 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
   const folder = join(files.directory, 'pipelines');
   const pipelines = new Map<string, Pipeline>();
   const { place, loseJobs } = usePlace(kind, database);
-  afterEach(() => database.query('delete from etl.schedule'));
+  afterEach(async () => {
+    await database.query('delete from etl.schedule');
+    await loseJobs();
+  });
   const workers = useWorkers(() => ({
     ...place(),
     pipelines: folder,
@@ -94,8 +97,6 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     }
   });
   it('three workers enqueue each slot once, and the schedule records the outcome of its run', async () => {
-    // Jobs that failed in another case stay on the queue.
-    const { failed } = await queueState(place());
     for (const name of fresh) {
       await set(name);
       await makeDue(name);
@@ -109,7 +110,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
       expect(job).toMatch(new RegExp(`^schedule-${name}-\\d{4}-\\d\\d-\\d\\dT\\d{4,6}Z$`));
       expect(await runs(job)).toBe(1);
     }
-    expect(await queueState(place())).toMatchObject({ waiting: 0, delayed: 0, failed });
+    expect(await queueState(place())).toMatchObject({ waiting: 0, delayed: 0, failed: 0 });
   });
 
   it('slots that were missed while no worker ran are one run with catchUp, and none without', async () => {
