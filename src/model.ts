@@ -21,6 +21,15 @@ export interface HeaderDifferences {
   readonly renamed: readonly { readonly wanted: string; readonly found: string }[];
 }
 
+/** Where a member is in its archive: bytes, and numbers that only the archive's format knows. */
+export interface MemberPart {
+  readonly start: number;
+  readonly end: number;
+  /** Of the archive as a whole. */
+  readonly archiveBytes: number;
+  readonly [more: string]: number;
+}
+
 /** One file that a run reads, as it was when the run was planned. */
 export interface SourceFile {
   readonly id: number;
@@ -32,6 +41,8 @@ export interface SourceFile {
   readonly location: string;
   /** The file's name within an archive. */
   readonly member: string | null;
+  /** Where it is there, and whatever else the archive's format has to know ; null: it is no member. */
+  readonly part: MemberPart | null;
   /** Name for users: relative to the working directory if possible. */
   readonly name: string;
   /** Place in the table's list of files, from 0: the order in which files count as written. */

@@ -51,12 +51,12 @@ export const insertRun = (run: NewRun): Query => ({
 
 export const insertFiles = (runId: number, files: readonly NewFile[]): Query => ({
   text: `insert into etl.source_file
-      (run_id, table_name, ordinal, source, location, member, name, bytes, fingerprint, decoding, encoding, header, data_byte,
+      (run_id, table_name, ordinal, source, location, member, name, bytes, fingerprint, decoding, encoding, part, header, data_byte,
         data_line, data_end, line_end, constants, differs)
-    select $1, f.table_name, f.ordinal, f.source, f.location, f.member, f.name, f.bytes, f.fingerprint, f.decoding, f.encoding, f.header,
+    select $1, f.table_name, f.ordinal, f.source, f.location, f.member, f.name, f.bytes, f.fingerprint, f.decoding, f.encoding, f.part, f.header,
       f.data_byte, f.data_line, f.data_end, f.line_end, f.constants, f.differs
     from jsonb_to_recordset($2::jsonb) as f (table_name text, ordinal integer, source text, location text, member text, name text,
-      bytes bigint, fingerprint text, decoding text, encoding text, header text[], data_byte bigint, data_line bigint, data_end bigint,
+      bytes bigint, fingerprint text, decoding text, encoding text, part jsonb, header text[], data_byte bigint, data_line bigint, data_end bigint,
       line_end text, constants jsonb, differs jsonb)
     returning id, table_name, ordinal`,
   values: [
@@ -124,7 +124,7 @@ export const runFiles = async (client: Client, runId: number): Promise<readonly 
   (
     await client.query(
       `select id::float8 as id, run_id::float8 as "runId", table_name as "table", ordinal, source, location, member, name,
-          bytes::float8 as bytes, fingerprint, decoding, encoding, header, data_byte::float8 as "dataByte",
+          bytes::float8 as bytes, fingerprint, decoding, encoding, part, header, data_byte::float8 as "dataByte",
           data_line::float8 as "dataLine", data_end::float8 as "dataEnd", line_end as "lineEnd", constants, differs
         from etl.source_file where run_id = $1 order by id`,
       [runId],

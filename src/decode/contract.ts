@@ -1,4 +1,6 @@
-// What a decoding is: bytes to bytes, from the first on. Files that have one are read as a stream.
+// What a decoding is: bytes to bytes, from the first on; and what an archive is, whose members are files. Either is read as a stream.
+
+import type { MemberPart } from '../model.ts';
 
 /** The bytes are not what their first ones promise. */
 export class CorruptBytes extends Error {
@@ -20,4 +22,35 @@ export interface Decoding {
   readonly extension?: string;
   /** The decoded bytes, in memory of their own. Reading stops when nobody asks any more. Errors: CorruptBytes. */
   readonly decode: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
+}
+
+/** Bytes of an archive, from anywhere. */
+export interface ArchiveBytes {
+  readonly bytes: number;
+  /** Their memory may be used again. */
+  readonly read: (start: number, end: number) => AsyncIterable<Buffer>;
+}
+
+/** A file in an archive. */
+export interface Member {
+  readonly name: string;
+  /** As it is stored. */
+  readonly bytes: number;
+  /** Why it cannot be read, and what to do. */
+  readonly refusal?: { readonly problem: string; readonly hint: string };
+  /** Errors: UnreadableArchive. */
+  readonly locate: () => Promise<MemberPart>;
+}
+
+/** The archive is not what its first bytes promise. */
+export class UnreadableArchive extends Error {}
+
+export interface Container {
+  /** In the ledger, as the decoding of its members. */
+  readonly name: string;
+  readonly matches: (head: Buffer) => boolean;
+  /** Its files, in its order, without directories. Errors: UnreadableArchive; those of reading. */
+  readonly members: (archive: ArchiveBytes) => Promise<readonly Member[]>;
+  /** A member from the bytes [start, end) of its part, as a decoding does it. */
+  readonly decode: (bytes: AsyncIterable<Buffer>, part: MemberPart) => AsyncIterable<Buffer>;
 }

@@ -17,7 +17,6 @@ const compressed = (name: string, begins: string, command: string): Kind => ({
 const kinds: readonly Kind[] = [
   compressed('xz', '\xfd7zXZ\x00', '`unxz`'),
   compressed('bzip2', 'BZh91AY&SY', '`bunzip2`'),
-  compressed('zip', 'PK\x03\x04', '`unzip`; a spreadsheet (.xlsx) has to be saved as CSV'),
   {
     begins: '\xff\xfe\x00\x00',
     problem: 'is in UTF-32, which is not supported',

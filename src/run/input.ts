@@ -4,7 +4,7 @@ import { exceededBound } from '../decode/bounds.ts';
 import { CorruptBytes } from '../decode/contract.ts';
 import type { EncodingName } from '../decode/encoding/labels.ts';
 import { transcoded } from '../decode/encoding/registry.ts';
-import { decodingNamed } from '../decode/registry.ts';
+import { containerNamed, decodingNamed } from '../decode/registry.ts';
 import { EtlError } from '../errors.ts';
 import type { ReadBytes } from '../format/header.ts';
 import { withoutLastLines, type TrailerProblem } from '../format/split/last-lines.ts';
@@ -17,7 +17,7 @@ import { sourceNamed } from '../source/registry.ts';
 export type InputFile = Partial<Pick<SourceFile, 'lineEnd'>> &
   Pick<
     SourceFile,
-    'table' | 'source' | 'location' | 'name' | 'decoding' | 'encoding' | 'bytes' | 'fingerprint'
+    'table' | 'source' | 'location' | 'name' | 'decoding' | 'encoding' | 'part' | 'bytes' | 'fingerprint'
   > & {
     /** Its first bytes, where a look has just read them. */
     readonly head?: Buffer;
@@ -80,12 +80,28 @@ async function* bounded(
   }
 }
 
+/** All of a file, or of a member of an archive, whose bytes are some of those of the archive. */
+const decompressed = (
+  file: InputFile,
+  decoding: string,
+  access: Access,
+  meter: Meter,
+): AsyncIterable<Buffer> => {
+  const { part } = file;
+  if (part === null)
+    return decodingNamed(decoding).decode(metered(storedBytes(file, access, 0, Infinity), meter, access));
+  const archive = { ...file, bytes: part.archiveBytes };
+  const stored = storedBytes(archive, access, part.start, part.end);
+  return containerNamed(decoding).decode(metered(stored, meter, access), part);
+};
+
 /** All of a file, decompressed and in UTF-8. */
 const decodedBytes = (file: InputFile, access: Access, meter: Meter): AsyncIterable<Buffer> => {
   const { decoding, encoding } = file;
-  const stored = metered(storedBytes(file, access, 0, Infinity), meter, access);
   const bytes =
-    decoding === null ? stored : bounded(decodingNamed(decoding).decode(stored), file, access, meter);
+    decoding === null
+      ? metered(storedBytes(file, access, 0, Infinity), meter, access)
+      : bounded(decompressed(file, decoding, access, meter), file, access, meter);
   return encoding === 'utf-8' ? bytes : transcoded(bytes, encoding as Exclude<EncodingName, 'utf-8'>);
 };
 

@@ -3,10 +3,14 @@
 import { readFileSync, utimesSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, runPipeline, type RunEvent } from '../../src/index.ts';
+import { column, csv, definePipeline, runPipeline, type RunEvent, type RunOptions } from '../../src/index.ts';
+import type { Pipeline } from '../../src/pipeline/declare/define-pipeline.ts';
+import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { zipFile } from '../helpers/zip-file.ts';
+import { zstdFixture } from '../helpers/zstd.ts';
 import noaa from '../../pipelines/noaa.ts';
 
 const files = useFiles();
@@ -166,33 +170,63 @@ it('what was read of a damaged file is loaded again, also when the good one has 
   expect(await ask('select sum(n) from repaired.t')).toEqual([{ sum: '400000' }]);
 });
 
-it('the six files of the example, in gzip, give the same tables', async () => {
-  for (const month of [1, 2, 3, 4, 5, 6]) {
-    const name = `data/noaa/20110${month}hourly.txt`;
-    files.write(name, gzipSync(readFileSync(name)));
-  }
-  files.write('data/noaa/201505station.txt', gzipSync(readFileSync('data/noaa/201505station.txt')));
-  const tables = async (): Promise<unknown[]> => {
-    const made = [];
+describe('the files of the example give the same tables', () => {
+  const names = [1, 2, 3, 4, 5, 6].map((month) => `20110${month}hourly.txt`).concat('201505station.txt');
+  const madeBy = async (pipeline: Pipeline, options: RunOptions) => {
+    const { tables, outcome } = await runPipeline(pipeline, {
+      databaseUrl: database.url,
+      directory: 'pipelines',
+      workers: 1,
+      ...options,
+    });
+    const counts = tables.map(({ table, records, copied, rejected, filtered, rows }) => [
+      table,
+      records,
+      copied,
+      rejected,
+      filtered,
+      rows,
+    ]);
+    const sums = [];
     for (const table of ['station', 'observation', 'daily'])
-      made.push(
-        await ask(`select count(*), sum(hashtextextended(t::text, 0)::numeric) from noaa.${table} t`),
+      sums.push(
+        ...(await ask(`select count(*), sum(hashtextextended(t::text, 0)::numeric) from noaa.${table} t`)),
       );
-    return made;
+    return { outcome, counts, sums };
   };
-  const run = { databaseUrl: database.url, directory: 'pipelines' };
-  const { tables: plain } = await runPipeline(noaa, run);
-  const before = await tables();
-  const { tables: decoded, outcome } = await runPipeline(noaa, { ...run, workingDirectory: files.directory });
-  expect(outcome).toBe('published');
-  expect(await tables()).toEqual(before);
-  const numbers = ({ table, records, copied, rejected, filtered, rows }: (typeof plain)[number]) => [
-    table,
-    records,
-    copied,
-    rejected,
-    filtered,
-    rows,
+  let plain: Awaited<ReturnType<typeof madeBy>>;
+  beforeAll(async () => {
+    plain = await madeBy(noaa, {});
+  });
+
+  const utf16 = (bytes: Buffer): Buffer => Buffer.from(bytes.toString(), 'utf16le');
+  const forms: readonly {
+    readonly name: string;
+    readonly encode: (bytes: Buffer, name: string) => Buffer;
+    readonly encoding?: string;
+  }[] = [
+    { name: 'gzip', encode: (bytes) => gzipSync(bytes) },
+    { name: 'zstd', encode: (_, name) => zstdFixture(name) },
+    { name: 'zip', encode: (bytes, name) => zipFile([{ name: 'dir/' }, { name, content: bytes }]) },
+    { name: 'UTF-16, little end first', encode: utf16, encoding: 'utf-16le' },
+    {
+      name: 'UTF-16, big end first, in gzip',
+      encode: (bytes) => gzipSync(utf16(bytes).swap16()),
+      encoding: 'utf-16be',
+    },
   ];
-  expect(decoded.map(numbers)).toEqual(plain.map(numbers));
+
+  it.each(forms)('in $name', async ({ encode, encoding }) => {
+    for (const name of names)
+      files.write(`data/noaa/${name}`, encode(readFileSync(`data/noaa/${name}`), name));
+    let pipeline = noaa as Pipeline;
+    if (encoding !== undefined) {
+      const written = readFileSync('pipelines/noaa.ts', 'utf8');
+      const declared = written.replaceAll(".txt', {", `.txt', { encoding: '${encoding}',`);
+      pipeline = (await loadPipelineFile(files.write(`${encoding}.ts`, declared))).pipeline;
+    }
+    const made = await madeBy(pipeline, { workingDirectory: files.directory });
+    expect(made).toEqual(plain);
+    expect(made.outcome).toBe('published');
+  });
 });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Dialect, FormatSpec, SourceSpec } from '../../declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../decode/bounds.ts';
 import { encodingLabels, encodingOfLabel } from '../../decode/encoding/labels.ts';
+import { memberLocation } from '../../decode/member-location.ts';
 import { trimBlanks } from '../../format/blanks.ts';
 import type { OptionRule } from '../../source/contract.ts';
 import type { HttpOptions } from '../../source/http-options.ts';
@@ -148,6 +149,16 @@ const otherSourceOption = (owners: readonly string[]) =>
 const mapValues = <From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
+/** What is wrong with a location that names members of an archive. */
+const memberProblem = (text: string): string | undefined => {
+  const { location: archive, member } = memberLocation(text);
+  if (member === undefined) return undefined;
+  if (member === '') return `names no member: ${archive}!/*.csv`;
+  return /^!(?!\()/.test(text)
+    ? `excludes members, which their glob can do: ${archive.slice(1)}!/!(${member})`
+    : undefined;
+};
+
 /** What `csv(…)` declares. */
 interface CsvSpec {
   readonly source: SourceSpec;
@@ -161,11 +172,12 @@ export const csvSpec = (source: CsvSource, where: string, problems: Problems): C
   const place = `${where}, csv`;
   const located = parsePart(pathsSchema, source.paths, place, problems, 'path');
   const locations = located?.map(({ path: one }) => one);
+  const files = locations?.map((one) => memberLocation(one).location);
   locations?.forEach((one, index) => {
-    const problem = locationProblem(one);
+    const problem = memberProblem(one) ?? locationProblem(files![index]!);
     if (problem !== undefined) problems.push(`${place}: path ${index + 1} ${problem}`);
   });
-  const { taken, others } = optionsOf(locations);
+  const { taken, others } = optionsOf(files);
   const sourceShape = { ...mapValues(taken, sourceOption), ...mapValues(others, otherSourceOption) };
   const schema = strict({ ...sourceShape, ...dialectShape });
   const all: (z.output<typeof schema> & DialectOptions) | undefined = parsePart(

@@ -2,7 +2,7 @@
 
 import type { SourceTableSpec } from '../../declaration.ts';
 import { markedEncoding } from '../../decode/encoding/marks.ts';
-import { decodingOf } from '../../decode/registry.ts';
+import { containerOf, decodingOf } from '../../decode/registry.ts';
 import { EtlError } from '../../errors.ts';
 import { readHeader, type FileHeader, type HeaderFile } from '../../format/header.ts';
 import type { Access } from '../../source/contract.ts';
@@ -14,7 +14,7 @@ const headBytes = 16;
 /** Refuses what is in a file, decompressed, when it is nothing, or is compressed again. */
 const refuseContent = (head: Buffer, named: HeaderFile): void => {
   if (head.length === 0) throw new EtlError('ETL_SOURCE_EMPTY', { ...named });
-  const again = decodingOf(head);
+  const again = decodingOf(head) ?? containerOf(head);
   if (again === undefined) return;
   const problem = `is compressed twice (${again.name})`;
   throw new EtlError('ETL_SOURCE_FORMAT', { ...named, problem, hint: 'Decompress it once.' });

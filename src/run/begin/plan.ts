@@ -1,11 +1,13 @@
 // Plans the loading: which files each table reads, what their headers say, what staging will look like.
 
-import type { LineEnd, PipelineSpec, SourceSpec, SourceTableSpec } from '../../declaration.ts';
+import type { LineEnd, PipelineSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError, messageOf } from '../../errors.ts';
 import { identifierBytesMax, recordBytesMax } from '../../limits.ts';
+import { fileKey } from '../../checkpoint/decide.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { StagingColumn } from '../../copy/staging.ts';
-import { decodingOfFile } from '../../decode/registry.ts';
+import { memberName } from '../../decode/member-location.ts';
+import { containerOf, decodingOfFile } from '../../decode/registry.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { differencesOf } from '../../format/file-differences.ts';
 import { fieldsOf } from '../../format/file-fields.ts';
@@ -13,12 +15,13 @@ import { checkHeader, checkUnique, neededFields, type HeaderPlace } from '../../
 import { lastLinesStart } from '../../format/split/last-lines.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { textsOf } from '../../source/confine.ts';
-import type { Access, Listed, Source } from '../../source/contract.ts';
-import { bySource } from '../../source/registry.ts';
+import type { Access } from '../../source/contract.ts';
 import { isSeekable, trailerError, withBytes, type InputFile } from '../input.ts';
 import { stopSignal } from '../context.ts';
 import type { RunSettings } from '../options.ts';
+import { chooseMembers } from './archive-members.ts';
 import { readHead } from './file-head.ts';
+import { foundFiles, refuseMember, twiceFound, type Found } from './found-files.ts';
 
 /** A table that is loaded from files: what is read, and what staging looks like. */
 export interface PlannedTable {
@@ -72,36 +75,85 @@ const endOf = async (
   }
 };
 
+/** A file or member, as far as it is known without its content. */
+type StoredFile = Omit<
+  NewFile,
+  | 'ordinal'
+  | 'encoding'
+  | 'header'
+  | 'constants'
+  | 'differs'
+  | 'dataByte'
+  | 'dataLine'
+  | 'dataEnd'
+  | 'lineEnd'
+>;
+
+/** A file, but for its place in the table's list. */
+type PlannedFile = Omit<NewFile, 'ordinal'>;
+
 const planFile = async (
   table: SourceTableSpec,
-  source: Source,
+  stored: StoredFile,
+  head: Buffer,
   access: Access,
-  { name, location }: Listed,
   constants: NewFile['constants'],
-  ordinal: number,
-): Promise<NewFile> => {
-  const named = { table: table.name, file: name };
+): Promise<PlannedFile> => {
+  const { name } = stored;
+  const { encoding, header: found } = await readHead({ ...stored, head }, table, access, positionsOf(table));
+  const file = { ...stored, encoding };
+  const { names, line, dataByte, dataLine, lineEnd } = found;
+  const at = { table: table.name, file: name, line, skip: dataLine - 1 };
+  const differs = checkFields(table, { name, header: names, constants }, at);
+  const dataEnd = isSeekable(file) ? await endOf(file, access, dataByte, lineEnd) : null;
+  return { ...file, header: names, constants, differs, dataByte, dataLine, dataEnd, lineEnd };
+};
+
+/** A file that its source lists, or the members of it that are wanted. */
+const planFound = async (
+  table: SourceTableSpec,
+  { source, file: { name, location }, constants, member }: Found,
+  access: Access,
+): Promise<readonly PlannedFile[]> => {
   const listed = { table: table.name, name, location };
   try {
     const { head, ...state } = await source.look(listed, access);
-    const decoding = decodingOfFile(head, name)?.name ?? null;
-    const stored = { ...listed, ...state, source: source.name, member: null, part: null, decoding };
-    const { encoding, header: found } = await readHead(
-      { ...stored, head },
-      table,
-      access,
-      positionsOf(table),
-    );
-    const file = { ...stored, encoding };
-    const { names, line, dataByte, dataLine, lineEnd } = found;
-    const at = { ...named, line, skip: dataLine - 1 };
-    const differs = checkFields(table, { name, header: names, constants }, at);
-    const dataEnd = isSeekable(file) ? await endOf(file, access, dataByte, lineEnd) : null;
-    return { ...file, ordinal, header: names, constants, differs, dataByte, dataLine, dataEnd, lineEnd };
+    const file = { ...listed, ...state, source: source.name };
+    const container = containerOf(head);
+    if (container === undefined) {
+      if (member !== undefined) throw refuseMember(table.name, name, member);
+      const decoding = decodingOfFile(head, name)?.name ?? null;
+      return [
+        await planFile(table, { ...file, member: null, part: null, decoding }, head, access, constants),
+      ];
+    }
+    const planned: PlannedFile[] = [];
+    for (const chosen of await chooseMembers(container, file, access, member)) {
+      const stored = { ...file, ...chosen, name: memberName(name, chosen.member), decoding: container.name };
+      planned.push(await planFile(table, stored, head, access, constants));
+    }
+    return planned;
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
-    throw new EtlError('ETL_SOURCE_UNREADABLE', { ...named, problem: messageOf(cause) }, { cause });
+    const details = { table: table.name, file: name, problem: messageOf(cause) };
+    throw new EtlError('ETL_SOURCE_UNREADABLE', details, { cause });
   }
+};
+
+/** Each file once: two globs may match a member. Errors: ETL_FILE_CONSTANTS. */
+const eachOnce = (
+  found: readonly { readonly file: PlannedFile; readonly group: string }[],
+): readonly PlannedFile[] => {
+  const seen = new Map<string, (typeof found)[number]>();
+  for (const one of found) {
+    const { file, group } = one;
+    const key = fileKey(file);
+    const first = seen.get(key);
+    if (first === undefined) seen.set(key, one);
+    else if (JSON.stringify(first.file.constants) !== JSON.stringify(file.constants))
+      throw twiceFound(file.table, file.name, first.group, group);
+  }
+  return [...seen.values()].map(({ file }) => file);
 };
 
 /** As long as the server lets a name be; it would cut it itself, and call two columns by one name. */
@@ -129,33 +181,6 @@ export const stagingColumns = (
   return textColumns(header).map((name) => ({ name, type: 'text' }));
 };
 
-/** A file where its source lists it. */
-interface Found {
-  readonly source: Source;
-  readonly file: Listed;
-  readonly constants: NewFile['constants'];
-}
-
-/** The locations by their constants, in declared order; what one excludes is excluded from all. */
-const byConstants = ({ locations, constants }: SourceSpec) => {
-  if (Object.keys(constants).length === 0) return [{ constants: {}, locations, name: locations.join(', ') }];
-  const excluded = locations.filter((location) => /^!(?!\()/.test(location));
-  const groups = new Map<string, { constants: NewFile['constants']; locations: string[] }>();
-  for (const location of locations) {
-    if (excluded.includes(location)) continue;
-    const own = constants[location] ?? {};
-    const key = JSON.stringify(own);
-    const group = groups.get(key) ?? { constants: own, locations: [] };
-    group.locations.push(location);
-    groups.set(key, group);
-  }
-  return [...groups.values()].map((group) => ({
-    constants: group.constants,
-    name: group.locations.join(', '),
-    locations: [...group.locations, ...excluded],
-  }));
-};
-
 type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings, 'abort' | 'drain'>>;
 
 const planTable = async (
@@ -163,37 +188,22 @@ const planTable = async (
   planning: Planning,
   params: PipelineSpec['params'],
 ): Promise<PlannedTable> => {
-  const { name, source: declared } = table;
+  const { source: declared } = table;
   const texts = declared.anywhere ? [] : textsOf(params);
   const { workingDirectory } = planning;
   const access: Access = { declared, signal: stopSignal(planning) };
-  async function* listed(): AsyncGenerator<Found, void> {
-    const seen = new Map<string, string>();
-    for (const group of byConstants(declared))
-      for (const { source, locations } of bySource(group.locations))
-        for await (const file of source.list({ table: name, locations, workingDirectory, texts }, access)) {
-          const first = seen.get(file.location);
-          if (first !== undefined)
-            throw new EtlError('ETL_FILE_CONSTANTS', {
-              table: name,
-              file: file.name,
-              first,
-              second: group.name,
-            });
-          if (declared.locations.length > group.locations.length) seen.set(file.location, group.name);
-          yield { source, file, constants: group.constants };
-        }
-  }
   // Thousands of files nearly always have one header, which is kept once.
   const headers = new Map<string, Pick<NewFile, 'header' | 'differs'>>();
-  const files = await withFilesAtOnce(listed(), async ({ source, file, constants }, ordinal) => {
-    const planned = await planFile(table, source, access, file, constants, ordinal);
-    const { header, differs } = planned;
-    const key = JSON.stringify([header, differs]);
-    const known = headers.get(key) ?? { header, differs };
-    headers.set(key, known);
-    return { ...planned, ...known };
-  });
+  const found = await withFilesAtOnce(foundFiles(table, { workingDirectory, texts, access }), async (one) =>
+    (await planFound(table, one, access)).map((planned) => {
+      const { header, differs } = planned;
+      const key = JSON.stringify([header, differs]);
+      const known = headers.get(key) ?? { header, differs };
+      headers.set(key, known);
+      return { file: { ...planned, ...known }, group: one.group };
+    }),
+  );
+  const files = eachOnce(found.flat()).map((file, ordinal) => ({ ...file, ordinal }));
   return { table, files, staging: stagingColumns(table, files) };
 };
 

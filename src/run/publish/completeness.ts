@@ -45,15 +45,24 @@ export const checkSources = async (context: RunContext, runId: number): Promise<
   const { client } = context;
   const signal = stopSignal(context);
   const declared = new Map(sourceTables(context).map(({ name, source }) => [name, source]));
+  const looks = new Map<string, Promise<string | undefined>>();
+  const fingerprintOf = (file: FileTotals): Promise<string | undefined> =>
+    sourceNamed(file.source)
+      .look(file, { declared: declared.get(file.table)!, signal })
+      .then(
+        ({ fingerprint }) => fingerprint,
+        (cause: unknown) => {
+          if (['ENOENT', 'ETL_SOURCE_GONE'].includes(codeOf(cause) ?? '')) return undefined;
+          throw cause;
+        },
+      );
   await withFilesAtOnce(await fileTotals(client, runId), async (file) => {
-    const { table, name, source, fingerprint } = file;
-    const state = await sourceNamed(source)
-      .look(file, { declared: declared.get(table)!, signal })
-      .catch((cause: unknown) => {
-        if (['ENOENT', 'ETL_SOURCE_GONE'].includes(codeOf(cause) ?? '')) return undefined;
-        throw cause;
-      });
-    if (state?.fingerprint !== fingerprint) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
+    const { table, name, source, location, fingerprint } = file;
+    // An archive of many members is looked at once.
+    const key = JSON.stringify([table, source, location]);
+    const look = looks.get(key) ?? fingerprintOf(file);
+    looks.set(key, look);
+    if ((await look) !== fingerprint) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
   });
 };
 

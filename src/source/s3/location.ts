@@ -1,7 +1,7 @@
 // Where objects are: s3://bucket/key, and s3://bucket/glob.
 
-import picomatch from 'picomatch';
 import { isDynamicPattern } from 'tinyglobby';
+import { nameMatcher } from '../glob/name-matcher.ts';
 
 /** What a location says. An exclusion names what the other locations of its table leave out. */
 export interface S3Location {
@@ -57,6 +57,6 @@ export const literalPrefix = (glob: string): string => {
 /** Tells the keys that a location names. Globs are those of local files: a star matches no slash, and no dot at the beginning of a name. */
 export const keyMatcher = ({ key: named, pattern, isGlob }: S3Location): ((key: string) => boolean) => {
   if (!isGlob) return (key) => key === named;
-  const matches = picomatch(pattern, { posix: true });
+  const matches = nameMatcher(pattern);
   return (key) => key === named || matches(key);
 };

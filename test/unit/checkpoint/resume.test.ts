@@ -19,6 +19,7 @@ const file = (id: number, bytes: number): SourceFile => ({
   fingerprint: '',
   decoding: null,
   encoding: 'utf-8',
+  part: null,
   header: ['a'],
   dataByte: 10,
   dataLine: 2,

@@ -24,6 +24,7 @@ const fileOf = (
   name,
   decoding,
   encoding,
+  part: null,
   bytes: bytes.length,
   fingerprint: '',
 });

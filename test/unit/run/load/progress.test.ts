@@ -17,6 +17,7 @@ const fileOf = (id: number, change: Partial<SourceFile> = {}): SourceFile => ({
   fingerprint: '',
   decoding: null,
   encoding: 'utf-8',
+  part: null,
   header: ['a'],
   dataByte: 100,
   dataLine: 2,

@@ -30,6 +30,7 @@ const fileOf = (
   fingerprint: '',
   decoding,
   encoding: 'utf-8',
+  part: null,
   header: ['a', 'b'],
   dataByte: 0,
   dataLine: 1,

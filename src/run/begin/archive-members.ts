@@ -1,0 +1,94 @@
+// The members of an archive that a table reads.
+
+import { UnreadableArchive, type Container, type Member } from '../../decode/contract.ts';
+import { memberName } from '../../decode/member-location.ts';
+import { EtlError } from '../../errors.ts';
+import type { MemberPart } from '../../model.ts';
+import type { Access, KnownFile } from '../../source/contract.ts';
+import { nameMatcher } from '../../source/glob/name-matcher.ts';
+import { sourceNamed } from '../../source/registry.ts';
+import { firstOf, inQuotes, onOneLine } from '../../wording.ts';
+
+/** An archive that was looked at. */
+interface Archive extends KnownFile {
+  readonly source: string;
+}
+
+/** Members that an error names. */
+const membersShown = 8;
+
+const shown = (members: readonly Member[]): string =>
+  members.length === 0
+    ? 'no files'
+    : firstOf(
+        members.map(({ name }) => inQuotes(name)),
+        membersShown,
+      ).join(', ');
+
+const refusalOf = ({ table, name }: Archive, problem: string, hint: string): EtlError =>
+  new EtlError('ETL_SOURCE_FORMAT', { table, file: name, problem, hint });
+
+/** What programs put beside the files that they were given. */
+const isOwn = ({ name }: Member): boolean =>
+  !name.startsWith('__MACOSX/') && !name.split('/').some((part) => part.startsWith('.'));
+
+/** The one file of an archive whose members no location names. */
+const onlyMember = (archive: Archive, members: readonly Member[]): readonly Member[] => {
+  const own = members.filter(isOwn);
+  if (own.length === 1) return own;
+  if (members.some(({ name }) => name === '[Content_Types].xml'))
+    throw refusalOf(archive, 'is a document of an office program, not CSV', 'Save its sheet as CSV.');
+  const hint = `Name the member, or those of the table by a glob: csv('${onOneLine(archive.name)}!/*.csv').`;
+  throw refusalOf(archive, `is an archive of ${own.length} files: ${shown(own)}`, hint);
+};
+
+const namedMembers = (archive: Archive, members: readonly Member[], wanted: string): readonly Member[] => {
+  const matches = nameMatcher(wanted);
+  const named = members.filter(({ name }) => matches(name));
+  if (named.length > 0) return named.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const glob = memberName(archive.name, wanted);
+  const directory = `${archive.name}, which has ${shown(members)}`;
+  throw new EtlError('ETL_SOURCE_NOT_FOUND', { table: archive.table, glob, directory });
+};
+
+/** A member that a table reads. */
+export interface ChosenMember {
+  readonly member: string;
+  readonly bytes: number;
+  readonly part: MemberPart;
+}
+
+/**
+ * The members that a location names, those of a glob by name; without one, the only file of the archive. Errors:
+ * ETL_SOURCE_NOT_FOUND, ETL_SOURCE_FORMAT (damaged, encrypted, ambiguous), those of its source.
+ */
+export const chooseMembers = async (
+  { members: membersOf, name: format }: Container,
+  archive: Archive,
+  access: Access,
+  wanted: string | undefined,
+): Promise<readonly ChosenMember[]> => {
+  const { open } = sourceNamed(archive.source);
+  try {
+    const members = await membersOf({
+      bytes: archive.bytes,
+      read: (start, end) => open(archive, access, start, end),
+    });
+    const chosen =
+      wanted === undefined ? onlyMember(archive, members) : namedMembers(archive, members, wanted);
+    const names = new Set<string>();
+    const found: ChosenMember[] = [];
+    for (const { name, bytes, refusal, locate } of chosen) {
+      const named = { ...archive, name: memberName(archive.name, name) };
+      if (refusal !== undefined) throw refusalOf(named, refusal.problem, refusal.hint);
+      if (names.has(name)) throw refusalOf(named, 'is twice in its archive', 'Pack it again.');
+      names.add(name);
+      found.push({ member: name, bytes, part: await locate() });
+    }
+    return found;
+  } catch (cause) {
+    if (!(cause instanceof UnreadableArchive)) throw cause;
+    const problem = `is no ${format} archive that can be read: ${cause.message}`;
+    throw refusalOf(archive, problem, 'Fetch it again, or pack it again.');
+  }
+};

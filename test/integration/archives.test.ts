@@ -1,0 +1,197 @@
+// Members of archives are files of their own: named, listed, rejected from and recorded as such.
+
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { zipFile } from '../helpers/zip-file.ts';
+
+const files = useFiles();
+const database = useDatabase();
+
+const ask = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
+
+const load = async (paths: string | readonly string[], encoding = 'utf-8', name = 'archives') => {
+  const source = csv(paths, { encoding });
+  const columns = { id: column.integer('id'), word: column.text('word') };
+  const { tables, outcome } = await runPipeline(
+    definePipeline({ name, schema: name, tables: { t: { source, columns, rejectLimit: 10 } } }),
+    { databaseUrl: database.url, workers: 2, workingDirectory: files.directory },
+  );
+  return {
+    outcome,
+    counts: [tables[0]!.files, tables[0]!.records, tables[0]!.rejected],
+    words: (await ask(`select string_agg(word, ' ' order by id) as words from ${name}.t`))[0],
+    files: await ask(
+      `select name, member, decoding, encoding, bytes::int > 0 as stored from etl.source_file
+        where run_id = (select max(id) from etl.run where pipeline = '${name}') order by ordinal`,
+    ),
+  };
+};
+
+const rows = (...ids: readonly number[]): string => `id,word\n${ids.map((id) => `${id},w${id}\n`).join('')}`;
+
+const member = (name: string, path = 'a.zip') => ({
+  name: `${path}!/${name}`,
+  member: name,
+  decoding: 'zip',
+  encoding: 'utf-8',
+  stored: true,
+});
+
+describe('members of archives', () => {
+  files.write(
+    'a.zip',
+    zipFile([
+      { name: 'b.csv', content: rows(3, 4) },
+      { name: 'readme.txt', content: 'not CSV' },
+      { name: 'a.csv', content: `${rows(1)}x,y\n${rows(2).slice('id,word\n'.length)}`, method: 0 },
+      { name: 'old/c.csv', content: rows(5), flags: 8 },
+      { name: '__MACOSX/._b.csv', content: 'nothing' },
+      { name: '.hidden.csv', content: rows(6) },
+    ]),
+  );
+
+  it('are found by a glob, which skips hidden ones, by their names, and are not loaded again', async () => {
+    const loaded = await load(['a.zip!/*.csv']);
+    expect(loaded).toEqual({
+      outcome: 'published',
+      counts: [2, 5, 1],
+      words: { words: 'w1 w2 w3 w4' },
+      files: [member('a.csv'), member('b.csv')],
+    });
+    expect(
+      await ask('select f.name, line, raw from etl.reject join etl.source_file f on f.id = file_id'),
+    ).toEqual([{ name: 'a.zip!/a.csv', line: '3', raw: 'x,y' }]);
+    expect((await load(['a.zip!/*.csv'])).outcome).toBe('unchanged');
+  });
+
+  it('are each read once, whatever finds them, beside other files', async () => {
+    files.write('plain.csv', rows(7));
+    const paths = ['a.zip!/b.csv', 'plain.csv', 'a.zip!/**/*.csv', 'a.zip!/.hidden.csv'];
+    expect(await load(paths)).toMatchObject({
+      counts: [5, 8, 1],
+      words: { words: 'w1 w2 w3 w4 w5 w6 w7' },
+    });
+  });
+
+  it('need no name when there is one file, whatever programs put beside it', async () => {
+    const pack = (id: number): Buffer =>
+      zipFile([
+        { name: 'x/' },
+        { name: 'x/data.csv', content: Buffer.from(rows(id), 'utf16le'), isZip64: id === 1 },
+        { name: '__MACOSX/x/._data.csv', content: 'nothing' },
+        { name: '.DS_Store', content: 'nothing' },
+      ]);
+    files.write('one/1.zip', pack(1));
+    files.write('one/2.zip', pack(2));
+    expect(await load('one/*.zip', 'utf-16le', 'alone')).toMatchObject({
+      counts: [2, 2, 0],
+      words: { words: 'w1 w2' },
+      files: [{ name: 'one/1.zip!/x/data.csv', encoding: 'utf-16le' }, { member: 'x/data.csv' }],
+    });
+  });
+
+  const content = rows(1);
+  it.each([
+    {
+      name: 'several files and none named',
+      path: 'a.zip',
+      bytes: undefined,
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'a.zip is an archive of 4 files: "b.csv", "readme.txt", "a.csv", "old/c.csv"',
+      hint: "csv('a.zip!/*.csv')",
+    },
+    {
+      name: 'a member that is not there',
+      path: 'a.zip!/z.csv',
+      bytes: undefined,
+      code: 'ETL_SOURCE_NOT_FOUND',
+      says: 'no file matches a.zip!/z.csv (looked in a.zip, which has "b.csv"',
+      hint: '',
+    },
+    {
+      name: 'a member of a file that is no archive',
+      path: 'bad.zip!/z.csv',
+      bytes: Buffer.from(content),
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'bad.zip is no archive',
+      hint: 'Name the file alone',
+    },
+    {
+      name: 'an encrypted member',
+      path: 'bad.zip!/*',
+      bytes: zipFile([{ name: 'a.csv', content, flags: 1 }]),
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'bad.zip!/a.csv is encrypted',
+      hint: 'with its password',
+    },
+    {
+      name: 'a name that climbs',
+      path: 'bad.zip!/*',
+      bytes: zipFile([{ name: '../a.csv', content }]),
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'is no zip archive that can be read: invalid relative path: ../a.csv',
+      hint: 'pack it again',
+    },
+    {
+      name: 'two members of one name',
+      path: 'bad.zip!/*',
+      bytes: zipFile([
+        { name: 'a.csv', content },
+        { name: 'a.csv', content },
+      ]),
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'bad.zip!/a.csv is twice in its archive',
+      hint: '',
+    },
+    {
+      name: 'a member in gzip',
+      path: 'bad.zip!/*',
+      bytes: zipFile([{ name: 'a.csv.gz', content: gzipSync(content) }]),
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'bad.zip!/a.csv.gz is compressed twice (gzip)',
+      hint: 'Decompress it once',
+    },
+    {
+      name: 'an archive in gzip',
+      path: 'bad.zip',
+      bytes: gzipSync(zipFile([{ name: 'a.csv', content }])),
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'bad.zip is compressed twice (zip)',
+      hint: 'Decompress it once',
+    },
+    {
+      name: 'a spreadsheet',
+      path: 'bad.zip',
+      bytes: zipFile([{ name: '[Content_Types].xml' }, { name: 'xl/workbook.xml' }]),
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'is a document of an office program',
+      hint: 'as CSV',
+    },
+    {
+      name: 'an archive that is cut off',
+      path: 'bad.zip',
+      bytes: zipFile([{ name: 'a.csv', content }]).subarray(0, 60),
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'is no zip archive that can be read',
+      hint: 'Fetch it again',
+    },
+    {
+      name: 'a wrong checksum',
+      path: 'bad.zip',
+      bytes: zipFile([{ name: 'a.csv', content, crc32: 1 }]),
+      code: 'ETL_SOURCE_CORRUPT',
+      says: 'bad.zip!/a.csv is damaged at byte',
+      hint: 'Fetch the file again',
+    },
+  ])('$name: $code', async ({ path, bytes, code, says, hint }) => {
+    if (bytes !== undefined) files.write('bad.zip', bytes);
+    const error = await failureOf(load(path, 'utf-8', 'refused'));
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(says);
+    expect(error).toHaveProperty('hint', expect.stringContaining(hint));
+  });
+});
