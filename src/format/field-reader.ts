@@ -10,7 +10,7 @@ import { isRefusal, type Reader, type Refusal } from './column-types/contract.ts
 import { ruleTests } from './column-rules.ts';
 
 /** Text for COPY, null, or why the record is rejected. */
-export type FieldReader = (fields: readonly string[]) => string | null | Refusal;
+export type FieldReader = (fields: readonly (string | undefined)[]) => string | null | Refusal;
 
 /** Makes the test whether a text is one of a few. Usually there is one, and no set has to hash every text. */
 export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) => {
@@ -27,10 +27,10 @@ const sourceText = (
   trim: boolean,
   isNull: (text: string) => boolean,
   textAt: FileFields['textAt'],
-): ((fields: readonly string[]) => string | null) => {
+): ((fields: readonly (string | undefined)[]) => string | null) => {
   const one = (index: number) => {
     const ofFile = textAt(index);
-    return (fields: readonly string[]): string | null => {
+    return (fields: readonly (string | undefined)[]): string | null => {
       const field = ofFile ?? fields[index];
       // The file lacks the field, or the record is padded (ragged: 'pad').
       if (field === undefined) return null;

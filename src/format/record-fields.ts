@@ -2,8 +2,9 @@
 
 import type { Dialect, LineEnd } from '../declaration.ts';
 import { isCsvFault, readCsv, type CsvFault } from './csv-parse.ts';
+import { escapedFields } from './escaped-fields.ts';
 import { csvOptions, csvRewriter } from './csv-options.ts';
-import { grammarOf } from './split/grammar.ts';
+import { BACKSLASH, grammarOf } from './split/grammar.ts';
 
 /** The texts of the fields, not trimmed; or why the bytes have none. `count`: fields that the file has, as far as is known. */
 export const recordFields = (
@@ -13,6 +14,10 @@ export const recordFields = (
   lineEnd: LineEnd,
 ): readonly string[] | CsvFault => {
   const grammar = grammarOf(dialect, count, lineEnd);
+  if (dialect.escapes !== null && record.includes(BACKSLASH))
+    return escapedFields(record, grammar, dialect.escapes).map(
+      (field) => field?.toString() ?? String.raw`\N`,
+    );
   const rewrite = csvRewriter(dialect, grammar);
   const read = readCsv(rewrite === undefined ? record : rewrite(record), csvOptions(dialect, grammar));
   return isCsvFault(read) ? read : (read[0] ?? []);

@@ -6,14 +6,14 @@ import { trimBlanks } from './blanks.ts';
 import { isOneOf } from './field-reader.ts';
 
 /** True when the record is wanted. */
-export type RecordFilter = (fields: readonly string[]) => boolean;
+export type RecordFilter = (fields: readonly (string | undefined)[]) => boolean;
 
 const isBlank = (text: string | null): boolean => text === null || text === '';
 
 /** The function gets a new object each time: a copy of one with all names, even `__proto__`, costs least. */
 const whenFilter = (
   { headers, test }: Extract<FilterSpec, { kind: 'when' }>,
-  valueOf: (ref: FieldRef) => (fields: readonly string[]) => string | null,
+  valueOf: (ref: FieldRef) => (fields: readonly (string | undefined)[]) => string | null,
 ): RecordFilter => {
   const values = headers.map((ref) => [mainName(ref), valueOf(ref)] as const);
   const names: Readonly<Record<string, string | null>> = Object.fromEntries(
@@ -36,7 +36,7 @@ export const createRecordFilter = (
 ): RecordFilter => {
   if (filters.length === 0) return everyRecord;
   const isNull = isOneOf(dialect.nulls);
-  const valueOf = (ref: FieldRef): ((fields: readonly string[]) => string | null) => {
+  const valueOf = (ref: FieldRef): ((fields: readonly (string | undefined)[]) => string | null) => {
     const index = placeOf(ref);
     const ofFile = textAt(index);
     return (fields) => {

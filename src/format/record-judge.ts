@@ -33,7 +33,7 @@ const recordsAtOnce = 256;
 
 interface Judge {
   /** Count, filter, then every column. */
-  readonly fields: (fields: readonly string[]) => Judgement;
+  readonly fields: (fields: readonly (string | undefined)[]) => Judgement;
   /** Adds the other faults of a record whose bytes are at fault. */
   readonly rest: (record: Faulty) => Faulty;
 }
@@ -48,7 +48,7 @@ const createJudge = (table: SourceTableSpec, ofFile: FileFields): Judge => {
     count === wanted || (count < wanted ? dialect.ragged === 'pad' : dialect.ragged === 'cut');
   const countFault = (count: number): Faulty =>
     faultOf('field_count', `the record has ${plural(count, 'field')}, the ${counted} ${wanted}`);
-  const judgeFields = (fields: readonly string[]): Judgement => {
+  const judgeFields = (fields: readonly (string | undefined)[]): Judgement => {
     if (!isCountFine(fields.length)) return countFault(fields.length);
     if (!keep(fields)) return filtered;
     const values: (string | null)[] = [];
@@ -70,7 +70,7 @@ const createJudge = (table: SourceTableSpec, ofFile: FileFields): Judge => {
           const place = ofFile.placeOf(ref);
           return place >= fields.length || fields[place] !== undefined;
         });
-        const value = isText ? readers[index]!(fields as readonly string[]) : null;
+        const value = isText ? readers[index]!(fields) : null;
         return value !== null && isRefusal(value) ? [{ ...value, column: name }] : [];
       });
       return { faults: [...faults, ...others] };

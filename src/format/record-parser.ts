@@ -5,13 +5,14 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Options } from 'csv-parse/sync';
-import type { LineEnd, SourceTableSpec } from '../declaration.ts';
+import type { Dialect, LineEnd, SourceTableSpec } from '../declaration.ts';
 import { rejectCodes, type Fault, type RejectCode } from '../model.ts';
 import { csvOptions, csvRewriter, hasQuote, joinRecords } from './csv-options.ts';
 import { fieldName, isCsvFault, readCsv, reasonOf } from './csv-parse.ts';
+import { escapedFields } from './escaped-fields.ts';
 import { trimBlanks } from './blanks.ts';
 import type { FileFields } from './file-fields.ts';
-import { grammarOf, type Grammar } from './split/grammar.ts';
+import { BACKSLASH, grammarOf, type Grammar } from './split/grammar.ts';
 import { isStorable } from './raw-text.ts';
 import type { RecordBlock } from './split/record-blocks.ts';
 
@@ -22,7 +23,8 @@ export interface Faulty {
   readonly fields?: readonly (string | undefined)[];
 }
 
-export type ParsedRecord = readonly string[] | Faulty;
+/** A field is undefined where it is null as the dialect writes that. */
+export type ParsedRecord = readonly (string | undefined)[] | Faulty;
 
 export const isFaulty = (record: ParsedRecord): record is Faulty => !Array.isArray(record);
 
@@ -64,9 +66,10 @@ const codeOfBytes = (bytes: Buffer, { format }: SourceTableSpec): RejectCode => 
 };
 
 /** Fields that cannot be stored as text, each a fault. `latin` are bytes read as latin1. */
-const badBytes = (latin: readonly string[], { table, fields }: Parsing): Faulty => {
+const badBytes = (latin: readonly (string | undefined)[], { table, fields }: Parsing): Faulty => {
   const faults: Fault[] = [];
   const texts = latin.map((field, index) => {
+    if (field === undefined) return undefined;
     const bytes = Buffer.from(field, 'latin1');
     if (isStorable(bytes)) return bytes.toString();
     const code = codeOfBytes(bytes, table);
@@ -83,10 +86,27 @@ const splitFields = (text: string, { delimiter, trim }: SourceTableSpec['format'
   return trim === 'outside' ? fields.map(trimBlanks) : fields;
 };
 
+/** Parses a record with backslashes that escape: each field is text, null, or a fault. */
+const parseEscaped = (
+  bytes: Buffer,
+  escapes: NonNullable<Dialect['escapes']>,
+  parsing: Parsing,
+): ParsedRecord => {
+  const fields = escapedFields(bytes, parsing.grammar, escapes);
+  if (fields.every((field) => field === null || isStorable(field)))
+    return fields.map((field) => field?.toString());
+  return badBytes(
+    fields.map((field) => field?.toString('latin1')),
+    parsing,
+  );
+};
+
 /** Parses one record by itself; every violation of the dialect becomes a fault. */
 const parseAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
   const { table, fields, grammar, options, rewrite } = parsing;
   if (bytes.length === 0) return [''];
+  const { escapes } = table.format.dialect;
+  if (escapes !== null && bytes.includes(BACKSLASH)) return parseEscaped(bytes, escapes, parsing);
   const isFine = isStorable(bytes);
   if (isFine && !hasQuote(bytes, grammar)) return splitFields(bytes.toString(), table.format.dialect);
   const csv = rewrite === undefined ? bytes : rewrite(bytes);
@@ -136,7 +156,8 @@ const parseRecords = (
   const bytes = block.bytes.subarray(starts[from], ends[to - 1]);
   let faulty = from;
   while (faulty < to && (faults.get(faulty) ?? null) === null) faulty += 1;
-  if (faulty === to && isStorable(bytes)) {
+  const isEscaped = parsing.grammar.escapesAll && bytes.includes(BACKSLASH);
+  if (faulty === to && !isEscaped && isStorable(bytes)) {
     if (!hasQuote(bytes, parsing.grammar)) return splitRecords(block, from, to, parsing);
     const records = readCsv(csvBytes(block, from, to, parsing), parsing.options);
     if (!isCsvFault(records) && records.length === to - from) return records;

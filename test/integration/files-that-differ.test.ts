@@ -1,8 +1,10 @@
 // Files of one table that differ from month to month, loaded whole: names, missing and surplus fields, constants, paths.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { createReadStream, createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
@@ -104,7 +106,7 @@ describe('a trailer', () => {
     'is no record, whichever chunk is the last, also of a run that goes on: $name',
     async ({ name, bytes }) => {
       writeFileSync(join(files.directory, `${name}.csv`), bytes);
-      const pipeline = definePipeline({
+      const declared = definePipeline({
         name: `end_${name}`,
         schema: `end_${name}`,
         tables: { t: { source: csv(`${name}.csv`, { skipEnd: 2 }), columns } },
@@ -112,7 +114,7 @@ describe('a trailer', () => {
       const options = { databaseUrl: database.url, workingDirectory: files.directory, chunkBytes: 1_000 };
       const abort = new AbortController();
       const stopped = await failureOf(
-        runPipeline(pipeline, {
+        runPipeline(declared, {
           ...options,
           workers: 1,
           signal: abort.signal,
@@ -122,7 +124,7 @@ describe('a trailer', () => {
         }),
       );
       expect(stopped.code).toBe('ETL_INTERRUPTED');
-      const { tables } = await runPipeline(pipeline, { ...options, workers: 2 });
+      const { tables } = await runPipeline(declared, { ...options, workers: 2 });
       expect(tables[0]).toMatchObject({ records: 3_000, rejected: 0, rows: 3_000 });
     },
   );
@@ -138,6 +140,93 @@ describe('a trailer', () => {
       expect(error.code).toBe('ETL_SOURCE_TRAILER');
       expect(error.message).toContain(`${file} has fewer lines after its header, so it has no last 2 lines`);
     }
+  });
+});
+
+describe("escapes: 'postgres'", () => {
+  const columns = {
+    id: column.integer(1),
+    a: column.text(2).nullable(),
+    b: column.text(3).nullable(),
+    at: column.timestamp(4).nullable(),
+  };
+  const pieces = [
+    '\\\\',
+    '\\',
+    '\n',
+    '\r',
+    '\t',
+    '\b\f\v',
+    '\x01',
+    'N',
+    '\\N',
+    '\\.',
+    '"',
+    ',',
+    'é',
+    '𝄞',
+    'x',
+    '|',
+  ];
+
+  it('reads what COPY writes as text: every value is the same', async () => {
+    const file = join(files.directory, 'copied.tsv');
+    const texts = pieces.flatMap((one) => pieces.map((other) => one + other));
+    await database.query(
+      'create schema copied; create table copied.t (id integer, a text, b text, at timestamp)',
+    );
+    await database.query(
+      `insert into copied.t select n, a, nullif(reverse(a), 'NN'), case when n % 2 = 0 then timestamp '2011-01-31' end
+        from unnest($1::text[]) with ordinality as t (a, n)
+        union all select 0, '', null, null`,
+      [texts],
+    );
+    await withClient(addressFromUrl(database.url), (client) =>
+      pipeline(
+        client.query(copyTo('copy (select * from copied.t order by id) to stdout')),
+        createWriteStream(file),
+      ),
+    );
+    const options = { escapes: 'postgres' as const, delimiter: '\t', header: false };
+    const { tables } = await load('copy_text', { source: csv(file, options), columns });
+    expect(tables[0]).toMatchObject({ records: texts.length + 1, rejected: 0, rows: texts.length + 1 });
+    const { rows } = await database.query(
+      'select count(*)::int as n from (table copied.t except table copy_text.t) as other',
+    );
+    expect(rows).toEqual([{ n: 0 }]);
+  });
+
+  it('reads as COPY does what other programs write', async () => {
+    const file = join(files.directory, 'written.tsv');
+    const odd = [
+      '\\x4',
+      '\\x41g',
+      '\\xzz',
+      '\\7',
+      '\\101',
+      '\\1011',
+      '\\e',
+      '\\\t',
+      '\\\n',
+      '\\\\\\\n',
+      '\\N\\N',
+    ];
+    const lines = odd.flatMap((one, index) => [
+      `${index}\t${one}\tx\t\\N\n`,
+      `${100 + index}\tx${one}y\t\\N\t\\N\n`,
+    ]);
+    writeFileSync(file, lines.join(''));
+    await database.query(
+      'create schema written; create table written.t (id integer, a text, b text, at timestamp)',
+    );
+    await withClient(addressFromUrl(database.url), (client) =>
+      pipeline(createReadStream(file), client.query(copyFrom('copy written.t from stdin'))),
+    );
+    const options = { escapes: 'postgres' as const, delimiter: '\t', header: false };
+    await load('copy_read', { source: csv(file, options), columns });
+    expect(await rowsOf('copy_read')).toEqual(
+      (await database.query('select * from written.t order by id')).rows,
+    );
   });
 });
 

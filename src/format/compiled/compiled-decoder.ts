@@ -11,7 +11,7 @@ import type { Decoder, RowEncoder } from '../decoder.ts';
 import { createRecordFilter } from '../record-filter.ts';
 import { fieldsOf, type DecodedFile } from '../file-fields.ts';
 import { neededFields } from '../header-check.ts';
-import { grammarOf } from '../split/grammar.ts';
+import { BACKSLASH, grammarOf } from '../split/grammar.ts';
 import { createRecordJudge, filtered, rejectOf, type Judgement } from '../record-judge.ts';
 import type { Faulty } from '../record-parser.ts';
 import { createRowBytes, reserve } from '../binary/row-bytes.ts';
@@ -61,7 +61,7 @@ export const createCompiledDecoder = (
   file: DecodedFile,
   encodeRow?: RowEncoder,
 ): Decoder => {
-  const { quote, escape } = grammarOf(table.format.dialect, file.header.length, file.lineEnd);
+  const { quote, escape, escapesAll } = grammarOf(table.format.dialect, file.header.length, file.lineEnd);
   /** Only csv-parse reads escapes within quotes other than a doubled quote. */
   const foreignEscape = escape === quote ? -1 : escape;
   const judge = createRecordJudge(table, file);
@@ -85,7 +85,10 @@ export const createCompiledDecoder = (
     };
     const hasQuote = quote !== -1 && bytes.includes(quote);
     beginRows(rowTable, hasQuote ? quote : -1);
-    for (const { from, to, isFit } of windowsOf(block, hasQuote ? foreignEscape : -1)) {
+    for (const { from, to, isFit } of windowsOf(
+      block,
+      escapesAll ? BACKSLASH : hasQuote ? foreignEscape : -1,
+    )) {
       if (!isFit) judge(block, from, to, take);
       else
         for (const part of encodeWindow(block, from, to, out)) {

@@ -6,11 +6,14 @@ export const LF = 10;
 export const CR = 13;
 export const SPACE = 32;
 export const TAB = 9;
+export const BACKSLASH = 92;
 
 export interface Grammar {
   readonly delimiter: Buffer;
   readonly quote: number;
   readonly escape: number;
+  /** A backslash escapes any byte, within quotes and outside. */
+  readonly escapesAll: boolean;
   readonly comment: Buffer | undefined;
   /** Blanks and tabs may stand around quotes, and a line of nothing else is blank. */
   readonly trim: boolean;
@@ -32,6 +35,7 @@ export const grammarOf = (dialect: Dialect, fields: number, found: LineEnd): Gra
     delimiter: Buffer.from(dialect.delimiter),
     quote: dialect.quote === null ? -1 : dialect.quote.charCodeAt(0),
     escape: dialect.quote === null ? -1 : (dialect.escape ?? dialect.quote).charCodeAt(0),
+    escapesAll: dialect.escapes !== null,
     comment: dialect.comment === null ? undefined : Buffer.from(dialect.comment),
     trim: dialect.trim !== false,
     isLenient: dialect.quotes === 'lenient',
@@ -101,8 +105,9 @@ export const lastLine = (block: Buffer, from: number, grammar: Grammar): LineSpa
 });
 
 /** Within quotes: an escape before the byte that it escapes. Elsewhere it means itself. */
-export const isEscape = (bytes: Buffer, at: number, { quote, escape }: Grammar): boolean =>
-  bytes[at] === escape && (bytes[at + 1] === quote || bytes[at + 1] === escape);
+export const isEscape = (bytes: Buffer, at: number, { quote, escape, escapesAll }: Grammar): boolean =>
+  (bytes[at] === escape && (bytes[at + 1] === quote || bytes[at + 1] === escape)) ||
+  (escapesAll && bytes[at] === BACKSLASH);
 
 /** Skips a quoted field; returns the byte after its closing quote, or -1 when that is not in the block. */
 export const skipQuoted = (block: Buffer, openQuote: number, grammar: Grammar): number => {
@@ -135,6 +140,11 @@ export const findLineEnd = (
       return bytes[after] === LF ? 'lf' : 'cr';
     }
     if (isRaw) continue;
+    if (grammar.escapesAll && byte === BACKSLASH) {
+      at += 1;
+      isFieldStart = false;
+      continue;
+    }
     if (isFieldStart && byte === quote) {
       const after = skipQuoted(bytes, at, grammar);
       // A quote that is never closed costs its line, whose end counts.

@@ -8,6 +8,7 @@
 import { recordBytesMax } from '../../limits.ts';
 import type { RejectCode } from '../../model.ts';
 import {
+  BACKSLASH,
   beforeLineFeed,
   CR,
   endsLine,
@@ -66,6 +67,10 @@ const follow = (walk: Walk, other: Walk, at: number): void => {
   if (other.strayLineEnd > at) walk.strayLineEnd = other.strayLineEnd;
 };
 
+/** Outside of quotes, a walk may have passed this line end. */
+const mayBeEscaped = (block: Buffer, at: number, { escapesAll }: Grammar): boolean =>
+  escapesAll && (block[at - 1] === BACKSLASH || (block[at - 1] === CR && block[at - 2] === BACKSLASH));
+
 /** Walks on within quotes, up to the byte after the closing one. */
 const passQuoted = (block: Buffer, walk: Walk, limit: number, grammar: Grammar, lost: Lost): void => {
   const { quote, newline } = grammar;
@@ -81,6 +86,7 @@ const passQuoted = (block: Buffer, walk: Walk, limit: number, grammar: Grammar, 
       return;
     } else if (
       byte === newline &&
+      !mayBeEscaped(block, at, grammar) &&
       other !== undefined &&
       other.start < at &&
       at < other.at &&
@@ -125,25 +131,48 @@ const matched = (block: Buffer, at: number, delimiter: Buffer): number => {
 };
 
 /** The next byte from `from` on that may be more than text of an unquoted field; `limit` when there is none. */
-const skipText = (block: Buffer, from: number, limit: number, quote: number, delimiter: number): number => {
+const skipText = (
+  block: Buffer,
+  from: number,
+  limit: number,
+  { quote, escapesAll }: Grammar,
+  delimiter: number,
+): number => {
   for (let at = from; at < limit; at += 1) {
     const byte = block[at];
     if (byte === delimiter || byte === quote || byte === LF || byte === CR) return at;
+    if (escapesAll && byte === BACKSLASH) return at;
   }
   return limit;
+};
+
+/** The last byte that a backslash escapes: the one after it, or both of a CRLF. The end of the block when that is not there. */
+const escapedEnd = (block: Buffer, at: number, atEnd: boolean): number => {
+  const isPair = block[at + 1] === CR && (block[at + 2] === LF || (at + 2 === block.length && !atEnd));
+  return at + (isPair ? 2 : 1);
 };
 
 /** Walks on outside of quotes, up to an opening quote or the record's end. */
 const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, grammar: Grammar): void => {
   const { delimiter, quote, trim, lineEnd } = grammar;
   const first = delimiter[0]!;
+  /** The byte after an escape. */
+  let escapedTo = -1;
   for (let { at } = walk; at < limit; at += 1) {
     // A carriage return before a line feed is of the line end; what follows it says whether it is one.
-    const isHeld = lineEnd !== 'cr' && at > walk.start && block[at - 1] === CR;
-    if (!isHeld && !walk.isFieldStart && !walk.isAfterQuoted) at = skipText(block, at, limit, quote, first);
+    const isHeld = lineEnd !== 'cr' && at > walk.start && at !== escapedTo && block[at - 1] === CR;
+    if (!isHeld && !walk.isFieldStart && !walk.isAfterQuoted) at = skipText(block, at, limit, grammar, first);
     walk.at = Math.min(at + 1, limit);
     if (at === limit) return;
     const byte = block[at]!;
+    if (grammar.escapesAll && byte === BACKSLASH) {
+      const last = escapedEnd(block, at, atEnd);
+      if (!takeText(walk, at, grammar)) return;
+      at = last;
+      escapedTo = at + 1;
+      walk.at = Math.min(escapedTo, limit);
+      continue;
+    }
     const isReturn = byte === CR && lineEnd !== 'cr';
     const line = byte === LF || byte === CR ? lineEnding(block, walk, at, grammar) : undefined;
     if (line !== undefined) {

@@ -6,6 +6,7 @@
 import type { Dialect, LineEnd } from '../../declaration.ts';
 import type { RejectCode } from '../../model.ts';
 import {
+  BACKSLASH,
   countLines,
   CR,
   grammarOf,
@@ -97,6 +98,12 @@ const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: 
   list.length = kept;
 };
 
+/** Whether a backslash may escape a line end, a delimiter or a quote, which the fast pass would take for structure. */
+const escapesStructure = (block: Buffer, { escapesAll, quote, delimiter }: Grammar): boolean =>
+  escapesAll &&
+  block.includes(BACKSLASH) &&
+  [LF, CR, quote, delimiter[0]!].some((byte) => byte !== -1 && block.includes(Buffer.of(BACKSLASH, byte)));
+
 /** Regular records by the fast pass, the others one after the other; comments and blank lines are left out. */
 const splitBlock = (
   block: Buffer,
@@ -108,7 +115,7 @@ const splitBlock = (
   const { comment, keepEmpty, newline, lineEnd } = grammar;
   const faults: RecordSpans['faults'] = new Map();
   const lost: Lost = { walk: undefined };
-  const mayBeRegular = comment === undefined && lineEnd === 'lf';
+  const mayBeRegular = comment === undefined && lineEnd === 'lf' && !escapesStructure(block, grammar);
   const takeRegular = mayBeRegular ? createRecordPass(block, list, rule) : undefined;
   const dropsBlank = grammar.trim && !keepEmpty;
   const cursor = { at: 0, line: 0 };

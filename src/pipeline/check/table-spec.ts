@@ -13,7 +13,8 @@ import {
 } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { columnSpec } from './column-spec.ts';
-import { csvSpec, csvSourceSchema, verbatimProblems } from '../declare/csv.ts';
+import { verbatimProblems } from './dialect-problems.ts';
+import { csvSpec, csvSourceSchema } from '../declare/csv.ts';
 import { filterSchema } from '../declare/filter.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';

@@ -5,13 +5,13 @@ import type { Dialect, FormatSpec, SourceSpec } from '../../declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../decode/bounds.ts';
 import { encodingLabels, encodingOfLabel } from '../../decode/encoding/labels.ts';
 import { memberLocation } from '../../decode/member-location.ts';
-import { trimBlanks } from '../../format/blanks.ts';
 import type { OptionRule } from '../../source/contract.ts';
 import type { HttpOptions } from '../../source/http-options.ts';
 import type { S3Options } from '../../source/s3/settings.ts';
 import { locationProblem, optionsOf } from '../../source/registry.ts';
 import { nearest } from '../../nearest.ts';
 import { inQuotes } from '../../wording.ts';
+import { dialectProblems } from '../check/dialect-problems.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from '../check/problems.ts';
 
@@ -45,7 +45,7 @@ export interface CsvSource {
  * Reads a table from CSV files.
  *
  * @param paths path or glob, or several, relative to the working directory; with constants, `{ path: 'a/*.csv', constants: { region: 'a' } }`.
- * @param options delimiter ',' · quote '"' · escape = quote · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] ·
+ * @param options delimiter ',' · quote '"' · escape = quote · escapes null · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] ·
  *   trim false · skipLines 0 · skipEnd 0 · headerLines 1 · comment null · ragged 'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
  */
 export const csv = (paths: Location | readonly Location[], options: CsvOptions = {}): CsvSource =>
@@ -99,6 +99,7 @@ const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 /** A trailer is held in memory while a stream is read. */
 const lastLinesMax = 100;
 const ragged = ['reject', 'pad', 'cut'] as const;
+const backslashes = ['postgres', 'mysql'] as const;
 const quotings = ['strict', 'lenient'] as const;
 const matches = ['exact', 'relaxed'] as const;
 const lineEnds = ['auto', 'lf', 'crlf', 'cr'] as const;
@@ -107,6 +108,7 @@ const dialectShape = {
   delimiter: delimiter.optional(),
   quote: character.nullable().optional(),
   escape: character.nullable().optional(),
+  escapes: z.enum(backslashes, mustBeOneOf(backslashes)).nullable().optional(),
   header: z.union([z.boolean(), names], headerMust).optional(),
   nulls: texts.optional(),
   quotes: z.enum(quotings, mustBeOneOf(quotings)).optional(),
@@ -210,14 +212,17 @@ export const csvSpec = (source: CsvSource, where: string, problems: Problems): C
 };
 
 const dialectOf = (options: DialectOptions): Dialect => {
-  const quote = options.quote === undefined ? '"' : options.quote;
+  const escapes = options.escapes ?? null;
+  // Files with such escapes have no quotes, unless they are declared, and write null as \N.
+  const quote = options.quote === undefined ? (escapes === null ? '"' : null) : options.quote;
   return {
     delimiter: options.delimiter ?? ',',
     quote,
     escape: options.escape === undefined ? quote : options.escape,
+    escapes,
     header: options.header ?? true,
     match: options.match ?? 'exact',
-    nulls: options.nulls ?? [''],
+    nulls: options.nulls ?? (escapes === null ? [''] : []),
     quotes: options.quotes ?? 'strict',
     lineEnd: options.lineEnd ?? 'auto',
     trim: options.trim ?? false,
@@ -226,70 +231,4 @@ const dialectOf = (options: DialectOptions): Dialect => {
     comment: options.comment ?? null,
     ragged: options.ragged ?? 'reject',
   };
-};
-
-/** What cannot hold at the same time. */
-const dialectProblems = (dialect: Dialect): string[] => {
-  const { delimiter: between, quote, escape, header, comment } = dialect;
-  const problems: string[] = [];
-  if (quote !== null && between.includes(quote)) problems.push('delimiter and quote must differ');
-  if (quote === null && escape !== null) problems.push('escape has no meaning without a quote; leave it out');
-  if (quote === null && dialect.quotes === 'lenient')
-    problems.push("quotes: 'lenient' has no meaning without a quote; leave it out");
-  if (escape !== null && escape !== quote && between.includes(escape))
-    problems.push('delimiter and escape must differ: within quotes, an escape would begin in a delimiter');
-  if (comment !== null && (comment.startsWith(between) || between.startsWith(comment)))
-    problems.push(
-      'comment and delimiter must differ: a record whose first field is empty would be a comment',
-    );
-  if (comment !== null && quote !== null && comment.startsWith(quote))
-    problems.push('comment and quote must differ: a record whose first field is quoted would be a comment');
-  if (dialect.headerLines > 1 && header !== true)
-    problems.push('headerLines has no meaning unless the file has a header; leave it out');
-  problems.push(...trimProblems(dialect));
-  if (typeof header !== 'boolean') {
-    const twice = header.find((name, place) => header.indexOf(name) !== place);
-    if (twice !== undefined)
-      problems.push(`header names ${inQuotes(twice)} twice; every field needs its own name`);
-  }
-  return problems;
-};
-
-const isBlank = (text: string): boolean => /^[ \t]/.test(text);
-
-/** What trimming takes away, and the dialect or its null tokens need. */
-const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[] => {
-  if (trim === false) return [];
-  const problems: string[] = [];
-  if (quote !== null && isBlank(quote)) problems.push('quote cannot be a blank with trim');
-  if (escape !== null && escape !== quote && isBlank(escape))
-    problems.push('escape cannot be a blank with trim');
-  if (comment !== null && isBlank(comment)) problems.push('comment cannot begin with a blank with trim');
-  // With 'outside', a quoted field may have blanks around it.
-  for (const token of trim === true ? nulls : [])
-    if (trimBlanks(token) !== token)
-      problems.push(
-        `nulls has ${inQuotes(token)}, which no trimmed field is; leave out the blanks around it`,
-      );
-  return problems;
-};
-
-/** Options that a file taken over verbatim cannot obey, because COPY itself reads the fields. */
-export const verbatimProblems = (dialect: Dialect): string[] => {
-  const { delimiter: between, quotes, lineEnd, match, trim, nulls, ragged: short } = dialect;
-  const instead =
-    "has no effect with staging: 'text', because the server reads the bytes untouched; remove it";
-  return [
-    ...(quotes === 'lenient' ? [`quotes: 'lenient' ${instead}, or declare typed columns`] : []),
-    ...(match === 'exact'
-      ? []
-      : ["match has no effect with staging: 'text', because every field is a column; remove it"]),
-    ...(lineEnd === 'auto' ? [] : [`lineEnd ${instead}, or declare typed columns`]),
-    ...(trim !== false ? [`trim ${instead}, and trim in the SQL`] : []),
-    ...(nulls.length === 1 && nulls[0] === '' ? [] : [`nulls ${instead}, and use nullif in the SQL`]),
-    ...(short !== 'reject' ? [`ragged: '${short}' ${instead}, or declare typed columns`] : []),
-    ...(Buffer.byteLength(between) === 1
-      ? []
-      : ["delimiter must be one byte with staging: 'text', because COPY knows no other"]),
-  ];
 };

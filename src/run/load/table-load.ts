@@ -40,12 +40,14 @@ export interface DecoderChoice {
 /** The compiled decoder, unless the bytes are taken over as they are. */
 export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
+  const { escapes } = table.format.dialect;
+  const slowly = escapes === null ? '' : '; records with a backslash are parsed one by one, which is slower';
   const served = table.columns.find((column) => typeOf(column).encode === serverReads);
   return served === undefined
-    ? { decoder: 'compiled', why: 'it supports the table’s dialect and types' }
+    ? { decoder: 'compiled', why: `it supports the table’s dialect and types${slowly}` }
     : {
         decoder: 'compiled to text',
-        why: `the server reads column ${served.name}, of type ${typeOf(served).sql(served.options)}`,
+        why: `the server reads column ${served.name}, of type ${typeOf(served).sql(served.options)}${slowly}`,
       };
 };
 

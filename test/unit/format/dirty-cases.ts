@@ -338,6 +338,137 @@ const quotes: readonly DirtyCase[] = [
   },
 ];
 
+/** Backslashes before any character, as PostgreSQL and MySQL write them. */
+const escapes: readonly DirtyCase[] = [
+  {
+    name: 'COPY text: every escape, null and an empty text',
+    input: 'a\tb\n\\b\\f\\n\\r\\t\\v\\\\\t\\N\n\t\\x41\\102\\103d\\e\\xg\n',
+    options: { escapes: 'postgres', delimiter: '\t' },
+    rows: [
+      ['\b\f\n\r\t\v\\', null],
+      ['', 'ABCdexg'],
+    ],
+  },
+  {
+    name: 'COPY text: a backslash before a delimiter, a line end and a backslash',
+    input: 'a|b\n1\\|2|x\\\ny\n3\\\\|4\\\\\n5|\\\n6|7\n',
+    options: { escapes: 'postgres', delimiter: '|' },
+    rows: [
+      ['1|2', 'x\ny'],
+      ['3\\', '4\\'],
+    ],
+    rejects: ['field_count@5:'],
+  },
+  {
+    name: 'COPY text: quotes are data, and \\N is null only as a whole field',
+    input: 'a,b\n"1",\\\\N\nx\\N,\\N\n',
+    options: { escapes: 'postgres' },
+    rows: [
+      ['"1"', '\\N'],
+      ['xN', null],
+    ],
+  },
+  {
+    name: 'COPY text: null for a column that has none',
+    input: '1\tx\n\\N\ty\n',
+    options: { escapes: 'postgres', delimiter: '\t', header: false },
+    columns: numbers,
+    rows: [['1', 'x']],
+    rejects: ['not_null@2:a'],
+  },
+  {
+    name: 'COPY text: bytes by their numbers that are no UTF-8, and a NUL',
+    input: '\\303\\251\tx\n\\351\ty\nz\t\\0\n',
+    options: { escapes: 'postgres', delimiter: '\t', header: false },
+    rows: [['é', 'x']],
+    rejects: ['invalid_utf8@2:a', 'nul_byte@3:b'],
+  },
+  {
+    name: 'COPY text: the end of data of a dump, left out',
+    input: '1\t2\n\\.\n',
+    options: { escapes: 'postgres', delimiter: '\t', header: false, skipEnd: 1 },
+    rows: [['1', '2']],
+  },
+  {
+    name: 'COPY text: the end of data of a dump, as a record',
+    input: '1\t2\n\\.\n',
+    options: { escapes: 'postgres', delimiter: '\t', header: false },
+    rows: [['1', '2']],
+    rejects: ['field_count@2:'],
+  },
+  {
+    name: 'COPY text: CRLF, and a line end that is escaped',
+    input: 'a,b\r\n1,x\\\r\ny\r\n2,3\r\n',
+    options: { escapes: 'postgres' },
+    rows: [
+      ['1', 'x\r\ny'],
+      ['2', '3'],
+    ],
+  },
+  {
+    name: 'COPY text: a backslash at the end of the file',
+    input: 'a,b\n1,2\\',
+    options: { escapes: 'postgres' },
+    rows: [['1', '2']],
+  },
+  {
+    name: 'COPY text: an escaped line end in the header, and too many fields',
+    input: 'a,x\\\ny\n1,2,3\\,\n4,5\\,6\n',
+    options: { escapes: 'postgres', ragged: 'cut' },
+    rows: [
+      ['1', '2'],
+      ['4', '5,6'],
+    ],
+  },
+  {
+    name: 'MySQL: escapes, null, and line ends after a backslash',
+    input: '\\N\t\\Z\\b\\x\n1\\\n2\ta\\\tb\n',
+    options: { escapes: 'mysql', delimiter: '\t', header: false },
+    rows: [
+      [null, '\x1a\bx'],
+      ['1\n2', 'a\tb'],
+    ],
+  },
+  {
+    name: 'MySQL: in quotes, with quotes escaped and doubled',
+    input: '"1\\"2","a""b"\n"x\\\ny","z,\n\\n"\n\\N,"c\\\\"\n',
+    options: { escapes: 'mysql', quote: '"', header: false },
+    rows: [
+      ['1"2', 'a"b'],
+      ['x\ny', 'z,\n\n'],
+      [null, 'c\\'],
+    ],
+  },
+  {
+    name: 'MySQL: a quote that is never closed after an escaped one',
+    input: '0,0\n1,"2\\"\n3,4\n"5\\",6\n7,8\n',
+    options: { escapes: 'mysql', quote: '"', header: false },
+    rows: [
+      ['0', '0'],
+      ['3', '4'],
+      ['7', '8'],
+    ],
+    rejects: ['quote@2:', 'quote@4:'],
+  },
+  {
+    name: 'MySQL: a quote after an escaped delimiter is no beginning',
+    input: '0,0\na\\,"b,1\n2,3\n',
+    options: { escapes: 'mysql', quote: '"', header: false },
+    rows: [
+      ['0', '0'],
+      ['2', '3'],
+    ],
+    rejects: ['quote@2:'],
+  },
+  {
+    name: 'MySQL: a NUL',
+    input: '1,a\\0b\n2,c\n',
+    options: { escapes: 'mysql', header: false },
+    rows: [['2', 'c']],
+    rejects: ['nul_byte@1:b'],
+  },
+];
+
 /** Bytes and values. */
 const values: readonly DirtyCase[] = [
   {
@@ -420,4 +551,4 @@ const values: readonly DirtyCase[] = [
   },
 ];
 
-export const dirtyCases: readonly DirtyCase[] = [...framing, ...ragged, ...quotes, ...values];
+export const dirtyCases: readonly DirtyCase[] = [...framing, ...ragged, ...quotes, ...escapes, ...values];

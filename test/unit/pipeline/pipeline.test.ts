@@ -59,6 +59,7 @@ describe('defaults', () => {
           nulls: [''],
           quotes: 'strict',
           headerLines: 1,
+          escapes: null,
           lineEnd: 'auto',
           match: 'exact',
           trim: false,

@@ -154,6 +154,23 @@ const csvCases: readonly Case[] = [
     problems: ['table obs, csv: names "a.csv" twice, with constants'],
   },
   {
+    name: 'escapes of the text format with a quote',
+    definition: withCsv('a.csv', { escapes: 'postgres', quote: '"', escape: '\\', trim: true }),
+    problems: [
+      "table obs, csv: quote has no meaning with escapes: 'postgres', whose text format has none; leave it out",
+      'table obs, csv: escape and escapes exclude each other; leave escape out',
+      'table obs, csv: trim has no place with escapes, whose blanks are data; leave it out',
+    ],
+  },
+  {
+    name: 'a backslash between fields that has another meaning',
+    definition: withCsv('a.csv', { escapes: 'mysql', delimiter: '\\', quotes: 'lenient', quote: "'" }),
+    problems: [
+      'table obs, csv: with escapes, neither delimiter nor quote nor comment can have a backslash',
+      "table obs, csv: quotes: 'lenient' is not read with escapes; leave it out",
+    ],
+  },
+  {
     name: 'another way with ragged records',
     definition: withCsv('a.csv', { ragged: 'fill' }),
     problems: ["table obs, csv: ragged does not know 'fill'; known values: 'reject', 'pad', 'cut'"],

@@ -1,0 +1,94 @@
+// What a dialect cannot say at the same time, and what it cannot say of files that are taken over verbatim.
+
+import type { Dialect } from '../../declaration.ts';
+import { trimBlanks } from '../../format/blanks.ts';
+import { inQuotes } from '../../wording.ts';
+
+/** What cannot hold at the same time. */
+export const dialectProblems = (dialect: Dialect): string[] => {
+  const { delimiter: between, quote, escape, header, comment } = dialect;
+  const problems: string[] = [];
+  if (quote !== null && between.includes(quote)) problems.push('delimiter and quote must differ');
+  if (quote === null && escape !== null) problems.push('escape has no meaning without a quote; leave it out');
+  if (quote === null && dialect.quotes === 'lenient')
+    problems.push("quotes: 'lenient' has no meaning without a quote; leave it out");
+  if (escape !== null && escape !== quote && between.includes(escape))
+    problems.push('delimiter and escape must differ: within quotes, an escape would begin in a delimiter');
+  if (comment !== null && (comment.startsWith(between) || between.startsWith(comment)))
+    problems.push(
+      'comment and delimiter must differ: a record whose first field is empty would be a comment',
+    );
+  if (comment !== null && quote !== null && comment.startsWith(quote))
+    problems.push('comment and quote must differ: a record whose first field is quoted would be a comment');
+  if (dialect.headerLines > 1 && header !== true)
+    problems.push('headerLines has no meaning unless the file has a header; leave it out');
+  problems.push(...escapesProblems(dialect), ...trimProblems(dialect));
+  if (typeof header !== 'boolean') {
+    const twice = header.find((name, place) => header.indexOf(name) !== place);
+    if (twice !== undefined)
+      problems.push(`header names ${inQuotes(twice)} twice; every field needs its own name`);
+  }
+  return problems;
+};
+
+/** What backslash escapes leave no room for. */
+const escapesProblems = ({
+  escapes,
+  quote,
+  escape,
+  delimiter: between,
+  comment,
+  trim,
+  quotes,
+}: Dialect): string[] => {
+  if (escapes === null) return [];
+  const problems: string[] = [];
+  if (escapes === 'postgres' && quote !== null)
+    problems.push("quote has no meaning with escapes: 'postgres', whose text format has none; leave it out");
+  if (escape !== quote) problems.push('escape and escapes exclude each other; leave escape out');
+  if (`${between}${quote ?? ''}${comment ?? ''}`.includes('\\'))
+    problems.push('with escapes, neither delimiter nor quote nor comment can have a backslash');
+  if (trim !== false) problems.push('trim has no place with escapes, whose blanks are data; leave it out');
+  if (quotes === 'lenient') problems.push("quotes: 'lenient' is not read with escapes; leave it out");
+  return problems;
+};
+
+const isBlank = (text: string): boolean => /^[ \t]/.test(text);
+
+/** What trimming takes away, and the dialect or its null tokens need. */
+const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[] => {
+  if (trim === false) return [];
+  const problems: string[] = [];
+  if (quote !== null && isBlank(quote)) problems.push('quote cannot be a blank with trim');
+  if (escape !== null && escape !== quote && isBlank(escape))
+    problems.push('escape cannot be a blank with trim');
+  if (comment !== null && isBlank(comment)) problems.push('comment cannot begin with a blank with trim');
+  // With 'outside', a quoted field may have blanks around it.
+  for (const token of trim === true ? nulls : [])
+    if (trimBlanks(token) !== token)
+      problems.push(
+        `nulls has ${inQuotes(token)}, which no trimmed field is; leave out the blanks around it`,
+      );
+  return problems;
+};
+
+/** Options that a file taken over verbatim cannot obey, because COPY itself reads the fields. */
+export const verbatimProblems = (dialect: Dialect): string[] => {
+  const { delimiter: between, quotes, lineEnd, match, trim, nulls, ragged: short } = dialect;
+  const instead =
+    "has no effect with staging: 'text', because the server reads the bytes untouched; remove it";
+  return [
+    ...(quotes === 'lenient' ? [`quotes: 'lenient' ${instead}, or declare typed columns`] : []),
+    ...(match === 'exact'
+      ? []
+      : ["match has no effect with staging: 'text', because every field is a column; remove it"]),
+    ...(dialect.escapes === null ? [] : [`escapes ${instead}, or declare typed columns`]),
+    ...(lineEnd === 'auto' ? [] : [`lineEnd ${instead}, or declare typed columns`]),
+    ...(trim !== false ? [`trim ${instead}, and trim in the SQL`] : []),
+    ...(nulls.length === 1 && nulls[0] === '' ? [] : [`nulls ${instead}, and use nullif in the SQL`]),
+    ...(short !== 'reject' ? [`ragged: '${short}' ${instead}, or declare typed columns`] : []),
+    ...(Buffer.byteLength(between) === 1
+      ? []
+      : ["delimiter must be one byte with staging: 'text', because COPY knows no other"]),
+  ];
+};
