@@ -1,7 +1,7 @@
 // The sources that there are. Adding one is a file beside this one and a line here.
 
 import type { OptionRule, Source } from './contract.ts';
-import { http } from './http.ts';
+import { http } from './http/http.ts';
 import { localFiles } from './local-files.ts';
 import { s3 } from './s3/s3.ts';
 import { stdin } from './stdin.ts';

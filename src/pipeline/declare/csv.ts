@@ -6,7 +6,7 @@ import { maxBytesDefault, maxRatioDefault } from '../../decode/bounds.ts';
 import { encodingLabels, encodingOfLabel } from '../../decode/encoding/labels.ts';
 import { memberLocation } from '../../decode/member-location.ts';
 import type { OptionRule } from '../../source/contract.ts';
-import type { HttpOptions } from '../../source/http-options.ts';
+import type { HttpOptions } from '../../source/http/options.ts';
 import type { S3Options } from '../../source/s3/settings.ts';
 import { locationProblem, optionsOf } from '../../source/registry.ts';
 import { nearest } from '../../nearest.ts';

@@ -1,8 +1,8 @@
 // Sends requests to an S3 server: in the region of the bucket, with credentials that are still good.
 
 import type { NamedFile } from '../contract.ts';
-import { retryAfterMs } from '../http-answer.ts';
-import { requestHttp, type HttpAnswer } from '../http-request.ts';
+import { retryAfterMs } from '../http/answer.ts';
+import { requestHttp, type HttpAnswer } from '../http/request.ts';
 import { Passing } from '../resume.ts';
 import type { Credentials } from './credentials/credentials.ts';
 import { isRegion } from './region.ts';

@@ -3,8 +3,8 @@
 import type { SourceSpec } from '../../declaration.ts';
 import { fingerprintSampleBytes } from '../../limits.ts';
 import type { Access, FileState, KnownFile, Listed, Listing, NamedFile } from '../contract.ts';
-import { headOf } from '../http-request.ts';
-import { contentRangeOf, totalOf } from '../http-version.ts';
+import { headOf } from '../http/request.ts';
+import { contentRangeOf, totalOf } from '../http/version.ts';
 import { inBlocks, Passing, readResuming, withTries, type RangeAnswer } from '../resume.ts';
 import { createClient, S3Refusal, type S3Client } from './client.ts';
 import { listObjects } from './list-objects.ts';

@@ -2,8 +2,8 @@
 
 import { EtlError } from '../../errors.ts';
 import type { FileState, KnownFile } from '../contract.ts';
-import type { HttpAnswer } from '../http-request.ts';
-import { totalOf } from '../http-version.ts';
+import type { HttpAnswer } from '../http/request.ts';
+import { totalOf } from '../http/version.ts';
 
 export const stateOf = ({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>): FileState => {
   const bytes = totalOf(status, headers) ?? 0;

@@ -2,7 +2,7 @@
 
 import { readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { http } from '../../../src/source/http.ts';
+import { http } from '../../../src/source/http/http.ts';
 import { localFiles } from '../../../src/source/local-files.ts';
 import { useFiles } from '../../helpers/files.ts';
 import { useHttpFiles, type Serving } from '../../helpers/http-files.ts';

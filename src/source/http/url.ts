@@ -1,6 +1,6 @@
 // The URLs that a table names: ranges in braces, what is wrong with one, and how it is shown and stored without its secrets.
 
-import { inQuotes } from '../wording.ts';
+import { inQuotes } from '../../wording.ts';
 
 /** So many files are no mistake; more is a range with a digit too many. */
 const expansionsMax = 1_000_000;

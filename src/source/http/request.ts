@@ -3,11 +3,11 @@
 import { request as requestPlain, Agent as PlainAgent, type IncomingMessage } from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
 import { isIP } from 'node:net';
-import { fingerprintSampleBytes } from '../limits.ts';
-import { codeOf, EtlError, messageOf } from '../errors.ts';
-import type { NamedFile } from './contract.ts';
-import { isPrivate, lookupPublic, PrivateAddress } from './http-addresses.ts';
-import { Passing } from './resume.ts';
+import { fingerprintSampleBytes } from '../../limits.ts';
+import { codeOf, EtlError, messageOf } from '../../errors.ts';
+import type { NamedFile } from '../contract.ts';
+import { isPrivate, lookupPublic, PrivateAddress } from './addresses.ts';
+import { Passing } from '../resume.ts';
 
 export interface Timeouts {
   /** Until the connection is there, its name resolved and TLS agreed on. */

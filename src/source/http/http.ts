@@ -1,9 +1,9 @@
 // HTTP(S) as a source: URLs, read as one stream that is resumed where it was cut.
 
-import { EtlError } from '../errors.ts';
-import type { Listed, Listing, Source } from './contract.ts';
-import { httpOptionRules } from './http-options.ts';
-import { expandBraces, urlProblem, withoutSecrets } from './http-url.ts';
+import { EtlError } from '../../errors.ts';
+import type { Listed, Listing, Source } from '../contract.ts';
+import { httpOptionRules } from './options.ts';
+import { expandBraces, urlProblem, withoutSecrets } from './url.ts';
 
 async function* list({ table, locations }: Listing): AsyncGenerator<Listed, void> {
   const known = new Map<string, string>();
@@ -26,7 +26,7 @@ async function* list({ table, locations }: Listing): AsyncGenerator<Listed, void
 }
 
 /** Every thread that loads imports the registry: what makes requests is imported when one is made. */
-const files = () => import('./http-files.ts');
+const files = () => import('./files.ts');
 
 export const http: Source = {
   name: 'http',

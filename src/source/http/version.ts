@@ -1,8 +1,8 @@
 // Which version of a file an HTTP server has: by its strong ETag, else its date and size, else its size and first bytes.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { EtlError } from '../errors.ts';
-import type { NamedFile } from './contract.ts';
+import { EtlError } from '../../errors.ts';
+import type { NamedFile } from '../contract.ts';
 
 /** The fingerprint is this as JSON. What the server does not say is not there. */
 export interface HttpVersion {

@@ -1,10 +1,10 @@
 // What the status of an HTTP answer means: the file, something that may pass, or an error that says what to do.
 
 import { STATUS_CODES } from 'node:http';
-import { EtlError } from '../errors.ts';
-import type { NamedFile } from './contract.ts';
-import type { HttpAnswer } from './http-request.ts';
-import { Passing } from './resume.ts';
+import { EtlError } from '../../errors.ts';
+import type { NamedFile } from '../contract.ts';
+import type { HttpAnswer } from './request.ts';
+import { Passing } from '../resume.ts';
 
 /** `429 Too Many Requests` */
 const statusText = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`.trim();

@@ -1,10 +1,10 @@
 // The options of csv() for URLs: credentials by the names of environment variables, private addresses, timeouts.
 
-import type { Secret, SourceOptions } from '../declaration.ts';
-import type { Access, NamedFile, OptionRule } from './contract.ts';
-import type { HttpRequest, Timeouts } from './http-request.ts';
-import type { Patience } from './resume.ts';
-import { isSecret, secretValue } from './secret.ts';
+import type { Secret, SourceOptions } from '../../declaration.ts';
+import type { Access, NamedFile, OptionRule } from '../contract.ts';
+import type { HttpRequest, Timeouts } from './request.ts';
+import type { Patience } from '../resume.ts';
+import { isSecret, secretValue } from '../secret.ts';
 
 /** Bounds of waiting, in milliseconds. */
 export interface HttpTimeouts extends Partial<Timeouts> {

@@ -1,11 +1,11 @@
 // Looks at files of HTTP servers and reads them: imported when the first URL is.
 
-import { fingerprintSampleBytes, readBytes } from '../limits.ts';
-import type { Access, FileState, KnownFile, NamedFile, Source } from './contract.ts';
-import { refusalOf, refuseContent } from './http-answer.ts';
-import { httpSettings } from './http-options.ts';
-import { headOf, requestHttp } from './http-request.ts';
-import { urlOf } from './http-url.ts';
+import { fingerprintSampleBytes, readBytes } from '../../limits.ts';
+import type { Access, FileState, KnownFile, NamedFile, Source } from '../contract.ts';
+import { refusalOf, refuseContent } from './answer.ts';
+import { httpSettings } from './options.ts';
+import { headOf, requestHttp } from './request.ts';
+import { urlOf } from './url.ts';
 import {
   checkVersion,
   contentRangeOf,
@@ -14,8 +14,8 @@ import {
   totalOf,
   versionOf,
   type HttpVersion,
-} from './http-version.ts';
-import { inBlocks, Passing, readResuming, sampleOf, withTries, type RangeAnswer } from './resume.ts';
+} from './version.ts';
+import { inBlocks, Passing, readResuming, sampleOf, withTries, type RangeAnswer } from '../resume.ts';
 
 /** Bytes count as they are stored. */
 const asStored = { 'accept-encoding': 'identity', accept: '*/*', 'user-agent': 'sluice' };
