@@ -139,3 +139,122 @@ export const words = fc.oneof(
   fc.constantFrom('TRUE', 'false', 'Yes', 'OFF'),
 );
 export const strings = fc.string({ unit: 'binary', maxLength: 8 }).filter((text) => !text.includes('\0'));
+
+const blanks = fc.constantFrom('', '', '', ' ', '  ', '\t', '\v', '\f', '\u00a0');
+const otherBases = concat(
+  sign,
+  fc.constantFrom('0x', '0X', '0o', '0b', '0', '0d'),
+  soup([...'0017fF_', '2'], 9),
+);
+
+/** Numbers with blanks around, underscores within, or in another base. */
+export const widely = (numbers: Arbitrary<string>): Arbitrary<string> =>
+  concat(
+    blanks,
+    fc.oneof(
+      numbers,
+      numbers.map((text) => text.replace(/(\d)(?=\d)/, '$1_')),
+      soup([...'0019__..e-'], 8),
+      otherBases,
+    ),
+    blanks,
+  );
+
+const upTo = (most: number): Arbitrary<string> =>
+  fc.oneof(fc.nat(most).map(String), number(most, 2), fc.constantFrom('0', '1', '12', '60', '001'));
+const between = fc.constantFrom('-', '-', '-', '/', '.', '', ' ');
+const wideDate = fc.oneof(
+  fc
+    .tuple(fc.constantFrom('2011', '2012', '0099', '1999', '9999', '99', '110'), between, upTo(12), upTo(31))
+    .map(([year, separator, month, day]) => [year, month, day].join(separator)),
+  concat(fc.constantFrom('2011', '1999', '0001'), number(12, 2), number(31, 2)),
+  fc.constantFrom(
+    '20110131',
+    'Infinity',
+    '-INFINITY',
+    'infinity',
+    'today',
+    'epoch',
+    '2011-031',
+    'Jan 31 2011',
+  ),
+);
+const wideTime = concat(
+  fc.oneof(
+    concat(
+      upTo(23),
+      colon,
+      upTo(59),
+      maybe(concat(colon, upTo(59), maybe(concat(fc.constant('.'), digits(6))))),
+    ),
+    concat(number(23, 2), number(59, 2), maybe(number(59, 2)), maybe(concat(fc.constant('.'), digits(6)))),
+  ),
+  maybe(fc.constantFrom(' AM', 'PM', ' pm', '  aM', ' Am ')),
+);
+const wideOffset = concat(
+  maybe(fc.constantFrom(' ', '  ')),
+  fc.oneof(
+    fc.constantFrom('Z', 'z', ' UTC'),
+    concat(
+      fc.constantFrom('+', '-'),
+      upTo(15),
+      maybe(concat(maybe(colon), upTo(59))),
+      maybe(concat(colon, upTo(59))),
+    ),
+  ),
+);
+const wideTimestamp = concat(wideDate, fc.constantFrom('T', ' ', '  ', 't', ''), maybe(wideTime));
+
+/** The wide spellings of each type, right and nearly right. */
+export const wideTexts: Readonly<
+  Record<
+    | 'smallint'
+    | 'integer'
+    | 'bigint'
+    | 'real'
+    | 'double'
+    | 'numeric'
+    | 'boolean'
+    | 'uuid'
+    | 'date'
+    | 'time'
+    | 'timestamp'
+    | 'timestamptz',
+    Arbitrary<string>
+  >
+> = {
+  smallint: widely(wholeNumbers),
+  integer: widely(wholeNumbers),
+  bigint: widely(wholeNumbers),
+  real: widely(floats),
+  double: widely(floats),
+  numeric: widely(numerics),
+  boolean: concat(
+    blanks,
+    fc
+      .tuple(
+        fc.constantFrom('true', 'false', 'yes', 'no', 'on', 'off', '1', '0', 'TRUE', 'Off', '10'),
+        fc.nat(5),
+      )
+      .map(([word, end]) => word.slice(0, end)),
+    blanks,
+  ),
+  uuid: fc
+    .tuple(
+      fc.uuid(),
+      fc.uint32Array({ minLength: 0, maxLength: 4, max: 34 }),
+      fc.constantFrom('', '', '{}', '{', '}'),
+    )
+    .map(([id, places, braces]) => {
+      let hex = id.replaceAll('-', '');
+      for (const place of [...places].toSorted((one, other) => other - one)) {
+        const at = place % 5 === 0 ? place : 4 * Math.floor(place / 4);
+        hex = `${hex.slice(0, at)}-${hex.slice(at)}`;
+      }
+      return (braces.startsWith('{') ? '{' : '') + hex + (braces.endsWith('}') ? '}' : '');
+    }),
+  date: concat(blanks, wideDate, blanks),
+  time: concat(blanks, wideTime, blanks),
+  timestamp: concat(blanks, wideTimestamp, blanks),
+  timestamptz: concat(blanks, wideTimestamp, maybe(wideOffset), blanks),
+};

@@ -3,10 +3,11 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ColumnOptions } from '../../src/declaration.ts';
+import { isRefusal, type ColumnType } from '../../src/format/column-types/contract.ts';
 import { columnTypes } from '../../src/format/column-types/registry.ts';
 import { useDatabase } from '../helpers/server.ts';
-import { many, runs, uuids, words } from './column-type-literals.ts';
-import { serverReads } from './column-type-server.ts';
+import { many, runs, uuids, wideTexts, words } from './column-type-literals.ts';
+import { serverReads, serverTakes } from './column-type-server.ts';
 
 const database = useDatabase();
 
@@ -295,4 +296,34 @@ describe('what the server makes of moments', () => {
     // Two texts for each hour that is twice.
     expect(ambiguous % 2).toBe(0);
   });
+});
+
+describe("spelling: 'server'", () => {
+  it.each(Object.keys(wideTexts) as (keyof typeof wideTexts)[])(
+    'what it reads as %s is the value of the server, and much more than without',
+    async (name) => {
+      const type: ColumnType = columnTypes[name];
+      const [read, strict] = [type.reader({ spelling: 'server' }), type.reader({})];
+      const sql = type.sql({});
+      let wider = 0;
+      const property = fc.asyncProperty(many(wideTexts[name]), async (texts) => {
+        const taken = texts.flatMap((text) => {
+          const canonical = read(text);
+          return isRefusal(canonical) ? [] : [{ text, canonical }];
+        });
+        wider += taken.filter(({ text }) => isRefusal(strict(text))).length;
+        const written = taken.map(({ text }) => text);
+        const takes = await serverTakes(database, sql, written);
+        expect(written.filter((_, place) => !takes[place]!)).toEqual([]);
+        const own = await serverReads(
+          database,
+          sql,
+          taken.map(({ canonical }) => canonical),
+        );
+        expect(own).toEqual(await serverReads(database, sql, written));
+      });
+      await fc.assert(property, { numRuns: 2 });
+      expect(wider).toBeGreaterThan(100);
+    },
+  );
 });

@@ -4,8 +4,14 @@ import { putInt32, reserve, type RowBytes } from '../binary/row-bytes.ts';
 import type { ByteKind } from '../encoder/kinds.ts';
 import type { ColumnType, Reader } from './contract.ts';
 import { isNot } from './reading/refusal.ts';
+import {
+  serverBoolean,
+  spellingOption,
+  spellingProblem,
+  type SpellingOptions,
+} from './reading/server-spelling.ts';
 
-export interface BooleanOptions {
+export interface BooleanOptions extends SpellingOptions {
   /** Texts that mean true and false; PostgreSQL's own by default. */
   readonly true?: readonly string[];
   readonly false?: readonly string[];
@@ -21,6 +27,8 @@ const words: ReadonlyMap<string, string> = new Map([
 const readWord: Reader = (text) =>
   words.get(text) ?? words.get(text.toLowerCase()) ?? isNot(text, 'a boolean');
 
+const readWide: Reader = (text) => serverBoolean(text) ?? isNot(text, 'a boolean');
+
 const booleanText = (value: boolean): string => (value ? 't' : 'f');
 
 const declaredReader = ({ true: trues = [], false: falses = [], else: other }: BooleanOptions): Reader => {
@@ -34,6 +42,8 @@ const declaredReader = ({ true: trues = [], false: falses = [], else: other }: B
 
 const booleanProblem = (options: BooleanOptions): string | undefined => {
   const { true: trues, false: falses } = options;
+  const problem = spellingProblem(options, { true: trues, false: falses });
+  if (problem !== undefined) return problem;
   if (trues === undefined && falses === undefined)
     return options.else === undefined
       ? undefined
@@ -70,10 +80,13 @@ export const booleanType: ColumnType<boolean, BooleanOptions> = {
     true: { takes: 'texts', isSpelling: true },
     false: { takes: 'texts', isSpelling: true },
     else: { takes: 'flag' },
+    spelling: spellingOption,
   },
   optionsProblem: booleanProblem,
-  reader: (options) =>
-    options.true === undefined && options.false === undefined ? readWord : declaredReader(options),
+  reader: (options) => {
+    if (options.true !== undefined || options.false !== undefined) return declaredReader(options);
+    return options.spelling === 'server' ? readWide : readWord;
+  },
   bytes: booleanBytes,
   encode: encodeBoolean,
   value: () => ({ kind: 'boolean' }),

@@ -18,9 +18,11 @@ import { wholeKey } from './reading/order.ts';
 import { conflictOfPatterns } from './reading/pattern-conflict.ts';
 import { patternReader, type DateKind } from './reading/pattern-reader.ts';
 import { quoted } from './reading/refusal.ts';
+import { serverMoment } from './reading/server-moment.ts';
+import { spellingOption, spellingProblem, type SpellingOptions } from './reading/server-spelling.ts';
 import { isZoneName, localTimes, type Ambiguous } from './reading/zone.ts';
 
-interface FormatOptions {
+interface FormatOptions extends SpellingOptions {
   /** Pattern such as YYYYMMDDHHmm, or a list of them; ISO 8601 by default. */
   readonly format?: string | readonly string[];
 }
@@ -82,11 +84,17 @@ const isoReaders: Readonly<Record<DateKind, (addOffset: AddOffset | undefined) =
   timestamptz: isoTimestamptzReader,
 };
 
+/** Reads ISO 8601, and with `spelling` what becomes ISO 8601. */
+const unpatternedReader = (kind: DateKind, options: MomentOptions): Reader => {
+  const read = isoReaders[kind](offsetAdder(options));
+  return options.spelling === 'server' ? (text) => read(serverMoment(kind, text) ?? text) : read;
+};
+
 const momentReader = (kind: DateKind, options: MomentOptions): Reader => {
   const patterns = patternsOf(options);
   const read =
     patterns === undefined
-      ? isoReaders[kind](offsetAdder(options))
+      ? unpatternedReader(kind, options)
       : patternReader(kind, patterns, composingOf(options));
   return kind === 'date' ? read : withFraction(read, options.round === true, kind);
 };
@@ -211,7 +219,10 @@ const roundOption: OptionShape = { takes: 'flag' };
 /** What the types have in common; each has some of the options. */
 const dateTimeType = (kind: DateKind): Omit<ColumnType<string, MomentOptions>, 'options'> => ({
   sql: () => kind,
-  optionsProblem: (options) => zoneProblem(options) ?? formatProblem(kind, options),
+  optionsProblem: (options) =>
+    zoneProblem(options) ??
+    spellingProblem(options, { format: options.format }) ??
+    formatProblem(kind, options),
   reader: (options) => momentReader(kind, options),
   bytes: (options) => {
     const patterns = patternsOf(options);
@@ -226,7 +237,7 @@ const dateTimeType = (kind: DateKind): Omit<ColumnType<string, MomentOptions>, '
 
 const withoutZone = (kind: 'time' | 'timestamp'): ColumnType<string, TimeOptions> => ({
   ...dateTimeType(kind),
-  options: { format: formatOption, round: roundOption },
+  options: { format: formatOption, round: roundOption, spelling: spellingOption },
 });
 
 export const dateType: ColumnType<string, DateOptions> = {
@@ -234,6 +245,7 @@ export const dateType: ColumnType<string, DateOptions> = {
   options: {
     format: formatOption,
     time: { takes: 'text', must: "'drop'", oneOf: ['drop'], isSpelling: true },
+    spelling: spellingOption,
   },
 };
 export const timeType = withoutZone('time');
@@ -249,5 +261,6 @@ export const timestamptzType: ColumnType<string, TimestamptzOptions> = {
       must: "'earlier', 'later' or 'reject'",
       oneOf: ['earlier', 'later', 'reject'],
     },
+    spelling: spellingOption,
   },
 };

@@ -1,10 +1,13 @@
 // real and double: decimals, NaN and Infinity; overflow and underflow to zero are refused as the server does.
 
 import { putDouble, putSingle } from '../binary/row-bytes.ts';
+import { notFromBytes } from '../encoder/kinds.ts';
 import { nearestSingle } from '../binary/single.ts';
 import type { ColumnType, Reader, ValueEncoder } from './contract.ts';
 import {
   decimalOption,
+  groupingOption,
+  percentOption,
   emptyShape,
   isInfinity,
   isNotANumber,
@@ -14,10 +17,19 @@ import {
   separatorsProblem,
   spellingOf,
   thousandsOption,
+  wantedNumber,
   type DecimalShape,
   type FloatOptions,
 } from './reading/number-text.ts';
 import { isNot, quoted, refuse } from './reading/refusal.ts';
+import {
+  spellingOption,
+  spellingProblem,
+  withoutBlanks,
+  type SpellingOptions,
+} from './reading/server-spelling.ts';
+
+type Options = FloatOptions & SpellingOptions;
 
 /** Whether a nonzero literal, whose nearest double has this size, neither overflows nor becomes zero. */
 type InRange = (size: number, text: string, shape: DecimalShape) => boolean;
@@ -53,13 +65,15 @@ const realInRange: InRange = (size, text, shape) => {
   return false;
 };
 
-const floatReader = (name: string, inRange: InRange, plain: (text: string) => string | undefined): Reader => {
+const floatReader = (name: string, inRange: InRange, options: Options): Reader => {
+  const plain = options.spelling === 'server' ? withoutBlanks : plainNumber(options);
+  const wanted = wantedNumber(`a ${name}`, options);
   const shape = emptyShape();
   return (text) => {
     const number = plain(text);
-    if (number === undefined) return isNot(text, `a ${name}`);
+    if (number === undefined) return isNot(text, wanted);
     if (!scanDecimal(number, shape)) {
-      return isNotANumber(number) || isInfinity(number) ? number : isNot(text, `a ${name}`);
+      return isNotANumber(number) || isInfinity(number) ? number : isNot(text, wanted);
     }
     if (shape.firstNonzero === -1) return number;
     return inRange(Math.abs(Number(number)), number, shape)
@@ -78,12 +92,24 @@ const floatType = (
   sql: string,
   inRange: InRange,
   encode: ValueEncoder,
-): ColumnType<number, FloatOptions> => ({
+): ColumnType<number, Options> => ({
   sql: () => sql,
-  options: { decimal: decimalOption, thousands: thousandsOption },
-  optionsProblem: ({ decimal = '.', thousands }) => separatorsProblem({ decimal, thousands }),
-  reader: (options) => floatReader(name, inRange, plainNumber(options)),
-  bytes: (options) => ({ kind: name, ...spellingOf(options) }),
+  options: {
+    decimal: decimalOption,
+    thousands: thousandsOption,
+    grouping: groupingOption,
+    percent: percentOption,
+    spelling: spellingOption,
+  },
+  optionsProblem: (options) => {
+    const { decimal, thousands, percent } = options;
+    return (
+      spellingProblem(options, { decimal, thousands, percent }) ??
+      separatorsProblem({ ...options, decimal: decimal ?? '.' })
+    );
+  },
+  reader: (options) => floatReader(name, inRange, options),
+  bytes: (options) => (options.percent === undefined ? { kind: name, ...spellingOf(options) } : notFromBytes),
   encode,
   order: 'float',
   value: () => ({ kind: 'float' }),

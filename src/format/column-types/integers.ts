@@ -10,14 +10,19 @@ import {
   plainNumber,
   separatorsProblem,
   spellingOf,
+  groupingOption,
   thousandsOption,
+  type GroupOptions,
 } from './reading/number-text.ts';
 import { isNot, quoted, refuse } from './reading/refusal.ts';
+import {
+  serverNumber,
+  spellingOption,
+  spellingProblem,
+  type SpellingOptions,
+} from './reading/server-spelling.ts';
 
-export interface IntegerOptions {
-  /** Character between groups of three digits; none by default. */
-  readonly thousands?: string;
-}
+export type IntegerOptions = GroupOptions & SpellingOptions;
 
 interface IntegerKind {
   readonly name: string;
@@ -67,9 +72,11 @@ const integerType = <Value>(
   const [least, most] = rangeOf(kind.bytes);
   return {
     sql: () => kind.name,
-    options: { thousands: thousandsOption },
-    optionsProblem: ({ thousands }) => separatorsProblem({ thousands }),
-    reader: ({ thousands }) => integerReader(kind, plainNumber({ thousands })),
+    options: { thousands: thousandsOption, grouping: groupingOption, spelling: spellingOption },
+    optionsProblem: (options) =>
+      spellingProblem(options, { thousands: options.thousands }) ?? separatorsProblem(options),
+    reader: (options) =>
+      integerReader(kind, options.spelling === 'server' ? serverNumber : plainNumber(options)),
     bytes: (options) => ({ kind: 'integer', ...spellingOf(options), bytes: kind.bytes, least, most }),
     encode,
     order: 'whole',

@@ -7,10 +7,12 @@ import {
   numericPrecisionMax,
 } from '../../limits.ts';
 import { putNumericText } from '../binary/numeric-bytes.ts';
-import type { ByteKind } from '../encoder/kinds.ts';
+import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
 import type { ColumnType, Reader, Refusal } from './contract.ts';
 import {
   decimalOption,
+  groupingOption,
+  percentOption,
   emptyShape,
   isInfinity,
   isNotANumber,
@@ -20,12 +22,19 @@ import {
   separatorsProblem,
   spellingOf,
   thousandsOption,
+  wantedNumber,
   type DecimalShape,
   type FloatOptions,
 } from './reading/number-text.ts';
 import { bare, isNot, refuse } from './reading/refusal.ts';
+import {
+  serverNumber,
+  spellingOption,
+  spellingProblem,
+  type SpellingOptions,
+} from './reading/server-spelling.ts';
 
-export interface NumericOptions extends FloatOptions {
+export interface NumericOptions extends FloatOptions, SpellingOptions {
   /** Digits in all, and digits after the point. */
   readonly precision?: number;
   readonly scale?: number;
@@ -107,17 +116,18 @@ const chooseFit = (options: NumericOptions): Fit => {
 };
 
 const numericReader = (options: NumericOptions): Reader => {
-  const plain = plainNumber(options);
+  const plain = options.spelling === 'server' ? serverNumber : plainNumber(options);
+  const wanted = wantedNumber('a numeric', options);
   const fit = chooseFit(options);
   const sql = numericSql(options);
   const infinite = options.precision === undefined;
   const shape = emptyShape();
   return (text) => {
     const number = plain(text);
-    if (number === undefined) return isNot(text, 'a numeric');
+    if (number === undefined) return isNot(text, wanted);
     if (scanDecimal(number, shape)) return fit(number, shape) ?? number;
     if (isNotANumber(number)) return number;
-    if (!isInfinity(number)) return isNot(text, 'a numeric');
+    if (!isInfinity(number)) return isNot(text, wanted);
     return infinite ? number : refuse('range', `${bare(text)} does not fit into ${sql}`);
   };
 };
@@ -133,17 +143,23 @@ const numericProblem = (options: NumericOptions): string | undefined => {
   } else if (scale !== undefined && (!Number.isInteger(scale) || scale < 0 || scale > precision)) {
     return `the scale of numeric is a whole number from 0 to its precision, ${precision}`;
   }
-  const { decimal = '.', thousands } = options;
-  return separatorsProblem({ decimal, thousands });
+  const { decimal, thousands, percent } = options;
+  return (
+    spellingProblem(options, { decimal, thousands, percent }) ??
+    separatorsProblem({ ...options, decimal: decimal ?? '.' })
+  );
 };
 
-const numericBytes = ({ precision, scale = 0, round = false, ...spelling }: NumericOptions): ByteKind => ({
-  kind: 'numeric',
-  ...spellingOf(spelling),
-  decimalsMax: precision === undefined ? numericDecimalsMax : scale,
-  integersMax: precision === undefined ? numericIntegerDigitsMax : precision - scale,
-  rounds: Number(round),
-});
+const numericBytes = ({ precision, scale = 0, round = false, ...spelling }: NumericOptions): ByteKind =>
+  spelling.percent === undefined
+    ? {
+        kind: 'numeric',
+        ...spellingOf(spelling),
+        decimalsMax: precision === undefined ? numericDecimalsMax : scale,
+        integersMax: precision === undefined ? numericIntegerDigitsMax : precision - scale,
+        rounds: Number(round),
+      }
+    : notFromBytes;
 
 export const numericType: ColumnType<string, NumericOptions> = {
   sql: numericSql,
@@ -153,6 +169,9 @@ export const numericType: ColumnType<string, NumericOptions> = {
     round: { takes: 'flag' },
     decimal: decimalOption,
     thousands: thousandsOption,
+    grouping: groupingOption,
+    percent: percentOption,
+    spelling: spellingOption,
   },
   optionsProblem: numericProblem,
   reader: numericReader,

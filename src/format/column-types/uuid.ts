@@ -1,13 +1,16 @@
 // uuid: 8-4-4-4-12 hexadecimal digits, with or without braces, or 32 in a row.
 
 import { putInt32, reserve, type RowBytes } from '../binary/row-bytes.ts';
-import type { ColumnType, NoOptions, Reader } from './contract.ts';
+import type { ColumnType, Reader } from './contract.ts';
 import { isNot } from './reading/refusal.ts';
+import { serverUuid, spellingOption, type SpellingOptions } from './reading/server-spelling.ts';
 
 // Without captures a regular expression is as fast as a loop, and allocates nothing.
 const hyphenated = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const braced = /^\{[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\}$/i;
 const bareHex = /^[\da-f]{32}$/i;
+
+const readWide: Reader = (text) => serverUuid(text) ?? isNot(text, 'a uuid');
 
 const isUuid = (text: string): boolean => hyphenated.test(text) || bareHex.test(text) || braced.test(text);
 
@@ -26,10 +29,10 @@ const encodeUuid = (text: string, out: RowBytes): void => {
   out.at += 16;
 };
 
-export const uuidType: ColumnType<string, NoOptions> = {
+export const uuidType: ColumnType<string, SpellingOptions> = {
   sql: () => 'uuid',
-  options: {},
-  reader: () => readUuid,
+  options: { spelling: spellingOption },
+  reader: ({ spelling }) => (spelling === 'server' ? readWide : readUuid),
   bytes: () => ({ kind: 'uuid' }),
   encode: encodeUuid,
   value: () => ({ kind: 'uuid' }),

@@ -164,6 +164,40 @@ const cases: readonly Case[] = [
       ),
     ),
   })),
+  ...(['real', 'double', 'numeric'] as const).flatMap((type) => [
+    {
+      name: `${type} in per cent`,
+      declare: (from: Headers) => column[type](from, { percent: 'share', tokens: { tok: '7%' } }),
+      values: decimals.map((text) => `${text}%`),
+    },
+    {
+      name: `${type} in Indian groups`,
+      declare: (from: Headers) =>
+        column[type](from, { thousands: ',', grouping: 'indian', tokens: { tok: '1,00,000' } }),
+      values: fc.oneof(
+        decimals,
+        decimals.map((text) =>
+          text.replace(
+            /^([+-]?)(\d+)(\d{3})/,
+            (_, sign: string, left: string, right: string) =>
+              `${sign}${left.replaceAll(/\B(?=(?:\d\d)+$)/g, ',')},${right}`,
+          ),
+        ),
+      ),
+    },
+    {
+      name: `${type} as the server spells it`,
+      declare: (from: Headers) => column[type](from, { spelling: 'server', tokens: { tok: ' 7 ' } }),
+      values: literals.widely(decimals),
+    },
+  ]),
+  ...(['integer', 'bigint', 'boolean', 'uuid', 'date', 'time', 'timestamp', 'timestamptz'] as const).map(
+    (type) => ({
+      name: `${type} as the server spells it`,
+      declare: (from: Headers) => column[type](from, { spelling: 'server' }),
+      values: literals.wideTexts[type],
+    }),
+  ),
 ];
 
 const header = ['whole', 'left', 'right'];

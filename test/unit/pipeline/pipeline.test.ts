@@ -180,6 +180,25 @@ describe('columns', () => {
       is: { default: '1.5' },
     },
     {
+      name: 'a default and bounds of values, not of texts in per cent',
+      made: column.numeric('A', { percent: 'share' }).default('0.5').min(0).max('1'),
+      is: {
+        default: '0.5',
+        rules: [
+          { kind: 'min', bound: '0' },
+          { kind: 'max', bound: '1' },
+        ],
+      },
+    },
+    {
+      name: 'a default and a bound in ISO 8601, whatever the formats',
+      made: column
+        .date('A', { format: ['M/D/YYYY', 'M/D/YYYY H:mm'], time: 'drop' })
+        .default('2011-01-31')
+        .min('2011-01-01'),
+      is: { default: '2011-01-31', rules: [{ kind: 'min', bound: '2011-01-01' }] },
+    },
+    {
       name: 'checks in order',
       made: column.text('A').check(test, 'one').check(test, 'two'),
       is: {

@@ -167,7 +167,9 @@ const columnCases: readonly Case[] = [
   {
     name: 'an option of another type',
     definition: withColumn(js.smallint!('Wind', { scale: 2 })),
-    problems: ['table obs, column wind: unknown key `scale`; known: thousands, nulls, tokens, separator'],
+    problems: [
+      'table obs, column wind: unknown key `scale`; known: thousands, grouping, spelling, nulls, tokens, separator',
+    ],
   },
   {
     name: 'an option of the wrong kind',

@@ -1,13 +1,22 @@
 // Numbers as files write them: decimal comma, groups of three digits, and the syntax of decimal literals.
 
 import type { OptionShape } from '../contract.ts';
+import { plainPercent } from './percent.ts';
 
-/** How a file writes numbers. */
-export interface FloatOptions {
-  /** Character before the decimals; '.' by default. */
-  readonly decimal?: ',' | '.';
+/** How a file writes whole numbers. */
+export interface GroupOptions {
   /** Character between groups of three digits; none by default. */
   readonly thousands?: string;
+  /** 'indian': three digits before the point, then two each, 12,34,567; else three each. */
+  readonly grouping?: 'indian';
+}
+
+/** How a file writes numbers that may have decimals. */
+export interface FloatOptions extends GroupOptions {
+  /** Character before the decimals; '.' by default. */
+  readonly decimal?: ',' | '.';
+  /** Texts end with %, and 12.5% is 12.5 (number) or 0.125 (share). */
+  readonly percent?: 'number' | 'share';
 }
 
 export const decimalOption: OptionShape = {
@@ -18,17 +27,31 @@ export const decimalOption: OptionShape = {
 };
 export const thousandsOption: OptionShape = { takes: 'text', must: 'one character', isSpelling: true };
 
+export const groupingOption: OptionShape = {
+  takes: 'text',
+  must: "'indian'",
+  oneOf: ['indian'],
+  isSpelling: true,
+};
+export const percentOption: OptionShape = {
+  takes: 'text',
+  must: "'number' or 'share'",
+  oneOf: ['number', 'share'],
+  isSpelling: true,
+};
+
 /** Numbers are written as the server reads them. */
-export const writesPlainly = ({ decimal = '.', thousands }: FloatOptions): boolean =>
-  decimal === '.' && thousands === undefined;
+export const writesPlainly = ({ decimal = '.', thousands, percent }: FloatOptions): boolean =>
+  decimal === '.' && thousands === undefined && percent === undefined;
 
 /** How the row routine reads such numbers: see encoder/kinds.ts. */
 export const spellingOf = (
   options: FloatOptions,
 ): { decimal: number; thousands: number; thousandsBytes: number } => {
-  const { decimal = '.', thousands = '\0' } = options;
-  // Neither a byte 0 nor half a surrogate pair is in a text.
-  const separator = Buffer.from(/\p{Surrogate}/u.test(thousands) ? '\0' : thousands);
+  const { decimal = '.', thousands = '\0', grouping } = options;
+  // Neither a byte 0 nor half a surrogate pair is in a text. Indian groups are left to the reader.
+  const isLeft = grouping !== undefined || /\p{Surrogate}/u.test(thousands);
+  const separator = Buffer.from(isLeft ? '\0' : thousands);
   return {
     decimal: writesPlainly(options) ? 0 : decimal.charCodeAt(0),
     thousands: separator.readUIntLE(0, separator.length),
@@ -69,11 +92,14 @@ export const afterZeros = (text: string, at: number): number => {
 interface Separators {
   readonly decimal?: string | undefined;
   readonly thousands?: string | undefined;
+  readonly grouping?: 'indian' | undefined;
 }
 
 /** The problem of `decimal` and `thousands`; `decimal` is undefined for whole numbers. */
-export const separatorsProblem = ({ decimal, thousands }: Separators): string | undefined => {
-  if (thousands === undefined) return undefined;
+export const separatorsProblem = ({ decimal, thousands, grouping }: Separators): string | undefined => {
+  if (thousands === undefined) {
+    return grouping && "grouping: 'indian' needs thousands, the character between groups, such as ','";
+  }
   if (thousands.length !== 1) return "thousands must be one character, such as ','";
   if (/[\p{L}\p{N}+-]/u.test(thousands)) {
     return `thousands cannot be '${thousands}', which is part of a number itself`;
@@ -85,21 +111,22 @@ export const separatorsProblem = ({ decimal, thousands }: Separators): string | 
 };
 
 /**
- * Removes the separators between groups of three digits: 1,234,567 but neither 12,34 nor 1,234567.
- * A first group that begins with 0 is refused too: 0,123 is a decimal, not a hundred and twenty-three.
+ * Removes the separators between groups of three digits, or of two before the last three: 1,234,567 or 12,34,567, but neither
+ * 12,34 nor 1,234567. A first group that begins with 0 is refused too: 0,123 is a decimal, not a hundred and twenty-three.
  */
-const withoutGroups = (text: string, separator: string): string | undefined => {
+const withoutGroups = (text: string, separator: string, isIndian: boolean): string | undefined => {
   let at = text.indexOf(separator);
   if (at === -1) return text;
   const start = afterSign(text);
   const first = at - start;
-  if (first < 1 || first > 3 || text.charCodeAt(start) === zero) return undefined;
+  if (first < 1 || first > (isIndian ? 2 : 3) || text.charCodeAt(start) === zero) return undefined;
   if (afterDigits(text, start) !== at) return undefined;
   let plain = text.slice(0, at);
   while (text[at] === separator) {
-    if (afterDigits(text, at + 1) !== at + 4) return undefined;
-    plain += text.slice(at + 1, at + 4);
-    at += 4;
+    const end = afterDigits(text, at + 1);
+    if (end - at - 1 !== (isIndian && text[end] === separator ? 2 : 3)) return undefined;
+    plain += text.slice(at + 1, end);
+    at = end;
   }
   const rest = text.slice(at);
   return rest.includes(separator) ? undefined : plain + rest;
@@ -115,15 +142,26 @@ export type PlainNumber = (text: string) => string | undefined;
 const asItIs: PlainNumber = (text) => text;
 
 /** How numbers written with these separators become plain. */
-export const plainNumber = ({ decimal, thousands }: Separators): PlainNumber => {
+const plainSeparators = ({ decimal, thousands, grouping }: Separators): PlainNumber => {
   const comma = decimal === ',';
   if (thousands === undefined) return comma ? withPoint : asItIs;
-  if (!comma) return (text) => withoutGroups(text, thousands);
+  const isIndian = grouping === 'indian';
+  if (!comma) return (text) => withoutGroups(text, thousands, isIndian);
   return (text) => {
-    const plain = withoutGroups(text, thousands);
+    const plain = withoutGroups(text, thousands, isIndian);
     return plain === undefined ? undefined : withPoint(plain);
   };
 };
+
+/** How numbers of a column become plain. */
+export const plainNumber = (options: FloatOptions): PlainNumber => {
+  const plain = plainSeparators(options);
+  return options.percent === undefined ? plain : plainPercent(plain, options.percent);
+};
+
+/** What a text of the column must be. */
+export const wantedNumber = (type: string, { percent }: FloatOptions): string =>
+  percent === undefined ? type : `${type} with %`;
 
 /** Where the parts of a decimal literal are; its digits are counted from 0 and without the point. */
 export interface DecimalShape {

@@ -75,3 +75,26 @@ describeValues(
     [1, undefined],
   ],
 );
+
+describeReader(
+  'boolean as the server spells it',
+  booleanType,
+  { spelling: 'server' },
+  [
+    ['tru', 't'],
+    [' YE\n', 't'],
+    ['on', 't'],
+    ['of', 'f'],
+    ['fals', 'f'],
+    ['0', 'f'],
+  ],
+  [
+    ['o', 'type'],
+    ['', 'type'],
+    ['truer', 'type'],
+    ['t rue', 'type'],
+    ['10', 'type'],
+  ],
+);
+
+describeProblems(booleanType, [[{ spelling: 'server', true: ['ja'] }, 'true says otherwise']]);

@@ -51,6 +51,7 @@ describeProblems(timestamptzType, [
   [{ zone: '+16:00' }, 'neither'],
 ]);
 describeProblems(timeType, [
+  [{ spelling: 'server', format: 'HH:mm' }, 'format says otherwise'],
   [{ format: 'YYYY HH' }, 'a time has no year'],
   [{ format: ':' }, 'needs an hour'],
 ]);

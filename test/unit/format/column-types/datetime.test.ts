@@ -442,3 +442,56 @@ describe('timestamptz of a named zone', () => {
     expect(read('7/4/2011 9:05Z')).toBe('2011-07-04T09:05:00Z');
   });
 });
+
+describeReader(
+  'date as the server spells it',
+  dateType,
+  { spelling: 'server' },
+  [
+    ['2011-1-31', '2011-01-31'],
+    ['20110131', '2011-01-31'],
+    [' 2011/01/31 ', '2011-01-31'],
+    ['-Infinity', '-infinity'],
+  ],
+  [
+    ['11-1-31', 'type'],
+    ['31.1.2011', 'type'],
+    ['Jan 31 2011', 'type'],
+    ['2011-1-31 00:53', 'type'],
+    ['today', 'type'],
+    ['20110231', 'range'],
+  ],
+);
+
+describeReader(
+  'timestamp as the server spells it',
+  timestampType,
+  { spelling: 'server' },
+  [
+    ['20110131T005301', '2011-01-31T00:53:01'],
+    ['2011-1-31  1:05 PM', '2011-01-31T13:05:00'],
+    ['2011-1-31', '2011-01-31T00:00'],
+  ],
+  [
+    ['2011-1-31 1:05+01', 'type'],
+    ['2011-1-31 24:00', 'range'],
+    ['2011-1-31 13:05 PM', 'type'],
+  ],
+);
+
+describeReader(
+  'timestamptz as the server spells it',
+  timestamptzType,
+  { spelling: 'server', zone: 'Europe/Berlin' },
+  [
+    ['2011-1-31 00:53 +1', '2011-01-31T00:53:00+01:00:00'],
+    ['2011-7-31 00:53 z', '2011-07-31T00:53:00Z'],
+    ['2011-7-31', '2011-07-31T00:00+02:00'],
+  ],
+  [
+    ['2011-1-31 1:05 AM-01', 'type'],
+    // The server takes 005300-05 for the beginning of a date.
+    ['20110131T005300-05:00', 'type'],
+    ['2011-1-31 1:05 +000:12', 'type'],
+  ],
+);

@@ -154,3 +154,29 @@ describeValues(
     ['5', undefined],
   ],
 );
+
+describeReader(
+  'double in per cent',
+  doubleType,
+  { percent: 'share' },
+  [
+    ['12.5%', '0.125'],
+    ['7 %', '0.07'],
+  ],
+  [
+    ['12.5', 'type', '"12.5" is not a double with %'],
+    ['1e400%', 'range'],
+  ],
+);
+
+describeReader(
+  'real as the server spells it',
+  realType,
+  { spelling: 'server' },
+  [[' -1.5 ', '-1.5'], ['inf']],
+  [
+    ['0x1F', 'type'],
+    ['1_000', 'type'],
+    [' ', 'type'],
+  ],
+);

@@ -130,3 +130,33 @@ describeValues(
     [null, undefined],
   ],
 );
+
+describeReader(
+  'integer in Indian groups',
+  integerColumnType,
+  { thousands: ',', grouping: 'indian' },
+  [['12,34,567', '1234567']],
+  [['1,234,567', 'type']],
+);
+
+describeReader(
+  'smallint as the server spells it',
+  smallintType,
+  { spelling: 'server' },
+  [
+    [' 7 ', '7'],
+    ['0x7FFF', '32767'],
+    ['-0x8000', '-32768'],
+    ['1_0', '10'],
+  ],
+  [
+    ['0x8000', 'range'],
+    ['1 0', 'type'],
+    [`0x${'0'.repeat(200)}1`, 'type'],
+  ],
+);
+
+describeProblems(smallintType, [
+  [{ grouping: 'indian' }, 'needs thousands'],
+  [{ spelling: 'server', thousands: ',' }, 'thousands says otherwise'],
+]);

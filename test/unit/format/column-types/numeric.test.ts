@@ -136,3 +136,89 @@ describeValues(
     [true, undefined],
   ],
 );
+
+describeReader(
+  'numeric in per cent, as a share',
+  numericType,
+  { percent: 'share' },
+  [
+    ['12.5%', '0.125'],
+    ['12.5 %', '0.125'],
+    ['-3\u00a0%', '-0.03'],
+    ['100%', '1.00'],
+    ['+1234.5%', '+12.345'],
+    ['.5%', '0.005'],
+    ['5.%', '0.05'],
+    ['1.5e1%', '0.015e1'],
+  ],
+  [
+    ['12.5', 'type', '"12.5" is not a numeric with %'],
+    ['%', 'type'],
+    ['.%', 'type'],
+    ['5%%', 'type'],
+    ['5  %', 'type'],
+    ['NaN%', 'type'],
+    ['inf%', 'type'],
+  ],
+);
+
+describeReader(
+  'numeric in per cent, with decimal comma',
+  numericType,
+  { percent: 'number', decimal: ',', thousands: '.', precision: 6, scale: 2 },
+  [['1.234,5 %', '1234.5']],
+  [
+    ['1.234,567%', 'range'],
+    ['12.34%', 'type'],
+  ],
+);
+
+describeReader(
+  'numeric in Indian groups',
+  numericType,
+  { thousands: ',', grouping: 'indian' },
+  [
+    ['12,34,567.89', '1234567.89'],
+    ['-1,00,00,000', '-10000000'],
+    ['1,000', '1000'],
+    ['12,345', '12345'],
+    ['123456', '123456'],
+  ],
+  [
+    ['123,456', 'type'],
+    ['1,234,567', 'type'],
+    ['12,34', 'type'],
+    ['12,34,56', 'type'],
+    ['0,123', 'type'],
+    ['12,345,67', 'type'],
+  ],
+);
+
+describeReader(
+  'numeric as the server spells it',
+  numericType,
+  { spelling: 'server', precision: 6, scale: 1 },
+  [
+    [' 5.5\t', '5.5'],
+    ['1_000.5', '1000.5'],
+    ['-0x1F', '-31'],
+    ['0o17', '15'],
+    ['0b_11', '3'],
+  ],
+  [
+    ['1__0', 'type'],
+    ['_1', 'type'],
+    ['1_', 'type'],
+    ['0x', 'type'],
+    ['0x1F.5', 'type'],
+    ['\u00a05', 'type'],
+    ['0xFFFFFF', 'range'],
+    [`1${' '.repeat(100_000)}1`, 'type'],
+  ],
+);
+
+describeProblems(numericType, [
+  [{ grouping: 'indian' }, 'needs thousands'],
+  [{ spelling: 'server', decimal: ',' }, 'decimal says otherwise'],
+  [{ spelling: 'server', percent: 'share' }, 'percent says otherwise'],
+]);

@@ -36,3 +36,18 @@ describeValues(
     [1, undefined],
   ],
 );
+
+describeReader(
+  'uuid as the server spells it',
+  uuidType,
+  { spelling: 'server' },
+  [
+    ['{0123456789abcdef0123456789ABCDEF}', '0123456789abcdef0123456789ABCDEF'],
+    ['0123-4567-89ab-cdef-0123-4567-89ab-cdef', '0123456789abcdef0123456789abcdef'],
+  ],
+  [
+    ['01-23456789abcdef0123456789abcdef', 'type'],
+    ['0123456789abcdef0123456789abcdef-', 'type'],
+    ['{0123456789abcdef0123456789abcdef', 'type'],
+  ],
+);
