@@ -60,7 +60,7 @@ const decodeCompiled = async () => {
   const line = await readHeader();
   const header = line.trim().split(',');
   const [table] = bindPipeline(twenty, { directory: '.' }).tables;
-  const decode = createCompiledDecoder(table, { name: file, header, lineEnd: 'lf' });
+  const decode = createCompiledDecoder(table, { name: file, header, lineEnd: 'lf', constants: {} });
   const split = createSplitter(table.format.dialect, header.length, 'lf');
   const start = { byte: line.length + 1, line: 2, record: 1 };
   let rows = 0;

@@ -27,7 +27,7 @@ async function* pieces() {
 }
 
 const decode = async (take) => {
-  const decodeBlock = createCompiledDecoder(table, { name: file, header, lineEnd: 'lf' });
+  const decodeBlock = createCompiledDecoder(table, { name: file, header, lineEnd: 'lf', constants: {} });
   const split = createSplitter(table.format.dialect, header.length, 'lf');
   let copied = 0;
   for await (const block of recordBlocks(pieces(), { byte: dataAt, line: 2, record: 1 }, split)) {

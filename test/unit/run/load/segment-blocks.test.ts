@@ -8,37 +8,13 @@ import { openSegment, type SegmentBlocks } from '../../../../src/run/load/segmen
 import { useFiles } from '../../../helpers/files.ts';
 import { accessWith } from '../../../helpers/source-access.ts';
 import { splitterOf, startOfFile as start } from '../../format/reading.ts';
+import { sourceFile } from './source-file.ts';
 
 const files = useFiles();
 const content = Buffer.from(Array.from({ length: 200_000 }, (_, line) => `${line},${line % 7}\n`).join(''));
 
-const fileOf = (
-  name: string,
-  bytes: Buffer,
-  decoding: string | null,
-  dataEnd: number | null,
-): SourceFile => ({
-  id: 1,
-  runId: 1,
-  table: 't',
-  source: 'file',
-  location: files.write(name, bytes),
-  member: null,
-  name,
-  ordinal: 0,
-  bytes: bytes.length,
-  fingerprint: '',
-  decoding,
-  encoding: 'utf-8',
-  part: null,
-  header: ['a', 'b'],
-  dataByte: 0,
-  dataLine: 1,
-  dataEnd,
-  lineEnd: 'lf',
-  constants: {},
-  differs: null,
-});
+const fileOf = (name: string, bytes: Buffer, decoding: string | null, dataEnd: number | null): SourceFile =>
+  sourceFile(files.write(name, bytes), name, bytes, { decoding, dataEnd });
 const zipped = gzipSync(content);
 const plain = fileOf('plain.csv', content, null, content.length);
 const stream = fileOf('stream.csv', zipped, 'gzip', null);

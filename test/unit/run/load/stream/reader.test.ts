@@ -1,0 +1,109 @@
+// A reading thread: it gives a stream in bounded memory, stops when it is asked to, and reports what went wrong.
+
+import { gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { createPieceMemory, readStream, type ReadSetup } from '../../../../../src/run/load/stream/reader.ts';
+import { blocksOfPiece } from '../../../../../src/run/load/stream/pieces.ts';
+import { failureOf } from '../../../../helpers/failure.ts';
+import { useFiles } from '../../../../helpers/files.ts';
+import { startOfFile as start, tableOf } from '../../../format/reading.ts';
+import { sourceFile } from '../source-file.ts';
+
+const files = useFiles();
+const content = Array.from({ length: 200_000 }, (_, line) => `${line},${line % 7}\n`).join('');
+const zipped = gzipSync(content);
+const pieceBytes = 100_000;
+
+const setupOf = (name: string, bytes: Buffer, gaps?: ReadSetup['gaps']): ReadSetup => {
+  const { source, format } = tableOf({});
+  const file = sourceFile(files.write(name, bytes), name, bytes, { decoding: 'gzip', dataEnd: null });
+  const { dialect } = format;
+  return { file, source, dialect, gaps: gaps ?? [{ fileId: 1, start, byteEnd: null }], pieceBytes };
+};
+
+/** Memory for two pieces, and how many were out at once at the most. */
+const countedMemory = () => {
+  const memory = createPieceMemory(2);
+  const count = { out: 0, most: 0 };
+  return {
+    count,
+    take: async (bytes: number) => {
+      const taken = await memory.take(bytes);
+      count.out += 1;
+      count.most = Math.max(count.most, count.out);
+      return taken;
+    },
+    give: (taken: SharedArrayBuffer | undefined) => {
+      count.out -= 1;
+      memory.give(taken);
+    },
+  };
+};
+
+const never = new AbortController().signal;
+
+/** The texts of all pieces, each of which is given back when the next one has come. */
+const read = async (setup: ReadSetup, memory = countedMemory()): Promise<readonly string[]> => {
+  const texts: string[] = [];
+  let before: SharedArrayBuffer | undefined;
+  for await (const { piece } of readStream(setup, memory, never)) {
+    texts.push(
+      blocksOfPiece(piece)
+        .map(({ bytes }) => bytes.toString())
+        .join(''),
+    );
+    if (before !== undefined) memory.give(before);
+    before = piece.memory;
+  }
+  return texts;
+};
+
+it('gives the whole stream in the memory that there is, and the gaps of it that are asked for', async () => {
+  const memory = countedMemory();
+  const texts = await read(setupOf('whole.csv', zipped), memory);
+  expect(texts.join('')).toBe(content);
+  expect(texts.length).toBeGreaterThan(10);
+  expect(memory.count).toEqual({ out: 1, most: 2 });
+  const at = (record: number) => ({ byte: content.indexOf(`\n${record - 1},`) + 1, line: record, record });
+  const gaps = [
+    { fileId: 1, start: at(20_001), byteEnd: at(20_003).byte },
+    { fileId: 1, start: at(199_999), byteEnd: null },
+  ];
+  const some = await read(setupOf('some.csv', zipped, gaps));
+  expect(some).toEqual(['20000,1\n20001,2\n', '199998,1\n199999,2\n']);
+});
+
+it('stops when it is asked to, also while it waits for memory, and gives all of it back', async () => {
+  const memory = countedMemory();
+  const stop = new AbortController();
+  const reason = new Error('stopped');
+  const reading = readStream(setupOf('stopped.csv', zipped), memory, stop.signal);
+  const kept = [(await reading.next()).value!, (await reading.next()).value!];
+  const third = reading.next().catch((error: unknown) => error);
+  stop.abort(reason);
+  expect(await third).toBe(reason);
+  for (const { piece } of kept) memory.give(piece.memory);
+  // Both are free again.
+  await memory.take(1);
+  await memory.take(1);
+  expect(memory.count.most).toBe(2);
+});
+
+it('reports what is wrong with the stream after what came before it', async () => {
+  const memory = countedMemory();
+  const pieces: number[] = [];
+  const reading = async (): Promise<void> => {
+    for await (const { piece } of readStream(setupOf('cut.csv', zipped.subarray(0, -9_000)), memory, never)) {
+      pieces.push(piece.start.byte);
+      memory.give(piece.memory);
+    }
+  };
+  expect(await failureOf(reading())).toMatchObject({
+    code: 'ETL_SOURCE_CORRUPT',
+    details: { file: 'cut.csv' },
+  });
+  expect(pieces.length).toBeGreaterThan(5);
+  const shorter = [{ fileId: 1, start, byteEnd: content.length + 1 }];
+  const error = await failureOf(read(setupOf('shorter.csv', zipped, shorter)));
+  expect(error).toMatchObject({ code: 'ETL_SOURCE_CHANGED' });
+});
