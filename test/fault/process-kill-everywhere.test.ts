@@ -10,7 +10,7 @@ import { effectPoint } from '../helpers/fault-points.ts';
 import { resumeAfterKill } from '../helpers/fault-resume.ts';
 import { killChild, openScene, type Scene } from '../helpers/fault-scene.ts';
 
-const samples = { largeData: 9, gzipData: 4, streamData: 6, httpData: 4 };
+const samples = { largeData: 9, packedData: 4, streamData: 6, httpData: 4 };
 type Data = keyof typeof samples;
 const timeout = 4 * 3_600_000;
 
@@ -61,7 +61,7 @@ const killAt = async (data: Data, n: number): Promise<boolean> => {
 
 it.each([
   { files: 'files', data: 'largeData' },
-  { files: 'files in gzip', data: 'gzipData' },
+  { files: 'files in gzip, zip and zstd', data: 'packedData' },
   { files: 'one file in gzip, loaded by two workers', data: 'streamData' },
   { files: 'the same over HTTP, cut off again and again', data: 'httpData' },
 ] as const)(

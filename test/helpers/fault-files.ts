@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { FileServer } from './http-files.ts';
 import { writeNoaaFiles } from './noaa-files.ts';
+import { zipFile } from './zip-file.ts';
+import { zstdStored } from './zstd.ts';
 
 /** Every so many records one is damaged, so that replayed chunks would double their rejects if anything could. */
 const recordsPerReject = 1_500;
@@ -39,6 +41,19 @@ export const compressFiles = (directory: string): void => {
   const data = join(directory, 'data/noaa');
   for (const name of readdirSync(data))
     writeFileSync(join(data, name), gzipSync(readFileSync(join(data, name))));
+};
+
+const formats = [
+  (bytes: Buffer): Buffer => gzipSync(bytes),
+  (bytes: Buffer): Buffer => zipFile([{ name: 'data.txt', content: bytes }]),
+  zstdStored,
+];
+
+/** Puts the files of the data in gzip, zip and zstd, one after the other, under the names that they have. */
+export const packFiles = (directory: string): void => {
+  const data = join(directory, 'data/noaa');
+  for (const [index, name] of readdirSync(data).toSorted().entries())
+    writeFileSync(join(data, name), formats[index % formats.length]!(readFileSync(join(data, name))));
 };
 
 /** Serves every file over HTTP, by connections that are cut off after a few of its chunks, and makes the pipeline read them there. */

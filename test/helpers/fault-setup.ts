@@ -9,7 +9,7 @@ import type { TestProject } from 'vitest/node';
 import { compileCopy } from './compiled-copy.ts';
 import { databaseUrlOf, serverSettings, withDatabase } from './fault-database.ts';
 import { outcomeOf, type Outcome } from './fault-outcome.ts';
-import { compressFiles, loadDirectly, serveFiles, writeFaultFiles } from './fault-files.ts';
+import { compressFiles, loadDirectly, packFiles, serveFiles, writeFaultFiles } from './fault-files.ts';
 import { smallChunks } from './fault-points.ts';
 import { startHttpFiles } from './http-files.ts';
 import { startOwnServer } from './own-server.ts';
@@ -38,8 +38,8 @@ declare module 'vitest' {
     httpData: FaultData;
     /** About 29 MB, 200,000 records in 20 chunks and more. */
     largeData: FaultData;
-    /** The same files, each in gzip. */
-    gzipData: FaultData;
+    /** The same files, in gzip, zip and zstd. */
+    packedData: FaultData;
   }
 }
 
@@ -87,7 +87,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
       const serve = serveFiles(files, 60_000);
       project.provide('httpData', await prepare('http', { ...small, files: 1 }, serve));
       project.provide('largeData', await prepare('large', large));
-      project.provide('gzipData', await prepare('gzip', large, compressFiles));
+      project.provide('packedData', await prepare('packed', large, packFiles));
     } finally {
       await removeServer();
     }
