@@ -27,7 +27,6 @@ const networkProblems: Readonly<Record<string, string>> = {
   '57P01': 'the server is shutting down, or an administrator terminated the session',
   '57P02': 'the server has crashed',
   '57P03': 'the server is starting up or shutting down',
-  '53300': 'the server has no connection slot left',
 };
 
 const noSession =

@@ -47,6 +47,8 @@ describe('a role with fewer connections than a run opens', () => {
   });
 
   it('ends within --wait, naming the limit and how many are needed', async () => {
+    // The role makes the bookkeeping itself.
+    await database.query('drop schema if exists etl, etl_staging, etl_queue, waits cascade');
     const name = new URL(database.url).pathname.slice(1);
     await database.query(`create role ${role} login password 'narrow' connection limit 3`);
     await database.query(`grant create on database ${name} to ${role}`);
