@@ -57,7 +57,7 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
   it('does what is enqueued, once, and says so with the number of the run', async () => {
     const worker = await workers.start({ health: { port: 0 } });
     expect(worker.pipelines).toContain('noaa');
-    const { job, isNew } = await put();
+    const { job, isNew } = await put({ fullRefresh: true });
     await until(() => said('run ended', job) !== undefined);
     expect(isNew).toBe(true);
     expect(await rows()).toBe(60_000);
