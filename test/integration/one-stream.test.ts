@@ -113,7 +113,7 @@ beforeAll(async () => {
 });
 
 describe('one file in gzip', () => {
-  it.each([{ workers: 1 }, { workers: 2 }, { workers: 4 }])(
+  it.each([{ workers: 1 }, { workers: 2 }])(
     'with $workers workers has the rows, rejects, lines and bytes of the plain file',
     async ({ workers }) => {
       const name = `with_${workers}`;
