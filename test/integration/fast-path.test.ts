@@ -15,6 +15,7 @@ import type * as RecordEnds from '../../src/format/split/record-end.ts';
 import { createSplitter } from '../../src/format/split/splitter.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
 import { column, type AnyColumn } from '../../src/pipeline/declare/column.ts';
+import { when } from '../../src/pipeline/declare/filter.ts';
 import { csv } from '../../src/pipeline/declare/csv.ts';
 import { blocksOf, decodedFile, tableOf } from '../unit/format/reading.ts';
 
@@ -137,6 +138,22 @@ describe('of files that differ from others of their table', () => {
     const file = Buffer.from(`id,made_on,text\n${lines.join('')}`);
     const shares = await sharesLeft(table, file, { region: 'né' });
     expect(shares.records).toBe(5_000);
+    expect(shares.byteByByte).toBeLessThan(0.01);
+    expect(shares.judged).toBeLessThan(0.01);
+    expect(shares.fields).toBeLessThan(0.01);
+  });
+});
+
+describe('of a dump in the text format of COPY', () => {
+  it('less than 1 % is left, for nulls as for values', async () => {
+    const columns = { id: column.integer(1), note: column.text(2).nullable(), at: column.date(3).nullable() };
+    const options = { escapes: 'postgres' as const, delimiter: '\t', header: false };
+    const table = tableOf(options, { columns, filter: when((fields) => fields[2] !== 'x', [2]) });
+    const lines = Array.from(
+      { length: 5_000 },
+      (_, n) => `${n}\t${n % 2 ? 'a' : '\\N'}\t${n % 3 ? '2011-01-31' : '\\N'}\n`,
+    );
+    const shares = await sharesLeft(table, Buffer.from(lines.join('')));
     expect(shares.byteByByte).toBeLessThan(0.01);
     expect(shares.judged).toBeLessThan(0.01);
     expect(shares.fields).toBeLessThan(0.01);

@@ -15,7 +15,7 @@ import { BACKSLASH, grammarOf } from '../split/grammar.ts';
 import { createRecordJudge, filtered, rejectOf, type Judgement } from '../record-judge.ts';
 import type { Faulty } from '../record-parser.ts';
 import { createRowBytes, reserve } from '../binary/row-bytes.ts';
-import { createRowPlan } from './row-plan.ts';
+import { createRowPlan, nullMark } from './row-plan.ts';
 import { beginRows, encodeWindow, fieldText, type RowTable } from './row-routine.ts';
 import { binaryForm, textForm, type RowForm } from './row-form.ts';
 import { createTextEncoder } from './text-encoder.ts';
@@ -32,7 +32,8 @@ const createRowTable = (table: SourceTableSpec, file: DecodedFile, form: RowForm
     .map(ofFile.placeOf)
     .filter((place) => header[place] !== undefined)
     .map((place) => [plan.slotPlaces.indexOf(place), place] as const);
-  const fields: string[] = header.map(() => '');
+  const fields: (string | undefined)[] = header.map(() => '');
+  const nullText = dialect.escapes === null ? undefined : nullMark;
   return {
     plan,
     delimiter: Buffer.from(dialect.delimiter),
@@ -46,7 +47,10 @@ const createRowTable = (table: SourceTableSpec, file: DecodedFile, form: RowForm
       table.filter.length === 0
         ? undefined
         : () => {
-            for (const [slot, place] of filtering) fields[place] = fieldText(slot);
+            for (const [slot, place] of filtering) {
+              const text = fieldText(slot);
+              fields[place] = text === nullText ? undefined : text;
+            }
             return keep(fields);
           },
   };
@@ -61,9 +65,15 @@ export const createCompiledDecoder = (
   file: DecodedFile,
   encodeRow?: RowEncoder,
 ): Decoder => {
-  const { quote, escape, escapesAll } = grammarOf(table.format.dialect, file.header.length, file.lineEnd);
+  const { quote, escape, escapesAll, delimiter } = grammarOf(
+    table.format.dialect,
+    file.header.length,
+    file.lineEnd,
+  );
   /** Only csv-parse reads escapes within quotes other than a doubled quote. */
   const foreignEscape = escape === quote ? -1 : escape;
+  /** Between delimiters of one byte, and where there are no quotes, `\N` is easily seen. */
+  const nulls = escapesAll && quote === -1 && delimiter.length === 1 ? delimiter[0] : undefined;
   const judge = createRecordJudge(table, file);
   const form = encodeRow === undefined ? binaryForm : textForm(encodeRow);
   const rowTable = createRowTable(table, file, form);
@@ -85,10 +95,9 @@ export const createCompiledDecoder = (
     };
     const hasQuote = quote !== -1 && bytes.includes(quote);
     beginRows(rowTable, hasQuote ? quote : -1);
-    for (const { from, to, isFit } of windowsOf(
-      block,
-      escapesAll ? BACKSLASH : hasQuote ? foreignEscape : -1,
-    )) {
+    const unquoted = hasQuote ? foreignEscape : -1;
+    const escaping = escapesAll ? BACKSLASH : unquoted;
+    for (const { from, to, isFit } of windowsOf(block, escaping, nulls)) {
       if (!isFit) judge(block, from, to, take);
       else
         for (const part of encodeWindow(block, from, to, out)) {

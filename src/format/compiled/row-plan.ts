@@ -44,6 +44,9 @@ export interface RowPlan {
   readonly valuesMax: readonly number[];
 }
 
+/** Null as backslash escapes write it: the routine gets no other backslash. */
+export const nullMark = String.raw`\N`;
+
 /** UTF-8 has up to three bytes for a UTF-16 unit, which `putByText` counts; an escaped byte has two. */
 export const fieldShare = 3;
 
@@ -213,6 +216,8 @@ export const createRowPlan = (
   form: RowForm,
 ): RowPlan => {
   const { header, placeOf } = fields;
+  const { nulls: texts, escapes } = format.dialect;
+  const nulls = escapes === null ? texts : [...texts, nullMark];
   const same = columns.map((spec) => valueOfFile(spec, fields, format.dialect, form));
   const varying = columns.filter((_, index) => same[index] === undefined);
   const needed = new Set(neededFields(varying, filter).map(placeOf));
@@ -228,7 +233,7 @@ export const createRowPlan = (
   const made = columns.map((spec, index) => {
     const value = same[index];
     if (value !== undefined) return placeSame(writer, value.bytes);
-    return placeColumn(writer, spec, index, format.dialect.nulls, form, slotAddress);
+    return placeColumn(writer, spec, index, nulls, form, slotAddress);
   });
   const used = varying.flatMap(({ headers }) => headers.map(placeOf));
   const uses = slotPlaces.map((field) => used.filter((each) => each === field).length);

@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { RecordBlock } from '../split/record-blocks.ts';
 import type { RecordSpans } from '../split/splitter.ts';
 import { recordBytes } from '../record-parser.ts';
+import { BACKSLASH } from '../split/grammar.ts';
 import { windowBytes } from '../encoder/memory.ts';
 
 /** Records [from, to) of a block. */
@@ -32,6 +33,32 @@ const holds = (
   };
 };
 
+/** `\N`. */
+const LETTER_N = 78;
+
+/**
+ * Tells of one record after the other whether a backslash escapes in it. `\N` as a whole field between these delimiters does not: it
+ * is a text that means null.
+ */
+const holdsBackslash = (
+  { bytes, spans: { starts, ends } }: RecordBlock,
+  delimiter: number,
+): ((index: number) => boolean) => {
+  let next = bytes.indexOf(BACKSLASH);
+  return (index) => {
+    const [start, end] = [starts[index]!, ends[index]!];
+    if (next !== -1 && next < start) next = bytes.indexOf(BACKSLASH, start);
+    let at = next;
+    for (; at !== -1 && at < end; at = bytes.indexOf(BACKSLASH, at + 2)) {
+      const isFirst = at === start || bytes[at - 1] === delimiter;
+      const isLast = at + 2 === end || bytes[at + 2] === delimiter;
+      if (!isFirst || !isLast || bytes[at + 1] !== LETTER_N) return true;
+    }
+    next = at;
+    return false;
+  };
+};
+
 /** The record at which a window ends that begins with record `from`; `isFit` is undefined when each record is. */
 const windowEnd = (
   { starts, ends }: RecordSpans,
@@ -51,15 +78,15 @@ const windowEnd = (
 
 /**
  * Yields the records of a block in order. Those that are fit are without a fault and without a byte that escapes, of whole
- * characters, one after the other, and not too many.
+ * characters, one after the other, and not too many. `nulls`: the delimiter, if `\N` between two of them is fit.
  */
-export function* windowsOf(block: RecordBlock, escape: number): Generator<Window, void> {
+export function* windowsOf(block: RecordBlock, escape: number, nulls?: number): Generator<Window, void> {
   const { bytes, spans } = block;
   const { faults } = spans;
   const records = spans.starts.length;
   const isAllText = isStorable(bytes);
   const isEachFit = isAllText && faults.size === 0 && (escape === -1 || !bytes.includes(escape));
-  const hasEscape = holds(block, escape);
+  const hasEscape = nulls === undefined ? holds(block, escape) : holdsBackslash(block, nulls);
   const isFit = (index: number): boolean =>
     !faults.has(index) && !hasEscape(index) && (isAllText || isStorable(recordBytes(block, index)));
   for (let from = 0; from < records;) {

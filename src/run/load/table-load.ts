@@ -41,7 +41,10 @@ export interface DecoderChoice {
 export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
   const { escapes } = table.format.dialect;
-  const slowly = escapes === null ? '' : '; records with a backslash are parsed one by one, which is slower';
+  const slowly =
+    escapes === null
+      ? ''
+      : '; records with another backslash than \\N are parsed one by one, which is slower';
   const served = table.columns.find((column) => typeOf(column).encode === serverReads);
   return served === undefined
     ? { decoder: 'compiled', why: `it supports the table’s dialect and types${slowly}` }

@@ -369,6 +369,17 @@ const escapes: readonly DirtyCase[] = [
     ],
   },
   {
+    name: 'COPY text: what looks like null at the end, at the beginning and before a delimiter',
+    input: '\\N|x\\N\n\\N\\|1|\\N\n\\Nx|\\\\N\n\\N|\\N\n',
+    options: { escapes: 'postgres', delimiter: '|', header: false },
+    rows: [
+      [null, 'xN'],
+      ['N|1', null],
+      ['Nx', '\\N'],
+      [null, null],
+    ],
+  },
+  {
     name: 'COPY text: null for a column that has none',
     input: '1\tx\n\\N\ty\n',
     options: { escapes: 'postgres', delimiter: '\t', header: false },
