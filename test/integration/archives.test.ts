@@ -5,16 +5,18 @@ import { describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
+import { useHttpFiles } from '../helpers/http-files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { zipFile } from '../helpers/zip-file.ts';
 
 const files = useFiles();
 const database = useDatabase();
+const server = useHttpFiles();
 
 const ask = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
 
-const load = async (paths: string | readonly string[], encoding = 'utf-8', name = 'archives') => {
-  const source = csv(paths, { encoding });
+const load = async (paths: string | readonly string[], encoding = 'utf-8', name = 'archives', more = {}) => {
+  const source = csv(paths, { encoding, ...more });
   const columns = { id: column.integer('id'), word: column.text('word') };
   const { tables, outcome } = await runPipeline(
     definePipeline({ name, schema: name, tables: { t: { source, columns, rejectLimit: 10 } } }),
@@ -92,6 +94,19 @@ describe('members of archives', () => {
       words: { words: 'w1 w2' },
       files: [{ name: 'one/1.zip!/x/data.csv', encoding: 'utf-16le' }, { member: 'x/data.csv' }],
     });
+  });
+
+  it('are read from a server by ranges, of which each is cut off', async () => {
+    const ids = Array.from({ length: 50_000 }, (_, id) => id);
+    const bytes = zipFile([
+      { name: 'a.csv', content: rows(...ids.slice(0, 25_000)) },
+      { name: 'skipped.txt', content: 'x'.repeat(1_000_000), method: 0 },
+      { name: 'b.csv', content: rows(...ids.slice(25_000)) },
+    ]);
+    const url = server.put('/a.zip', { bytes, cutAt: 40_000 });
+    const loaded = await load(`${url}!/*.csv`, 'utf-8', 'remote', { allowPrivate: true });
+    expect(loaded.counts).toEqual([2, 50_000, 0]);
+    expect(loaded.files).toMatchObject([{ member: 'a.csv' }, { member: 'b.csv' }]);
   });
 
   const content = rows(1);
