@@ -103,6 +103,12 @@ export const runErrors = {
     retry: 'never',
     exit: rejects,
   },
+  ETL_CORRECTIONS: {
+    message: 'the corrections were not kept: {problem}',
+    hint: '{hint}',
+    retry: 'never',
+    exit: usage,
+  },
   ETL_INCOMPLETE: {
     message: 'table {table}: {problem}; nothing was published',
     hint: 'Run again. If it happens twice, report it: it is a bug in sluice.',

@@ -40,6 +40,8 @@ export interface Situation {
   readonly stagedHashes: Readonly<Record<string, string>>;
   /** Tables whose staging table is there. */
   readonly landings: ReadonlySet<string>;
+  /** Tables of which a correction is loaded that was replaced by another one. */
+  readonly recorrected: ReadonlySet<string>;
   /** The user asked to start over (`--fresh`, `--full-refresh`). */
   readonly fresh: boolean;
 }
@@ -76,11 +78,12 @@ const lostText = (lost: NewFile, now: readonly NewFile[]): string =>
     : `${lost.name} is no longer there`;
 
 const changeOf = (situation: Situation, table: string): TableChange | undefined => {
-  const { latest, stagedHashes, landings } = situation;
+  const { latest, stagedHashes, landings, recorrected } = situation;
   const again = (why: string): TableChange => ({ table, isKept: false, why });
   if (latest!.stagedHashes[table] !== stagedHashes[table])
     return again(`the definition changed since then (table ${table})`);
   if (!landings.has(table)) return again(`the staging table of ${table} is gone`);
+  if (recorrected.has(table)) return again('a record that was corrected and loaded was corrected again');
   const [before, now] = [filesOf(situation.before, table), filesOf(situation.now, table)];
   const loaded = before.filter(({ isLoaded }) => isLoaded);
   const spoilt = firstChanged(loaded, now);

@@ -29,8 +29,8 @@ export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 
 export const insertRun = (run: NewRun): Query => ({
   text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue,
-      staged_hashes, formats, session)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, pg_backend_pid())
+      staged_hashes, formats, corrections, session)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, (select coalesce(max(id), 0) from etl.correction), pg_backend_pid())
     returning id::float8 as id, generation`,
   values: [
     run.pipeline,

@@ -110,6 +110,10 @@ export const renewEpoch = async (
       ),
       forgotten as (
         delete from etl.reject where run_id in (select id from renewed) and table_name <> all ($3)
+      ),
+      uncorrected as (
+        delete from etl.corrected x using etl.source_file f, renewed
+        where f.id = x.file_id and f.run_id = renewed.id and f.table_name <> all ($3)
       )
     select count(*)::int as chunks, coalesce(sum(records), 0)::float8 as records from counted where not is_kept`,
     [runId, epoch, kept],

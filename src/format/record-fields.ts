@@ -1,4 +1,4 @@
-// The fields of a single record, by the dialect of its file.
+// The fields of a single record: read by the dialect of its file, and written as RFC 4180.
 
 import type { Dialect, LineEnd } from '../declaration.ts';
 import { isCsvFault, readCsv, type CsvFault } from './csv-parse.ts';
@@ -22,3 +22,27 @@ export const recordFields = (
   const read = readCsv(rewrite === undefined ? record : rewrite(record), csvOptions(dialect, grammar));
   return isCsvFault(read) ? read : (read[0] ?? []);
 };
+
+/** The dialect of records that are written here. */
+export const writtenDialect: Dialect = {
+  delimiter: ',',
+  quote: '"',
+  escape: '"',
+  escapes: null,
+  header: false,
+  headerLines: 1,
+  match: 'exact',
+  quotes: 'strict',
+  lineEnd: 'lf',
+  trim: false,
+  nulls: [''],
+  skipLines: 0,
+  comment: null,
+  ragged: 'reject',
+};
+
+const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** A record with its line end. */
+export const csvRecord = (fields: readonly (string | number)[], lineEnd: '\n' | '\r\n'): string =>
+  `${fields.map((field) => csvField(String(field))).join(',')}${lineEnd}`;

@@ -1,10 +1,11 @@
 // Rejected records as a CSV that a person corrects in a spreadsheet: RFC 4180, with columns that say what is wrong in front.
 
+import { csvRecord } from '../format/record-fields.ts';
 import type { RejectRow } from './list-rejects.ts';
 import { fieldsOfReject, isCut, type RecordShape } from './reject-records.ts';
 
 /** What the columns in front hold; their names begin with as many underscores as it takes to be no field of the file. */
-const reasonColumns = ['run', 'table', 'file', 'line', 'byte', 'reason', 'record'] as const;
+export const reasonColumns = ['run', 'table', 'file', 'line', 'byte', 'reason', 'record'] as const;
 
 /** Those names for files with such a header. */
 export const reasonNames = (header: readonly string[]): readonly string[] => {
@@ -13,13 +14,8 @@ export const reasonNames = (header: readonly string[]): readonly string[] => {
   return reasonColumns.map((name) => before + name);
 };
 
-const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
-/** One record of RFC 4180, with its line end. */
-export const csvLine = (fields: readonly (string | number)[]): string =>
-  `${fields.map((field) => csvField(String(field))).join(',')}\r\n`;
-
-export const headOf = ({ header }: RecordShape): string => csvLine([...reasonNames(header), ...header]);
+export const headOf = ({ header }: RecordShape): string =>
+  csvRecord([...reasonNames(header), ...header], '\r\n');
 
 const reasonsOf = ({ faults, more, ...first }: RejectRow): string => {
   const known = [first, ...more].map(({ column, reason }) =>
@@ -51,7 +47,7 @@ export const exportLine = (reject: RejectRow, shape: RecordShape): ExportedLine 
   const reason = reasonsOf(reject);
   const values = fields === undefined ? [raw, ...shape.header.map(() => '')] : ['', ...fields];
   return {
-    line: csvLine([run, table, file, line, byte, reason, ...values]),
+    line: csvRecord([run, table, file, line, byte, reason, ...values], '\r\n'),
     raw: fields === undefined,
     cut: isCut(reject),
   };

@@ -1,6 +1,7 @@
 // The composer: one run of a pipeline from files to published tables, as a list of steps.
 
 import { hostname } from 'node:os';
+import { hasCorrections } from '../checkpoint/corrections.ts';
 import { advanceRun, latestRun, runStanding } from '../checkpoint/ledger.ts';
 import { endRun, runOfJob, whyStopped } from '../checkpoint/run-end.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
@@ -19,7 +20,9 @@ import { checkRejects } from './publish/completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
 import { createContext, prepareRun, type PreparedRun } from './prepare.ts';
 import { sourceNames } from './landing.ts';
-import { loadMissing, type LoadingRun } from './load/load.ts';
+import { applyCorrections, sayOutdated } from './load/apply-corrections.ts';
+import { loadMissing } from './load/load.ts';
+import type { LoadingRun } from './load/loading-run.ts';
 import { dropStaleStaging } from './begin/make-landings.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { findOutset } from './begin/outset.ts';
@@ -91,6 +94,22 @@ const dropAfterFailure = async (context: RunContext, error: unknown): Promise<vo
   );
 };
 
+/** Loads what is missing, and corrections of rejected records: of earlier ones first, because they may be all that is over a limit. */
+const loadCorrected = async (context: RunContext, run: LoadingRun): Promise<ReadonlyMap<string, number>> => {
+  const isCorrected = await hasCorrections(context.client, context.spec.name);
+  if (isCorrected) {
+    await sayOutdated(context, run);
+    await applyCorrections(context, run);
+  }
+  const seconds = await loadMissing(context, run).catch((error: unknown) => {
+    // A table over its limit stops the load early; the error that names its rejects is made after it.
+    if (!(error instanceof EtlError) || error.code !== 'ETL_REJECT_LIMIT') throw error;
+    return new Map<string, number>();
+  });
+  if (isCorrected) await applyCorrections(context, run);
+  return seconds;
+};
+
 /** load -> check rejects -> build -> publish, with the run's state in the ledger at every step. */
 const loadAndPublish = async (
   context: RunContext,
@@ -100,13 +119,7 @@ const loadAndPublish = async (
   const { runId } = run.lease;
   await checkTargets(context, run.planned);
   await advance(context, runId, 'loading');
-  const loadSeconds = await step(context, 'load', () => loadMissing(context, run)).catch(
-    // A table over its limit stops the load early; the error that names its rejects is made below.
-    (error: unknown) => {
-      if (!(error instanceof EtlError) || error.code !== 'ETL_REJECT_LIMIT') throw error;
-      return new Map<string, number>();
-    },
-  );
+  const loadSeconds = await step(context, 'load', () => loadCorrected(context, run));
   await checkRejects(context, runId);
   await advance(context, runId, 'loaded');
   const built = await step(context, 'build', () => buildTables(context, sqlTexts, loadSeconds));

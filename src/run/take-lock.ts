@@ -34,6 +34,18 @@ const sessionHolder = async (
 ): Promise<({ readonly session: number } & Readonly<Record<string, string | number>>) | undefined> =>
   (await client.query(lockHolder, [pipeline, lockSpace])).rows[0];
 
+const lockedBy = (pipeline: string, holder: object): EtlError =>
+  new EtlError('ETL_RUN_LOCKED', { pipeline, ...holder });
+
+/** Says who has the lock that could not be taken. */
+export const lockedError = async (client: Client, pipeline: string): Promise<EtlError> => {
+  const [unfinished] = (await runQuery(client, selectUnfinished(pipeline))).rows;
+  return lockedBy(
+    pipeline,
+    unfinished ?? { run: 'not yet numbered', ...(await sessionHolder(client, pipeline)) },
+  );
+};
+
 /** Ends the run that has this session if its worker is frozen; false: it is not, or nobody can see it. */
 const endFrozenWorker = async (client: Client, session: number): Promise<boolean> => {
   // A transaction each: within one the server shows what it has shown before.
@@ -67,10 +79,7 @@ export const takeLock = async (context: RunContext, isRetry: boolean): Promise<v
       const isDying = isRetry || isDead || (await endFrozenWorker(client, session));
       // Without a run it is still planning.
       if (!isDying || performance.now() > deadline)
-        throw new EtlError('ETL_RUN_LOCKED', {
-          pipeline: spec.name,
-          ...(unfinished ?? { run: 'not yet numbered', ...shown }),
-        });
+        throw lockedBy(spec.name, unfinished ?? { run: 'not yet numbered', ...shown });
     }
     await sleep(waitFirstMs);
   }

@@ -99,6 +99,20 @@ export const tidyPoint: Point = before(
   2,
 );
 
+const isExchange = sql(/^with outcome as/);
+const isExchanged = commitAfter(/^with outcome as/);
+
+/** Points of the transactions that load corrections in the place of rejects. */
+export const correctionPoints: readonly Point[] = [
+  before(
+    'corrections are copied',
+    ({ kind, previous }) => kind === 'copy data' && previous === 'savepoint part',
+  ),
+  before('corrections are exchanged for their rejects', isExchange),
+  before('the exchange is committed', isExchanged),
+  after('the exchange is committed', isExchanged),
+];
+
 /** COPY data in the middle of a chunk, the `nth` time that any is sent. */
 export const midCopyPoint = (nth: number): Point =>
   before('COPY data', ({ kind }) => kind === 'copy data', nth);

@@ -4,8 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { column, csv, definePipeline, runPipeline, type Pipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, runPipeline, sqlFile, when, type Pipeline } from '../../src/index.ts';
 import { rejectsCollectedMax } from '../../src/limits.ts';
+import type { RunEvent } from '../../src/model.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -176,5 +177,328 @@ describe('rejects of a shop', () => {
     );
     const { exit, err } = await etl('export', run, '--table', 'price');
     expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining('--full-refresh') });
+  });
+});
+
+describe('corrections', () => {
+  const etl = async (...args: string[]): Promise<{ exit: number; out: string; err: string }> => {
+    const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
+    const exit = await main(['rejects', ...args], io);
+    return { exit, out: io.stdout.text, err: io.stderr.text };
+  };
+
+  const content = 'Id;Price;Note\n1;5;fine\n2;x;a\n3;y\n4;z;skip\n5;w;late\n';
+  type Staging = 'typed' | 'none' | 'text';
+  const shop = (name: string, more: object = {}, staging: Staging = 'typed'): Pipeline =>
+    definePipeline({
+      name,
+      schema: name,
+      tables: {
+        price: {
+          source: csv(join(files.directory, `${name}.csv`), { delimiter: ';', nulls: ['', '-'] }),
+          staging,
+          columns: {
+            id: column.integer('Id'),
+            price: (name.endsWith('of') ? column.of('int4', 'Price') : column.integer('Price')).nullable(),
+            note: column.text('Note').nullable(),
+          },
+          filter: when(({ Note }) => Note !== 'skip', ['Note']),
+          primaryKey: ['id'],
+          ...more,
+        },
+        total: {
+          from: ['price'],
+          transform: sqlFile(
+            files.write('total.sql', 'select count(*) as n, sum(price) as price from price'),
+          ),
+        },
+      },
+    } as never) as Pipeline;
+
+  const rowsOf = async (name: string): Promise<unknown> => ({
+    price: (await database.query(`select * from ${name}.price order by id`)).rows,
+    total: (await database.query(`select n::int, price::int from ${name}.total`)).rows[0],
+  });
+  const countsOf = async (name: string): Promise<unknown> =>
+    (
+      await database.query(
+        `select sum(c.records)::int as records, sum(copied)::int as copied, sum(rejected)::int as rejected, sum(filtered)::int as filtered
+          from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id and c.epoch = r.epoch
+          where r.id = (select max(id) from etl.run where pipeline = $1)`,
+        [name],
+      )
+    ).rows[0];
+
+  /** The export of the newest run with `edits` in its fields, by line of the source file; null deletes the record. */
+  const corrected = async (name: string, edits: Readonly<Record<number, string | null>>): Promise<string> => {
+    const { out } = await etl('export', '--pipeline', name);
+    const lines = out.split('\r\n').flatMap((line) => {
+      const [, before, number] = /^((?:[^,]*,){3}(\d+),\d+,(?:"(?:[^"]|"")*"|[^,]*)),/.exec(line) ?? [];
+      const edit = number === undefined ? undefined : edits[Number(number)];
+      return edit === null ? [] : edit === undefined ? line : `${before},,${edit}`;
+    });
+    return files.write(`${name}_corrected.csv`, lines.join('\r\n'));
+  };
+
+  const good = { 3: '2,20,a', 4: '3,30,"b, c"', 5: '4,40,skip', 6: '5,-,late' };
+  const whole = {
+    price: [
+      { id: 1, price: 5, note: 'fine' },
+      { id: 2, price: 20, note: 'a' },
+      { id: 3, price: 30, note: 'b, c' },
+      { id: 5, price: null, note: 'late' },
+    ],
+    total: { n: 4, price: 55 },
+  };
+
+  it.each([
+    { name: 'typed', staging: 'typed' },
+    { name: 'direct', staging: 'none' },
+    { name: 'typed_of', staging: 'typed' },
+  ] as const)(
+    '$name: a run over its limit goes on with the corrected records, and only those',
+    async (given) => {
+      const { name, staging } = given;
+      files.write(`${name}.csv`, content);
+      const stopped = await failureOf(runPipeline(shop(name, {}, staging), options()));
+      expect(stopped).toMatchObject({ code: 'ETL_REJECT_LIMIT', details: { rejected: 3, records: 5 } });
+      // The filter left out the fourth record before its price was looked at.
+      expect(await countsOf(name)).toEqual({ records: 5, copied: 1, rejected: 3, filtered: 1 });
+      const path = await corrected(name, { ...good, 4: '3,30,skip' });
+      expect(await etl('replay', path)).toMatchObject({
+        exit: 0,
+        out: `3 corrected records of table price, run ${stopped.run}\nThe next run of pipeline ${name} loads them.\n`,
+      });
+      const events: string[] = [];
+      const result = await runPipeline(shop(name, {}, staging), {
+        ...options(),
+        onEvent: (event) => void (event.type === 'notice' && events.push(event.message)),
+      });
+      expect(result).toMatchObject({ runId: stopped.run, outcome: 'published' });
+      expect(events).toContain('table price: corrections of rejected records: 2 copied, 1 filtered');
+      expect(await countsOf(name)).toEqual({ records: 5, copied: 3, rejected: 0, filtered: 2 });
+      expect(await rowsOf(name)).toEqual({
+        price: whole.price.filter(({ id }) => id !== 3),
+        total: { n: 3, price: 25 },
+      });
+    },
+  );
+
+  it('of a published run make another run, which the same file again does not; nothing flips back', async () => {
+    const name = 'tolerant';
+    files.write(`${name}.csv`, content);
+    const first = await runPipeline(shop(name, { rejectLimit: 10 }), options());
+    const path = await corrected(name, good);
+    expect(JSON.parse((await etl('replay', path, '--json')).out)).toEqual({
+      runId: first.runId,
+      pipeline: name,
+      table: 'price',
+      corrections: 3,
+      added: 3,
+      uncorrected: 0,
+    });
+    const second = await runPipeline(shop(name, { rejectLimit: 10 }), options());
+    expect(second).toMatchObject({
+      outcome: 'published',
+      tables: [{ copied: 4, rejected: 0, filtered: 1 }, {}],
+    });
+    expect(await rowsOf(name)).toEqual(whole);
+    expect((await etl('replay', path)).out).toContain(', 3 of them kept before\n');
+    expect(await runPipeline(shop(name, { rejectLimit: 10 }), options())).toMatchObject({
+      outcome: 'unchanged',
+    });
+    // The next night: everything is loaded again, under a limit that allows no reject.
+    const again = await runPipeline(shop(name), { ...options(), fullRefresh: true });
+    expect(again).toMatchObject({
+      outcome: 'published',
+      tables: [{ copied: 4, rejected: 0, filtered: 1 }, {}],
+    });
+    expect(await rowsOf(name)).toEqual(whole);
+  });
+
+  it('that is wrong is a reject again, with both places; the next file of corrections replaces it', async () => {
+    const name = 'again_of';
+    files.write(`${name}.csv`, content);
+    const stopped = await failureOf(runPipeline(shop(name), options()));
+    await etl('replay', await corrected(name, { 3: '2x,20,a', 4: '3,99999999999,b', 6: null }));
+    const error = await failureOf(runPipeline(shop(name), options()));
+    expect(error).toMatchObject({ code: 'ETL_REJECT_LIMIT', run: stopped.run, details: { rejected: 3 } });
+    expect(error.message).toMatch(/again_of_corrected\.csv:2: "2x" is not an integer \(type, 1 record\)/);
+    const { rejects } = JSON.parse((await etl('list', '--pipeline', name, '--all', '--json')).out);
+    expect(rejects).toMatchObject([
+      {
+        line: 3,
+        column: 'id',
+        faults: 2,
+        more: [{ column: 'price', code: 'server' }],
+        raw: '2;x;a',
+      },
+      {
+        line: 4,
+        column: 'price',
+        code: 'server',
+        reason: expect.stringMatching(/_corrected\.csv:3: 22003 /),
+        raw: '3;y',
+      },
+      { line: 6, faults: 1 },
+    ]);
+    // The export is the record of the source file again, and its fields are as hard to tell apart as before.
+    const path = await corrected(name, good);
+    expect((await etl('replay', path)).exit).toBe(0);
+    expect(await runPipeline(shop(name), options())).toMatchObject({ runId: stopped.run });
+    expect(await rowsOf(name)).toEqual(whole);
+  });
+
+  it('of a record that was loaded already load its table again', async () => {
+    const name = 'twice';
+    files.write(`${name}.csv`, content);
+    const stopped = await failureOf(runPipeline(shop(name), options()));
+    await etl('replay', await corrected(name, { ...good, 3: '2,7,wrong', 6: null }));
+    await failureOf(runPipeline(shop(name), options()));
+    const all = await corrected(name, good);
+    const { rows } = await database.query(
+      `select count(*)::int as n from etl.corrected x join etl.source_file f on f.id = x.file_id where run_id = $1`,
+      [stopped.run],
+    );
+    expect(rows).toEqual([{ n: 2 }]);
+    const [head, last] = readFileSync(all, 'utf8').split('\r\n');
+    const before = last!.split(',').slice(0, 3).join(',');
+    files.write('fix.csv', [head, `${before},3,23,,,2,20,a`, last].join('\n'));
+    expect(await etl('replay', 'fix.csv')).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining('2 corrected records'),
+    });
+    expect(await runPipeline(shop(name), options())).toMatchObject({ outcome: 'published' });
+    expect(await rowsOf(name)).toEqual(whole);
+  });
+
+  it('in numbers over every limit are loaded, also by the next night under a limit of 0', async () => {
+    const name = 'many';
+    const records = 3 * rejectsCollectedMax;
+    const lines = Array.from({ length: records }, (_, id) => `${id};x${id};n`);
+    files.write(`${name}.csv`, `Id;Price;Note\n${lines.join('\n')}\n`);
+    await runPipeline(shop(name, { rejectLimit: '100%', guard: false }), options());
+    const edits = Object.fromEntries(lines.map((_, id) => [id + 2, `${id},1,n`]));
+    expect((await etl('replay', await corrected(name, edits))).exit).toBe(0);
+    expect(await runPipeline(shop(name), options())).toMatchObject({
+      tables: [{ records, copied: records, rejected: 0, rows: records }, {}],
+    });
+  });
+
+  it('of text staging are records of its table, too', async () => {
+    const name = 'texts';
+    files.write(`${name}.csv`, 'Id;Price\n1;5\n2;x;y\n');
+    const pipeline = definePipeline({
+      name,
+      schema: name,
+      tables: {
+        price: {
+          source: csv(join(files.directory, `${name}.csv`), { delimiter: ';' }),
+          staging: 'text',
+          transform: sqlFile(
+            files.write('price.sql', 'select "Id"::int as id, "Price" as price from price_staging'),
+          ),
+        },
+      },
+    });
+    const error = await failureOf(runPipeline(pipeline, options()));
+    expect(error.code).toBe('ETL_REJECT_LIMIT');
+    await etl('replay', await corrected(name, { 3: '2,"x;""y"' }));
+    expect(await runPipeline(pipeline, options())).toMatchObject({ runId: error.run });
+    const { rows } = await database.query(`select * from ${name}.price order by id`);
+    expect(rows).toEqual([
+      { id: 1, price: '5' },
+      { id: 2, price: 'x;"y' },
+    ]);
+  });
+
+  it('of a file that has changed are refused, and not used by a run', async () => {
+    const name = 'changed';
+    files.write(`${name}.csv`, content);
+    await runPipeline(shop(name, { rejectLimit: 10 }), options());
+    const path = await corrected(name, good);
+    await etl('replay', path);
+    files.write(`${name}.csv`, content.replace('2;x;a', '2;9;a'));
+    const { exit, err } = await etl('replay', path);
+    expect({ exit, err }).toEqual({
+      exit: 2,
+      err: expect.stringContaining(`${name}.csv has changed since run `),
+    });
+    const notices: string[] = [];
+    const onEvent = (event: RunEvent) => void (event.type === 'notice' && notices.push(event.message));
+    await runPipeline(shop(name, { rejectLimit: 10 }), { ...options(), onEvent });
+    expect(notices).toContainEqual(
+      expect.stringMatching(
+        /changed\.csv has changed since 3 records of it were corrected: the corrections are not used$/,
+      ),
+    );
+    expect(await rowsOf(name)).toMatchObject({ total: { n: 2, price: 14 } });
+    notices.length = 0;
+    await runPipeline(shop(name, { rejectLimit: 10 }), { ...options(), onEvent, fullRefresh: true });
+    expect(notices).toEqual([]);
+  });
+
+  describe('that cannot be read', () => {
+    const name = 'wrong';
+    let head = '';
+    let place = '';
+    beforeAll(async () => {
+      files.write(`${name}.csv`, content);
+      const { runId } = await runPipeline(shop(name, { rejectLimit: 10 }), options());
+      head = '_run,_table,_file,_line,_byte,_reason,_record,Id,Price,Note';
+      place = `${runId},price,${join(files.directory, name)}.csv,3`;
+    });
+
+    it.each([
+      { of: 'no head', text: () => 'a,b\n', says: ':1: it does not begin with the columns of an export' },
+      { of: 'another run', text: () => `${head}\n99,price,a.csv,1,1,,,1,2,3\n`, says: 'there is no run 99' },
+      { of: 'another byte', text: () => `${head}\n${place},24,,,2,20,a\n`, says: ':2: run ' },
+      {
+        of: 'another file',
+        text: () => `${head}\n${place.replace('wrong', 'x')},23,,,2,20,a\n`,
+        says: 'has loaded no file',
+      },
+      {
+        of: 'fewer fields',
+        text: () => `${head}\n${place},23,,,2,20\n`,
+        says: ':2: it has 9 fields, the first line 10',
+      },
+      {
+        of: 'other columns',
+        text: () => `${head.replace('Note', 'X')}\n${place},23,,,2,20,a\n`,
+        says: 'its columns are not those of',
+      },
+      {
+        of: 'two tables',
+        text: () => `${head}\n${place},23,,,2,20,a\n${place.replace('price', 'p')},23,,,2,20,a\n`,
+        says: ':3: it is of another run or table',
+      },
+      { of: 'a quote', text: () => `${head}\n${place},23,,,2,20,"a\n`, says: ':2: a quote is' },
+      {
+        of: 'no UTF-8',
+        text: () => Buffer.from(`${head}\n${place},23,,,2,20,\xff\n`, 'latin1'),
+        says: ':2: it is not UTF-8 text',
+      },
+      { of: 'nothing', text: () => '', says: ':1: it is empty' },
+      { of: 'no records', text: () => `${head}\n,,,,,,,,,\n`, says: ':1: it has no records' },
+    ])('$of', async ({ text, says }) => {
+      files.write('unread.csv', text());
+      const { exit, err } = await etl('replay', 'unread.csv');
+      expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining(says) });
+      const { rows } = await database.query(`select from etl.correction where pipeline = $1`, [name]);
+      expect(rows).toEqual([]);
+    });
+
+    it('but may be written by a spreadsheet: byte order mark, semicolons, blank rows, some uncorrected', async () => {
+      const rows = [head, `${place},23,,,2,20,"a;b"`, `${place.slice(0, -1)}4,29,,"3;y",,,`, ',,,,,,,,,'];
+      const text = rows.map((row) => row.replaceAll(',', ';')).join('\r\n');
+      files.write('semicolons.csv', `\ufeff${text}\r\n`);
+      expect(await etl('replay', 'semicolons.csv')).toMatchObject({
+        exit: 0,
+        out: expect.stringContaining('\n1 record not corrected: column _record has a text\n'),
+      });
+      const kept = await database.query(`select fields from etl.correction where pipeline = $1`, [name]);
+      expect(kept.rows).toEqual([{ fields: ['2', '20', 'a;b'] }]);
+    });
   });
 });

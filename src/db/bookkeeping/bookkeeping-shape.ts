@@ -20,6 +20,29 @@ chunk: first_record bigint not null
 chunk: lines bigint not null
 chunk: records bigint not null
 chunk: rejected bigint not null
+corrected: CHECK ((outcome = ANY (ARRAY['copied'::text, 'filtered'::text])))
+corrected: FOREIGN KEY {1} REFERENCES etl.source_file {1} ON DELETE c
+corrected: PRIMARY KEY (file_id, byte)
+corrected: byte bigint not null
+corrected: correction bigint not null
+corrected: file_id bigint not null
+corrected: outcome text not null
+correction: PRIMARY KEY (id)
+correction: UNIQUE (pipeline, table_name, file_key, byte)
+correction: byte bigint not null
+correction: fields text[] not null
+correction: file_key text not null
+correction: fingerprint text not null
+correction: from_file text not null
+correction: from_line bigint not null
+correction: header text[] not null
+correction: id bigint not null identity a
+correction: location text not null
+correction: made_at timestamp with time zone not null default clock_timestamp()
+correction: member text
+correction: pipeline text not null
+correction: source text not null
+correction: table_name text not null
 failure: PRIMARY KEY (id)
 failure: error text not null
 failure: error_code text not null
@@ -61,6 +84,7 @@ reject: PRIMARY KEY (id)
 reject: byte bigint not null
 reject: code text not null
 reject: column_name text
+reject: correction bigint
 reject: fault_count integer not null default 1
 reject: file_id bigint not null
 reject: id bigint not null identity a
@@ -76,6 +100,7 @@ reject: table_name text not null
 run: CHECK ((state = ANY (ARRAY['planned'::text, 'loading'::text, 'loaded'::text, 'publishing'::text, 'published'::text, 'failed'::text, 'cancelled'::text])))
 run: CREATE INDEX run_job ON etl.run USING btree (job) WHERE (job IS NOT NULL)
 run: PRIMARY KEY (id)
+run: corrections bigint not null default 0
 run: crashes_seen integer not null default 0
 run: definition_hash text not null
 run: epoch uuid not null

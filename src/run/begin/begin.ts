@@ -1,6 +1,7 @@
 // Begins a run: finds that there is nothing to do, continues the newest unfinished run, or writes a new one.
 
 import { hostname } from 'node:os';
+import { takeCorrections } from '../../checkpoint/corrections.ts';
 import { insertFiles, insertRun, latestRun, loadedChunks, runFiles } from '../../checkpoint/ledger.ts';
 import { whyStopped } from '../../checkpoint/run-end.ts';
 import { abandonRuns, renewEpoch } from '../../checkpoint/take-over.ts';
@@ -12,7 +13,8 @@ import { dropBuildSchema } from '../../publish/build-schema.ts';
 import type { RunContext } from '../context.ts';
 import { recordedFormats, type DefinitionHashes } from '../definition.ts';
 import { directTables, sourceNames } from '../landing.ts';
-import { forgetJobs, type LoadingRun } from '../load/load.ts';
+import { forgetJobs } from '../load/load.ts';
+import type { LoadingRun } from '../load/loading-run.ts';
 import { dropStaleStaging, makeLandings } from './make-landings.ts';
 import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
 import type { PlannedTable } from './plan.ts';
@@ -126,6 +128,7 @@ export const beginRun = async (
       ? adoptAsItWas(context, beginning.runId)
       : adoptChanged(context, hashes, planned, beginning.runId, beginning.changes));
   const { runId } = lease;
+  if (!isNew) await runQuery(client, takeCorrections(runId));
   if (isNew && isUnfinished(latest)) await forgetJobs(context, latest.id);
   const run = { lease, planned, files: await runFiles(client, runId) };
   announcePlan(context, run);

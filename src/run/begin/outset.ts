@@ -1,5 +1,6 @@
 // What a run would begin as, given files and definition: nothing to do, an unfinished run to continue, or a new one.
 
+import { recorrectedTables } from '../../checkpoint/corrections.ts';
 import { decideBeginning, type Beginning, type KnownFile } from '../../checkpoint/decide.ts';
 import { latestRun, loadedChunks, runFiles, type LatestRun } from '../../checkpoint/ledger.ts';
 import { fenceRun } from '../../checkpoint/take-over.ts';
@@ -59,6 +60,7 @@ const decide = async (
     now: planned.flatMap(({ files }) => files),
     stagedHashes: hashes.staged,
     landings: isUnfinished(latest) ? await landingsThere(client, spec, planned) : new Set(),
+    recorrected: isUnfinished(latest) ? await recorrectedTables(client, latest.id) : new Set(),
     fresh,
   });
 };

@@ -10,7 +10,9 @@ import type { Lease } from '../../model.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { serveQueue } from '../../queue/load-queue.ts';
 import { createContext, prepareRun, type PreparedRun } from '../prepare.ts';
-import { withSegmentWork, type LoadingRun } from './load.ts';
+import { withRoomForCorrections } from './apply-corrections.ts';
+import { withSegmentWork } from './load.ts';
+import type { LoadingRun } from './loading-run.ts';
 import { landingsThere } from '../begin/make-landings.ts';
 import type { RunHooks, RunOptions } from '../options.ts';
 import { stagingColumns } from '../begin/plan.ts';
@@ -73,9 +75,10 @@ export const loadForWorker = async (
   await withClient(prepared.address, async (client) => {
     await refuseSharedSessions(client, prepared.address);
     await refuseStrangers(client, pipeline.name);
-    const context = await createContext(prepared, client);
-    const run = await loadingRun(context, await findRun(context, prepared));
-    await refuseStrangersTables(context, run);
+    const declared = await createContext(prepared, client);
+    const found = await loadingRun(declared, await findRun(declared, prepared));
+    await refuseStrangersTables(declared, found);
+    const { context, run } = await withRoomForCorrections(declared, found);
     const chunks = await loadedChunks(client, run.lease.runId);
     await context.queues.backend.claim(client, context.queues.namespace);
     await withSegmentWork(context, run, chunks, async (serving) => {

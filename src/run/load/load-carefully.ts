@@ -17,7 +17,10 @@ async function* single(bytes: Buffer): AsyncGenerator<Buffer, void> {
 }
 
 /** Tries one COPY under a savepoint; returns the server's refusal, or undefined when it took the rows. */
-const tryCopy = async (load: FileLoad, bytes: Buffer): Promise<Error | undefined> => {
+export const tryCopy = async (
+  load: Pick<FileLoad, 'client' | 'copyStatement' | 'frame' | 'breakOff'>,
+  bytes: Buffer,
+): Promise<Error | undefined> => {
   const { client, copyStatement, frame, breakOff } = load;
   await client.query('savepoint part');
   try {
@@ -39,7 +42,8 @@ const columnIn = (error: unknown): string | null => {
   return /, column ([^:]+):/.exec(where)?.[1] ?? null;
 };
 
-const rejectOf = (block: RecordBlock, error: unknown): Reject => ({
+/** The reject that the server's refusal makes of a block of one record. */
+export const refusalOf = (block: RecordBlock, error: unknown): Reject => ({
   column: columnIn(error),
   code: 'server',
   reason: `${codeOf(error)} ${onOneLine(messageOf(error))}`,
@@ -59,7 +63,7 @@ const copyPart = async (load: FileLoad, whole: RecordBlock, tally: ChunkTally): 
   const records = block.spans.starts.length;
   if (records === 1) {
     const refused = { records, copied: 0, rejected: 1, filtered: 0 };
-    addToTally(load, block, { counts: refused, rejects: [rejectOf(block, refusal)] }, tally);
+    addToTally(load, block, { counts: refused, rejects: [refusalOf(block, refusal)] }, tally);
     return;
   }
   const middle = Math.ceil(records / 2);

@@ -30,7 +30,8 @@ const withTablesOf = async (setup: LoaderSetup, file: PipelineFile): Promise<Loa
     });
   const tables = setup.tables.map(({ table, ...rest }) => {
     const own = spec.tables.find(({ name }) => name === table.name);
-    return { ...rest, table: own?.kind === 'source' ? own : table };
+    // The run may have raised the limit.
+    return { ...rest, table: own?.kind === 'source' ? { ...own, rejectLimit: table.rejectLimit } : table };
   });
   return { ...setup, tables };
 };

@@ -7,17 +7,18 @@ import { whenLost, type Client } from '../../db/client.ts';
 import type { SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { helpedShare } from '../../limits.ts';
-import type { Counts, Lease, SourceFile } from '../../model.ts';
+import type { Counts, SourceFile } from '../../model.ts';
 import { readSegmentJob } from '../../pipeline/job-payload.ts';
 import type { Queues } from '../../queue/job-queue.ts';
 import { removeQueue, workOff, type SegmentJob, type ServeOptions } from '../../queue/load-queue.ts';
 import { stopIfHopeless } from '../../reject/store.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';
+import { withRoomForCorrections } from './apply-corrections.ts';
 import { addCounts, noCounts } from './counts.ts';
 import { busyWorkers, divide, isSmall } from './cut-segments.ts';
 import { landingTable } from '../landing.ts';
 import { withLoaders, type LoaderPool } from './loader-pool.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { LoadingRun } from './loading-run.ts';
 import { followTable, type TableProgress } from './progress.ts';
 import { loadStream } from './stream/load-stream.ts';
 import type { SegmentTask } from './load-segment.ts';
@@ -26,13 +27,6 @@ import { createPieceMemory, type PieceMemory } from './stream/reader.ts';
 
 /** Pieces of streams in memory beside those that are being loaded: one is being filled, and one waits to be loaded. */
 const piecesWaiting = 2;
-
-/** The part of a run that loading needs. */
-export interface LoadingRun {
-  readonly lease: Lease;
-  readonly files: readonly SourceFile[];
-  readonly planned: readonly PlannedTable[];
-}
 
 /** A table that is being loaded, and its progress. */
 interface LoadingTable {
@@ -219,9 +213,10 @@ const countsOf = ({ files }: LoadingRun, table: string, chunks: readonly LoadedC
  * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
  */
 export const loadMissing = async (
-  context: RunContext,
-  known: LoadingRun,
+  declared: RunContext,
+  planned: LoadingRun,
 ): Promise<ReadonlyMap<string, number>> => {
+  const { context, run: known } = await withRoomForCorrections(declared, planned);
   const { runId } = known.lease;
   const run = { ...known, files: await filesNow(context, known) };
   const chunks = await loadedChunks(context.client, runId);

@@ -1,5 +1,6 @@
 // The results of a run, read back from the ledger; and whether the last published run is still current.
 
+import { hasNewCorrections } from '../../checkpoint/corrections.ts';
 import { fileKey } from '../../checkpoint/decide.ts';
 import { fileTotals, type FileTotals, type NewFile } from '../../checkpoint/ledger.ts';
 import type { PipelineSpec } from '../../declaration.ts';
@@ -46,12 +47,12 @@ export const tableResults = async (
 
 /** The newest published run, if its definition is this one and every table it published is still that very table. */
 const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query => ({
-  text: `select r.id::float8 as id from (
+  text: `select u.id::float8 as id from (
       select * from etl.run where pipeline = $1 and state = 'published' order by id desc limit 1
-    ) r
-    where r.definition_hash = $2 and not exists (
+    ) u
+    where u.definition_hash = $2 and not ${hasNewCorrections} and not exists (
       select from unnest($3::text[]) as wanted (name)
-      left join etl.published_table p on p.run_id = r.id and p.table_name = wanted.name
+      left join etl.published_table p on p.run_id = u.id and p.table_name = wanted.name
       left join pg_class c on c.oid = p.table_oid and c.relname = wanted.name
       left join pg_namespace n on n.oid = c.relnamespace and n.nspname = $4
       where n.oid is null)`,

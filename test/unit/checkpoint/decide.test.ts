@@ -45,6 +45,7 @@ const situation = (change: Partial<Situation> = {}): Situation => ({
   now: [file('a.csv')],
   stagedHashes: { t: 'a' },
   landings: new Set(['t', 'u']),
+  recorrected: new Set(),
   fresh: false,
   ...change,
 });

@@ -1,0 +1,211 @@
+// Loads corrections of rejected records in the place of those records. A correction is a record of RFC 4180 that is checked like any
+// record of its file; the transaction that loads it takes the reject away and changes the counts, so each is loaded once.
+
+import { ok as assert } from 'node:assert';
+import {
+  correctionsByTable,
+  exchangeRejects,
+  outdatedCorrections,
+  selectCorrections,
+  type Correction,
+  type CorrectionOutcome,
+} from '../../checkpoint/corrections.ts';
+import { judgeLoading, selectLoading } from '../../checkpoint/epoch.ts';
+import { runQuery, withTransaction } from '../../db/client.ts';
+import { storable } from '../../db/sql.ts';
+import type { Dialect, RejectLimit, SourceTableSpec } from '../../declaration.ts';
+import type { Decoder } from '../../format/decoder.ts';
+import type { RecordBlock } from '../../format/split/record-blocks.ts';
+import { csvRecord, writtenDialect } from '../../format/record-fields.ts';
+import type { Reject, SourceFile } from '../../model.ts';
+import { formatCount, plural } from '../../wording.ts';
+import { stopIfAsked, type RunContext } from '../context.ts';
+import { landingTable } from '../landing.ts';
+import { refusalOf, tryCopy } from './load-carefully.ts';
+import type { LoadingRun } from './loading-run.ts';
+import { createTableLoad, type TableLoad } from './table-load.ts';
+
+/** Corrections of one transaction: memory holds them as fields and as rows, and a record may have two megabytes. */
+const correctionsAtOnce = 100;
+
+/** Files that a notice names. */
+const filesShown = 5;
+
+/** What values mean is as the table's dialect says; how records are written is RFC 4180. */
+const correctedDialect = ({ header, match, trim, nulls, escapes }: Dialect): Dialect => ({
+  ...writtenDialect,
+  header,
+  match,
+  trim,
+  // What escapes write for null is exported as it is written.
+  nulls: escapes === null ? nulls : [...nulls, String.raw`\N`],
+});
+
+/** A corrected record as a block of its own, at the place of the one that it corrects. */
+const blockOf = (
+  { fields, byte, line, record }: Correction,
+  file: SourceFile,
+  { splitterFor }: TableLoad,
+): RecordBlock => {
+  const bytes = Buffer.from(csvRecord(fields, '\n'));
+  const spans = splitterFor(file).split(bytes, true);
+  assert(spans.starts.length === 1, 'a correction is one record');
+  return { bytes, spans, position: { byte, line, record }, fileBytes: bytes.length };
+};
+
+/** A corrected record, what became of it, and its row if it has one. */
+interface Judged {
+  readonly correction: Correction;
+  readonly block: RecordBlock;
+  readonly row: Buffer | undefined;
+  readonly fault: Reject | undefined;
+}
+
+const outcomeOf = ({ correction, row, fault }: Judged): CorrectionOutcome => {
+  const { fromFile, fromLine } = correction;
+  if (fault === undefined)
+    return {
+      correction,
+      outcome: row === undefined ? 'filtered' : 'copied',
+      column: null,
+      code: null,
+      reason: null,
+    };
+  const { column, code, reason, others } = fault;
+  const more = others === undefined ? '' : ` (and ${plural(others.count, 'more fault')})`;
+  return {
+    correction,
+    outcome: 'rejected',
+    column,
+    code,
+    reason: storable(`${fromFile}:${fromLine}: ${reason}${more}`),
+  };
+};
+
+/** Copies the rows; those that the server refuses become faults. */
+const copyRows = async (
+  context: RunContext,
+  { copyStatement, frame }: TableLoad,
+  judged: readonly Judged[],
+): Promise<readonly Judged[]> => {
+  const load = {
+    client: context.client,
+    copyStatement,
+    frame,
+    breakOff: context.abort ?? new AbortController().signal,
+  };
+  const rows = judged.flatMap(({ row }) => row ?? []);
+  if (rows.length === 0 || (await tryCopy(load, Buffer.concat(rows))) === undefined) return judged;
+  const copied: Judged[] = [];
+  for (const one of judged) {
+    const refusal = one.row === undefined ? undefined : await tryCopy(load, one.row);
+    copied.push(
+      refusal === undefined ? one : { ...one, row: undefined, fault: refusalOf(one.block, refusal) },
+    );
+  }
+  return copied;
+};
+
+/** Loads some corrections of a table in one transaction; none when there are no more. */
+const applySome = (
+  context: RunContext,
+  { lease, files }: LoadingRun,
+  how: TableLoad,
+): Promise<readonly CorrectionOutcome[]> => {
+  const { client } = context;
+  const decoders = new Map<number, Decoder>();
+  const filesById = new Map(files.map((file) => [file.id, file]));
+  const judge = (correction: Correction): Judged => {
+    const file: SourceFile = { ...filesById.get(correction.fileId)!, lineEnd: 'lf' };
+    const decode = decoders.get(file.id) ?? how.decoderFor(file);
+    decoders.set(file.id, decode);
+    const block = blockOf(correction, file, how);
+    const { copyBytes, counts, rejects } = decode(block);
+    return {
+      correction,
+      block,
+      row: counts.copied > 0 ? Buffer.from(copyBytes) : undefined,
+      fault: rejects[0],
+    };
+  };
+  return withTransaction(
+    client,
+    async ([loading, found]) => {
+      await judgeLoading(client, lease, loading!);
+      if (found!.rows.length === 0) return [];
+      const judged = await copyRows(context, how, (found!.rows as Correction[]).map(judge));
+      const outcomes = judged.map(outcomeOf);
+      await runQuery(client, exchangeRejects(lease.epoch, outcomes));
+      return outcomes;
+    },
+    { first: [selectLoading(lease), selectCorrections(lease.runId, how.table.name, correctionsAtOnce)] },
+  );
+};
+
+const sayApplied = (
+  { report }: RunContext,
+  table: string,
+  outcomes: ReadonlyMap<CorrectionOutcome['outcome'], number>,
+): void => {
+  const counts = [...outcomes].map(([outcome, count]) => `${formatCount(count)} ${outcome}`);
+  if (counts.length > 0)
+    report.emit({
+      type: 'notice',
+      message: `table ${table}: corrections of rejected records: ${counts.join(', ')}`,
+    });
+};
+
+/**
+ * Loads every correction that the run knows and has not tried, in the place of its reject. Records are copied, filtered or
+ * rejected as before, and add up as before.
+ */
+export const applyCorrections = async (context: RunContext, run: LoadingRun): Promise<void> => {
+  const { client, spec } = context;
+  const corrected = await correctionsByTable(client, run.lease.runId);
+  for (const { table, staging } of run.planned.filter((one) => corrected.has(one.table.name))) {
+    const format = { ...table.format, dialect: correctedDialect(table.format.dialect) };
+    const how = createTableLoad(landingTable(spec, table), { ...table, format }, staging);
+    const outcomes = new Map<CorrectionOutcome['outcome'], number>();
+    for (;;) {
+      stopIfAsked(context);
+      const some = await applySome(context, run, how);
+      if (some.length === 0) break;
+      for (const { outcome } of some) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+    sayApplied(context, table.name, outcomes);
+  }
+};
+
+/** Says which corrections are of another version of their file. */
+export const sayOutdated = async ({ client, report }: RunContext, { lease }: LoadingRun): Promise<void> => {
+  for (const { file, corrections } of await outdatedCorrections(client, lease.runId, filesShown))
+    report.emit({
+      type: 'notice',
+      message: `${file} has changed since ${plural(corrections, 'record')} of it were corrected: the corrections are not used`,
+    });
+};
+
+const raised = (limit: RejectLimit, by: number): RejectLimit =>
+  limit.kind === 'count' ? { kind: 'count', records: limit.records + by } : limit;
+
+/**
+ * The run with limits under which it goes on while rejects are found that are corrected later. Those that are left are judged
+ * under the limits that were declared.
+ */
+export const withRoomForCorrections = async (
+  context: RunContext,
+  run: LoadingRun,
+): Promise<{ readonly context: RunContext; readonly run: LoadingRun }> => {
+  const corrected = await correctionsByTable(context.client, run.lease.runId);
+  if (corrected.size === 0) return { context, run };
+  const raise = (table: SourceTableSpec): SourceTableSpec => ({
+    ...table,
+    rejectLimit: raised(table.rejectLimit, corrected.get(table.name) ?? 0),
+  });
+  const all = [...corrected.values()].reduce((sum, count) => sum + count, 0);
+  const { rejectLimit } = context.spec;
+  return {
+    context: { ...context, spec: { ...context.spec, rejectLimit: rejectLimit && raised(rejectLimit, all) } },
+    run: { ...run, planned: run.planned.map((one) => ({ ...one, table: raise(one.table) })) },
+  };
+};
