@@ -44,7 +44,9 @@ const conflictOf = (
   composing: Composing,
   valueOf: (canonical: string) => unknown,
 ): string | undefined => {
-  const [readOne, readOther] = [readerOf(kind, one, composing), readerOf(kind, other, composing)];
+  // Times of day are no midnight here, and would hide that the days differ.
+  const trial = { ...composing, dropsTime: true };
+  const [readOne, readOther] = [readerOf(kind, one, trial), readerOf(kind, other, trial)];
   const hasOffsets = [one, other].some((pattern) => patternParts(pattern).has('offset'));
   const writers = [one, other].map(patternWriter);
   const texts = new Set([...samples(hasOffsets)].flatMap((sample) => writers.map((write) => write(sample))));

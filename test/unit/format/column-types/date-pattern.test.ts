@@ -75,6 +75,17 @@ it('two formats of one column read every text alike', () => {
     .tuple(day, oneOf('', ' ', 'T', '.'), clock)
     .chain(([first, between, second]) => oneOf(first + between + second, second + between + first));
   const pattern = fc.oneof(day, clock, both);
+  /** Nothing but digits: each of these can be taken for many of the others. */
+  const digits = ['YYYY', 'YY'].flatMap((year) =>
+    [
+      [year, 'MM', 'DD'],
+      [year, 'DD', 'MM'],
+      ['MM', 'DD', year],
+      ['MM', year, 'DD'],
+      ['DD', 'MM', year],
+      ['DD', year, 'MM'],
+    ].flatMap((parts) => ['', 'HH', 'HHmm'].map((time) => parts.join('') + time)),
+  );
   const isFine = (kind: keyof typeof kinds, format: string): boolean =>
     kinds[kind].optionsProblem!({ format, ...zones[kind] }) === undefined;
   const kinds = { date: dateType, timestamp: timestampType, timestamptz: timestamptzType, time: timeType };
@@ -92,10 +103,13 @@ it('two formats of one column read every text alike', () => {
   });
   let compared = 0;
   for (const kind of Object.keys(kinds) as (keyof typeof kinds)[]) {
-    const fine = fc.sample(pattern, { numRuns: 150, seed: 7 }).filter((each) => isFine(kind, each));
+    const glued = kind === 'timestamptz' ? [] : digits;
+    const fine = [...glued, ...fc.sample(pattern, { numRuns: 60, seed: 7 })].filter((each) =>
+      isFine(kind, each),
+    );
     const samples = fc.sample(sample, { numRuns: 60, seed: 7 });
     for (const [index, one] of fine.entries())
-      for (const other of fine.slice(index + 1, index + 12)) {
+      for (const other of fine.slice(index + 1, index + (digits.includes(one) ? digits.length : 12))) {
         const options = { ...zones[kind], round: kind !== 'date' };
         if (kinds[kind].optionsProblem!({ format: [one, other], ...zones[kind] }) !== undefined) continue;
         const [left, right] = [one, other].map((format) => kinds[kind].reader({ ...options, format }));
@@ -107,5 +121,5 @@ it('two formats of one column read every text alike', () => {
         }
       }
   }
-  expect(compared).toBeGreaterThan(500);
+  expect(compared).toBeGreaterThan(100);
 });
