@@ -10,7 +10,7 @@ import { effectPoint } from '../helpers/fault-points.ts';
 import { resumeAfterKill } from '../helpers/fault-resume.ts';
 import { killChild, openScene, type Scene } from '../helpers/fault-scene.ts';
 
-const samples = { largeData: 9, packedData: 4, streamData: 6, httpData: 4 };
+const samples = { largeData: 9, packedData: 4, streamData: 6, httpData: 4, bucketData: 4 };
 type Data = keyof typeof samples;
 const timeout = 4 * 3_600_000;
 
@@ -64,6 +64,7 @@ it.each([
   { files: 'files in gzip, zip and zstd', data: 'packedData' },
   { files: 'one file in gzip, loaded by two workers', data: 'streamData' },
   { files: 'the same over HTTP, cut off again and again', data: 'httpData' },
+  { files: 'objects of S3', data: 'bucketData' },
 ] as const)(
   '$files: killed at every effect, the next run makes what an undisturbed run makes',
   async ({ data }) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { FileServer } from './http-files.ts';
 import { writeNoaaFiles } from './noaa-files.ts';
+import type { S3Server } from './s3.ts';
 import { zipFile } from './zip-file.ts';
 import { zstdStored } from './zstd.ts';
 
@@ -73,6 +74,20 @@ export const serveFiles =
         `csv(['${urls.join("', '")}'], { allowPrivate: true,`,
       );
     }
+  };
+
+/** Puts every file into a public bucket, and makes the pipeline read it there. */
+export const fillBucket =
+  (server: S3Server) =>
+  (directory: string): void => {
+    const data = join(directory, 'data/noaa');
+    for (const name of readdirSync(data)) server.put('public', name, readFileSync(join(data, name)));
+    for (const kind of ['station', 'hourly'])
+      editPipeline(
+        directory,
+        `csv('data/noaa/*${kind}.txt', {`,
+        `csv('s3://public/*${kind}.txt', { endpoint: '${server.endpoint}', anonymous: true,`,
+      );
   };
 
 /** Replaces a part of the pipeline file, which must be there. */

@@ -9,10 +9,18 @@ import type { TestProject } from 'vitest/node';
 import { compileCopy } from './compiled-copy.ts';
 import { databaseUrlOf, serverSettings, withDatabase } from './fault-database.ts';
 import { outcomeOf, type Outcome } from './fault-outcome.ts';
-import { compressFiles, loadDirectly, packFiles, serveFiles, writeFaultFiles } from './fault-files.ts';
+import {
+  compressFiles,
+  fillBucket,
+  loadDirectly,
+  packFiles,
+  serveFiles,
+  writeFaultFiles,
+} from './fault-files.ts';
 import { smallChunks } from './fault-points.ts';
 import { startHttpFiles } from './http-files.ts';
 import { startOwnServer } from './own-server.ts';
+import { startS3 } from './s3.ts';
 
 const run = promisify(execFile);
 
@@ -36,6 +44,8 @@ declare module 'vitest' {
     streamData: FaultData;
     /** The same file, from a server over HTTP that cuts connections. */
     httpData: FaultData;
+    /** The small files, as objects of a bucket. */
+    bucketData: FaultData;
     /** About 29 MB, 200,000 records in 20 chunks and more. */
     largeData: FaultData;
     /** The same files, in gzip, zip and zstd. */
@@ -68,8 +78,10 @@ const prepareData = async (
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-fault-'));
   const files = await startHttpFiles();
+  const objects = await startS3();
   const remove = async (): Promise<void> => {
     await files.close();
+    await objects.stop();
     rmSync(directory, { recursive: true, force: true });
   };
   try {
@@ -86,6 +98,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
       project.provide('streamData', await prepare('stream', { ...small, files: 1 }, compressFiles));
       const serve = serveFiles(files, 60_000);
       project.provide('httpData', await prepare('http', { ...small, files: 1 }, serve));
+      project.provide('bucketData', await prepare('bucket', small, fillBucket(objects)));
       project.provide('largeData', await prepare('large', large));
       project.provide('packedData', await prepare('packed', large, packFiles));
     } finally {

@@ -1,6 +1,7 @@
 // Starts s3rver in a process of its own, puts objects into it, and makes its next answers fail.
 
 import { fork } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +62,7 @@ export const startS3 = async (): Promise<S3Server> => {
     const [report] = (await once(child, 'message')) as [S3Report];
     return report;
   };
-  // Its ETag is in a file of its own, which is made again when somebody asks.
+  // Its ETag is in a file of its own.
   const remove = (bucket: string, key: string): void => {
     for (const end of ['', '.md5']) rmSync(fileOf(bucket, key) + end, { force: true });
   };
@@ -77,6 +78,7 @@ export const startS3 = async (): Promise<S3Server> => {
       remove(bucket, key);
       mkdirSync(dirname(fileOf(bucket, key)), { recursive: true });
       writeFileSync(fileOf(bucket, key), content);
+      writeFileSync(`${fileOf(bucket, key)}.md5`, createHash('md5').update(content).digest('hex'));
     },
     remove,
     order: async (...faults) => (await send(faults)).requests,
