@@ -21,6 +21,7 @@ import { measureDistance } from './parts/distance.ts';
 import { measureHttp } from './parts/http.ts';
 import { measureLoad } from './parts/load.ts';
 import { decodeSpellings, measureMatrix, type Decoded } from './parts/matrix.ts';
+import { measureObjects } from './parts/objects.ts';
 import { measureOneFile } from './parts/one-file.ts';
 import { measureQueue } from './parts/queue.ts';
 import { measureTextRows } from './parts/text-rows.ts';
@@ -53,6 +54,7 @@ const parts: Readonly<Record<string, Measure>> = {
   distance: measureDistance,
   'text-rows': measureTextRows,
   scaling: measureScaling,
+  objects: measureObjects,
   'start-up': measureStartUp,
   decoder: measureDecoder,
   queue: measureQueue,

@@ -8,6 +8,7 @@ import { compressedSide, compressionNames, plainSide } from './parts/compressed.
 import { decoderSides } from './parts/decoder.ts';
 import { distanceSides } from './parts/distance.ts';
 import { loadSides } from './parts/load.ts';
+import { objectsSides } from './parts/objects.ts';
 import { oneFileSides } from './parts/one-file.ts';
 import { textRowsSides } from './parts/text-rows.ts';
 import { scalingSide, twoWorkers } from './parts/scaling.ts';
@@ -44,13 +45,15 @@ const ratio = (
 
 const bestScripts = [wholeJobSides.bestInserts, wholeJobSides.bestSelect];
 
+/** Seconds a record of one side. */
+const perRecord = (sides: readonly SideReport[], wanted: string): number | undefined => {
+  const side = sides.find(({ name }) => name === wanted);
+  return side?.records === undefined ? undefined : side.median.seconds / side.records;
+};
+
 /** Seconds a record of one side ÷ those of another. */
 const growth = (sides: readonly SideReport[], grownName: string, groundName: string): number | undefined => {
-  const perRecord = (wanted: string): number | undefined => {
-    const side = sides.find(({ name }) => name === wanted);
-    return side?.records === undefined ? undefined : side.median.seconds / side.records;
-  };
-  const [grown, ground] = [perRecord(grownName), perRecord(groundName)];
+  const [grown, ground] = [perRecord(sides, grownName), perRecord(sides, groundName)];
   return grown === undefined || ground === undefined ? undefined : grown / ground;
 };
 
@@ -72,6 +75,7 @@ export const judgeTargets = (
   const compressed = findUsages(reports, 'compressed');
   const textRows = findUsages(reports, 'text-rows');
   const decoder = findUsages(reports, 'decoder');
+  const eachObject = perRecord(findSides(reports, 'objects'), objectsSides.s3);
   const scaling = findSides(reports, 'scaling');
   const target = (name: string, limit: number, measured: number | undefined): TargetReport => {
     const judged = measured !== undefined && (measured <= limit ? 'reached' : 'missed');
@@ -135,6 +139,8 @@ export const judgeTargets = (
       growth(scaling, scalingSide('large', options, 2), scalingSide('medium', options, 2)),
     ),
     target('resident memory with 2 workers, any size, MB', 250, peakMegabytes(scaling)),
+    // 150 a second.
+    target('1,000 small objects of S3, seconds', 6.7, eachObject && 1_000 * eachObject),
     target(
       'a run with nothing to do, seconds',
       1,
