@@ -166,7 +166,8 @@ export async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, v
         at += wanted.length;
         tries.reset();
         yield wanted;
-        if (at >= end) return;
+        // An answer that has come to its end is left to end: its connection serves the next request.
+        if (at >= end && (total === undefined || next < total)) return;
       }
       if (total === undefined || next >= total) {
         witness?.end();

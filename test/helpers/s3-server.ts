@@ -81,6 +81,7 @@ const cutAfter = (response: ServerResponse, bytes: number): void => {
 let faults: readonly (S3Fault & { times: number })[] = [];
 let requests: string[] = [];
 let busy = 0;
+let connections = 0;
 
 const listener = createServer((request, response) => {
   busy += 1;
@@ -106,11 +107,13 @@ const listener = createServer((request, response) => {
   return void answer(request, response);
 });
 
+listener.on('connection', () => (connections += 1));
+
 process.on('message', ({ faults: given }: S3Order) => {
   const seen = requests;
   requests = [];
   faults = given.map((fault) => ({ times: 1, ...fault }));
-  process.send!({ requests: seen, busy });
+  process.send!({ requests: seen, busy, connections });
 });
 process.on('disconnect', () => process.exit());
 

@@ -30,6 +30,7 @@ export interface S3Order {
 export interface S3Report {
   readonly requests: readonly string[];
   readonly busy: number;
+  readonly connections: number;
 }
 
 export interface S3Server {
@@ -43,6 +44,8 @@ export interface S3Server {
   readonly remove: (bucket: string, key: string) => void;
   /** Answers that are being sent. */
   readonly busy: () => Promise<number>;
+  /** Since it was started. */
+  readonly connections: () => Promise<number>;
   readonly stop: () => Promise<void>;
 }
 
@@ -83,6 +86,7 @@ export const startS3 = async (): Promise<S3Server> => {
     remove,
     order: async (...faults) => (await send(faults)).requests,
     busy: async () => (await send([])).busy,
+    connections: async () => (await send([])).connections,
     stop: async () => {
       const ended = once(child, 'exit');
       child.disconnect();

@@ -256,18 +256,21 @@ describe('a refusal', () => {
 });
 
 describe('a run', () => {
-  it('asks three times for a small object, and once for each thousand keys', async () => {
+  it('asks three times for a small object and once for each thousand keys, over few connections', async () => {
     for (let number = 0; number < 40; number += 1) server.put('small', `${number}.csv`, `id\n${number}\n`);
     const pipeline = definePipeline({
       name: 'small',
       schema: 'small',
       tables: { t: { source: csv('s3://small/*.csv'), columns: { id: column.integer('id') } } },
     });
+    const before = await server.connections();
     await server.order();
     const { tables } = await runPipeline(pipeline, { databaseUrl: database.url });
     expect(tables[0]).toMatchObject({ files: 40, rows: 40 });
     // To plan, to load, and before publication.
     expect(await server.order()).toHaveLength(1 + 3 * 40);
+    // As many as files are looked at at once; those that load take over what is left.
+    expect((await server.connections()) - before).toBeLessThanOrEqual(20);
   });
 
   /** NOAA's pipeline with its files in a bucket, half of them compressed. */

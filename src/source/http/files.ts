@@ -91,5 +91,6 @@ export const open: Source['open'] = (file, access, start, end, blockBytes = read
       sample: version.sample,
     });
   };
-  return inBlocks(stream, blockBytes, access.signal);
+  // A small file takes no memory of a large one's block.
+  return inBlocks(stream, Math.max(1, Math.min(blockBytes, stop - start)), access.signal);
 };

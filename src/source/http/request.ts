@@ -47,7 +47,8 @@ export const headOf = async ({ body }: HttpAnswer): Promise<Buffer> => {
   for await (const piece of body) {
     pieces.push(piece);
     bytes += piece.length;
-    if (bytes >= fingerprintSampleBytes) break;
+    // One that has no more is read to its end: its connection serves the next request.
+    if (bytes > fingerprintSampleBytes) break;
   }
   return Buffer.concat(pieces).subarray(0, fingerprintSampleBytes);
 };
@@ -136,7 +137,11 @@ async function* bodyOf(
       clock.start(timeouts.idleMs, 'nothing more came');
       const { done, value } = await pieces.next();
       clock.stop();
-      if (done === true) return;
+      if (done === true) {
+        // What breaks a request off may look like its end.
+        signal?.throwIfAborted();
+        return;
+      }
       yield value;
     }
   } catch (cause) {
@@ -160,7 +165,13 @@ const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<I
     }
     const isTls = url.protocol === 'https:';
     const agent = agents[allowPrivate ? 'unchecked' : 'checked'][isTls ? 'https:' : 'http:'];
-    const request = (isTls ? requestTls : requestPlain)(url, { agent, headers, ...(signal && { signal }) });
+    const request = (isTls ? requestTls : requestPlain)(url, { agent, headers });
+    // As an option of the request, the signal would also end the connection when that serves another request.
+    // Without a reason, too: a connection whose answer has come would emit it with nobody listening.
+    const breakOff = (): void => void request.destroy();
+    if (signal?.aborted === true) breakOff();
+    signal?.addEventListener('abort', breakOff, { once: true });
+    request.once('close', () => signal?.removeEventListener('abort', breakOff));
     const clock = createClock((error) => request.destroy(error));
     clock.start(timeouts.connectMs, 'no connection');
     const awaitAnswer = (): void => clock.start(timeouts.headersMs, 'no answer');

@@ -100,17 +100,17 @@ export const open = (
   start: number,
   end: number,
   blockBytes: number,
-): AsyncIterable<Buffer> =>
-  inBlocks(
-    (signal) =>
-      readResuming({
-        file,
-        start,
-        end: Math.min(end, file.bytes),
-        ask: (from) => askFrom(file, { ...access, signal }, from),
-        patience: patience.read,
-        signal,
-      }),
-    blockBytes,
-    access.signal,
-  );
+): AsyncIterable<Buffer> => {
+  const stop = Math.min(end, file.bytes);
+  const stream = (signal: AbortSignal): AsyncIterable<Buffer> =>
+    readResuming({
+      file,
+      start,
+      end: stop,
+      ask: (from) => askFrom(file, { ...access, signal }, from),
+      patience: patience.read,
+      signal,
+    });
+  // A small object takes no memory of a large one's block.
+  return inBlocks(stream, Math.max(1, Math.min(blockBytes, stop - start)), access.signal);
+};
