@@ -138,6 +138,9 @@ async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerato
 /** Given to Node together: each time costs a task of its thread pool, as much as decoding a block does. */
 const blocksAtOnce = 16;
 
+/** Of blocks that hardly compress, fewer: what is given is read from the file. */
+const bytesAtOnce = 256 * 1024;
+
 type Options = { readonly chunkSize: number };
 const { createZstdDecompress } = zlib as { createZstdDecompress?: (options: Options) => Decompressor };
 
@@ -150,11 +153,13 @@ async function* decodeByNode(
   const start = queue.at() - header.bytes.length;
   async function* stored(): AsyncGenerator<Buffer, void> {
     let blocks: Buffer[] = [];
+    let bytes = 0;
     for await (const block of blocksOf(queue, header.bytes)) {
       blocks.push(block);
-      if (blocks.length < blocksAtOnce) continue;
+      bytes += block.length;
+      if (blocks.length < blocksAtOnce && bytes < bytesAtOnce) continue;
       yield Buffer.concat(blocks);
-      blocks = [];
+      [blocks, bytes] = [[], 0];
     }
     yield Buffer.concat(header.hasChecksum ? [...blocks, await takeFrom(queue, checksumBytes)] : blocks);
   }
