@@ -198,13 +198,13 @@ const patternBytes = (
   const isKnown = isOffset(zone) || patterns.every((pattern) => patternParts(pattern).has('offset'));
   if (!isKnown || !patterns.every(hasBytes)) return notFromBytes;
   const asDate = time === 'drop' ? writes.dayOfMoment : writes.date;
-  return {
-    kind: 'pattern',
-    // After each pattern the length of the next one, and 0 after the last.
-    steps: [...patterns.flatMap((pattern) => withLength(patternSteps(pattern))), 0],
+  const [first, ...others] = patterns.map(patternSteps);
+  const rest = {
     writes: kind === 'date' ? asDate : writes[kind === 'time' ? 'time' : 'timestamp'],
     zone: isOffset(zone) ? zoneSeconds(zone) : 0,
   };
+  if (others.length === 0) return { kind: 'pattern', steps: first!, ...rest };
+  return { kind: 'patterns', steps: 0, ...rest, list: [...[first!, ...others].flatMap(withLength), 0] };
 };
 
 const withLength = (steps: readonly number[]): readonly number[] => [4 * steps.length, ...steps];

@@ -42,7 +42,7 @@ const kinds = {
   /** zone: seconds east of UTC for a text without an offset, or `noZone` · mayHaveOffset: 0 or 1. */
   timestamp: { routine: 'readTimestamp', layout: { zone: 'i32', mayHaveOffset: 'i32' } },
   time: { routine: 'readTime', layout: {} },
-  /** All of them in other formats. steps: for each pattern the bytes of its steps and each as a `patternStep`, then 0 · writes: one of `writes` · zone: seconds east of UTC when the pattern has no offset. */
+  /** All of them in another format. steps: each a `patternStep` · writes: one of `writes` · zone: seconds east of UTC when the pattern has no offset. */
   pattern: { routine: 'readPattern', layout: { steps: 'words', writes: 'i32', zone: 'i32' } },
   uuid: { routine: 'readUuid', layout: {} },
   boolean: { routine: 'readBoolean', layout: {} },
@@ -50,6 +50,11 @@ const kinds = {
   word: { routine: 'readWord', layout: { words: 'tokens', other: 'i32' } },
   /** isBinary: 0 or 1, for jsonb, which begins with a version and cannot store everything. */
   json: { routine: 'readJson', layout: { isBinary: 'i32' } },
+  /** Several patterns. steps: those that are tried · list: for each pattern the bytes of its steps and the steps, then 0. */
+  patterns: {
+    routine: 'readPatterns',
+    layout: { steps: 'i32', writes: 'i32', zone: 'i32', list: 'words' },
+  },
 } as const satisfies Readonly<
   Record<string, { readonly routine: string; readonly layout: Readonly<Record<string, FieldType>> }>
 >;

@@ -42,7 +42,7 @@ import { readDouble, readInteger, readReal } from './numbers/number-code.ts';
 import { readNumeric } from './numbers/numeric-code.ts';
 import { readPower } from './numbers/power-code.ts';
 import { encodeRows } from './row-code.ts';
-import { readByPattern, readPattern } from './moments/pattern-code.ts';
+import { readPattern, readPatterns } from './moments/pattern-code.ts';
 import { obeysRules } from './rule-code.ts';
 import { plainNumber } from './numbers/separators-code.ts';
 import { scanSpecial } from './numbers/special-code.ts';
@@ -87,8 +87,8 @@ export const encoderModule = {
     readDate,
     readTime,
     readTimestamp,
-    readByPattern,
     readPattern,
+    readPatterns,
     readUuid,
     readBoolean,
     readWord,

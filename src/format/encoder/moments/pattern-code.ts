@@ -153,6 +153,7 @@ const takeSteps = (v: Variables, call: Call): Code => {
     [reads.offset, takeOffset(v, call)],
   ];
   return sequence(
+    v.step.set(i32.load(v.column.get, offsetOf('pattern', 'steps'))),
     v.reads.set(i32.load(v.step.get, patternStep.reads)),
     loopWhile(
       v.reads.get,
@@ -189,34 +190,8 @@ const takeHour = (v: Variables): Code =>
     unless(i32.lt(partOf(part.second), i32.const(60))),
   );
 
-/** (column, start, end, out) -> the address after the value, or 0: none of the patterns reads it. */
-export const readPattern = functionOf(
-  4,
-  { column: 'i32', start: 'i32', end: 'i32', out: 'i32', pattern: 'i32', at: 'i32' },
-  (v, call) =>
-    sequence(
-      v.pattern.set(i32.load(v.column.get, offsetOf('pattern', 'steps'))),
-      loopWhile(
-        i32.load(v.pattern.get),
-        v.at.set(
-          call(
-            'readByPattern',
-            v.column.get,
-            v.start.get,
-            v.end.get,
-            v.out.get,
-            i32.add(v.pattern.get, i32.const(4)),
-          ),
-        ),
-        when(v.at.get, leaveWith(v.at.get)),
-        v.pattern.set(i32.add(i32.add(v.pattern.get, i32.const(4)), i32.load(v.pattern.get))),
-      ),
-      zero,
-    ),
-);
-
-/** (column, start, end, out, the pattern's first step) -> the address after the value, or 0. */
-export const readByPattern = functionOf(5, variables, (v, call) => {
+/** (column, start, end, out) -> the address after the value, or 0. */
+export const readPattern = functionOf(4, variables, (v, call) => {
   const writesOnly = (type: number): Code =>
     i32.eq(i32.load(v.column.get, offsetOf('pattern', 'writes')), i32.const(type));
   const seconds = i32.add(
@@ -250,3 +225,21 @@ export const readByPattern = functionOf(5, variables, (v, call) => {
     v.out.get,
   );
 });
+
+/** (column, start, end, out) -> the address after the value, or 0: none of the patterns reads it. */
+export const readPatterns = functionOf(
+  4,
+  { column: 'i32', start: 'i32', end: 'i32', out: 'i32', pattern: 'i32', at: 'i32' },
+  (v, call) =>
+    sequence(
+      v.pattern.set(i32.load(v.column.get, offsetOf('patterns', 'list'))),
+      loopWhile(
+        i32.load(v.pattern.get),
+        i32.store(v.column.get, offsetOf('pattern', 'steps'), i32.add(v.pattern.get, i32.const(4))),
+        v.at.set(call('readPattern', v.column.get, v.start.get, v.end.get, v.out.get)),
+        when(v.at.get, leaveWith(v.at.get)),
+        v.pattern.set(i32.add(i32.add(v.pattern.get, i32.const(4)), i32.load(v.pattern.get))),
+      ),
+      zero,
+    ),
+);

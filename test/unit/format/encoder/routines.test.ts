@@ -144,6 +144,7 @@ const reading = {
     'timestamptz',
     columnOf.timestamptz('a', { format: 'DD/MM/YYYY', zone: '+05:45' }),
   ],
+  'readPatterns of two': ['date', columnOf.date('a', { format: ['DD/MM/YYYY', 'YYYYMMDD'] })],
   readUuid: ['uuid', columnOf.uuid('a')],
   'readText of 20': ['varchar', columnOf.varchar('a', { length: 20 })],
   'readJson as text': ['json', columnOf.json('a')],
@@ -575,6 +576,7 @@ describe('a routine that reads a kind writes what the encoder of the type writes
         (offset) => `31/01/2011 00:53 ${offset}.`,
       ),
     ],
+    ['readPatterns of two', ['31/01/2011', '20110131'], ['31.01.2011', '20110231', '']],
     ['readPattern of a zone', ['31/01/2011'], ['31/01/2011Z', '31/01/201', '00/01/2011']],
     [
       'readUuid',
