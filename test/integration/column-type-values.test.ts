@@ -302,7 +302,7 @@ describe('what the server makes of moments', () => {
 
 describe("spelling: 'server'", () => {
   it.each(Object.keys(wideTexts) as (keyof typeof wideTexts)[])(
-    'what it reads as %s is the value of the server, and much more than without',
+    'what it reads as %s is the value of the server, and more than without',
     async (name) => {
       const type: ColumnType = columnTypes[name];
       const [read, strict] = [type.reader({ spelling: 'server' }), type.reader({})];
@@ -324,8 +324,8 @@ describe("spelling: 'server'", () => {
         );
         expect(own).toEqual(await serverReads(database, sql, written));
       });
-      await fc.assert(property, { numRuns: 2 });
-      expect(wider).toBeGreaterThan(100);
+      await fc.assert(property, { numRuns: 12 });
+      expect(wider).toBeGreaterThan(20);
     },
   );
 });
