@@ -24,13 +24,16 @@ const compile = async (): Promise<void> => {
 
 const compiledUrl = (path: string): string => JSON.stringify(pathToFileURL(join(compiled, path)).href);
 
+/** A module that looks for the thread's module next to itself takes itself for the compiled one. */
+const asCompiled = (path: string): [string, (code: string) => string] => [
+  `src/${path}.ts`,
+  (code) => code.replaceAll('import.meta.url', compiledUrl(`${path}.js`)),
+];
+
 /** How the modules that start something find what is compiled. */
 const redirects = new Map<string, (code: string) => string>([
-  // It looks for the thread's module next to itself: it takes itself for the compiled one.
-  [
-    'src/run/load/thread-loader.ts',
-    (code) => code.replaceAll('import.meta.url', compiledUrl('run/load/thread-loader.js')),
-  ],
+  asCompiled('run/load/thread-loader'),
+  asCompiled('run/load/stream/reader'),
   [
     'test/helpers/run-typescript.ts',
     (code) => code.replace(/'\.\.\/\.\.\/src\/index\.ts'/, compiledUrl('index.js')),
