@@ -51,6 +51,20 @@ const until = async (what: string, sql: string): Promise<void> => {
 const checksum = `select count(*)::int as rows, sum(('x' || left(md5(t::text), 8))::bit(32)::bigint)::text as sum
   from noaa.observation t`;
 
+/** Lets every COPY of observations wait, so that no process is done before another one has begun. Returns what lets them go on. */
+const holdCopies = async (): Promise<() => Promise<void>> => {
+  await until('loading', `select state = 'loading' as yes from etl.run order by id desc limit 1`);
+  const staging = await database.query(
+    `select oid::regclass::text as name from pg_class
+      where relnamespace = 'etl_staging'::regnamespace and relkind = 'r' and relname like '%observation%'`,
+  );
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`begin; lock table ${staging.rows[0]!['name']} in share mode`);
+  return () => client.end();
+};
+
 const copyingProcesses = `select count(distinct application_name) = 2 as yes from pg_stat_activity
   where datname = current_database() and state = 'active' and query like 'copy %'`;
 
@@ -85,10 +99,11 @@ const chunksAddUp = `select count(*)::int as chunks, sum(c.copied)::int as copie
 
 it('the joined process is killed in mid-COPY: the coordinator finishes alone', async () => {
   const coordinator = startRun(database.url);
-  await until('loading', `select state = 'loading' as yes from etl.run order by id desc limit 1`);
+  const goOn = await holdCopies();
   const joined = startJoin();
   await until('two processes that copy', copyingProcesses);
   joined.kill('SIGKILL');
+  await goOn();
   expect(await ended(coordinator)).toBe(0);
   expect((await database.query(checksum)).rows[0]).toEqual(undisturbed);
   const { rows } = await database.query(chunksAddUp);
@@ -98,12 +113,13 @@ it('the joined process is killed in mid-COPY: the coordinator finishes alone', a
 
 it('the coordinator is killed: the joined process ends, and the next run loads only what is missing', async () => {
   const coordinator = startRun(database.url);
-  await until('loading', `select state = 'loading' as yes from etl.run order by id desc limit 1`);
+  const goOn = await holdCopies();
   const joined = startJoin();
   await until('two processes that copy', copyingProcesses);
   coordinator.kill('SIGKILL');
   joined.kill('SIGKILL');
   await Promise.all([ended(coordinator), ended(joined)]);
+  await goOn();
   const before = await database.query(
     'select file_id, byte_start, committed_at from etl.chunk order by 1, 2',
   );
@@ -115,11 +131,12 @@ it('the coordinator is killed: the joined process ends, and the next run loads o
 
 it('the joined process outlives its coordinator: it stops, a successor cuts the files in other places, and nothing is doubled', async () => {
   const coordinator = startRun(database.url);
-  await until('loading', `select state = 'loading' as yes from etl.run order by id desc limit 1`);
+  const goOn = await holdCopies();
   const joined = startJoin();
   await until('two processes that copy', copyingProcesses);
   coordinator.kill('SIGKILL');
   await ended(coordinator);
+  await goOn();
   // Other chunks, so that whatever the joined process still loaded of its own would overlap them.
   const successor = startRun(database.url, 1_000_000);
   expect(await ended(joined)).toBe(75);
