@@ -1,13 +1,19 @@
 // The library: what a service, a pipeline file or a test imports from 'sluice'.
 
-export { definePipeline, type Pipeline, type Row } from './pipeline/declare/define-pipeline.ts';
-export { column, path } from './pipeline/declare/column.ts';
-export { csv } from './pipeline/declare/csv.ts';
-export { env } from './pipeline/declare/env.ts';
-export { index } from './pipeline/declare/index-definition.ts';
-export { sqlFile } from './pipeline/declare/sql-file.ts';
-export { oneOf, present, when } from './pipeline/declare/filter.ts';
-export { rowSchema } from './pipeline/declare/row-schema.ts';
+export {
+  column,
+  csv,
+  definePipeline,
+  env,
+  index,
+  oneOf,
+  path,
+  present,
+  rowSchema,
+  sqlFile,
+  when,
+} from './pipeline/declare/authoring.ts';
+export type { Pipeline, Row } from './pipeline/declare/define-pipeline.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
 export { joinRun } from './run/load/join-run.ts';

@@ -4,6 +4,7 @@ export { EtlError } from '../../errors.ts';
 export { column, path } from './column.ts';
 export { csv } from './csv.ts';
 export { definePipeline } from './define-pipeline.ts';
+export { env } from './env.ts';
 export { oneOf, present, when } from './filter.ts';
 export { index } from './index-definition.ts';
 export { rowSchema } from './row-schema.ts';
