@@ -1,29 +1,11 @@
 // The options of csv() for URLs: credentials by the names of environment variables, private addresses, timeouts.
 
-import type { Secret, SourceOptions } from '../../declaration.ts';
+import type { SourceOptions } from '../../declaration.ts';
 import type { Access, NamedFile, OptionRule } from '../contract.ts';
-import type { HttpRequest, Timeouts } from './request.ts';
+import type { HttpOptions, HttpTimeouts } from './declared.ts';
+import type { HttpRequest } from './request.ts';
 import type { Patience } from '../resume.ts';
 import { isSecret, secretValue } from '../secret.ts';
-
-/** Bounds of waiting, in milliseconds. */
-export interface HttpTimeouts extends Partial<Timeouts> {
-  /** How long a request is tried again when nothing comes. */
-  readonly retryMs?: number;
-}
-
-export interface HttpOptions {
-  /** Headers of every request to the URL's own host. One that carries a secret is `env('NAME')`. */
-  readonly headers?: Readonly<Record<string, string | Secret>>;
-  /** `authorization: Bearer …` */
-  readonly bearer?: Secret;
-  /** `authorization: Basic …` */
-  readonly basic?: { readonly user: string; readonly password: Secret };
-  /** Addresses of private networks and of this machine may be asked, and redirected to. */
-  readonly allowPrivate?: boolean;
-  /** Default: connectMs 10,000 · headersMs 60,000 · idleMs 60,000 · retryMs 120,000. */
-  readonly timeouts?: HttpTimeouts;
-}
 
 const timeoutsDefault: Required<HttpTimeouts> = {
   connectMs: 10_000,

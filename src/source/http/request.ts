@@ -8,15 +8,7 @@ import { codeOf, EtlError, messageOf } from '../../errors.ts';
 import type { NamedFile } from '../contract.ts';
 import { isPrivate, lookupPublic, PrivateAddress } from './addresses.ts';
 import { Passing } from '../resume.ts';
-
-export interface Timeouts {
-  /** Until the connection is there, its name resolved and TLS agreed on. */
-  readonly connectMs: number;
-  /** From then on until the answer begins. */
-  readonly headersMs: number;
-  /** Between two pieces of the answer, while somebody waits for the next. */
-  readonly idleMs: number;
-}
+import type { Timeouts } from './declared.ts';
 
 export interface HttpRequest {
   readonly file: NamedFile;

@@ -2,7 +2,7 @@
 
 import { readBytes } from '../../limits.ts';
 import type { OptionRule, Source } from '../contract.ts';
-import type { S3Options } from './settings.ts';
+import type { S3Options } from './declared.ts';
 
 /** What signs and reads is loaded when a location is one of S3: other commands start without it. */
 const objects = () => import('./objects.ts');

@@ -3,20 +3,8 @@
 import { findCredentials, keepCredentials, type CredentialsKeeper } from './credentials/find.ts';
 import { profileOf } from './credentials/profile.ts';
 import type { Patience } from '../resume.ts';
+import type { S3Options } from './declared.ts';
 import { isRegion } from './region.ts';
-
-/** The options of csv() for S3. */
-export interface S3Options {
-  /** A server other than AWS, as a URL. */
-  readonly endpoint?: string;
-  readonly region?: string;
-  /** Of ~/.aws/config and ~/.aws/credentials. */
-  readonly profile?: string;
-  /** Requests are not signed: for public buckets. */
-  readonly anonymous?: boolean;
-  /** Agrees to pay for requests and transfer. */
-  readonly requesterPays?: boolean;
-}
 
 export interface S3Settings {
   /** Undefined: AWS itself. */
