@@ -4,7 +4,6 @@
 // it: createZstdDecompress, where Node has it (22.15), stops after the first frame, and did not notice truncation before Node 24.
 
 import * as zlib from 'node:zlib';
-import { Decompress } from 'fzstd';
 import { messageOf } from '../errors.ts';
 import { readBytes } from '../limits.ts';
 import { queueBytes, type ByteQueue } from './byte-queue.ts';
@@ -104,6 +103,8 @@ const withoutChecksum = ({ bytes }: FrameHeader): Buffer => {
 /** A frame by fzstd, block by block: each becomes 128 KiB at most. */
 async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerator<Buffer, void> {
   let decoded: Uint8Array[] = [];
+  // Imported only here: every process and thread loads this file, and few meet a frame.
+  const { Decompress } = await import('fzstd');
   const decompress = new Decompress((piece) => void decoded.push(piece));
   const hash = header.hasChecksum ? createXxh64() : undefined;
   let at = queue.at();

@@ -1,7 +1,6 @@
 // Local files as a source: paths and globs.
 
 import type { Listed, Listing, Source } from './contract.ts';
-import { listFiles } from './list-files.ts';
 import { fileState, readRange } from './read-file.ts';
 
 /** Known schemes are matched by other sources. */
@@ -9,6 +8,8 @@ const isUrl = /^(?:[a-z][a-z0-9+.-]*:\/\/|file:)/i;
 
 /** Links to one file are found only when all of them are known. */
 async function* list(listing: Listing): AsyncGenerator<Listed, void> {
+  // Imported only here: loading threads open files, and list none.
+  const { listFiles } = await import('./list-files.ts');
   yield* await listFiles(listing);
 }
 
