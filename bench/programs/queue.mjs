@@ -64,7 +64,7 @@ const segments = async () => {
   const { queues } = await openSite({ databaseUrl });
   const start = { byte: 0, line: 1, record: 1 };
   async function* batches() {
-    yield Array.from({ length: count }, (_, fileId) => [{ fileId, start, byteEnd: 10 }]);
+    yield Array.from({ length: count }, (_, fileId) => ({ segments: [{ fileId, start, byteEnd: 10 }] }));
   }
   const options = {
     queues,
