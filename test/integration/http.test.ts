@@ -7,6 +7,7 @@ import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useHttpFiles } from '../helpers/http-files.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { dirtyCases, dirtyColumns } from '../unit/format/dirty-cases.ts';
 
 const files = useFiles();
 const server = useHttpFiles();
@@ -149,4 +150,27 @@ describe('a run of remote files', () => {
     process.off('warning', hear);
     expect(warnings).toEqual([]);
   });
+});
+
+it('dirty files, each a table, come in gzip to the rows and rejects of the table of cases', async () => {
+  const tables = dirtyCases.map(({ input, options, columns = dirtyColumns }, index) => {
+    const url = server.put(`/dirty-${index}.csv.gz`, gzipSync(input));
+    const source = csv(url, { ...options, allowPrivate: true });
+    return [`t${index}`, { source, columns, rejectLimit: 10 }] as const;
+  });
+  await runPipeline(definePipeline({ name: 'dirty', schema: 'dirty', tables: Object.fromEntries(tables) }), {
+    databaseUrl: database.url,
+    workers: 1,
+  });
+  const found = await ask(
+    tables
+      .map(([name, { columns }]) => {
+        const values = Object.keys(columns).map((of) => `${of}::text`);
+        return `select coalesce((select json_agg(json_build_array(${values.join(', ')})) from dirty.${name}), '[]') as rows,
+          array(select concat(code, '@', line, ':', column_name) from etl.reject r join etl.run on run.id = r.run_id
+            where pipeline = 'dirty' and table_name = '${name}' order by byte) as rejects`;
+      })
+      .join(' union all '),
+  );
+  expect(found).toEqual(dirtyCases.map(({ rows, rejects = [] }) => ({ rows, rejects })));
 });

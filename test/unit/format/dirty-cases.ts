@@ -1,4 +1,5 @@
-// Files as they come: bytes, dialect, the rows and the rejects that they give, whole and cut at every byte (dirty-files.test.ts).
+// Files as they come: bytes, dialect, the rows and the rejects that they give, whole and cut at every byte (dirty-files.test.ts), and in every
+// form and from everywhere (test/unit/run/dirty-everywhere.test.ts).
 
 import type { AnyColumn } from '../../../src/pipeline/declare/column.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
@@ -8,12 +9,15 @@ export interface DirtyCase {
   readonly name: string;
   readonly input: string | Buffer;
   readonly options?: CsvOptions;
-  /** Of two nullable texts, the first two fields, unless it says others. */
+  /** `dirtyColumns`, unless it says others. */
   readonly columns?: Readonly<Record<string, AnyColumn>>;
   readonly rows: readonly (readonly (string | null)[])[];
   /** `code@line:column`. */
   readonly rejects?: readonly string[];
 }
+
+/** The first two fields, as texts. */
+export const dirtyColumns = { a: column.text(1).nullable(), b: column.text(2).nullable() };
 
 const bytes = (...parts: readonly (string | number)[]): Buffer =>
   Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.of(part) : Buffer.from(part))));

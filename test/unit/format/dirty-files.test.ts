@@ -9,15 +9,12 @@ import { readHeader } from '../../../src/format/header.ts';
 import { lastLinesStart, withoutLastLines } from '../../../src/format/split/last-lines.ts';
 import { recordBlocks, type RecordBlock } from '../../../src/format/split/record-blocks.ts';
 import { createSplitter } from '../../../src/format/split/splitter.ts';
-import { column } from '../../../src/pipeline/declare/column.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
-import { dirtyCases, type DirtyCase } from './dirty-cases.ts';
+import { dirtyCases, dirtyColumns, type DirtyCase } from './dirty-cases.ts';
 import { cutAt, decodeBlocks, decodedFile, inPieces, tableOf } from './reading.ts';
 import { createRecordDecoder } from './record-decoder.ts';
 
-const texts = { a: column.text(1).nullable(), b: column.text(2).nullable() };
-
-const open = async ({ input, options = {}, columns = texts }: DirtyCase) => {
+const open = async ({ input, options = {}, columns = dirtyColumns }: DirtyCase) => {
   const table = tableOf(options, { columns });
   const bytes = Buffer.from(input as string);
   const { dialect } = table.format;

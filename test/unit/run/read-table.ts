@@ -1,0 +1,51 @@
+// Plans a table's files and reads them as a run does, from their source to decoded rows, without a server.
+
+import type { PipelineSpec, SourceTableSpec } from '../../../src/declaration.ts';
+import { openInput } from '../../../src/run/input.ts';
+import { planSources } from '../../../src/run/begin/plan.ts';
+import { openSegment } from '../../../src/run/load/segment-blocks.ts';
+import { blocksOfPiece, streamPieces } from '../../../src/run/load/stream/pieces.ts';
+import { createSplitter } from '../../../src/format/split/splitter.ts';
+import { recordBlocks, type RecordBlock } from '../../../src/format/split/record-blocks.ts';
+import type { SourceFile } from '../../../src/model.ts';
+
+export interface PlannedFile {
+  readonly table: SourceTableSpec;
+  readonly file: SourceFile;
+}
+
+/** The only file of a table, as a run plans it. */
+export const planFile = async (table: SourceTableSpec): Promise<PlannedFile> => {
+  const spec = { tables: [table], params: {} } as unknown as PipelineSpec;
+  const [planned] = await planSources(spec, { workingDirectory: '/' });
+  return { table, file: { ...planned!.files[0]!, id: 1, runId: 1 } };
+};
+
+/** The blocks of a file, as its only segment gives them. The memory of one is used again for the next. */
+export const segmentBlocks = ({ table, file }: PlannedFile): AsyncIterable<RecordBlock> => {
+  const { source: declared, format } = table;
+  const start = { byte: file.dataByte, line: file.dataLine, record: 1 };
+  const split = createSplitter(format.dialect, file.header.length, file.lineEnd);
+  return openSegment({
+    file,
+    access: { declared },
+    start,
+    byteEnd: file.dataEnd,
+    split,
+    chunkBytes: 1024 * 1024,
+  }).from(start);
+};
+
+/** The blocks of a file that is no plain local one, as a reading thread gives them to all workers: in pieces of so many bytes. */
+export async function* pieceBlocks(
+  { table, file }: PlannedFile,
+  pieceBytes: number,
+): AsyncGenerator<RecordBlock, void> {
+  const { source: declared, format } = table;
+  const start = { byte: file.dataByte, line: file.dataLine, record: 1 };
+  const split = createSplitter(format.dialect, file.header.length, file.lineEnd);
+  const blocks = recordBlocks(openInput(file, { declared }, start.byte), start, split);
+  const range = { blocks, start, byteEnd: null, pieceBytes };
+  for await (const piece of streamPieces(range, async () => new SharedArrayBuffer(pieceBytes)))
+    yield* blocksOfPiece(piece);
+}
