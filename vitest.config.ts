@@ -9,7 +9,10 @@ import { compiledThreads } from './test/helpers/compiled-threads.ts';
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
-/** What the files of both kinds begin with. */
+/** Wraps functions of modules, which it must load before anybody else. */
+const replacesModules = 'test/integration/fast-path.test.ts';
+
+/** What the files of all kinds begin with. */
 const common = {
   plugins: [compiledThreads()],
   resolve: { alias: { sluice: path('./src/index.ts') } },
@@ -32,13 +35,20 @@ export default defineConfig({
     reporters: ['default', closingLine()],
     maxWorkers: 2,
     projects: [
+      // The files of a project share a process: loading the sources anew takes longer than many of them.
       {
         ...common,
-        test: { ...common.test, name: 'integration', include: ['test/integration/**/*.test.ts'] },
+        test: {
+          ...common.test,
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          exclude: [...common.test.exclude, replacesModules],
+          isolate: false,
+        },
       },
+      { ...common, test: { ...common.test, name: 'isolated', include: [replacesModules] } },
       {
         ...common,
-        // They leave nothing in their process, and starting one takes longer than most of them.
         test: { ...common.test, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false },
       },
     ],

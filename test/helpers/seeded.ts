@@ -25,3 +25,8 @@ export const readCount = (name: string, otherwise: number): number => {
   if (!/^[1-9]\d*$/.test(given)) throw new Error(`${name} is a number from 1, not ${given}`);
   return Number(given);
 };
+
+/**
+ * How many generated cases a property is tried with: what `npm test` has time for, times the variable FUZZ. CI searches longer.
+ */
+export const searched = (usual: number): number => usual * readCount('FUZZ', 1);

@@ -8,6 +8,7 @@ import { createRecordDecoder } from './record-decoder.ts';
 import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column, type AnyColumn } from '../../../src/pipeline/declare/column.ts';
 import { blocksOf, decodedFile, tableOf } from './reading.ts';
+import { searched } from '../../helpers/seeded.ts';
 
 /** What both decoders make of fields, a record each: the reasons of those that are rejected, by field. */
 const judged = async (
@@ -273,7 +274,7 @@ describe('rules of both decoders agree', () => {
         );
         expect(Object.keys(reasons).toSorted()).toEqual(refused.toSorted());
       }),
-      { numRuns: 150 },
+      { numRuns: searched(40) },
     );
   });
 
@@ -290,7 +291,7 @@ describe('rules of both decoders agree', () => {
         const refused = fields.filter((n) => n < least || n > most).map(String);
         expect(Object.keys(reasons).toSorted()).toEqual(refused.toSorted());
       }),
-      { numRuns: 150 },
+      { numRuns: searched(40) },
     );
   });
 });

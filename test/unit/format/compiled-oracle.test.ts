@@ -11,6 +11,7 @@ import { column } from '../../../src/pipeline/declare/column.ts';
 import { oneOf, present, when } from '../../../src/pipeline/declare/filter.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
 import { blocksOf, cutAt, decodedFile, tableOf } from './reading.ts';
+import { searched } from '../../helpers/seeded.ts';
 
 const fail = (): never => {
   throw new RangeError('it broke');
@@ -122,7 +123,7 @@ describe('compiled and record decoder', () => {
         for (const cut of places)
           expect(outcomeOf(await blocksOf(cutAt(file, cut), split), decode)).toEqual(expected);
       }),
-      { numRuns: 150 },
+      { numRuns: searched(40) },
     );
   });
 });
@@ -150,7 +151,7 @@ describe('compiled and record decoder of delimiters of several bytes', () => {
           outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
         );
       }),
-      { numRuns: 150 },
+      { numRuns: searched(40) },
     );
   });
 
@@ -207,7 +208,7 @@ describe('compiled and record decoder of columns with functions', () => {
           outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
         );
       }),
-      { numRuns: 100 },
+      { numRuns: searched(30) },
     );
   });
 
@@ -305,7 +306,7 @@ describe('compiled and record decoder of a file of one field', () => {
           outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(['a']))),
         );
       }),
-      { numRuns: 120 },
+      { numRuns: searched(40) },
     );
   });
 });

@@ -13,6 +13,7 @@ import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
 import { dirtyCases, dirtyColumns, type DirtyCase } from './dirty-cases.ts';
 import { cutAt, decodeBlocks, decodedFile, inPieces, tableOf } from './reading.ts';
 import { createRecordDecoder } from './record-decoder.ts';
+import { searched } from '../../helpers/seeded.ts';
 
 const open = async ({ input, options = {}, columns = dirtyColumns }: DirtyCase) => {
   const table = tableOf(options, { columns });
@@ -89,7 +90,7 @@ describe('the last lines of a stream', () => {
           );
         },
       ),
-      { numRuns: 500 },
+      { numRuns: searched(200) },
     );
   });
 

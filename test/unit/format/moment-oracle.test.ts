@@ -8,6 +8,7 @@ import { createSplitter } from '../../../src/format/split/splitter.ts';
 import { column, type AnyColumn } from '../../../src/pipeline/declare/column.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
 import { blocksOf, decodedFile, tableOf } from './reading.ts';
+import { searched } from '../../helpers/seeded.ts';
 
 type Headers = string | readonly [string, ...string[]];
 
@@ -176,12 +177,13 @@ describe('compiled and record decoder of dates and times', () => {
   ];
   // Each could be the next character of a value.
   const delimiters = ['|', '.', ':', '+', '0', 'P', 'Z'];
+  const textsEach = searched(400);
 
   it.each(cases)('$name', async ({ declare, forms }) => {
     const texts = fc.sample(
       fc.oneof(...forms.map(spellings), anyOf('', 'NA', '-', 'none', 'infinity', '-infinity')),
       {
-        numRuns: 500 * delimiters.length,
+        numRuns: textsEach * delimiters.length,
         seed: 20_110_101,
       },
     );
@@ -191,7 +193,7 @@ describe('compiled and record decoder of dates and times', () => {
       const table = tableOf({ delimiter, nulls: ['', 'NA'] }, { columns });
       const field = (text: string): string => (text.includes(delimiter) ? `"${text}"` : text);
       const lines = texts
-        .slice(500 * index, 500 * (index + 1))
+        .slice(textsEach * index, textsEach * (index + 1))
         .map((text, n) => [text, text.slice(0, n % 30), text.slice(n % 30), '5'].map(field).join(delimiter));
       const blocks = await blocksOf(
         [Buffer.from(lines.join('\n'))],

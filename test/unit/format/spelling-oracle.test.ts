@@ -9,6 +9,7 @@ import { column, type AnyColumn } from '../../../src/pipeline/declare/column.ts'
 import * as literals from '../../integration/column-type-literals.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
 import { blocksOf, decodedFile, tableOf } from './reading.ts';
+import { searched } from '../../helpers/seeded.ts';
 
 type Headers = string | readonly [string, ...string[]];
 
@@ -235,7 +236,7 @@ describe('compiled and record decoder give the same of', () => {
           outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
         );
       }),
-      { numRuns: 30 },
+      { numRuns: searched(12) },
     );
   });
 });

@@ -10,6 +10,7 @@ import { createSplitter, type RecordSpans } from '../../../src/format/split/spli
 import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { dialects, hostile, longTexts, tidyTexts } from './generated-csv.ts';
 import { cutAt, splitPieces, tableOf } from './reading.ts';
+import { searched } from '../../helpers/seeded.ts';
 
 /**
  * The same records. The fast pass may take plain bytes for others, but never the other way round: it sees a carriage return
@@ -75,7 +76,7 @@ describe('records of generated files', () => {
         expect(await splitPieces(cutAt(bytes, place), split)).toEqual(whole);
       expect(whole.end.byte).toBe(bytes.length);
     });
-    await fc.assert(property, { numRuns: 400 });
+    await fc.assert(property, { numRuns: searched(100) });
   });
 
   it('are those that csv-parse reads, where the file is well-formed', async () => {
@@ -98,7 +99,7 @@ describe('records of generated files', () => {
       const isExact = options.quote !== null && options.trim !== true;
       expect(isExact ? alone : values).toEqual(values);
     });
-    await fc.assert(property, { numRuns: 400 });
+    await fc.assert(property, { numRuns: searched(100) });
   });
 
   it('are the same by the fast pass as byte by byte', () => {
@@ -115,7 +116,7 @@ describe('records of generated files', () => {
       const [fast, slow] = [{ comment: null }, slowly].map((more) => splitterFor(more)(bytes, atEnd));
       expectSame(fast!, slow!);
     });
-    expect(() => fc.assert(property, { numRuns: 500 })).not.toThrow();
+    expect(() => fc.assert(property, { numRuns: searched(125) })).not.toThrow();
   });
 
   it('are the same by both wherever plain bytes have something irregular among them', () => {

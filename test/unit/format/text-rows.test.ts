@@ -12,6 +12,7 @@ import { when } from '../../../src/pipeline/declare/filter.ts';
 import { outcomeOf } from './both-decoders.ts';
 import { blocksOf, cutAt, decodedFile, tableOf } from './reading.ts';
 import { createRecordDecoder } from './record-decoder.ts';
+import { searched } from '../../helpers/seeded.ts';
 
 /** A column of each type and spelling, with texts that it takes and others. */
 const columns: Readonly<Record<string, readonly [AnyColumn, readonly string[]]>> = {
@@ -107,7 +108,7 @@ describe('rows in text are those of the record decoder', () => {
         const [compiled, record] = await outcomesOf(made, file, options, Math.min(cut, file.length));
         expect(compiled).toEqual(record);
       }),
-      { numRuns: 60 },
+      { numRuns: searched(20) },
     );
   });
 
