@@ -104,7 +104,7 @@ export const runErrors = {
     exit: rejects,
   },
   ETL_CORRECTIONS: {
-    message: 'the corrections were not kept: {problem}',
+    message: 'no correction was kept or withdrawn: {problem}',
     hint: '{hint}',
     retry: 'never',
     exit: usage,

@@ -227,3 +227,51 @@ export const keepCorrections = async (
   }));
   return (await runQuery(client, { text, values: [runId, fromFile, JSON.stringify(rows)] })).rows[0];
 };
+
+/** How many corrections were taken back; the line of the first that is loaded, and the run that loaded it. */
+export interface WithdrawnCorrections {
+  readonly withdrawn: number;
+  readonly loadedLine: number | null;
+  readonly loadedBy: number | null;
+}
+
+/**
+ * Takes back corrections of a run's records, unless one of the same record is loaded: in what is published, or in what the newest run
+ * would go on with.
+ */
+export const withdrawCorrections = async (
+  client: Client,
+  runId: number,
+  records: readonly Pick<NewCorrection, 'fileKey' | 'byte' | 'fileId' | 'line'>[],
+): Promise<WithdrawnCorrections> => {
+  const text = `with given as (
+      select * from jsonb_to_recordset($2::jsonb) as g (file_id bigint, file_key text, byte bigint, line bigint)
+    ),
+    kept as (
+      select g.line, c.*
+      from given g join etl.source_file f on f.id = g.file_id join etl.run u on u.id = f.run_id and u.id = $1
+        join etl.correction c
+          on c.pipeline = u.pipeline and c.table_name = f.table_name and c.file_key = g.file_key and c.byte = g.byte
+    ),
+    used as (
+      select * from etl.run u where pipeline = (select pipeline from etl.run where id = $1) and (
+        id = (select max(id) from etl.run where pipeline = u.pipeline and state = 'published')
+        or id = (select max(id) from etl.run where pipeline = u.pipeline) and state <> 'cancelled')
+    ),
+    loaded as (
+      select c.line, u.id as run from kept c cross join used u join etl.source_file f on f.run_id = u.id and ${isOfPlace}
+        and c.fingerprint = f.fingerprint join etl.corrected x on x.file_id = f.id and x.byte = c.byte
+    ),
+    gone as (
+      delete from etl.correction c using kept k where c.id = k.id and not exists (select from loaded) returning 1
+    )
+    select (select count(*)::float8 from gone) as withdrawn, l.line::float8 as "loadedLine", l.run::float8 as "loadedBy"
+      from (select) as one left join (select * from loaded order by line, run limit 1) l on true`;
+  const rows = records.map(({ fileId, fileKey, byte, line }) => ({
+    file_id: fileId,
+    file_key: fileKey,
+    byte,
+    line,
+  }));
+  return (await runQuery(client, { text, values: [runId, JSON.stringify(rows)] })).rows[0];
+};

@@ -1,28 +1,12 @@
-// Reads a CSV of corrected records, as `etl rejects export` wrote it and a person changed it, and keeps them for the next run.
+// Keeps corrections of rejected records for the next run, and takes them back.
 
-import { isUtf8 } from 'node:buffer';
-import { resolve } from 'node:path';
-import { correctionKey, keepCorrections, type NewCorrection } from '../checkpoint/corrections.ts';
+import { keepCorrections, withdrawCorrections } from '../checkpoint/corrections.ts';
 import { latestRun, runFiles } from '../checkpoint/ledger.ts';
-import { withTransaction, type Client } from '../db/client.ts';
-import { tryLockPipeline } from '../db/session/advisory-lock.ts';
-import { codeOf, EtlError, messageOf } from '../errors.ts';
-import { isCsvFault, reasonOf } from '../format/csv-parse.ts';
-import { recordBytes } from '../format/record-parser.ts';
-import { recordBlocks } from '../format/split/record-blocks.ts';
-import { createSplitter } from '../format/split/splitter.ts';
-import { recordFields, writtenDialect } from '../format/record-fields.ts';
-import { findRun } from '../history/history.ts';
-import { reasonColumns, reasonNames } from '../history/reject-export.ts';
-import { rejectCodes, type SourceFile } from '../model.ts';
-import type { Access } from '../source/contract.ts';
+import type { Client } from '../db/client.ts';
+import { codeOf, EtlError } from '../errors.ts';
+import type { SourceFile } from '../model.ts';
 import { localFiles } from '../source/local-files.ts';
-import { inQuotes } from '../wording.ts';
-import { openInput } from './input.ts';
-import { lockedError } from './take-lock.ts';
-
-/** Corrections kept in one statement: memory holds them twice, and a record may have two megabytes. */
-const correctionsAtOnce = 100;
+import { plainFile, withRecords, type Place } from './correction-records.ts';
 
 /** What was kept of a file of corrections. */
 export interface ReadCorrections {
@@ -35,133 +19,6 @@ export interface ReadCorrections {
   /** Records with a text in `_record`: nobody has corrected them. */
   readonly uncorrected: number;
 }
-
-/** A local file needs no permission, and is not compressed. */
-const plainFile: Access = {
-  declared: {
-    locations: [],
-    anywhere: true,
-    options: {},
-    constants: {},
-    skipEnd: 0,
-    maxRatio: 1,
-    maxBytes: Infinity,
-  },
-};
-
-type Invalid = (line: number, problem: string, hint?: string) => EtlError;
-
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
-
-/** A record of the file, with its line. */
-interface ReadRecord {
-  readonly line: number;
-  readonly fields: readonly string[];
-}
-
-/** Records of a local file; a spreadsheet may have put other delimiters between the fields. Memory: a block. */
-async function* readRecords(path: string, invalid: Invalid): AsyncGenerator<ReadRecord, void> {
-  const listed = { table: '', name: path, location: path };
-  const { head, ...state } = await localFiles.look(listed, plainFile).catch((cause: unknown) => {
-    throw new EtlError('ETL_USAGE', {
-      problem: `${path} cannot be read: ${messageOf(cause)}`,
-      hint: 'Check the path.',
-    });
-  });
-  const file = {
-    ...listed,
-    ...state,
-    source: localFiles.name,
-    decoding: null,
-    encoding: 'utf-8',
-    part: null,
-  };
-  const start = head.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0;
-  const [, delimiter = ','] = /^"?_+run"?([,;\t])/.exec(head.toString('latin1', start)) ?? [];
-  const dialect = { ...writtenDialect, delimiter };
-  const splitter = createSplitter(dialect, 2, 'lf');
-  const from = { byte: start, line: 1, record: 1 };
-  for await (const block of recordBlocks(openInput(file, plainFile, start), from, splitter))
-    for (let index = 0; index < block.spans.starts.length; index += 1) {
-      const bytes = recordBytes(block, index);
-      const line = block.position.line + block.spans.lines[index]!;
-      const fault = block.spans.faults.get(index) ?? undefined;
-      if (fault !== undefined) throw invalid(line, rejectCodes[fault]);
-      if (!isUtf8(bytes) || bytes.includes(0))
-        throw invalid(line, 'it is not UTF-8 text', 'Save it as "CSV UTF-8" and try again.');
-      const fields = recordFields(bytes, dialect, 2, 'lf');
-      if (isCsvFault(fields)) throw invalid(line, reasonOf(fields, []));
-      yield { line, fields };
-    }
-}
-
-/** Names of the file's own fields, after those that say what was wrong. */
-const readHead = ({ line, fields }: ReadRecord, invalid: Invalid): readonly string[] => {
-  const header = fields.slice(reasonColumns.length);
-  if (header.length > 0 && reasonNames(header).every((name, place) => fields[place] === name)) return header;
-  throw invalid(
-    line,
-    'it does not begin with the columns of an export',
-    `Keep ${reasonNames([]).join(', ')}, and every other column, as \`etl rejects export\` wrote them.`,
-  );
-};
-
-/** The run and table that the records are of, and the files of the table. */
-interface Place {
-  readonly runId: number;
-  readonly pipeline: string;
-  readonly table: string;
-  readonly files: ReadonlyMap<string, SourceFile>;
-}
-
-/** Errors: ETL_RUN_UNKNOWN, ETL_CORRECTIONS. */
-const findPlace = async (
-  client: Client,
-  { line, fields: [run = '', table = ''] }: ReadRecord,
-  invalid: Invalid,
-): Promise<Place> => {
-  if (!/^[1-9]\d{0,14}$/.test(run)) throw invalid(line, `${inQuotes(run)} is not the number of a run`);
-  const runId = Number(run);
-  const { pipeline } = (await findRun(client, runId)).run;
-  const files = (await runFiles(client, runId)).filter((file) => file.table === table);
-  if (files.length === 0)
-    throw invalid(line, `run ${runId} has loaded no file into table ${inQuotes(table)}`);
-  return { runId, pipeline, table, files: new Map(files.map((file) => [file.name, file])) };
-};
-
-/** A record as a correction; undefined when nobody has corrected it. */
-const correctionOf = (
-  { line, fields }: ReadRecord,
-  header: readonly string[],
-  { runId, table, files }: Place,
-  invalid: Invalid,
-): NewCorrection | undefined => {
-  const [run, ofTable, name, , byte, , record] = fields;
-  if (fields.length !== reasonColumns.length + header.length)
-    throw invalid(
-      line,
-      `it has ${fields.length} fields, the first line ${reasonColumns.length + header.length}`,
-    );
-  if (run !== String(runId) || ofTable !== table)
-    throw invalid(
-      line,
-      'it is of another run or table',
-      'Replay the records of each run and table by themselves.',
-    );
-  const file = files.get(name!);
-  if (file === undefined)
-    throw invalid(line, `run ${runId} has loaded no file ${inQuotes(name!)} into table ${table}`);
-  if (!/^\d{1,15}$/.test(byte!)) throw invalid(line, `${inQuotes(byte!)} is not the byte of a record`);
-  if (file.header.join('\0') !== header.join('\0'))
-    throw invalid(
-      line,
-      `its columns are not those of ${name}`,
-      'Keep the columns as `etl rejects export` wrote them.',
-    );
-  if (record !== '') return undefined;
-  const values = fields.slice(reasonColumns.length);
-  return { fileId: file.id, fileKey: correctionKey(file), byte: Number(byte), line, fields: values };
-};
 
 /** Refuses corrections of a file that is another one by now, as far as can be seen from here. */
 const refuseChanged = async (
@@ -205,52 +62,61 @@ export const readCorrections = async (
   name: string,
   workingDirectory: string,
 ): Promise<ReadCorrections> => {
-  const invalid: Invalid = (
-    line,
-    problem,
-    hint = 'Correct it and try again: nothing of the file was kept.',
-  ) => new EtlError('ETL_CORRECTIONS', { problem: `${name}:${line}: ${problem}`, hint });
-  const records = readRecords(resolve(workingDirectory, name), invalid);
-  const head = await records.next();
-  if (head.done === true) throw invalid(1, 'it is empty');
-  const header = readHead(head.value, invalid);
-  let place: Place | undefined;
   const corrected = new Map<number, SourceFile>();
   const counts = { corrections: 0, added: 0, uncorrected: 0 };
-  let batch: NewCorrection[] = [];
-  const keep = async (): Promise<void> => {
-    const { added, given, unknownLine } = await keepCorrections(client, place!.runId, name, batch);
-    if (unknownLine !== null)
-      throw invalid(
-        unknownLine,
-        `run ${place!.runId} has rejected no record at this byte of this file`,
-        'If the run has loaded the file again since the export, export its rejects again.',
-      );
-    counts.added += added;
-    counts.corrections += given;
-    batch = [];
-  };
-  await withTransaction(client, async () => {
-    for await (const record of records) {
-      // Spreadsheets leave rows of nothing.
-      if (record.fields.every((field) => field === '')) continue;
-      if (place === undefined) {
-        place = await findPlace(client, record, invalid);
-        // A run in progress has taken the corrections that it loads.
-        if (!(await tryLockPipeline(client, place.pipeline))) throw await lockedError(client, place.pipeline);
-      }
-      const correction = correctionOf(record, header, place, invalid);
-      if (correction === undefined) counts.uncorrected += 1;
-      else {
-        batch.push(correction);
-        corrected.set(correction.fileId, place.files.get(record.fields[2]!)!);
-      }
-      if (batch.length === correctionsAtOnce) await keep();
-    }
-    if (batch.length > 0) await keep();
-    if (place !== undefined) await refuseChanged(client, place, corrected);
+  const { runId, pipeline, table } = await withRecords(client, name, workingDirectory, {
+    take: async (records, { runId: run, files }, invalid) => {
+      const corrections = records.filter(({ isCorrected }) => isCorrected);
+      for (const one of corrections) corrected.set(one.fileId, files.get(one.name)!);
+      const { added, given, unknownLine } = await keepCorrections(client, run, name, corrections);
+      if (unknownLine !== null)
+        throw invalid(
+          unknownLine,
+          `run ${run} has rejected no record at this byte of this file`,
+          'If the run has loaded the file again since the export, export its rejects again.',
+        );
+      counts.added += added;
+      counts.corrections += given;
+      counts.uncorrected += records.length - corrections.length;
+    },
+    finish: (place) => refuseChanged(client, place, corrected),
   });
-  if (place === undefined) throw invalid(1, 'it has no records');
-  const { runId, pipeline, table } = place;
+  return { runId, pipeline, table, ...counts };
+};
+
+/** What was taken back of the corrections of a file. */
+export interface Withdrawn {
+  readonly runId: number;
+  readonly pipeline: string;
+  readonly table: string;
+  /** Records of the file, and how many of them had a correction. */
+  readonly records: number;
+  readonly withdrawn: number;
+}
+
+/**
+ * Takes back the corrections of the records in a file, all of them or none. The records stay rejected.
+ *
+ * Errors: ETL_CORRECTIONS when one is loaded already, or the file is not what an export wrote; the others of readCorrections.
+ */
+export const takeBackCorrections = async (
+  client: Client,
+  name: string,
+  workingDirectory: string,
+): Promise<Withdrawn> => {
+  const counts = { records: 0, withdrawn: 0 };
+  const { runId, pipeline, table } = await withRecords(client, name, workingDirectory, {
+    take: async (records, place, invalid) => {
+      const { withdrawn, loadedLine, loadedBy } = await withdrawCorrections(client, place.runId, records);
+      if (loadedLine !== null)
+        throw invalid(
+          loadedLine,
+          `run ${loadedBy} has loaded the correction of this record`,
+          'Remove the line to withdraw the others. A loaded record is changed by another correction, with `etl rejects replay`.',
+        );
+      counts.records += records.length;
+      counts.withdrawn += withdrawn;
+    },
+  });
   return { runId, pipeline, table, ...counts };
 };

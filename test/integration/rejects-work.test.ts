@@ -438,6 +438,50 @@ describe('corrections', () => {
     expect(notices).toEqual([]);
   });
 
+  it('are withdrawn before a run has loaded one of them, and not after', async () => {
+    const name = 'back';
+    files.write(`${name}.csv`, content);
+    const kept = async () =>
+      (await database.query(`select from etl.correction where pipeline = $1`, [name])).rowCount;
+    const tolerant = shop(name, { rejectLimit: 10 });
+    const { runId } = await runPipeline(tolerant, options());
+    const path = await corrected(name, good);
+    const [head = '', first = '', ...others] = readFileSync(path, 'utf8').split('\r\n');
+    const [one, two] = [files.write('one.csv', `${head}\n${first}`), [head, ...others].join('\n')];
+
+    await etl('replay', path);
+    expect(await etl('withdraw', path)).toEqual({
+      exit: 0,
+      out: `3 corrections of table price, run ${runId}, withdrawn\n`,
+      err: '',
+    });
+    expect(await kept()).toBe(0);
+    expect(await runPipeline(tolerant, options())).toMatchObject({ outcome: 'unchanged' });
+
+    await etl('replay', one);
+    const second = await runPipeline(tolerant, options());
+    expect(second).toMatchObject({ outcome: 'published', tables: [{ rejected: 2 }, {}] });
+    await etl('replay', path);
+    const { exit, err } = await etl('withdraw', path);
+    expect({ exit, err }).toEqual({
+      exit: 2,
+      err: expect.stringContaining(
+        `back_corrected.csv:2: run ${second.runId} has loaded the correction of this record`,
+      ),
+    });
+    expect(await kept()).toBe(3);
+    expect((await etl('withdraw', files.write('two.csv', two))).out).toContain('2 corrections of table');
+    expect(JSON.parse((await etl('withdraw', 'two.csv', '--json')).out)).toEqual({
+      runId,
+      pipeline: name,
+      table: 'price',
+      records: 2,
+      withdrawn: 0,
+    });
+    expect(await runPipeline(tolerant, options())).toMatchObject({ outcome: 'unchanged' });
+    expect(await kept()).toBe(1);
+  });
+
   describe('that cannot be read', () => {
     const name = 'wrong';
     let head = '';

@@ -1,4 +1,4 @@
-// `etl rejects list|show|export|replay`: the records that were refused.
+// `etl rejects list|show|export|replay|withdraw`: the records that were refused.
 
 import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
@@ -9,6 +9,7 @@ import { exportExamples, exportRejects } from './rejects-export.ts';
 import { listExamples, listRejects } from './rejects-list.ts';
 import { replayExamples, replayRejects } from './rejects-replay.ts';
 import { showExamples, showRejects } from './rejects-show.ts';
+import { withdrawExamples, withdrawRejects } from './rejects-withdraw.ts';
 
 const pipelineFlag = () => flag('--pipeline <name>', 'the newest run of this pipeline with rejects');
 const tableFlag = () => flag('--table <table>', 'only rejects of this table');
@@ -80,6 +81,18 @@ const addReplay = (rejects: Command, io: Io): void => {
     .action((file: string, _, command: Command) => replayRejects(file, command, io));
 };
 
+const addWithdraw = (rejects: Command, io: Io): void => {
+  rejects
+    .command('withdraw')
+    .description('Takes corrections back that no run has loaded.')
+    .argument('<file>', 'CSV of their records, as it was given to `etl rejects replay`')
+    .addOption(databaseUrlFlag())
+    .addOption(flag('--json', 'print what was withdrawn as JSON'))
+    .addOption(debugFlag())
+    .addHelpText('after', withdrawExamples)
+    .action((file: string, _, command: Command) => withdrawRejects(file, command, io));
+};
+
 export const rejectsCommand: CliCommand = {
   name: 'rejects',
   register(program, io) {
@@ -88,6 +101,6 @@ export const rejectsCommand: CliCommand = {
       .summary('rejected records, with line and reason')
       .description('Shows rejected records of a run, and takes them back corrected.')
       .usage('<command> [options]');
-    for (const add of [addList, addShow, addExport, addReplay]) add(rejects, io);
+    for (const add of [addList, addShow, addExport, addReplay, addWithdraw]) add(rejects, io);
   },
 };
