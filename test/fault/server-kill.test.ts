@@ -24,11 +24,14 @@ const skipped = new Set([
 // What is left out differs from a neighbour only for a process that is killed (process-kill.test.ts).
 const points = unpublishedPoints(skipped);
 
-/** Two workers load one file in gzip: chunks are committed in any order. */
-describe('the server crashes under one stream', () => {
-  const streamed = useScene('streamData');
+/** Two workers load one file: chunks are committed in any order. */
+describe.each([
+  { stream: 'a file in gzip over HTTP', data: 'httpData', at: /COPY in the middle|after a late chunk/ },
+  { stream: 'an object of S3', data: 'bucketData', at: /after a chunk in the middle/ },
+] as const)('the server crashes under one stream, $stream', ({ data, at }) => {
+  const streamed = useScene(data);
 
-  it.each(byName(loadPoints.filter(({ name }) => /COPY in the middle|after a late chunk/.test(name))))(
+  it.each(byName(loadPoints.filter(({ name }) => at.test(name))))(
     '%s: its chunks are loaded again',
     async (_, point) => {
       let lost: readonly ChunkRow[] = [];

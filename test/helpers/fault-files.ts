@@ -59,7 +59,7 @@ export const packFiles = (directory: string): void => {
 
 /** Serves every file over HTTP, by connections that are cut off after a few of its chunks, and makes the pipeline read them there. */
 export const serveFiles =
-  (server: FileServer, cutAt: number) =>
+  (server: FileServer, under: string, cutAt: number) =>
   (directory: string): void => {
     compressFiles(directory);
     const data = join(directory, 'data/noaa');
@@ -67,7 +67,7 @@ export const serveFiles =
       const names = readdirSync(data).filter((name) => name.endsWith(`${kind}.txt`));
       const urls = names
         .toSorted()
-        .map((name) => server.put(`/${name}`, { bytes: readFileSync(join(data, name)), cutAt }));
+        .map((name) => server.put(`${under}/${name}`, { bytes: readFileSync(join(data, name)), cutAt }));
       editPipeline(
         directory,
         `csv('data/noaa/*${kind}.txt', {`,
@@ -76,17 +76,27 @@ export const serveFiles =
     }
   };
 
+/** Keeps the first few stations, before the files are put elsewhere. */
+export const shortenStations =
+  (edit: (directory: string) => void) =>
+  (directory: string): void => {
+    const path = join(directory, 'data/noaa/201505station.txt');
+    writeFileSync(path, readFileSync(path, 'latin1').split('\n').slice(0, 200).join('\n') + '\n', 'latin1');
+    edit(directory);
+  };
+
 /** Puts every file into a public bucket, and makes the pipeline read it there. */
 export const fillBucket =
-  (server: S3Server) =>
+  (server: S3Server, under: string) =>
   (directory: string): void => {
     const data = join(directory, 'data/noaa');
-    for (const name of readdirSync(data)) server.put('public', name, readFileSync(join(data, name)));
+    for (const name of readdirSync(data))
+      server.put('public', `${under}/${name}`, readFileSync(join(data, name)));
     for (const kind of ['station', 'hourly'])
       editPipeline(
         directory,
         `csv('data/noaa/*${kind}.txt', {`,
-        `csv('s3://public/*${kind}.txt', { endpoint: '${server.endpoint}', anonymous: true,`,
+        `csv('s3://public/${under}/*${kind}.txt', { endpoint: '${server.endpoint}', anonymous: true,`,
       );
   };
 

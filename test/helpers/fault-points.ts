@@ -42,6 +42,23 @@ export const effectPoint = (n: number): Point => ({
   matches: () => true,
 });
 
+const isLoaded = sql(/^update etl\.run set state = \$2/);
+
+/** The n-th effect from the first claim of a chunk until the run is said to be loaded; of the data of a COPY one counts. */
+export const loadEffectPoint = (n: number): Point => {
+  let state: 'plan' | 'load' | 'build' = 'plan';
+  let copies = 0;
+  const matches = (effect: Effect): boolean => {
+    const isLast = state === 'load' && isLoaded(effect);
+    if (state === 'plan' && isClaim(effect)) state = 'load';
+    const isOfLoad = state === 'load';
+    if (isLast) state = 'build';
+    if (effect.kind === 'query' && effect.sql.startsWith('copy ')) copies += 1;
+    return isOfLoad && (effect.kind !== 'copy data' || copies-- > 0);
+  };
+  return { name: `effect ${n} of the load`, when: 'before', nth: n, matches };
+};
+
 /** Points of the plan: nothing is loaded yet. */
 const planPoints: readonly Point[] = [
   before('the lock is taken', sql(/pg_try_advisory_lock/)),
@@ -73,7 +90,7 @@ export const loadPoints: readonly Point[] = [
 
 /** Points between load and publish, with everything in staging. */
 export const buildPoints: readonly Point[] = [
-  before('the run is said to be loaded', sql(/^update etl\.run set state = \$2/), 2),
+  before('the run is said to be loaded', isLoaded, 2),
   before('the build schema is made', sql(/^create schema "?etl_build_noaa/)),
   before('the rows are built', sql(/^create table "?etl_build_noaa"?\."?observation/)),
   before('the primary key is built', sql(/^alter table "?etl_build_noaa"?\."?observation"? add constraint/)),

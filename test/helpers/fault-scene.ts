@@ -69,7 +69,9 @@ export const openScene = async (data: FaultData, directory = data.directory): Pr
 };
 
 /** A scene for each test of a file, with small files. */
-export const useScene = (data: 'smallData' | 'directData' | 'streamData' = 'smallData'): (() => Scene) => {
+export const useScene = (
+  data: 'smallData' | 'directData' | 'httpData' | 'bucketData' = 'smallData',
+): (() => Scene) => {
   let scene: Scene | undefined;
   beforeEach(async () => {
     scene = await openScene(inject(data));

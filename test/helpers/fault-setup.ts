@@ -10,11 +10,11 @@ import { compileCopy } from './compiled-copy.ts';
 import { databaseUrlOf, serverSettings, withDatabase } from './fault-database.ts';
 import { outcomeOf, type Outcome } from './fault-outcome.ts';
 import {
-  compressFiles,
   fillBucket,
   loadDirectly,
   packFiles,
   serveFiles,
+  shortenStations,
   writeFaultFiles,
 } from './fault-files.ts';
 import { smallChunks } from './fault-points.ts';
@@ -32,6 +32,14 @@ export interface FaultData {
   readonly outcome: Outcome;
 }
 
+interface Size {
+  readonly records: number;
+  readonly files: number;
+  readonly chunkBytes: number;
+  /** Chunks that a test counts on. */
+  readonly chunks: number;
+}
+
 declare module 'vitest' {
   interface ProvidedContext {
     /** Path of etl.mjs in the compiled copy. */
@@ -40,12 +48,13 @@ declare module 'vitest' {
     smallData: FaultData;
     /** The same files, loaded without staging. */
     directData: FaultData;
-    /** One file in gzip with the records of the small ones, which all workers load. */
-    streamData: FaultData;
-    /** The same file, from a server over HTTP that cuts connections. */
+    /** One file with the records of the small ones, which all workers load: in gzip, over HTTP that cuts connections. */
     httpData: FaultData;
-    /** The small files, as objects of a bucket. */
+    /** The same file as an object of a bucket. */
     bucketData: FaultData;
+    /** The same two in two chunks, and few stations. */
+    tinyHttpData: FaultData;
+    tinyBucketData: FaultData;
     /** About 29 MB, 200,000 records in 20 chunks and more. */
     largeData: FaultData;
     /** The same files, in gzip, zip and zstd. */
@@ -58,7 +67,7 @@ const prepareData = async (
   serverUrl: string,
   program: string,
   directory: string,
-  size: { records: number; files: number; chunkBytes: number },
+  size: Size,
   edit: (directory: string) => void = () => undefined,
 ): Promise<FaultData> => {
   writeFaultFiles(directory, size.records, size.files);
@@ -70,7 +79,7 @@ const prepareData = async (
     await run(process.execPath, [program, ...args], { cwd: directory, env });
     return outcomeOf(databaseUrlOf(serverUrl, database));
   });
-  if (outcome.counts.chunks < smallChunks) throw new Error(`only ${outcome.counts.chunks} chunks`);
+  if (outcome.counts.chunks < size.chunks) throw new Error(`only ${outcome.counts.chunks} chunks`);
   return { directory, chunkBytes: size.chunkBytes, outcome };
 };
 
@@ -87,18 +96,22 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   try {
     const program = compileCopy(join(directory, 'checkout'));
     project.provide('faultProgram', program);
-    const small = { records: 12_000, files: 4, chunkBytes: 60_000 };
-    const large = { records: 200_000, files: 4, chunkBytes: 1_200_000 };
+    const small: Size = { records: 12_000, files: 4, chunkBytes: 60_000, chunks: smallChunks };
+    const stream: Size = { ...small, files: 1 };
+    const tiny: Size = { records: 900, files: 1, chunkBytes: 70_000, chunks: 3 };
+    const large: Size = { records: 200_000, files: 4, chunkBytes: 1_200_000, chunks: smallChunks };
     const { server, remove: removeServer } = await startOwnServer(serverSettings);
-    const prepare = (name: string, size: typeof small, edit?: (directory: string) => void) =>
+    const prepare = (name: string, size: Size, edit?: (directory: string) => void) =>
       prepareData(server.url, program, join(directory, name), size, edit);
     try {
       project.provide('smallData', await prepare('small', small));
       project.provide('directData', await prepare('direct', small, loadDirectly));
-      project.provide('streamData', await prepare('stream', { ...small, files: 1 }, compressFiles));
-      const serve = serveFiles(files, 60_000);
-      project.provide('httpData', await prepare('http', { ...small, files: 1 }, serve));
-      project.provide('bucketData', await prepare('bucket', small, fillBucket(objects)));
+      project.provide('httpData', await prepare('http', stream, serveFiles(files, '/small', 60_000)));
+      project.provide('bucketData', await prepare('bucket', stream, fillBucket(objects, 'small')));
+      const serve = serveFiles(files, '/tiny', 15_000);
+      const fill = fillBucket(objects, 'tiny');
+      project.provide('tinyHttpData', await prepare('tiny-http', tiny, shortenStations(serve)));
+      project.provide('tinyBucketData', await prepare('tiny-bucket', tiny, shortenStations(fill)));
       project.provide('largeData', await prepare('large', large));
       project.provide('packedData', await prepare('packed', large, packFiles));
     } finally {

@@ -73,17 +73,25 @@ export const createPieceMemory = (pieces: number): PieceMemory => {
 /** The thread's own module: compiled beside a compiled one, TypeScript beside TypeScript. */
 const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
 
-const threadEnded = (problem: string, cause?: unknown): EtlError =>
-  new EtlError('ETL_THREAD_ENDED', { problem }, cause === undefined ? {} : { cause });
+const threadEnded = (file: string, problem: string, cause?: unknown): EtlError =>
+  new EtlError(
+    'ETL_THREAD_ENDED',
+    { problem: `reading ${file}: ${problem}` },
+    cause === undefined ? {} : { cause },
+  );
 
 /** Messages of a thread until it ends. Throws what nobody in it caught, and the reason of the signal. */
-async function* messagesOf(thread: Worker, signal: AbortSignal): AsyncGenerator<FromReader, void> {
+async function* messagesOf(
+  thread: Worker,
+  file: string,
+  signal: AbortSignal,
+): AsyncGenerator<FromReader, void> {
   try {
     for await (const [message] of on(thread, 'message', { signal, close: ['exit'] }))
       yield message as FromReader;
   } catch (cause) {
     signal.throwIfAborted();
-    throw threadEnded(messageOf(cause), cause);
+    throw threadEnded(file, messageOf(cause), cause);
   }
 }
 
@@ -98,6 +106,8 @@ export async function* readStream(
 ): AsyncGenerator<ReadPiece, void> {
   signal.throwIfAborted();
   const thread = new Worker(threadModule, { workerData: setup, ...runnerOptions(threadModule) });
+  // One that comes after the last message that is read concerns nobody, and must not end the process.
+  thread.on('error', () => undefined);
   let isOpen = true;
   let lent = 0;
   const lend = async (): Promise<void> => {
@@ -107,7 +117,7 @@ export async function* readStream(
     thread.postMessage({ memory: room } satisfies ToReader);
   };
   try {
-    for await (const message of messagesOf(thread, signal)) {
+    for await (const message of messagesOf(thread, setup.file.name, signal)) {
       if (message.type === 'end') return;
       if (message.type === 'failed') throw errorFrom(message.error);
       if (message.type === 'room') void lend();
@@ -116,7 +126,7 @@ export async function* readStream(
         yield message;
       }
     }
-    throw threadEnded('before the end of its stream');
+    throw threadEnded(setup.file.name, 'it ended before the end of its file');
   } finally {
     isOpen = false;
     for (; lent > 0; lent -= 1) memory.give(undefined);
