@@ -2,14 +2,17 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, utimesSync } from 'node:fs';
+import { cpSync, mkdtempSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { ask } from '../helpers/fault-database.ts';
+import { fillBucket, serveFiles, writeFaultFiles } from '../helpers/fault-files.ts';
 import { useFiles } from '../helpers/files.ts';
+import { startHttpFiles } from '../helpers/http-files.ts';
 import { writeNoaaFiles } from '../helpers/noaa-files.ts';
 import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
+import { startS3, type S3Server } from '../helpers/s3.ts';
 import { createDatabase, type CreatedDatabase } from '../helpers/server.ts';
 
 const records = 800_000;
@@ -20,10 +23,13 @@ let database: CreatedDatabase;
 let redis: RedisServer | undefined;
 let undisturbed: unknown;
 
+/** Where the pipeline is. */
+let home = directory;
+
 const etl = (...args: readonly string[]): ChildProcess => {
   const env = { ...process.env, DATABASE_URL: database.url, REDIS_URL: redis?.url ?? '' };
   const child = spawn(process.execPath, [inject('faultProgram'), ...args], {
-    cwd: directory,
+    cwd: home,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -86,13 +92,17 @@ const outcome = async (): Promise<unknown> => {
   return { ...sums, ...ledger };
 };
 
+const undisturbedRun = async (): Promise<void> => {
+  if ((await ended(etl('run', 'pipelines/noaa.ts', '--quiet'))) !== 0) throw new Error('the run failed');
+};
+
 beforeAll(async () => {
   // One file, so that what the others load are pieces of it.
   writeNoaaFiles(directory, records, 1);
   cpSync('pipelines', join(directory, 'pipelines'), { recursive: true });
   database = await createDatabase();
   try {
-    if ((await ended(etl('run', 'pipelines/noaa.ts', '--quiet'))) !== 0) throw new Error('the run failed');
+    await undisturbedRun();
     undisturbed = await outcome();
   } finally {
     await database.drop();
@@ -112,6 +122,52 @@ afterEach(async () => {
   }
   await redis?.stop();
   await database.drop();
+  home = directory;
+});
+
+describe('one file that all loaders of a process load', () => {
+  let server: Awaited<ReturnType<typeof startHttpFiles>>;
+  let bucket: S3Server;
+  beforeAll(async () => {
+    server = await startHttpFiles();
+    bucket = await startS3();
+  });
+  afterAll(async () => {
+    await server.close();
+    await bucket.stop();
+  });
+
+  it.each([
+    { source: 'in gzip over HTTP that is cut off', put: () => serveFiles(server, '', 1_000_000) },
+    { source: 'in a bucket', put: () => fillBucket(bucket, 'workers') },
+  ])('$source: every worker is killed in turn, and the next ones go on within the file', async ({ put }) => {
+    home = mkdtempSync(join(directory, 'stream-'));
+    writeFaultFiles(home, 200_000, 1);
+    await undisturbedRun();
+    const plain = await outcome();
+    await database.drop();
+    database = await createDatabase();
+    put()(home);
+    const start = (): ChildProcess =>
+      etl('worker', '--pipelines', 'pipelines', '--workers', '2', '--chunk-bytes', '500000');
+    const workers = [start(), start()];
+    await enqueue();
+    let kills = 0;
+    for (; kills < 3; kills += 1) {
+      const { state } = await untilRun((run, copying) => copying > 0 || /published|failed/.test(run.state));
+      if (state !== 'loading') break;
+      const worker = workers.shift()!;
+      worker.kill('SIGKILL');
+      await ended(worker);
+      workers.push(start());
+    }
+    expect(await untilRun(({ state }) => /published|failed/.test(state))).toMatchObject({
+      id: 1,
+      state: 'published',
+    });
+    expect(kills).toBeGreaterThan(1);
+    expect(await outcome()).toEqual(plain);
+  });
 });
 
 it('of three workers the coordinator and a helper are stopped for good: the third one ends their sessions', async () => {
