@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 // The program `etl`: runs the compiled command line; in a checkout that was never built, compiles it first.
 
-import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import module, { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import module from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -15,33 +14,22 @@ const fail = (problem, hint) => {
   process.exit(1);
 };
 
-const findCompiler = () => {
-  try {
-    const require = createRequire(join(root, 'package.json'));
-    return join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
-  } catch {
-    return fail('sluice is not compiled, and TypeScript is not installed', 'Run `npm ci` in its checkout.');
-  }
-};
-
 // Compiles aside and renames, so that a second process never imports a half-written dist.
-const build = () => {
+const build = async () => {
   const aside = join(root, `.etl-build-${process.pid}`);
-  const tsc = [findCompiler(), '-p', join(root, 'tsconfig.build.json'), '--outDir', aside];
-  const { status } = spawnSync(process.execPath, tsc, { cwd: root, stdio: ['ignore', 2, 2] });
-  if (status !== 0) {
+  try {
+    // The installed package comes built, without this module.
+    const { compileInto } = await import('./build.mjs');
+    if (!(await compileInto(aside))) throw new Error('sluice does not compile');
+  } catch (error) {
     rmSync(aside, { recursive: true, force: true });
-    fail('sluice does not compile', 'See the compiler errors above.');
+    fail(error.message, error.hint ?? 'See the compiler errors above.');
   }
-  mkdirSync(join(aside, 'db'), { recursive: true });
-  cpSync(join(root, 'src/db/bookkeeping/migrations'), join(aside, 'db/bookkeeping/migrations'), {
-    recursive: true,
-  });
   return aside;
 };
 
-const replaceDist = () => {
-  const aside = build();
+const replaceDist = async () => {
+  const aside = await build();
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   renameSync(aside, join(root, 'dist'));
 };
@@ -54,12 +42,12 @@ const linkProgram = () => {
   symlinkSync('../../src/cli/etl.mjs', join(programs, 'etl'));
 };
 
-const buildOnce = () => {
+const buildOnce = async () => {
   if (existsSync(compiled)) return;
   if (!existsSync(join(root, 'src/cli/main.ts')))
     fail('dist/ is missing from this installation', 'Install sluice again.');
   process.stderr.write('sluice: first use of this checkout, compiling it once …\n');
-  const aside = build();
+  const aside = await build();
   try {
     renameSync(aside, join(root, 'dist'));
   } catch (error) {
@@ -70,10 +58,10 @@ const buildOnce = () => {
 };
 
 if (process.argv[2] === '--build') {
-  replaceDist();
+  await replaceDist();
   linkProgram();
 } else {
-  buildOnce();
+  await buildOnce();
   module.enableCompileCache?.(); // Node 22 and later start faster with it
   const { main, processTitle } = await import(pathToFileURL(compiled).href);
   const args = process.argv.slice(2);

@@ -1,10 +1,8 @@
 // Lets the loading threads of a test and the programs that it starts run compiled JavaScript, as those of users do:
 // TypeScript takes each thread 0.3 s to start, and each program a second.
 
-import { execFile } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Plugin } from 'vitest/config';
 
@@ -13,13 +11,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const compiled = join(root, `.etl-build-test-${process.pid}`);
 
 const compile = async (): Promise<void> => {
-  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-  const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', compiled];
+  const { compileInto } = (await import(pathToFileURL(join(root, 'src/cli/build.mjs')).href)) as {
+    compileInto: (directory: string) => Promise<boolean>;
+  };
   // What does not satisfy the compiler is compiled all the same; npm run check says what it is.
-  await new Promise<void>((resolve) => execFile(process.execPath, args, () => resolve()));
-  cpSync(join(root, 'src/db/bookkeeping/migrations'), join(compiled, 'db/bookkeeping/migrations'), {
-    recursive: true,
-  });
+  await compileInto(compiled);
 };
 
 const compiledUrl = (path: string): string => JSON.stringify(pathToFileURL(join(compiled, path)).href);

@@ -15,9 +15,11 @@ import {
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readVersion } from '../../src/cli/program.ts';
+import { encoderBytes } from '../../src/format/encoder/encoder-bytes.ts';
+import { scanBytes } from '../../src/format/simd/scan-bytes.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const checkout = mkdtempSync(join(tmpdir(), 'sluice-checkout-'));
@@ -99,5 +101,15 @@ describe('etl in a fresh checkout', () => {
     expect((await etl('--build')).exit).toBe(0);
     expect(existsSync(join(checkout, 'dist/stale.js'))).toBe(false);
     expect((await etl('status')).out).toBe('no runs yet\n');
+  });
+
+  it.each([
+    ['format/encoder/encoder-bytes', 'encoderBytes', encoderBytes],
+    ['format/simd/scan-bytes', 'scanBytes', scanBytes],
+  ])('%s has the bytes that its source makes, and imports nothing', async (module, name, bytes) => {
+    const file = join(checkout, 'dist', `${module}.js`);
+    expect(readFileSync(file, 'utf8')).not.toContain('import');
+    const built = (await import(pathToFileURL(file).href)) as Record<string, Uint8Array>;
+    expect(Buffer.compare(built[name]!, bytes)).toBe(0);
   });
 });

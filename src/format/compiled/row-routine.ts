@@ -3,9 +3,9 @@
 import type { Dialect } from '../../declaration.ts';
 import type { RecordBlock } from '../split/record-blocks.ts';
 import { trimBlanks } from '../blanks.ts';
-import { groupBytes } from '../simd/byte-bits.ts';
-import { compile, pageBytes } from '../simd/wasm-module.ts';
+import { groupBytes, instantiate, pageBytes } from '../simd/instance.ts';
 import { putBytes, reserve, type RowBytes } from '../binary/row-bytes.ts';
+import { encoderBytes } from '../encoder/encoder-bytes.ts';
 import { slot } from '../encoder/layouts.ts';
 import {
   endsAt,
@@ -18,7 +18,6 @@ import {
   textAt,
   wanted,
 } from '../encoder/memory.ts';
-import { encoderModule } from '../encoder/routines.ts';
 import { setTables } from '../encoder/tables.ts';
 import { fieldShare, type RowPlan } from './row-plan.ts';
 import type { TextEncoder } from './text-encoder.ts';
@@ -57,7 +56,7 @@ let current: RowTable | undefined;
 let textOfWindow: TextWindow;
 
 /** If a function of the pipeline throws, the answer is "not sure": the judge reports it, with the record's place. */
-const { encodeRows, memory } = compile(encoderModule, {
+const { encodeRows, memory } = instantiate(encoderBytes, {
   encodeByText: (index, start, end, out, written) => {
     try {
       return putByText(current!, index, textBetween(textOfWindow, start, end), out, written);

@@ -1,6 +1,6 @@
 // Addresses in the memory of the row routine: its state, text and records in, rows out, and the plan of the table.
 
-import { groupBytes } from '../simd/byte-bits.ts';
+import { groupBytes } from '../simd/instance.ts';
 
 /** Bytes of whole records that are in the memory at once: few enough for the processor's nearer caches. */
 export const windowBytes = 64 * 1024;

@@ -2,9 +2,6 @@
 
 import { i32, i64, sequence, v128, type Code, type Local } from './wasm-code.ts';
 
-/** Bytes of a group: as many as i64 has bits. */
-export const groupBytes = 64;
-
 /** Reads the group at `address` into four variables. */
 export const loadGroup = (group: readonly Local[], address: Code): Code =>
   sequence(...group.map((part, index) => part.set(v128.load(address, 16 * index))));

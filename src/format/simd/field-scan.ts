@@ -1,6 +1,7 @@
 // Where the fields of regular records end: every delimiter outside quotes, sixty-four bytes at a time.
 
-import { bitsOf, groupBytes, isSome, loadGroup, parities } from './byte-bits.ts';
+import { bitsOf, isSome, loadGroup, parities } from './byte-bits.ts';
+import { groupBytes } from './instance.ts';
 import { i32, i64, loopWhile, sequence, v128, when, type Code, type Local } from './wasm-code.ts';
 import { functionOf, type FunctionCode } from './wasm-module.ts';
 

@@ -1,7 +1,8 @@
 // Takes the fast pass over a block: windows of its bytes in, lists of records out.
 
-import { groupBytes } from './byte-bits.ts';
-import { scanMemory, scanText, state, type QuoteRule } from './record-scan.ts';
+import { groupBytes } from './instance.ts';
+import { scanMemory, scanText, type QuoteRule } from './scan-text.ts';
+import { state } from './scan-memory.ts';
 
 /** Records of a block during the pass; reused for the next block. */
 export interface RecordList {

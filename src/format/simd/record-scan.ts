@@ -6,26 +6,14 @@
 // beginning of its record, and the splitter goes on byte by byte. Proved to agree by test/unit/format/split-property.test.ts.
 
 import { recordBytesMax } from '../../limits.ts';
-import { bitsOf, groupBytes, holdsAny, isByte, isSome, loadGroup, parities } from './byte-bits.ts';
+import { bitsOf, holdsAny, isByte, isSome, loadGroup, parities } from './byte-bits.ts';
+import { groupBytes } from './instance.ts';
+import { endsAt, linesAt, memoryBytes, startsAt, state } from './scan-memory.ts';
 import { i32, i64, locals, loopWhile, sequence, v128, when, whenElse, type Code } from './wasm-code.ts';
-import { compile, functionOf } from './wasm-module.ts';
+import { functionOf } from './wasm-module.ts';
 
 const LF = 10;
 const CR = 13;
-
-/** Bytes of the file in the routine's memory at once: few enough for the processor's nearest caches. */
-const windowBytes = 64 * 1024;
-
-/** State of a pass, kept in memory between windows: places of i32. */
-export const state = { start: 0, line: 1, lines: 2, inside: 3, special: 4, found: 5 };
-/** The byte before the window is directly before it. */
-const windowAt = 64;
-const startsAt = windowAt + windowBytes;
-/** Every byte may be a record of its own. */
-const listBytes = 4 * windowBytes;
-const endsAt = startsAt + listBytes;
-const linesAt = endsAt + listBytes;
-const memoryBytes = linesAt + listBytes;
 
 const types = {
   // Of the first byte to read and after the last, in memory; and of the memory's place 0 in the block.
@@ -224,43 +212,9 @@ const body = sequence(
   v.from.get,
 );
 
+/** The module; scan-text.ts runs it. */
 export const scanModule = {
   memoryBytes,
   imported: {},
   functions: { scanGroups: functionOf(parameters, types, () => body) },
 };
-const { scanGroups, memory } = compile(scanModule, {});
-const { buffer } = memory;
-
-/** What the pass reads and writes: text in, lists out, and its state from window to window. */
-export const scanMemory = {
-  text: new Uint8Array(buffer, windowAt, windowBytes),
-  /** The byte before the text. */
-  before: new Uint8Array(buffer, windowAt - 1, 1),
-  starts: new Int32Array(buffer, startsAt, windowBytes),
-  ends: new Int32Array(buffer, endsAt, windowBytes),
-  lines: new Int32Array(buffer, linesAt, windowBytes),
-  state: new Int32Array(buffer, 0, Object.keys(state).length),
-};
-
-/** How quotes are read. */
-export interface QuoteRule {
-  /** -1: there are none. */
-  readonly quote: number;
-  /** -1: it is not one byte, or a quote is not escaped by doubling it; then every quote is irregular. */
-  readonly delimiter: number;
-  readonly keepEmpty: boolean;
-}
-
-/** Scans bytes [from, to) of the text, which is at `base` in its block; returns the place reached, or -1. */
-export const scanText = (from: number, to: number, base: number, rule: QuoteRule): number =>
-  scanGroups(
-    windowAt + from,
-    windowAt + to,
-    base - windowAt,
-    rule.quote === -1 ? CR : rule.quote,
-    rule.delimiter,
-    rule.quote === -1 ? 0 : -1,
-    rule.delimiter === -1 ? 0 : -1,
-    Number(rule.keepEmpty),
-  ) - windowAt;

@@ -1,6 +1,7 @@
-// Compiles functions written as expressions to a module that runs and calls functions of the host.
+// Writes functions that are expressions as a WebAssembly module.
 
 import { ok as assert } from 'node:assert';
+import { hostName, pageBytes, type ModuleBytes } from './instance.ts';
 import {
   bytesOf,
   call as callPlace,
@@ -48,12 +49,6 @@ export interface ModuleSource {
   readonly functions: Readonly<Record<string, FunctionCode>>;
 }
 
-/** The part of the global that this file uses: the types of Node.js 20 lack it. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object, imported: object) => { readonly exports: object };
-};
-
 /** Bytes after their number. */
 const sized = (content: Code): Code => {
   const bytes = bytesOf(content);
@@ -64,13 +59,8 @@ const section = (id: number, content: Code): Code => [id, sized(content)];
 
 const nameOf = (name: string): Code => sized([...Buffer.from(name, 'latin1')]);
 
-/** Takes and gives what is i64 as bigint. */
-export type Run = (...parameters: (number | bigint)[]) => number;
-
 /** "\0asm" and the version. */
 const preamble: readonly number[] = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
-
-export const pageBytes = 65_536;
 
 const vector = (items: readonly Code[]): Code => [unsigned(items.length), items];
 
@@ -123,7 +113,7 @@ const codeOf = ({ variables, parameters, body }: FunctionCode, link: Call): Code
 };
 
 /** The module in WebAssembly's binary format. It exports each function by its name, and its memory. */
-export const moduleBytes = (source: ModuleSource): Uint8Array => {
+export const moduleBytes = <Source extends ModuleSource>(source: Source): ModuleBytes<Source> => {
   const { memoryBytes, imported, functions } = source;
   const [hosts, own] = [Object.entries(imported), Object.entries(functions)];
   const signatures = [
@@ -150,18 +140,3 @@ export const moduleBytes = (source: ModuleSource): Uint8Array => {
     ]),
   );
 };
-
-const hostName = 'host';
-
-/** A compiled module: its functions by name, and the memory that they work on. */
-export type Routines<Source extends ModuleSource> = Readonly<Record<keyof Source['functions'], Run>> & {
-  readonly memory: { readonly buffer: ArrayBuffer; readonly grow: (pages: number) => number };
-};
-
-/** Compiles a module; `host` has the functions that it imports. */
-export const compile = <Source extends ModuleSource>(
-  source: Source,
-  host: Readonly<Record<keyof Source['imported'], (...parameters: number[]) => number>>,
-): Routines<Source> =>
-  new WebAssembly.Instance(new WebAssembly.Module(moduleBytes(source)), { [hostName]: host })
-    .exports as Routines<Source>;

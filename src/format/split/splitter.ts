@@ -20,7 +20,7 @@ import {
 } from './grammar.ts';
 import { recordAt, type Lost, type RecordEnd } from './record-end.ts';
 import { addRecord, createRecordList, createRecordPass, type RecordList } from '../simd/record-pass.ts';
-import type { QuoteRule } from '../simd/record-scan.ts';
+import type { QuoteRule } from '../simd/scan-text.ts';
 
 /** Records of one block, as parallel lists of offsets into it. */
 export interface RecordSpans {

@@ -19,19 +19,20 @@ import {
   wanted,
 } from '../../../../src/format/encoder/memory.ts';
 import { token } from '../../../../src/format/encoder/token-list.ts';
-import { encoderModule } from '../../../../src/format/encoder/routines.ts';
+import { encoderBytes } from '../../../../src/format/encoder/encoder-bytes.ts';
+import type { encoderModule } from '../../../../src/format/encoder/routines.ts';
 import { setTables } from '../../../../src/format/encoder/tables.ts';
 import { binaryForm } from '../../../../src/format/compiled/row-form.ts';
 import { createRowPlan, fieldShare, type RowPlan } from '../../../../src/format/compiled/row-plan.ts';
 import { fieldsOf } from '../../../../src/format/file-fields.ts';
 import { typeOf } from '../../../../src/format/column-types/registry.ts';
-import { compile } from '../../../../src/format/simd/wasm-module.ts';
+import { instantiate } from '../../../../src/format/simd/instance.ts';
 import { column as columnOf, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
 import { decodedFile, tableOf } from '../reading.ts';
 
 /** What the host was asked: the column's place and text, and whether its value is written. */
 const asked: (readonly [number, string, boolean])[] = [];
-const routines = compile(encoderModule, {
+const routines = instantiate(encoderBytes, {
   encodeByText: (index = 0, start = 0, end = 0, out = 0, written = 0) => {
     asked.push([index, memory.toString('utf8', start, end), written > out]);
     return written;
