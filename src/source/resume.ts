@@ -180,7 +180,7 @@ export async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, v
   }
 }
 
-/** The same bytes in blocks of `blockBytes`, of which the next is read ahead. Each has memory of its own. */
+/** The same bytes in blocks of at most `blockBytes`, of which the next is read ahead. Each has memory of its own. */
 export async function* inBlocks(
   open: (signal: AbortSignal) => AsyncIterable<Buffer>,
   blockBytes: number,
@@ -206,11 +206,19 @@ export async function* inBlocks(
   }
 }
 
+/** A piece of at least this part of a block is one by itself: copying it would cost more than a block more does. */
+const largePart = 1 / 4;
+
 async function* gather(pieces: AsyncIterable<Buffer>, blockBytes: number): AsyncGenerator<Buffer, void> {
   let block: Buffer | undefined;
   let filled = 0;
   for await (const piece of pieces)
     for (let taken = 0; taken < piece.length;) {
+      if (block === undefined && piece.length - taken >= largePart * blockBytes) {
+        yield piece.subarray(taken, taken + blockBytes);
+        taken += blockBytes;
+        continue;
+      }
       block ??= Buffer.allocUnsafeSlow(blockBytes);
       const bytes = piece.copy(block, filled, taken);
       taken += bytes;

@@ -1,8 +1,14 @@
 // One HTTP request: bounded waiting, redirects that lead to no forbidden place, and credentials for nobody but the first host.
 
-import { request as requestPlain, Agent as PlainAgent, type IncomingMessage } from 'node:http';
+import {
+  request as requestPlain,
+  Agent as PlainAgent,
+  type ClientRequestArgs,
+  type IncomingMessage,
+} from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
 import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { fingerprintSampleBytes } from '../../limits.ts';
 import { codeOf, EtlError, messageOf } from '../../errors.ts';
 import type { NamedFile } from '../contract.ts';
@@ -48,10 +54,31 @@ export const headOf = async ({ body }: HttpAnswer): Promise<Buffer> => {
 /** As browsers do; more is a circle. */
 const redirectsMax = 10;
 
+/** One read of a socket. Node's own have 64 KiB, and a download in such pieces takes twice the processor time. */
+const socketBytes = 512 * 1024;
+
+/** Reads from a socket into the same memory again and again, which Node's parser of HTTP copies from. */
+class WideAgent extends PlainAgent {
+  override createConnection(
+    options: ClientRequestArgs,
+    callback?: (error: Error | null, stream: Duplex) => void,
+  ): Duplex | null | undefined {
+    const onread = {
+      buffer: Buffer.allocUnsafeSlow(socketBytes),
+      callback(this: Duplex, bytes: number, buffer: Uint8Array): boolean {
+        this.emit('data', (buffer as Buffer).subarray(0, bytes));
+        return true;
+      },
+    };
+    return super.createConnection({ ...options, onread } as ClientRequestArgs, callback);
+  }
+}
+
 /** Connections are kept for the next request; those to private addresses apart, because a kept one is not checked again. */
 const agentsFor = (lookup: typeof lookupPublic | undefined) => {
-  const options = { keepAlive: true, ...(lookup && { lookup }) };
-  return { 'http:': new PlainAgent(options), 'https:': new TlsAgent(options) };
+  // What has come while nobody asked is then given in one piece, of at most twice as much.
+  const options = { keepAlive: true, highWaterMark: socketBytes, ...(lookup && { lookup }) };
+  return { 'http:': new WideAgent(options), 'https:': new TlsAgent(options) };
 };
 const agents = { checked: agentsFor(lookupPublic), unchecked: agentsFor(undefined) };
 

@@ -1,10 +1,12 @@
 // What can go wrong between a URL and its bytes: each one clear error, or tried again as long as it may pass.
 
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import type { EtlError } from '../../../src/index.ts';
 import { http } from '../../../src/source/http/http.ts';
@@ -216,9 +218,26 @@ describe('a server that is silent', () => {
   });
 });
 
-describe('a failure that passes', () => {
-  const patient = { allowPrivate: true };
+const patient = { allowPrivate: true };
 
+describe('a download that comes faster than it is read', () => {
+  it('waits in memory that nothing else is read into, in blocks of a bounded size', async () => {
+    const bytes = randomBytes(12 * 1024 * 1024);
+    const location = server.put('/fast.csv', { bytes });
+    const { head: _, ...state } = await look(location, patient);
+    const blocks: Buffer[] = [];
+    const file = { location, name: location, table: 't', ...state };
+    for await (const block of http.open(file, accessWith(patient), 0, Infinity)) {
+      // Time for the next bytes to come, and to overwrite what they can.
+      if (blocks.length % 8 === 0) await sleep(20);
+      blocks.push(block);
+    }
+    expect(Buffer.concat(blocks).equals(bytes)).toBe(true);
+    expect(Math.max(...blocks.map(({ length }) => length))).toBeLessThanOrEqual(1024 * 1024);
+  });
+});
+
+describe('a failure that passes', () => {
   it('is tried again, after the time that the server names', async () => {
     const url = server.put('/busy.csv', 'a,b\n');
     const answers = [
