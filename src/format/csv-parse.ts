@@ -1,49 +1,47 @@
-// csv-parse: the one place that loads it, and knows its errors.
+// csv-parse: the one place that loads it, and says which dialects it reads.
 
 import { createRequire } from 'node:module';
 import type * as CsvParse from 'csv-parse/sync';
-import { rejectCodes } from '../model.ts';
-import { onOneLine } from '../wording.ts';
+import type { Dialect } from '../declaration.ts';
+import type { Grammar } from './split/grammar.ts';
 
 /** CommonJS, which is one file; every thread would read a dozen ES modules. */
 const { CsvError, parse } = createRequire(import.meta.url)('csv-parse/sync') as typeof CsvParse;
 
-/** Why bytes are no records of the dialect. */
-export interface CsvFault {
-  /** csv-parse's own, such as CSV_QUOTE_NOT_CLOSED: reasons are chosen by it, never by the message. */
-  readonly code: string;
-  /** Place of the field from 0; undefined when the fault is not in a field. */
-  readonly field: number | undefined;
-}
+export const newlines = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 
-/** The records' fields, or why the bytes have none. */
+/**
+ * Whether csv-parse reads the records of the dialect as we do. Its white space is all of Unicode's; it keeps the quotes of
+ * `"a"b`; and it drops an escape before any character, while in the dialect, as for COPY, it escapes only a quote or an escape.
+ */
+export const isForCsvParse = ({ trim, quotes, escape, quote }: Dialect): boolean =>
+  trim === false && quotes === 'strict' && (escape === null || escape === quote);
+
+/**
+ * csv-parse sees records as the splitter found them, with one kind of line end after each: neither comments nor blank lines. We
+ * judge ragged records.
+ */
+export const csvOptions = (dialect: Dialect, { lineEnd }: Grammar): CsvParse.Options => ({
+  columns: false,
+  bom: false,
+  delimiter: dialect.delimiter,
+  quote: dialect.quote,
+  // Otherwise a double quote, whatever the quote is.
+  escape: dialect.quote,
+  record_delimiter: newlines[lineEnd],
+  relax_column_count: true,
+  skip_empty_lines: false,
+});
+
+/** The records' fields; undefined when the bytes have none. */
 export const readCsv = (
   bytes: Buffer,
   options: CsvParse.Options,
-): readonly (readonly string[])[] | CsvFault => {
+): readonly (readonly string[])[] | undefined => {
   try {
     return parse(bytes, options);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    const field: unknown = error.column;
-    return { code: error.code, field: typeof field === 'number' ? field : undefined };
+    return undefined;
   }
 };
-
-export const isCsvFault = (read: readonly unknown[] | CsvFault): read is CsvFault => !Array.isArray(read);
-
-/** A field as people count it, with its name in the header: `field 2 (price)`. */
-export const fieldName = (header: readonly string[], field: number): string => {
-  const name = header[field] ?? '';
-  return `field ${field + 1}${name === '' ? '' : ` (${onOneLine(name)})`}`;
-};
-
-const reasons: Readonly<Record<string, (field: string) => string>> = {
-  INVALID_OPENING_QUOTE: (field) => `there is a quote within ${field}, which does not begin with one`,
-  CSV_INVALID_CLOSING_QUOTE: (field) => `text follows the closing quote of ${field}`,
-  CSV_QUOTE_NOT_CLOSED: (field) => `the quote that begins ${field} is never closed`,
-};
-
-/** The fault as a reason of ours. */
-export const reasonOf = ({ code, field }: CsvFault, header: readonly string[]): string =>
-  field === undefined ? rejectCodes.quote : (reasons[code]?.(fieldName(header, field)) ?? rejectCodes.quote);

@@ -6,7 +6,7 @@ import { EtlError } from '../errors.ts';
 import { headerBytesMax, recordBytesMax } from '../limits.ts';
 import { rejectCodes } from '../model.ts';
 import { otherContent } from './content.ts';
-import { isCsvFault, reasonOf } from './csv-parse.ts';
+import { isQuoteFault, reasonOf } from './raw-fields.ts';
 import { recordFields } from './record-fields.ts';
 import { countLines, findLineEnd, grammarOf, startsWith } from './split/grammar.ts';
 import { createSplitter, type RecordSpans, type Splitter } from './split/splitter.ts';
@@ -149,14 +149,14 @@ export const readHeader = async (
   if (Array.isArray(dialect.header))
     return await givenHeader(reader, dialect, dialect.header, lineEnd, named);
   const data = { dataByte: reader.byte, dataLine: reader.line };
-  const first = await readNames(reader, dialect, lineEnd);
+  const first = await readNames(reader, dialect);
   if (first === undefined) throw new EtlError('ETL_SOURCE_EMPTY', { ...named });
   const { line } = first;
   if (dialect.header === false)
     return { names: namesless(first.names.length, dialect, positions), line, ...data, lineEnd };
   let { names } = first;
   for (let left = dialect.headerLines - 1; left > 0; left -= 1) {
-    const next = await readNames(reader, dialect, lineEnd);
+    const next = await readNames(reader, dialect);
     if (next === undefined) throw reader.invalid(`it has fewer than ${dialect.headerLines} lines`);
     names = joinNames(names, next.names);
   }
@@ -180,7 +180,6 @@ const joinNames = (above: readonly string[], below: readonly string[]): readonly
 const readNames = async (
   reader: HeadReader,
   dialect: Dialect,
-  lineEnd: LineEnd,
 ): Promise<{ readonly names: readonly string[]; readonly line: number } | undefined> => {
   const found = await findRecord(reader);
   if (found === undefined) return undefined;
@@ -189,8 +188,8 @@ const readNames = async (
   const fault = spans.faults.get(0) ?? undefined;
   const line = (reader.line += spans.lines[0]!);
   if (fault !== undefined && fault !== 'quote') throw reader.invalid(rejectCodes[fault]);
-  const names = parseNames(bytes.subarray(from, to), dialect, lineEnd, reader.invalid);
-  // Whatever csv-parse makes of it; it usually says more about a quote.
+  const names = parseNames(bytes.subarray(from, to), dialect, reader.invalid);
+  // A fault of a field usually says more about a quote.
   if (fault !== undefined) throw reader.invalid(rejectCodes[fault]);
   // A blank line after the header is data: in a file of one field it is a record.
   const after = to + reader.splitter.firstLine(bytes.subarray(to), true)!.next;
@@ -208,36 +207,27 @@ const givenHeader = async (
   named: HeaderFile,
 ): Promise<FileHeader> => {
   const { byte: dataByte, line } = reader;
-  const found = await firstFields(reader, dialect, lineEnd);
+  const found = await firstFields(reader, dialect);
   if (names.length > 1 && found?.length === names.length && found.every((name) => names.includes(name)))
     throw new EtlError('ETL_HEADER_REPEATED', { ...named, line: reader.line, skip: reader.line });
   return { names, line, dataByte, dataLine: line, lineEnd };
 };
 
 /** Fields of the first record, where it has any: what is wrong with it is for the load to say. */
-const firstFields = async (
-  reader: HeadReader,
-  dialect: Dialect,
-  lineEnd: LineEnd,
-): Promise<readonly string[] | undefined> => {
+const firstFields = async (reader: HeadReader, dialect: Dialect): Promise<readonly string[] | undefined> => {
   try {
     const found = await findRecord(reader);
     if (found === undefined || found.spans.faults.get(0) != null) return undefined;
     const { bytes, spans } = found;
     reader.line += spans.lines[0]!;
-    return parseNames(bytes.subarray(spans.starts[0], spans.ends[0]), dialect, lineEnd, reader.invalid);
+    return parseNames(bytes.subarray(spans.starts[0], spans.ends[0]), dialect, reader.invalid);
   } catch (error) {
     if (error instanceof EtlError) return undefined;
     throw error;
   }
 };
 
-const parseNames = (
-  line: Buffer,
-  dialect: Dialect,
-  lineEnd: LineEnd,
-  invalid: HeadReader['invalid'],
-): string[] => {
+const parseNames = (line: Buffer, dialect: Dialect, invalid: HeadReader['invalid']): string[] => {
   if (line.includes(0))
     throw invalid(
       'it has a NUL byte: the file is binary, or in UTF-16',
@@ -248,7 +238,7 @@ const parseNames = (
       'it is no text in the encoding of the file, which is UTF-8 unless another one is declared',
       "Declare its encoding, such as csv(…, { encoding: 'windows-1252' }).",
     );
-  const names = recordFields(line, dialect, 2, lineEnd);
-  if (isCsvFault(names)) throw invalid(reasonOf(names, []));
+  const names = recordFields(line, dialect);
+  if (isQuoteFault(names)) throw invalid(reasonOf(names, []));
   return names.map((name) => name.trim());
 };

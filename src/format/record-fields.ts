@@ -1,26 +1,14 @@
 // The fields of a single record: read by the dialect of its file, and written as RFC 4180.
 
-import type { Dialect, LineEnd } from '../declaration.ts';
-import { isCsvFault, readCsv, type CsvFault } from './csv-parse.ts';
-import { escapedFields } from './escaped-fields.ts';
-import { csvOptions, csvRewriter } from './csv-options.ts';
-import { BACKSLASH, grammarOf } from './split/grammar.ts';
+import type { Dialect } from '../declaration.ts';
+import { isQuoteFault, rawFields, type QuoteFault } from './raw-fields.ts';
+import { grammarOf } from './split/grammar.ts';
 
-/** The texts of the fields, not trimmed; or why the bytes have none. `count`: fields that the file has, as far as is known. */
-export const recordFields = (
-  record: Buffer,
-  dialect: Dialect,
-  count: number,
-  lineEnd: LineEnd,
-): readonly string[] | CsvFault => {
-  const grammar = grammarOf(dialect, count, lineEnd);
-  if (dialect.escapes !== null && record.includes(BACKSLASH))
-    return escapedFields(record, grammar, dialect.escapes).map(
-      (field) => field?.toString() ?? String.raw`\N`,
-    );
-  const rewrite = csvRewriter(dialect, grammar);
-  const read = readCsv(rewrite === undefined ? record : rewrite(record), csvOptions(dialect, grammar));
-  return isCsvFault(read) ? read : (read[0] ?? []);
+/** The texts of the fields, not trimmed; or why the bytes have none. */
+export const recordFields = (record: Buffer, dialect: Dialect): readonly string[] | QuoteFault => {
+  // Neither the number of fields nor the line end matters within a record.
+  const fields = rawFields(record, grammarOf(dialect, 2, 'lf'));
+  return isQuoteFault(fields) ? fields : fields.map(({ content }) => content?.toString() ?? String.raw`\N`);
 };
 
 /** The dialect of records that are written here. */

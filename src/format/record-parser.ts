@@ -1,15 +1,14 @@
 // Fields of the records that the splitter found, or why a record has none.
 //
-// Without quotes, the fields are the texts between delimiters. Otherwise csv-parse reads many records at once; if it refuses them, or
-// counts other records than the splitter, each record is parsed by itself to find the one at fault.
+// Without quotes, the fields are the texts between delimiters. Otherwise csv-parse reads many records at once; if it refuses them,
+// counts other records than the splitter, or does not read the dialect, each record is read by itself.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Options } from 'csv-parse/sync';
-import type { Dialect, LineEnd, SourceTableSpec } from '../declaration.ts';
+import type { LineEnd, SourceTableSpec } from '../declaration.ts';
 import { rejectCodes, type Fault, type RejectCode } from '../model.ts';
-import { csvOptions, csvRewriter, hasQuote, joinRecords } from './csv-options.ts';
-import { fieldName, isCsvFault, readCsv, reasonOf } from './csv-parse.ts';
-import { escapedFields } from './escaped-fields.ts';
+import { csvOptions, isForCsvParse, newlines, readCsv } from './csv-parse.ts';
+import { fieldName, isQuoteFault, rawFields, reasonOf, type RawField } from './raw-fields.ts';
 import { trimBlanks } from './blanks.ts';
 import type { FileFields } from './file-fields.ts';
 import { BACKSLASH, grammarOf, type Grammar } from './split/grammar.ts';
@@ -44,8 +43,8 @@ interface Parsing {
   readonly table: SourceTableSpec;
   readonly fields: FileFields;
   readonly grammar: Grammar;
-  readonly options: Options;
-  readonly rewrite: ReturnType<typeof csvRewriter>;
+  /** Undefined: it does not read the dialect. */
+  readonly csvParse: Options | undefined;
 }
 
 /** The column that is made of the field, if any. */
@@ -65,14 +64,12 @@ const codeOfBytes = (bytes: Buffer, { format }: SourceTableSpec): RejectCode => 
   return format.encoding === 'utf-8' ? 'invalid_utf8' : 'encoding';
 };
 
-/** Fields that cannot be stored as text, each a fault. `latin` are bytes read as latin1. */
-const badBytes = (latin: readonly (string | undefined)[], { table, fields }: Parsing): Faulty => {
+/** Fields that cannot be stored as text, each a fault. */
+const badBytes = (raw: readonly RawField[], { table, fields }: Parsing): Faulty => {
   const faults: Fault[] = [];
-  const texts = latin.map((field, index) => {
-    if (field === undefined) return undefined;
-    const bytes = Buffer.from(field, 'latin1');
-    if (isStorable(bytes)) return bytes.toString();
-    const code = codeOfBytes(bytes, table);
+  const texts = raw.map(({ content }, index) => {
+    if (content === null || isStorable(content)) return content?.toString();
+    const code = codeOfBytes(content, table);
     const reason = `${rejectCodes[code]}, in ${fieldName(fields.header, index)}`;
     faults.push({ column: columnOfField(table, fields, index), code, reason });
     return undefined;
@@ -86,40 +83,16 @@ const splitFields = (text: string, { delimiter, trim }: SourceTableSpec['format'
   return trim === 'outside' ? fields.map(trimBlanks) : fields;
 };
 
-/** Parses a record with backslashes that escape: each field is text, null, or a fault. */
-const parseEscaped = (
-  bytes: Buffer,
-  escapes: NonNullable<Dialect['escapes']>,
-  parsing: Parsing,
-): ParsedRecord => {
-  const fields = escapedFields(bytes, parsing.grammar, escapes);
-  if (fields.every((field) => field === null || isStorable(field)))
-    return fields.map((field) => field?.toString());
-  return badBytes(
-    fields.map((field) => field?.toString('latin1')),
-    parsing,
-  );
-};
-
-/** Parses one record by itself; every violation of the dialect becomes a fault. */
-const parseAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
-  const { table, fields, grammar, options, rewrite } = parsing;
-  if (bytes.length === 0) return [''];
-  const { escapes } = table.format.dialect;
-  if (escapes !== null && bytes.includes(BACKSLASH)) return parseEscaped(bytes, escapes, parsing);
-  const isFine = isStorable(bytes);
-  if (isFine && !hasQuote(bytes, grammar)) return splitFields(bytes.toString(), table.format.dialect);
-  const csv = rewrite === undefined ? bytes : rewrite(bytes);
-  const read = readCsv(csv, isFine ? options : { ...options, encoding: 'latin1' });
-  if (isCsvFault(read)) {
-    const column = read.field === undefined ? null : columnOfField(table, fields, read.field);
-    return faultOf('quote', reasonOf(read, fields.header), column);
-  }
-  const [record] = read;
-  if (isFine) return record ?? [''];
-  const bad = badBytes(record ?? [], parsing);
-  // Bytes between fields, which belong to none.
-  return bad.faults.length > 0 ? bad : faultOf(codeOfBytes(bytes, table));
+/** Reads one record by itself; every violation of the dialect becomes a fault. */
+const readAlone = (bytes: Buffer, parsing: Parsing): ParsedRecord => {
+  const { table, fields, grammar } = parsing;
+  const raw = rawFields(bytes, grammar);
+  if (isQuoteFault(raw))
+    return faultOf('quote', reasonOf(raw, fields.header), columnOfField(table, fields, raw.field));
+  const bad = badBytes(raw, parsing);
+  if (bad.faults.length > 0) return bad;
+  // Bytes that make a character once the quotes between them are gone.
+  return grammar.escapesAll || isStorable(bytes) ? bad.fields! : faultOf(codeOfBytes(bytes, table));
 };
 
 /** Fields of records [from, to) of a block that are text without a quote. */
@@ -136,13 +109,16 @@ const splitRecords = (
   );
 };
 
-/** The bytes of records [from, to) of a block, rewritten for csv-parse. */
-const csvBytes = (block: RecordBlock, from: number, to: number, { grammar, rewrite }: Parsing): Buffer => {
+/** The bytes of records [from, to) of a block, with one kind of line end. */
+const csvBytes = (block: RecordBlock, from: number, to: number, { grammar }: Parsing): Buffer => {
   const { spans, bytes } = block;
-  if (rewrite === undefined && spans.plain)
-    return bytes.subarray(spans.starts[from], spans.starts[to] ?? bytes.length);
-  const records = Array.from({ length: to - from }, (_, index) => recordBytes(block, from + index));
-  return joinRecords(rewrite === undefined ? records : records.map(rewrite), grammar);
+  if (spans.plain) return bytes.subarray(spans.starts[from], spans.starts[to] ?? bytes.length);
+  const newline = Buffer.from(newlines[grammar.lineEnd]);
+  const records = Array.from({ length: to - from }, (_, index) => [
+    recordBytes(block, from + index),
+    newline,
+  ]);
+  return Buffer.concat(records.flat());
 };
 
 /** Fields of records [from, to) of the block, in order, or the record's fault. */
@@ -158,9 +134,11 @@ const parseRecords = (
   while (faulty < to && (faults.get(faulty) ?? null) === null) faulty += 1;
   const isEscaped = parsing.grammar.escapesAll && bytes.includes(BACKSLASH);
   if (faulty === to && !isEscaped && isStorable(bytes)) {
-    if (!hasQuote(bytes, parsing.grammar)) return splitRecords(block, from, to, parsing);
-    const records = readCsv(csvBytes(block, from, to, parsing), parsing.options);
-    if (!isCsvFault(records) && records.length === to - from) return records;
+    const { quote } = parsing.grammar;
+    if (quote === -1 || !bytes.includes(quote)) return splitRecords(block, from, to, parsing);
+    const { csvParse } = parsing;
+    const records = csvParse && readCsv(csvBytes(block, from, to, parsing), csvParse);
+    if (records?.length === to - from) return records;
   }
   return Array.from({ length: to - from }, (_, index) => parseRecord(block, from + index, parsing));
 };
@@ -169,8 +147,8 @@ const parseRecords = (
 const parseRecord = (block: RecordBlock, index: number, parsing: Parsing): ParsedRecord => {
   const code = block.spans.faults.get(index) ?? undefined;
   if (code === 'record_too_long') return faultOf(code);
-  const record = parseAlone(recordBytes(block, index), parsing);
-  // A fault of the splitter takes precedence over csv-parse's reading of the record; it usually says more.
+  const record = readAlone(recordBytes(block, index), parsing);
+  // A fault of a field usually says more than that of the splitter.
   return code === undefined || isFaulty(record) ? record : faultOf(code);
 };
 
@@ -189,8 +167,7 @@ export const createRecordParser = (
     table,
     fields,
     grammar,
-    options: csvOptions(dialect, grammar),
-    rewrite: csvRewriter(dialect, grammar),
+    csvParse: isForCsvParse(dialect) ? csvOptions(dialect, grammar) : undefined,
   };
   return (block, from, to) => parseRecords(block, from, to, parsing);
 };

@@ -3,7 +3,7 @@
 import type { RecordedFormat } from '../declaration.ts';
 import type { Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
-import { isCsvFault } from '../format/csv-parse.ts';
+import { isQuoteFault } from '../format/raw-fields.ts';
 import { fieldsOf } from '../format/file-fields.ts';
 import { recordFields } from '../format/record-fields.ts';
 import { rejectRawBytesMax } from '../limits.ts';
@@ -102,9 +102,8 @@ export const fieldsOfReject = (
   { header, format: { dialect } }: Pick<RecordShape, 'header' | 'format'>,
 ): readonly string[] | undefined => {
   if (isCut(reject) || [reject, ...reject.more].some(({ code }) => withoutFields.has(code))) return undefined;
-  // How the file's lines end does not matter: another line end outside of quotes would be a fault, or the dialect says so.
-  const fields = recordFields(Buffer.from(reject.raw), dialect, header.length, 'lf');
-  return isCsvFault(fields) || fields.length !== header.length ? undefined : fields;
+  const fields = recordFields(Buffer.from(reject.raw), dialect);
+  return isQuoteFault(fields) || fields.length !== header.length ? undefined : fields;
 };
 
 /** A reject, and how its file is written; the format is null in a run of a version that recorded none. */

@@ -7,7 +7,7 @@ import { runFiles } from '../checkpoint/ledger.ts';
 import { withTransaction, type Client } from '../db/client.ts';
 import { tryLockPipeline } from '../db/session/advisory-lock.ts';
 import { EtlError, messageOf } from '../errors.ts';
-import { isCsvFault, reasonOf } from '../format/csv-parse.ts';
+import { isQuoteFault, reasonOf } from '../format/raw-fields.ts';
 import { recordBytes } from '../format/record-parser.ts';
 import { recordBlocks } from '../format/split/record-blocks.ts';
 import { createSplitter } from '../format/split/splitter.ts';
@@ -77,8 +77,8 @@ async function* readRecords(path: string, invalid: Invalid): AsyncGenerator<Read
       if (fault !== undefined) throw invalid(line, rejectCodes[fault]);
       if (!isUtf8(bytes) || bytes.includes(0))
         throw invalid(line, 'it is not UTF-8 text', 'Save it as "CSV UTF-8" and try again.');
-      const fields = recordFields(bytes, dialect, 2, 'lf');
-      if (isCsvFault(fields)) throw invalid(line, reasonOf(fields, []));
+      const fields = recordFields(bytes, dialect);
+      if (isQuoteFault(fields)) throw invalid(line, reasonOf(fields, []));
       yield { line, fields };
     }
 }

@@ -1,8 +1,8 @@
 // Groups a block's records for the row routine, and separates those for the judge.
 
-import { isUtf8 } from 'node:buffer';
 import type { RecordBlock } from '../split/record-blocks.ts';
 import type { RecordSpans } from '../split/splitter.ts';
+import { isStorable } from '../raw-text.ts';
 import { recordBytes } from '../record-parser.ts';
 import { BACKSLASH } from '../split/grammar.ts';
 import { windowBytes } from '../encoder/memory.ts';
@@ -17,9 +17,6 @@ export interface Window {
 
 /** CRLF. */
 const newlineBytesMax = 2;
-
-/** The server can store it as text. */
-const isStorable = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
 /** Tells of one record after the other whether it holds a byte; -1: none does. */
 const holds = (

@@ -14,9 +14,12 @@ export interface Grammar {
   readonly escape: number;
   /** A backslash escapes any byte, within quotes and outside. */
   readonly escapesAll: boolean;
+  readonly escapes: Dialect['escapes'];
   readonly comment: Buffer | undefined;
   /** Blanks and tabs may stand around quotes, and a line of nothing else is blank. */
   readonly trim: boolean;
+  /** Blanks and tabs around fields are left out, but for those within quotes. */
+  readonly trimsPlain: boolean;
   /** Quotes within unquoted fields, and text after a closing quote, are data. */
   readonly isLenient: boolean;
   readonly lineEnd: LineEnd;
@@ -36,8 +39,10 @@ export const grammarOf = (dialect: Dialect, fields: number, found: LineEnd): Gra
     quote: dialect.quote === null ? -1 : dialect.quote.charCodeAt(0),
     escape: dialect.quote === null ? -1 : (dialect.escape ?? dialect.quote).charCodeAt(0),
     escapesAll: dialect.escapes !== null,
+    escapes: dialect.escapes,
     comment: dialect.comment === null ? undefined : Buffer.from(dialect.comment),
     trim: dialect.trim !== false,
+    trimsPlain: dialect.trim === 'outside',
     isLenient: dialect.quotes === 'lenient',
     lineEnd,
     newline: lineEnd === 'cr' ? CR : LF,

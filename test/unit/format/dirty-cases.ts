@@ -463,7 +463,7 @@ const escapes: readonly DirtyCase[] = [
       ['3', '4'],
       ['7', '8'],
     ],
-    rejects: ['quote@2:', 'quote@4:'],
+    rejects: ['quote@2:b', 'quote@4:a'],
   },
   {
     name: 'MySQL: a quote after an escaped delimiter is no beginning',
@@ -473,7 +473,7 @@ const escapes: readonly DirtyCase[] = [
       ['0', '0'],
       ['2', '3'],
     ],
-    rejects: ['quote@2:'],
+    rejects: ['quote@2:a'],
   },
   {
     name: 'MySQL: a NUL',

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { csvOptions } from '../../../src/format/csv-options.ts';
+import { csvOptions } from '../../../src/format/csv-parse.ts';
 import { grammarOf } from '../../../src/format/split/grammar.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
 import { decode } from './decoding.ts';
