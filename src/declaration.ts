@@ -26,6 +26,8 @@ export interface Dialect {
   readonly trim: boolean | 'outside';
   /** Field texts that mean "no value", after trimming. */
   readonly nulls: readonly string[];
+  /** Whether quoted fields may be one of `nulls`; if not, `,,` is null and `,"",` an empty text. */
+  readonly quotedNulls: boolean;
   /** Lines before the header that are not CSV. */
   readonly skipLines: number;
   /** Lines that begin with this are not records. */

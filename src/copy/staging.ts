@@ -63,7 +63,7 @@ export const noQuote = '\u0001';
 export const copyVerbatim = (
   target: string,
   columns: readonly StagingColumn[],
-  { delimiter, quote, escape }: Dialect,
+  { delimiter, quote, escape, nulls }: Dialect,
 ): string => {
   const quoteCharacter = quote ?? noQuote;
   const options = [
@@ -71,6 +71,7 @@ export const copyVerbatim = (
     `delimiter ${quoteText(delimiter)}`,
     `quote ${quoteText(quoteCharacter)}`,
     `escape ${quoteText(escape ?? quoteCharacter)}`,
+    `null ${quoteText(nulls[0]!)}`,
   ];
   return `${copyText(target, columns)} with (${options.join(', ')})`;
 };

@@ -12,10 +12,10 @@ export const newlines = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 
 /**
  * Whether csv-parse reads the records of the dialect as we do. Its white space is all of Unicode's; it keeps the quotes of
- * `"a"b`; and it drops an escape before any character, while in the dialect, as for COPY, it escapes only a quote or an escape.
+ * `"a"b`; it does not say which fields were quoted; and it drops an escape before any character, while in the dialect, as for COPY, it escapes only a quote or an escape.
  */
-export const isForCsvParse = ({ trim, quotes, escape, quote }: Dialect): boolean =>
-  trim === false && quotes === 'strict' && (escape === null || escape === quote);
+export const isForCsvParse = ({ trim, quotes, escape, quote, quotedNulls }: Dialect): boolean =>
+  trim === false && quotes === 'strict' && quotedNulls && (escape === null || escape === quote);
 
 /**
  * csv-parse sees records as the splitter found them, with one kind of line end after each: neither comments nor blank lines. We

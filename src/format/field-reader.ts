@@ -20,21 +20,42 @@ export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) =
   return (text) => set.has(text);
 };
 
+/**
+ * Makes the reader of unquoted fields of a dialect that gives quotes a meaning: undefined for a null token. In other dialects, texts
+ * are what they are until their column is known.
+ */
+export const unquotedReader = ({
+  nulls,
+  quotedNulls,
+  trim,
+}: Dialect): ((text: string) => string | undefined) => {
+  if (quotedNulls) return (text) => text;
+  const isNull = isOneOf(nulls);
+  return (text) => (isNull(trim === true ? trimBlanks(text) : text) ? undefined : text);
+};
+
+/** Tokens that a field of a record is compared with, or a text of the file, which is never quoted. */
+export const nullsOfField = (
+  { nulls, quotedNulls }: Dialect,
+  ofFile: string | undefined,
+): readonly string[] => (quotedNulls || ofFile !== undefined ? nulls : []);
+
 /** The field's text, or null for a null token. Several fields are joined; one missing part makes the whole missing. */
 const sourceText = (
   indexes: readonly number[],
   separator: string,
-  trim: boolean,
-  isNull: (text: string) => boolean,
+  dialect: Dialect,
+  nulls: readonly string[],
   textAt: FileFields['textAt'],
 ): ((fields: readonly (string | undefined)[]) => string | null) => {
   const one = (index: number) => {
     const ofFile = textAt(index);
+    const isNull = isOneOf([...nullsOfField(dialect, ofFile), ...nulls]);
     return (fields: readonly (string | undefined)[]): string | null => {
       const field = ofFile ?? fields[index];
-      // The file lacks the field, or the record is padded (ragged: 'pad').
+      // The file lacks the field, the record is padded (ragged: 'pad'), or the field is null without quotes.
       if (field === undefined) return null;
-      const text = trim ? trimBlanks(field) : field;
+      const text = dialect.trim === true ? trimBlanks(field) : field;
       return isNull(text) ? null : text;
     };
   };
@@ -117,8 +138,7 @@ const missingValue = (column: ColumnSpec): string | null | Refusal =>
 /** Makes the reader of a column for files with these fields: trim, null tokens, and the reader of its texts. */
 export const createFieldReader = (column: ColumnSpec, fields: FileFields, dialect: Dialect): FieldReader => {
   const indexes = column.headers.map(fields.placeOf);
-  const isNull = isOneOf([...dialect.nulls, ...column.nulls]);
-  const text = sourceText(indexes, column.separator, dialect.trim === true, isNull, fields.textAt);
+  const text = sourceText(indexes, column.separator, dialect, column.nulls, fields.textAt);
   const read = createTextReader(column);
   const missing = missingValue(column);
   return (record) => {

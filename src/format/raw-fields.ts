@@ -6,6 +6,9 @@ import { BACKSLASH, isBlankByte, isEscape, startsWith, type Grammar } from './sp
 
 type Escapes = NonNullable<Dialect['escapes']>;
 
+/** Null, as it is written where backslashes escape. */
+export const nullMark = String.raw`\N`;
+
 /** A field without its quotes and escapes. */
 export interface RawField {
   /** null: `\N`, where backslashes escape. */
@@ -99,9 +102,8 @@ const contentAt = (
   return { content: Buffer.concat([...parts, record.subarray(kept, at)]), end: at };
 };
 
-/** `\N`, as null is written where backslashes escape. */
 const isNullMark = (record: Buffer, from: number, to: number, { escapes }: Grammar): boolean =>
-  escapes !== null && record.toString('latin1', from, to) === String.raw`\N`;
+  escapes !== null && record.toString('latin1', from, to) === nullMark;
 
 const withoutBlanksAtEnd = (text: Buffer): Buffer => {
   let end = text.length;

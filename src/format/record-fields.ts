@@ -1,14 +1,47 @@
 // The fields of a single record: read by the dialect of its file, and written as RFC 4180.
 
 import type { Dialect } from '../declaration.ts';
-import { isQuoteFault, rawFields, type QuoteFault } from './raw-fields.ts';
+import { unquotedReader } from './field-reader.ts';
+import { isQuoteFault, nullMark, rawFields, type QuoteFault } from './raw-fields.ts';
 import { grammarOf } from './split/grammar.ts';
 
 /** The texts of the fields, not trimmed; or why the bytes have none. */
 export const recordFields = (record: Buffer, dialect: Dialect): readonly string[] | QuoteFault => {
   // Neither the number of fields nor the line end matters within a record.
   const fields = rawFields(record, grammarOf(dialect, 2, 'lf'));
-  return isQuoteFault(fields) ? fields : fields.map(({ content }) => content?.toString() ?? String.raw`\N`);
+  return isQuoteFault(fields) ? fields : fields.map(({ content }) => content?.toString() ?? nullMark);
+};
+
+/**
+ * The texts of the fields as a correction has them, with `\N` for null where an escape, or a field without quotes, makes it null;
+ * undefined when the bytes have no such texts.
+ */
+export const correctableFields = (record: Buffer, dialect: Dialect): readonly string[] | undefined => {
+  const fields = rawFields(record, grammarOf(dialect, 2, 'lf'));
+  if (isQuoteFault(fields)) return undefined;
+  const readUnquoted = unquotedReader(dialect);
+  const texts = fields.map(({ content, isQuoted }) => {
+    const text = content?.toString();
+    return text === undefined || isQuoted ? text : readUnquoted(text);
+  });
+  // The correction of a text that is the mark would be null.
+  const isUnclear = marksNulls(dialect) && texts.includes(nullMark);
+  return isUnclear ? undefined : texts.map((text) => text ?? nullMark);
+};
+
+const marksNulls = ({ escapes, quotedNulls }: Dialect): boolean => escapes !== null || !quotedNulls;
+
+/** How corrections are written: as RFC 4180, while values mean what they mean in the dialect. */
+export const correctedDialect = (dialect: Dialect): Dialect => {
+  const { header, match, trim, nulls, quotedNulls } = dialect;
+  const texts = quotedNulls ? nulls : [];
+  return {
+    ...writtenDialect,
+    header,
+    match,
+    trim,
+    nulls: marksNulls(dialect) ? [nullMark, ...texts] : texts,
+  };
 };
 
 /** The dialect of records that are written here. */
@@ -24,6 +57,7 @@ export const writtenDialect: Dialect = {
   lineEnd: 'lf',
   trim: false,
   nulls: [''],
+  quotedNulls: true,
   skipLines: 0,
   comment: null,
   ragged: 'reject',

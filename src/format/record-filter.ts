@@ -3,7 +3,7 @@
 import type { Dialect, FieldRef, FilterSpec } from '../declaration.ts';
 import { mainName, type FileFields } from './file-fields.ts';
 import { trimBlanks } from './blanks.ts';
-import { isOneOf } from './field-reader.ts';
+import { isOneOf, nullsOfField } from './field-reader.ts';
 
 /** True when the record is wanted. */
 export type RecordFilter = (fields: readonly (string | undefined)[]) => boolean;
@@ -35,10 +35,10 @@ export const createRecordFilter = (
   dialect: Dialect,
 ): RecordFilter => {
   if (filters.length === 0) return everyRecord;
-  const isNull = isOneOf(dialect.nulls);
   const valueOf = (ref: FieldRef): ((fields: readonly (string | undefined)[]) => string | null) => {
     const index = placeOf(ref);
     const ofFile = textAt(index);
+    const isNull = isOneOf(nullsOfField(dialect, ofFile));
     return (fields) => {
       const field = ofFile ?? fields[index];
       if (field === undefined) return null;

@@ -10,6 +10,7 @@ import { rejectCodes, type Fault, type RejectCode } from '../model.ts';
 import { csvOptions, isForCsvParse, newlines, readCsv } from './csv-parse.ts';
 import { fieldName, isQuoteFault, rawFields, reasonOf, type RawField } from './raw-fields.ts';
 import { trimBlanks } from './blanks.ts';
+import { unquotedReader } from './field-reader.ts';
 import type { FileFields } from './file-fields.ts';
 import { BACKSLASH, grammarOf, type Grammar } from './split/grammar.ts';
 import { isStorable } from './raw-text.ts';
@@ -45,6 +46,7 @@ interface Parsing {
   readonly grammar: Grammar;
   /** Undefined: it does not read the dialect. */
   readonly csvParse: Options | undefined;
+  readonly readUnquoted: ReturnType<typeof unquotedReader>;
 }
 
 /** The column that is made of the field, if any. */
@@ -65,10 +67,11 @@ const codeOfBytes = (bytes: Buffer, { format }: SourceTableSpec): RejectCode => 
 };
 
 /** Fields that cannot be stored as text, each a fault. */
-const badBytes = (raw: readonly RawField[], { table, fields }: Parsing): Faulty => {
+const badBytes = (raw: readonly RawField[], { table, fields, readUnquoted }: Parsing): Faulty => {
   const faults: Fault[] = [];
-  const texts = raw.map(({ content }, index) => {
-    if (content === null || isStorable(content)) return content?.toString();
+  const texts = raw.map(({ content, isQuoted }, index) => {
+    if (content === null) return undefined;
+    if (isStorable(content)) return isQuoted ? content.toString() : readUnquoted(content.toString());
     const code = codeOfBytes(content, table);
     const reason = `${rejectCodes[code]}, in ${fieldName(fields.header, index)}`;
     faults.push({ column: columnOfField(table, fields, index), code, reason });
@@ -100,12 +103,14 @@ const splitRecords = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   from: number,
   to: number,
-  { table }: Parsing,
+  { table, readUnquoted }: Parsing,
 ): readonly ParsedRecord[] => {
   const encoding = isAscii(bytes.subarray(starts[from], ends[to - 1])) ? 'latin1' : 'utf8';
   const { dialect } = table.format;
   return Array.from({ length: to - from }, (_, index) =>
-    splitFields(bytes.toString(encoding, starts[from + index], ends[from + index]), dialect),
+    splitFields(bytes.toString(encoding, starts[from + index], ends[from + index]), dialect).map(
+      readUnquoted,
+    ),
   );
 };
 
@@ -168,6 +173,7 @@ export const createRecordParser = (
     fields,
     grammar,
     csvParse: isForCsvParse(dialect) ? csvOptions(dialect, grammar) : undefined,
+    readUnquoted: unquotedReader(dialect),
   };
   return (block, from, to) => parseRecords(block, from, to, parsing);
 };

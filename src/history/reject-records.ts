@@ -3,9 +3,8 @@
 import type { RecordedFormat } from '../declaration.ts';
 import type { Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
-import { isQuoteFault } from '../format/raw-fields.ts';
 import { fieldsOf } from '../format/file-fields.ts';
-import { recordFields } from '../format/record-fields.ts';
+import { correctableFields } from '../format/record-fields.ts';
 import { rejectRawBytesMax } from '../limits.ts';
 import type { RejectCode } from '../model.ts';
 import { firstOf, plural } from '../wording.ts';
@@ -102,8 +101,8 @@ export const fieldsOfReject = (
   { header, format: { dialect } }: Pick<RecordShape, 'header' | 'format'>,
 ): readonly string[] | undefined => {
   if (isCut(reject) || [reject, ...reject.more].some(({ code }) => withoutFields.has(code))) return undefined;
-  const fields = recordFields(Buffer.from(reject.raw), dialect);
-  return isQuoteFault(fields) || fields.length !== header.length ? undefined : fields;
+  const fields = correctableFields(Buffer.from(reject.raw), dialect);
+  return fields?.length === header.length ? fields : undefined;
 };
 
 /** A reject, and how its file is written; the format is null in a run of a version that recorded none. */

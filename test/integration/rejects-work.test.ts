@@ -387,7 +387,7 @@ describe('corrections', () => {
 
   it('of text staging are records of its table, too', async () => {
     const name = 'texts';
-    files.write(`${name}.csv`, 'Id;Price\n1;5\n2;x;y\n');
+    files.write(`${name}.csv`, 'Id;Price\n1;5\n2;x;y\n3;x;y\n4;x;y\n');
     const pipeline = definePipeline({
       name,
       schema: name,
@@ -403,12 +403,40 @@ describe('corrections', () => {
     });
     const error = await failureOf(runPipeline(pipeline, options()));
     expect(error.code).toBe('ETL_REJECT_LIMIT');
-    await etl('replay', await corrected(name, { 3: '2,"x;""y"' }));
+    await etl('replay', await corrected(name, { 3: '2,"x;""y"', 4: '3,', 5: '4,\\N' }));
     expect(await runPipeline(pipeline, options())).toMatchObject({ runId: error.run });
     const { rows } = await database.query(`select * from ${name}.price order by id`);
     expect(rows).toEqual([
       { id: 1, price: '5' },
       { id: 2, price: 'x;"y' },
+      { id: 3, price: '' },
+      { id: 4, price: null },
+    ]);
+  });
+
+  it('say what is null where quotes do', async () => {
+    const name = 'quoted';
+    files.write(`${name}.csv`, 'id,price,note\n1,"","a"\n2,x,""\n3,y,\n4,"z",-\n');
+    const columns = {
+      id: column.integer('id'),
+      price: column.integer('price').nulls(['']).nullable(),
+      note: column.text('note').nullable(),
+    };
+    const source = csv(join(files.directory, `${name}.csv`), { quotedNulls: false });
+    const pipeline = definePipeline({ name, schema: name, tables: { price: { source, columns } } });
+    await failureOf(runPipeline(pipeline, options()));
+    const path = await corrected(name, {});
+    const exported = readFileSync(path, 'utf8');
+    expect(exported).toMatch(/,2,x,\r\n.*,3,y,\\N\r\n.*,4,z,-\r\n/s);
+    files.write(`${name}_corrected.csv`, exported.replace(/(?<=,\d,)[xyz](?=,)/g, '7').replace('4,7', '4,'));
+    await etl('replay', path);
+    await runPipeline(pipeline, options());
+    const { rows } = await database.query(`select * from ${name}.price order by id`);
+    expect(rows).toEqual([
+      { id: 1, price: null, note: 'a' },
+      { id: 2, price: 7, note: '' },
+      { id: 3, price: 7, note: null },
+      { id: 4, price: null, note: '-' },
     ]);
   });
 

@@ -9,14 +9,16 @@ import type { SourceTableSpec } from '../../declaration.ts';
 import type { Reject } from '../../model.ts';
 import type { Decoder, RowEncoder } from '../decoder.ts';
 import { createRecordFilter } from '../record-filter.ts';
+import { unquotedReader } from '../field-reader.ts';
 import { fieldsOf, type DecodedFile } from '../file-fields.ts';
 import { neededFields } from '../header-check.ts';
 import { BACKSLASH, grammarOf } from '../split/grammar.ts';
 import { createRecordJudge, filtered, rejectOf, type Judgement } from '../record-judge.ts';
 import type { Faulty } from '../record-parser.ts';
 import { createRowBytes, reserve } from '../binary/row-bytes.ts';
-import { createRowPlan, nullMark } from './row-plan.ts';
-import { beginRows, encodeWindow, fieldText, type RowTable } from './row-routine.ts';
+import { nullMark } from '../raw-fields.ts';
+import { createRowPlan } from './row-plan.ts';
+import { beginRows, encodeWindow, fieldText, isQuotedField, type RowTable } from './row-routine.ts';
 import { binaryForm, textForm, type RowForm } from './row-form.ts';
 import { createTextEncoder } from './text-encoder.ts';
 import { windowsOf } from './windows.ts';
@@ -33,6 +35,7 @@ const createRowTable = (table: SourceTableSpec, file: DecodedFile, form: RowForm
     .filter((place) => header[place] !== undefined)
     .map((place) => [plan.slotPlaces.indexOf(place), place] as const);
   const fields: (string | undefined)[] = header.map(() => '');
+  const readUnquoted = unquotedReader(dialect);
   const nullText = dialect.escapes === null ? undefined : nullMark;
   return {
     plan,
@@ -49,7 +52,8 @@ const createRowTable = (table: SourceTableSpec, file: DecodedFile, form: RowForm
         : () => {
             for (const [slot, place] of filtering) {
               const text = fieldText(slot);
-              fields[place] = text === nullText ? undefined : text;
+              const read = isQuotedField(slot) ? text : readUnquoted(text);
+              fields[place] = read === nullText ? undefined : read;
             }
             return keep(fields);
           },

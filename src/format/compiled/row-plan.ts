@@ -17,6 +17,7 @@ import {
 import { column, ruleLayout, slot } from '../encoder/layouts.ts';
 import { numberBytesMax, overrun, planAt } from '../encoder/memory.ts';
 import { token } from '../encoder/token-list.ts';
+import { nullMark } from '../raw-fields.ts';
 import { place, placeTokens, words, type PlanWriter } from './plan-writer.ts';
 import { bytesOfValue, keepsText, type RowForm } from './row-form.ts';
 import { hasRulesByText, routineRules } from './rule-plan.ts';
@@ -43,9 +44,6 @@ export interface RowPlan {
   readonly perByte: number;
   readonly valuesMax: readonly number[];
 }
-
-/** Null as backslash escapes write it: the routine gets no other backslash. */
-export const nullMark = String.raw`\N`;
 
 /** UTF-8 has up to three bytes for a UTF-16 unit, which `putByText` counts; an escaped byte has two. */
 export const fieldShare = 3;
@@ -159,7 +157,7 @@ const placeColumn = (
   writer: PlanWriter,
   spec: ColumnSpec,
   index: number,
-  dialectNulls: readonly string[],
+  { nulls: dialectNulls, quotedNulls }: Pick<Dialect, 'nulls' | 'quotedNulls'>,
   form: RowForm,
   slotAddress: (ref: FieldRef) => number,
 ): PlannedColumn => {
@@ -178,9 +176,15 @@ const placeColumn = (
   const separator = Buffer.from(spec.separator);
   set(column.separator, place(writer, separator));
   set(column.separatorBytes, separator.length);
-  const nulls = [...dialectNulls, ...spec.nulls].map((text) => [text, missing] as const);
+  const placeNulls = (texts: readonly string[]): number =>
+    placeTokens(
+      writer,
+      texts.map((text) => [text, missing]),
+    );
+  const nulls = placeNulls([...dialectNulls, ...spec.nulls]);
   const tokens = tokenValues(spec, form);
-  set(column.nulls, placeTokens(writer, nulls));
+  set(column.nulls, nulls);
+  set(column.quotedNulls, quotedNulls ? nulls : placeNulls(spec.nulls));
   set(column.tokens, placeTokens(writer, tokens));
   const lengths = [missing, ...tokens.map(([, value]) => value)].map((value) => value?.length ?? 0);
   const separators = fieldShare * separator.length * (slots.length - 1);
@@ -200,7 +204,8 @@ const placeSlots = (writer: PlanWriter, places: readonly number[], { textAt }: F
     if (text === undefined) slots.writeInt32LE(4 * field, slot.bytes * index + slot.place);
     else {
       const bytes = Buffer.from(text);
-      const start = place(writer, bytes);
+      // The byte before a field is a quote if it is quoted: see column-code.ts.
+      const start = place(writer, Buffer.concat([Buffer.of(0), bytes])) + 1;
       slots.writeInt32LE(start, slot.bytes * index + slot.start);
       slots.writeInt32LE(start + bytes.length, slot.bytes * index + slot.end);
       ofFile += bytes.length;
@@ -216,8 +221,9 @@ export const createRowPlan = (
   form: RowForm,
 ): RowPlan => {
   const { header, placeOf } = fields;
-  const { nulls: texts, escapes } = format.dialect;
-  const nulls = escapes === null ? texts : [...texts, nullMark];
+  const { nulls: texts, escapes, quotedNulls } = format.dialect;
+  // Where backslashes escape, the routine gets no other one.
+  const nulls = { nulls: escapes === null ? texts : [...texts, nullMark], quotedNulls };
   const same = columns.map((spec) => valueOfFile(spec, fields, format.dialect, form));
   const varying = columns.filter((_, index) => same[index] === undefined);
   const needed = new Set(neededFields(varying, filter).map(placeOf));

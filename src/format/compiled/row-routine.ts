@@ -116,6 +116,12 @@ export const fieldText = (index: number): string => {
   return isTrimmedWhole() ? trimBlanks(text) : text;
 };
 
+/** Whether a field of the current record is in quotes. */
+export const isQuotedField = (index: number): boolean => {
+  const start = views.words[(planAt + slot.bytes * index + slot.start) >> 2]!;
+  return views.bytes[start - 1] === stateAt(state.quote);
+};
+
 /** True when blanks are trimmed outside of quotes, and the block has none: the routine then trims column by column. */
 const isTrimmedWhole = (): boolean => current!.trim === 'outside' && stateAt(state.quote) === -1;
 

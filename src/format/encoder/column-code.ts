@@ -5,6 +5,7 @@
 // Proved by test/unit/format/text-rows.test.ts.
 
 import {
+  choose,
   i32,
   leaveWith,
   loopWhile,
@@ -73,6 +74,17 @@ const takeToken = (v: Variables, list: Local, call: Call): Code =>
     when(v.at.get, leaveWithValue(v)),
   );
 
+/** If the field is a null token, ends with what is written for it. The byte before its content tells whether it is quoted. */
+const takeNull = (v: Variables, call: Call): Code => {
+  const before = i32.loadByte(i32.sub(i32.load(v.slot.get, slot.start), i32.const(1)));
+  const isQuoted = i32.eq(before, flag(state.quote));
+  return when(
+    mayBeOneOf(v.nulls, v.start, v.end),
+    v.tokens.set(choose(isQuoted, i32.load(v.column.get, column.quotedNulls), v.nulls.get)),
+    takeToken(v, v.tokens, call),
+  );
+};
+
 /** Ends with the value, unless a function has to see it or it may break a rule: then the host is asked. */
 const leaveUnlessForHost = (v: Variables, call: Call): Code =>
   sequence(
@@ -108,7 +120,7 @@ export const encodeColumn = functionOf(2, variables, (v, call) => {
     v.start.set(i32.load(v.slot.get, slot.start)),
     v.end.set(i32.load(v.slot.get, slot.end)),
     when(flag(state.trim), trimBlanks(v.start, v.end)),
-    takeToken(v, v.nulls, call),
+    takeNull(v, call),
   );
   const glue = sequence(
     v.list.set(v.slot.get),

@@ -21,7 +21,9 @@ export const column = {
   /** Address and length of the bytes between the fields of a joined value. */
   separator: 32,
   separatorBytes: 36,
-  own: 40,
+  /** Address of the token list for quoted fields: some of `nulls`, or all of them. */
+  quotedNulls: 40,
+  own: 44,
 };
 
 /** What values must be; `least` and `most` are of i64, of f64 for decimals. */

@@ -66,6 +66,7 @@ export const monthDaysAt = wholePowersAt + 16 * 8;
 export const monthNamesAt = monthDaysAt + 16;
 /** What a pattern found: `part`. */
 export const partsAt = monthNamesAt + 12 * 4;
+/** No quote is at the byte before. */
 export const textAt = 1024;
 export const startsAt = textAt + windowBytes + groupBytes;
 export const endsAt = startsAt + 4 * windowBytes;

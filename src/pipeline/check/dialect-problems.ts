@@ -12,6 +12,8 @@ export const dialectProblems = (dialect: Dialect): string[] => {
   if (quote === null && escape !== null) problems.push('escape has no meaning without a quote; leave it out');
   if (quote === null && dialect.quotes === 'lenient')
     problems.push("quotes: 'lenient' has no meaning without a quote; leave it out");
+  if (quote === null && !dialect.quotedNulls)
+    problems.push('quotedNulls has no meaning without a quote; leave it out');
   if (escape !== null && escape !== quote && between.includes(escape))
     problems.push('delimiter and escape must differ: within quotes, an escape would begin in a delimiter');
   if (comment !== null && (comment.startsWith(between) || between.startsWith(comment)))
@@ -74,7 +76,17 @@ const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[
 
 /** Options that a file taken over verbatim cannot obey, because COPY itself reads the fields. */
 export const verbatimProblems = (dialect: Dialect): string[] => {
-  const { delimiter: between, quotes, lineEnd, match, trim, nulls, ragged: short } = dialect;
+  const {
+    delimiter: between,
+    quote,
+    quotes,
+    lineEnd,
+    match,
+    trim,
+    nulls,
+    quotedNulls,
+    ragged: short,
+  } = dialect;
   const instead =
     "has no effect with staging: 'text', because the server reads the bytes untouched; remove it";
   return [
@@ -86,6 +98,7 @@ export const verbatimProblems = (dialect: Dialect): string[] => {
     ...(lineEnd === 'auto' ? [] : [`lineEnd ${instead}, or declare typed columns`]),
     ...(trim !== false ? [`trim ${instead}, and trim in the SQL`] : []),
     ...(nulls.length === 1 && nulls[0] === '' ? [] : [`nulls ${instead}, and use nullif in the SQL`]),
+    ...(quote !== null && quotedNulls ? [`quotedNulls: true ${instead}, and use nullif in the SQL`] : []),
     ...(short !== 'reject' ? [`ragged: '${short}' ${instead}, or declare typed columns`] : []),
     ...(Buffer.byteLength(between) === 1
       ? []

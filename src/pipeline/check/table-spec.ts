@@ -151,7 +151,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   // Columns are read even when something else is wrong, so that all problems come at once.
   const columns = readColumns(name, table === undefined ? written : table.columns, problems);
   if (table === undefined) return undefined;
-  const csv = csvSpec(table.source, where, problems);
+  const csv = csvSpec(table.source, where, problems, table.staging === 'text');
   checkStaging(where, table, problems);
   const indexes = readIndexes(name, table.indexes, problems);
   const row = table.row && madeColumns(table.row);

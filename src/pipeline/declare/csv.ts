@@ -45,7 +45,7 @@ export interface CsvSource {
  * Reads a table from CSV files.
  *
  * @param paths path or glob, or several, relative to the working directory; with constants, `{ path: 'a/*.csv', constants: { region: 'a' } }`.
- * @param options delimiter ',' · quote '"' · escape = quote · escapes null · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] ·
+ * @param options delimiter ',' · quote '"' · escape = quote · escapes null · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] · quotedNulls true ·
  *   trim false · skipLines 0 · skipEnd 0 · headerLines 1 · comment null · ragged 'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
  */
 export const csv = (paths: Location | readonly Location[], options: CsvOptions = {}): CsvSource =>
@@ -111,6 +111,7 @@ const dialectShape = {
   escapes: z.enum(backslashes, mustBeOneOf(backslashes)).nullable().optional(),
   header: z.union([z.boolean(), names], headerMust).optional(),
   nulls: texts.optional(),
+  quotedNulls: z.boolean(mustBe('true or false')).optional(),
   quotes: z.enum(quotings, mustBeOneOf(quotings)).optional(),
   match: z.enum(matches, mustBeOneOf(matches)).optional(),
   lineEnd: z.enum(lineEnds, mustBeOneOf(lineEnds)).optional(),
@@ -169,8 +170,13 @@ interface CsvSpec {
 
 type DialectOptions = z.output<z.ZodObject<typeof dialectShape>>;
 
-/** The checked source and format, or undefined and the problems. `where` names the table. */
-export const csvSpec = (source: CsvSource, where: string, problems: Problems): CsvSpec | undefined => {
+/** The checked source and format, or undefined and the problems. `where` names the table; `isVerbatim`: COPY reads the fields. */
+export const csvSpec = (
+  source: CsvSource,
+  where: string,
+  problems: Problems,
+  isVerbatim: boolean,
+): CsvSpec | undefined => {
   const place = `${where}, csv`;
   const located = parsePart(pathsSchema, source.paths, place, problems, 'path');
   const locations = located?.map(({ path: one }) => one);
@@ -194,7 +200,7 @@ export const csvSpec = (source: CsvSource, where: string, problems: Problems): C
     located.some((other) => other !== one && other.path === one.path),
   );
   if (twice !== undefined) problems.push(`${place}: names ${inQuotes(twice.path)} twice, with constants`);
-  const dialect = dialectOf(all);
+  const dialect = dialectOf(all, isVerbatim);
   for (const what of dialectProblems(dialect)) problems.push(`${place}: ${what}`);
   const options = Object.fromEntries(Object.entries(all).filter(([name]) => Object.hasOwn(taken, name)));
   return {
@@ -211,7 +217,7 @@ export const csvSpec = (source: CsvSource, where: string, problems: Problems): C
   };
 };
 
-const dialectOf = (options: DialectOptions): Dialect => {
+const dialectOf = (options: DialectOptions, isVerbatim: boolean): Dialect => {
   const escapes = options.escapes ?? null;
   // Files with such escapes have no quotes, unless they are declared, and write null as \N.
   const quote = options.quote === undefined ? (escapes === null ? '"' : null) : options.quote;
@@ -223,6 +229,8 @@ const dialectOf = (options: DialectOptions): Dialect => {
     header: options.header ?? true,
     match: options.match ?? 'exact',
     nulls: options.nulls ?? (escapes === null ? [''] : []),
+    // COPY never takes a quoted field for null.
+    quotedNulls: options.quotedNulls ?? (!isVerbatim || quote === null),
     quotes: options.quotes ?? 'strict',
     lineEnd: options.lineEnd ?? 'auto',
     trim: options.trim ?? false,

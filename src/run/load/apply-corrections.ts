@@ -13,10 +13,10 @@ import {
 import { judgeLoading, selectLoading } from '../../checkpoint/epoch.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
 import { storable } from '../../db/sql.ts';
-import type { Dialect, RejectLimit, SourceTableSpec } from '../../declaration.ts';
+import type { RejectLimit, SourceTableSpec } from '../../declaration.ts';
 import type { Decoder } from '../../format/decoder.ts';
 import type { RecordBlock } from '../../format/split/record-blocks.ts';
-import { csvRecord, writtenDialect } from '../../format/record-fields.ts';
+import { correctedDialect, csvRecord } from '../../format/record-fields.ts';
 import type { Reject, SourceFile } from '../../model.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';
@@ -30,16 +30,6 @@ const correctionsAtOnce = 100;
 
 /** Files that a notice names. */
 const filesShown = 5;
-
-/** What values mean is as the table's dialect says; how records are written is RFC 4180. */
-const correctedDialect = ({ header, match, trim, nulls, escapes }: Dialect): Dialect => ({
-  ...writtenDialect,
-  header,
-  match,
-  trim,
-  // What escapes write for null is exported as it is written.
-  nulls: escapes === null ? nulls : [...nulls, String.raw`\N`],
-});
 
 /** A corrected record as a block of its own, at the place of the one that it corrects. */
 const blockOf = (

@@ -30,16 +30,16 @@ describe('staging', () => {
   });
 
   const dialects: readonly { name: string; options: CsvOptions; says: string }[] = [
-    { name: 'RFC 4180', options: {}, says: `(format csv, delimiter ',', quote '"', escape '"')` },
+    { name: 'RFC 4180', options: {}, says: `(format csv, delimiter ',', quote '"', escape '"', null '')` },
     {
       name: 'a tab, no quote',
       options: { delimiter: '\t', quote: null },
-      says: `(format csv, delimiter '\t', quote '\u0001', escape '\u0001')`,
+      says: `(format csv, delimiter '\t', quote '\u0001', escape '\u0001', null '')`,
     },
     {
       name: 'an apostrophe, a backslash',
       options: { quote: "'", escape: '\\' },
-      says: `(format csv, delimiter ',', quote '''', escape  E'\\\\')`,
+      says: `(format csv, delimiter ',', quote '''', escape  E'\\\\', null '')`,
     },
   ];
   it.each(dialects)('COPY of $name', ({ options, says }) => {

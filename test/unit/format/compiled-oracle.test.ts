@@ -23,7 +23,7 @@ const columns = {
   glued: column.timestamp(['b', 'c'], { format: 'YYYYMMDDHHmm' }).nullable(),
   c: column.varchar('c', { length: 4 }).nullable(),
   d: column.boolean('d', { true: ['s'] }).default(false),
-  text: column.text('d').nullable(),
+  text: column.text('d').nulls(['1']).nullable(),
 };
 
 const values = fc.constantFrom(
@@ -89,6 +89,9 @@ const dialects = [
   { quotes: 'lenient' as const, lineEnd: 'lf' as const },
   { lineEnd: 'lf' as const },
   { comment: 'a', nulls: [''] },
+  { quotedNulls: false, nulls: ['', 'M', 's'] },
+  { quotedNulls: false, nulls: ['', 'M'], trim: true },
+  { quotedNulls: false, nulls: ['', ' 5 '], trim: 'outside' as const, quotes: 'lenient' as const },
 ];
 
 /** Delimiters of several bytes: of one character twice, which may stand in a row, beyond ASCII, and with blanks. */
@@ -279,6 +282,17 @@ describe('compiled and record decoder of columns with functions', () => {
     const decode = createCompiledDecoder(table, decodedFile(header, 'lf', 'file.csv'));
     expect(() => decode(blocks[0]!)).toThrow(/file\.csv:1: .*it broke/);
   });
+});
+
+it('texts of a file are never in quotes, whatever is before them in memory', async () => {
+  const glued = column.text(['a', 'x', 'y']).nullable();
+  const table = tableOf({ quotedNulls: false }, { columns: { glued, b: column.text('b').nullable() } });
+  const file = decodedFile(['a', 'b'], 'lf', 'f', { x: '"', y: '' });
+  const blocks = await blocksOf([Buffer.from('1,""\n')], createSplitter(table.format.dialect, 2, 'lf'));
+  const expected = outcomeOf(blocks, binaryRecordDecoder(table, file));
+  // Two columns: a null, and an empty text.
+  expect(expected.rows).toBe('0002ffffffff00000000');
+  expect(outcomeOf(blocks, createCompiledDecoder(table, file))).toEqual(expected);
 });
 
 it('more blank lines of one field than the memory holds are decoded', async () => {

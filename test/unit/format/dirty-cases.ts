@@ -272,6 +272,60 @@ const quotes: readonly DirtyCase[] = [
   { name: 'doubled quotes', input: 'a,b\n"""1""","2"""\n', rows: [['"1"', '2"']] },
   { name: 'quoted nothing', input: 'a,b\n"",""\n', rows: [[null, null]] },
   {
+    name: 'quoted nothing and null tokens in quotes, which are texts',
+    input: 'a,b\n,""\n"NA",NA\n"", \n',
+    options: { quotedNulls: false, nulls: ['', 'NA'] },
+    rows: [
+      [null, ''],
+      ['NA', null],
+      ['', ' '],
+    ],
+  },
+  {
+    name: 'null tokens within and without quotes, trimmed',
+    input: 'a,b\n NA ," NA "\n , ""\n" ",x\n',
+    options: { quotedNulls: false, nulls: ['', 'NA'], trim: true },
+    rows: [
+      [null, 'NA'],
+      [null, ''],
+      ['', 'x'],
+    ],
+  },
+  {
+    name: 'null tokens without quotes, trimmed outside of them',
+    input: 'a,b\n NA , "NA"\n" NA "," "\n',
+    options: { quotedNulls: false, nulls: ['', 'NA'], trim: 'outside' },
+    rows: [
+      [null, 'NA'],
+      [' NA ', ' '],
+    ],
+  },
+  {
+    name: 'a null token of a column, in quotes as well',
+    input: 'a,b\n"",""\n"-",-\n1,"-"\n',
+    options: { quotedNulls: false },
+    columns: { a: column.integer('a').nulls(['', '-']).nullable(), b: column.text('b').default('none') },
+    rows: [
+      [null, ''],
+      [null, '-'],
+      ['1', '-'],
+    ],
+  },
+  {
+    name: 'null tokens of glued fields, one of them in quotes',
+    input: 'a,b\n"",x\n,x\n"",""\nx,-\nx,"-"\n',
+    options: { quotedNulls: false },
+    columns: { a: column.text(['a', 'b'], { separator: '+' }).nulls(['-']).nullable() },
+    rows: [['+x'], [null], ['+'], [null], [null]],
+  },
+  {
+    name: 'a quote that has no null token',
+    input: 'a,b\n"",5" \n,"\n,""\n',
+    options: { quotedNulls: false },
+    rows: [[null, '']],
+    rejects: ['quote@2:b', 'quote@3:b'],
+  },
+  {
     name: 'a stray quote',
     input: 'a,b\n5" pipe,2\n3,4\n',
     rows: [['3', '4']],

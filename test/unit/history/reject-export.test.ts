@@ -51,6 +51,24 @@ describe('exportLine', () => {
       code: 'invalid_utf8',
       line: String.raw`"\xff,x",,`,
     },
+    {
+      name: 'null, and a text in quotes that is no null token there',
+      raw: ',""',
+      options: { quotedNulls: false },
+      line: String.raw`,\N,`,
+    },
+    {
+      name: 'a text that is how null is written',
+      raw: String.raw`\N,1`,
+      options: { quotedNulls: false },
+      line: String.raw`"\N,1",,`,
+    },
+    {
+      name: 'backslash escapes, and null',
+      raw: String.raw`a\tb,\N`,
+      options: { escapes: 'mysql' },
+      line: String.raw`,a	b,\N`,
+    },
     { name: 'a quote that is never closed', raw: '"1,x', code: 'quote', line: '"""1,x",,' },
   ] as const)('$name: $line', ({ raw, line, ...given }) => {
     const { options = {}, code = 'type' } = given as { options?: CsvOptions; code?: RejectRow['code'] };

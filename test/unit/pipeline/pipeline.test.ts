@@ -57,6 +57,7 @@ describe('defaults', () => {
           escape: '"',
           header: true,
           nulls: [''],
+          quotedNulls: true,
           quotes: 'strict',
           headerLines: 1,
           escapes: null,

@@ -84,6 +84,10 @@ const csvCases: readonly Case[] = [
       problem: "quotes: 'lenient' has no meaning without a quote; leave it out",
     },
     {
+      options: { quote: null, quotedNulls: false },
+      problem: 'quotedNulls has no meaning without a quote; leave it out',
+    },
+    {
       options: { trim: 'inside' },
       problem: "trim must be true, false or 'outside', not 'inside'",
     },

@@ -143,6 +143,7 @@ const tableCases: readonly Case[] = [
         comment: '#',
         ragged: 'pad',
         nulls: ['', 'M'],
+        quotedNulls: true,
         delimiter: '||',
       }),
       staging: 'text',
@@ -151,6 +152,7 @@ const tableCases: readonly Case[] = [
     problems: [
       "table obs, csv: trim has no effect with staging: 'text', because the server reads the bytes untouched; remove it, and trim in the SQL",
       "table obs, csv: nulls has no effect with staging: 'text', because the server reads the bytes untouched; remove it, and use nullif in the SQL",
+      "table obs, csv: quotedNulls: true has no effect with staging: 'text', because the server reads the bytes untouched; remove it, and use nullif in the SQL",
       "table obs, csv: ragged: 'pad' has no effect with staging: 'text', because the server reads the bytes untouched; remove it, or declare typed columns",
       "table obs, csv: delimiter must be one byte with staging: 'text', because COPY knows no other",
     ],

@@ -1,0 +1,90 @@
+// Both decoders against a model of the dialect, on whatever text: the same rows, and rejects at the same places, whole and cut.
+
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { encodeTextRow } from '../../../src/copy/encode-text.ts';
+import { createCompiledDecoder } from '../../../src/format/compiled/compiled-decoder.ts';
+import type { Decoder } from '../../../src/format/decoder.ts';
+import { createSplitter } from '../../../src/format/split/splitter.ts';
+import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
+import { column } from '../../../src/pipeline/declare/column.ts';
+import { searched } from '../../helpers/seeded.ts';
+import { modelRecords, type ModelDialect } from './dialect-model.ts';
+import { blocksOf, cutAt, decodeBlocks, decodedFile, tableOf } from './reading.ts';
+import { createRecordDecoder } from './record-decoder.ts';
+
+const columns = {
+  a: column.text('a').nullable(),
+  b: column.text('b').nullable(),
+  c: column.text('c').nullable(),
+};
+const header = Object.keys(columns);
+
+const dialects: fc.Arbitrary<ModelDialect> = fc.record({
+  quotes: fc.constantFrom('strict' as const, 'lenient' as const),
+  escape: fc.constantFrom('"' as const, '"' as const, '\\' as const),
+  trim: fc.constantFrom(false, false, true, 'outside' as const),
+  nulls: fc.constantFrom([''], ['', 'NA'], []),
+  quotedNulls: fc.boolean(),
+  comment: fc.constantFrom(null, null, '#'),
+});
+const field = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom('', 'x', 'NA', '""', '"NA"', '"x"', '"x,y"', '"a\nb"', '"a""b"', '" "'),
+  },
+  fc
+    .array(fc.constantFrom('a', '"', '""', ' ', '\\', '#', '\\"', '\n', 'NA'), { maxLength: 5 })
+    .map((all) => all.join('')),
+);
+const texts = fc
+  .array(
+    fc.oneof(
+      { weight: 4, arbitrary: fc.array(field, { minLength: 3, maxLength: 3 }) },
+      fc.array(field, { minLength: 1, maxLength: 4 }),
+    ),
+    { maxLength: 8 },
+  )
+  .chain((records) =>
+    fc.constantFrom('\n', '').map((end) => records.map((fields) => fields.join(',')).join('\n') + end),
+  );
+
+const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) => {
+  const parts = decodeBlocks(blocks, decode);
+  const rejects = parts.flatMap((part) => part.rejects);
+  return {
+    rows: Buffer.concat(parts.map(({ copyBytes }) => copyBytes)).toString(),
+    rejects: rejects.map(({ code, position: { line, byte } }) => ({ code, line, byte })),
+  };
+};
+
+it('both decoders read what the dialect says', async () => {
+  const seen = { rows: 0, rejects: 0 };
+  const property = fc.asyncProperty(dialects, texts, async (dialect, text) => {
+    const table = tableOf(dialect, { columns });
+    const split = createSplitter(table.format.dialect, header.length, 'lf');
+    const file = decodedFile(header);
+    const records = modelRecords(text, header.length, dialect);
+    const expected = {
+      rows: records
+        .flatMap(({ values }) => (typeof values === 'string' ? [] : [encodeTextRow(values)]))
+        .join(''),
+      rejects: records.flatMap(({ line, byte, values }) =>
+        typeof values === 'string' ? [{ code: values, line, byte }] : [],
+      ),
+    };
+    const bytes = Buffer.from(text);
+    const whole = await blocksOf([bytes], split);
+    expect(outcomeOf(whole, createRecordDecoder(table, file, encodeTextRow))).toEqual(expected);
+    for (let at = 0; at <= bytes.length; at += 1) {
+      const blocks = await blocksOf(cutAt(bytes, at), split);
+      expect(outcomeOf(blocks, createCompiledDecoder(table, file, encodeTextRow)), `cut at ${at}`).toEqual(
+        expected,
+      );
+    }
+    seen.rejects += expected.rejects.length;
+    seen.rows += records.length - expected.rejects.length;
+  });
+  await fc.assert(property, { numRuns: searched(100) });
+  expect(Math.min(seen.rows, seen.rejects)).toBeGreaterThan(50);
+});

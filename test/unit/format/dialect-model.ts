@@ -1,0 +1,94 @@
+// An independent model of what a dialect means, character by character and without regard to speed: what both decoders are compared
+// with. It knows commas, double quotes and LF.
+
+export interface ModelDialect {
+  readonly quotes: 'strict' | 'lenient';
+  readonly escape: '"' | '\\';
+  readonly trim: boolean | 'outside';
+  readonly nulls: readonly string[];
+  readonly quotedNulls: boolean;
+  readonly comment: string | null;
+}
+
+/** A record with its place: its values, or why it is rejected. */
+export interface ModelRecord {
+  readonly line: number;
+  readonly byte: number;
+  readonly values: readonly (string | null)[] | string;
+}
+
+/** A field and the place after it; undefined: its quote is never closed, or text follows it. */
+interface Field {
+  readonly value: string | null;
+  readonly hasStray: boolean;
+  readonly next: number;
+}
+
+const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t';
+const strip = (text: string): string => text.replace(/^[ \t]+|[ \t]+$/g, '');
+
+const quotedContent = (text: string, from: number, { escape }: ModelDialect) => {
+  let content = '';
+  for (let at = from; at < text.length; at += 1) {
+    const [one, next] = [text[at]!, text[at + 1]];
+    if (one === escape && next !== undefined && (next === '"' || next === escape)) {
+      content += next;
+      at += 1;
+    } else if (one === '"') return { content, next: at + 1 };
+    else content += one;
+  }
+  return undefined;
+};
+
+const plainContent = (text: string, from: number) => {
+  let at = from;
+  while (at < text.length && text[at] !== ',' && text[at] !== '\n') at += 1;
+  return { content: text.slice(from, at), next: at };
+};
+
+const fieldAt = (text: string, from: number, dialect: ModelDialect): Field | undefined => {
+  const { trim, quotes, nulls, quotedNulls } = dialect;
+  let open = from;
+  while (trim !== false && isBlank(text[open])) open += 1;
+  if (text[open] !== '"') {
+    const { content, next } = plainContent(text, from);
+    const value = trim === false ? content : strip(content);
+    const hasStray = quotes === 'strict' && content.includes('"');
+    return { value: nulls.includes(value) ? null : value, hasStray, next };
+  }
+  const quoted = quotedContent(text, open + 1, dialect);
+  if (quoted === undefined) return undefined;
+  const { content: tail, next } = plainContent(text, quoted.next);
+  const isEnd = tail === '' || (trim !== false && strip(tail) === '');
+  if (!isEnd && quotes === 'strict') return undefined;
+  const after = isEnd ? '' : trim === 'outside' ? tail.replace(/[ \t]+$/, '') : tail;
+  const value = trim === true ? strip(quoted.content + after) : quoted.content + after;
+  return { value: quotedNulls && nulls.includes(value) ? null : value, hasStray: false, next };
+};
+
+/** The records of a file without a header whose records have so many fields. */
+export const modelRecords = (text: string, fields: number, dialect: ModelDialect): readonly ModelRecord[] => {
+  const records: ModelRecord[] = [];
+  for (let at = 0; at < text.length;) {
+    const lineEnd = text.indexOf('\n', at) === -1 ? text.length : text.indexOf('\n', at);
+    const line = text.slice(at, lineEnd);
+    const isComment = dialect.comment !== null && line.startsWith(dialect.comment);
+    if (isComment || (dialect.trim === false ? line : strip(line)) === '') {
+      at = lineEnd + 1;
+      continue;
+    }
+    const place = { line: text.slice(0, at).split('\n').length, byte: at };
+    const values: (string | null)[] = [];
+    let hasStray = false;
+    let field = fieldAt(text, at, dialect);
+    for (; field !== undefined; field = fieldAt(text, field.next + 1, dialect)) {
+      values.push(field.value);
+      hasStray ||= field.hasStray;
+      if (text[field.next] !== ',') break;
+    }
+    if (field === undefined || hasStray) records.push({ ...place, values: 'quote' });
+    else records.push({ ...place, values: values.length === fields ? values : 'field_count' });
+    at = field === undefined ? lineEnd + 1 : field.next + 1;
+  }
+  return records;
+};
