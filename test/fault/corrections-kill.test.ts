@@ -1,13 +1,16 @@
 // Process and server are killed while corrections of rejected records are loaded: each is loaded once, and none is lost.
 
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { eventsOf, expectEnd } from '../helpers/fault-child.ts';
 import { ask } from '../helpers/fault-database.ts';
-import { expectNoSessions, expectWhole, outcomeOf, type Outcome } from '../helpers/fault-outcome.ts';
-import { byName, correctionPoints } from '../helpers/fault-points.ts';
+import { expectNoSessions, expectWhole, outcomeOf, stateOf, type Outcome } from '../helpers/fault-outcome.ts';
+import { byName, correctionEffectPoint, correctionPoints, effectPoint } from '../helpers/fault-points.ts';
 import { whileClosed } from '../helpers/fault-recovery.ts';
 import { resumeAfterKill } from '../helpers/fault-resume.ts';
 import { killChild, openScene, useScene, type Scene } from '../helpers/fault-scene.ts';
@@ -77,18 +80,55 @@ it('an undisturbed run copies some of the rejects, and the others stay rejects',
   });
 });
 
-describe('etl is killed', () => {
-  it.each(byName(correctionPoints))('%s: the next run comes to the same', async (_, point) => {
-    await correct(scene().url);
-    expect((await scene().runStruck(point, killChild)).end).toBe('SIGKILL');
+describe('etl is killed at every effect', () => {
+  it('of the exchange of rejects for corrections: the next run comes to the same', async () => {
+    const { url } = scene();
+    await correct(url);
+    let kills = 0;
+    do {
+      kills += 1;
+      expect((await scene().runStruck(correctionEffectPoint(kills), killChild)).end).toBe('SIGKILL');
+      await expectNoSessions(url);
+    } while ((await stateOf(url)) === 'loading');
+    expect(kills).toBeGreaterThan(10);
     const { outcome } = eventsOf(await resumeAfterKill(scene()), 'finished')[0]!.result;
     expect(outcome).toBe('published');
     await expectCorrected(scene());
   });
+
+  it('of `etl rejects replay`: it has kept all corrections, or none', async () => {
+    const { url, proxy, etl, run } = scene();
+    expectEnd(await run(), 0);
+    const directory = mkdtempSync(join(tmpdir(), 'sluice-replay-'));
+    const file = join(directory, 'rejects.csv');
+    try {
+      expectEnd(await etl('rejects', 'export', '--table', 'observation', '--output', file).ended, 0);
+      const text = readFileSync(file, 'utf8');
+      const records = text.match(/,none,/g)!.length;
+      writeFileSync(file, text.replaceAll(',none,', ',0,'));
+      const seen: number[] = [];
+      for (let n = 1; ; n += 1) {
+        proxy.arm(effectPoint(n), (...struck) => killChild(child)(...struck));
+        const child = etl('rejects', 'replay', file);
+        const { end } = await child.ended;
+        proxy.disarm();
+        await expectNoSessions(url);
+        const [kept] = await ask<{ n: number }>(url, 'select count(*)::int as n from etl.correction');
+        seen.push(kept!.n);
+        if (end !== 'SIGKILL') break;
+      }
+      expect(seen.length).toBeGreaterThan(10);
+      expect(new Set(seen)).toEqual(new Set([0, records]));
+      expectEnd(await run(), 0);
+      expect((await outcomeOf(url)).rejects).toEqual([]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
 });
 
 describe('the server crashes and comes back', () => {
-  it.each(byName(correctionPoints.slice(-2)))('%s: etl comes to the same', async (_, point) => {
+  it.each(byName(correctionPoints))('%s: etl comes to the same', async (_, point) => {
     await correct(scene().url);
     const ended = await scene().runStruck(point, () => async () => {
       await whileClosed(scene(), restarts.crash);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { eventsOf, killRest, startEtl, type Ended } from '../helpers/fault-child.ts';
+import { eventsOf, killRest, runArgs, startEtl, type Ended } from '../helpers/fault-child.ts';
 import { chunksOf, expectWhole, stateOf } from '../helpers/fault-outcome.ts';
 import { ask, startOwnServer, type OwnServer } from '../helpers/own-server.ts';
 
@@ -64,7 +64,7 @@ afterAll(async () => {
 
 const run = (): Promise<Ended> => {
   const { directory, chunkBytes } = inject('largeData');
-  return startEtl({ directory, url, chunkBytes }).ended;
+  return startEtl({ directory, url, args: runArgs(chunkBytes) }).ended;
 };
 
 /** The run ended for want of room, said so, and published nothing. */

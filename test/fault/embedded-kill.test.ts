@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { findEmbedded, stopEmbedded, type EmbeddedServer } from '../../src/embedded/server.ts';
-import { eventsOf, expectEnd, killRest, startEtl, type Etl } from '../helpers/fault-child.ts';
+import { eventsOf, expectEnd, killRest, runArgs, startEtl, type Etl } from '../helpers/fault-child.ts';
 import { ask } from '../helpers/fault-database.ts';
 import { expectWhole } from '../helpers/fault-outcome.ts';
 import { makeServerDirectory } from '../helpers/own-server.ts';
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const run = (...args: readonly string[]) =>
-  startEtl({ directory, url: undefined, chunkBytes: data.chunkBytes, args });
+  startEtl({ directory, url: undefined, args: [...runArgs(data.chunkBytes), ...args] });
 
 const loadedChunks = `select from etl.chunk c join etl.source_file f on f.id = c.file_id
     join etl.run r on r.id = f.run_id where r.state = 'loading'`;

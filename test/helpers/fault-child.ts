@@ -39,8 +39,8 @@ export interface EtlOptions {
   readonly directory: string;
   /** None: the embedded server. */
   readonly url: string | undefined;
-  readonly chunkBytes: number;
-  readonly args?: readonly string[];
+  /** What follows `etl`. */
+  readonly args: readonly string[];
 }
 
 const alive = new Set<ChildProcess>();
@@ -52,18 +52,17 @@ const environment = (url: string | undefined): NodeJS.ProcessEnv => {
 
 const isWhole = (line: string): boolean => line.startsWith('{') && line.endsWith('}');
 
-/** Starts `etl run pipelines/noaa.ts` with two workers, events on stdout and plain progress on stderr. */
-export const startEtl = ({ directory, url, chunkBytes, args = [] }: EtlOptions): Etl => {
-  const flags = ['--workers', '2', '--chunk-bytes', String(chunkBytes), '--json', '--progress', 'log'];
-  const child = spawn(
-    process.execPath,
-    [inject('faultProgram'), 'run', 'pipelines/noaa.ts', ...flags, ...args],
-    {
-      cwd: directory,
-      env: environment(url),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+/** `etl run pipelines/noaa.ts` with two workers, events on stdout and plain progress on stderr. */
+export const runArgs = (chunkBytes: number): readonly string[] =>
+  `run pipelines/noaa.ts --workers 2 --chunk-bytes ${chunkBytes} --json --progress log`.split(' ');
+
+/** Starts `etl`. */
+export const startEtl = ({ directory, url, args }: EtlOptions): Etl => {
+  const child = spawn(process.execPath, [inject('faultProgram'), ...args], {
+    cwd: directory,
+    env: environment(url),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   alive.add(child);
   let out = '';
   let said = '';

@@ -116,19 +116,25 @@ export const tidyPoint: Point = before(
   2,
 );
 
-const isExchange = sql(/^with outcome as/);
 const isExchanged = commitAfter(/^with outcome as/);
 
 /** Points of the transactions that load corrections in the place of rejects. */
 export const correctionPoints: readonly Point[] = [
-  before(
-    'corrections are copied',
-    ({ kind, previous }) => kind === 'copy data' && previous === 'savepoint part',
-  ),
-  before('corrections are exchanged for their rejects', isExchange),
   before('the exchange is committed', isExchanged),
   after('the exchange is committed', isExchanged),
 ];
+
+/** The n-th effect from the moment on that a run looks for corrections to load. */
+export const correctionEffectPoint = (n: number): Point => {
+  const isSelect = sql(/ r\.correction is distinct from c\.id /);
+  let hasBegun = false;
+  return {
+    name: `effect ${n} of the exchange`,
+    when: 'before',
+    nth: n,
+    matches: (effect) => (hasBegun ||= isSelect(effect)),
+  };
+};
 
 /** COPY data in the middle of a chunk, the `nth` time that any is sent. */
 export const midCopyPoint = (nth: number): Point =>

@@ -1,7 +1,7 @@
 // The scene of a fault test: a database of its own behind a proxy, and a check that nothing is left over.
 
 import { afterEach, beforeEach, expect, inject } from 'vitest';
-import { killRest, startEtl, type Ended, type Etl } from './fault-child.ts';
+import { killRest, runArgs, startEtl, type Ended, type Etl } from './fault-child.ts';
 import { createDatabase, databaseUrlOf, dropDatabase } from './fault-database.ts';
 import { expectNoSessions, expectWhole } from './fault-outcome.ts';
 import { openProxy, type FaultProxy, type Point, type Strike, type Verdict } from './fault-proxy.ts';
@@ -14,6 +14,8 @@ export interface Scene {
   /** The database, straight; and through the proxy. */
   readonly url: string;
   readonly proxyUrl: string;
+  /** Starts any command of `etl` through the proxy. */
+  readonly etl: (...args: readonly string[]) => Etl;
   /** Starts `etl run` through the proxy. */
   readonly start: (...args: readonly string[]) => Etl;
   /** Runs it to its end. */
@@ -33,8 +35,8 @@ export const openScene = async (data: FaultData, directory = data.directory): Pr
   const url = databaseUrlOf(server.url, database);
   const through = new URL(url);
   through.port = String(proxy.port);
-  const start = (...args: readonly string[]): Etl =>
-    startEtl({ directory, url: through.href, chunkBytes: data.chunkBytes, args });
+  const etl = (...args: readonly string[]): Etl => startEtl({ directory, url: through.href, args });
+  const start = (...args: readonly string[]): Etl => etl(...runArgs(data.chunkBytes), ...args);
   const runStruck: Scene['runStruck'] = async (point, strike) => {
     let striking: Promise<Verdict> | undefined;
     proxy.arm(point, (effect, clientPort) => {
@@ -53,6 +55,7 @@ export const openScene = async (data: FaultData, directory = data.directory): Pr
     proxy,
     url,
     proxyUrl: through.href,
+    etl,
     start,
     run: (...args) => start(...args).ended,
     runStruck,
