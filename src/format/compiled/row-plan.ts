@@ -6,21 +6,15 @@ import { typeOf } from '../column-types/registry.ts';
 import { createFieldReader, withChecks } from '../field-reader.ts';
 import type { FileFields } from '../file-fields.ts';
 import { neededFields } from '../header-check.ts';
-import {
-  columnBytes,
-  layoutOf,
-  notFromBytes,
-  type ByteKind,
-  type FieldType,
-  type FieldValues,
-} from '../encoder/kinds.ts';
+import { columnBytes, layoutOf, type ByteKind, type FieldType, type FieldValues } from '../encoder/kinds.ts';
 import { column, ruleLayout, slot } from '../encoder/layouts.ts';
 import { numberBytesMax, overrun, planAt } from '../encoder/memory.ts';
 import { token } from '../encoder/token-list.ts';
 import { nullMark } from '../raw-fields.ts';
+import { hasFunction, kindOf } from './by-text.ts';
 import { place, placeTokens, words, type PlanWriter } from './plan-writer.ts';
-import { bytesOfValue, keepsText, type RowForm } from './row-form.ts';
-import { hasRulesByText, routineRules } from './rule-plan.ts';
+import { bytesOfValue, type RowForm } from './row-form.ts';
+import { routineRules } from './rule-plan.ts';
 
 /**
  * A table for files with the same fields, ready for the routine.
@@ -51,14 +45,6 @@ export const fieldShare = 3;
 /** The bytes for a missing value; undefined: the record is refused. */
 const missingValue = (spec: ColumnSpec, form: RowForm): Buffer | undefined =>
   spec.default !== undefined || spec.nullable ? bytesOfValue(spec.default ?? null, spec, form) : undefined;
-
-/** A function of the pipeline judges the column's values, or a rule that the routine does not know. */
-const hasFunction = (spec: ColumnSpec): boolean =>
-  spec.map !== undefined || spec.checks.length > 0 || spec.schema !== undefined || hasRulesByText(spec);
-
-/** Every text goes to the column's functions: `map` changes it, and they have to see what a token means. */
-const isForFunctions = (spec: ColumnSpec): boolean =>
-  spec.map !== undefined || (hasFunction(spec) && Object.keys(spec.tokens).length > 0);
 
 /** The bytes for the column's own tokens, unless a function has to see their meaning. */
 const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefined][] => {
@@ -165,8 +151,7 @@ const placeColumn = (
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
   const slots = spec.headers.map(slotAddress);
   const missing = missingValue(spec, form);
-  const isByHost = isForFunctions(spec) || (form.isTextFormat && !keepsText(spec));
-  const kind = isByHost ? notFromBytes : typeOf(spec).bytes(spec.options);
+  const kind = kindOf(spec, form.isTextFormat);
   setKind(writer, bytes, kind);
   set(column.index, index);
   set(column.hasFunction, Number(hasFunction(spec)));

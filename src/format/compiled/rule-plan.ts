@@ -51,9 +51,11 @@ const isForRoutine = (rule: ColumnRule, spec: ColumnSpec): boolean => {
   return !isDecimal || (writesPlainly(spec.options) && isExact(rule.bound));
 };
 
-/** The column's reader has to test its values: there are rules that the routine does not know. */
-export const hasRulesByText = (spec: ColumnSpec): boolean =>
-  rulesOf(spec, 'oneOf').length > 1 || spec.rules.some((rule) => !isForRoutine(rule, spec));
+/** Kinds of rules that the column's reader has to test, because the routine does not know them. */
+export const rulesByText = (spec: ColumnSpec): readonly ColumnRule['kind'][] => {
+  const kinds = spec.rules.filter((rule) => !isForRoutine(rule, spec)).map(({ kind }) => kind);
+  return rulesOf(spec, 'oneOf').length > 1 ? [...kinds, 'oneOf'] : kinds;
+};
 
 const setDecimals = (bytes: Buffer, least: string | undefined, most: string | undefined): void => {
   bytes.writeDoubleLE(Number(least ?? -Infinity), ruleLayout.least);
@@ -88,7 +90,7 @@ const setWritten = (
 
 /** Rules for the routine; undefined when there are none. */
 export const routineRules = (spec: ColumnSpec): RoutineRules | undefined => {
-  if (spec.rules.length === 0 || hasRulesByText(spec)) return undefined;
+  if (spec.rules.length === 0 || rulesByText(spec).length > 0) return undefined;
   const bytes = Buffer.alloc(ruleLayout.bytes);
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
   const [least, most] = [boundOf(spec, 'min'), boundOf(spec, 'max')];

@@ -1,19 +1,24 @@
 // What a run would do with each table, and whether it would do anything, without doing it.
 
+import { fileKey } from '../../checkpoint/decide.ts';
 import { readEpoch } from '../../checkpoint/epoch.ts';
+import { missingSegments } from '../../checkpoint/resume.ts';
 import type { Client } from '../../db/client.ts';
 import { schemaVersions } from '../../db/bookkeeping/migrate.ts';
 import type { Guard, PipelineSpec, SourceTableSpec, TableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
+import { whyByText } from '../../format/compiled/by-text.ts';
 import type { RunEvent } from '../../model.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { readDefinition, type Definition } from '../definition.ts';
-import { refuseUnknownTables, resolveOptions, type RunOptions } from '../options.ts';
+import { refuseUnknownTables, resolveOptions, type RunOptions, type RunSettings } from '../options.ts';
+import { isSeekable } from '../input.ts';
 import { lookAtOutset, reasonsOf } from './outset.ts';
 import { planSources, type PlannedTable } from './plan.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
-import { formatCount } from '../../wording.ts';
-import { chooseDecoder } from '../load/table-load.ts';
+import { formatCount, plural } from '../../wording.ts';
+import { sharedFiles } from '../load/cut-segments.ts';
+import { chooseDecoder, type DecoderChoice } from '../load/table-load.ts';
 
 /** One table as a run would make it. */
 export interface TablePlan {
@@ -31,10 +36,37 @@ const fileStep = ({ files }: PlannedTable): string => {
   return `${files.length}, ${bytes.toLocaleString('en-US')} bytes: ${shown.join(' ')}`;
 };
 
+const list = (texts: readonly string[], most = 3): string =>
+  texts.length > most ? `${texts.slice(0, most).join(', ')}, … (${texts.length})` : texts.join(', ');
+
+/** How many workers load each stream: files that are read from the beginning to the end. */
+const streamSteps = ({ files }: PlannedTable, shared: ReadonlySet<string>): TablePlan['steps'] => {
+  const streams = files.filter((file) => !isSeekable(file));
+  const together = streams.filter((file) => shared.has(fileKey(file))).map(({ name }) => name);
+  const alone = streams.length - together.length;
+  const texts = [
+    ...(together.length > 0 ? [`read once, loaded by all workers: ${list(together)}`] : []),
+    ...(alone > 0 ? [`loaded by one worker each: ${plural(alone, 'file')}`] : []),
+  ];
+  return texts.map((text) => ({ step: 'stream', text }));
+};
+
+/** Columns whose values become texts in JavaScript, and why. */
+const columnSteps = ({ columns }: SourceTableSpec, decoder: DecoderChoice['decoder']): TablePlan['steps'] => {
+  if (decoder === 'verbatim') return [];
+  const byText = columns.flatMap((column) => {
+    const why = whyByText(column, decoder === 'compiled to text');
+    return why === undefined ? [] : [`${column.name} (${why})`];
+  });
+  return byText.length === 0
+    ? []
+    : [{ step: 'columns', text: `read in JavaScript, which is slower: ${list(byText, 20)}` }];
+};
+
 const rowsFrom = ({ staging, transform }: SourceTableSpec): string =>
   transform?.path ?? (staging === 'none' ? 'as they are loaded' : 'from staging');
 
-const sourceSteps = (planned: PlannedTable): TablePlan['steps'] => {
+const sourceSteps = (planned: PlannedTable, shared: ReadonlySet<string>): TablePlan['steps'] => {
   const { table } = planned;
   const { decoder, why } = chooseDecoder(table);
   const columns = `${planned.staging.length} columns`;
@@ -45,7 +77,9 @@ const sourceSteps = (planned: PlannedTable): TablePlan['steps'] => {
   };
   return [
     { step: 'files', text: fileStep(planned) },
+    ...streamSteps(planned, shared),
     { step: 'decoder', text: `${decoder}, because ${why}` },
+    ...columnSteps(table, decoder),
     { step: 'staging', text: stagings[table.staging] },
     { step: 'rows', text: rowsFrom(table) },
   ];
@@ -137,21 +171,33 @@ export const explainRun = async (
     if (!(error instanceof EtlError) || error.code !== 'ETL_CONNECT') throw error;
     return { does: 'unknown', run: null, why: [error.message] };
   });
-  const tables = tablePlans(spec, planned, allowShrink);
+  const tables = tablePlans(spec, planned, allowShrink, sharedBy(planned, settings));
   return { tables, outset: outset ?? { does: 'load', run: null, why: ['there is no server yet'] } };
+};
+
+/** Streams that a run from the beginning would load with all workers, by their keys. */
+const sharedBy = (
+  planned: readonly PlannedTable[],
+  { workers, chunkBytes }: Pick<RunSettings, 'workers' | 'chunkBytes'>,
+): ReadonlySet<string> => {
+  const files = planned.flatMap((table) => table.files).map((file, id) => ({ ...file, id, runId: 0 }));
+  const missing = missingSegments(files, []);
+  const shared = sharedFiles({ missing, files, workers, workersMax: workers, chunkBytes });
+  return new Set(files.filter(({ id }) => shared.has(id)).map(fileKey));
 };
 
 const tablePlans = (
   spec: PipelineSpec,
   planned: readonly PlannedTable[],
   allowShrink: readonly string[],
+  shared: ReadonlySet<string>,
 ): readonly TablePlan[] =>
   spec.tables.map((table) => {
     const { name, kind, publish } = table;
     const source = planned.find((one) => one.table === table);
     const steps =
       table.kind === 'source'
-        ? sourceSteps(source!)
+        ? sourceSteps(source!, shared)
         : [{ step: 'rows', text: `${table.transform.path}, from ${table.from.join(', ')}` }];
     const last = [
       { step: 'indexes', text: indexStep(table) },

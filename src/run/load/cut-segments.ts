@@ -97,6 +97,10 @@ const sharedStreams = (all: Missing, sizeOf: (gap: Segment) => number): readonly
     .map((segments) => ({ segments, pieceBytes: bytes }));
 };
 
+/** Numbers of the files that all workers of a process load together. */
+export const sharedFiles = (all: Missing): ReadonlySet<number> =>
+  new Set(sharedStreams(all, sizesOf(all.files)).map(({ segments }) => segments[0]!.fileId));
+
 /** The gaps that stay whole, those that are cut, and the bytes of a segment. A gap that is hardly larger than its share is not worth a scan. */
 const sorted = (all: Missing) => {
   const { missing, files, workersMax, chunkBytes } = all;
