@@ -1,6 +1,6 @@
 // How one table is loaded: decoder, COPY statement and counts, put together once and shared by its segments.
 
-import type { SourceTableSpec } from '../../declaration.ts';
+import type { Dialect, SourceTableSpec } from '../../declaration.ts';
 import type { SourceFile } from '../../model.ts';
 import { copyBinary, copyText, copyVerbatim, noQuote, type StagingColumn } from '../../copy/staging.ts';
 import { encodeTextRow } from '../../copy/encode-text.ts';
@@ -37,14 +37,19 @@ export interface DecoderChoice {
   readonly why: string;
 }
 
+/** Records that the compiled decoder leaves to the record judge, although they have no fault. */
+const slowRecords = ({ delimiter, escapes, escape, quote, quotes }: Dialect): string | undefined => {
+  const seesNulls = quote === null && Buffer.byteLength(delimiter) === 1;
+  if (escapes !== null) return seesNulls ? String.raw`another backslash than \N` : 'a backslash';
+  if (quotes === 'lenient') return 'quotes that only lenient reading takes';
+  return escape === quote ? undefined : `the escape ${escape}`;
+};
+
 /** The compiled decoder, unless the bytes are taken over as they are. */
 export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
-  const { escapes } = table.format.dialect;
-  const slowly =
-    escapes === null
-      ? ''
-      : '; records with another backslash than \\N are parsed one by one, which is slower';
+  const slow = slowRecords(table.format.dialect);
+  const slowly = slow === undefined ? '' : `; records with ${slow} are read one by one, which is slower`;
   const served = table.columns.find((column) => typeOf(column).encode === serverReads);
   return served === undefined
     ? { decoder: 'compiled', why: `it supports the table’s dialect and types${slowly}` }

@@ -1,14 +1,18 @@
 // What the tests that compare the two decoders share: outcomes of either, with rows in binary.
 
+import { expect } from 'vitest';
+import { encodeTextRow } from '../../../src/copy/encode-text.ts';
 import type { SourceTableSpec } from '../../../src/declaration.ts';
 import { createRowBytes, putInt16, putNull, reserve } from '../../../src/format/binary/row-bytes.ts';
+import { createCompiledDecoder } from '../../../src/format/compiled/compiled-decoder.ts';
 import type { DecodedFile } from '../../../src/format/file-fields.ts';
 import { encoderOf } from '../../../src/format/compiled/row-form.ts';
 import type { Decoder } from '../../../src/format/decoder.ts';
 import { createRecordDecoder } from './record-decoder.ts';
 import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
 import { addCounts, noCounts } from '../../../src/run/load/counts.ts';
-import { decodeBlocks } from './reading.ts';
+import { createSplitter } from '../../../src/format/split/splitter.ts';
+import { blocksOf, cutAt, decodeBlocks, decodedFile } from './reading.ts';
 
 /** What a decoder makes of all blocks together; rows in binary. */
 export const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) => {
@@ -36,4 +40,29 @@ export const binaryRecordDecoder = (table: SourceTableSpec, file: DecodedFile): 
     const decoded = decode(block);
     return { ...decoded, copyBytes: Buffer.from(out.bytes.subarray(0, out.at)) };
   };
+};
+
+const textOutcome = (blocks: readonly RecordBlock[], decode: Decoder) => {
+  const parts = decodeBlocks(blocks, decode);
+  const rejects = parts.flatMap((part) => part.rejects);
+  return {
+    rows: Buffer.concat(parts.map(({ copyBytes }) => copyBytes)).toString(),
+    rejects: rejects.map(({ code, position: { line, byte } }) => ({ code, line, byte })),
+  };
+};
+
+/** Rows as COPY's text format, and the places of rejects: the same by both decoders, whole and cut at every byte. */
+export const readEverywhere = async (
+  bytes: Buffer,
+  table: SourceTableSpec,
+  header: readonly string[],
+): Promise<ReturnType<typeof textOutcome>> => {
+  const split = createSplitter(table.format.dialect, header.length, 'lf');
+  const file = decodedFile(header);
+  const whole = await blocksOf([bytes], split);
+  const expected = textOutcome(whole, createRecordDecoder(table, file, encodeTextRow));
+  const decode = createCompiledDecoder(table, file, encodeTextRow);
+  for (let at = 0; at <= bytes.length; at += 1)
+    expect(textOutcome(await blocksOf(cutAt(bytes, at), split), decode), `cut at ${at}`).toEqual(expected);
+  return expected;
 };

@@ -3,15 +3,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { encodeTextRow } from '../../../src/copy/encode-text.ts';
-import { createCompiledDecoder } from '../../../src/format/compiled/compiled-decoder.ts';
-import type { Decoder } from '../../../src/format/decoder.ts';
-import { createSplitter } from '../../../src/format/split/splitter.ts';
-import type { RecordBlock } from '../../../src/format/split/record-blocks.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
 import { searched } from '../../helpers/seeded.ts';
 import { modelRecords, type ModelDialect } from './dialect-model.ts';
-import { blocksOf, cutAt, decodeBlocks, decodedFile, tableOf } from './reading.ts';
-import { createRecordDecoder } from './record-decoder.ts';
+import { readEverywhere } from './both-decoders.ts';
+import { tableOf } from './reading.ts';
 
 const columns = {
   a: column.text('a').nullable(),
@@ -49,21 +45,10 @@ const texts = fc
     fc.constantFrom('\n', '').map((end) => records.map((fields) => fields.join(',')).join('\n') + end),
   );
 
-const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) => {
-  const parts = decodeBlocks(blocks, decode);
-  const rejects = parts.flatMap((part) => part.rejects);
-  return {
-    rows: Buffer.concat(parts.map(({ copyBytes }) => copyBytes)).toString(),
-    rejects: rejects.map(({ code, position: { line, byte } }) => ({ code, line, byte })),
-  };
-};
-
 it('both decoders read what the dialect says', async () => {
   const seen = { rows: 0, rejects: 0 };
   const property = fc.asyncProperty(dialects, texts, async (dialect, text) => {
     const table = tableOf(dialect, { columns });
-    const split = createSplitter(table.format.dialect, header.length, 'lf');
-    const file = decodedFile(header);
     const records = modelRecords(text, header.length, dialect);
     const expected = {
       rows: records
@@ -73,15 +58,7 @@ it('both decoders read what the dialect says', async () => {
         typeof values === 'string' ? [{ code: values, line, byte }] : [],
       ),
     };
-    const bytes = Buffer.from(text);
-    const whole = await blocksOf([bytes], split);
-    expect(outcomeOf(whole, createRecordDecoder(table, file, encodeTextRow))).toEqual(expected);
-    for (let at = 0; at <= bytes.length; at += 1) {
-      const blocks = await blocksOf(cutAt(bytes, at), split);
-      expect(outcomeOf(blocks, createCompiledDecoder(table, file, encodeTextRow)), `cut at ${at}`).toEqual(
-        expected,
-      );
-    }
+    expect(await readEverywhere(Buffer.from(text), table, header)).toEqual(expected);
     seen.rejects += expected.rejects.length;
     seen.rows += records.length - expected.rejects.length;
   });

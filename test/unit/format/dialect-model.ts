@@ -14,7 +14,7 @@ export interface ModelDialect {
 export interface ModelRecord {
   readonly line: number;
   readonly byte: number;
-  readonly values: readonly (string | null)[] | string;
+  readonly values: readonly (string | null)[] | 'quote' | 'field_count';
 }
 
 /** A field and the place after it; undefined: its quote is never closed, or text follows it. */
