@@ -1,0 +1,106 @@
+// Files by chance through source, decoding and decoders, without a server: rows, rejects and lines are those of the model that wrote them,
+// and damaged files come to the same by the compiled decoder as by csv-parse. Many more than the real runs of fuzz.test.ts load.
+//
+//   FUZZ_SECONDS=600 FUZZ_SEED=1 npm run test:fuzz
+
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { encodeTextRow } from '../../src/copy/encode-text.ts';
+import { createCompiledDecoder } from '../../src/format/compiled/compiled-decoder.ts';
+import type { Decoder } from '../../src/format/decoder.ts';
+import { EtlError } from '../../src/index.ts';
+import type { RecordBlock } from '../../src/format/split/record-blocks.ts';
+import { useFiles } from '../helpers/files.ts';
+import { fieldsOf, prepare } from '../helpers/fuzz-files.ts';
+import { optionsOf } from '../helpers/fuzz-model.ts';
+import { tableScene, type TableScene } from '../helpers/fuzz-scene.ts';
+import { readCount } from '../helpers/seeded.ts';
+import { createRecordDecoder } from '../unit/format/record-decoder.ts';
+import { tableOf } from '../unit/format/reading.ts';
+import { pieceBlocks, planFile, segmentBlocks, type PlannedFile } from '../unit/run/read-table.ts';
+
+/** As long as real runs take: the same again. */
+const seconds = readCount('FUZZ_SECONDS', 600);
+const firstSeed = readCount('FUZZ_SEED', 1 + (Date.now() % 1_000_000));
+const files = useFiles();
+
+const read = async (blocks: AsyncIterable<RecordBlock>, decode: Decoder) => {
+  let text = '';
+  let records = 0;
+  const rejects: object[] = [];
+  for await (const block of blocks) {
+    const decoded = decode(block);
+    const { copied, rejected, filtered } = decoded.counts;
+    expect(decoded.counts.records).toBe(copied + rejected + filtered);
+    records += decoded.counts.records;
+    text += decoded.copyBytes.toString();
+    rejects.push(...decoded.rejects);
+  }
+  return { text, records, rejects };
+};
+
+/** The file as both decoders read it, each in one of the ways of a run; the code of an error that its bytes lead to. */
+const readBoth = async (planned: PlannedFile) => {
+  const { table, file } = planned;
+  const record = await read(segmentBlocks(planned), createRecordDecoder(table, file, encodeTextRow));
+  const compiled = createCompiledDecoder(table, file, encodeTextRow);
+  const fast = await read(
+    file.dataEnd === null ? pieceBlocks(planned, 500) : segmentBlocks(planned),
+    compiled,
+  );
+  expect(fast.text, 'rows by the compiled decoder').toBe(record.text);
+  expect(fast.rejects, 'rejects by the compiled decoder').toEqual(record.rejects);
+  return fast;
+};
+
+const readOrCode = async (
+  table: Parameters<typeof planFile>[0],
+): Promise<Awaited<ReturnType<typeof read>> | string> => {
+  try {
+    return await readBoth(await planFile(table));
+  } catch (error) {
+    if (error instanceof EtlError && /^ETL_(?:SOURCE|HEADER|FILE)_/.test(error.code)) return error.code;
+    throw error;
+  }
+};
+
+let played = 0;
+
+const play = async (scene: TableScene): Promise<void> => {
+  played += 1;
+  const { writing, form, contents, packed, broken, made } = prepare(scene, 0);
+  fc.pre(contents[0]!.length > 0);
+  const declared = tableOf(optionsOf(scene, writing), fieldsOf(scene, writing));
+  const at = (name: string, bytes: Buffer, member = '') => {
+    const locations = [files.write(name, bytes) + member];
+    return { ...declared, source: { ...declared.source, locations } };
+  };
+  if (broken !== undefined) await readOrCode(at(`in.csv${form.end}`, broken[0]!, form.member));
+  const found = await readOrCode(at(`in.csv${form.end}`, packed[0]!, form.member));
+  if (scene.damage?.of === 'content') {
+    const plain = await readOrCode(at('plain.csv', contents[0]!));
+    const isSame = isDeepStrictEqual(found, plain);
+    expect(isSame ? plain : found, 'what the plain file comes to').toEqual(plain);
+    return;
+  }
+  if (typeof found === 'string') throw new Error(found);
+  const { rows, rejects, records } = made[0]!.expected;
+  const seen = found.rejects as { position: { line: number; record: number }; code: string }[];
+  // COPY's text has booleans shorter than they are printed.
+  const copied = rows.map((row) =>
+    row.map((text, place) => (scene.kinds[place - 1] === 'boolean' ? (text?.[0] ?? null) : text)),
+  );
+  expect(found.text).toBe(copied.map(encodeTextRow).join(''));
+  expect(seen.map(({ position: { line, record }, code }) => ({ line, record, code }))).toEqual(rejects);
+  expect(found.records).toBe(records);
+};
+
+it(`decoded for ${seconds} seconds, from seed ${firstSeed} on`, async () => {
+  const until = Date.now() + seconds * 1000;
+  let seed = firstSeed;
+  for (; Date.now() < until; seed += 1)
+    await fc.assert(fc.asyncProperty(tableScene, play), { seed, numRuns: 50 });
+  console.log(`FUZZ_SEED=${firstSeed}: seeds to ${seed - 1}, ${played} files`);
+  expect(played).toBeGreaterThan(0);
+});

@@ -1,0 +1,150 @@
+// What the fuzzing of the whole path draws by chance: files, how they are written, where they are, and how they are loaded.
+
+import fc from 'fast-check';
+import { fileForms } from './file-forms.ts';
+
+/** What a field is made of, whatever its column is. */
+export interface Cell {
+  readonly number: number;
+  readonly text: string;
+  readonly isNull: boolean;
+  /** Written in quotes where it need not be. */
+  readonly isQuoted: boolean;
+}
+
+/** Pieces that a hostile writer would put next to each other. */
+const bits = ['a', 'b', 'é', 'あ', 'ソ', '𝄞', '"', "'", '\\', ',', ';', '|', '§', '\t', '\n', '\r', '\r\n'];
+const rareBits = [' ', '#', '//', 'NA', 'N', '.', '\\N', '""', 'x'.repeat(70), 'y'.repeat(3000)];
+const text = fc
+  .array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom(...bits) },
+      { weight: 1, arbitrary: fc.constantFrom(...rareBits) },
+    ),
+    { maxLength: 6 },
+  )
+  .map((parts) => parts.join(''));
+
+const cell: fc.Arbitrary<Cell> = fc.record({
+  number: fc.integer({ min: -999_999, max: 999_999 }),
+  text,
+  isNull: fc.constantFrom(false, false, false, true),
+  isQuoted: fc.boolean(),
+});
+
+export const kinds = ['text', 'integer', 'numeric', 'boolean', 'date'] as const;
+export type Kind = (typeof kinds)[number];
+const columnsMax = 4;
+
+const often = <T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...others) },
+  );
+
+const seldom = <T>(other: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: other });
+
+/** One record, as it is meant to be written. */
+const record = fc.record({
+  id: cell,
+  cells: fc.array(cell, { minLength: columnsMax, maxLength: columnsMax }),
+  fault: fc.oneof(
+    { weight: 8, arbitrary: fc.constant('none' as const) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('type' as const, 'short' as const, 'long' as const, 'no id' as const),
+    },
+  ),
+  before: fc.oneof(
+    { weight: 8, arbitrary: fc.constant('nothing' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('blank line' as const, 'comment' as const) },
+  ),
+});
+export type RecordPlan = typeof record extends fc.Arbitrary<infer T> ? T : never;
+
+const dialect = fc.record({
+  delimiter: fc.constantFrom(',', ';', '\t', '|', '||', '§'),
+  quote: often<string | null>('"', "'", null),
+  escape: often<'quote' | 'backslash' | 'postgres' | 'mysql'>('quote', 'backslash', 'postgres', 'mysql'),
+  quotes: often<'strict' | 'lenient'>('strict', 'lenient'),
+  newline: fc.constantFrom('\n', '\r\n', '\r'),
+  /** Declared, or found. */
+  isNewlineDeclared: fc.boolean(),
+  header: fc.constantFrom('names' as const, 'none' as const, 'list' as const),
+  trim: often<boolean | 'outside'>(false, true, 'outside'),
+  nulls: fc.constantFrom<readonly string[]>([''], ['NA'], ['', 'NA'], []),
+  comment: often<string | null>(null, '#', '//'),
+  skipLines: often(0, 1, 2),
+  skipEnd: often(0, 1, 2),
+  ragged: fc.constantFrom('reject' as const, 'pad' as const, 'cut' as const),
+  isEnded: fc.boolean(),
+});
+export type DialectPlan = typeof dialect extends fc.Arbitrary<infer T> ? T : never;
+
+/** Changes of bytes at places by chance; a byte is often one that means something. */
+const edits = fc.array(
+  fc.record({
+    at: fc.nat(),
+    kind: fc.constantFrom('change' as const, 'insert' as const, 'remove' as const, 'end' as const),
+    byte: fc.oneof(fc.constantFrom(...Buffer.from('"\',;|\t\r\n\\\0\xff #', 'latin1')), fc.nat({ max: 255 })),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+export type Edit = (typeof edits extends fc.Arbitrary<infer T> ? T : never)[number];
+
+const place = fc.oneof(
+  fc.record({ kind: fc.constant('directory' as const) }),
+  fc.record({
+    kind: fc.constant('web server' as const),
+    /** Of answers, each after so many bytes. */
+    cuts: fc.array(fc.integer({ min: 1, max: 30_000 }), { maxLength: 2 }),
+    hasTag: fc.boolean(),
+    hasDate: fc.boolean(),
+    hasRanges: fc.boolean(),
+    hasLength: fc.boolean(),
+  }),
+  fc.record({
+    kind: fc.constant('bucket' as const),
+    faults: fc.array(fc.oneof(fc.constant('busy' as const), fc.integer({ min: 1, max: 30_000 })), {
+      maxLength: 2,
+    }),
+  }),
+);
+
+/** A table and its files; one without a header has a record at least: a file of nothing is an error. */
+export const tableScene = fc
+  .record({
+    kinds: fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: columnsMax }),
+    records: fc.array(record, { maxLength: 40, size: 'max' }),
+    /** The records are repeated, under other ids. */
+    times: often(1, 2, 20, 150),
+    files: often(1, 2, 3),
+    dialect,
+    encoding: often<
+      'utf-8' | 'utf-8 with mark' | 'utf-16le' | 'utf-16 by mark' | 'windows-1252' | 'shift_jis'
+    >('utf-8', 'utf-8 with mark', 'utf-16le', 'utf-16 by mark', 'windows-1252', 'shift_jis'),
+    form: fc.constantFrom(
+      ...fileForms.filter(({ encoding }) => encoding === undefined).map(({ name }) => name),
+    ),
+    place,
+    staging: often<'typed' | 'none'>('typed', 'none'),
+    /** Of the first file: of its text, or of its compressed bytes. */
+    damage: seldom(
+      fc.record({ of: fc.constantFrom('content' as const, 'content' as const, 'packed' as const), edits }),
+    ),
+  })
+  .filter(({ records, dialect: { header } }) => records.length > 0 || header === 'names');
+export type TableScene = typeof tableScene extends fc.Arbitrary<infer T> ? T : never;
+
+/** One load: everything that is left to chance, as plain data that is printed when it fails. */
+export const scene = fc.record({
+  tables: fc.array(tableScene, { minLength: 1, maxLength: 6, size: 'max' }),
+  chunkBytes: fc.oneof(fc.constant(32 * 1024 * 1024), fc.integer({ min: 1, max: 100_000 })),
+  workers: fc.integer({ min: 1, max: 3 }),
+  /** The run is stopped at this event, and run again. */
+  stopAt: seldom(
+    fc.record({ event: fc.nat({ max: 40 }), how: fc.constantFrom('signal' as const, 'drain' as const) }),
+  ),
+});
+export type Scene = typeof scene extends fc.Arbitrary<infer T> ? T : never;
