@@ -10,8 +10,11 @@ export interface Dialect {
   readonly quote: string | null;
   /** Escapes a quote inside a quoted field; RFC 4180 doubles the quote, so it is the quote itself by default. */
   readonly escape: string | null;
-  /** Backslashes escape any character, as in PostgreSQL's text format or as MySQL writes them, and `\N` is null. */
-  readonly escapes: 'postgres' | 'mysql' | null;
+  /**
+   * Backslashes escape any character, and `\N` is null; with letters as in PostgreSQL's text format or as MySQL writes them, or any
+   * character meaning itself.
+   */
+  readonly escapes: 'postgres' | 'mysql' | 'any' | null;
   /** true: the first record names the fields · a list: these are the names · false: they have none. Then every record is data. */
   readonly header: boolean | readonly string[];
   /** Records that name the fields together: the names of a field are joined by a blank. */

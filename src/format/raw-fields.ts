@@ -47,6 +47,7 @@ const lettersOf = (codes: Readonly<Record<string, number>>): ReadonlyMap<number,
 const letters: Readonly<Record<Escapes, ReadonlyMap<number, number>>> = {
   postgres: lettersOf({ b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 }),
   mysql: lettersOf({ 0: 0, b: 8, t: 9, n: 10, r: 13, Z: 26 }),
+  any: new Map(),
 };
 
 /** A byte that is written by its number, after the backslash; undefined when it is not. */

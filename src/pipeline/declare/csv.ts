@@ -99,7 +99,7 @@ const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 /** A trailer is held in memory while a stream is read. */
 const lastLinesMax = 100;
 const ragged = ['reject', 'pad', 'cut'] as const;
-const backslashes = ['postgres', 'mysql'] as const;
+const backslashes = ['postgres', 'mysql', 'any'] as const;
 const quotings = ['strict', 'lenient'] as const;
 const matches = ['exact', 'relaxed'] as const;
 const lineEnds = ['auto', 'lf', 'crlf', 'cr'] as const;
@@ -219,8 +219,9 @@ export const csvSpec = (
 
 const dialectOf = (options: DialectOptions, isVerbatim: boolean): Dialect => {
   const escapes = options.escapes ?? null;
-  // Files with such escapes have no quotes, unless they are declared, and write null as \N.
-  const quote = options.quote === undefined ? (escapes === null ? '"' : null) : options.quote;
+  // Dumps of servers have no quotes, unless they are declared, and write null as \N.
+  const isDump = escapes === 'postgres' || escapes === 'mysql';
+  const quote = options.quote === undefined ? (isDump ? null : '"') : options.quote;
   return {
     delimiter: options.delimiter ?? ',',
     quote,
@@ -228,7 +229,7 @@ const dialectOf = (options: DialectOptions, isVerbatim: boolean): Dialect => {
     escapes,
     header: options.header ?? true,
     match: options.match ?? 'exact',
-    nulls: options.nulls ?? (escapes === null ? [''] : []),
+    nulls: options.nulls ?? (isDump ? [] : ['']),
     // COPY never takes a quoted field for null.
     quotedNulls: options.quotedNulls ?? (!isVerbatim || quote === null),
     quotes: options.quotes ?? 'strict',

@@ -89,6 +89,7 @@ const dialects = [
   { quotes: 'lenient' as const, lineEnd: 'lf' as const },
   { lineEnd: 'lf' as const },
   { comment: 'a', nulls: [''] },
+  { escapes: 'any' as const, nulls: ['', 'M'] },
   { quotedNulls: false, nulls: ['', 'M', 's'] },
   { quotedNulls: false, nulls: ['', 'M'], trim: true },
   { quotedNulls: false, nulls: ['', ' 5 '], trim: 'outside' as const, quotes: 'lenient' as const },

@@ -16,21 +16,26 @@ const columns = {
 };
 const header = Object.keys(columns);
 
-const dialects: fc.Arbitrary<ModelDialect> = fc.record({
-  quotes: fc.constantFrom('strict' as const, 'lenient' as const),
-  escape: fc.constantFrom('"' as const, '"' as const, '\\' as const),
-  trim: fc.constantFrom(false, false, true, 'outside' as const),
-  nulls: fc.constantFrom([''], ['', 'NA'], []),
-  quotedNulls: fc.boolean(),
-  comment: fc.constantFrom(null, null, '#'),
-});
+const dialects: fc.Arbitrary<ModelDialect> = fc
+  .record({
+    quotes: fc.constantFrom('strict' as const, 'lenient' as const),
+    escape: fc.constantFrom('"' as const, '"' as const, '\\' as const),
+    trim: fc.constantFrom(false, false, true, 'outside' as const),
+    nulls: fc.constantFrom([''], ['', 'NA'], []),
+    quotedNulls: fc.boolean(),
+    comment: fc.constantFrom(null, null, '#'),
+    escapes: fc.constantFrom(null, null, null, 'any' as const),
+  })
+  .map((dialect) =>
+    dialect.escapes === null ? dialect : { ...dialect, quotes: 'strict', escape: '"', trim: false },
+  );
 const field = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.constantFrom('', 'x', 'NA', '""', '"NA"', '"x"', '"x,y"', '"a\nb"', '"a""b"', '" "'),
   },
   fc
-    .array(fc.constantFrom('a', '"', '""', ' ', '\\', '#', '\\"', '\n', 'NA'), { maxLength: 5 })
+    .array(fc.constantFrom('a', '"', '""', ' ', '\\', '#', '\\"', '\\N', '\n', 'NA'), { maxLength: 5 })
     .map((all) => all.join('')),
 );
 const texts = fc

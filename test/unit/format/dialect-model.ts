@@ -4,6 +4,7 @@
 export interface ModelDialect {
   readonly quotes: 'strict' | 'lenient';
   readonly escape: '"' | '\\';
+  readonly escapes: 'any' | null;
   readonly trim: boolean | 'outside';
   readonly nulls: readonly string[];
   readonly quotedNulls: boolean;
@@ -27,11 +28,14 @@ interface Field {
 const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t';
 const strip = (text: string): string => text.replace(/^[ \t]+|[ \t]+$/g, '');
 
-const quotedContent = (text: string, from: number, { escape }: ModelDialect) => {
+const quotedContent = (text: string, from: number, { escape, escapes }: ModelDialect) => {
   let content = '';
   for (let at = from; at < text.length; at += 1) {
     const [one, next] = [text[at]!, text[at + 1]];
-    if (one === escape && next !== undefined && (next === '"' || next === escape)) {
+    if (escapes !== null && one === '\\') {
+      content += next ?? '';
+      at += 1;
+    } else if (one === escape && next !== undefined && (next === '"' || next === escape)) {
       content += next;
       at += 1;
     } else if (one === '"') return { content, next: at + 1 };
@@ -40,27 +44,37 @@ const quotedContent = (text: string, from: number, { escape }: ModelDialect) => 
   return undefined;
 };
 
-const plainContent = (text: string, from: number) => {
+const plainContent = (text: string, from: number, { escapes }: ModelDialect) => {
+  let content = '';
+  let hasQuote = false;
   let at = from;
-  while (at < text.length && text[at] !== ',' && text[at] !== '\n') at += 1;
-  return { content: text.slice(from, at), next: at };
+  for (; at < text.length && text[at] !== ',' && text[at] !== '\n'; at += 1) {
+    const isEscape = escapes !== null && text[at] === '\\';
+    hasQuote ||= !isEscape && text[at] === '"';
+    if (isEscape) at += 1;
+    content += text[at] ?? '';
+  }
+  return { content, hasQuote, next: Math.min(at, text.length) };
 };
 
 const fieldAt = (text: string, from: number, dialect: ModelDialect): Field | undefined => {
   const { trim, quotes, nulls, quotedNulls } = dialect;
+  const isNullMark = (written: string): boolean => dialect.escapes !== null && written === '\\N';
   let open = from;
   while (trim !== false && isBlank(text[open])) open += 1;
   if (text[open] !== '"') {
-    const { content, next } = plainContent(text, from);
+    const { content, hasQuote, next } = plainContent(text, from, dialect);
     const value = trim === false ? content : strip(content);
-    const hasStray = quotes === 'strict' && content.includes('"');
+    const hasStray = quotes === 'strict' && hasQuote;
+    if (isNullMark(text.slice(from, next))) return { value: null, hasStray, next };
     return { value: nulls.includes(value) ? null : value, hasStray, next };
   }
   const quoted = quotedContent(text, open + 1, dialect);
   if (quoted === undefined) return undefined;
-  const { content: tail, next } = plainContent(text, quoted.next);
+  const { content: tail, next } = plainContent(text, quoted.next, dialect);
   const isEnd = tail === '' || (trim !== false && strip(tail) === '');
   if (!isEnd && quotes === 'strict') return undefined;
+  if (isNullMark(text.slice(open + 1, quoted.next - 1))) return { value: null, hasStray: false, next };
   const after = isEnd ? '' : trim === 'outside' ? tail.replace(/[ \t]+$/, '') : tail;
   const value = trim === true ? strip(quoted.content + after) : quoted.content + after;
   return { value: quotedNulls && nulls.includes(value) ? null : value, hasStray: false, next };

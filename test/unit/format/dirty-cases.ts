@@ -530,6 +530,34 @@ const escapes: readonly DirtyCase[] = [
     rejects: ['quote@2:a'],
   },
   {
+    name: 'a backslash before any character: itself, without a quote and within',
+    input: 'a,b\n1\\,2,\\"x\\"\n"\\"3\\n""\\\\",\\x41\n\\\n4,5\\\n',
+    options: { escapes: 'any', ragged: 'cut' },
+    rows: [
+      ['1,2', '"x"'],
+      ['"3n"\\', 'x41'],
+      ['\n4', '5\n'],
+    ],
+  },
+  {
+    name: 'a backslash before any character, and null',
+    input: 'a,b\n\\N,"\\N"\n,""\n\\NA,N\n\\\\N,\\\\\n',
+    options: { escapes: 'any', quotedNulls: false },
+    rows: [
+      [null, null],
+      [null, ''],
+      ['NA', 'N'],
+      ['\\N', '\\'],
+    ],
+  },
+  {
+    name: 'a backslash that keeps a quote from closing, or beginning, its field',
+    input: 'a,b\n\\"5",6\n7,"8"\\\n9,"2\\"\n3,4\n',
+    options: { escapes: 'any' },
+    rows: [['3', '4']],
+    rejects: ['quote@2:a', 'quote@3:b', 'quote@4:b'],
+  },
+  {
     name: 'MySQL: a NUL',
     input: '1,a\\0b\n2,c\n',
     options: { escapes: 'mysql', header: false },

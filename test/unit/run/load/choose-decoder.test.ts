@@ -13,6 +13,7 @@ it.each<[CsvOptions, string?]>([
   [{ escape: '\\' }, 'the escape \\'],
   [{ escapes: 'postgres', delimiter: '\t' }, 'another backslash than \\N'],
   [{ escapes: 'mysql', quote: '"' }, 'a backslash'],
+  [{ escapes: 'any' }, 'a backslash'],
 ])('%j: the compiled decoder, records with $1 are slower', (options, slow) => {
   const slowly = slow === undefined ? '' : `; records with ${slow} are read one by one, which is slower`;
   expect(chooseDecoder(tableOf(options))).toEqual({
