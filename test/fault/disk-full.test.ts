@@ -1,44 +1,11 @@
 // The server's disk is full in the middle of a load: one clear error, nothing published, and the next run goes on.
 
-import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rmdir, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { stat } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { mountSmallDisk, type SmallDisk } from '../helpers/as-root.ts';
 import { eventsOf, killRest, runArgs, startEtl, type Ended } from '../helpers/fault-child.ts';
 import { chunksOf, expectWhole, stateOf } from '../helpers/fault-outcome.ts';
 import { ask, startOwnServer, type OwnServer } from '../helpers/own-server.ts';
-
-const execute = promisify(execFile);
-
-/** Mounting takes root. Who is not (a CI runner) must be able to `sudo` without a password; this test does not step aside. */
-const asRoot = async (program: string, ...args: readonly string[]): Promise<void> => {
-  const [command, ...rest] = process.getuid?.() === 0 ? [program, ...args] : ['sudo', '-n', program, ...args];
-  await execute(command, rest);
-};
-
-interface SmallDisk {
-  readonly directory: string;
-  grow(size: string): Promise<void>;
-  unmount(): Promise<void>;
-}
-
-/** A file system of a given size in memory, owned by the server's user. */
-const mountSmallDisk = async (size: string, owner: { uid: number; gid: number }): Promise<SmallDisk> => {
-  const directory = await mkdtemp(join(tmpdir(), 'sluice-disk-'));
-  await chmod(directory, 0o755);
-  const options = `size=${size},uid=${owner.uid},gid=${owner.gid},mode=0700`;
-  await asRoot('mount', '-t', 'tmpfs', '-o', options, 'tmpfs', directory);
-  return {
-    directory,
-    grow: (larger) => asRoot('mount', '-o', `remount,size=${larger}`, directory),
-    unmount: async () => {
-      await asRoot('umount', directory);
-      await rmdir(directory);
-    },
-  };
-};
 
 let server: OwnServer | undefined;
 let disk: SmallDisk | undefined;

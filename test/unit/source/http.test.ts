@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import type { EtlError } from '../../../src/index.ts';
@@ -15,6 +16,7 @@ import { retryAfterMs } from '../../../src/source/http/answer.ts';
 import { expandBraces, urlProblem, withoutSecrets } from '../../../src/source/http/url.ts';
 import { failureOf } from '../../helpers/failure.ts';
 import { useHttpFiles } from '../../helpers/http-files.ts';
+import { runTypeScript } from '../../helpers/run-typescript.ts';
 import { accessWith } from '../../helpers/source-access.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-http-'));
@@ -140,6 +142,20 @@ describe('a connection that is not made', () => {
     const error = await addressError(encrypted.url('/a.csv'));
     expect(error.message).toContain('is not trusted: self-signed certificate');
     expect(error.hint).toContain('NODE_EXTRA_CA_CERTS');
+  });
+
+  it('though it is, once its authority is named in NODE_EXTRA_CA_CERTS', async () => {
+    const url = encrypted.put('/b.csv', 'a,b\n');
+    const program = fileURLToPath(new URL('../../helpers/look-at-url.ts', import.meta.url));
+    const env = { NODE_EXTRA_CA_CERTS: join(directory, 'cert') };
+    const lookAt = (location: string) => runTypeScript(program, [location], { cwd: directory, env });
+    // An address that the certificate does not name, of the same server.
+    const otherHost = url.replace('127.0.0.1', '[::ffff:127.0.0.1]');
+    const [good, wrong] = await Promise.all([lookAt(url), lookAt(otherHost)]);
+    expect(good).toEqual({ exit: 0, out: 'a,b\n', err: '' });
+    expect(wrong.err).toMatch(
+      /the connection to \[::ffff:7f00:1\] is not trusted: Hostname\/IP does not match/,
+    );
   });
 
   it('because a token cannot be sent', async () => {
@@ -304,6 +320,20 @@ describe('a failure that passes', () => {
       return false;
     };
     expect(await failureOf(read(url, [200_000]))).toMatchObject({ code: 'ETL_SOURCE_CHANGED' });
+  });
+
+  it('does not hide that a signed URL expired meanwhile', async () => {
+    const url = server.put('/signed.csv?X-Amz-Expires=60', content);
+    server.trouble = (_, response) => {
+      if (server.requests.length < 3) return false;
+      response.writeHead(403).end();
+      return true;
+    };
+    const error = await failureOf(read(url, [200_000]));
+    expect(error).toMatchObject({
+      code: 'ETL_SOURCE_DENIED',
+      hint: expect.stringContaining('may have expired'),
+    });
   });
 });
 
