@@ -35,6 +35,8 @@ export interface Dialect {
   readonly skipLines: number;
   /** Lines that begin with this are not records. */
   readonly comment: string | null;
+  /** lines: comments are whole lines · infix: outside of quotes, one begins anywhere. */
+  readonly comments: 'lines' | 'infix';
   /** A record with fewer or more fields than the header: a reject, or padded with nulls when it is short, or cut when it is long. */
   readonly ragged: 'reject' | 'pad' | 'cut';
 }

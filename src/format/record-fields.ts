@@ -60,6 +60,7 @@ export const writtenDialect: Dialect = {
   quotedNulls: true,
   skipLines: 0,
   comment: null,
+  comments: 'lines',
   ragged: 'reject',
 };
 

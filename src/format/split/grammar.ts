@@ -16,6 +16,8 @@ export interface Grammar {
   readonly escapesAll: boolean;
   readonly escapes: Dialect['escapes'];
   readonly comment: Buffer | undefined;
+  /** Begins a comment within a line, outside of quotes. */
+  readonly infix: Buffer | undefined;
   /** Blanks and tabs may stand around quotes, and a line of nothing else is blank. */
   readonly trim: boolean;
   /** Blanks and tabs around fields are left out, but for those within quotes. */
@@ -34,13 +36,15 @@ export interface Grammar {
 /** `found`: how the file's lines end, for a dialect that leaves it to the file. */
 export const grammarOf = (dialect: Dialect, fields: number, found: LineEnd): Grammar => {
   const lineEnd = dialect.lineEnd === 'auto' ? found : dialect.lineEnd;
+  const comment = dialect.comment === null ? undefined : Buffer.from(dialect.comment);
   return {
     delimiter: Buffer.from(dialect.delimiter),
     quote: dialect.quote === null ? -1 : dialect.quote.charCodeAt(0),
     escape: dialect.quote === null ? -1 : (dialect.escape ?? dialect.quote).charCodeAt(0),
     escapesAll: dialect.escapes !== null,
     escapes: dialect.escapes,
-    comment: dialect.comment === null ? undefined : Buffer.from(dialect.comment),
+    comment,
+    infix: dialect.comments === 'infix' ? comment : undefined,
     trim: dialect.trim !== false,
     trimsPlain: dialect.trim === 'outside',
     isLenient: dialect.quotes === 'lenient',
@@ -133,7 +137,7 @@ export const findLineEnd = (
   grammar: Grammar,
   isRaw: boolean,
 ): LineEnd | undefined => {
-  const { delimiter, quote, trim } = grammar;
+  const { delimiter, quote, trim, infix } = grammar;
   let isFieldStart = !isRaw;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at]!;
@@ -150,6 +154,8 @@ export const findLineEnd = (
       isFieldStart = false;
       continue;
     }
+    if (infix !== undefined && startsWith(bytes, at, infix))
+      return findLineEnd(bytes.subarray(at), atEnd, grammar, true);
     if (isFieldStart && byte === quote) {
       const after = skipQuoted(bytes, at, grammar);
       // A quote that is never closed costs its line, whose end counts.

@@ -122,12 +122,18 @@ const lineEnding = (
   return lineEnd === 'lf' || line.end < at ? line : undefined;
 };
 
-/** Bytes of the delimiter at `at`, as far as the block reaches. */
-const matched = (block: Buffer, at: number, delimiter: Buffer): number => {
+/** Bytes of the mark, a delimiter or what begins a comment, at `at`, as far as the block reaches. */
+const matched = (block: Buffer, at: number, mark: Buffer): number => {
   let count = 0;
-  while (count < delimiter.length && at + count < block.length && block[at + count] === delimiter[count])
-    count += 1;
+  while (count < mark.length && at + count < block.length && block[at + count] === mark[count]) count += 1;
   return count;
+};
+
+/** The record that the comment at `at` ends; a line that is too long with it is too long. */
+const endByComment = (block: Buffer, walk: Walk, at: number, atEnd: boolean, grammar: Grammar): void => {
+  const line = lineAt(block, at, atEnd, grammar);
+  if (line === undefined) walk.at = block.length;
+  else walk.found = line.end - walk.start > recordBytesMax ? line : { end: at, next: line.next };
 };
 
 /** The next byte from `from` on that may be more than text of an unquoted field; `limit` when there is none. */
@@ -135,12 +141,12 @@ const skipText = (
   block: Buffer,
   from: number,
   limit: number,
-  { quote, escapesAll }: Grammar,
-  delimiter: number,
+  { delimiter, quote, escapesAll, infix }: Grammar,
 ): number => {
+  const [first, comment] = [delimiter[0], infix?.[0]];
   for (let at = from; at < limit; at += 1) {
     const byte = block[at];
-    if (byte === delimiter || byte === quote || byte === LF || byte === CR) return at;
+    if (byte === first || byte === quote || byte === LF || byte === CR || byte === comment) return at;
     if (escapesAll && byte === BACKSLASH) return at;
   }
   return limit;
@@ -154,14 +160,14 @@ const escapedEnd = (block: Buffer, at: number, atEnd: boolean): number => {
 
 /** Walks on outside of quotes, up to an opening quote or the record's end. */
 const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, grammar: Grammar): void => {
-  const { delimiter, quote, trim, lineEnd } = grammar;
+  const { delimiter, quote, trim, lineEnd, infix } = grammar;
   const first = delimiter[0]!;
   /** The byte after an escape. */
   let escapedTo = -1;
   for (let { at } = walk; at < limit; at += 1) {
     // A carriage return before a line feed is of the line end; what follows it says whether it is one.
     const isHeld = lineEnd !== 'cr' && at > walk.start && at !== escapedTo && block[at - 1] === CR;
-    if (!isHeld && !walk.isFieldStart && !walk.isAfterQuoted) at = skipText(block, at, limit, grammar, first);
+    if (!isHeld && !walk.isFieldStart && !walk.isAfterQuoted) at = skipText(block, at, limit, grammar);
     walk.at = Math.min(at + 1, limit);
     if (at === limit) return;
     const byte = block[at]!;
@@ -185,6 +191,11 @@ const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, gra
       if (!takeText(walk, at, grammar)) return;
     }
     if (isReturn || byte === LF) continue;
+    const comment = infix === undefined ? 0 : matched(block, at, infix);
+    if (comment === infix?.length) {
+      endByComment(block, walk, at, atEnd, grammar);
+      return;
+    }
     if (byte === quote && walk.isFieldStart) {
       walk.isQuoted = true;
       walk.isFieldStart = false;
@@ -196,8 +207,8 @@ const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, gra
       walk.at = at + 1;
       walk.isFieldStart = true;
       walk.isAfterQuoted = false;
-    } else if (count > 0 && at + count === block.length && !atEnd) {
-      // Maybe half a delimiter.
+    } else if (count + comment > 0 && at + Math.max(count, comment) === block.length && !atEnd) {
+      // Maybe half a delimiter, or half the beginning of a comment.
       walk.at = block.length;
       return;
     } else if (!(trim && (walk.isFieldStart || walk.isAfterQuoted) && isBlankByte(byte))) {

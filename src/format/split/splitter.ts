@@ -69,7 +69,9 @@ const ruleOf = ({ delimiter, quote, escape, keepEmpty }: Grammar): QuoteRule => 
 /** A record's end without the carriage returns before its line feed; a program that translates line ends twice writes several. */
 const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, grammar: Grammar): number => {
   let last = end;
-  const isEnded = block[next - 1] === LF || takesHalfLineEnds(grammar);
+  // A comment may be between.
+  const isAtEnd = end === next || block[end] === CR || block[end] === LF;
+  const isEnded = isAtEnd && (block[next - 1] === LF || takesHalfLineEnds(grammar));
   if (grammar.lineEnd === 'lf' && isEnded) while (last > start && block[last - 1] === CR) last -= 1;
   return last;
 };

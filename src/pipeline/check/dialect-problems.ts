@@ -16,6 +16,8 @@ export const dialectProblems = (dialect: Dialect): string[] => {
     problems.push('quotedNulls has no meaning without a quote; leave it out');
   if (escape !== null && escape !== quote && between.includes(escape))
     problems.push('delimiter and escape must differ: within quotes, an escape would begin in a delimiter');
+  if (comment === null && dialect.comments === 'infix')
+    problems.push("comments: 'infix' has no meaning without a comment; give one, such as comment: '#'");
   if (comment !== null && (comment.startsWith(between) || between.startsWith(comment)))
     problems.push(
       'comment and delimiter must differ: a record whose first field is empty would be a comment',

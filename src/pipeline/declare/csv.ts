@@ -46,7 +46,7 @@ export interface CsvSource {
  *
  * @param paths path or glob, or several, relative to the working directory; with constants, `{ path: 'a/*.csv', constants: { region: 'a' } }`.
  * @param options delimiter ',' · quote '"' · escape = quote · escapes null · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] · quotedNulls true ·
- *   trim false · skipLines 0 · skipEnd 0 · headerLines 1 · comment null · ragged 'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
+ *   trim false · skipLines 0 · skipEnd 0 · headerLines 1 · comment null · comments 'lines' · ragged 'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
  */
 export const csv = (paths: Location | readonly Location[], options: CsvOptions = {}): CsvSource =>
   freezeDeep({ kind: 'csv', paths, options });
@@ -100,6 +100,7 @@ const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
 const lastLinesMax = 100;
 const ragged = ['reject', 'pad', 'cut'] as const;
 const backslashes = ['postgres', 'mysql', 'any'] as const;
+const commenting = ['lines', 'infix'] as const;
 const quotings = ['strict', 'lenient'] as const;
 const matches = ['exact', 'relaxed'] as const;
 const lineEnds = ['auto', 'lf', 'crlf', 'cr'] as const;
@@ -127,6 +128,7 @@ const dialectShape = {
     .min(1, mustBe('a number of lines from 1'))
     .optional(),
   comment: delimiter.nullable().optional(),
+  comments: z.enum(commenting, mustBeOneOf(commenting)).optional(),
   anywhere: z.boolean(mustBe('true or false')).optional(),
   maxRatio: z.number(mustBe('a number')).min(1, mustBe('at least 1')).optional(),
   maxBytes: z.int(mustBe('a number of bytes')).min(1, mustBe('a number of bytes')).optional(),
@@ -238,6 +240,7 @@ const dialectOf = (options: DialectOptions, isVerbatim: boolean): Dialect => {
     skipLines: options.skipLines ?? 0,
     headerLines: options.headerLines ?? 1,
     comment: options.comment ?? null,
+    comments: options.comments ?? 'lines',
     ragged: options.ragged ?? 'reject',
   };
 };

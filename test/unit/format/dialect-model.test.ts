@@ -2,12 +2,13 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { recordBytesMax } from '../../../src/limits.ts';
 import { encodeTextRow } from '../../../src/copy/encode-text.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
 import { searched } from '../../helpers/seeded.ts';
 import { modelRecords, type ModelDialect } from './dialect-model.ts';
 import { readEverywhere } from './both-decoders.ts';
-import { tableOf } from './reading.ts';
+import { cutAt, splitPieces, splitterOf, tableOf } from './reading.ts';
 
 const columns = {
   a: column.text('a').nullable(),
@@ -23,9 +24,11 @@ const dialects: fc.Arbitrary<ModelDialect> = fc
     trim: fc.constantFrom(false, false, true, 'outside' as const),
     nulls: fc.constantFrom([''], ['', 'NA'], []),
     quotedNulls: fc.boolean(),
-    comment: fc.constantFrom(null, null, '#'),
+    comment: fc.constantFrom(null, '#', '##'),
+    comments: fc.constantFrom('lines' as const, 'infix' as const),
     escapes: fc.constantFrom(null, null, null, 'any' as const),
   })
+  .map((dialect): ModelDialect => (dialect.comment === null ? { ...dialect, comments: 'lines' } : dialect))
   .map((dialect) =>
     dialect.escapes === null ? dialect : { ...dialect, quotes: 'strict', escape: '"', trim: false },
   );
@@ -35,7 +38,7 @@ const field = fc.oneof(
     arbitrary: fc.constantFrom('', 'x', 'NA', '""', '"NA"', '"x"', '"x,y"', '"a\nb"', '"a""b"', '" "'),
   },
   fc
-    .array(fc.constantFrom('a', '"', '""', ' ', '\\', '#', '\\"', '\\N', '\n', 'NA'), { maxLength: 5 })
+    .array(fc.constantFrom('a', '"', '""', ' ', '\\', '#', '#', '\\"', '\\N', '\n', 'NA'), { maxLength: 5 })
     .map((all) => all.join('')),
 );
 const texts = fc
@@ -69,4 +72,30 @@ it('both decoders read what the dialect says', async () => {
   });
   await fc.assert(property, { numRuns: searched(100) });
   expect(Math.min(seen.rows, seen.rejects)).toBeGreaterThan(50);
+});
+
+it('a line that is too long with its comment is rejected, however it is cut', async () => {
+  const split = splitterOf({ comment: '#', comments: 'infix' });
+  const lines = [recordBytesMax - 3, recordBytesMax - 4].map((bytes) => `1,2#${'x'.repeat(bytes)}\n`);
+  const bytes = Buffer.from(`${lines.join('')}3,4\n`);
+  const faults = async (...places: number[]) =>
+    (await splitPieces(cutAt(bytes, ...places), split)).records.map(({ line, fault }) => [line, fault]);
+  const expected = [
+    [1, 'record_too_long'],
+    [2, undefined],
+    [3, undefined],
+  ];
+  for (const at of [
+    0,
+    3,
+    4,
+    100,
+    recordBytesMax,
+    recordBytesMax + 1,
+    recordBytesMax + 2,
+    recordBytesMax + 3,
+    bytes.length - 5,
+  ])
+    expect(await faults(at), `cut at ${at}`).toEqual(expected);
+  expect(await faults(10, 20, recordBytesMax, recordBytesMax + 50)).toEqual(expected);
 });

@@ -9,6 +9,7 @@ export interface ModelDialect {
   readonly nulls: readonly string[];
   readonly quotedNulls: boolean;
   readonly comment: string | null;
+  readonly comments: 'lines' | 'infix';
 }
 
 /** A record with its place: its values, or why it is rejected. */
@@ -44,11 +45,16 @@ const quotedContent = (text: string, from: number, { escape, escapes }: ModelDia
   return undefined;
 };
 
-const plainContent = (text: string, from: number, { escapes }: ModelDialect) => {
+/** Where a comment within a line begins. */
+const isInfix = (text: string, at: number, { comment, comments }: ModelDialect): boolean =>
+  comments === 'infix' && text.startsWith(comment!, at);
+
+const plainContent = (text: string, from: number, dialect: ModelDialect) => {
+  const { escapes } = dialect;
   let content = '';
   let hasQuote = false;
   let at = from;
-  for (; at < text.length && text[at] !== ',' && text[at] !== '\n'; at += 1) {
+  for (; at < text.length && text[at] !== ',' && text[at] !== '\n' && !isInfix(text, at, dialect); at += 1) {
     const isEscape = escapes !== null && text[at] === '\\';
     hasQuote ||= !isEscape && text[at] === '"';
     if (isEscape) at += 1;
@@ -86,8 +92,12 @@ export const modelRecords = (text: string, fields: number, dialect: ModelDialect
   for (let at = 0; at < text.length;) {
     const lineEnd = text.indexOf('\n', at) === -1 ? text.length : text.indexOf('\n', at);
     const line = text.slice(at, lineEnd);
+    const infix = dialect.comments === 'infix' ? line.indexOf(dialect.comment!) : -1;
     const isComment = dialect.comment !== null && line.startsWith(dialect.comment);
-    if (isComment || (dialect.trim === false ? line : strip(line)) === '') {
+    if (
+      isComment ||
+      (dialect.trim === false ? line : strip(infix === -1 ? line : line.slice(0, infix))) === ''
+    ) {
       at = lineEnd + 1;
       continue;
     }
@@ -102,7 +112,8 @@ export const modelRecords = (text: string, fields: number, dialect: ModelDialect
     }
     if (field === undefined || hasStray) records.push({ ...place, values: 'quote' });
     else records.push({ ...place, values: values.length === fields ? values : 'field_count' });
-    at = field === undefined ? lineEnd + 1 : field.next + 1;
+    const newline = text.indexOf('\n', field?.next ?? at);
+    at = newline === -1 ? text.length : newline + 1;
   }
   return records;
 };

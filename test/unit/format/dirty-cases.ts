@@ -98,6 +98,83 @@ const framing: readonly DirtyCase[] = [
     rows: [['3', '4 # no comment']],
   },
   {
+    name: 'comments after data, whatever is in them, and within quotes none',
+    input: 'a,b#,"c\n1,2# "x\n"#",3 # ",\n"4"#,\n#\n,#\n5,"6\n#"#x\n"7"#x',
+    options: { comment: '#', comments: 'infix', ragged: 'pad' },
+    rows: [
+      ['1', '2'],
+      ['#', '3 '],
+      ['4', null],
+      [null, null],
+      ['5', '6\n#'],
+      ['7', null],
+    ],
+  },
+  {
+    name: 'comments after data, trimmed, and those of lines that are blank without',
+    input: 'a,b // x\n1 , 2 // "x\n\t // y\n"3" , "4/" // z\n8,"9\n"// w\n/5,6/\n7,/',
+    options: { comment: '//', comments: 'infix', trim: true },
+    rows: [
+      ['1', '2'],
+      ['3', '4/'],
+      ['8', '9\n'],
+      ['/5', '6/'],
+      ['7', '/'],
+    ],
+  },
+  {
+    name: 'comments after data, where a blank has to be before them',
+    input: 'a,b\n1#2,3 # x\n4,"5" # y\n6,7 #\n',
+    options: { comment: ' #', comments: 'infix' },
+    rows: [
+      ['1#2', '3'],
+      ['4', '5'],
+      ['6', '7'],
+    ],
+  },
+  {
+    name: 'a blank between a closing quote and a comment',
+    input: 'a,b\n1,"2" # x\n3,4\n',
+    options: { comment: '#', comments: 'infix' },
+    rows: [['3', '4']],
+    rejects: ['quote@2:b'],
+  },
+  {
+    name: 'comments after data with other line ends in them, and carriage returns before',
+    input: 'a,b # \r,"\n1,2# \r \r\n3,4\r# x\n',
+    options: { comment: '#', comments: 'infix', lineEnd: 'lf' },
+    rows: [
+      ['1', '2'],
+      ['3', '4\r'],
+    ],
+  },
+  {
+    name: 'comments after data, with line ends found by the first line',
+    input: 'a,b # ,"\r1,2#\r\n3,4# x\r"5",6 # \ny\r',
+    options: { comment: '#', comments: 'infix', trim: true },
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+      ['5', '6'],
+    ],
+  },
+  {
+    name: 'comments after data, and CRLF',
+    input: 'a,b\r\n1,2# x\n y\r\n3,4#\r\n5,6\r#\r\n',
+    options: { comment: '#', comments: 'infix', lineEnd: 'crlf' },
+    rows: [
+      ['1', '2'],
+      ['3', '4'],
+      ['5', '6\r'],
+    ],
+  },
+  {
+    name: 'a comment that a backslash keeps from being one',
+    input: 'a,b\n1\\#2,3#4\n',
+    options: { comment: '#', comments: 'infix', escapes: 'any' },
+    rows: [['1#2', '3']],
+  },
+  {
     name: 'a header of two lines',
     input: 'Wind,,Sky\nspeed,gust,\n1,2,3\n',
     options: { headerLines: 2 },

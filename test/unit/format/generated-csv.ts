@@ -17,8 +17,10 @@ export const dialects: fc.Arbitrary<CsvOptions> = fc
       'cr' as const,
     ),
     comment: fc.constantFrom(null, null, '#', '//'),
+    comments: fc.constantFrom('lines' as const, 'infix' as const),
   })
-  .map(({ hasBackslash, ...options }) => {
+  .map(({ hasBackslash, comments, ...named }) => {
+    const options = named.comment === null ? named : { ...named, comments };
     if (options.quote === null) return { ...options, quotes: 'strict' as const };
     return hasBackslash ? { ...options, escape: '\\' } : options;
   });

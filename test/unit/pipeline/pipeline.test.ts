@@ -66,6 +66,7 @@ describe('defaults', () => {
           trim: false,
           skipLines: 0,
           comment: null,
+          comments: 'lines',
           ragged: 'reject',
         },
       },

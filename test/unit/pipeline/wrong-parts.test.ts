@@ -84,6 +84,10 @@ const csvCases: readonly Case[] = [
       problem: "quotes: 'lenient' has no meaning without a quote; leave it out",
     },
     {
+      options: { comments: 'infix' },
+      problem: "comments: 'infix' has no meaning without a comment; give one, such as comment: '#'",
+    },
+    {
       options: { quote: null, quotedNulls: false },
       problem: 'quotedNulls has no meaning without a quote; leave it out',
     },
