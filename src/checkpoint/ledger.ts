@@ -196,16 +196,20 @@ export interface LoadedChunkRow extends Counts {
   readonly end: Position;
 }
 
-/** Every chunk of a run that counts, in file order. */
-export const loadedChunks = async (client: Client, runId: number): Promise<readonly LoadedChunkRow[]> => {
+/** Every chunk of a run (of one file) that counts, in file order. */
+export const loadedChunks = async (
+  client: Client,
+  runId: number,
+  fileId?: number,
+): Promise<readonly LoadedChunkRow[]> => {
   const { rows } = await client.query(
     `select c.file_id::float8 as "fileId", c.byte_start::float8 as start, c.byte_end::float8 as byte,
         (c.first_line + c.lines)::float8 as line, (c.first_record + c.records)::float8 as record,
         c.records::float8, c.copied::float8, c.rejected::float8, c.filtered::float8
       from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
-      where r.id = $1 and c.epoch = r.epoch
+      where r.id = $1 and c.epoch = r.epoch and ($2::bigint is null or f.id = $2)
       order by c.file_id, c.byte_start`,
-    [runId],
+    [runId, fileId],
   );
   return rows.map(({ byte, line, record, ...row }) => ({ ...row, end: { byte, line, record } }));
 };

@@ -104,6 +104,9 @@ const loadFile = async (
         setup: { file, source: table.source, dialect: table.format.dialect, gaps: segments, pieceBytes },
         memory,
         stops: { drain, leave, abort },
+        // A job that is delivered again: its pieces are those of the first time.
+        known: await loadedChunks(context.client, run.lease.runId, file.id),
+        onKnown: progress.add,
         load: ({ piece, expectedEnd, readMs }, breakOff) => {
           if (expectedEnd !== undefined) progress.endAt(file.id, expectedEnd);
           return load({ start: piece.start, byteEnd: piece.byteEnd, piece }, breakOff, readMs);

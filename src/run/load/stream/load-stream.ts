@@ -1,5 +1,7 @@
 // Loads one stream with all loaders of the process: a thread reads it, and each of its pieces goes to a loader.
 
+import type { LoadedChunkRow } from '../../../checkpoint/ledger.ts';
+import type { Counts } from '../../../model.ts';
 import { readStream, type PieceMemory, type ReadPiece, type ReadSetup } from './reader.ts';
 import type { SegmentWatch } from '../load-segment.ts';
 
@@ -7,6 +9,9 @@ export interface StreamLoad {
   readonly setup: ReadSetup;
   readonly memory: PieceMemory;
   readonly stops: Pick<SegmentWatch, 'drain' | 'leave' | 'abort'>;
+  /** Chunks of the file that are loaded already: a piece that is one of them needs no loader. */
+  readonly known: readonly LoadedChunkRow[];
+  readonly onKnown: (bytes: number, counts: Counts) => void;
   /** Loads a piece once there is a loader for it; a chunk is aborted by the signal. */
   readonly load: (read: ReadPiece, leave: AbortSignal) => Promise<void>;
 }
@@ -15,7 +20,14 @@ export interface StreamLoad {
  * Loads what was read before an error of reading, and then throws that error; the first error of a loader aborts the other chunks in
  * flight, unless they are to be finished. Errors: those of readStream and of loadSegment; the reason of the signal that stopped it.
  */
-export const loadStream = async ({ setup, memory, stops, load }: StreamLoad): Promise<void> => {
+export const loadStream = async ({
+  setup,
+  memory,
+  stops,
+  known,
+  onKnown,
+  load,
+}: StreamLoad): Promise<void> => {
   const { drain, leave, abort } = stops;
   const broken = new AbortController();
   const breakOff = AbortSignal.any([leave, broken.signal]);
@@ -25,15 +37,23 @@ export const loadStream = async ({ setup, memory, stops, load }: StreamLoad): Pr
     failure ??= { error };
   };
   const loading = new Set<Promise<void>>();
+  const loaded = new Map(known.map((chunk) => [chunk.start, chunk]));
   try {
     for await (const read of readStream(setup, memory, stopReading)) {
+      const { start, byteEnd, memory: taken } = read.piece;
+      const before = loaded.get(start.byte);
+      if (before !== undefined && before.end.byte === byteEnd) {
+        onKnown(byteEnd - start.byte, before);
+        memory.give(taken);
+        continue;
+      }
       const one = load(read, breakOff)
         .catch((error: unknown) => {
           fail(error);
           if (!drain?.aborted) broken.abort(error);
         })
         .finally(() => {
-          memory.give(read.piece.memory);
+          memory.give(taken);
           loading.delete(one);
         });
       loading.add(one);

@@ -2,7 +2,14 @@
 
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { createPieceMemory, readStream, type ReadSetup } from '../../../../../src/run/load/stream/reader.ts';
+import type { Counts } from '../../../../../src/model.ts';
+import { loadStream } from '../../../../../src/run/load/stream/load-stream.ts';
+import {
+  createPieceMemory,
+  readStream,
+  type ReadPiece,
+  type ReadSetup,
+} from '../../../../../src/run/load/stream/reader.ts';
 import { blocksOfPiece } from '../../../../../src/run/load/stream/pieces.ts';
 import { failureOf } from '../../../../helpers/failure.ts';
 import { useFiles } from '../../../../helpers/files.ts';
@@ -71,6 +78,41 @@ it('gives the whole stream in the memory that there is, and the gaps of it that 
   ];
   const some = await read(setupOf('some.csv', zipped, gaps));
   expect(some).toEqual(['20000,1\n20001,2\n', '199998,1\n199999,2\n']);
+});
+
+it('is passed over where its pieces are loaded already, but for the last one, whose end is to be recorded', async () => {
+  const loaded: { start: number; end: number }[] = [];
+  const memory = countedMemory();
+  const stream = {
+    setup: setupOf('again.csv', zipped),
+    memory,
+    stops: { drain: undefined, leave: never, abort: undefined },
+    load: async ({ piece }: ReadPiece): Promise<void> => {
+      loaded.push({ start: piece.start.byte, end: piece.byteEnd ?? content.length });
+    },
+  };
+  const passed: number[] = [];
+  const onKnown = (bytes: number, { records }: Counts): void => void passed.push(bytes, records);
+  await loadStream({ ...stream, known: [], onKnown });
+  expect(loaded[0]).toMatchObject({ start: 0 });
+  const first = [...loaded];
+  const chunkOf = ({ start: at, end: byte }: (typeof first)[number]) => ({
+    fileId: 1,
+    start: at,
+    end: { byte, line: 1, record: 1 },
+    records: 7,
+    copied: 7,
+    rejected: 0,
+    filtered: 0,
+  });
+  loaded.length = 0;
+  // The third ended early, at its last allowed reject.
+  const known = first.map((one, index) => chunkOf({ ...one, end: one.end - Number(index === 2) }));
+  await loadStream({ ...stream, known, onKnown });
+  expect(loaded).toEqual([first[2], first.at(-1)]);
+  expect(passed).toHaveLength(2 * (first.length - 2));
+  expect(passed.slice(0, 2)).toEqual([first[0]!.end, 7]);
+  expect(memory.count.out).toBe(0);
 });
 
 it('stops when it is asked to, also while it waits for memory, and gives all of it back', async () => {
