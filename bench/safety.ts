@@ -59,6 +59,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
     host: '',
     pid: 1,
     workers: 1,
+    isFullRefresh: false,
     definitionHash: '',
     tableHashes: {},
     stagedHashes: {},

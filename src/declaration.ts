@@ -101,10 +101,15 @@ export interface ColumnSchema {
 }
 
 /**
- * A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. Or a part
- * of the file's path, which holds for all its records.
+ * A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. Or what
+ * holds for all its records: a part of the file's path, or the id of this version of the file.
  */
-export type FieldRef = string | number | { readonly from: readonly string[] } | { readonly path: RegExp };
+export type FieldRef =
+  | string
+  | number
+  | { readonly from: readonly string[] }
+  | { readonly path: RegExp }
+  | { readonly of: 'file' };
 
 export interface ColumnSpec {
   readonly name: string;
@@ -183,14 +188,29 @@ export interface MadeColumn {
 }
 
 /** What production's rows are after a run; src/publish/registry.ts has who brings them there. */
-export const publishModes = ['replace'] as const;
+export const publishModes = ['replace', 'append'] as const;
 export type PublishMode = (typeof publishModes)[number];
+
+/** What becomes of a file whose rows are in production, when its content is another, or when it is no longer listed. */
+export const changedChoices = ['error', 'reload', 'ignore'] as const;
+export const goneChoices = ['keep', 'unload'] as const;
+
+export interface AppendSpec {
+  readonly mode: 'append';
+  readonly changed: (typeof changedChoices)[number];
+  readonly gone: (typeof goneChoices)[number];
+}
+
+export type PublishSpec = 'replace' | AppendSpec;
+
+/** Which rows a run brings to a table: all that it will have, or those of some of its files, beside those that are there. */
+export type Extent = 'whole' | 'part';
 
 interface TableCommon {
   readonly name: string;
   readonly primaryKey: readonly string[];
   readonly indexes: readonly IndexSpec[];
-  readonly publish: PublishMode;
+  readonly publish: PublishSpec;
   readonly comment: string | undefined;
   readonly guard: Guard;
   /** What its SQL must give, if the table has some and it is declared. */

@@ -30,6 +30,18 @@ export const publishErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_DUPLICATE_ROWS: {
+    message: 'table {table}: {key} is not unique: {records}; nothing was published',
+    hint: 'Remove the records from their files, or the rows from production, or choose another key.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_ROWS_LOST: {
+    message: 'table {table}: loading everything again would take {problem}',
+    hint: 'Production is unchanged. `--allow-shrink {table}` (option `allowShrink`) lets them go.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_PUBLISH_NULL: {
     message: 'table {table}: column {column} contains nulls, but {reason}; nothing was published',
     hint: 'Correct the SQL, or change the key.',

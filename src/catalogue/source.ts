@@ -115,6 +115,12 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_FILE_CHANGED: {
+    message: 'table {table}: content has changed since it was loaded, of {files}; nothing was loaded',
+    hint: "Choose what becomes of it: publish: { mode: 'append', changed: 'reload' } loads it again, and changed: 'ignore' leaves its rows as they are.",
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SOURCE_CHANGED: {
     message: 'table {table}: {file} changed while the run was reading it',
     hint: 'Let the writer finish, then run again.',

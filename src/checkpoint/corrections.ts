@@ -21,10 +21,6 @@ const isOfPlace = `c.pipeline = u.pipeline and c.table_name = f.table_name and c
   and c.location = f.location and c.member is not distinct from f.member`;
 const isOfFile = `${isOfPlace} and c.fingerprint = f.fingerprint and c.header = f.header`;
 
-/** SQL: whether corrections were kept since the run u began or was continued. */
-export const hasNewCorrections = `exists (
-  select from etl.source_file f join etl.correction c on ${isOfFile} where f.run_id = u.id and c.id > u.corrections)`;
-
 /** A corrected record, in the place of a reject. */
 export interface Correction {
   readonly id: number;

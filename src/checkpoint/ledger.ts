@@ -23,14 +23,16 @@ export interface NewRun {
   readonly job?: string | undefined;
   /** The queue that the run came from. */
   readonly queue: string;
+  /** Everything is loaded again. */
+  readonly isFullRefresh: boolean;
 }
 
 export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
 
 export const insertRun = (run: NewRun): Query => ({
   text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue,
-      staged_hashes, formats, corrections, session)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, (select coalesce(max(id), 0) from etl.correction), pg_backend_pid())
+      staged_hashes, formats, full_refresh, corrections, session)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, (select coalesce(max(id), 0) from etl.correction), pg_backend_pid())
     returning id::float8 as id, generation`,
   values: [
     run.pipeline,
@@ -46,6 +48,7 @@ export const insertRun = (run: NewRun): Query => ({
     run.queue,
     JSON.stringify(run.stagedHashes),
     storableJson(run.formats),
+    run.isFullRefresh,
   ],
 });
 
@@ -99,6 +102,7 @@ export interface LatestRun {
   readonly stagedHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
   readonly generation: number;
+  readonly isFullRefresh: boolean;
   readonly errorCode: string | null;
 }
 
@@ -106,7 +110,7 @@ export const latestRun = async (client: Client, pipeline: string): Promise<Lates
   (
     await client.query(
       `select id::float8 as id, state, definition_hash as "definitionHash", staged_hashes as "stagedHashes", epoch,
-          generation, error_code as "errorCode"
+          generation, full_refresh as "isFullRefresh", error_code as "errorCode"
         from etl.run where pipeline = $1 order by id desc limit 1`,
       [pipeline],
     )

@@ -7,7 +7,8 @@ import { inQuotes } from '../wording.ts';
 import { trimBlanks } from './blanks.ts';
 
 /** The file whose records are decoded, as far as decoders know it. */
-export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd' | 'constants'>;
+export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd' | 'constants'> &
+  Partial<Pick<SourceFile, 'id'>>;
 
 /** The fields of one file. Places count from 0; those after the last field of a record are texts of the file. */
 export interface FileFields {
@@ -57,7 +58,7 @@ const placesByName = (names: readonly string[], keyOf: (name: string) => string)
 
 /** Finds the fields of a file. */
 export const fieldsOf = (
-  { header, name: path, constants }: Omit<DecodedFile, 'lineEnd'>,
+  { header, name: path, constants, id = 0 }: Omit<DecodedFile, 'lineEnd'>,
   { match, trim }: Pick<Dialect, 'match' | 'trim'>,
 ): FileFields => {
   const named = placesByName(
@@ -74,9 +75,11 @@ export const fieldsOf = (
     parts.set(String(pattern), places);
     return places;
   };
+  const idPlace = header.length + texts.push(String(id)) - 1;
   const placesOf = (ref: FieldRef): readonly number[] => {
     if (typeof ref === 'string') return named(ref);
     if (typeof ref === 'number') return ref > header.length ? [] : [ref - 1];
+    if ('of' in ref) return [idPlace];
     return 'path' in ref ? partPlaces(ref.path) : [...new Set(ref.from.flatMap(named))];
   };
   return {
@@ -94,12 +97,13 @@ export const fieldsOf = (
 export const refText = (ref: FieldRef): string => {
   if (typeof ref === 'number') return `field ${ref}`;
   if (typeof ref === 'string') return inQuotes(ref);
-  return 'path' in ref ? mainName(ref) : ref.from.map(inQuotes).join(' or ');
+  return 'from' in ref ? ref.from.map(inQuotes).join(' or ') : mainName(ref);
 };
 
 /** The name or position by which functions see the field. */
 export const mainName = (ref: FieldRef): string => {
   if (typeof ref !== 'object') return String(ref);
+  if ('of' in ref) return 'the file';
   return 'path' in ref ? `path(${String(ref.path)})` : ref.from[0]!;
 };
 

@@ -103,7 +103,7 @@ const checkMissing = (table: SourceTableSpec, fields: FileFields, at: HeaderPlac
   });
 };
 
-export const isOfPath = (ref: FieldRef): boolean => typeof ref === 'object' && 'path' in ref;
+export const isOfPath = (ref: FieldRef): boolean => typeof ref === 'object' && !('from' in ref);
 
 /** Refuses a field that nobody names, where the table wants none. */
 const checkExtra = (table: SourceTableSpec, fields: FileFields, { file, line }: HeaderPlace): void => {

@@ -22,7 +22,7 @@ export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], Publis
 
 /**
  * Applies and verifies every plan. Plans that write rows come first, beginning with tables whose readers do not wait. `copied`:
- * loaded rows, by the table's name.
+ * loaded rows, `before`: rows of production, by the table's name.
  *
  * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_INCOMPLETE.
  */
@@ -30,6 +30,7 @@ export const applyAll = async (
   client: Client,
   plans: readonly PublishPlan[],
   copied: ReadonlyMap<string, number>,
+  before: ReadonlyMap<string, number | null>,
   { untilTaken }: Locksmith,
 ): Promise<Applied> => {
   const rows = new Map<string, number>();
@@ -40,7 +41,8 @@ export const applyAll = async (
       rests.push(await applyTo(client, own));
       for (const plan of own) {
         const { table } = plan.table;
-        const verified = plan.publication.verify(client, plan, copied.get(table));
+        const { verify } = plan.publication;
+        const verified = verify(client, plan, copied.get(table), before.get(table) ?? null);
         rows.set(
           table,
           await verified.catch((cause: unknown) => {

@@ -8,12 +8,35 @@ import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
 import type { Building } from './contract.ts';
 import { inheritStatistics } from './inherit.ts';
-import { builtName, productionName, type TableNames } from './names.ts';
+import { builtName, fileColumn, productionName, type Outgoing, type TableNames } from './names.ts';
 
 /** Rows of a typed table: staging holds them checked and in their final types. */
 export const createFromStaging = (names: TableNames, columns: readonly string[], staging: string): Query => ({
   text: `create table ${builtName(names)} as select ${quoteNames(columns)} from ${staging}`,
 });
+
+/** An empty table of the same columns: its rows go from staging into production. */
+export const createShape = (names: TableNames, columns: readonly string[], staging: string): Query => ({
+  text: `${createFromStaging(names, columns, staging).text} with no data`,
+});
+
+/**
+ * A view of all rows that a table will have, where its SQL and that of others looks for it: those that stay, and the new ones.
+ */
+export const createUnion = (
+  names: TableNames,
+  columns: readonly string[],
+  rowsFrom: string,
+  { files }: Outgoing,
+): Query => {
+  const list = quoteNames(columns);
+  const staying =
+    files.length === 0 ? '' : `where ${quoteName(fileColumn)} <> all ('{${files.join(',')}}'::bigint[])`;
+  return {
+    text: `create view ${quoteName(names.buildSchema, names.table)} as
+      select ${list} from ${productionName(names)} ${staying} union all select ${list} from ${rowsFrom}`,
+  };
+};
 
 /**
  * The SQL before and after the text of a SQL file; the length of the first part places the server's errors. In a subquery the
@@ -65,26 +88,40 @@ const selectOwnIndexes = (names: TableNames, declared: readonly string[]): Query
   values: [names.schema, names.table, declared, ` ON ${builtName(names)} USING `],
 });
 
-/**
- * Builds the declared keys and indexes on a filled table, then the indexes that people added to production; returns the names of
- * those. Errors: ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED.
- */
-const buildIndexes = async (
+/** Errors: ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED. */
+const buildIndex = async (
   client: Client,
   names: TableNames,
-  primaryKey: readonly string[],
-  indexes: readonly IndexSpec[],
-): Promise<readonly string[]> => {
-  const run = async ({ text }: Query, what: string): Promise<void> => {
-    try {
-      await client.query(text);
-    } catch (cause) {
-      throw buildError(names, what, cause);
-    }
-  };
+  { text }: Query,
+  what: string,
+): Promise<void> => {
+  try {
+    await client.query(text);
+  } catch (cause) {
+    throw buildError(names, what, cause);
+  }
+};
+
+/** Builds the declared keys and indexes. Errors: those of `buildIndex`. */
+export const buildDeclared = async ({ client, names, primaryKey, indexes }: Building): Promise<void> => {
   if (primaryKey.length > 0)
-    await run(addPrimaryKey(names, primaryKey), `primary key (${primaryKey.join(', ')})`);
-  for (const index of indexes) await run(createIndex(names, index), `index ${index.name}`);
+    await buildIndex(
+      client,
+      names,
+      addPrimaryKey(names, primaryKey),
+      `primary key (${primaryKey.join(', ')})`,
+    );
+  for (const index of indexes)
+    await buildIndex(client, names, createIndex(names, index), `index ${index.name}`);
+};
+
+/**
+ * Builds the declared keys and indexes on a filled table, then the indexes that people added to production; returns the names of
+ * those. Errors: those of `buildIndex`.
+ */
+const buildIndexes = async (work: Building): Promise<readonly string[]> => {
+  const { client, names, indexes } = work;
+  await buildDeclared(work);
   const own: { name: string; ddl: string }[] = (
     await runQuery(
       client,
@@ -95,22 +132,21 @@ const buildIndexes = async (
     )
   ).rows;
   for (const { name, ddl } of own)
-    await run({ text: ddl }, `index ${name} (made by hand on ${productionName(names)})`);
+    await buildIndex(
+      client,
+      names,
+      { text: ddl },
+      `index ${name} (made by hand on ${productionName(names)})`,
+    );
   return own.map(({ name }) => name);
 };
 
 const analyze = (names: TableNames): Query => ({ text: `analyze ${builtName(names)}` });
 
 /** Completes a filled table like production's: keys, indexes (also those made by hand) and statistics. */
-export const buildAside = async ({
-  client,
-  names,
-  primaryKey,
-  indexes,
-  making,
-  tell,
-}: Building): Promise<void> => {
-  const own = await making('indexes', () => buildIndexes(client, names, primaryKey, indexes));
+export const buildAside = async (work: Building): Promise<void> => {
+  const { client, names, making, tell } = work;
+  const own = await making('indexes', () => buildIndexes(work));
   if (own.length > 0) tell(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
   await making('statistics', async () => {
     await inheritStatistics(client, names);

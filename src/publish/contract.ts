@@ -61,12 +61,13 @@ export interface Publication {
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 
   /**
-   * Completes the table aside for `apply`. All that one `publish` chooses from share it, because production may change meanwhile.
+   * Completes the table aside for `apply`. All that one extent of a mode chooses from share it, because production may change
+   * meanwhile.
    */
   build(work: Building): Promise<void>;
 
-  /** Least rows that production will have when so many were built; a guard judges this number. */
-  rowsAtLeast(built: number, before: number | null): number;
+  /** Least rows that production will have with the commit, when it has `before`; a guard judges this number. */
+  rowsAtLeast(table: BuiltTable, before: number | null): number;
 
   /** Whether readers have to wait from `apply` on. */
   blocksReaders(table: BuiltOver): boolean;
@@ -82,9 +83,14 @@ export interface Publication {
 
   /**
    * Proves the rows of a table after `apply`, and returns how many production has with the commit. `copied`: loaded rows, where
-   * each is a row of the table. Errors: ETL_INCOMPLETE.
+   * each is a row of the table; `before`: rows that production had. Errors: ETL_INCOMPLETE.
    */
-  verify(client: Client, plan: PublishPlan, copied: number | undefined): Promise<number>;
+  verify(
+    client: Client,
+    plan: PublishPlan,
+    copied: number | undefined,
+    before: number | null,
+  ): Promise<number>;
 
   /** The table that will be in production with the commit. */
   oidInProduction(plan: PublishPlan): number;

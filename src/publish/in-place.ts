@@ -16,21 +16,15 @@ import { builtName, productionName, type BuiltTable } from './names.ts';
 import { productionTables, type ProductionTable } from './production.ts';
 import { refusalOf } from './refusals.ts';
 import { differenceOf, refuseShape } from './shape.ts';
-import type { TableIndex } from './table-state.ts';
+import { haveSame, type TableIndex } from './table-state.ts';
 
 /** A plan of this publication: there is a table. */
-const changesOf = ({ table, builtAs, production }: BuiltOver): KeyChanges =>
+export const changesOf = ({ table, builtAs, production }: BuiltOver): KeyChanges =>
   keyChanges(table, builtAs, production!);
 
 /** The table's own rows: partitions belong to it, tables that inherit from it do not. */
 const rowsOf = (table: BuiltTable, { kind, dependents }: ProductionTable): string =>
   kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
-
-/** True when both rows, by their aliases, have the same values in the columns of an index, as the index sees it. */
-const haveSame = ({ columns, equals }: TableIndex, a: string, b: string): string =>
-  columns
-    .map((column, at) => `${a}.${quoteName(column)} ${equals[at]!} ${b}.${quoteName(column)}`)
-    .join(' and ');
 
 /**
  * Unique indexes in which a new row takes over the value of another row that stays: the old value may still be there when the new
@@ -171,7 +165,7 @@ export const inPlace: Publication = {
 
   build: buildAside,
 
-  rowsAtLeast: (built) => built,
+  rowsAtLeast: ({ rows }) => rows,
 
   blocksReaders: (plan) => changesOf(plan).blocksReaders,
 

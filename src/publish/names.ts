@@ -1,6 +1,6 @@
 // Names of a pipeline's table: where it is built, and in production.
 
-import type { PipelineSpec, PublishMode } from '../declaration.ts';
+import type { Extent, PipelineSpec, PublishMode } from '../declaration.ts';
 import { quoteName, type Query } from '../db/sql.ts';
 
 /**
@@ -15,11 +15,19 @@ export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly stri
   ...searchPath,
 ];
 
+/** The column that says which version of a file a row is of. */
+export const fileColumn = '_file';
+
+/** Where rows are built that are put beside others: a SQL file that names the table sees all of them. */
+export const partName = (table: string): string => `${table}__part`;
+
 /** A table of the pipeline: in production, and aside while it is built. */
 export interface TableNames {
   readonly schema: string;
   readonly table: string;
   readonly buildSchema: string;
+  /** Its name there. */
+  readonly built: string;
   /** Schemas in which the author's SQL, and functions that it calls, find unqualified names. */
   readonly path: readonly string[];
 }
@@ -27,13 +35,23 @@ export interface TableNames {
 /** The declared part of any table. */
 export interface DeclaredTable extends TableNames {
   readonly primaryKey: readonly string[];
-  readonly publish: PublishMode;
+  readonly mode: PublishMode;
+  readonly extent: Extent;
+}
+
+/** Versions of files whose rows leave production, by their ids, and how many rows they had. */
+export interface Outgoing {
+  readonly files: readonly number[];
+  readonly rows: number;
 }
 
 /** A table that is built aside and will be published. */
 export interface BuiltTable extends DeclaredTable {
   readonly comment: string | undefined;
   readonly rows: number;
+  /** Quoted name of the table that has them. */
+  readonly rowsFrom: string;
+  readonly outgoing: Outgoing;
   readonly seconds: number;
   /** Names of the declared ones. */
   readonly indexes: readonly string[];
@@ -47,7 +65,7 @@ export const namesInProduction = (
 ): readonly string[] =>
   tables.flatMap(({ table, production }) => (production === undefined ? [] : [productionName(table)]));
 
-export const builtName = ({ buildSchema: schema, table }: TableNames): string => quoteName(schema, table);
+export const builtName = ({ buildSchema: schema, built }: TableNames): string => quoteName(schema, built);
 
 export const dropBuiltTable = (names: TableNames): Query => ({
   text: `drop table if exists ${builtName(names)} cascade`,

@@ -6,7 +6,7 @@ import type { Publication, PublishPlan } from './contract.ts';
 import type { BuiltTable, DeclaredTable } from './names.ts';
 import { ProductionChanged, isSame, productionTables, type ProductionTable } from './production.ts';
 import { choosePublication } from './registry.ts';
-import { refuseOther } from './shape.ts';
+import { refuseOther, refuseShape } from './shape.ts';
 import { builtStates, columnsOf, type TableColumn } from './table-state.ts';
 
 /** A table that is to be published, and the quoted name of one with the declared columns. */
@@ -21,8 +21,16 @@ const choose = (
   columns: readonly TableColumn[],
   production: ProductionTable | undefined,
 ): Publication => {
-  const publication = choosePublication(table.publish, production);
-  if (production === undefined) return publication;
+  const publication = choosePublication(table, production);
+  if (production === undefined) {
+    if (table.extent === 'part')
+      refuseShape(
+        table.table,
+        `${table.schema}.${table.table} was dropped after the run had found it`,
+        'Run again: all files are loaded.',
+      );
+    return publication;
+  }
   refuseOther(table, production);
   publication.check(table, columns, production);
   return publication;

@@ -1,24 +1,45 @@
 // The publications by the declared `publish`: a new one is a file beside this and a line here.
 
-import type { PublishMode } from '../declaration.ts';
+import type { Extent, PublishMode, PublishSpec } from '../declaration.ts';
+import { append } from './append.ts';
 import type { Publication } from './contract.ts';
 import { inPlace } from './in-place.ts';
+import type { DeclaredTable } from './names.ts';
 import type { ProductionTable } from './production.ts';
 import { swap } from './swap.ts';
 
-/** The first that takes the existing table is chosen; the last takes any. They share one `build`. */
-export const publications: Readonly<Record<PublishMode, readonly Publication[]>> = {
-  replace: [swap, inPlace],
+/** What a mode publishes with. The first that takes the existing table is chosen, and the last takes any. They share one `build`. */
+export interface Mode {
+  /** All rows of the table. */
+  readonly whole: readonly Publication[];
+  /** The rows of some files, into a table that is there; undefined: every run of the mode brings all rows. */
+  readonly part?: readonly Publication[];
+}
+
+export const modes: Readonly<Record<PublishMode, Mode>> = {
+  replace: { whole: [swap, inPlace] },
+  append: { whole: [swap, inPlace], part: [append] },
 };
 
-export const choosePublication = (mode: PublishMode, production: ProductionTable | undefined): Publication =>
-  publications[mode].find((publication) => publication.takes(production))!;
+export const modeOf = (publish: PublishSpec): PublishMode =>
+  typeof publish === 'string' ? publish : publish.mode;
+
+const publicationsOf = (mode: PublishMode, extent: Extent): readonly Publication[] => modes[mode][extent]!;
+
+export const choosePublication = (
+  { mode, extent }: Pick<DeclaredTable, 'mode' | 'extent'>,
+  production: ProductionTable | undefined,
+): Publication => publicationsOf(mode, extent).find((publication) => publication.takes(production))!;
 
 /** Completes the rows of a table for any of them: production may change until one is chosen. */
-export const buildFor = (mode: PublishMode): Publication['build'] => publications[mode][0]!.build;
+export const buildFor = (mode: PublishMode, extent: Extent): Publication['build'] =>
+  publicationsOf(mode, extent)[0]!.build;
+
+/** All of them, each once. */
+export const publications: readonly Publication[] = [
+  ...new Set(Object.values(modes).flatMap(({ whole, part = [] }) => [...whole, ...part])),
+];
 
 /** The one of this name; undefined for the name of a later version of ours. */
 export const publicationNamed = (name: string): Publication | undefined =>
-  Object.values(publications)
-    .flat()
-    .find((publication) => publication.name === name);
+  publications.find((publication) => publication.name === name);

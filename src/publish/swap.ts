@@ -159,7 +159,7 @@ export const swap: Publication = {
   takes: (production) => (production?.dependents.length ?? 0) === 0,
   check: refuseLoss,
   build: buildAside,
-  rowsAtLeast: (built) => built,
+  rowsAtLeast: ({ rows }) => rows,
   blocksReaders: () => false,
   notice: () => undefined,
 

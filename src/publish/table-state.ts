@@ -1,13 +1,15 @@
 // Columns and indexes of tables, new or in production, as the server describes them.
 
 import type { Client } from '../db/client.ts';
-import { quoteText } from '../db/sql.ts';
+import { quoteName, quoteText } from '../db/sql.ts';
 import type { TableNames } from './names.ts';
 
 export interface TableColumn {
   readonly name: string;
   readonly type: string;
   readonly notNull: boolean;
+  /** The server has a value for it: a default, or one that it makes. */
+  readonly hasDefault: boolean;
 }
 
 export interface TableIndex {
@@ -31,6 +33,12 @@ export interface TableIndex {
   readonly constraint: string | null;
 }
 
+/** True when both rows, by their aliases, have the same values in the columns of an index, as the index sees it. */
+export const haveSame = ({ columns, equals }: TableIndex, a: string, b: string): string =>
+  columns
+    .map((column, at) => `${a}.${quoteName(column)} ${equals[at]!} ${b}.${quoteName(column)}`)
+    .join(' and ');
+
 export interface TableState {
   readonly columns: readonly TableColumn[];
   readonly indexes: readonly TableIndex[];
@@ -53,7 +61,8 @@ export const wantedTables = (tables: readonly TableNames[]): string =>
 
 /** Columns of the table with this oid, as a list. */
 export const columnList = (oid: string): string => `
-  coalesce((select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod), 'notNull', attnotnull)
+  coalesce((select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod), 'notNull', attnotnull,
+        'hasDefault', atthasdef or attidentity <> '')
       order by attnum)
     from pg_attribute where attrelid = ${oid} and attnum > 0 and not attisdropped), '[]')`;
 
@@ -112,13 +121,14 @@ export const builtStates = async (
 ): Promise<readonly BuiltState[]> => {
   const { rows } = await client.query(
     `select c.oid, ${columnList('c.oid')} as columns, ${indexList('c.oid', "format('%I.%I', b.schema, b.name)")} as indexes
-      from unnest($1::text[], $2::text[], $3::text[]) with ordinality as b (schema, name, build_schema, place)
-        join pg_namespace n on n.nspname = b.build_schema join pg_class c on c.relnamespace = n.oid and c.relname = b.name
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as b (schema, name, build_schema, built, place)
+        join pg_namespace n on n.nspname = b.build_schema join pg_class c on c.relnamespace = n.oid and c.relname = b.built
       order by b.place`,
     [
       tables.map(({ schema }) => schema),
       tables.map(({ table }) => table),
       tables.map(({ buildSchema }) => buildSchema),
+      tables.map(({ built }) => built),
     ],
   );
   return rows;

@@ -1,13 +1,14 @@
 // Where the rows of a table land when they are loaded, and where its new version is built.
 
 import { stagingTable } from '../copy/staging.ts';
-import type { PipelineSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
-import { authorsPath, buildSchema, builtName, type TableNames } from '../publish/names.ts';
+import type { Extent, PipelineSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
+import { authorsPath, buildSchema, builtName, partName, type TableNames } from '../publish/names.ts';
 
-export const namesOf = (spec: PipelineSpec, { name }: TableSpec): TableNames => ({
+export const namesOf = (spec: PipelineSpec, { name }: TableSpec, extent: Extent = 'whole'): TableNames => ({
   schema: spec.schema,
   table: name,
   buildSchema: buildSchema(spec.name),
+  built: extent === 'whole' ? name : partName(name),
   path: authorsPath(spec),
 });
 

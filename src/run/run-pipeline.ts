@@ -25,7 +25,7 @@ import { loadMissing } from './load/load.ts';
 import type { LoadingRun } from './load/loading-run.ts';
 import { dropStaleStaging } from './begin/make-landings.ts';
 import type { RunHooks, RunOptions } from './options.ts';
-import { findOutset } from './begin/outset.ts';
+import { findOutset, isFullRefresh } from './begin/outset.ts';
 import { planSources, type PlannedTable } from './begin/plan.ts';
 import { preflight } from '../server/preflight.ts';
 import { recordFailure } from './record-failure.ts';
@@ -114,15 +114,16 @@ const loadCorrected = async (context: RunContext, run: LoadingRun): Promise<Read
 const loadAndPublish = async (
   context: RunContext,
   run: LoadingRun,
+  planned: readonly PlannedTable[],
   sqlTexts: ReadonlyMap<string, SqlText>,
 ): Promise<void> => {
   const { runId } = run.lease;
-  await checkTargets(context, run.planned);
+  await checkTargets(context, planned);
   await advance(context, runId, 'loading');
   const loadSeconds = await step(context, 'load', () => loadCorrected(context, run));
   await checkRejects(context, runId);
   await advance(context, runId, 'loaded');
-  const built = await step(context, 'build', () => buildTables(context, sqlTexts, loadSeconds));
+  const built = await step(context, 'build', () => buildTables(context, planned, sqlTexts, loadSeconds));
   await advance(context, runId, 'publishing');
   await step(context, 'publish', () => publishTables(context, runId, built));
 };
@@ -193,21 +194,24 @@ const attempt = async (
     if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
     return finish(context, published, 'published', memory.start);
   }
-  memory.planned ??= await step(context, 'plan', () => planSources(spec, settings));
   if (memory.run === undefined) {
+    // Again after a lost connection: another process may have published since.
+    const judging = { ...context, fullRefresh: await isFullRefresh(context) };
+    const planned = await step(context, 'plan', () => planSources(spec, settings, judging));
     const startOver = settings.fullRefresh || settings.fresh;
     const asked = { startOver, resume: hooks.resume ?? false };
-    const outset = await findOutset(context, hashes, memory.planned, asked);
+    const outset = await findOutset(context, hashes, planned, asked);
     if (outset.standing !== undefined) {
       if (back !== undefined) context.report.emit(back);
       // A process killed right after publishing leaves its staging tables.
       await tidyUp(context);
       return finish(context, outset.standing, 'unchanged', memory.start);
     }
-    memory.run = await beginRun(context, hashes, memory.planned, outset, back);
+    memory.run = await beginRun(judging, hashes, planned, outset, back);
+    memory.planned = planned;
   } else memory.run = await continueRun(context, memory.run);
   try {
-    await loadAndPublish(context, memory.run, sqlTexts);
+    await loadAndPublish(context, memory.run, memory.planned!, sqlTexts);
   } catch (error) {
     await dropAfterFailure(context, error);
     throw error;

@@ -64,7 +64,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   await tryLockPipeline(client, spec.name);
   await runQuery(client, createStaging(spec.name, 't', planned.staging));
   const epoch = await currentEpoch(client);
-  const hashes = { definitionHash: '', tableHashes: {}, stagedHashes: {}, formats: {} };
+  const hashes = { isFullRefresh: false, definitionHash: '', tableHashes: {}, stagedHashes: {}, formats: {} };
   const run = {
     pipeline: spec.name,
     params: {},

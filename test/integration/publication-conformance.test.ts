@@ -1,9 +1,10 @@
 // What every Publication must do, asked of each one that is registered: one row here, and a step that fails changes nothing.
 
+import { rmSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runPipeline } from '../../src/index.ts';
 import type { Publication } from '../../src/publish/contract.ts';
-import { publications } from '../../src/publish/registry.ts';
+import { modes, publications } from '../../src/publish/registry.ts';
 import { citiesPipeline, writeCities } from '../helpers/cities.ts';
 import { useFiles } from '../helpers/files.ts';
 import { withPg } from '../helpers/own-server.ts';
@@ -13,37 +14,71 @@ import { readProjectFile } from '../unit/project/source-files.ts';
 /** What makes production such that a publication is chosen, and what it then says. */
 interface Scene {
   readonly name: string;
+  readonly publish: string;
+  /** Starts a run whose files production has already. */
+  readonly again: object;
   readonly ddl: string;
   /** Notices about the table. */
   readonly warned: readonly unknown[];
   readonly isSameTable: boolean;
+  /** The file that is written then, and the rows that production has with it. */
+  readonly file: string;
+  readonly content: string;
+  readonly fresh: readonly unknown[];
 }
 
+const replaced = {
+  file: 'city.csv',
+  content: 'id,name,people\n2,Trier,120001\n3,Jena,120001\n',
+  fresh: [{ city: '2Trier120001 3Jena120001', big: 'Trier Jena' }],
+};
+
 const scenes: readonly Scene[] = [
-  { name: 'swap', ddl: '', warned: [], isSameTable: false },
+  {
+    name: 'swap',
+    publish: 'replace',
+    again: { fullRefresh: true },
+    ddl: '',
+    warned: [],
+    isSameTable: false,
+    ...replaced,
+  },
   {
     name: 'in place',
+    publish: 'replace',
+    again: { fullRefresh: true },
+    ...replaced,
     ddl: 'create view geo.names as select name from geo.city',
     warned: [
       expect.stringMatching(/^geo\.city: rows are replaced in place because of view geo\.names;/) as unknown,
     ],
     isSameTable: true,
   },
+  {
+    name: 'append',
+    publish: 'append',
+    again: {},
+    ddl: 'create view geo.names as select name from geo.city',
+    warned: [],
+    isSameTable: true,
+    file: 'city-2.csv',
+    content: 'id,name,people\n3,Jena,120001\n',
+    fresh: [{ city: '1Ulm120000 2Trier110000 3Jena120001', big: 'Ulm Jena' }],
+  },
 ];
 
-const registered = Object.values(publications);
-
 it('each has its row here, and its name in the reference', () => {
-  const names = [...new Set(registered.flat().map(({ name }) => name))];
+  const names = publications.map(({ name }) => name);
   expect(scenes.map(({ name }) => name)).toEqual(names);
   for (const name of names) expect(readProjectFile('docs/reference/events.md')).toContain(`\`${name}\`: `);
 });
 
-it.each(Object.entries(publications))(
+it.each(Object.entries(modes))(
   'those for %s share what they build, and take a first table',
-  (_, all) => {
-    expect(new Set(all.map(({ build }) => build)).size).toBe(1);
-    expect(all.some((publication) => publication.takes(undefined))).toBe(true);
+  (_, { whole, part = [] }) => {
+    expect(new Set(whole.map(({ build }) => build)).size).toBe(1);
+    expect(new Set(part.map(({ build }) => build)).size).toBeLessThan(2);
+    expect(whole.some((publication) => publication.takes(undefined))).toBe(true);
   },
 );
 
@@ -66,7 +101,8 @@ const follow = (
     void then('notice');
     return notice(plan);
   });
-  const builder = registered.find((all) => all.includes(publication))![0]!;
+  const lists = Object.values(modes).flatMap(({ whole, part = [] }) => [whole, part]);
+  const builder = lists.find((all) => all.includes(publication))![0]!;
   const { build } = builder;
   vi.spyOn(builder, 'build').mockImplementation(async (work) => {
     await build(work);
@@ -88,15 +124,17 @@ const follow = (
   });
 };
 
-describe.each(scenes)('$name', ({ name, ddl, warned, isSameTable }) => {
+describe.each(scenes)('$name', (scene) => {
+  const { name, publish, again, ddl, warned, isSameTable, fresh } = scene;
+  const isAppended = publish === 'append';
   const files = useFiles();
   const database = useDatabase();
-  const publication = registered.flat().find((one) => one.name === name)!;
-  const source = writeCities(files);
+  const publication = publications.find((one) => one.name === name)!;
+  const source = writeCities(files).replace('city.csv', 'city*.csv');
   const rowsOf = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
 
   const run = (options: object = {}) =>
-    runPipeline(citiesPipeline(source), {
+    runPipeline(citiesPipeline(source, { publish }), {
       databaseUrl: database.url,
       directory: files.directory,
       workers: 1,
@@ -106,8 +144,8 @@ describe.each(scenes)('$name', ({ name, ddl, warned, isSameTable }) => {
   /** One snapshot of both tables. */
   const rowsSql = `select (select string_agg(id || name || people, ' ' order by id) from geo.city) as city,
     (select string_agg(name, ' ' order by id) from geo.big) as big`;
+  const rowsAfter = isAppended ? 3 : 2;
   const old = [{ city: '1Ulm120000 2Trier110000', big: 'Ulm' }];
-  const fresh = [{ city: '2Trier120001 3Jena120001', big: 'Trier Jena' }];
 
   /** What people set on a table. */
   const kept = () =>
@@ -123,6 +161,7 @@ describe.each(scenes)('$name', ({ name, ddl, warned, isSameTable }) => {
   /** Publishes the old rows, sets what people set, and writes the file of the new ones. */
   const prepare = async (): Promise<void> => {
     await database.query('drop schema if exists geo, etl cascade');
+    rmSync(`${files.directory}/${scene.file}`, { force: true });
     writeCities(files);
     await run();
     await database.query(`do $$ begin
@@ -138,7 +177,7 @@ describe.each(scenes)('$name', ({ name, ddl, warned, isSameTable }) => {
       create index by_hand on geo.city (people) where people > 1;
       grant usage, create on schema geo to sluice_owner;
       alter table geo.city owner to sluice_owner`);
-    files.write('city.csv', 'id,name,people\n2,Trier,120001\n3,Jena,120001\n');
+    files.write(scene.file, scene.content);
   };
   beforeAll(prepare);
   afterEach(() => {
@@ -151,7 +190,7 @@ describe.each(scenes)('$name', ({ name, ddl, warned, isSameTable }) => {
       if (at === step) throw new Error('struck');
     };
     follow(publication, strike, step === 'last' ? ['select 1 / 0;'] : []);
-    await expect(run({ fullRefresh: true })).rejects.toThrow(step === 'last' ? 'division by zero' : 'struck');
+    await expect(run(again)).rejects.toThrow(step === 'last' ? 'division by zero' : 'struck');
     expect(await rowsOf(rowsSql)).toEqual(old);
     expect([await oids(), await kept()]).toEqual(before);
     expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl\\_build%'`)).toEqual([]);
@@ -162,10 +201,10 @@ describe.each(scenes)('$name', ({ name, ddl, warned, isSameTable }) => {
 
   it('rows that are not all that was copied are refused', async () => {
     const { verify } = publication;
-    vi.spyOn(publication, 'verify').mockImplementation((client, plan, copied) =>
-      verify(client, plan, copied === undefined ? undefined : copied + 1),
+    vi.spyOn(publication, 'verify').mockImplementation((client, plan, copied, before) =>
+      verify(client, plan, copied === undefined ? undefined : copied + 1, before),
     );
-    await expect(run({ fullRefresh: true })).rejects.toMatchObject({ code: 'ETL_INCOMPLETE' });
+    await expect(run(again)).rejects.toMatchObject({ code: 'ETL_INCOMPLETE' });
     expect(await rowsOf(rowsSql)).toEqual(old);
   });
 
@@ -199,13 +238,13 @@ describe.each(scenes)('$name', ({ name, ddl, warned, isSameTable }) => {
     const [now] = await oids();
     expect((now as { city: number }).city === (oid as { city: number }).city).toBe(isSameTable);
     expect(result.tables).toMatchObject([
-      { table: 'city', strategy: name, rowsBefore: 2, rows: 2 },
+      { table: 'city', strategy: name, rowsBefore: 2, rows: rowsAfter },
       { table: 'big', strategy: 'swap', rowsBefore: 1, rows: 2 },
     ]);
     expect(
       await rowsOf(`select strategy, rows::int, table_oid = 'geo.city'::regclass as "isIt" from etl.published_table
         where table_name = 'city' order by run_id desc limit 1`),
-    ).toEqual([{ strategy: name, rows: 2, isIt: true }]);
+    ).toEqual([{ strategy: name, rows: rowsAfter, isIt: true }]);
     const about = notices.filter((message) => message.startsWith('geo.city: '));
     expect(about).toEqual(warned);
     expect(await run()).toMatchObject({ outcome: 'unchanged', runId: result.runId });

@@ -298,8 +298,24 @@ definePipeline({
 definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, row: z.object({}) } } });
 // @ts-expect-error misspelt key
 definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, primarykey: ['a'] } } });
-// @ts-expect-error not there yet
 definePipeline({ name: 'a', schema: 'a', tables: { a: { source, columns, publish: 'append' } } });
+definePipeline({
+  name: 'a',
+  schema: 'a',
+  tables: { a: { source, columns, publish: { mode: 'append', changed: 'reload' } } },
+});
+// @ts-expect-error misspelt choice
+definePipeline({
+  name: 'a',
+  schema: 'a',
+  tables: { a: { source, columns, publish: { mode: 'append', gone: 'x' } } },
+});
+definePipeline({
+  name: 'a',
+  schema: 'a',
+  // @ts-expect-error a derived table is replaced
+  tables: { a: { source, columns }, b: { from: ['a'], transform: sqlFile('b.sql'), publish: 'append' } },
+});
 const text = { source, columns, staging: 'text', transform: sqlFile('a.sql') } as const;
 // @ts-expect-error staging 'text' takes no columns
 definePipeline({ name: 'a', schema: 'a', tables: { a: text } });

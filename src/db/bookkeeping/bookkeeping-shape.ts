@@ -57,6 +57,24 @@ migration: PRIMARY KEY (version)
 migration: applied_at timestamp with time zone not null default clock_timestamp()
 migration: file text not null
 migration: version integer not null
+published_file: PRIMARY KEY (pipeline, schema_name, table_name, file_key)
+published_file: bytes bigint not null
+published_file: corrections bigint not null
+published_file: file_id bigint not null
+published_file: file_key bytea not null
+published_file: fingerprint text not null
+published_file: location text not null
+published_file: member text
+published_file: name text not null
+published_file: pipeline text not null
+published_file: published_at timestamp with time zone not null default clock_timestamp()
+published_file: records bigint not null
+published_file: rows bigint not null
+published_file: run_id bigint not null
+published_file: schema_name text not null
+published_file: source text not null
+published_file: table_name text not null
+published_file: unloaded boolean not null default false
 published_table: FOREIGN KEY {1} REFERENCES etl.run {1} ON DELETE c
 published_table: PRIMARY KEY (run_id, table_name)
 published_table: columns text[]
@@ -108,6 +126,7 @@ run: error text
 run: error_code text
 run: finished_at timestamp with time zone
 run: formats jsonb not null default '{}'::jsonb
+run: full_refresh boolean not null default false
 run: generation integer not null default 1
 run: host text not null
 run: id bigint not null identity a

@@ -30,7 +30,7 @@ export const nameProblem = (name: string): string | undefined => {
  * What is wrong with a name that we make of it. PostgreSQL cuts names without a word, so that two pipelines would share
  * what each takes for its own. Proved by test/unit/pipeline/check/names.test.ts, "a name that is derived from others".
  */
-const derivedProblem = (what: string, made: string, shorten: string): string | undefined => {
+export const derivedProblem = (what: string, made: string, shorten: string): string | undefined => {
   const bytes = Buffer.byteLength(made);
   return bytes > identifierBytesMax
     ? `its ${what} \`${made}\` would be ${bytes} bytes long, and PostgreSQL cuts names at ` +

@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import {
-  publishModes,
   type ColumnSpec,
   type DerivedTableSpec,
   type Guard,
@@ -19,6 +18,7 @@ import { filterSchema } from '../declare/filter.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
 import { tableNameProblem } from './names.ts';
+import { publishSchema, withLineage } from './publish-spec.ts';
 import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
 import { sqlFileSchema } from '../declare/sql-file.ts';
 import { didYouMean } from './suggestion.ts';
@@ -63,7 +63,7 @@ const guardSchema = z.preprocess(
 const commonShape = {
   primaryKey: nameList.default([]),
   indexes: z.array(z.unknown(), mustBe("a list of index('column')")).default([]),
-  publish: z.enum(publishModes, mustBeOneOf(publishModes)).default('replace'),
+  publish: publishSchema,
   comment: z.string(mustBe('a text')).optional(),
   guard: guardSchema,
 };
@@ -177,7 +177,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   checkConstants(where, spec, problems);
   if (table.staging === 'text')
     for (const what of verbatimProblems(spec.format.dialect)) addProblem(problems, `${where}, csv`, what);
-  return spec;
+  return withLineage(where, spec, problems);
 };
 
 const derivedTable = (
@@ -198,6 +198,8 @@ const derivedTable = (
       );
     }
   }
+  if (table.publish !== 'replace')
+    addProblem(problems, where, 'is made from other tables, and can only be replaced; remove publish');
   const indexes = readIndexes(name, table.indexes, problems);
   const { row: written, ...keys } = table;
   const row = written && madeColumns(written);

@@ -1,7 +1,7 @@
 // The tables of a pipeline as a user writes them, as TypeScript types.
 
 import type { z } from 'zod';
-import type { FilterSpec, PublishMode, SqlFile } from '../../declaration.ts';
+import type { AppendSpec, FilterSpec, SqlFile } from '../../declaration.ts';
 import type { AnyColumn, Column } from './column.ts';
 import type { CsvSource } from './csv.ts';
 import type { IndexDefinition } from './index-definition.ts';
@@ -17,8 +17,6 @@ export interface Guard {
 interface CommonKeys<Name extends string> {
   readonly primaryKey?: readonly Name[];
   readonly indexes?: readonly IndexDefinition<Name>[];
-  /** 'replace': readers see the old rows, then all the new ones. */
-  readonly publish?: PublishMode;
   /** Comment on the production table. */
   readonly comment?: string;
   /** Nothing is published when the table has fewer rows than `rowsMin`, or lost a larger share of them than `shrinkMax`,
@@ -26,10 +24,18 @@ interface CommonKeys<Name extends string> {
   readonly guard?: Guard | false;
 }
 
+/** A way of publishing, with its choices: 'error' and 'keep' by default. */
+type Publish = Pick<AppendSpec, 'mode'> & Partial<AppendSpec>;
+
 interface SourceKeys<Name extends string> extends CommonKeys<Name> {
   readonly source: CsvSource;
   /** Rejected records that are tolerated: a number, or a share such as '0.1%'. None by default. */
   readonly rejectLimit?: number | `${number}%`;
+  /**
+   * replace: production has the rows of all files, every time · append: files that are new are put beside what is there. changed: a
+   * file that changed since is an error, loaded again, or left as it is · gone: rows of a file that is no longer there stay, or go.
+   */
+  readonly publish?: 'replace' | 'append' | Publish;
   readonly from?: undefined;
 }
 
@@ -72,6 +78,8 @@ export interface DerivedTable<Declared, TableName extends string>
   extends CommonKeys<NoInfer<NameOf<Declared>>>, RowKey<Declared> {
   readonly from: readonly NoInfer<TableName>[];
   readonly transform: SqlFile;
+  /** Only 'replace': readers see the old rows, then all the new ones. */
+  readonly publish?: 'replace';
   readonly source?: undefined;
   readonly columns?: undefined;
   readonly staging?: undefined;

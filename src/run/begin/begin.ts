@@ -45,6 +45,7 @@ const insertNewRun = (
       tableHashes: hashes.tables,
       stagedHashes: hashes.staged,
       formats: recordedFormats(spec),
+      isFullRefresh: context.fullRefresh,
       epoch,
     };
     const { id: runId, generation } = (await runQuery(client, insertRun(run))).rows[0];

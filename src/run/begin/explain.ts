@@ -13,8 +13,9 @@ import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { readDefinition, type Definition } from '../definition.ts';
 import { refuseUnknownTables, resolveOptions, type RunOptions, type RunSettings } from '../options.ts';
 import { isSeekable } from '../input.ts';
-import { lookAtOutset, reasonsOf } from './outset.ts';
+import { isFullRefresh, lookAtOutset, reasonsOf } from './outset.ts';
 import { planSources, type PlannedTable } from './plan.ts';
+import { modeOf } from '../../publish/registry.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { sharedFiles } from '../load/cut-segments.ts';
@@ -29,11 +30,17 @@ export interface TablePlan {
   readonly steps: readonly { readonly step: string; readonly text: string }[];
 }
 
-const fileStep = ({ files }: PlannedTable): string => {
+const fileStep = ({ files, intake }: PlannedTable): string => {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const names = files.map(({ name }) => name);
   const shown = names.length > 3 ? [names[0], '…', names.at(-1)] : names;
-  return `${files.length}, ${bytes.toLocaleString('en-US')} bytes: ${shown.join(' ')}`;
+  const leaving = intake.outgoing.files.length - intake.changed;
+  const part =
+    intake.extent === 'whole'
+      ? ''
+      : ` of ${formatCount(intake.listed)} (${formatCount(intake.added)} new, ${formatCount(intake.changed)} changed, ${formatCount(leaving)} leave)`;
+  const list = names.length === 0 ? '' : `, ${bytes.toLocaleString('en-US')} bytes: ${shown.join(' ')}`;
+  return `${files.length}${part}${list}`;
 };
 
 const list = (texts: readonly string[], most = 3): string =>
@@ -106,37 +113,45 @@ export interface OutsetPlan {
   readonly why: readonly string[];
 }
 
+interface Looked {
+  readonly planned: readonly PlannedTable[];
+  readonly outset: OutsetPlan;
+}
+
 /** The judgement of a run, of whatever the server knows now. Changes nothing there. Errors: those of the server. */
 const outsetOf = async (
   client: Client,
   { spec, hashes }: Definition,
-  planned: readonly PlannedTable[],
-  startOver: boolean,
-): Promise<OutsetPlan> => {
+  settings: RunSettings,
+): Promise<Looked> => {
   const trust = await refuseStrangers(client, spec.name);
   const { found, known } = await schemaVersions(client, trust);
-  if (found === 0) return { does: 'load', run: null, why: ['no run has used this database'] };
-  if (found !== known)
-    return {
-      does: 'unknown',
-      run: null,
-      why: [`the bookkeeping has version ${found}, this sluice needs ${known}`],
-    };
+  if (found !== known) {
+    const outset: OutsetPlan =
+      found === 0
+        ? { does: 'load', run: null, why: ['no run has used this database'] }
+        : {
+            does: 'unknown',
+            run: null,
+            why: [`the bookkeeping has version ${found}, this sluice needs ${known}`],
+          };
+    return { outset, planned: await planSources(spec, settings) };
+  }
   const why: string[] = [];
   const emit = (event: RunEvent): void => void (event.type === 'notice' && why.push(event.message));
   const epoch = (await readEpoch(client)) ?? '';
-  const asked = { startOver, resume: false };
-  const { beginning, standing } = await lookAtOutset(
-    { client, spec, epoch, report: { emit } },
-    hashes,
-    planned,
-    asked,
-  );
-  if (standing !== undefined) return { does: 'nothing', run: standing, why };
+  const looking = { ...settings, client, spec, epoch, report: { emit } };
+  const judging = { ...looking, fullRefresh: await isFullRefresh(looking) };
+  const planned = await planSources(spec, settings, judging);
+  const asked = { startOver: settings.fresh || settings.fullRefresh, resume: false };
+  const { beginning, standing } = await lookAtOutset(looking, hashes, planned, asked);
+  if (standing !== undefined) return { planned, outset: { does: 'nothing', run: standing, why } };
   why.push(...reasonsOf(beginning));
-  return beginning.kind === 'resume'
-    ? { does: 'continue', run: beginning.runId, why }
-    : { does: 'load', run: null, why };
+  const outset: OutsetPlan =
+    beginning.kind === 'resume'
+      ? { does: 'continue', run: beginning.runId, why }
+      : { does: 'load', run: null, why };
+  return { planned, outset };
 };
 
 export interface Explanation {
@@ -145,7 +160,7 @@ export interface Explanation {
 }
 
 /** Runs `ask` on the server, if there is one that can be asked. */
-type AskServer = (ask: (client: Client) => Promise<OutsetPlan>) => Promise<OutsetPlan | undefined>;
+type AskServer = (ask: (client: Client) => Promise<Looked>) => Promise<Looked | undefined>;
 
 /**
  * Explains every table of a pipeline, in declared order, and what the run would begin as. Reads the first bytes of each file.
@@ -157,22 +172,23 @@ export const explainRun = async (
   askServer: AskServer,
 ): Promise<Explanation> => {
   const settings = resolveOptions(options);
-  const { fresh, fullRefresh, allowShrink } = settings;
+  const { allowShrink } = settings;
   const definition = await readDefinition(pipeline, settings);
   const { spec } = definition;
   refuseUnknownTables(
     spec.tables.map(({ name }) => name),
     allowShrink,
   );
-  const planned = await planSources(spec, settings);
-  const outset = await askServer((client) =>
-    outsetOf(client, definition, planned, fresh || fullRefresh),
-  ).catch((error: unknown): OutsetPlan => {
-    if (!(error instanceof EtlError) || error.code !== 'ETL_CONNECT') throw error;
-    return { does: 'unknown', run: null, why: [error.message] };
-  });
-  const tables = tablePlans(spec, planned, allowShrink, sharedBy(planned, settings));
-  return { tables, outset: outset ?? { does: 'load', run: null, why: ['there is no server yet'] } };
+  let outset: OutsetPlan = { does: 'load', run: null, why: ['there is no server yet'] };
+  const looked = await askServer((client) => outsetOf(client, definition, settings)).catch(
+    (error: unknown) => {
+      if (!(error instanceof EtlError) || error.code !== 'ETL_CONNECT') throw error;
+      outset = { does: 'unknown', run: null, why: [error.message] };
+      return undefined;
+    },
+  );
+  const { planned } = looked ?? { planned: await planSources(spec, settings) };
+  return { tables: tablePlans(spec, planned, allowShrink, sharedBy(planned, settings)), outset: looked?.outset ?? outset };
 };
 
 /** Streams that a run from the beginning would load with all workers, by their keys. */
@@ -201,7 +217,7 @@ const tablePlans = (
         : [{ step: 'rows', text: `${table.transform.path}, from ${table.from.join(', ')}` }];
     const last = [
       { step: 'indexes', text: indexStep(table) },
-      { step: 'publish', text: `${publish}, ${guardText(table.guard, allowShrink.includes(name))}` },
+      { step: 'publish', text: `${modeOf(publish)}, ${guardText(table.guard, allowShrink.includes(name))}` },
     ];
     return { table: name, schema: spec.schema, kind, steps: [...steps, ...last] };
   });

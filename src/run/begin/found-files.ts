@@ -68,6 +68,27 @@ export async function* foundFiles(
       }
 }
 
+/** What a listing gives, in lists; when it fails, what it gave before comes first. */
+export async function* inBatches<Item>(
+  items: AsyncIterable<Item>,
+  size: number,
+): AsyncGenerator<Item[], void> {
+  let batch: Item[] = [];
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    for await (const item of items) {
+      batch.push(item);
+      if (batch.length < size) continue;
+      yield batch;
+      batch = [];
+    }
+  } catch (error) {
+    failure = { error };
+  }
+  if (batch.length > 0) yield batch;
+  if (failure !== undefined) throw failure.error;
+}
+
 /** Members of a file that is no archive. */
 export const refuseMember = (table: string, file: string, member: string): EtlError =>
   new EtlError('ETL_SOURCE_FORMAT', {

@@ -7,14 +7,14 @@ import { createLanding } from '../../publish/build-schema.ts';
 import { authorsPath, buildSchema, dropBuiltTable } from '../../publish/names.ts';
 import type { RunContext } from '../context.ts';
 import { landingTable, landsDirectly, namesOf } from '../landing.ts';
-import type { PlannedTable } from './plan.ts';
+import type { LoadedTable, PlannedTable } from './plan.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 
 /** Names of the tables whose landing is there. */
 export const landingsThere = async (
   client: Client,
   spec: PipelineSpec,
-  planned: readonly PlannedTable[],
+  planned: readonly LoadedTable[],
 ): Promise<ReadonlySet<string>> => {
   const { rows } = await client.query(
     'select name from unnest($1::text[], $2::text[]) as t (name, landing) where to_regclass(landing) is not null',

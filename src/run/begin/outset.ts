@@ -8,6 +8,7 @@ import { runQuery } from '../../db/client.ts';
 import type { Looking } from '../context.ts';
 import type { DefinitionHashes } from '../definition.ts';
 import { directTables } from '../landing.ts';
+import type { RunSettings } from '../options.ts';
 import { landingsThere } from './make-landings.ts';
 import type { PlannedTable } from './plan.ts';
 import { standingRun } from '../publish/results.ts';
@@ -31,6 +32,18 @@ export interface Asked {
 
 export const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
   run !== undefined && run.state !== 'published';
+
+/** Whether everything is loaded again: asked for now, or by the unfinished run that is continued. */
+export const isFullRefresh = async ({
+  client,
+  spec,
+  fullRefresh,
+  fresh,
+}: Pick<Looking, 'client' | 'spec'> & Pick<RunSettings, 'fullRefresh' | 'fresh'>): Promise<boolean> => {
+  if (fullRefresh || fresh) return fullRefresh;
+  const latest = await latestRun(client, spec.name);
+  return isUnfinished(latest) && latest.isFullRefresh;
+};
 
 /** Files of an unfinished run, and of which of them something is in staging that counts. */
 const knownFiles = async (

@@ -21,13 +21,19 @@ import { stopSignal } from '../context.ts';
 import type { RunSettings } from '../options.ts';
 import { chooseMembers } from './archive-members.ts';
 import { readHead } from './file-head.ts';
-import { foundFiles, refuseMember, twiceFound, type Found } from './found-files.ts';
+import { foundFiles, inBatches, refuseMember, twiceFound, type Found } from './found-files.ts';
+import { createSieve, takeEverything, type Intake, type Judging } from './needed-files.ts';
 
-/** A table that is loaded from files: what is read, and what staging looks like. */
-export interface PlannedTable {
+/** A table that is loaded from files: those that the run reads, and what staging looks like. */
+export interface LoadedTable {
   readonly table: SourceTableSpec;
   readonly files: readonly NewFile[];
   readonly staging: readonly StagingColumn[];
+}
+
+export interface PlannedTable extends LoadedTable {
+  /** What of its files the run brings. */
+  readonly intake: Intake;
 }
 
 /** The last position that a table names; 0: it names none. */
@@ -140,11 +146,18 @@ const planFound = async (
   }
 };
 
+/** A file with the locations that found it. */
+interface GroupedFile {
+  readonly file: PlannedFile;
+  readonly group: string;
+}
+
+/** Files that are looked at, and judged, together. */
+const filesPerBatch = 1_000;
+
 /** Each file once: two globs may match a member. Errors: ETL_FILE_CONSTANTS. */
-const eachOnce = (
-  found: readonly { readonly file: PlannedFile; readonly group: string }[],
-): readonly PlannedFile[] => {
-  const seen = new Map<string, (typeof found)[number]>();
+const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
+  const seen = new Map<string, GroupedFile>();
   for (const one of found) {
     const { file, group } = one;
     const key = fileKey(file);
@@ -187,6 +200,7 @@ const planTable = async (
   table: SourceTableSpec,
   planning: Planning,
   params: PipelineSpec['params'],
+  judging: Judging | undefined,
 ): Promise<PlannedTable> => {
   const { source: declared } = table;
   const texts = declared.anywhere ? [] : textsOf(params);
@@ -194,26 +208,43 @@ const planTable = async (
   const access: Access = { declared, signal: stopSignal(planning) };
   // Thousands of files nearly always have one header, which is kept once.
   const headers = new Map<string, Pick<NewFile, 'header' | 'differs'>>();
-  const found = await withFilesAtOnce(foundFiles(table, { workingDirectory, texts, access }), async (one) =>
+  const planOne = async (one: Found): Promise<readonly GroupedFile[]> =>
     (await planFound(table, one, access)).map((planned) => {
       const { header, differs } = planned;
       const key = JSON.stringify([header, differs]);
       const known = headers.get(key) ?? { header, differs };
       headers.set(key, known);
       return { file: { ...planned, ...known }, group: one.group };
-    }),
-  );
-  const files = eachOnce(found.flat()).map((file, ordinal) => ({ ...file, ordinal }));
-  return { table, files, staging: stagingColumns(table, files) };
+    });
+  const sieve = judging === undefined ? takeEverything() : await createSieve(judging, table);
+  const needed: GroupedFile[] = [];
+  let first: PlannedFile | undefined;
+  for await (const batch of inBatches(
+    foundFiles(table, { workingDirectory, texts, access }),
+    filesPerBatch,
+  )) {
+    const found = (await withFilesAtOnce(batch, planOne)).flat();
+    first ??= found[0]?.file;
+    const places = await sieve.take(found.map(({ file }) => file));
+    needed.push(...places.map((place) => found[place]!));
+  }
+  const files = eachOnce(needed).map((file, ordinal) => ({ ...file, ordinal }));
+  // Where no file is needed, staging looks as if one were.
+  const shaping = files.length > 0 ? files : [{ ...first!, ordinal: 0 }];
+  return { table, files, staging: stagingColumns(table, shaping), intake: await sieve.end() };
 };
 
-/** Plans every table that is loaded from files. Reads the first bytes of each file, nothing else. */
+/**
+ * Plans every table that is loaded from files. Reads the first bytes of each file, nothing else. Without `judging` nothing is
+ * known of production. Errors: those of the sources, of headers, and of `createSieve`.
+ */
 export const planSources = async (
   spec: PipelineSpec,
   planning: Planning,
+  judging?: Judging,
 ): Promise<readonly PlannedTable[]> => {
   const sources = spec.tables.filter((table) => table.kind === 'source');
   const planned: PlannedTable[] = [];
-  for (const table of sources) planned.push(await planTable(table, planning, spec.params));
+  for (const table of sources) planned.push(await planTable(table, planning, spec.params, judging));
   return planned;
 };

@@ -1,17 +1,33 @@
 // Builds the new version of every table aside: what is done to one table, and all of them.
 
-import type { SourceTableSpec, TableSpec } from '../../declaration.ts';
+import type { Extent, SourceTableSpec, TableSpec } from '../../declaration.ts';
 import { stagingTable } from '../../copy/staging.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import { buildError, aroundSql, createFromStaging, setNotNull } from '../../publish/build-table.ts';
+import {
+  buildError,
+  aroundSql,
+  createFromStaging,
+  createShape,
+  createUnion,
+  setNotNull,
+} from '../../publish/build-table.ts';
 import { clearBuildSchema, countRows, dropBuildSchema } from '../../publish/build-schema.ts';
-import { buildSchema, type BuiltTable } from '../../publish/names.ts';
-import { buildFor } from '../../publish/registry.ts';
+import {
+  buildSchema,
+  builtName,
+  type BuiltTable,
+  type Outgoing,
+  type TableNames,
+} from '../../publish/names.ts';
+import { buildFor, modeOf } from '../../publish/registry.ts';
+import { columnsOf } from '../../publish/table-state.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { BuildWhat } from '../../model.ts';
 import { tableOrder } from '../../pipeline/check/table-order.ts';
+import type { Intake } from '../begin/needed-files.ts';
+import type { PlannedTable } from '../begin/plan.ts';
 import { sideBySide } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
 import { secondsSince, type RunContext } from '../context.ts';
@@ -19,26 +35,46 @@ import { rounded } from '../rounded.ts';
 import { directTables, landsDirectly, namesOf } from '../landing.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 
-/** Rows of a typed table, from staging, unless they were loaded straight into it. */
-const fillTyped = async (context: RunContext, table: SourceTableSpec): Promise<number> => {
-  const names = namesOf(context.spec, table);
+/** Rows that were built, and the quoted name of the table that has them. */
+interface Filled {
+  readonly rows: number;
+  readonly rowsFrom: string;
+}
+
+/** What a run brings to a table that is made from others. */
+const wholeTable: Pick<Intake, 'extent' | 'outgoing'> = { extent: 'whole', outgoing: { files: [], rows: 0 } };
+
+/** Rows of a typed table, from staging, unless they were loaded straight into it, or go from there into production. */
+const fillTyped = async (
+  { client, spec }: RunContext,
+  table: SourceTableSpec,
+  names: TableNames,
+  extent: Extent,
+): Promise<Filled> => {
+  const rowsFrom = builtName(names);
   // The rows are there already; they are counted, because the proof of completeness uses the actual count, not the reported one.
-  if (landsDirectly(table)) return (await runQuery(context.client, countRows(names))).rows[0].rows;
-  const staging = stagingTable(context.spec.name, table.name);
+  if (landsDirectly(table))
+    return { rows: (await runQuery(client, countRows(rowsFrom))).rows[0].rows, rowsFrom };
+  const staging = stagingTable(spec.name, table.name);
   const columns = table.columns.map(({ name }) => name);
-  const filled = await runQuery(context.client, createFromStaging(names, columns, staging));
+  const create = extent === 'whole' ? createFromStaging : createShape;
+  const filled = await runQuery(client, create(names, columns, staging));
   const required = table.columns.filter(({ nullable }) => !nullable).map(({ name }) => name);
-  if (required.length > 0) await runQuery(context.client, setNotNull(names, required));
-  return filled.rowCount ?? 0;
+  if (required.length > 0) await runQuery(client, setNotNull(names, required));
+  if (extent === 'whole') return { rows: filled.rowCount ?? 0, rowsFrom };
+  return { rows: (await runQuery(client, countRows(staging))).rows[0].rows, rowsFrom: staging };
 };
 
 /**
  * Rows of a table that a SQL file makes. Its unqualified names find the new tables of this run first, then production;
  * a text table's staging is there as `<table>_staging`.
  */
-const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promise<number> => {
-  const { client, spec } = context;
-  const names = namesOf(context.spec, table);
+const fillFromSql = (
+  { client, spec }: RunContext,
+  table: TableSpec,
+  names: TableNames,
+  sql: SqlText,
+): Promise<Filled> => {
   const [before, after] = aroundSql(names);
   const view = quoteName(names.buildSchema, `${table.name}_staging`);
   return withTransaction(client, async () => {
@@ -52,7 +88,7 @@ const fillFromSql = (context: RunContext, table: TableSpec, sql: SqlText): Promi
       throw transformError(sql, before.length, cause);
     });
     if (table.kind === 'source') await client.query(`drop view ${view}`);
-    return filled.rowCount ?? 0;
+    return { rows: filled.rowCount ?? 0, rowsFrom: builtName(names) };
   });
 };
 
@@ -81,18 +117,23 @@ const together = <T>(client: Client, sql: SqlText | undefined, build: () => Prom
 const buildOne = async (
   context: RunContext,
   table: TableSpec,
+  { extent, outgoing }: Pick<Intake, 'extent' | 'outgoing'>,
   sqlTexts: ReadonlyMap<string, SqlText>,
   loadSeconds: number,
 ): Promise<BuiltTable> => {
   const { client, report, abort } = context;
   const start = performance.now();
-  const names = namesOf(context.spec, table);
+  const names = namesOf(context.spec, table, extent);
   const sql = sqlTexts.get(table.name);
   abort?.throwIfAborted();
   const { primaryKey, indexes, publish, comment } = table;
-  const rows = await together(client, sql, async () => {
-    const filled = await making(context, table, 'rows', () => fill(context, table, sql));
-    await buildFor(publish)({
+  const mode = modeOf(publish);
+  const { rows, rowsFrom } = await together(client, sql, async () => {
+    const filled = await making(context, table, 'rows', () => fill(context, table, names, extent, sql));
+    await buildFor(
+      mode,
+      extent,
+    )({
       client,
       names,
       primaryKey,
@@ -100,23 +141,60 @@ const buildOne = async (
       making: (what, work) => making(context, table, what, work),
       tell: (message) => report.emit({ type: 'notice', message }),
     });
+    if (extent === 'part') await showUnion(client, names, filled, outgoing);
     return filled;
   });
   const seconds = rounded(loadSeconds + secondsSince(start));
-  return { ...names, primaryKey, publish, comment, rows, indexes: indexes.map(({ name }) => name), seconds };
+  return {
+    ...names,
+    primaryKey,
+    mode,
+    extent,
+    comment,
+    rows,
+    rowsFrom,
+    outgoing,
+    indexes: indexes.map(({ name }) => name),
+    seconds,
+  };
 };
 
-const fill = async (context: RunContext, table: TableSpec, sql: SqlText | undefined): Promise<number> => {
+const fill = async (
+  context: RunContext,
+  table: TableSpec,
+  names: TableNames,
+  extent: Extent,
+  sql: SqlText | undefined,
+): Promise<Filled> => {
   if (sql !== undefined) {
-    const rows = await fillFromSql(context, table, sql);
-    await checkRow(context.client, table, namesOf(context.spec, table));
-    return rows;
+    const filled = await fillFromSql(context, table, names, sql);
+    await checkRow(context.client, table, names);
+    return filled;
   }
   try {
-    return await fillTyped(context, table as SourceTableSpec);
+    return await fillTyped(context, table as SourceTableSpec, names, extent);
   } catch (cause) {
-    throw buildError(namesOf(context.spec, table), 'rows', cause);
+    throw buildError(names, 'rows', cause);
   }
+};
+
+/** SQL that reads a table to which rows are put sees all of its rows, as they will be. */
+const showUnion = async (
+  client: Client,
+  names: TableNames,
+  { rowsFrom }: Filled,
+  outgoing: Outgoing,
+): Promise<void> => {
+  const [columns] = await columnsOf(client, [builtName(names)]);
+  await runQuery(
+    client,
+    createUnion(
+      names,
+      columns!.map(({ name }) => name),
+      rowsFrom,
+      outgoing,
+    ),
+  );
 };
 
 /** Whatever an earlier attempt built is dropped, except for rows that were loaded there. */
@@ -147,6 +225,7 @@ export const dropBuilt = async ({ client, spec }: RunContext): Promise<void> => 
  */
 export const buildTables = async (
   context: RunContext,
+  planned: readonly PlannedTable[],
   sqlTexts: ReadonlyMap<string, SqlText>,
   loadSeconds: ReadonlyMap<string, number>,
 ): Promise<readonly BuiltTable[]> => {
@@ -155,7 +234,8 @@ export const buildTables = async (
   await emptyBuildSchema(context);
   const built = new Map<string, BuiltTable>();
   await sideBySide(context, sqlTexts, async (own, table) => {
-    built.set(table.name, await buildOne(own, table, sqlTexts, loadSeconds.get(table.name) ?? 0));
+    const brought = planned.find((one) => one.table.name === table.name)?.intake ?? wholeTable;
+    built.set(table.name, await buildOne(own, table, brought, sqlTexts, loadSeconds.get(table.name) ?? 0));
   });
   return tableOrder(spec.tables).map(({ name }) => built.get(name)!);
 };

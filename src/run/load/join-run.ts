@@ -37,9 +37,9 @@ const loadingRun = async (
 ): Promise<LoadingRun> => {
   const files = await runFiles(client, id);
   const sources = spec.tables.filter((table) => table.kind === 'source');
-  const planned = sources.map((table) => {
+  const planned = sources.flatMap((table) => {
     const own = files.filter((file) => file.table === table.name);
-    return { table, files: own, staging: stagingColumns(table, own) };
+    return own.length === 0 ? [] : [{ table, files: own, staging: stagingColumns(table, own) }];
   });
   return { lease: { runId: id, epoch, generation }, files, planned };
 };

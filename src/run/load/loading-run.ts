@@ -1,10 +1,10 @@
 // The part of a run that loading needs.
 
 import type { Lease, SourceFile } from '../../model.ts';
-import type { PlannedTable } from '../begin/plan.ts';
+import type { LoadedTable } from '../begin/plan.ts';
 
 export interface LoadingRun {
   readonly lease: Lease;
   readonly files: readonly SourceFile[];
-  readonly planned: readonly PlannedTable[];
+  readonly planned: readonly LoadedTable[];
 }

@@ -54,7 +54,7 @@ const measure = async (
 ): Promise<Measured> => {
   const measured = (before: number | null): Measured => ({
     before,
-    after: publication.rowsAtLeast(table.rows, before),
+    after: publication.rowsAtLeast(table, before),
   });
   const known: Known | undefined = (await runQuery(client, selectKnown(table))).rows[0];
   if (known === undefined) return measured(null);

@@ -6,16 +6,20 @@ import { whyStopped } from '../../checkpoint/run-end.ts';
 import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
 import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
+import { DuplicateRows } from '../../publish/duplicates.ts';
 import { lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { namesInProduction, type BuiltTable } from '../../publish/names.ts';
 import { checkPlanned, checkTargets as checkAll, insertPublished, planPublish } from '../../publish/plan.ts';
 import { refusalOfAny } from '../../publish/refusals.ts';
+import { modeOf } from '../../publish/registry.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import type { RunContext } from '../context.ts';
 import { landingTable, namesOf } from '../landing.ts';
 import { untilPublished } from './attempts.ts';
 import { checkComplete, checkSources } from './completeness.ts';
+import { recordFiles } from './file-state.ts';
 import { checkGuards } from './guard.ts';
+import { nameRecords } from './name-records.ts';
 
 /** The server ends a session whose client does nothing for this long while it publishes: it is frozen, and others wait for its
  *  locks. We pause for a second at most. Proved by test/fault/publish-frozen.test.ts. */
@@ -28,9 +32,9 @@ const frozenMs = 5_000;
 export const checkTargets = ({ client, spec }: RunContext, planned: readonly PlannedTable[]): Promise<void> =>
   checkAll(
     client,
-    planned.flatMap(({ table }) => {
+    planned.flatMap(({ table, intake: { extent } }) => {
       const { primaryKey, publish, transform } = table;
-      const target = { ...namesOf(spec, table), primaryKey, publish };
+      const target = { ...namesOf(spec, table, extent), primaryKey, mode: modeOf(publish), extent };
       return transform === undefined ? [{ table: target, like: landingTable(spec, table) }] : [];
     }),
   );
@@ -51,8 +55,9 @@ const prepare = async (
   await ensureSchema(client, spec.schema);
   await lockQuietly(client, namesInProduction(written), namesInProduction(moved));
   await checkPlanned(client, plans);
-  const applied = await applyAll(client, plans, copied, locksmith);
+  const applied = await applyAll(client, plans, copied, rowsBefore, locksmith);
   await runQuery(client, insertPublished(runId, plans, rowsBefore, applied.rows));
+  await recordFiles(context, runId, plans);
   return applied;
 };
 
@@ -78,7 +83,7 @@ const commit = async (
  * Publishes the built tables together; production changes in one step or not at all.
  *
  * Locks that affect readers are requested with a short bound, all in one statement, and again after a pause, so that readers
- * never queue behind us for long. Errors: ETL_SOURCE_CHANGED, ETL_GUARD, ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY,
+ * never queue behind us for long. Errors: ETL_SOURCE_CHANGED, ETL_GUARD, ETL_DUPLICATE_ROWS, ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY,
  * ETL_PUBLISH_REFUSED, ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY.
  */
 export const publishTables = async (
@@ -96,5 +101,7 @@ export const publishTables = async (
     await withTransaction(client, () => prepare(context, runId, plans, before, locksmith), {
       end: (applied) => commit(context, runId, plans, applied, locksmith),
     });
+  }).catch(async (cause: unknown) => {
+    throw cause instanceof DuplicateRows ? await nameRecords(client, runId, cause) : cause;
   });
 };

@@ -1,8 +1,6 @@
 // The results of a run, read back from the ledger; and whether the last published run is still current.
 
-import { hasNewCorrections } from '../../checkpoint/corrections.ts';
-import { fileKey } from '../../checkpoint/decide.ts';
-import { fileTotals, type FileTotals, type NewFile } from '../../checkpoint/ledger.ts';
+import { fileTotals } from '../../checkpoint/ledger.ts';
 import type { PipelineSpec } from '../../declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
@@ -50,7 +48,7 @@ const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query =>
   text: `select u.id::float8 as id from (
       select * from etl.run where pipeline = $1 and state = 'published' order by id desc limit 1
     ) u
-    where u.definition_hash = $2 and not ${hasNewCorrections} and not exists (
+    where u.definition_hash = $2 and not exists (
       select from unnest($3::text[]) as wanted (name)
       left join etl.published_table p on p.run_id = u.id and p.table_name = wanted.name
       left join pg_class c on c.oid = p.table_oid and c.relname = wanted.name
@@ -58,12 +56,6 @@ const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query =>
       where n.oid is null)`,
   values: [spec.name, definitionHash, spec.tables.map(({ name }) => name), spec.schema],
 });
-
-const fileKeys = (files: readonly (FileTotals | NewFile)[]): string =>
-  files
-    .map((file) => `${fileKey(file)} ${file.fingerprint}`)
-    .sort()
-    .join('\n');
 
 /** A table that a run published with rows and that has none. */
 interface EmptiedTable {
@@ -99,8 +91,7 @@ export const standingRun = async (
   const { rows } = await runQuery(client, selectStandingRun(spec, definitionHash));
   const runId: number | undefined = rows[0]?.id;
   if (runId === undefined) return undefined;
-  const wanted = fileKeys(planned.flatMap(({ files }) => files));
-  if (fileKeys(await fileTotals(client, runId)) !== wanted) return undefined;
+  if (planned.some(({ intake }) => intake.hasWork)) return undefined;
   const emptied = await emptiedTable(client, runId);
   if (emptied === undefined) return runId;
   const { schema, table, rows: had } = emptied;

@@ -35,6 +35,7 @@ const latest = (change: Partial<LatestRun> = {}): LatestRun => ({
   stagedHashes: { t: 'a' },
   epoch: 'e',
   generation: 1,
+  isFullRefresh: false,
   errorCode: null,
   ...change,
 });

@@ -1,0 +1,139 @@
+// The file state: which version of which file is in production of which table, and how those that are listed now differ from it.
+
+import { runQuery, type Client } from '../db/client.ts';
+import type { Query } from '../db/sql.ts';
+import type { NewFile } from './ledger.ts';
+
+/** A table of a pipeline, as the file state knows it. */
+export interface FilesOf {
+  readonly pipeline: string;
+  readonly schema: string;
+  readonly table: string;
+}
+
+/** A version of a file that is in production, or was taken out on request. */
+export interface PublishedFile {
+  /** The id that it had in its run; the value of `_file` in its rows. */
+  readonly id: number;
+  readonly name: string;
+  readonly location: string;
+  readonly runId: number;
+  readonly records: number;
+  readonly rows: number;
+  readonly publishedAt: Date;
+  readonly isUnloaded: boolean;
+}
+
+/** The same file as it is listed now. */
+export interface KnownVersion extends PublishedFile {
+  /** Place of the listed file in what was asked. */
+  readonly place: number;
+  readonly isSame: boolean;
+  /** Rejected records of this version were corrected since it was published. */
+  readonly isCorrected: boolean;
+}
+
+/** SQL: what a file is known by, whatever is in it. */
+const keyOf = (file: string): string =>
+  `sha256(convert_to(jsonb_build_array(${file}.source, ${file}.location, ${file}.member)::text, 'UTF8'))`;
+
+const publishedColumns = `p.file_id::float8 as id, p.name, p.location, p.run_id::float8 as "runId", p.records::float8 as records,
+  p.rows::float8 as rows, p.published_at as "publishedAt", p.unloaded as "isUnloaded"`;
+
+const ofTable = 'p.pipeline = $1 and p.schema_name = $2 and p.table_name = $3';
+
+/** Those of the listed files of which a version is known. */
+export const knownVersions = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+  files: readonly Pick<NewFile, 'source' | 'location' | 'member' | 'fingerprint'>[],
+): Promise<readonly KnownVersion[]> => {
+  const { rows } = await client.query(
+    `with corrected as materialized (
+        select source, location, member, fingerprint, max(id) as id from etl.correction
+          where pipeline = $1 and table_name = $3 group by 1, 2, 3, 4
+      )
+      select ${publishedColumns}, (l.place - 1)::int as place, p.fingerprint = l.fingerprint as "isSame", exists (
+          select from corrected c
+          where (c.source, c.location, c.fingerprint) = (p.source, p.location, p.fingerprint)
+            and c.member is not distinct from p.member and c.id > p.corrections
+        ) as "isCorrected"
+      from unnest($4::text[], $5::text[], $6::text[], $7::text[]) with ordinality
+          as l (source, location, member, fingerprint, place)
+        join etl.published_file p on ${ofTable} and p.file_key = ${keyOf('l')}
+      order by l.place`,
+    [
+      pipeline,
+      schema,
+      table,
+      files.map(({ source }) => source),
+      files.map(({ location }) => location),
+      files.map(({ member }) => member),
+      files.map(({ fingerprint }) => fingerprint),
+    ],
+  );
+  return rows;
+};
+
+/** Known files of the table but those with these ids: they are not listed any more. */
+export const goneFiles = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+  listed: readonly number[],
+): Promise<readonly PublishedFile[]> => {
+  const { rows } = await client.query(
+    `select ${publishedColumns} from etl.published_file p
+      where ${ofTable} and not exists (select from unnest($4::bigint[]) l (id) where l.id = p.file_id)
+      order by p.file_id`,
+    [pipeline, schema, table, listed],
+  );
+  return rows;
+};
+
+/** Files of a table in a run, as they are in production with its commit; those of `outgoing` are not any more. */
+export const insertPublishedFiles = (runId: number, schema: string, table: string): Query => ({
+  text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,
+        fingerprint, bytes, run_id, records, rows, corrections)
+      select u.pipeline, $2, f.table_name, ${keyOf('f')}, f.id, f.source, f.location, f.member, f.name, f.fingerprint, f.bytes,
+          u.id, coalesce(c.records, 0), coalesce(c.copied, 0), u.corrections
+        from etl.run u join etl.source_file f on f.run_id = u.id
+          cross join lateral (
+            select sum(records) as records, sum(copied) as copied from etl.chunk where file_id = f.id and epoch = u.epoch
+          ) c
+        where u.id = $1 and f.table_name = $3`,
+  values: [runId, schema, table],
+});
+
+/** The rows of a table are others: it has no file of before. */
+export const forgetAllFiles = (schema: string, table: string): Query => ({
+  text: 'delete from etl.published_file where schema_name = $1 and table_name = $2',
+  values: [schema, table],
+});
+
+/** These versions are no longer in production of a table. */
+export const forgetFiles = ({ pipeline, schema, table }: FilesOf, ids: readonly number[]): Query => ({
+  text: `delete from etl.published_file p where ${ofTable} and p.file_id = any ($4)`,
+  values: [pipeline, schema, table, ids],
+});
+
+/** These versions are no longer in production of a table, because somebody wants it so: they are not loaded again. */
+export const unloadFiles = ({ pipeline, schema, table }: FilesOf, ids: readonly number[]): Query => ({
+  text: `update etl.published_file p set unloaded = true, rows = 0 where ${ofTable} and p.file_id = any ($4)`,
+  values: [pipeline, schema, table, ids],
+});
+
+/** Rows of all files of a table that are not among these, of any pipeline: what a table that takes its place would lose. */
+export const rowsOfOthers = async (
+  client: Client,
+  { schema, table }: FilesOf,
+  listed: readonly number[],
+): Promise<{ readonly files: number; readonly rows: number; readonly first: string | null }> =>
+  (
+    await runQuery(client, {
+      text: `select count(*)::float8 as files, coalesce(sum(p.rows), 0)::float8 as rows, min(p.name) as first
+        from etl.published_file p
+        where p.schema_name = $1 and p.table_name = $2 and p.rows > 0
+          and not exists (select from unnest($3::bigint[]) l (id) where l.id = p.file_id)`,
+      values: [schema, table, listed],
+    })
+  ).rows[0];

@@ -1,0 +1,174 @@
+// The publication 'append': inserts the rows of some files beside those that are there, and deletes those of files that have left.
+//
+// Readers see all of it at the commit, or wait when keys or indexes have to change; writers wait.
+
+import { withPath, type Client } from '../db/client.ts';
+import { quoteName, quoteNames } from '../db/sql.ts';
+import { EtlError, codeOf } from '../errors.ts';
+import { formatCount, plural } from '../wording.ts';
+import { buildDeclared, checkCopied } from './build-table.ts';
+import type { PublishPlan, Publication } from './contract.ts';
+import { DuplicateRows, findDuplicates } from './duplicates.ts';
+import { changesOf } from './in-place.ts';
+import { doKeySteps, type KeyStep } from './keys.ts';
+import { fileColumn, productionName, type DeclaredTable } from './names.ts';
+import { refusalOf } from './refusals.ts';
+import { refuseShape } from './shape.ts';
+import type { TableColumn } from './table-state.ts';
+
+const written = ({ name, type }: TableColumn): string => `${name} ${type}`;
+
+/** Rows fit when every declared column is there in its type, and every other one can do without a value. */
+const refuseOtherColumns = (
+  { schema, table }: DeclaredTable,
+  declared: readonly TableColumn[],
+  columns: readonly TableColumn[],
+): void => {
+  const found = new Set(columns.map(written));
+  const problems = [
+    ...declared
+      .filter((column) => !found.has(written(column)))
+      .map((column) => {
+        const other = columns.find(({ name }) => name === column.name);
+        return `${written(column)} is declared, and ${other === undefined ? 'the table has no such column' : `it is ${other.type} in the table`}`;
+      }),
+    ...columns
+      .filter(
+        ({ name, notNull, hasDefault }) =>
+          notNull && !hasDefault && declared.every((one) => one.name !== name),
+      )
+      .map(({ name }) => `column ${name} of the table is not declared, and needs a value`),
+  ];
+  if (problems.length > 0)
+    refuseShape(
+      table,
+      `rows cannot be appended to ${schema}.${table}: ${problems.join('; ')}`,
+      'Change the columns of the table or of the declaration, or load everything again into a new table with --full-refresh.',
+    );
+};
+
+/** Rows of files that have left, which nothing refers to. */
+const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<void> => {
+  const { files } = table.outgoing;
+  if (files.length === 0) return;
+  await client.query(
+    `delete from ${productionName(table)} where ${quoteName(fileColumn)} = any ($1::bigint[])`,
+    [files],
+  );
+};
+
+/**
+ * A row that takes the place of one of a file that leaves is that row, changed: others may refer to it. Returns how many were
+ * written.
+ */
+const insertRows = async (client: Client, { table, builtAs, production }: PublishPlan): Promise<number> => {
+  const names = builtAs.columns.map(({ name }) => name);
+  const list = quoteNames(names);
+  const target = productionName(table);
+  const insert = `insert into ${target} as o (${list}) overriding system value select ${list} from ${table.rowsFrom}`;
+  const { files } = table.outgoing;
+  if (!production!.isReferenced || files.length === 0 || table.primaryKey.length === 0)
+    return (await client.query(insert)).rowCount ?? 0;
+  const set = names.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(', ');
+  const upsert = `${insert} on conflict (${quoteNames(table.primaryKey)}) do update set ${set}
+    where o.${quoteName(fileColumn)} = any ($1::bigint[])`;
+  return (await client.query(upsert, [files])).rowCount ?? 0;
+};
+
+/** Inserts before it deletes where others refer to the rows. */
+const exchangeRows = async (client: Client, plan: PublishPlan): Promise<number> => {
+  if (!plan.production!.isReferenced) {
+    await deleteOutgoing(client, plan);
+    return insertRows(client, plan);
+  }
+  const inserted = await insertRows(client, plan);
+  await deleteOutgoing(client, plan);
+  return inserted;
+};
+
+/** The new rows whose keys others have, looked for after the statements are undone. */
+const duplicatesOf = async (
+  client: Client,
+  plan: PublishPlan,
+  cause: unknown,
+): Promise<DuplicateRows | undefined> => {
+  await client.query('rollback to savepoint rows');
+  await deleteOutgoing(client, plan);
+  return findDuplicates(client, plan, cause);
+};
+
+/** Errors: DuplicateRows, ETL_INCOMPLETE. */
+const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => {
+  const { path, table, rows } = plan.table;
+  await client.query('savepoint rows');
+  let inserted = 0;
+  await withPath(client, path, async () => {
+    inserted = await exchangeRows(client, plan);
+  }).catch(async (cause: unknown) => {
+    // 21000: two of the new rows are one.
+    if (!['23505', '21000'].includes(codeOf(cause) ?? '')) throw cause;
+    throw (await duplicatesOf(client, plan, cause)) ?? cause;
+  });
+  if (inserted === rows) return;
+  const problem = `${plural(rows, 'row')} were to be appended, and ${formatCount(inserted)} were (a trigger or rule?)`;
+  throw (await duplicatesOf(client, plan, undefined)) ?? new EtlError('ETL_INCOMPLETE', { table, problem });
+};
+
+/** Returns the keys and indexes that have yet to be made. */
+const appendRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
+  const { table } = plan;
+  const changes = changesOf(plan);
+  // A policy that hides rows from us is an error; otherwise those of files that leave would stay.
+  await client.query('set local row_security = off');
+  await doKeySteps(client, table, changes.drop);
+  await exchangeAll(client, plan);
+  return [...changes.key, ...changes.make];
+};
+
+export const append: Publication = {
+  name: 'append',
+  writes: true,
+  summary: undefined,
+
+  takes: () => true,
+
+  check: (table, declared, { columns }) => refuseOtherColumns(table, declared, columns),
+
+  build: buildDeclared,
+
+  rowsAtLeast: ({ rows, outgoing }, before) => (before ?? 0) - outgoing.rows + rows,
+
+  blocksReaders: (plan) => changesOf(plan).blocksReaders,
+
+  notice: (plan) => {
+    const { schema, table } = plan.table;
+    const { texts } = changesOf(plan);
+    return texts.length === 0
+      ? undefined
+      : `${schema}.${table}: writers wait, and readers may also wait: ${texts.join(', ')}`;
+  },
+
+  apply: async (client, plans) => {
+    const unfinished: { readonly plan: PublishPlan; readonly steps: readonly KeyStep[] }[] = [];
+    for (const plan of plans) {
+      const steps = await appendRows(client, plan).catch((cause: unknown) => {
+        throw cause instanceof DuplicateRows ? cause : refusalOf(plan.table.table, cause);
+      });
+      unfinished.push({ plan, steps });
+    }
+    return {
+      finish: async () => {
+        for (const { plan, steps } of unfinished) await doKeySteps(client, plan.table, steps);
+      },
+    };
+  },
+
+  /** `apply` has compared the rows that the server took with those that there are. */
+  verify: async (_, plan, copied, before) => {
+    const { table } = plan;
+    checkCopied(table.table, copied, table.rows);
+    return append.rowsAtLeast(table, before);
+  },
+
+  oidInProduction: ({ production }) => production!.oid,
+};

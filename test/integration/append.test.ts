@@ -1,0 +1,297 @@
+// publish: 'append': each file once, beside what is in production; and what is done about files that change or vanish.
+
+import { rmSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  column,
+  csv,
+  definePipeline,
+  index,
+  runPipeline,
+  sqlFile,
+  type Pipeline,
+  type RunEvent,
+} from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const files = useFiles();
+const database = useDatabase();
+const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
+
+/** Writes a file of sales: `1:5` is number 1, of 5 pieces. */
+const write = (name: string, ...sales: string[]): string =>
+  files.write(`in/${name}`, ['id,pieces', ...sales.map((sale) => sale.replace(':', ',')), ''].join('\n'));
+const remove = (name: string): void => rmSync(`${files.directory}/in/${name}`);
+
+files.write('total.sql', 'select sum(pieces)::bigint as pieces, count(*) as sales from sale');
+const columns = { id: column.integer('id'), pieces: column.integer('pieces') };
+const pipeline = (publish: unknown = 'append', change: object = {}): Pipeline =>
+  definePipeline({
+    name: 'sales',
+    schema: 'shop',
+    tables: {
+      sale: {
+        source: csv('in/*.csv'),
+        columns,
+        primaryKey: ['id'],
+        publish: publish as 'append',
+        guard: false,
+        ...change,
+      },
+      total: { from: ['sale'], transform: sqlFile('total.sql') },
+    },
+  });
+
+let notices: string[] = [];
+const run = async (given: Pipeline = pipeline(), options: object = {}) => {
+  notices = [];
+  return runPipeline(given, {
+    databaseUrl: database.url,
+    directory: files.directory,
+    workingDirectory: files.directory,
+    workers: 1,
+    onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
+    ...options,
+  });
+};
+const sales = async (): Promise<string> =>
+  (await rowsOf(`select string_agg(id || ':' || pieces, ' ' order by id) as all from shop.sale`))[0]![
+    'all'
+  ] as string;
+const total = async () => (await rowsOf('select pieces::int, sales::int from shop.total'))[0];
+const oid = async () => (await rowsOf(`select 'shop.sale'::regclass::oid as oid`))[0]!['oid'];
+const states = async () =>
+  (await rowsOf(`select name, run_id::int as run, rows::int from etl.published_file order by name`)).map(
+    ({ name, run: id, rows }) => `${String(name)} ${String(id)} ${String(rows)}`,
+  );
+
+beforeEach(async () => {
+  rmSync(`${files.directory}/in`, { recursive: true, force: true });
+  await database.query('drop schema if exists shop cascade');
+  const { rows } = await database.query(`select to_regclass('etl.run') is not null as "isThere"`);
+  if (rows[0]!['isThere'] === true)
+    await database.query('truncate etl.run, etl.published_file restart identity cascade');
+  write('01.csv', '1:5', '2:6');
+});
+
+describe('append', () => {
+  it('loads each file once, also one that comes late, into the table that is there', async () => {
+    expect(await run()).toMatchObject({ tables: [{ table: 'sale', strategy: 'swap', rows: 2 }, {}] });
+    const made = await oid();
+    await database.query(
+      `create view shop.v as select * from shop.sale; grant select on shop.sale to pg_monitor`,
+    );
+    write('02.csv', '3:7');
+    write('00.csv', '4:8', '5:9');
+    const second = await run();
+    expect(second).toMatchObject({
+      outcome: 'published',
+      tables: [{ table: 'sale', strategy: 'append', files: 2, copied: 3, rowsBefore: 2, rows: 5 }, {}],
+    });
+    expect([await sales(), await total(), await oid()]).toEqual([
+      '1:5 2:6 3:7 4:8 5:9',
+      { pieces: 35, sales: 5 },
+      made,
+    ]);
+    expect(await states()).toEqual(['in/00.csv 2 2', 'in/01.csv 1 2', 'in/02.csv 2 1']);
+    expect(await run()).toMatchObject({ outcome: 'unchanged', runId: second.runId });
+    expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl\\_build%'`)).toEqual([]);
+  });
+
+  it('goes on with files that are gone, and with a table that others have filled', async () => {
+    await database.query(
+      `create schema shop; create table shop.sale (id integer primary key, pieces integer, note text);
+       insert into shop.sale values (9, 9, 'by hand')`,
+    );
+    expect(await run()).toMatchObject({ tables: [{ strategy: 'append', rowsBefore: 1, rows: 3 }, {}] });
+    write('02.csv', '3:7');
+    remove('01.csv');
+    expect(await run()).toMatchObject({ tables: [{ strategy: 'append', rows: 4 }, {}] });
+    expect(await rowsOf('select * from shop.sale where note is not null')).toEqual([
+      { id: 9, pieces: 9, note: 'by hand' },
+    ]);
+    expect(await run()).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  it('loads all files again when the table was dropped or emptied', async () => {
+    await run();
+    write('02.csv', '3:7');
+    await run();
+    await database.query('truncate shop.sale');
+    expect(await run()).toMatchObject({ tables: [{ strategy: 'swap', files: 2, rows: 3 }, {}] });
+    await database.query('drop table shop.sale');
+    expect(await run()).toMatchObject({ tables: [{ strategy: 'swap', files: 2, rows: 3 }, {}] });
+    expect(await states()).toEqual(['in/01.csv 4 2', 'in/02.csv 4 1']);
+  });
+
+  it('changes keys and indexes to those of the declaration', async () => {
+    await run();
+    write('02.csv', '3:7');
+    await run(pipeline('append', { indexes: [index('pieces')] }));
+    expect(notices).toContain(
+      'shop.sale: writers wait, and readers may also wait: index sale_pieces_idx is made',
+    );
+    expect(await rowsOf(`select indexname from pg_indexes where tablename = 'sale' order by 1`)).toEqual([
+      { indexname: 'sale_pieces_idx' },
+      { indexname: 'sale_pkey' },
+    ]);
+  });
+
+  it('takes the rows that SQL makes of text', async () => {
+    files.write('sale.sql', 'select id::integer, pieces::integer * 2 as pieces from sale_staging');
+    const text = pipeline('append', { columns: undefined, staging: 'text', transform: sqlFile('sale.sql') });
+    await run(text);
+    write('02.csv', '3:7');
+    expect(await run(text)).toMatchObject({ tables: [{ strategy: 'append', rowsBefore: 2, rows: 3 }, {}] });
+    expect([await sales(), await total()]).toEqual(['1:10 2:12 3:14', { pieces: 36, sales: 3 }]);
+    expect(await run(text)).toMatchObject({ outcome: 'unchanged' });
+  });
+});
+
+describe('a file that changed', () => {
+  it("is an error under changed: 'error', before anything is loaded", async () => {
+    await run();
+    write('01.csv', '1:50');
+    write('02.csv', '3:7');
+    const error = await failureOf(run());
+    expect(error).toMatchObject({
+      code: 'ETL_FILE_CHANGED',
+      details: { table: 'sale', files: '1 file: in/01.csv' },
+    });
+    expect([await sales(), (await rowsOf('select max(id)::int as id from etl.run'))[0]]).toEqual([
+      '1:5 2:6',
+      { id: 1 },
+    ]);
+  });
+
+  it("is left as it is under changed: 'ignore', and said to be", async () => {
+    const ignoring = pipeline({ mode: 'append', changed: 'ignore' });
+    await run(ignoring);
+    write('01.csv', '1:50');
+    expect(await run(ignoring)).toMatchObject({ outcome: 'unchanged' });
+    expect(notices).toEqual([
+      'sale: left as they were when they were loaded, though they have changed: 1 file: in/01.csv',
+    ]);
+    write('02.csv', '3:7');
+    await run(ignoring);
+    expect(await sales()).toBe('1:5 2:6 3:7');
+  });
+
+  it("takes the place of its rows under changed: 'reload', and what refers to them stays", async () => {
+    const reloading = pipeline({ mode: 'append', changed: 'reload' });
+    write('02.csv', '3:7');
+    await run(reloading);
+    await database.query(
+      'create table shop.paid (sale integer references shop.sale); insert into shop.paid values (1)',
+    );
+    write('01.csv', '1:50', '4:8');
+    expect(await run(reloading)).toMatchObject({
+      tables: [{ strategy: 'append', files: 1, rowsBefore: 3, rows: 3 }, {}],
+    });
+    expect([await sales(), await total()]).toEqual(['1:50 3:7 4:8', { pieces: 65, sales: 3 }]);
+    expect(await states()).toEqual(['in/01.csv 2 2', 'in/02.csv 1 1']);
+    write('01.csv', '4:8');
+    expect(await failureOf(run(reloading))).toMatchObject({ code: 'ETL_PUBLISH_REFUSED' });
+    expect(await sales()).toBe('1:50 3:7 4:8');
+    await database.query('drop table shop.paid');
+    await run(reloading);
+    expect(await sales()).toBe('3:7 4:8');
+  });
+});
+
+it("gone: 'unload' takes the rows of files that vanished away", async () => {
+  const unloading = pipeline({ mode: 'append', gone: 'unload' });
+  write('02.csv', '3:7');
+  await run(unloading);
+  remove('01.csv');
+  expect(await run(unloading)).toMatchObject({ tables: [{ files: 0, rowsBefore: 3, rows: 1 }, {}] });
+  expect([await sales(), await total(), await states()]).toEqual([
+    '3:7',
+    { pieces: 7, sales: 1 },
+    ['in/02.csv 1 1'],
+  ]);
+});
+
+describe('refuses, and leaves production as it was', () => {
+  it('rows whose key is in production, or twice in the files, by file and line', async () => {
+    await run();
+    write('02.csv', '3:7', '2:9');
+    expect(await failureOf(run())).toMatchObject({
+      code: 'ETL_DUPLICATE_ROWS',
+      details: { key: 'primary key (id)', records: 'in/02.csv:3 (2) is in production already' },
+    });
+    write('02.csv', '3:7');
+    write('03.csv', '4:7', '3:8');
+    expect(await failureOf(run())).toMatchObject({
+      details: { records: 'in/03.csv:3 (3) is in these files twice' },
+    });
+    expect([await sales(), await states()]).toEqual(['1:5 2:6', ['in/01.csv 1 2']]);
+    write('03.csv', '4:7');
+    await run();
+    expect(await sales()).toBe('1:5 2:6 3:7 4:7');
+  });
+
+  it.each([
+    {
+      change: 'alter table shop.sale drop column pieces cascade',
+      problem: /pieces integer is declared, and the table has no such column/,
+    },
+    {
+      change: 'alter table shop.sale alter pieces type bigint',
+      problem: /pieces integer is declared, and it is bigint in the table/,
+    },
+    {
+      change: `alter table shop.sale add shop text not null default '' ; alter table shop.sale alter shop drop default`,
+      problem: /column shop of the table is not declared, and needs a value/,
+    },
+  ])('a target that somebody altered: $change', async ({ change, problem }) => {
+    await run();
+    await database.query(change);
+    write('02.csv', '3:7');
+    const error = await failureOf(run());
+    expect(error).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
+    expect(error.message).toMatch(problem);
+    expect(await rowsOf('select count(*)::int as chunks from etl.chunk')).toEqual([{ chunks: 1 }]);
+  });
+
+  it('a trigger that keeps rows out', async () => {
+    await run();
+    await database.query(`create function shop.no() returns trigger language plpgsql as 'begin return null; end';
+      create trigger no before insert on shop.sale for each row execute function shop.no()`);
+    write('02.csv', '3:7');
+    expect(await failureOf(run())).toMatchObject({ code: 'ETL_INCOMPLETE' });
+    expect(await states()).toEqual(['in/01.csv 1 2']);
+  });
+
+  it('to load everything again, if that would lose rows', async () => {
+    await run();
+    write('02.csv', '3:7');
+    await run();
+    remove('01.csv');
+    const again = { fullRefresh: true };
+    expect(await failureOf(run(pipeline(), again))).toMatchObject({
+      code: 'ETL_ROWS_LOST',
+      details: { problem: '2 rows of 1 file that it does not list, such as in/01.csv' },
+    });
+    expect(await sales()).toBe('1:5 2:6 3:7');
+    expect(await run(pipeline(), { ...again, allowShrink: ['sale'] })).toMatchObject({
+      tables: [{ strategy: 'swap', rows: 1 }, {}],
+    });
+    expect(await states()).toEqual(['in/02.csv 3 1']);
+  });
+});
+
+it.each([
+  { publish: 'append', change: { staging: 'none' }, problem: /needs staging: 'typed' or 'text'/ },
+  { publish: { mode: 'append', changed: 'twice' }, problem: /changed does not know 'twice'/ },
+  {
+    publish: { mode: 'append', changed: 'reload' },
+    change: { columns: { ...columns, _file: column.text('x') } },
+    problem: /column _file is made by/,
+  },
+  { publish: 'upsert', problem: /publish/ },
+])('is declared rightly or not at all: $problem', ({ publish, change = {}, problem }) => {
+  expect(() => pipeline(publish, change)).toThrow(problem);
+});
