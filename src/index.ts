@@ -16,6 +16,7 @@ export {
 export type { Pipeline, Row } from './pipeline/declare/define-pipeline.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
+export { listFiles, type FileState, type ListOptions } from './run/list-files.ts';
 export { joinRun } from './run/load/join-run.ts';
 export { createWorker, type EtlWorker, type WorkerOptions } from './worker/worker.ts';
 export {

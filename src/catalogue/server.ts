@@ -47,6 +47,12 @@ export const serverErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SCHEMA_OLDER: {
+    message: 'the bookkeeping schema etl has version {found}, this sluice needs version {known}',
+    hint: 'The next run brings it there.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SCHEMA_NEWER: {
     message: 'the bookkeeping schema etl has version {found}, this sluice supports up to version {known}',
     hint: 'A newer sluice has used this database. Upgrade this installation.',

@@ -115,6 +115,18 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_FILE_LINEAGE: {
+    message: 'table {table}: rows of {file} cannot be told from those of other files',
+    hint: "Declare publish: { mode: 'append', changed: 'reload' }, which keeps the file of each row, and load everything again once with --full-refresh.",
+    retry: 'never',
+    exit: usage,
+  },
+  ETL_FILE_UNKNOWN: {
+    message: 'pipeline {pipeline} has nothing in production of {files}',
+    hint: "`etl files` lists the files of tables with publish: 'append', as they are named here. The files of other tables are all loaded again by --full-refresh.",
+    retry: 'never',
+    exit: usage,
+  },
   ETL_FILE_CHANGED: {
     message: 'table {table}: content has changed since it was loaded, of {files}; nothing was loaded',
     hint: "Choose what becomes of it: publish: { mode: 'append', changed: 'reload' } loads it again, and changed: 'ignore' leaves its rows as they are.",

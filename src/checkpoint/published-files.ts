@@ -104,7 +104,7 @@ export const insertPublishedFiles = (runId: number, schema: string, table: strin
   values: [runId, schema, table],
 });
 
-/** The rows of a table are others: it has no file of before. */
+/** The rows of a table are replaced: none of its earlier files is in production. */
 export const forgetAllFiles = (schema: string, table: string): Query => ({
   text: 'delete from etl.published_file where schema_name = $1 and table_name = $2',
   values: [schema, table],

@@ -14,7 +14,7 @@ import { doKeySteps, type KeyStep } from './keys.ts';
 import { fileColumn, productionName, type DeclaredTable } from './names.ts';
 import { refusalOf } from './refusals.ts';
 import { refuseShape } from './shape.ts';
-import type { TableColumn } from './table-state.ts';
+import type { TableColumn } from './production/table-state.ts';
 
 const written = ({ name, type }: TableColumn): string => `${name} ${type}`;
 

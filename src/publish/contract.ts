@@ -8,8 +8,8 @@ import type { IndexSpec } from '../declaration.ts';
 import type { Client } from '../db/client.ts';
 import type { BuildWhat } from '../model.ts';
 import type { BuiltTable, DeclaredTable, TableNames } from './names.ts';
-import type { ProductionTable } from './production.ts';
-import type { BuiltState, TableColumn } from './table-state.ts';
+import type { ProductionTable } from './production/production.ts';
+import type { BuiltState, TableColumn } from './production/table-state.ts';
 
 /** A built table, and the production table; undefined when there is none yet. */
 export interface BuiltOver {

@@ -4,7 +4,7 @@ import type { Client } from '../db/client.ts';
 import { quoteName } from '../db/sql.ts';
 import type { PublishPlan } from './contract.ts';
 import { productionName } from './names.ts';
-import { haveSame, type TableIndex } from './table-state.ts';
+import { haveSame, type TableIndex } from './production/table-state.ts';
 
 /** A new row: its place in the table that it was loaded into, the transaction that loaded it, and its key. */
 export interface DuplicateRow {

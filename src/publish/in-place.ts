@@ -8,15 +8,15 @@ import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
 import { buildAside, checkCopied } from './build-table.ts';
 import type { BuiltOver, PublishPlan, Publication } from './contract.ts';
-import { dependText, dependentsText } from './dependents.ts';
-import { keepsRowsElsewhere } from './extensions.ts';
+import { dependText, dependentsText } from './production/dependents.ts';
+import { keepsRowsElsewhere } from './production/extensions.ts';
 import { setComment } from './inherit.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyChanges, type KeyStep } from './keys.ts';
 import { builtName, productionName, type BuiltTable } from './names.ts';
-import { productionTables, type ProductionTable } from './production.ts';
+import { productionTables, type ProductionTable } from './production/production.ts';
 import { refusalOf } from './refusals.ts';
 import { differenceOf, refuseShape } from './shape.ts';
-import { haveSame, type TableIndex } from './table-state.ts';
+import { haveSame, type TableIndex } from './production/table-state.ts';
 
 /** A plan of this publication: there is a table. */
 export const changesOf = ({ table, builtAs, production }: BuiltOver): KeyChanges =>

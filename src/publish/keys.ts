@@ -5,8 +5,8 @@ import { quoteName, quoteNames } from '../db/sql.ts';
 import { isRefusal } from '../db/server-error.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { productionName, type BuiltTable, type DeclaredTable } from './names.ts';
-import type { ProductionTable } from './production.ts';
-import type { TableIndex, TableState } from './table-state.ts';
+import type { ProductionTable } from './production/production.ts';
+import type { TableIndex, TableState } from './production/table-state.ts';
 
 /** One statement, and the words of the error if the server refuses it. */
 export interface KeyStep {

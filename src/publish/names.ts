@@ -42,6 +42,8 @@ export interface DeclaredTable extends TableNames {
 /** Versions of files whose rows leave production, by their ids, and how many rows they had. */
 export interface Outgoing {
   readonly files: readonly number[];
+  /** Those of them that are not to come back before they change. */
+  readonly unloaded: readonly number[];
   readonly rows: number;
 }
 

@@ -4,10 +4,15 @@ import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import type { Publication, PublishPlan } from './contract.ts';
 import type { BuiltTable, DeclaredTable } from './names.ts';
-import { ProductionChanged, isSame, productionTables, type ProductionTable } from './production.ts';
+import {
+  ProductionChanged,
+  isSame,
+  productionTables,
+  type ProductionTable,
+} from './production/production.ts';
 import { choosePublication } from './registry.ts';
 import { refuseOther, refuseShape } from './shape.ts';
-import { builtStates, columnsOf, type TableColumn } from './table-state.ts';
+import { builtStates, columnsOf, type TableColumn } from './production/table-state.ts';
 
 /** A table that is to be published, and the quoted name of one with the declared columns. */
 export interface Target {

@@ -5,7 +5,7 @@ import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { TablesLocked } from './locks.ts';
 import type { TableNames } from './names.ts';
-import { ProductionChanged } from './production.ts';
+import { ProductionChanged } from './production/production.ts';
 
 /** Errors that another attempt may not meet: a lock, a deadlock, a new view. */
 export const isPassing = (error: unknown): boolean =>

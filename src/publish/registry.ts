@@ -5,7 +5,7 @@ import { append } from './append.ts';
 import type { Publication } from './contract.ts';
 import { inPlace } from './in-place.ts';
 import type { DeclaredTable } from './names.ts';
-import type { ProductionTable } from './production.ts';
+import type { ProductionTable } from './production/production.ts';
 import { swap } from './swap.ts';
 
 /** What a mode publishes with. The first that takes the existing table is chosen, and the last takes any. They share one `build`. */

@@ -2,8 +2,8 @@
 
 import { EtlError } from '../errors.ts';
 import type { DeclaredTable } from './names.ts';
-import type { ProductionTable } from './production.ts';
-import type { TableColumn } from './table-state.ts';
+import type { ProductionTable } from './production/production.ts';
+import type { TableColumn } from './production/table-state.ts';
 
 const written = ({ name, type }: TableColumn): string => `${name} ${type}`;
 

@@ -11,7 +11,7 @@ import { quoteName, quoteText } from '../db/sql.ts';
 import { codeOf } from '../errors.ts';
 import { buildAside, checkCopied } from './build-table.ts';
 import type { BuiltOver, Publication } from './contract.ts';
-import type { Catalogues } from './extensions.ts';
+import type { Catalogues } from './production/extensions.ts';
 import { inherit } from './inherit.ts';
 import {
   builtName,
@@ -20,10 +20,15 @@ import {
   type BuiltTable,
   type DeclaredTable,
 } from './names.ts';
-import { ProductionChanged, readCatalogues, selectFingerprints, type ProductionTable } from './production.ts';
+import {
+  ProductionChanged,
+  readCatalogues,
+  selectFingerprints,
+  type ProductionTable,
+} from './production/production.ts';
 import { refusalOfAny } from './refusals.ts';
 import { differenceOf, refuseShape } from './shape.ts';
-import type { TableColumn } from './table-state.ts';
+import type { TableColumn } from './production/table-state.ts';
 
 /** Name of the new table while the old one still has its own. */
 const waitingName = ({ builtAs }: BuiltOver): string => `etl_new_${builtAs.oid}`;

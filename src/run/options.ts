@@ -53,6 +53,10 @@ export interface RunOptions {
   readonly waitMs?: number;
   /** Load everything again even when files and definition are those of the last published run. */
   readonly fullRefresh?: boolean;
+  /** Files in production whose rows are loaded again, by name or location: of tables with `changed: 'reload'` or `gone: 'unload'`. */
+  readonly reload?: readonly string[];
+  /** Files whose rows leave production, and are not loaded again before they change: of the same tables. */
+  readonly unload?: readonly string[];
   /** Tables that are published though they have fewer rows than their `guard` asks for. */
   readonly allowShrink?: readonly string[];
   /** Leave the staging tables after publishing, to look at them. */
@@ -80,6 +84,10 @@ const wholeNumber = (min: number, max: number): Rule => ({
   what: `a whole number from ${min} to ${max}`,
   holds: (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
 });
+const listOf = (named: string): Rule => ({
+  what: `a list of names of ${named}`,
+  holds: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+});
 const text: Rule = { what: 'a text', holds: (value) => typeof value === 'string' };
 const flag: Rule = { what: 'true or false', holds: (value) => typeof value === 'boolean' };
 const object: Rule = { what: 'an object', holds: isObject };
@@ -99,10 +107,9 @@ const rules: Readonly<Record<keyof RunOptions, Rule>> = {
   fresh: flag,
   waitMs: wholeNumber(0, Number.MAX_SAFE_INTEGER),
   fullRefresh: flag,
-  allowShrink: {
-    what: 'a list of names of tables',
-    holds: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
-  },
+  reload: listOf('files'),
+  unload: listOf('files'),
+  allowShrink: listOf('tables'),
   keepStaging: flag,
   profile: flag,
   signal,
@@ -153,6 +160,8 @@ export const resolveOptions = (options: RunOptions) => {
     waitsForFirst: (given.waitMs ?? 0) > 0,
     fresh: given.fresh ?? false,
     fullRefresh: given.fullRefresh ?? false,
+    reload: given.reload ?? [],
+    unload: given.unload ?? [],
     allowShrink: given.allowShrink ?? [],
     keepStaging: given.keepStaging ?? false,
     profile: given.profile ?? false,

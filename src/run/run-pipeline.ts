@@ -26,7 +26,7 @@ import type { LoadingRun } from './load/loading-run.ts';
 import { dropStaleStaging } from './begin/make-landings.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
-import { planSources, type PlannedTable } from './begin/plan.ts';
+import { planNeeded, type PlannedTable } from './begin/plan.ts';
 import { preflight } from '../server/preflight.ts';
 import { recordFailure } from './record-failure.ts';
 import { checkTargets, publishTables } from './publish/publish.ts';
@@ -197,7 +197,7 @@ const attempt = async (
   if (memory.run === undefined) {
     // Again after a lost connection: another process may have published since.
     const judging = { ...context, fullRefresh: await isFullRefresh(context) };
-    const planned = await step(context, 'plan', () => planSources(spec, settings, judging));
+    const planned = await step(context, 'plan', () => planNeeded(judging, settings));
     const startOver = settings.fullRefresh || settings.fresh;
     const asked = { startOver, resume: hooks.resume ?? false };
     const outset = await findOutset(context, hashes, planned, asked);

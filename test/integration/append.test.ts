@@ -7,6 +7,7 @@ import {
   csv,
   definePipeline,
   index,
+  listFiles,
   runPipeline,
   sqlFile,
   type Pipeline,
@@ -212,6 +213,70 @@ it("gone: 'unload' takes the rows of files that vanished away", async () => {
     { pieces: 7, sales: 1 },
     ['in/02.csv 1 1'],
   ]);
+});
+
+describe('single files', () => {
+  const reloading = pipeline({ mode: 'append', changed: 'reload' });
+  const listed = async () => {
+    const options = {
+      databaseUrl: database.url,
+      workingDirectory: files.directory,
+      directory: files.directory,
+    };
+    return (await listFiles(reloading, options)).map(({ file, state, run: id, rows }) =>
+      [file, state, id, rows].join(' ').trim(),
+    );
+  };
+
+  it('are listed with their state, loaded again, and taken out', async () => {
+    expect(await listed()).toEqual(['in/01.csv new']);
+    write('02.csv', '3:7');
+    write('03.csv', '4:7');
+    await run(reloading);
+    write('02.csv', '3:8');
+    remove('03.csv');
+    write('04.csv', '5:1');
+    expect(await listed()).toEqual([
+      'in/01.csv in production 1 2',
+      'in/02.csv changed 1 1',
+      'in/04.csv new',
+      'in/03.csv gone 1 1',
+    ]);
+    await database.query('update shop.sale set pieces = 0');
+    await run(reloading, { reload: ['in/01.csv'] });
+    expect([await sales(), await listed()]).toEqual([
+      '1:5 2:6 3:8 4:0 5:1',
+      [
+        'in/01.csv in production 2 2',
+        'in/02.csv in production 2 1',
+        'in/04.csv in production 2 1',
+        'in/03.csv gone 1 1',
+      ],
+    ]);
+    await run(reloading, { unload: ['in/01.csv', 'in/03.csv'] });
+    expect([await sales(), (await listed())[0]]).toEqual(['3:8 5:1', 'in/01.csv unloaded 2 0']);
+    expect(await run(reloading)).toMatchObject({ outcome: 'unchanged' });
+    write('01.csv', '1:9');
+    await run(reloading);
+    expect(await sales()).toBe('1:9 3:8 5:1');
+    await run(reloading, { unload: ['in/01.csv'] });
+    await run(reloading, { reload: [`${files.directory}/in/01.csv`] });
+    expect(await sales()).toBe('1:9 3:8 5:1');
+  });
+
+  it('are refused when they are not known, or rows are not known by their file', async () => {
+    await run();
+    expect(await failureOf(run(pipeline(), { reload: ['in/09.csv'] }))).toMatchObject({
+      code: 'ETL_FILE_UNKNOWN',
+    });
+    expect(await failureOf(run(pipeline(), { unload: ['in/01.csv'] }))).toMatchObject({
+      code: 'ETL_FILE_LINEAGE',
+    });
+    expect(await failureOf(run(reloading))).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
+    await run(reloading, { fullRefresh: true });
+    await run(reloading, { unload: ['in/01.csv'] });
+    expect(await rowsOf('select * from shop.sale')).toEqual([]);
+  });
 });
 
 describe('refuses, and leaves production as it was', () => {

@@ -304,17 +304,22 @@ definePipeline({
   schema: 'a',
   tables: { a: { source, columns, publish: { mode: 'append', changed: 'reload' } } },
 });
-// @ts-expect-error misspelt choice
 definePipeline({
   name: 'a',
   schema: 'a',
-  tables: { a: { source, columns, publish: { mode: 'append', gone: 'x' } } },
+  tables: {
+    // @ts-expect-error misspelt choice
+    a: { source, columns, publish: { mode: 'append', gone: 'x' } },
+  },
 });
 definePipeline({
   name: 'a',
   schema: 'a',
-  // @ts-expect-error a derived table is replaced
-  tables: { a: { source, columns }, b: { from: ['a'], transform: sqlFile('b.sql'), publish: 'append' } },
+  tables: {
+    a: { source, columns },
+    // @ts-expect-error a derived table is replaced
+    b: { from: ['a'], transform: sqlFile('b.sql'), publish: 'append' },
+  },
 });
 const text = { source, columns, staging: 'text', transform: sqlFile('a.sql') } as const;
 // @ts-expect-error staging 'text' takes no columns

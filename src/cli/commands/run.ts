@@ -79,7 +79,7 @@ const readFlags = (command: Command, io: Io) => {
   return flags;
 };
 
-type RunFlags = ReturnType<typeof readFlags>;
+type RunFlags = Omit<ReturnType<typeof readFlags>, 'run'> & { readonly run: RunOptions };
 
 /** When the run was published that this one equals. */
 const publishedAt = async (server: ServerAddress, runId: number): Promise<Date | null> => {
@@ -177,54 +177,64 @@ const explain = async (
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
 };
 
-const runFile = async (file: string, command: Command, io: Io): Promise<void> => {
-  const flags = readFlags(command, io);
+/** Runs the pipeline of a file; `asked` are its files that are to be loaded again, or to leave. */
+export const runFile = async (
+  file: string,
+  command: Command,
+  io: Io,
+  asked: Pick<RunOptions, 'reload' | 'unload'> = {},
+): Promise<void> => {
+  const read = readFlags(command, io);
+  const flags = { ...read, run: { ...read.run, ...asked } };
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
   const loaded = await loadPipelineFile(file);
   if (flags.explain) return explain(loaded, flags, command, io);
   // A wrong parameter is reported before a server is started for it.
   const { bindPipeline } = await import('../../pipeline/bind.ts');
-  bindPipeline(loaded.pipeline, { params: flags.run.params, directory: loaded.directory });
+  bindPipeline(loaded.pipeline, { params: flags.run.params ?? {}, directory: loaded.directory });
   const shown = await withTracing(command, io, (tracing) => runShown(loaded, flags, command, io, tracing));
   if (!flags.quiet && !flags.json) await printSummary(shown, io);
 };
 
+/** What every command that runs a pipeline takes. */
+export const withRunFlags = (command: Command): Command =>
+  command
+    .addOption(databaseUrlFlag())
+    .addOption(redisPrefixFlag())
+    .addOption(flag('--workers <n>', 'number of parallel loads; default: the number of cores'))
+    .addOption(paramFlag())
+    .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
+    .addOption(
+      flag(
+        '--wait <time>',
+        'how long to wait for a lost server; if given, also for the first connection; default: 5m',
+      ),
+    )
+    .addOption(
+      flag(
+        '--chunk-bytes <n>',
+        'source bytes per transaction; default: 33554432; at most 8 MiB in compressed files',
+      ),
+    )
+    .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
+    .addOption(allowShrinkFlag())
+    .addOption(flag('--explain', 'dry run: print what would be done with each table, and why'))
+    .addOption(flag('--profile', 'print afterwards where the time went; uses one more connection'))
+    .addOption(tracingFlag())
+    .addOption(flag('--keep-staging', 'keep the staging tables for inspection'))
+    .addOption(flag('--progress <how>', 'how to show progress on stderr', progressModes))
+    .addOption(flag('--json', 'print every event as one line of JSON on stdout'))
+    .addOption(flag('-q, --quiet', 'print only errors'))
+    .addOption(flag('-v, --verbose', 'print more details'))
+    .addOption(flag('--debug', 'print stack traces and causes of errors, and all log messages'));
+
 export const runCommand: CliCommand = {
   name: 'run',
   register(program, io) {
-    program
-      .command('run')
+    withRunFlags(program.command('run'))
       .summary('load the files of a pipeline and publish its tables')
       .description('Loads the files of a pipeline and publishes its tables, all at once or not at all.')
       .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
-      .addOption(databaseUrlFlag())
-      .addOption(redisPrefixFlag())
-      .addOption(flag('--workers <n>', 'number of parallel loads; default: the number of cores'))
-      .addOption(paramFlag())
-      .addOption(flag('--fresh', 'abandon an unfinished run of this pipeline instead of continuing it'))
-      .addOption(
-        flag(
-          '--wait <time>',
-          'how long to wait for a lost server; if given, also for the first connection; default: 5m',
-        ),
-      )
-      .addOption(
-        flag(
-          '--chunk-bytes <n>',
-          'source bytes per transaction; default: 33554432; at most 8 MiB in compressed files',
-        ),
-      )
-      .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
-      .addOption(allowShrinkFlag())
-      .addOption(flag('--explain', 'dry run: print what would be done with each table, and why'))
-      .addOption(flag('--profile', 'print afterwards where the time went; uses one more connection'))
-      .addOption(tracingFlag())
-      .addOption(flag('--keep-staging', 'keep the staging tables for inspection'))
-      .addOption(flag('--progress <how>', 'how to show progress on stderr', progressModes))
-      .addOption(flag('--json', 'print every event as one line of JSON on stdout'))
-      .addOption(flag('-q, --quiet', 'print only errors'))
-      .addOption(flag('-v, --verbose', 'print more details'))
-      .addOption(flag('--debug', 'print stack traces and causes of errors, and all log messages'))
       .addHelpText('after', examples)
       .action((file: string, _, command: Command) => runFile(file, command, io));
   },

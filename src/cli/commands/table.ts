@@ -5,8 +5,10 @@ import { completionCommand } from './completion.ts';
 import { dbCommand } from './db.ts';
 import { doctorCommand } from './doctor.ts';
 import { enqueueCommand } from './enqueue.ts';
+import { filesCommand } from './files.ts';
 import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
 import { rejectsCommand } from './rejects.ts';
+import { reloadCommand, unloadCommand } from './reload.ts';
 import { runCommand } from './run.ts';
 import { scheduleCommand } from './schedule.ts';
 import { statusCommand } from './status.ts';
@@ -15,6 +17,9 @@ import { workerCommand } from './worker.ts';
 export const commands: readonly CliCommand[] = [
   runCommand,
   statusCommand,
+  filesCommand,
+  reloadCommand,
+  unloadCommand,
   rejectsCommand,
   workerCommand,
   enqueueCommand,

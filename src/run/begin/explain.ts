@@ -14,7 +14,7 @@ import { readDefinition, type Definition } from '../definition.ts';
 import { refuseUnknownTables, resolveOptions, type RunOptions, type RunSettings } from '../options.ts';
 import { isSeekable } from '../input.ts';
 import { isFullRefresh, lookAtOutset, reasonsOf } from './outset.ts';
-import { planSources, type PlannedTable } from './plan.ts';
+import { planNeeded, planSources, type PlannedTable } from './plan.ts';
 import { modeOf } from '../../publish/registry.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 import { formatCount, plural } from '../../wording.ts';
@@ -142,7 +142,7 @@ const outsetOf = async (
   const epoch = (await readEpoch(client)) ?? '';
   const looking = { ...settings, client, spec, epoch, report: { emit } };
   const judging = { ...looking, fullRefresh: await isFullRefresh(looking) };
-  const planned = await planSources(spec, settings, judging);
+  const planned = await planNeeded(judging, settings);
   const asked = { startOver: settings.fresh || settings.fullRefresh, resume: false };
   const { beginning, standing } = await lookAtOutset(looking, hashes, planned, asked);
   if (standing !== undefined) return { planned, outset: { does: 'nothing', run: standing, why } };

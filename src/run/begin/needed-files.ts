@@ -3,13 +3,7 @@
 // The files are judged in the batches in which they are listed, and only those that are needed are kept: a table may have a
 // hundred thousand, of which one is new.
 
-import {
-  goneFiles,
-  knownVersions,
-  rowsOfOthers,
-  type FilesOf,
-  type KnownVersion,
-} from '../../checkpoint/published-files.ts';
+import { goneFiles, knownVersions, rowsOfOthers, type FilesOf } from '../../checkpoint/published-files.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { AppendSpec, Extent, SourceTableSpec } from '../../declaration.ts';
 import type { Client } from '../../db/client.ts';
@@ -17,6 +11,8 @@ import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import type { Outgoing } from '../../publish/names.ts';
 import { modeOf, modes } from '../../publish/registry.ts';
+import type { AskedFiles } from './asked-files.ts';
+import { takeNew } from './new-files.ts';
 import { plural } from '../../wording.ts';
 import type { Looking } from '../context.ts';
 import type { RunSettings } from '../options.ts';
@@ -45,25 +41,7 @@ export interface Judging
   extends Pick<Looking, 'client' | 'spec' | 'report'>, Pick<RunSettings, 'allowShrink'> {
   /** Everything is loaded again. */
   readonly fullRefresh: boolean;
-}
-
-/** How many files a message names. */
-const namedMax = 5;
-
-/** Counts files, and remembers the names of the first. */
-class Tally {
-  count = 0;
-  readonly names: string[] = [];
-
-  add(name: string): void {
-    this.count += 1;
-    if (this.names.length < namedMax) this.names.push(name);
-  }
-
-  text(): string {
-    const more = this.count > this.names.length ? ', …' : '';
-    return `${plural(this.count, 'file')}: ${this.names.join(', ')}${more}`;
-  }
+  readonly asked: AskedFiles;
 }
 
 const hasRows = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
@@ -104,7 +82,7 @@ const refuseLoss = async (
     throw new EtlError('ETL_ROWS_LOST', { table, problem: 'rows of no file: no run has made the table' });
 };
 
-const noneOutgoing: Outgoing = { files: [], rows: 0 };
+export const noneOutgoing: Outgoing = { files: [], unloaded: [], rows: 0 };
 
 /** All files are loaded; they are compared only to know whether there is anything to do. */
 const takeAll = async (judging: Judging, table: SourceTableSpec, of: FilesOf): Promise<Sieve> => {
@@ -132,68 +110,14 @@ const takeAll = async (judging: Judging, table: SourceTableSpec, of: FilesOf): P
   };
 };
 
-/** Only files that production has not are loaded, and those that are to be loaded again. */
-const takeNew = ({ client, report }: Judging, publish: AppendSpec, of: FilesOf): Sieve => {
-  const { table } = of;
-  const listed: number[] = [];
-  /** Rows by file: two locations may list the same one. */
-  const leaving = new Map<number, number>();
-  const [changed, corrected] = [new Tally(), new Tally()];
-  let [files, added, again] = [0, 0, 0];
-
-  const isNeeded = (known: KnownVersion): boolean => {
-    const { id, name, rows, isSame, isCorrected, isUnloaded } = known;
-    if (isSame && (isUnloaded || !isCorrected)) return false;
-    if (publish.changed === 'reload') {
-      leaving.set(id, rows);
-      again += 1;
-      return true;
-    }
-    if (!isUnloaded) (isSame ? corrected : changed).add(name);
-    return false;
-  };
-  const reportLeft = (): void => {
-    if (changed.count > 0 && publish.changed === 'error')
-      throw new EtlError('ETL_FILE_CHANGED', { table, files: changed.text() });
-    const tell = (message: string): void => report.emit({ type: 'notice', message: `${table}: ${message}` });
-    if (changed.count > 0)
-      tell(`left as they were when they were loaded, though they have changed: ${changed.text()}`);
-    if (corrected.count > 0)
-      tell(
-        `corrections of records of files in production are loaded with changed: 'reload' only: ${corrected.text()}`,
-      );
-  };
-  return {
-    take: async (batch) => {
-      const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
-      files += batch.length;
-      return [...batch.keys()].filter((place) => {
-        const version = known.get(place);
-        if (version !== undefined) listed.push(version.id);
-        else added += 1;
-        return version === undefined || isNeeded(version);
-      });
-    },
-    end: async () => {
-      reportLeft();
-      if (publish.gone === 'unload')
-        for (const { id, rows } of await goneFiles(client, of, listed)) leaving.set(id, rows);
-      const outgoing = {
-        files: [...leaving.keys()],
-        rows: [...leaving.values()].reduce((sum, rows) => sum + rows, 0),
-      };
-      const hasWork = added + leaving.size > 0;
-      return { extent: 'part', listed: files, added, changed: again, outgoing, hasWork };
-    },
-  };
-};
-
 /** Judges the files of a table. Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
 export const createSieve = async (judging: Judging, table: SourceTableSpec): Promise<Sieve> => {
   const { name: pipeline, schema } = judging.spec;
   const of = { pipeline, schema, table: table.name };
   const extent = await extentOf(judging, table, of);
-  return extent === 'whole' ? takeAll(judging, table, of) : takeNew(judging, table.publish as AppendSpec, of);
+  return extent === 'whole'
+    ? takeAll(judging, table, of)
+    : takeNew(judging, table, table.publish as AppendSpec, of);
 };
 
 /** When nothing is known of what is in production. */

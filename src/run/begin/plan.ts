@@ -19,10 +19,11 @@ import type { Access } from '../../source/contract.ts';
 import { isSeekable, trailerError, withBytes, type InputFile } from '../input.ts';
 import { stopSignal } from '../context.ts';
 import type { RunSettings } from '../options.ts';
+import { askedFiles } from './asked-files.ts';
 import { chooseMembers } from './archive-members.ts';
 import { readHead } from './file-head.ts';
 import { foundFiles, inBatches, refuseMember, twiceFound, type Found } from './found-files.ts';
-import { createSieve, takeEverything, type Intake, type Judging } from './needed-files.ts';
+import { createSieve, takeEverything, type Intake, type Judging, type Sieve } from './needed-files.ts';
 
 /** A table that is loaded from files: those that the run reads, and what staging looks like. */
 export interface LoadedTable {
@@ -194,13 +195,16 @@ export const stagingColumns = (
   return textColumns(header).map((name) => ({ name, type: 'text' }));
 };
 
+/** Makes what judges the files of a table. */
+type SieveFor = (table: SourceTableSpec) => Sieve | Promise<Sieve>;
+
 type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings, 'abort' | 'drain'>>;
 
 const planTable = async (
   table: SourceTableSpec,
   planning: Planning,
   params: PipelineSpec['params'],
-  judging: Judging | undefined,
+  sieveFor: SieveFor,
 ): Promise<PlannedTable> => {
   const { source: declared } = table;
   const texts = declared.anywhere ? [] : textsOf(params);
@@ -216,7 +220,7 @@ const planTable = async (
       headers.set(key, known);
       return { file: { ...planned, ...known }, group: one.group };
     });
-  const sieve = judging === undefined ? takeEverything() : await createSieve(judging, table);
+  const sieve = await sieveFor(table);
   const needed: GroupedFile[] = [];
   let first: PlannedFile | undefined;
   for await (const batch of inBatches(
@@ -235,16 +239,29 @@ const planTable = async (
 };
 
 /**
- * Plans every table that is loaded from files. Reads the first bytes of each file, nothing else. Without `judging` nothing is
- * known of production. Errors: those of the sources, of headers, and of `createSieve`.
+ * Plans every table that is loaded from files. Reads the first bytes of each file, nothing else. Without sieves every file is
+ * needed. Errors: those of the sources, of headers, and of the sieves.
  */
 export const planSources = async (
   spec: PipelineSpec,
   planning: Planning,
-  judging?: Judging,
+  sieveFor: SieveFor = takeEverything,
 ): Promise<readonly PlannedTable[]> => {
   const sources = spec.tables.filter((table) => table.kind === 'source');
   const planned: PlannedTable[] = [];
-  for (const table of sources) planned.push(await planTable(table, planning, spec.params, judging));
+  for (const table of sources) planned.push(await planTable(table, planning, spec.params, sieveFor));
+  return planned;
+};
+
+/** The same of what a run needs. Errors: those of `planSources` and `createSieve`, ETL_FILE_UNKNOWN. */
+export const planNeeded = async (
+  judging: Omit<Judging, 'asked'>,
+  settings: RunSettings,
+): Promise<readonly PlannedTable[]> => {
+  const asked = askedFiles(settings);
+  const planned = await planSources(judging.spec, settings, (table) =>
+    createSieve({ ...judging, asked }, table),
+  );
+  asked.refuseUnknown(judging.spec.name);
   return planned;
 };

@@ -22,11 +22,11 @@ import {
   type TableNames,
 } from '../../publish/names.ts';
 import { buildFor, modeOf } from '../../publish/registry.ts';
-import { columnsOf } from '../../publish/table-state.ts';
+import { columnsOf } from '../../publish/production/table-state.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { BuildWhat } from '../../model.ts';
 import { tableOrder } from '../../pipeline/check/table-order.ts';
-import type { Intake } from '../begin/needed-files.ts';
+import { noneOutgoing, type Intake } from '../begin/needed-files.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import { sideBySide } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
@@ -42,7 +42,7 @@ interface Filled {
 }
 
 /** What a run brings to a table that is made from others. */
-const wholeTable: Pick<Intake, 'extent' | 'outgoing'> = { extent: 'whole', outgoing: { files: [], rows: 0 } };
+const wholeTable: Pick<Intake, 'extent' | 'outgoing'> = { extent: 'whole', outgoing: noneOutgoing };
 
 /** Rows of a typed table, from staging, unless they were loaded straight into it, or go from there into production. */
 const fillTyped = async (

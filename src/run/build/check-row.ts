@@ -5,7 +5,7 @@ import { runQuery, type Client } from '../../db/client.ts';
 import { EtlError } from '../../errors.ts';
 import { buildError, setNotNull } from '../../publish/build-table.ts';
 import { builtName, type TableNames } from '../../publish/names.ts';
-import { columnsOf } from '../../publish/table-state.ts';
+import { columnsOf } from '../../publish/production/table-state.ts';
 
 /** JavaScript values by the type that the server names; any other type, such as an array, is not compared. */
 const values: Readonly<Record<string, MadeColumn['value']>> = {

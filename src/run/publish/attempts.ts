@@ -10,7 +10,7 @@ import {
   type Locksmith,
 } from '../../publish/locks.ts';
 import { productionName, type BuiltTable } from '../../publish/names.ts';
-import { ProductionChanged } from '../../publish/production.ts';
+import { ProductionChanged } from '../../publish/production/production.ts';
 import { isPassing } from '../../publish/refusals.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';
 

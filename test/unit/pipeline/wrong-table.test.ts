@@ -91,8 +91,8 @@ const tableCases: readonly Case[] = [
   },
   {
     name: 'a way to publish that is not there yet',
-    definition: withTable({ source, columns, publish: 'append' }),
-    problems: ["table obs: publish does not know 'append'; known values: 'replace'"],
+    definition: withTable({ source, columns, publish: 'merge' }),
+    problems: ["table obs: publish.mode does not know 'merge'; known values: 'replace', 'append'"],
   },
   {
     name: 'a kind of staging that is not there',

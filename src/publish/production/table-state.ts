@@ -1,8 +1,8 @@
 // Columns and indexes of tables, new or in production, as the server describes them.
 
-import type { Client } from '../db/client.ts';
-import { quoteName, quoteText } from '../db/sql.ts';
-import type { TableNames } from './names.ts';
+import type { Client } from '../../db/client.ts';
+import { quoteName, quoteText } from '../../db/sql.ts';
+import type { TableNames } from '../names.ts';
 
 export interface TableColumn {
   readonly name: string;

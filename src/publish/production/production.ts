@@ -1,9 +1,9 @@
 // Describes production tables: columns, indexes, dependents, and which of these a run made.
 
-import type { Client } from '../db/client.ts';
+import type { Client } from '../../db/client.ts';
 import { selectDependents, selectNeeds, type Dependent } from './dependents.ts';
 import { selectCatalogues, type Catalogues } from './extensions.ts';
-import type { DeclaredTable, TableNames } from './names.ts';
+import type { DeclaredTable, TableNames } from '../names.ts';
 import { columnList, indexList, wantedTables, type TableState } from './table-state.ts';
 
 /** The record of the newest run that published a table; null: that run was older than the record. */

@@ -1,0 +1,38 @@
+// Files that somebody wants to be loaded again, or taken out of production, by their names or places.
+
+import { EtlError } from '../../errors.ts';
+import { inQuotes } from '../../wording.ts';
+import type { RunSettings } from '../options.ts';
+
+/** What is wanted of a file. */
+export type Wish = 'reload' | 'unload';
+
+export interface AskedFiles {
+  /** What is wanted of a file, which counts as found by that. */
+  readonly wishOf: (file: { readonly name: string; readonly location: string }) => Wish | undefined;
+  /** Errors: ETL_FILE_UNKNOWN when one was found by none of the tables. */
+  readonly refuseUnknown: (pipeline: string) => void;
+}
+
+export const askedFiles = ({ reload, unload }: Pick<RunSettings, 'reload' | 'unload'>): AskedFiles => {
+  const wishes = new Map<string, Wish>([
+    ...reload.map((file) => [file, 'reload'] as const),
+    ...unload.map((file) => [file, 'unload'] as const),
+  ]);
+  const unknown = new Set(wishes.keys());
+  return {
+    wishOf: ({ name, location }) => {
+      for (const known of [name, location]) {
+        const wish = wishes.get(known);
+        if (wish === undefined) continue;
+        unknown.delete(known);
+        return wish;
+      }
+      return undefined;
+    },
+    refuseUnknown: (pipeline) => {
+      if (unknown.size > 0)
+        throw new EtlError('ETL_FILE_UNKNOWN', { pipeline, files: [...unknown].map(inQuotes).join(', ') });
+    },
+  };
+};

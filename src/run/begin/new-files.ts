@@ -1,0 +1,133 @@
+// The files of a table to which others are put: those that production has not, and those that leave it.
+
+import type { NewFile } from '../../checkpoint/ledger.ts';
+import {
+  goneFiles,
+  knownVersions,
+  type FilesOf,
+  type KnownVersion,
+  type PublishedFile,
+} from '../../checkpoint/published-files.ts';
+import type { AppendSpec, SourceTableSpec } from '../../declaration.ts';
+import { EtlError } from '../../errors.ts';
+import { fileColumn, type Outgoing } from '../../publish/names.ts';
+import { plural } from '../../wording.ts';
+import type { Wish } from './asked-files.ts';
+import type { Judging, Sieve } from './needed-files.ts';
+
+/** How many files a message names. */
+const namedMax = 5;
+
+/** Counts files, and remembers the names of the first. */
+class Tally {
+  count = 0;
+  readonly names: string[] = [];
+
+  add(name: string): void {
+    this.count += 1;
+    if (this.names.length < namedMax) this.names.push(name);
+  }
+
+  text(): string {
+    const more = this.count > this.names.length ? ', …' : '';
+    return `${plural(this.count, 'file')}: ${this.names.join(', ')}${more}`;
+  }
+}
+
+/** Versions that leave, each once: two locations may list the same file. */
+const createLeaving = () => {
+  const rowsByFile = new Map<number, number>();
+  const unloaded = new Set<number>();
+  return {
+    add: ({ id, rows }: PublishedFile, wish?: Wish): void => {
+      rowsByFile.set(id, rows);
+      if (wish === 'unload') unloaded.add(id);
+    },
+    count: (): number => rowsByFile.size,
+    outgoing: (): Outgoing => ({
+      files: [...rowsByFile.keys()],
+      unloaded: [...unloaded],
+      rows: [...rowsByFile.values()].reduce((sum, rows) => sum + rows, 0),
+    }),
+  };
+};
+
+/** Reports files that stay as they are in production, though they are others. Errors: ETL_FILE_CHANGED. */
+const reportLeft = (
+  { report }: Judging,
+  { table }: FilesOf,
+  choice: AppendSpec['changed'],
+  changed: Tally,
+  corrected: Tally,
+): void => {
+  if (changed.count > 0 && choice === 'error')
+    throw new EtlError('ETL_FILE_CHANGED', { table, files: changed.text() });
+  const tell = (message: string): void => report.emit({ type: 'notice', message: `${table}: ${message}` });
+  if (changed.count > 0)
+    tell(`left as they were when they were loaded, though they have changed: ${changed.text()}`);
+  if (corrected.count > 0)
+    tell(`records were corrected after they were loaded, which needs changed: 'reload': ${corrected.text()}`);
+};
+
+/** Only files that production has not are loaded, and those that are to be loaded again. */
+export const takeNew = (
+  judging: Judging,
+  { columns }: SourceTableSpec,
+  publish: AppendSpec,
+  of: FilesOf,
+): Sieve => {
+  const { client, asked } = judging;
+  const listed: number[] = [];
+  const leaving = createLeaving();
+  const [changed, corrected] = [new Tally(), new Tally()];
+  let [files, added, again] = [0, 0, 0];
+
+  /** What is wanted of a file that is in production. Errors: ETL_FILE_LINEAGE. */
+  const wishOf = (file: Pick<NewFile, 'name' | 'location'>): Wish | undefined => {
+    const wish = asked.wishOf(file);
+    if (wish !== undefined && columns.every(({ name }) => name !== fileColumn))
+      throw new EtlError('ETL_FILE_LINEAGE', { table: of.table, file: file.name });
+    return wish;
+  };
+  const isNeeded = (known: KnownVersion, wish: Wish | undefined): boolean => {
+    const { name, isSame, isCorrected, isUnloaded } = known;
+    if (wish === 'unload') {
+      if (!isUnloaded) leaving.add(known, wish);
+      return false;
+    }
+    const isOther = !isSame || (isCorrected && !isUnloaded);
+    if (wish === undefined && !isOther) return false;
+    if (wish === 'reload' || publish.changed === 'reload') {
+      leaving.add(known);
+      again += 1;
+      return true;
+    }
+    if (!isUnloaded) (isSame ? corrected : changed).add(name);
+    return false;
+  };
+  return {
+    take: async (batch) => {
+      const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
+      files += batch.length;
+      return [...batch.keys()].filter((place) => {
+        const version = known.get(place);
+        if (version !== undefined) {
+          listed.push(version.id);
+          return isNeeded(version, wishOf(batch[place]!));
+        }
+        added += 1;
+        return true;
+      });
+    },
+    end: async () => {
+      reportLeft(judging, of, publish.changed, changed, corrected);
+      for (const file of await goneFiles(client, of, listed)) {
+        const wish = wishOf(file) === 'unload' ? 'unload' : undefined;
+        if (publish.gone === 'unload') leaving.add(file);
+        else if (wish === 'unload' && !file.isUnloaded) leaving.add(file, wish);
+      }
+      const hasWork = added + leaving.count() > 0;
+      return { extent: 'part', listed: files, added, changed: again, outgoing: leaving.outgoing(), hasWork };
+    },
+  };
+};

@@ -1,0 +1,221 @@
+// Process and server are killed while files are appended, loaded again and unloaded: the next run comes to what an undisturbed run
+// makes, once.
+//
+// By default some of the effects are sampled; FAULT_EVERY=1 takes all.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectEnd, killRest, startEtl, type Ended, type Etl } from '../helpers/fault-child.ts';
+import { ask, createDatabase, databaseUrlOf, dropDatabase } from '../helpers/fault-database.ts';
+import { expectNoSessions } from '../helpers/fault-outcome.ts';
+import { effectPoint } from '../helpers/fault-points.ts';
+import { openProxy, type FaultProxy, type Point, type Strike, type Verdict } from '../helpers/fault-proxy.ts';
+import { killChild } from '../helpers/fault-scene.ts';
+import { restarts, startServer } from '../helpers/fault-server.ts';
+
+const samples = 8;
+const chunkBytes = 4_000;
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-append-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const definition = `import { column, csv, definePipeline, sqlFile } from 'sluice';
+export default definePipeline({
+  name: 'shop',
+  schema: 'shop',
+  tables: {
+    sale: {
+      source: csv('in/*.csv'),
+      columns: { id: column.integer('id'), pieces: column.integer('pieces') },
+      primaryKey: ['id'],
+      publish: { mode: 'append', changed: 'reload', gone: 'unload' },
+      guard: false,
+    },
+    total: { from: ['sale'], transform: sqlFile('../total.sql') },
+  },
+});
+`;
+
+/** Sales `from` to `to`, of so many pieces each. */
+const write = (name: string, from: number, to: number, pieces: number): void => {
+  const rows = Array.from({ length: to - from }, (_, place) => `${from + place},${pieces}`);
+  writeFileSync(join(directory, 'in', name), ['id,pieces', ...rows, ''].join('\n'));
+};
+
+let server: Awaited<ReturnType<typeof startServer>>;
+let proxy: FaultProxy;
+/** The database after the first night; each test begins with a copy of it. */
+let firstNight = '';
+const made: string[] = [];
+
+const etl = (database: string, port = proxy.port): Etl => {
+  const url = new URL(databaseUrlOf(server.url, database));
+  url.port = String(port);
+  return startEtl({ directory, url: url.href, chunkBytes });
+};
+
+const copy = async (): Promise<string> => {
+  await expectNoSessions(databaseUrlOf(server.url, firstNight));
+  const name = `${firstNight}_${made.length}`;
+  await ask(server.url, `create database ${name} template ${firstNight}`);
+  made.push(name);
+  return name;
+};
+
+beforeAll(async () => {
+  mkdirSync(join(directory, 'in'));
+  mkdirSync(join(directory, 'pipelines'));
+  writeFileSync(join(directory, 'pipelines', 'noaa.ts'), definition);
+  writeFileSync(
+    join(directory, 'total.sql'),
+    'select count(*)::int as sales, sum(pieces)::int as pieces from sale',
+  );
+  server = await startServer();
+  proxy = await openProxy(Number(new URL(server.url).port));
+  firstNight = await createDatabase(server.url);
+  write('1.csv', 0, 2_000, 1);
+  write('2.csv', 2_000, 3_000, 1);
+  write('3.csv', 3_000, 4_000, 1);
+  expectEnd(await etl(firstNight).ended, 0);
+  // Of the second night: one file changed, one is gone, one is new, one is as it was.
+  write('2.csv', 2_000, 3_500, 2);
+  rmSync(join(directory, 'in', '3.csv'));
+  write('4.csv', 3_500, 5_000, 3);
+});
+afterAll(async () => {
+  killRest();
+  await proxy.close();
+  server = await startServer();
+  for (const name of [...made, firstNight]) await dropDatabase(server.url, name);
+});
+
+/** Rows and file state as the second night makes them, whatever happened on the way. */
+const expectSecondNight = async (database: string): Promise<void> => {
+  const url = databaseUrlOf(server.url, database);
+  await expectNoSessions(url);
+  expect(
+    await ask(
+      url,
+      `select count(*)::int as rows, count(distinct id)::int as ids, sum(pieces)::int as pieces, min(_file)::int as first,
+          (select string_agg(name || ' ' || rows, ', ' order by name) from etl.published_file) as files,
+          (select bool_and(exists (select from shop.sale s where s._file = p.file_id)) from etl.published_file p) as known,
+          (select sales || ' ' || pieces from shop.total) as total,
+          (select count(*)::int from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r') as staging,
+          (select count(*)::int from pg_namespace where nspname like 'etl\\_build%') as builds
+        from shop.sale`,
+    ),
+  ).toEqual([
+    {
+      rows: 5_000,
+      ids: 5_000,
+      pieces: 9_500,
+      first: 1,
+      files: 'in/1.csv 2000, in/2.csv 1500, in/4.csv 1500',
+      known: true,
+      total: '5000 9500',
+      staging: 0,
+      builds: 0,
+    },
+  ]);
+};
+
+/** Before the second night is published, production is as the first has left it. */
+const expectEitherNight = async (database: string): Promise<void> => {
+  const [row] = await ask<{ all: string }>(
+    databaseUrlOf(server.url, database),
+    `select count(*) || ' ' || sum(pieces) || ' ' || (select sales || ' ' || pieces from shop.total) as all from shop.sale`,
+  );
+  expect(['4000 4000 4000 4000', '5000 9500 5000 9500']).toContain(row!.all);
+};
+
+const runStruck = async (
+  database: string,
+  point: Point,
+  strike: (child: Etl) => Strike,
+): Promise<{ ended: Ended; wasStruck: boolean }> => {
+  let striking: Promise<Verdict> | undefined;
+  proxy.arm(point, (effect, clientPort) => {
+    striking = Promise.resolve(strike(child)(effect, clientPort));
+    return striking;
+  });
+  const child = etl(database);
+  const ended = await child.ended;
+  proxy.disarm();
+  await striking;
+  return { ended, wasStruck: striking !== undefined };
+};
+
+it('killed at every effect, the next run makes what an undisturbed run makes', async () => {
+  const undisturbed = await copy();
+  const from = proxy.effects();
+  expectEnd(await etl(undisturbed).ended, 0);
+  await expectSecondNight(undisturbed);
+  const effects = proxy.effects() - from;
+  const every = Number(process.env['FAULT_EVERY']) || Math.ceil(effects / samples);
+  let kills = 0;
+  for (let n = 1; n <= effects; n += every) {
+    const database = await copy();
+    const { ended } = await runStruck(database, effectPoint(n), killChild);
+    kills += Number(ended.end === 'SIGKILL');
+    await expectNoSessions(databaseUrlOf(server.url, database));
+    await expectEitherNight(database);
+    expectEnd(await etl(database).ended, 0);
+    await expectSecondNight(database);
+  }
+  expect(kills).toBeGreaterThan(1);
+});
+
+const isStatement =
+  (pattern: RegExp) =>
+  (effect: Parameters<Point['matches']>[0]): boolean =>
+    'sql' in effect && pattern.test(effect.sql);
+
+const points: readonly Point[] = [
+  {
+    name: 'before old rows are deleted',
+    when: 'before',
+    nth: 1,
+    matches: isStatement(/^delete from "shop"/),
+  },
+  { name: 'before rows are inserted', when: 'before', nth: 1, matches: isStatement(/^insert into "shop"/) },
+  {
+    name: 'before the files are recorded',
+    when: 'before',
+    nth: 1,
+    matches: isStatement(/^insert into etl\.published_file/),
+  },
+  {
+    name: 'after the commit, which is not acknowledged',
+    when: 'after',
+    nth: 1,
+    matches: (effect) =>
+      'sql' in effect && /(?:^|; )commit$/.test(effect.sql) && /^update etl\.run/.test(effect.previous),
+  },
+];
+
+describe.each(points.map((point) => [point.name, point] as const))('%s', (_, point) => {
+  it('etl is killed: the next run comes to the same', async () => {
+    const database = await copy();
+    const { ended } = await runStruck(database, point, killChild);
+    expect(ended.end).toBe('SIGKILL');
+    await expectNoSessions(databaseUrlOf(server.url, database));
+    await expectEitherNight(database);
+    expectEnd(await etl(database).ended, 0);
+    await expectSecondNight(database);
+  });
+
+  it('the server crashes and comes back: etl goes on', async () => {
+    const database = await copy();
+    const { ended, wasStruck } = await runStruck(database, point, () => async () => {
+      proxy.setMode('closing');
+      await restarts.crash();
+      proxy.setMode('open');
+      return 'drop' as const;
+    });
+    expect(wasStruck).toBe(true);
+    expectEnd(ended, 0);
+    await expectSecondNight(database);
+  });
+});
