@@ -29,9 +29,8 @@ export const createStaging = (pipeline: string, table: string, columns: readonly
   ) with (autovacuum_enabled = false)`,
 });
 
-/** With the view that a killed run has left in its build schema. */
 export const dropStaging = (pipeline: string, table: string): Query => ({
-  text: `drop table if exists ${stagingTable(pipeline, table)} cascade`,
+  text: `drop table if exists ${stagingTable(pipeline, table)}`,
 });
 
 /**

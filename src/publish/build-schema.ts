@@ -23,8 +23,8 @@ export const countRows = (table: string): Query => ({
   text: `select count(*)::float8 as rows from ${table}`,
 });
 
-const selectTables = (schema: string, kind = 'r'): Query => ({
-  text: `select relname as name from pg_class where relnamespace = to_regnamespace($1) and relkind = '${kind}'`,
+const selectTables = (schema: string): Query => ({
+  text: `select relname as name from pg_class where relnamespace = to_regnamespace($1) and relkind = 'r'`,
   values: [quoteName(schema)],
 });
 
@@ -58,8 +58,6 @@ export const clearBuildSchema = async (
   loaded: readonly string[],
 ): Promise<void> => {
   const schema = buildSchema(pipeline);
-  const views: readonly { name: string }[] = (await runQuery(client, selectTables(schema, 'v'))).rows;
-  for (const { name } of views) await client.query(`drop view ${quoteName(schema, name)} cascade`);
   const tables: readonly { name: string }[] = (await runQuery(client, selectTables(schema))).rows;
   for (const { name } of tables)
     if (!loaded.includes(name)) await client.query(`drop table ${quoteName(schema, name)} cascade`);

@@ -8,7 +8,7 @@ import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
 import type { Building } from './contract.ts';
 import { inheritStatistics } from './inherit.ts';
-import { builtName, fileColumn, productionName, type Outgoing, type TableNames } from './names.ts';
+import { builtName, fileColumn, productionName, type BuiltTable, type TableNames } from './names.ts';
 
 /** Rows of a typed table: staging holds them checked and in their final types. */
 export const createFromStaging = (names: TableNames, columns: readonly string[], staging: string): Query => ({
@@ -20,23 +20,23 @@ export const createShape = (names: TableNames, columns: readonly string[], stagi
   text: `${createFromStaging(names, columns, staging).text} with no data`,
 });
 
+const unionName = ({ buildSchema, table }: TableNames): string => quoteName(buildSchema, table);
+
 /**
  * A view of all rows that a table will have, where its SQL and that of others looks for it: those that stay, and the new ones.
  */
-export const createUnion = (
-  names: TableNames,
-  columns: readonly string[],
-  rowsFrom: string,
-  { files }: Outgoing,
-): Query => {
+export const createUnion = (part: BuiltTable, columns: readonly string[]): Query => {
+  const { files } = part.outgoing;
   const list = quoteNames(columns);
   const staying =
     files.length === 0 ? '' : `where ${quoteName(fileColumn)} <> all ('{${files.join(',')}}'::bigint[])`;
   return {
-    text: `create view ${quoteName(names.buildSchema, names.table)} as
-      select ${list} from ${productionName(names)} ${staying} union all select ${list} from ${rowsFrom}`,
+    text: `create view ${unionName(part)} as
+      select ${list} from ${productionName(part)} ${staying} union all select ${list} from ${part.rowsFrom}`,
   };
 };
+
+export const dropUnion = (part: BuiltTable): Query => ({ text: `drop view ${unionName(part)}` });
 
 /**
  * The SQL before and after the text of a SQL file; the length of the first part places the server's errors. In a subquery the

@@ -11,6 +11,7 @@ import {
   createFromStaging,
   createShape,
   createUnion,
+  dropUnion,
   setNotNull,
 } from '../../publish/build-table.ts';
 import { clearBuildSchema, countRows, dropBuildSchema } from '../../publish/build-schema.ts';
@@ -18,14 +19,13 @@ import {
   buildSchema,
   builtName,
   type BuiltTable,
-  type Outgoing,
   type TableNames,
 } from '../../publish/names.ts';
 import { buildFor, modeOf } from '../../publish/registry.ts';
 import { columnsOf } from '../../publish/production/table-state.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { BuildWhat } from '../../model.ts';
-import { tableOrder } from '../../pipeline/check/table-order.ts';
+import { prerequisites, tableOrder } from '../../pipeline/check/table-order.ts';
 import { noneOutgoing, type Intake } from '../begin/needed-files.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import { sideBySide } from './build-side-by-side.ts';
@@ -66,6 +66,16 @@ const fillTyped = async (
 };
 
 /**
+ * Shows SQL all rows of a table to which some are put, as they will be. Others who show the same table wait until it is over: a view
+ * that a killed process has left would be a stranger's to the next.
+ */
+const showWhole = async (client: Client, part: BuiltTable): Promise<void> => {
+  const [columns] = await columnsOf(client, [builtName(part)]);
+  const names = columns!.map(({ name }) => name);
+  await runQuery(client, createUnion(part, names));
+};
+
+/**
  * Rows of a table that a SQL file makes. Its unqualified names find the new tables of this run first, then production;
  * a text table's staging is there as `<table>_staging`.
  */
@@ -74,6 +84,7 @@ const fillFromSql = (
   table: TableSpec,
   names: TableNames,
   sql: SqlText,
+  parts: readonly BuiltTable[],
 ): Promise<Filled> => {
   const [before, after] = aroundSql(names);
   const view = quoteName(names.buildSchema, `${table.name}_staging`);
@@ -81,6 +92,7 @@ const fillFromSql = (
     // First on the search path, where nobody else can create anything.
     if (table.kind === 'source')
       await client.query(`create view ${view} as select * from ${stagingTable(spec.name, table.name)}`);
+    for (const part of parts) await showWhole(client, part);
     const filled = await withPath(client, [names.buildSchema, ...names.path], () =>
       // The extended protocol takes one statement only: a second one in the file is refused by the server.
       client.query({ text: before + sql.text + after, queryMode: 'extended' } as { text: string }),
@@ -88,6 +100,7 @@ const fillFromSql = (
       throw transformError(sql, before.length, cause);
     });
     if (table.kind === 'source') await client.query(`drop view ${view}`);
+    for (const part of parts) await runQuery(client, dropUnion(part));
     return { rows: filled.rowCount ?? 0, rowsFrom: builtName(names) };
   });
 };
@@ -118,18 +131,20 @@ const buildOne = async (
   context: RunContext,
   table: TableSpec,
   { extent, outgoing }: Pick<Intake, 'extent' | 'outgoing'>,
-  sqlTexts: ReadonlyMap<string, SqlText>,
+  sql: SqlText | undefined,
+  parts: readonly BuiltTable[],
   loadSeconds: number,
 ): Promise<BuiltTable> => {
   const { client, report, abort } = context;
   const start = performance.now();
   const names = namesOf(context.spec, table, extent);
-  const sql = sqlTexts.get(table.name);
   abort?.throwIfAborted();
   const { primaryKey, indexes, publish, comment } = table;
   const mode = modeOf(publish);
   const { rows, rowsFrom } = await together(client, sql, async () => {
-    const filled = await making(context, table, 'rows', () => fill(context, table, names, extent, sql));
+    const filled = await making(context, table, 'rows', () =>
+      fill(context, table, names, extent, sql, parts),
+    );
     await buildFor(
       mode,
       extent,
@@ -141,7 +156,6 @@ const buildOne = async (
       making: (what, work) => making(context, table, what, work),
       tell: (message) => report.emit({ type: 'notice', message }),
     });
-    if (extent === 'part') await showUnion(client, names, filled, outgoing);
     return filled;
   });
   const seconds = rounded(loadSeconds + secondsSince(start));
@@ -165,9 +179,10 @@ const fill = async (
   names: TableNames,
   extent: Extent,
   sql: SqlText | undefined,
+  parts: readonly BuiltTable[],
 ): Promise<Filled> => {
   if (sql !== undefined) {
-    const filled = await fillFromSql(context, table, names, sql);
+    const filled = await fillFromSql(context, table, names, sql, parts);
     await checkRow(context.client, table, names);
     return filled;
   }
@@ -176,25 +191,6 @@ const fill = async (
   } catch (cause) {
     throw buildError(names, 'rows', cause);
   }
-};
-
-/** SQL that reads a table to which rows are put sees all of its rows, as they will be. */
-const showUnion = async (
-  client: Client,
-  names: TableNames,
-  { rowsFrom }: Filled,
-  outgoing: Outgoing,
-): Promise<void> => {
-  const [columns] = await columnsOf(client, [builtName(names)]);
-  await runQuery(
-    client,
-    createUnion(
-      names,
-      columns!.map(({ name }) => name),
-      rowsFrom,
-      outgoing,
-    ),
-  );
 };
 
 /** Whatever an earlier attempt built is dropped, except for rows that were loaded there. */
@@ -234,8 +230,15 @@ export const buildTables = async (
   await emptyBuildSchema(context);
   const built = new Map<string, BuiltTable>();
   await sideBySide(context, sqlTexts, async (own, table) => {
-    const brought = planned.find((one) => one.table.name === table.name)?.intake ?? wholeTable;
-    built.set(table.name, await buildOne(own, table, brought, sqlTexts, loadSeconds.get(table.name) ?? 0));
+    const { name } = table;
+    const brought = planned.find((one) => one.table.name === name)?.intake ?? wholeTable;
+    const sql = sqlTexts.get(name);
+    // In one order, because they wait for each other.
+    const parts = prerequisites(table, spec.tables, sql?.text ?? '')
+      .toSorted()
+      .flatMap((one) => built.get(one) ?? [])
+      .filter(({ extent }) => extent === 'part');
+    built.set(name, await buildOne(own, table, brought, sql, parts, loadSeconds.get(name) ?? 0));
   });
   return tableOrder(spec.tables).map(({ name }) => built.get(name)!);
 };

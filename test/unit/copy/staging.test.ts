@@ -23,7 +23,7 @@ describe('staging', () => {
     expect(oneLine(createStaging('p', 't', columns).text)).toBe(
       'create unlogged table "etl_staging"."p__t" ( "a" text, "odd ""name""" numeric(5,2) ) with (autovacuum_enabled = false)',
     );
-    expect(dropStaging('p', 't').text).toBe('drop table if exists "etl_staging"."p__t" cascade');
+    expect(dropStaging('p', 't').text).toBe('drop table if exists "etl_staging"."p__t"');
     expect(copyText(stagingTable('p', 't'), columns)).toBe(
       'copy "etl_staging"."p__t" ("a", "odd ""name""") from stdin',
     );
