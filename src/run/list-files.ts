@@ -10,7 +10,7 @@ import { findEtlDirectory } from '../embedded/find-directory.ts';
 import { EtlError } from '../errors.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import { refuseStrangers } from '../server/preflight.ts';
-import { takeEverything, type Sieve } from './begin/needed-files.ts';
+import { takeEverything, type Sieve } from './begin/sieve.ts';
 import { planSources } from './begin/plan.ts';
 import { readDefinition } from './definition.ts';
 import { resolveOptions, type RunOptions } from './options.ts';

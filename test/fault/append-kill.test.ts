@@ -191,7 +191,7 @@ const points: readonly Point[] = [
     when: 'after',
     nth: 1,
     matches: (effect) =>
-      'sql' in effect && /(?:^|; )commit$/.test(effect.sql) && /^update etl\.run/.test(effect.previous),
+      'sql' in effect && /(?:^|; )commit$/.test(effect.sql) && effect.previous.startsWith('update etl.run'),
   },
 ];
 

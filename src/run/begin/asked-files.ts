@@ -8,6 +8,7 @@ import type { RunSettings } from '../options.ts';
 export type Wish = 'reload' | 'unload';
 
 export interface AskedFiles {
+  readonly hasAny: boolean;
   /** What is wanted of a file, which counts as found by that. */
   readonly wishOf: (file: { readonly name: string; readonly location: string }) => Wish | undefined;
   /** Errors: ETL_FILE_UNKNOWN when one was found by none of the tables. */
@@ -21,6 +22,7 @@ export const askedFiles = ({ reload, unload }: Pick<RunSettings, 'reload' | 'unl
   ]);
   const unknown = new Set(wishes.keys());
   return {
+    hasAny: wishes.size > 0,
     wishOf: ({ name, location }) => {
       for (const known of [name, location]) {
         const wish = wishes.get(known);

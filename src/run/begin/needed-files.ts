@@ -4,45 +4,14 @@
 // hundred thousand, of which one is new.
 
 import { goneFiles, knownVersions, rowsOfOthers, type FilesOf } from '../../checkpoint/published-files.ts';
-import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { AppendSpec, Extent, SourceTableSpec } from '../../declaration.ts';
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
-import type { Outgoing } from '../../publish/names.ts';
 import { modeOf, modes } from '../../publish/registry.ts';
-import type { AskedFiles } from './asked-files.ts';
 import { takeNew } from './new-files.ts';
+import { noneOutgoing, type Judging, type Sieve } from './sieve.ts';
 import { plural } from '../../wording.ts';
-import type { Looking } from '../context.ts';
-import type { RunSettings } from '../options.ts';
-
-/** What a run brings to a table, and takes from it. */
-export interface Intake {
-  readonly extent: Extent;
-  /** Files that are listed, and those of them that production has not, or has in another version. */
-  readonly listed: number;
-  readonly added: number;
-  readonly changed: number;
-  readonly outgoing: Outgoing;
-  /** Whether production is not yet what files and mode say. */
-  readonly hasWork: boolean;
-}
-
-/** Judges the files of a table as they are listed. */
-export interface Sieve {
-  /** Places of those that are needed. */
-  readonly take: (files: readonly Omit<NewFile, 'ordinal'>[]) => Promise<readonly number[]>;
-  readonly end: () => Promise<Intake>;
-}
-
-/** What it takes to judge them. */
-export interface Judging
-  extends Pick<Looking, 'client' | 'spec' | 'report'>, Pick<RunSettings, 'allowShrink'> {
-  /** Everything is loaded again. */
-  readonly fullRefresh: boolean;
-  readonly asked: AskedFiles;
-}
 
 const hasRows = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
   const name = quoteName(schema, table);
@@ -82,8 +51,6 @@ const refuseLoss = async (
     throw new EtlError('ETL_ROWS_LOST', { table, problem: 'rows of no file: no run has made the table' });
 };
 
-export const noneOutgoing: Outgoing = { files: [], unloaded: [], rows: 0 };
-
 /** All files are loaded; they are compared only to know whether there is anything to do. */
 const takeAll = async (judging: Judging, table: SourceTableSpec, of: FilesOf): Promise<Sieve> => {
   const { client, fullRefresh } = judging;
@@ -118,23 +85,4 @@ export const createSieve = async (judging: Judging, table: SourceTableSpec): Pro
   return extent === 'whole'
     ? takeAll(judging, table, of)
     : takeNew(judging, table, table.publish as AppendSpec, of);
-};
-
-/** When nothing is known of what is in production. */
-export const takeEverything = (): Sieve => {
-  let files = 0;
-  return {
-    take: async (batch) => {
-      files += batch.length;
-      return [...batch.keys()];
-    },
-    end: async () => ({
-      extent: 'whole',
-      listed: files,
-      added: files,
-      changed: 0,
-      outgoing: noneOutgoing,
-      hasWork: true,
-    }),
-  };
 };

@@ -13,7 +13,7 @@ import { EtlError } from '../../errors.ts';
 import { fileColumn, type Outgoing } from '../../publish/names.ts';
 import { plural } from '../../wording.ts';
 import type { Wish } from './asked-files.ts';
-import type { Judging, Sieve } from './needed-files.ts';
+import type { Judging, Sieve } from './sieve.ts';
 
 /** How many files a message names. */
 const namedMax = 5;
@@ -69,26 +69,22 @@ const reportLeft = (
     tell(`records were corrected after they were loaded, which needs changed: 'reload': ${corrected.text()}`);
 };
 
-/** Only files that production has not are loaded, and those that are to be loaded again. */
-export const takeNew = (
-  judging: Judging,
-  { columns }: SourceTableSpec,
-  publish: AppendSpec,
-  of: FilesOf,
-): Sieve => {
-  const { client, asked } = judging;
-  const listed: number[] = [];
-  const leaving = createLeaving();
-  const [changed, corrected] = [new Tally(), new Tally()];
-  let [files, added, again] = [0, 0, 0];
+/** What is wanted of a file in production. Errors: ETL_FILE_LINEAGE. */
+const wishOf = (
+  { asked }: Judging,
+  { name: table, columns }: SourceTableSpec,
+  file: Pick<NewFile, 'name' | 'location'>,
+): Wish | undefined => {
+  const wish = asked.wishOf(file);
+  if (wish !== undefined && columns.every(({ name }) => name !== fileColumn))
+    throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name });
+  return wish;
+};
 
-  /** What is wanted of a file that is in production. Errors: ETL_FILE_LINEAGE. */
-  const wishOf = (file: Pick<NewFile, 'name' | 'location'>): Wish | undefined => {
-    const wish = asked.wishOf(file);
-    if (wish !== undefined && columns.every(({ name }) => name !== fileColumn))
-      throw new EtlError('ETL_FILE_LINEAGE', { table: of.table, file: file.name });
-    return wish;
-  };
+/** Judges files of which a version is known. */
+const createJudge = ({ changed: choice }: AppendSpec) => {
+  const leaving = createLeaving();
+  const [changed, corrected, again] = [new Tally(), new Tally(), new Tally()];
   const isNeeded = (known: KnownVersion, wish: Wish | undefined): boolean => {
     const { name, isSame, isCorrected, isUnloaded } = known;
     if (wish === 'unload') {
@@ -97,37 +93,52 @@ export const takeNew = (
     }
     const isOther = !isSame || (isCorrected && !isUnloaded);
     if (wish === undefined && !isOther) return false;
-    if (wish === 'reload' || publish.changed === 'reload') {
+    if (wish === 'reload' || choice === 'reload') {
       leaving.add(known);
-      again += 1;
+      again.add(name);
       return true;
     }
     if (!isUnloaded) (isSame ? corrected : changed).add(name);
     return false;
   };
+  return { isNeeded, leaving, changed, corrected, again };
+};
+
+/** Only files that production has not are loaded, and those that are to be loaded again. */
+export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: AppendSpec, of: FilesOf): Sieve => {
+  const { client, asked } = judging;
+  const listed: number[] = [];
+  const { isNeeded, leaving, changed, corrected, again } = createJudge(publish);
+  let [files, added] = [0, 0];
   return {
     take: async (batch) => {
       const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
       files += batch.length;
+      added += batch.length - known.size;
+      for (const { id } of known.values()) listed.push(id);
       return [...batch.keys()].filter((place) => {
         const version = known.get(place);
-        if (version !== undefined) {
-          listed.push(version.id);
-          return isNeeded(version, wishOf(batch[place]!));
-        }
-        added += 1;
-        return true;
+        return version === undefined || isNeeded(version, wishOf(judging, spec, batch[place]!));
       });
     },
     end: async () => {
       reportLeft(judging, of, publish.changed, changed, corrected);
-      for (const file of await goneFiles(client, of, listed)) {
-        const wish = wishOf(file) === 'unload' ? 'unload' : undefined;
-        if (publish.gone === 'unload') leaving.add(file);
+      const unloads = publish.gone === 'unload';
+      // Files that are kept may be many, and nobody asks for them.
+      const gone = unloads || asked.hasAny ? await goneFiles(client, of, listed) : [];
+      for (const file of gone) {
+        const wish = wishOf(judging, spec, file);
+        if (unloads) leaving.add(file);
         else if (wish === 'unload' && !file.isUnloaded) leaving.add(file, wish);
       }
-      const hasWork = added + leaving.count() > 0;
-      return { extent: 'part', listed: files, added, changed: again, outgoing: leaving.outgoing(), hasWork };
+      return {
+        extent: 'part',
+        listed: files,
+        added,
+        changed: again.count,
+        outgoing: leaving.outgoing(),
+        hasWork: added + leaving.count() > 0,
+      };
     },
   };
 };

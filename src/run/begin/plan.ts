@@ -23,7 +23,8 @@ import { askedFiles } from './asked-files.ts';
 import { chooseMembers } from './archive-members.ts';
 import { readHead } from './file-head.ts';
 import { foundFiles, inBatches, refuseMember, twiceFound, type Found } from './found-files.ts';
-import { createSieve, takeEverything, type Intake, type Judging, type Sieve } from './needed-files.ts';
+import { createSieve } from './needed-files.ts';
+import { takeEverything, type Intake, type Judging, type Sieve } from './sieve.ts';
 
 /** A table that is loaded from files: those that the run reads, and what staging looks like. */
 export interface LoadedTable {

@@ -15,18 +15,13 @@ import {
   setNotNull,
 } from '../../publish/build-table.ts';
 import { clearBuildSchema, countRows, dropBuildSchema } from '../../publish/build-schema.ts';
-import {
-  buildSchema,
-  builtName,
-  type BuiltTable,
-  type TableNames,
-} from '../../publish/names.ts';
+import { buildSchema, builtName, type BuiltTable, type TableNames } from '../../publish/names.ts';
 import { buildFor, modeOf } from '../../publish/registry.ts';
 import { columnsOf } from '../../publish/production/table-state.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { BuildWhat } from '../../model.ts';
 import { prerequisites, tableOrder } from '../../pipeline/check/table-order.ts';
-import { noneOutgoing, type Intake } from '../begin/needed-files.ts';
+import { noneOutgoing, type Intake } from '../begin/sieve.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import { sideBySide } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
