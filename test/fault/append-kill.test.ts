@@ -59,7 +59,7 @@ const etl = (database: string, port = proxy.port): Etl => {
 const copy = async (): Promise<string> => {
   await expectNoSessions(databaseUrlOf(server.url, firstNight));
   const name = `${firstNight}_${made.length}`;
-  await ask(server.url, `create database ${name} template ${firstNight}`);
+  await ask(server.url, `create database ${name} template ${firstNight} strategy file_copy`);
   made.push(name);
   return name;
 };

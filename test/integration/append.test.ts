@@ -13,9 +13,11 @@ import {
   type Pipeline,
   type RunEvent,
 } from '../../src/index.ts';
+import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
 
 const files = useFiles();
 const database = useDatabase();
@@ -149,6 +151,50 @@ describe('append', () => {
     expect([await sales(), await total()]).toEqual(['1:10 2:12 3:14', { pieces: 36, sales: 3 }]);
     expect(await run(text)).toMatchObject({ outcome: 'unchanged' });
   });
+});
+
+it('a database of an earlier version knows what is in production', async () => {
+  const replacing = pipeline('replace');
+  write('02.csv', '3:7');
+  await run(replacing);
+  const before = await rowsOf('select * from etl.published_file order by name');
+  await database.query(`drop table etl.published_file; alter table etl.run drop column full_refresh;
+    delete from etl.migration where version >= 21`);
+  expect(await run(replacing)).toMatchObject({ outcome: 'unchanged' });
+  const after = await rowsOf('select * from etl.published_file order by name');
+  const timeless = (rows: typeof before) => rows.map((row) => ({ ...row, published_at: null }));
+  expect([before.length, timeless(after)]).toEqual([2, timeless(before)]);
+  write('03.csv', '4:8');
+  expect(await run()).toMatchObject({ tables: [{ strategy: 'append', rows: 4 }, {}] });
+});
+
+it('--explain says which files would be loaded, and changes nothing', async () => {
+  files.write(
+    'sales.ts',
+    `import { column, csv, definePipeline } from 'sluice';
+    export default definePipeline({ name: 'sales', schema: 'shop', tables: { sale: {
+      source: csv('in/*.csv'), columns: { id: column.integer('id') }, publish: 'append' } } });`,
+  );
+  const etl = async (...args: string[]): Promise<string> => {
+    const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
+    expect(await main([...args, `${files.directory}/sales.ts`], io), io.stderr.text).toBe(0);
+    return io.stdout.text;
+  };
+  expect(await etl('run', '--explain')).toMatch(
+    /files +1, 18 bytes: in\/01\.csv[^]*Everything would be loaded/,
+  );
+  await etl('run', '--quiet');
+  write('02.csv', '3:7');
+  const told = await etl('run', '--explain');
+  expect(told).toMatch(/files +1 of 2 \(1 new, 0 changed, 0 leave\), 14 bytes: in\/02\.csv/);
+  expect(told).toMatch(/Files that are new or changed would be loaded/);
+  expect(await etl('files')).toMatch(
+    /sale +in\/01\.csv +in production +1 +2 +\d{4}-.*\nsale +in\/02\.csv +new\n$/,
+  );
+  expect(JSON.parse(await etl('files', '--json'))).toMatchObject([
+    { state: 'in production' },
+    { state: 'new', run: null },
+  ]);
 });
 
 describe('a file that changed', () => {

@@ -9,6 +9,7 @@ const outsetLines = ({ does, run, why }: OutsetPlan): string[] => {
     nothing: `Nothing to do: files and definition are unchanged since run ${run}; --full-refresh loads everything again.`,
     continue: `Run ${run} is unfinished: its missing data would be loaded.`,
     load: 'Everything would be loaded.',
+    'load new': 'Files that are new or changed would be loaded.',
     unknown: 'It is unknown whether there is anything to do.',
   };
   return [

@@ -107,7 +107,7 @@ const guardText = ({ rowsMin, shrinkMaxPercent }: Guard, mayShrink: boolean): st
 
 /** What a run would begin as: nothing to do, go on with a run, or load everything; unknown when the server cannot say. */
 export interface OutsetPlan {
-  readonly does: 'nothing' | 'continue' | 'load' | 'unknown';
+  readonly does: 'nothing' | 'continue' | 'load' | 'load new' | 'unknown';
   /** The run whose tables stand, or that would be continued. */
   readonly run: number | null;
   readonly why: readonly string[];
@@ -147,10 +147,11 @@ const outsetOf = async (
   const { beginning, standing } = await lookAtOutset(looking, hashes, planned, asked);
   if (standing !== undefined) return { planned, outset: { does: 'nothing', run: standing, why } };
   why.push(...reasonsOf(beginning));
+  const isPart = planned.every(({ intake }) => intake.extent === 'part');
   const outset: OutsetPlan =
     beginning.kind === 'resume'
       ? { does: 'continue', run: beginning.runId, why }
-      : { does: 'load', run: null, why };
+      : { does: isPart ? 'load new' : 'load', run: null, why };
   return { planned, outset };
 };
 
