@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectEnd, killRest, startEtl, type Ended, type Etl } from '../helpers/fault-child.ts';
+import { expectEnd, killRest, runArgs, startEtl, type Ended, type Etl } from '../helpers/fault-child.ts';
 import { ask, createDatabase, databaseUrlOf, dropDatabase } from '../helpers/fault-database.ts';
 import { expectNoSessions } from '../helpers/fault-outcome.ts';
 import { effectPoint } from '../helpers/fault-points.ts';
@@ -53,7 +53,7 @@ const made: string[] = [];
 const etl = (database: string, port = proxy.port): Etl => {
   const url = new URL(databaseUrlOf(server.url, database));
   url.port = String(port);
-  return startEtl({ directory, url: url.href, chunkBytes });
+  return startEtl({ directory, url: url.href, args: runArgs(chunkBytes) });
 };
 
 const copy = async (): Promise<string> => {

@@ -39,8 +39,8 @@ const fileStep = ({ files, intake }: PlannedTable): string => {
     intake.extent === 'whole'
       ? ''
       : ` of ${formatCount(intake.listed)} (${formatCount(intake.added)} new, ${formatCount(intake.changed)} changed, ${formatCount(leaving)} leave)`;
-  const list = names.length === 0 ? '' : `, ${bytes.toLocaleString('en-US')} bytes: ${shown.join(' ')}`;
-  return `${files.length}${part}${list}`;
+  const named = names.length === 0 ? '' : `, ${bytes.toLocaleString('en-US')} bytes: ${shown.join(' ')}`;
+  return `${files.length}${part}${named}`;
 };
 
 const list = (texts: readonly string[], most = 3): string =>
@@ -189,7 +189,10 @@ export const explainRun = async (
     },
   );
   const { planned } = looked ?? { planned: await planSources(spec, settings) };
-  return { tables: tablePlans(spec, planned, allowShrink, sharedBy(planned, settings)), outset: looked?.outset ?? outset };
+  return {
+    tables: tablePlans(spec, planned, allowShrink, sharedBy(planned, settings)),
+    outset: looked?.outset ?? outset,
+  };
 };
 
 /** Streams that a run from the beginning would load with all workers, by their keys. */
