@@ -1,6 +1,7 @@
 // publish: 'append': each file once, beside what is in production; and what is done about files that change or vanish.
 
 import { rmSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   column,
@@ -10,6 +11,7 @@ import {
   listFiles,
   runPipeline,
   sqlFile,
+  when,
   type Pipeline,
   type RunEvent,
 } from '../../src/index.ts';
@@ -339,6 +341,29 @@ describe('refuses, and leaves production as it was', () => {
       details: { records: 'in/03.csv:3 (3) is in these files twice' },
     });
     expect([await sales(), await states()]).toEqual(['1:5 2:6', ['in/01.csv 1 2']]);
+    // Lines of more than one line, records that are rejected and left out, a compressed file.
+    const lines = [
+      'id,pieces,note',
+      '4,1,"of two',
+      'lines"',
+      'x,1,rejected',
+      '5,1,left out',
+      '6,1,',
+      '1,1,twice',
+      '',
+    ];
+    rmSync(`${files.directory}/in/03.csv`);
+    files.write('in/04.csv.gz', gzipSync(lines.join('\n')));
+    const filtering = pipeline('append', {
+      source: csv('in/*.csv*'),
+      rejectLimit: 1,
+      filter: when((fields) => fields['note'] !== 'left out', ['note']),
+      missing: 'null',
+    });
+    expect(await failureOf(run(filtering))).toMatchObject({
+      details: { records: 'in/04.csv.gz:7 (1) is in production already' },
+    });
+    remove('04.csv.gz');
     write('03.csv', '4:7');
     await run();
     expect(await sales()).toBe('1:5 2:6 3:7 4:7');

@@ -102,6 +102,6 @@ export const publishTables = async (
       end: (applied) => commit(context, runId, plans, applied, locksmith),
     });
   }).catch(async (cause: unknown) => {
-    throw cause instanceof DuplicateRows ? await nameRecords(client, runId, cause) : cause;
+    throw cause instanceof DuplicateRows ? await nameRecords(context, runId, cause) : cause;
   });
 };
