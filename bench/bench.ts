@@ -18,6 +18,7 @@ import { measureChunks } from './parts/chunks.ts';
 import { measureCompressed } from './parts/compressed.ts';
 import { measureDecoder } from './parts/decoder.ts';
 import { measureDistance } from './parts/distance.ts';
+import { measureEncoded } from './parts/encoded.ts';
 import { measureHttp } from './parts/http.ts';
 import { measureLoad } from './parts/load.ts';
 import { decodeSpellings, measureMatrix, type Decoded } from './parts/matrix.ts';
@@ -51,6 +52,7 @@ const parts: Readonly<Record<string, Measure>> = {
   'one-file': measureOneFile,
   compressed: measureCompressed,
   http: measureHttp,
+  encoded: measureEncoded,
   distance: measureDistance,
   'text-rows': measureTextRows,
   scaling: measureScaling,

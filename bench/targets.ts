@@ -5,6 +5,7 @@ import type { PartReport, SideReport } from './compare.ts';
 import type { Usage } from './measure.ts';
 import { fileSide, httpSide } from './parts/http.ts';
 import { compressedSide, compressionNames, plainSide } from './parts/compressed.ts';
+import { encodedSide } from './parts/encoded.ts';
 import { decoderSides } from './parts/decoder.ts';
 import { distanceSides } from './parts/distance.ts';
 import { loadSides } from './parts/load.ts';
@@ -57,10 +58,13 @@ const growth = (sides: readonly SideReport[], grownName: string, groundName: str
   return grown === undefined || ground === undefined ? undefined : grown / ground;
 };
 
-/** The highest peak of any single run with two workers. */
-const peakMegabytes = (sides: readonly SideReport[]): number | undefined => {
+/** The highest peak of any single run of these sides. */
+const peakMegabytes = (
+  sides: readonly SideReport[],
+  isMeant: (name: string) => boolean,
+): number | undefined => {
   const peaks = sides
-    .filter(({ name }) => name.endsWith(twoWorkers))
+    .filter(({ name }) => isMeant(name))
     .flatMap(({ rounds }) => rounds.map(({ megabytes }) => megabytes));
   return peaks.length === 0 ? undefined : Math.max(...peaks);
 };
@@ -113,6 +117,13 @@ export const judgeTargets = (
         ratio(findUsages(reports, 'http'), httpSide(workers), [fileSide(workers)]),
       ),
     ),
+    ...[1, 2].map((workers) =>
+      target(
+        `one file in latin-1 ÷ UTF-8, workers: ${workers}`,
+        1.3,
+        ratio(findUsages(reports, 'encoded'), encodedSide('latin1', workers), [encodedSide('utf8', workers)]),
+      ),
+    ),
     target(
       'load, the server 20 ms away ÷ next door',
       1.1,
@@ -138,7 +149,16 @@ export const judgeTargets = (
       1.1,
       growth(scaling, scalingSide('large', options, 2), scalingSide('medium', options, 2)),
     ),
-    target('resident memory with 2 workers, any size, MB', 250, peakMegabytes(scaling)),
+    ...(
+      [
+        ['any size', scaling, (name: string) => name.endsWith(twoWorkers)],
+        ['one compressed file', findSides(reports, 'compressed'), (name: string) => name !== plainSide],
+        ['one file over HTTP', findSides(reports, 'http'), (name: string) => name === httpSide(2)],
+        ['10,000 small files', findSides(reports, 'objects'), () => true],
+      ] as const
+    ).map(([what, sides, isMeant]) =>
+      target(`resident memory with 2 workers, ${what}, MB`, 250, peakMegabytes(sides, isMeant)),
+    ),
     // 150 a second.
     target('1,000 small objects of S3, seconds', 6.7, eachObject && 1_000 * eachObject),
     target(

@@ -12,10 +12,12 @@ export default definePipeline({
     rows: z.enum(['binary', 'text']).default('binary'),
     staging: z.enum(['typed', 'none']).default('typed'),
     files: z.string().default('*hourly.txt'),
+    encoding: z.string().default('utf-8'),
   }),
-  tables: ({ rows, staging, files }) => ({
+  tables: ({ rows, staging, files, encoding }) => ({
     observation: {
       source: csv(files, {
+        encoding,
         trim: true,
         nulls: ['', 'M', 'null'],
         ...(files.startsWith('http') && { allowPrivate: true }),

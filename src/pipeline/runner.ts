@@ -1,5 +1,15 @@
-// What a thread needs to run TypeScript: this package's own sources, before they are compiled.
+// What a thread is started with: how it runs this package's own sources before they are compiled, and its memory.
 
-/** Options for a `Worker` whose module this is: compiled ones need nothing, TypeScript is transpiled as it is imported. */
-export const runnerOptions = ({ pathname }: URL): { execArgv?: string[] } =>
-  pathname.endsWith('.ts') ? { execArgv: ['--import', import.meta.resolve('jiti/register')] } : {};
+import type { WorkerOptions } from 'node:worker_threads';
+
+/**
+ * For a thread's short-lived objects, in megabytes. V8's own 48 fill up, in each thread, with what is long dead; with less, a load
+ * takes as much processor time (docs/benchmarks.md, "Memory").
+ */
+const maxYoungGenerationSizeMb = 6;
+
+/** Options for a `Worker` whose module this is: TypeScript is transpiled as it is imported. */
+export const runnerOptions = ({ pathname }: URL): WorkerOptions => ({
+  ...(pathname.endsWith('.ts') && { execArgv: ['--import', import.meta.resolve('jiti/register')] }),
+  resourceLimits: { maxYoungGenerationSizeMb },
+});

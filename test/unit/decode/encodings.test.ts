@@ -96,6 +96,14 @@ it('utf-16be, and a byte order mark, which becomes that of UTF-8', async () => {
   expect((await transcodeEverywhere(bytes, 'utf-16be')).toString()).toBe(text);
 });
 
+it('a block of several slices, of which some are ASCII, some latin-1, and some neither', async () => {
+  const text = ['a,b\n', 'Zoë,ÿ\n', '\u00a0,£\n', '“€”,–\n'].map((line) => line.repeat(10_000)).join('');
+  for (const mixed of [text, text.repeat(2).slice(7)])
+    expect((await transcode(iconv.encode(mixed, 'windows-1252'), 'windows-1252', Infinity)).toString()).toBe(
+      mixed,
+    );
+});
+
 it('characters that iconv-lite has otherwise than the standard', async () => {
   const characters = async (encoding: Encoding, hex: string): Promise<string> =>
     (await transcode(Buffer.from(hex, 'hex'), encoding, 1)).toString();
