@@ -3,7 +3,6 @@
 //
 //   FUZZ_SECONDS=600 FUZZ_SEED=1 npm run test:fuzz
 
-import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { csv, definePipeline, EtlError, runPipeline } from '../../src/index.ts';
@@ -11,6 +10,7 @@ import { plainForm, type FileForm } from '../helpers/file-forms.ts';
 import { useFiles } from '../helpers/files.ts';
 import { fieldsOf, prepare, type Prepared } from '../helpers/fuzz-files.ts';
 import { optionsOf } from '../helpers/fuzz-model.ts';
+import { expectParsed } from '../helpers/fuzz-parse.ts';
 import { scene as scenes, type Scene, type TableScene } from '../helpers/fuzz-scene.ts';
 import { useHttpFiles } from '../helpers/http-files.ts';
 import { startS3, type S3Server } from '../helpers/s3.ts';
@@ -183,51 +183,6 @@ const expectSame = (what: string, seen: readonly unknown[], expected: readonly u
   });
 };
 
-/** csv-parse, where it takes the damaged file without an error: it sees as many records, and every row. */
-const expectParsed = (
-  { scene, writing, contents }: Prepared,
-  { records, production }: Outcome['tables'][string],
-): void => {
-  const { quotes, trim, comment, skipLines, skipEnd, escape, quote, newline, header, delimiter, nulls } =
-    writing;
-  const isSimple = [
-    escape === 'quote',
-    quote !== null,
-    quotes === 'strict',
-    trim === false,
-    comment === null,
-  ];
-  const isKnown = [
-    newline !== '\r',
-    skipLines + skipEnd === 0,
-    header === 'names',
-    scene.encoding === 'utf-8',
-  ];
-  if (![...isSimple, ...isKnown, contents.length === 1].every(Boolean)) return;
-  // A carriage return of its own may be an irregular line end for us, and is data for csv-parse.
-  if (/\r(?!\n)/.test(contents[0]!.toString('latin1'))) return;
-  let parsed: readonly (readonly string[])[];
-  try {
-    const lineEnds = { skip_empty_lines: true, record_delimiter: ['\r\n', '\n'] };
-    parsed = parse(contents[0]!, { delimiter, quote, relax_column_count: true, ...lineEnds });
-  } catch {
-    return;
-  }
-  const names = parsed[0]!.map((name) => name.trim());
-  const places = scene.kinds.flatMap((kind, index) => (kind === 'text' ? [index + 1] : []));
-  const textsOf = (values: readonly (string | null | undefined)[]) =>
-    JSON.stringify(values.map((value) => (nulls.includes(value ?? '') ? null : value)));
-  const left = parsed
-    .slice(1)
-    .map((record) => textsOf(places.map((place) => record[names.indexOf(`c${place}`)])));
-  expect(records, 'as many records as csv-parse sees').toBe(left.length);
-  for (const row of production) {
-    const at = left.indexOf(textsOf(places.map((place) => row[place])));
-    expect(at, `csv-parse has seen ${JSON.stringify(row)}`).toBeGreaterThanOrEqual(0);
-    left.splice(at, 1);
-  }
-};
-
 /** Files that were damaged come to the same as plain local ones, which one worker loads at once. */
 const expectAsPlain = async (
   name: string,
@@ -249,7 +204,7 @@ const expectAsPlain = async (
     const [seen, expected] = [outcome.tables[one.name]!, plain.tables[one.name]!];
     expectSame(`rows of ${one.name} as in a plain file`, seen.production, expected.production);
     expectSame(`rejects of ${one.name} as in a plain file`, seen.rejects, expected.rejects);
-    expectParsed(one, seen);
+    expectParsed(one, seen.records, seen.production);
   }
 };
 

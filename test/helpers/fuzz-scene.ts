@@ -112,8 +112,8 @@ const place = fc.oneof(
   }),
 );
 
-/** A table and its files; one without a header has a record at least: a file of nothing is an error. */
-export const tableScene = fc
+/** A table and its files. One without a header has a record at least: a file of nothing is an error. */
+const anyTable = fc
   .record({
     kinds: fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: columnsMax }),
     records: fc.array(record, { maxLength: 40, size: 'max' }),
@@ -135,6 +135,32 @@ export const tableScene = fc
     ),
   })
   .filter(({ records, dialect: { header } }) => records.length > 0 || header === 'names');
+
+/** One damaged file with nothing but what RFC 4180 has: csv-parse may take it as well. */
+const simple = (table: TablePlan, changes: readonly Edit[]) => ({
+  ...table,
+  damage: { of: 'content' as const, edits: [...changes] },
+  files: 1,
+  encoding: 'utf-8' as const,
+  dialect: {
+    ...table.dialect,
+    quote: table.dialect.quote ?? '"',
+    escape: 'quote' as const,
+    quotes: 'strict' as const,
+    newline: table.dialect.newline === '\r' ? '\n' : table.dialect.newline,
+    header: 'names' as const,
+    trim: false,
+    comment: null,
+    skipLines: 0,
+    skipEnd: 0,
+  },
+});
+type TablePlan = typeof anyTable extends fc.Arbitrary<infer T> ? T : never;
+
+export const tableScene = fc.tuple(anyTable, seldom(edits)).map(([table, changes]) => ({
+  ...(changes === null ? table : simple(table, changes)),
+  isSimple: changes !== null,
+}));
 export type TableScene = typeof tableScene extends fc.Arbitrary<infer T> ? T : never;
 
 /** One load: everything that is left to chance, as plain data that is printed when it fails. */
