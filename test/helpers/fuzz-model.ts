@@ -6,7 +6,7 @@ import type { Cell, DialectPlan, Edit, Kind, RecordPlan, TableScene } from './fu
 
 /** How the files of a scene are written: the plan, without what cannot be together. */
 export interface Writing extends Omit<DialectPlan, 'escape'> {
-  readonly escape: 'quote' | 'backslash' | 'postgres' | 'mysql';
+  readonly escape: 'quote' | 'backslash' | 'postgres' | 'mysql' | 'any';
   readonly lineEnd: 'lf' | 'crlf' | 'cr';
 }
 
@@ -17,13 +17,18 @@ export const writingOf = ({ dialect, encoding }: TableScene): Writing => {
   const delimiter = encoding === 'shift_jis' && dialect.delimiter === '§' ? ',' : dialect.delimiter;
   const plan = { ...dialect, delimiter, lineEnd };
   const { escape } = dialect;
+  if (escape === 'any') return { ...plan, quotes: 'strict', trim: false };
   if (escape === 'postgres' || escape === 'mysql') {
     const quote = escape === 'mysql' && dialect.quote === '"' ? '"' : null;
-    return { ...plan, quote, quotes: 'strict', trim: false, nulls: [] };
+    return { ...plan, quote, quotes: 'strict', trim: false, nulls: [], quotedNulls: true };
   }
   if (dialect.quote === null) return { ...plan, quotes: 'strict', escape: 'quote' };
   return plan;
 };
+
+/** A backslash escapes any character. */
+const hasEscapes = ({ escape }: Pick<Writing, 'escape'>): boolean =>
+  escape !== 'quote' && escape !== 'backslash';
 
 const headerOf = (scene: TableScene): readonly string[] => [
   'id',
@@ -33,11 +38,13 @@ const headerOf = (scene: TableScene): readonly string[] => [
 /** What the table declares. */
 export const optionsOf = (scene: TableScene, writing: Writing): CsvOptions => {
   const { delimiter, quote, escape, quotes, trim, nulls, comment, skipLines, skipEnd, ragged } = writing;
-  const isEscaped = escape === 'postgres' || escape === 'mysql';
+  const isOwn = escape === 'postgres' || escape === 'mysql';
   return {
     delimiter,
     quote,
-    ...(isEscaped ? { escapes: escape } : { nulls }),
+    ...(hasEscapes(writing) ? { escapes: escape as never } : {}),
+    ...(isOwn ? {} : { nulls }),
+    ...(quote === null ? {} : { quotedNulls: writing.quotedNulls }),
     ...(escape === 'backslash' ? { escape: '\\' } : {}),
     quotes,
     trim,
@@ -63,7 +70,7 @@ const fitted = (
   let fits = text;
   if (encoding === 'windows-1252') fits = fits.replace(/[^\0-\x7fé§]/gu, '?');
   if (encoding === 'shift_jis') fits = fits.replace(/[^\0-\x7fあソ]/gu, '?');
-  const isBare = quote === null && escape !== 'postgres' && escape !== 'mysql';
+  const isBare = quote === null && !hasEscapes({ escape });
   return isBare ? [...fits].filter((one) => !`\r\n${delimiter}`.includes(one)).join('') : fits;
 };
 
@@ -76,7 +83,7 @@ const typedText = (kind: Kind, { number }: Cell): string => {
 
 /** The text of a field, null where nothing is to be written. */
 const wantedText = (kind: Kind, cell: Cell, scene: TableScene, writing: Writing): string | null => {
-  const mayBeNull = writing.nulls.length > 0 || writing.escape === 'postgres' || writing.escape === 'mysql';
+  const mayBeNull = writing.nulls.length > 0 || hasEscapes(writing);
   if (cell.isNull && mayBeNull) return null;
   return kind === 'text' ? fitted(cell.text, scene.encoding, writing) : typedText(kind, cell);
 };
@@ -86,22 +93,16 @@ const escapedText = (
   { delimiter, quote, escape, lineEnd }: Writing,
   isRaw: boolean,
 ): string => {
-  const letters: Record<string, string> = { '\r': '\\r', '\t': '\\t' };
+  const letters: Record<string, string> = escape === 'any' ? {} : { '\r': '\\r', '\t': '\\t' };
   // A line end that is escaped as it is, and not by its letter.
-  if (!isRaw || lineEnd === 'cr') letters['\n'] = '\\n';
-  const special = new Set([...delimiter, '\\', ...(quote === null ? [] : [quote]), '\n']);
-  return [...text]
-    .map(
-      (one) => letters[one] ?? (special.has(one) || (escape === 'mysql' && one === '\n') ? `\\${one}` : one),
-    )
-    .join('');
+  if (escape !== 'any' && (!isRaw || lineEnd === 'cr')) letters['\n'] = '\\n';
+  const special = new Set([...delimiter, '\\', ...(quote === null ? [] : [quote]), '\r', '\n']);
+  return [...text].map((one) => letters[one] ?? (special.has(one) ? `\\${one}` : one)).join('');
 };
 
 const quotedText = (text: string, writing: Writing): string => {
   const { quote, escape } = writing;
-  if (escape === 'mysql')
-    return quote + text.replaceAll('\\', '\\\\').replaceAll(quote!, `\\${quote}`) + quote;
-  const by = escape === 'backslash' ? '\\' : quote!;
+  const by = escape === 'quote' ? quote! : '\\';
   const marked = [...text].map((one) => (one === quote || one === by ? by + one : one)).join('');
   return `${quote}${marked}${quote}`;
 };
@@ -114,27 +115,31 @@ const isPlain = (text: string, { delimiter, quote, quotes, trim }: Writing): boo
   return quotes === 'lenient' && !trimmed(text).startsWith(quote);
 };
 
+/** Whether a field is written in quotes; null may be, where a quoted token is null as well. */
+const isInQuotes = (text: string | null, { isQuoted }: Cell, writing: Writing): boolean => {
+  if (writing.quote === null) return false;
+  if (text === null) return isQuoted && writing.quotedNulls && !hasEscapes(writing);
+  return isQuoted || (!hasEscapes(writing) && !isPlain(text, writing));
+};
+
 /** A field as it is written. */
-const written = (text: string | null, { isQuoted, number }: Cell, writing: Writing): string => {
-  const { quote, escape, nulls, trim } = writing;
-  const isEscaped = escape === 'postgres' || escape === 'mysql';
-  if (isEscaped && text === null) return '\\N';
-  if (isEscaped && (quote === null || !isQuoted)) return escapedText(text!, writing, isQuoted);
-  const shown = text ?? nulls[Math.abs(number) % nulls.length]!;
-  if (isEscaped || (quote !== null && (isQuoted || !isPlain(shown, writing)))) {
-    const quoted = quotedText(shown, writing);
-    return trim !== false && number % 2 === 0 ? ` ${quoted} ` : quoted;
-  }
-  return shown;
+const written = (text: string | null, cell: Cell, writing: Writing): string => {
+  const { nulls, trim } = writing;
+  if (hasEscapes(writing) && text === null) return '\\N';
+  const shown = text ?? nulls[Math.abs(cell.number) % nulls.length]!;
+  if (!isInQuotes(text, cell, writing))
+    return hasEscapes(writing) ? escapedText(shown, writing, cell.isQuoted) : shown;
+  const quoted = quotedText(shown, writing);
+  return trim !== false && cell.number % 2 === 0 ? ` ${quoted} ` : quoted;
 };
 
 /** What production has of it. */
-const stored = (text: string | null, { isQuoted }: Cell, writing: Writing): string | null => {
-  const { trim, nulls, quote } = writing;
+const stored = (text: string | null, cell: Cell, writing: Writing): string | null => {
+  const { trim, nulls, quotedNulls } = writing;
   if (text === null) return null;
-  const isInQuotes = quote !== null && (isQuoted || !isPlain(text, writing));
-  const seen = trim === true || (trim === 'outside' && !isInQuotes) ? trimmed(text) : text;
-  return nulls.includes(seen) ? null : seen;
+  const isQuoted = isInQuotes(text, cell, writing);
+  const seen = trim === true || (trim === 'outside' && !isQuoted) ? trimmed(text) : text;
+  return nulls.includes(seen) && (quotedNulls || !isQuoted) ? null : seen;
 };
 
 export interface ExpectedReject {

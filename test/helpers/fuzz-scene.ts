@@ -66,7 +66,13 @@ export type RecordPlan = typeof record extends fc.Arbitrary<infer T> ? T : never
 const dialect = fc.record({
   delimiter: fc.constantFrom(',', ';', '\t', '|', '||', '§'),
   quote: often<string | null>('"', "'", null),
-  escape: often<'quote' | 'backslash' | 'postgres' | 'mysql'>('quote', 'backslash', 'postgres', 'mysql'),
+  escape: often<'quote' | 'backslash' | 'postgres' | 'mysql' | 'any'>(
+    'quote',
+    'backslash',
+    'postgres',
+    'mysql',
+    'any',
+  ),
   quotes: often<'strict' | 'lenient'>('strict', 'lenient'),
   newline: fc.constantFrom('\n', '\r\n', '\r'),
   /** Declared, or found. */
@@ -74,6 +80,7 @@ const dialect = fc.record({
   header: fc.constantFrom('names' as const, 'none' as const, 'list' as const),
   trim: often<boolean | 'outside'>(false, true, 'outside'),
   nulls: fc.constantFrom<readonly string[]>([''], ['NA'], ['', 'NA'], []),
+  quotedNulls: often(true, false),
   comment: often<string | null>(null, '#', '//'),
   skipLines: often(0, 1, 2),
   skipEnd: often(0, 1, 2),
@@ -146,6 +153,7 @@ const simple = (table: TablePlan, changes: readonly Edit[]) => ({
     ...table.dialect,
     quote: table.dialect.quote ?? '"',
     escape: 'quote' as const,
+    quotedNulls: true,
     quotes: 'strict' as const,
     newline: table.dialect.newline === '\r' ? '\n' : table.dialect.newline,
     header: 'names' as const,

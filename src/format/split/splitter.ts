@@ -66,14 +66,24 @@ const ruleOf = ({ delimiter, quote, escape, keepEmpty }: Grammar): QuoteRule => 
   keepEmpty,
 });
 
-/** A record's end without the carriage returns before its line feed; a program that translates line ends twice writes several. */
+/** Whether a backslash makes the byte at `at` data. */
+const isEscaped = (block: Buffer, start: number, at: number): boolean => {
+  let first = at;
+  while (first > start && block[first - 1] === BACKSLASH) first -= 1;
+  return (at - first) % 2 === 1;
+};
+
+/**
+ * A record's end without the carriage returns before its line feed; a program that translates line ends twice writes several.
+ * The first of them is data after a backslash.
+ */
 const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, grammar: Grammar): number => {
   let last = end;
   // A comment may be between.
   const isAtEnd = end === next || block[end] === CR || block[end] === LF;
   const isEnded = isAtEnd && (block[next - 1] === LF || takesHalfLineEnds(grammar));
   if (grammar.lineEnd === 'lf' && isEnded) while (last > start && block[last - 1] === CR) last -= 1;
-  return last;
+  return grammar.escapesAll && block[last] === CR && isEscaped(block, start, last) ? last + 1 : last;
 };
 
 /** True when a line is blank once it is trimmed; a delimiter of blanks makes fields of it. */

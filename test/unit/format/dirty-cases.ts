@@ -552,6 +552,16 @@ const escapes: readonly DirtyCase[] = [
     ],
   },
   {
+    name: 'COPY text: escaped carriage returns before a line end and at the end of the file',
+    input: '1,x\\\r\r\n2,y\\\\\r\n3,z\\\r',
+    options: { escapes: 'postgres', header: false },
+    rows: [
+      ['1', 'x\r'],
+      ['2', 'y\\'],
+      ['3', 'z\r'],
+    ],
+  },
+  {
     name: 'COPY text: a backslash at the end of the file',
     input: 'a,b\n1,2\\',
     options: { escapes: 'postgres' },
