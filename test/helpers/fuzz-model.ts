@@ -65,11 +65,13 @@ const trimmed = (text: string): string => text.replace(/^[ \t]+|[ \t]+$/g, '');
 const fitted = (
   text: string,
   encoding: TableScene['encoding'],
-  { quote, escape, delimiter }: Writing,
+  { quote, escape, delimiter, lineEnd }: Writing,
 ): string => {
   let fits = text;
   if (encoding === 'windows-1252') fits = fits.replace(/[^\0-\x7fé§]/gu, '?');
   if (encoding === 'shift_jis') fits = fits.replace(/[^\0-\x7fあソ]/gu, '?');
+  // Before a line feed, an escaped carriage return is half of an escaped line end.
+  if (escape === 'any' && lineEnd === 'lf') fits = fits.replace(/\r+$/, '');
   const isBare = quote === null && !hasEscapes({ escape });
   return isBare ? [...fits].filter((one) => !`\r\n${delimiter}`.includes(one)).join('') : fits;
 };

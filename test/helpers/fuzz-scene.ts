@@ -156,6 +156,7 @@ const simple = (table: TablePlan, changes: readonly Edit[]) => ({
     quotedNulls: true,
     quotes: 'strict' as const,
     newline: table.dialect.newline === '\r' ? '\n' : table.dialect.newline,
+    isNewlineDeclared: false,
     header: 'names' as const,
     trim: false,
     comment: null,
