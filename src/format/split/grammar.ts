@@ -16,6 +16,8 @@ export interface Grammar {
   readonly escapesAll: boolean;
   readonly escapes: Dialect['escapes'];
   readonly comment: Buffer | undefined;
+  /** A line feed and what begins a comment. */
+  readonly commentLine: Buffer | undefined;
   /** Begins a comment within a line, outside of quotes. */
   readonly infix: Buffer | undefined;
   /** Blanks and tabs may stand around quotes, and a line of nothing else is blank. */
@@ -44,6 +46,7 @@ export const grammarOf = (dialect: Dialect, fields: number, found: LineEnd): Gra
     escapesAll: dialect.escapes !== null,
     escapes: dialect.escapes,
     comment,
+    commentLine: comment && Buffer.from(`\n${dialect.comment}`),
     infix: dialect.comments === 'infix' ? comment : undefined,
     trim: dialect.trim !== false,
     trimsPlain: dialect.trim === 'outside',
@@ -62,6 +65,10 @@ export const startsWith = (block: Buffer, at: number, prefix: Buffer): boolean =
 };
 
 export const isBlankByte = (byte: number | undefined): boolean => byte === SPACE || byte === TAB;
+
+/** Whether a comment may begin in the block, which begins at a line. */
+export const mayHoldComment = (block: Buffer, { comment, commentLine, infix }: Grammar): boolean =>
+  comment !== undefined && (startsWith(block, 0, comment) || block.includes(infix ?? commentLine!));
 
 /** Lines that end in [from, to), also within quotes. */
 export const countLines = (block: Buffer, from: number, to: number, newline: number): number => {

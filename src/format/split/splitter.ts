@@ -13,6 +13,7 @@ import {
   isBlankByte,
   LF,
   lineAt,
+  mayHoldComment,
   startsWith,
   takesHalfLineEnds,
   type Grammar,
@@ -127,7 +128,8 @@ const splitBlock = (
   const { comment, keepEmpty, newline, lineEnd } = grammar;
   const faults: RecordSpans['faults'] = new Map();
   const lost: Lost = { walk: undefined };
-  const mayBeRegular = comment === undefined && lineEnd === 'lf' && !escapesStructure(block, grammar);
+  const mayBeRegular =
+    lineEnd === 'lf' && !mayHoldComment(block, grammar) && !escapesStructure(block, grammar);
   const takeRegular = mayBeRegular ? createRecordPass(block, list, rule) : undefined;
   const dropsBlank = grammar.trim && !keepEmpty;
   const cursor = { at: 0, line: 0 };

@@ -38,18 +38,34 @@ export interface DecoderChoice {
 }
 
 /** Records that the compiled decoder leaves to the record judge, although they have no fault. */
-const slowRecords = ({ delimiter, escapes, escape, quote, quotes }: Dialect): string | undefined => {
+const judgedRecords = ({ delimiter, escapes, escape, quote, quotes }: Dialect): string | undefined => {
   const seesNulls = quote === null && Buffer.byteLength(delimiter) === 1;
-  if (escapes !== null) return seesNulls ? String.raw`another backslash than \N` : 'a backslash';
-  if (quotes === 'lenient') return 'quotes that only lenient reading takes';
-  return escape === quote ? undefined : `the escape ${escape}`;
+  if (escapes !== null) return seesNulls ? String.raw`with another backslash than \N` : 'with a backslash';
+  if (quotes === 'lenient') return 'with quotes that only lenient reading takes';
+  return escape === null || escape === quote ? undefined : `with the escape ${escape}`;
+};
+
+/** Records whose ends the fast pass (format/simd/record-pass.ts) does not look for, or cannot be sure of. */
+const walkedRecords = ({ delimiter, escape, quote, lineEnd }: Dialect): string | undefined => {
+  if (lineEnd === 'crlf' || lineEnd === 'cr') return `between line ends '${lineEnd}'`;
+  const isOdd = Buffer.byteLength(delimiter) > 1 || (escape !== null && escape !== quote);
+  return quote !== null && isOdd ? 'with quotes' : undefined;
+};
+
+/** What is slower than the decoder's name says. */
+const slowParts = (dialect: Dialect): string => {
+  const [judged, walked] = [judgedRecords(dialect), walkedRecords(dialect)];
+  const parts = [
+    ...(judged === undefined ? [] : [`records ${judged} are read one by one`]),
+    ...(walked === undefined ? [] : [`records ${walked} are found byte by byte`]),
+  ];
+  return parts.length === 0 ? '' : `; ${parts.join(' and ')}, which is slower`;
 };
 
 /** The compiled decoder, unless the bytes are taken over as they are. */
 export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
-  const slow = slowRecords(table.format.dialect);
-  const slowly = slow === undefined ? '' : `; records with ${slow} are read one by one, which is slower`;
+  const slowly = slowParts(table.format.dialect);
   const served = table.columns.find((column) => typeOf(column).encode === serverReads);
   return served === undefined
     ? { decoder: 'compiled', why: `it supports the table’s dialect and types${slowly}` }

@@ -7,15 +7,21 @@ import { tableOf } from '../../format/reading.ts';
 
 it.each<[CsvOptions, string?]>([
   [{}],
-  [{ delimiter: '||', trim: 'outside', ragged: 'cut', comment: '#', lineEnd: 'cr' }],
+  [{ trim: 'outside', ragged: 'cut', comment: '#', comments: 'infix', lineEnd: 'lf', escape: null }],
+  [{ delimiter: '\t', quote: null }],
   [{ quotedNulls: false, nulls: ['', 'NA'], trim: true }],
-  [{ quotes: 'lenient' }, 'quotes that only lenient reading takes'],
-  [{ escape: '\\' }, 'the escape \\'],
-  [{ escapes: 'postgres', delimiter: '\t' }, 'another backslash than \\N'],
-  [{ escapes: 'mysql', quote: '"' }, 'a backslash'],
-  [{ escapes: 'any' }, 'a backslash'],
-])('%j: the compiled decoder, records with $1 are slower', (options, slow) => {
-  const slowly = slow === undefined ? '' : `; records with ${slow} are read one by one, which is slower`;
+  [{ delimiter: '||' }, 'records with quotes are found byte by byte'],
+  [{ lineEnd: 'cr' }, "records between line ends 'cr' are found byte by byte"],
+  [{ quotes: 'lenient' }, 'records with quotes that only lenient reading takes are read one by one'],
+  [
+    { escape: '\\' },
+    'records with the escape \\ are read one by one and records with quotes are found byte by byte',
+  ],
+  [{ escapes: 'postgres', delimiter: '\t' }, 'records with another backslash than \\N are read one by one'],
+  [{ escapes: 'mysql', quote: '"' }, 'records with a backslash are read one by one'],
+  [{ escapes: 'any' }, 'records with a backslash are read one by one'],
+])('%j: the compiled decoder; %s', (options, slow) => {
+  const slowly = slow === undefined ? '' : `; ${slow}, which is slower`;
   expect(chooseDecoder(tableOf(options))).toEqual({
     decoder: 'compiled',
     why: `it supports the table’s dialect and types${slowly}`,
