@@ -58,6 +58,8 @@ export interface SourceSpec {
   readonly skipEnd: number;
   /** By location: fields that all records of its files have, beside those of the files. */
   readonly constants: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** By location: encodings of its files, where they are not that of the format. */
+  readonly encodings?: Readonly<Record<string, string>>;
   /** Parameters may lead to files outside of what the locations name. */
   readonly anywhere: boolean;
   readonly options: SourceOptions;

@@ -184,7 +184,8 @@ export const sourceErrors = {
     exit: failed,
   },
   ETL_FILE_CONSTANTS: {
-    message: 'table {table}: {file} is found by {first} and by {second}, which have different constants',
+    message:
+      'table {table}: {file} is found by {first} and by {second}, which have different constants or encodings',
     hint: 'Write paths that share no file, or exclude it from one of them.',
     retry: 'never',
     exit: failed,

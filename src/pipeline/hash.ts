@@ -34,11 +34,10 @@ export const stagedHashes = ({
     tables.flatMap((table) => {
       if (table.kind !== 'source') return [];
       const { name, format, staging, columns, filter, missing } = table;
-      const { constants, skipEnd } = table.source;
+      const { constants, encodings, skipEnd } = table.source;
       const typesFrom = columns.some(({ type }) => type === 'of') ? [schema, ...searchPath] : [];
-      return [
-        [name, sha256({ params, format, staging, columns, filter, missing, constants, skipEnd, typesFrom })],
-      ];
+      const rows = { params, format, staging, columns, filter, missing, constants, skipEnd, typesFrom };
+      return [[name, sha256({ ...rows, ...(encodings && { encodings }) })]];
     }),
   );
 

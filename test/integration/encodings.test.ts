@@ -100,6 +100,38 @@ describe('a file in another encoding', () => {
     expect(chinese.rejects).toEqual([{ line: '2', record: '1', raw: '1,\\xff', ...of }]);
   });
 
+  it('may be one of several locations, each with its own', async () => {
+    const old = iconv.encode('id,wörter\n1,ä\n', 'windows-1252');
+    files.write('old.csv', old);
+    files.write('older.csv', Buffer.from('id,wörter\n2,ö\n', 'utf16le'));
+    files.write('new.csv', Buffer.concat([Buffer.from('id,wörter\n3,ü\n4,'), Buffer.of(0xff)]));
+    const at = (name: string): string => `${files.directory}/${name}.csv`;
+    const source = (more: object) =>
+      csv([
+        { path: at('old'), encoding: 'latin1', ...more },
+        { path: at('older'), encoding: 'UTF-16LE' },
+        at('new'),
+      ]);
+    const columns = { id: column.integer('id'), words: column.text(2) };
+    const pipeline = (more: object = {}) =>
+      definePipeline({
+        name: 'mixed',
+        schema: 'mixed',
+        tables: { t: { source: source(more), columns, rejectLimit: 1 } },
+      });
+    const options = { databaseUrl: database.url, redis: false as const };
+    await runPipeline(pipeline(), options);
+    const rows = async () => (await database.query('select words from mixed.t order by id')).rows;
+    expect((await rows()).map(({ words }) => words)).toEqual(['ä', 'ö', 'ü']);
+    const { rows: rejects } =
+      await database.query(`select code from etl.reject join etl.run on run.id = run_id
+      where pipeline = 'mixed'`);
+    expect(rejects).toEqual([{ code: 'invalid_utf8' }]);
+    expect(await runPipeline(pipeline(), options)).toMatchObject({ outcome: 'unchanged' });
+    await runPipeline(pipeline({ encoding: 'koi8-r' }), options);
+    expect((await rows())[0]).toEqual({ words: 'Д' });
+  });
+
   const le = Buffer.from(`\ufeff${text}`, 'utf16le');
   it.each([
     {

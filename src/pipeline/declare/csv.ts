@@ -29,10 +29,16 @@ export interface CsvOptions extends Partial<Dialect>, HttpOptions, S3Options {
   readonly maxBytes?: number;
 }
 
-/** Where files are, and fields that all their records have beside their own, named by columns as those are. */
+/** Where files are, and what is true of these alone. */
 export type Location =
   | string
-  | { readonly path: string; readonly constants?: Readonly<Record<string, string | number>> };
+  | {
+      readonly path: string;
+      /** Fields that all their records have beside their own, named by columns as those are. */
+      readonly constants?: Readonly<Record<string, string | number>>;
+      /** In place of that of csv(). */
+      readonly encoding?: string;
+    };
 
 /** A source as it was written; definePipeline checks it, so that problems name their table. */
 export interface CsvSource {
@@ -57,7 +63,7 @@ export const csvSourceSchema = z.custom<CsvSource>(
 );
 
 const path = z.string(mustBe('a path or glob')).min(1, mustBe('a path or glob'));
-const pathsMust = mustBe('a path, a glob, { path, constants }, or a list of them');
+const pathsMust = mustBe('a path, a glob, { path, constants, encoding }, or a list of them');
 const constantsMust = mustBe('an object of texts and numbers');
 const constants = z.record(
   z.string(),
@@ -72,8 +78,8 @@ const constants = z.record(
 /** A location as it may be written. */
 const location = z.union(
   [
-    path.transform((one) => ({ path: one, constants: undefined })),
-    strict({ path, constants: constants.optional() }),
+    path.transform((one) => ({ path: one, constants: undefined, encoding: undefined })),
+    strict({ path, constants: constants.optional(), encoding: z.string().optional() }),
   ],
   pathsMust,
 );
@@ -104,6 +110,15 @@ const commenting = ['lines', 'infix'] as const;
 const quotings = ['strict', 'lenient'] as const;
 const matches = ['exact', 'relaxed'] as const;
 const lineEnds = ['auto', 'lf', 'crlf', 'cr'] as const;
+
+/** Its name; undefined: there is none. */
+const encodingNamed = (label: string): string | undefined =>
+  label === 'detect' ? label : encodingOfLabel(label);
+
+const unknownEncoding = (label: string): string => {
+  const near = nearest(label.toLowerCase(), [...encodingLabels, 'detect']);
+  return `knows no encoding ${inQuotes(label)}${near === undefined ? '' : `; did you mean ${inQuotes(near)}?`}`;
+};
 
 const dialectShape = {
   delimiter: delimiter.optional(),
@@ -136,11 +151,9 @@ const dialectShape = {
   encoding: z
     .string(mustBe("the label of an encoding, or 'detect'"))
     .transform((label, context) => {
-      const name = label === 'detect' ? label : encodingOfLabel(label);
+      const name = encodingNamed(label);
       if (name !== undefined) return name;
-      const near = nearest(label.toLowerCase(), [...encodingLabels, 'detect']);
-      const hint = near === undefined ? '' : `; did you mean ${inQuotes(near)}?`;
-      context.addIssue(`knows no encoding ${inQuotes(label)}${hint}`);
+      context.addIssue(unknownEncoding(label));
       return z.NEVER;
     })
     .optional(),
@@ -198,10 +211,17 @@ export const csvSpec = (
   );
   if (located === undefined || locations === undefined || all === undefined) return undefined;
   const withConstants = located.filter((one) => one.constants !== undefined);
-  const twice = withConstants.find((one) =>
+  const withEncoding = located.filter((one) => one.encoding !== undefined);
+  const twice = [...withConstants, ...withEncoding].find((one) =>
     located.some((other) => other !== one && other.path === one.path),
   );
-  if (twice !== undefined) problems.push(`${place}: names ${inQuotes(twice.path)} twice, with constants`);
+  if (twice !== undefined) {
+    const what = twice.constants === undefined ? 'an encoding' : 'constants';
+    problems.push(`${place}: names ${inQuotes(twice.path)} twice, with ${what}`);
+  }
+  for (const { path: at, encoding = '' } of withEncoding)
+    if (encodingNamed(encoding) === undefined)
+      problems.push(`${place}: ${inQuotes(at)}: encoding ${unknownEncoding(encoding)}`);
   const dialect = dialectOf(all, isVerbatim);
   for (const what of dialectProblems(dialect)) problems.push(`${place}: ${what}`);
   const options = Object.fromEntries(Object.entries(all).filter(([name]) => Object.hasOwn(taken, name)));
@@ -210,6 +230,9 @@ export const csvSpec = (
       locations,
       skipEnd: all.skipEnd ?? 0,
       constants: Object.fromEntries(withConstants.map((one) => [one.path, one.constants!])),
+      ...(withEncoding.length > 0 && {
+        encodings: Object.fromEntries(withEncoding.map((one) => [one.path, encodingNamed(one.encoding!)!])),
+      }),
       anywhere: all.anywhere ?? false,
       options,
       maxRatio: all.maxRatio ?? maxRatioDefault,

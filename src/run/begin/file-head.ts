@@ -33,14 +33,15 @@ const encodingOf = (head: Buffer, declared: string, named: HeaderFile): string =
 /** A file, as far as it is known before its content is. */
 export type UnreadFile = Omit<InputFile, 'encoding'>;
 
-/** Reads the encoding and the header of a file. `positions`: the last one that its table names. */
+/** Reads the encoding and the header of a file. `declared`: its encoding · `positions`: the last one that its table names. */
 export const readHead = async (
   file: UnreadFile,
   table: SourceTableSpec,
+  declared: string,
   access: Access,
   positions: number,
 ): Promise<{ readonly encoding: string; readonly header: FileHeader }> => {
-  const { dialect, encoding: declared } = table.format;
+  const { dialect } = table.format;
   const named = { table: file.table, file: file.name };
   const plain = { ...file, encoding: 'utf-8' };
   const first = await withBytes(plain, access, async (read) => {

@@ -12,33 +12,38 @@ export interface Found {
   readonly source: Source;
   readonly file: Listed;
   readonly constants: NewFile['constants'];
+  /** undefined: that of the table's format. */
+  readonly encoding: string | undefined;
   /** Of the archive that the file is; undefined: the file itself, or its only one. */
   readonly member: string | undefined;
-  /** The locations that have these constants and this member. */
+  /** The locations that have these constants, this encoding and this member. */
   readonly group: string;
 }
 
 /** Locations of which a table says the same. */
-interface Group extends Pick<Found, 'constants' | 'member' | 'group'> {
+interface Group extends Pick<Found, 'constants' | 'encoding' | 'member' | 'group'> {
   readonly locations: readonly string[];
 }
 
-/** The locations by their constants and members, in declared order; what one excludes is excluded from all. */
-const groupsOf = ({ locations, constants }: SourceSpec): readonly Group[] => {
+/** The locations by their constants, encodings and members, in declared order; what one excludes is excluded from all. */
+const groupsOf = ({ locations, constants, encodings = {} }: SourceSpec): readonly Group[] => {
   const excluded = locations.filter((location) => /^!(?!\()/.test(location));
   const groups = new Map<string, Omit<Group, 'group'> & { readonly locations: string[] }>();
   for (const text of locations) {
     if (excluded.includes(text)) continue;
     const { location, member } = memberLocation(text);
     const own = constants[text] ?? {};
-    const key = JSON.stringify([own, member]);
-    const group = groups.get(key) ?? { constants: own, member, locations: [] };
+    const encoding = encodings[text];
+    const key = JSON.stringify([own, encoding, member]);
+    const group = groups.get(key) ?? { constants: own, encoding, member, locations: [] };
     group.locations.push(location);
     groups.set(key, group);
   }
   // Nothing but exclusions: their source says so.
   if (groups.size === 0)
-    return [{ constants: {}, member: undefined, locations, group: locations.join(', ') }];
+    return [
+      { constants: {}, encoding: undefined, member: undefined, locations, group: locations.join(', ') },
+    ];
   return [...groups.values()].map((group) => ({
     ...group,
     group: group.locations.join(', '),

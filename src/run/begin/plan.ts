@@ -105,10 +105,11 @@ const planFile = async (
   stored: StoredFile,
   head: Buffer,
   access: Access,
-  constants: NewFile['constants'],
+  { constants, encoding: declared = table.format.encoding }: Pick<Found, 'constants' | 'encoding'>,
 ): Promise<PlannedFile> => {
   const { name } = stored;
-  const { encoding, header: found } = await readHead({ ...stored, head }, table, access, positionsOf(table));
+  const positions = positionsOf(table);
+  const { encoding, header: found } = await readHead({ ...stored, head }, table, declared, access, positions);
   const file = { ...stored, encoding };
   const { names, line, dataByte, dataLine, lineEnd } = found;
   const at = { table: table.name, file: name, line, skip: dataLine - 1 };
@@ -120,7 +121,7 @@ const planFile = async (
 /** A file that its source lists, or the members of it that are wanted. */
 const planFound = async (
   table: SourceTableSpec,
-  { source, file: { name, location }, constants, member }: Found,
+  { source, file: { name, location }, member, ...own }: Found,
   access: Access,
 ): Promise<readonly PlannedFile[]> => {
   const listed = { table: table.name, name, location };
@@ -131,14 +132,12 @@ const planFound = async (
     if (container === undefined) {
       if (member !== undefined) throw refuseMember(table.name, name, member);
       const decoding = decodingOfFile(head, name)?.name ?? null;
-      return [
-        await planFile(table, { ...file, member: null, part: null, decoding }, head, access, constants),
-      ];
+      return [await planFile(table, { ...file, member: null, part: null, decoding }, head, access, own)];
     }
     const planned: PlannedFile[] = [];
     for (const chosen of await chooseMembers(container, file, access, member)) {
       const stored = { ...file, ...chosen, name: memberName(name, chosen.member), decoding: container.name };
-      planned.push(await planFile(table, stored, head, access, constants));
+      planned.push(await planFile(table, stored, head, access, own));
     }
     return planned;
   } catch (cause) {
@@ -165,7 +164,10 @@ const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
     const key = fileKey(file);
     const first = seen.get(key);
     if (first === undefined) seen.set(key, one);
-    else if (JSON.stringify(first.file.constants) !== JSON.stringify(file.constants))
+    else if (
+      first.file.encoding !== file.encoding ||
+      JSON.stringify(first.file.constants) !== JSON.stringify(file.constants)
+    )
       throw twiceFound(file.table, file.name, first.group, group);
   }
   return [...seen.values()].map(({ file }) => file);

@@ -87,24 +87,27 @@ export const createTableLoad = (
     splitterFor: (file: SourceFile) => createSplitter(dialect, file.header.length, file.lineEnd),
   };
   const { decoder } = chooseDecoder(table);
+  /** The table with the encoding that the file has. */
+  const tableOf = ({ encoding }: SourceFile): SourceTableSpec =>
+    encoding === table.format.encoding ? table : { ...table, format: { ...table.format, encoding } };
   if (decoder === 'verbatim')
     return {
       ...common,
       frame: noFrame,
       copyStatement: copyVerbatim(target, staging, dialect),
-      decoderFor: (file) => createVerbatimDecoder(table, file.header.length, noQuote),
+      decoderFor: (file) => createVerbatimDecoder(tableOf(file), file.header.length, noQuote),
     };
   if (decoder === 'compiled')
     return {
       ...common,
       frame: binaryFrame,
       copyStatement: copyBinary(target, staging),
-      decoderFor: (file) => createCompiledDecoder(table, file),
+      decoderFor: (file) => createCompiledDecoder(tableOf(file), file),
     };
   return {
     ...common,
     frame: noFrame,
     copyStatement: copyText(target, staging),
-    decoderFor: (file) => createCompiledDecoder(table, file, encodeTextRow),
+    decoderFor: (file) => createCompiledDecoder(tableOf(file), file, encodeTextRow),
   };
 };

@@ -17,7 +17,7 @@ const csvCases: readonly Case[] = [
     name: 'no path',
     definition: withCsv(),
     problems: [
-      'table obs, csv: path is missing: it must be a path, a glob, { path, constants }, or a list of them',
+      'table obs, csv: path is missing: it must be a path, a glob, { path, constants, encoding }, or a list of them',
     ],
   },
   {
@@ -153,13 +153,24 @@ const csvCases: readonly Case[] = [
     name: 'a constant that is no text',
     definition: withCsv([{ path: 'a.csv', constants: { WBAN: null } }], {}),
     problems: [
-      'table obs, csv: path must be a path, a glob, { path, constants }, or a list of them, not a list',
+      'table obs, csv: path must be a path, a glob, { path, constants, encoding }, or a list of them, not a list',
     ],
   },
   {
     name: 'a location twice, with constants',
     definition: withCsv(['a.csv', { path: 'a.csv', constants: { WBAN: 1 } }], {}),
     problems: ['table obs, csv: names "a.csv" twice, with constants'],
+  },
+  {
+    name: 'encodings of locations',
+    definition: withCsv(
+      ['b.csv', { path: 'a.csv', encoding: 'latin11' }, { path: 'b.csv', encoding: 'utf-8' }],
+      {},
+    ),
+    problems: [
+      'table obs, csv: names "b.csv" twice, with an encoding',
+      'table obs, csv: "a.csv": encoding knows no encoding "latin11"; did you mean "latin1"?',
+    ],
   },
   {
     name: 'escapes of the text format with a quote',
