@@ -251,7 +251,7 @@ export const withdrawCorrections = async (
     ),
     used as (
       select * from etl.run u where pipeline = (select pipeline from etl.run where id = $1) and (
-        id = (select max(id) from etl.run where pipeline = u.pipeline and state = 'published')
+        exists (select from etl.published_file p where p.pipeline = u.pipeline and p.run_id = u.id)
         or id = (select max(id) from etl.run where pipeline = u.pipeline) and state <> 'cancelled')
     ),
     loaded as (

@@ -401,6 +401,19 @@ describe('refuses, and leaves production as it was', () => {
     expect(await states()).toEqual(['in/01.csv 1 2']);
   });
 
+  it('to forget that everything is to be loaded again, when a run of that is stopped', async () => {
+    await run();
+    await database.query('update shop.sale set pieces = 0');
+    const stop = new AbortController();
+    const onEvent = (event: RunEvent): void => {
+      if (event.type === 'building') stop.abort(new Error('stopped'));
+    };
+    await failureOf(run(pipeline(), { fullRefresh: true, onEvent, signal: stop.signal }));
+    expect(await sales()).toBe('1:0 2:0');
+    expect(await run()).toMatchObject({ outcome: 'published', tables: [{ files: 1, rows: 2 }, {}] });
+    expect([await sales(), await states()]).toEqual(['1:5 2:6', ['in/01.csv 2 2']]);
+  });
+
   it('to load everything again, if that would lose rows', async () => {
     await run();
     write('02.csv', '3:7');

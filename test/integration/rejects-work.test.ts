@@ -510,6 +510,39 @@ describe('corrections', () => {
     expect(await kept()).toBe(1);
   });
 
+  it('of an appended file are loaded with all of it, and are not withdrawn after later runs either', async () => {
+    const name = 'nightly';
+    const write = (night: string, ids: readonly number[]) =>
+      files.write(
+        `${name}/${night}.csv`,
+        ['Id;Price;Note', ...ids.map((id) => `${id};${id}0;x`), '7;x;bad', ''].join('\n'),
+      );
+    const source = csv(`${files.directory}/${name}/*.csv`, { delimiter: ';', nulls: ['', '-'] });
+    const publish = { mode: 'append', changed: 'reload' };
+    const appended = shop(name, { source, publish, rejectLimit: 10, guard: false });
+    const ids = async () => (await database.query(`select id, price from ${name}.price order by id`)).rows;
+    write('01', [1, 2]);
+    await runPipeline(appended, options());
+    const path = await corrected(name, { 4: '7,70,good' });
+    await etl('replay', path);
+    const second = await runPipeline(appended, options());
+    expect(second).toMatchObject({ tables: [{ strategy: 'append', files: 1, rowsBefore: 2, rows: 3 }, {}] });
+    const rows = [
+      { id: 1, price: 10 },
+      { id: 2, price: 20 },
+      { id: 7, price: 70 },
+    ];
+    expect(await ids()).toEqual(rows);
+    write('02', [3]);
+    await runPipeline(appended, options());
+    expect(await ids()).toEqual(rows.toSpliced(2, 0, { id: 3, price: 30 }));
+    expect(await etl('withdraw', path)).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining(`run ${second.runId} has loaded the correction of this record`) as unknown,
+    });
+    expect(await runPipeline(appended, options())).toMatchObject({ outcome: 'unchanged' });
+  });
+
   describe('that cannot be read', () => {
     const name = 'wrong';
     let head = '';
