@@ -100,7 +100,8 @@ const contentAt = (
     else if (!isQuoted && !isLenient && byte === quote) return { content: record, end: -1 };
     else at += 1;
   }
-  return { content: Buffer.concat([...parts, record.subarray(kept, at)]), end: at };
+  const rest = record.subarray(kept, at);
+  return { content: parts.length === 0 ? rest : Buffer.concat([...parts, rest]), end: at };
 };
 
 const isNullMark = (record: Buffer, from: number, to: number, { escapes }: Grammar): boolean =>
