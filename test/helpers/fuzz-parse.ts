@@ -14,7 +14,7 @@ const parsedTexts = ({ scene, writing, contents }: Prepared, textsOf: (texts: Te
   if (!scene.isSimple || contents.length > 1 || /\r\r|^[^\n]*\r(?!\n)/.test(bytes)) return undefined;
   try {
     const lines = { skip_empty_lines: true, record_delimiter: ['\r\n', '\n'] };
-    const options = { delimiter, quote, relax_column_count: true, ...lines };
+    const options = { delimiter, quote, escape: quote, relax_column_count: true, ...lines };
     const [header = [], ...records] = parse(contents[0]!, options) as readonly (readonly string[])[];
     const names = header.map((name) => name.trim());
     const places = scene.kinds.flatMap((kind, index) =>
