@@ -90,8 +90,8 @@ export const goneFiles = async (
   return rows;
 };
 
-/** Files of a table in a run, as they are in production with its commit; those of `outgoing` are not any more. */
-export const insertPublishedFiles = (runId: number, schema: string, table: string): Query => ({
+/** Files of some tables in a run, as they are in production with its commit. */
+export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({
   text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,
         fingerprint, bytes, run_id, records, rows, corrections)
       select u.pipeline, $2, f.table_name, ${keyOf('f')}, f.id, f.source, f.location, f.member, f.name, f.fingerprint, f.bytes,
@@ -100,26 +100,31 @@ export const insertPublishedFiles = (runId: number, schema: string, table: strin
           cross join lateral (
             select sum(records) as records, sum(copied) as copied from etl.chunk where file_id = f.id and epoch = u.epoch
           ) c
-        where u.id = $1 and f.table_name = $3`,
-  values: [runId, schema, table],
+        where u.id = $1 and f.table_name = any ($3)`,
+  values: [runId, schema, tables],
 });
 
-/** The rows of a table are replaced: none of its earlier files is in production. */
-export const forgetAllFiles = (schema: string, table: string): Query => ({
-  text: 'delete from etl.published_file where schema_name = $1 and table_name = $2',
-  values: [schema, table],
+/** The rows of some tables are replaced: none of their earlier files is in production. */
+export const forgetAllFiles = (schema: string, tables: readonly string[]): Query => ({
+  text: 'delete from etl.published_file where schema_name = $1 and table_name = any ($2)',
+  values: [schema, tables],
 });
 
-/** These versions are no longer in production of a table. */
-export const forgetFiles = ({ pipeline, schema, table }: FilesOf, ids: readonly number[]): Query => ({
-  text: `delete from etl.published_file p where ${ofTable} and p.file_id = any ($4)`,
-  values: [pipeline, schema, table, ids],
+/** These versions are no longer in production of their tables. Gives `table` of each. */
+export const forgetFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
+  text: `delete from etl.published_file where pipeline = $1 and schema_name = $2 and file_id = any ($3)
+    returning table_name as "table"`,
+  values: [pipeline, schema, ids],
 });
 
-/** These versions are no longer in production of a table, because somebody wants it so: they are not loaded again. */
-export const unloadFiles = ({ pipeline, schema, table }: FilesOf, ids: readonly number[]): Query => ({
-  text: `update etl.published_file p set unloaded = true, rows = 0 where ${ofTable} and p.file_id = any ($4)`,
-  values: [pipeline, schema, table, ids],
+/**
+ * These versions are no longer in production of their tables, because somebody wants it so: they are not loaded again. Gives
+ * `table` of each.
+ */
+export const unloadFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
+  text: `update etl.published_file set unloaded = true, rows = 0
+    where pipeline = $1 and schema_name = $2 and file_id = any ($3) returning table_name as "table"`,
+  values: [pipeline, schema, ids],
 });
 
 /** Rows of all files of a table that are not among these, of any pipeline: what a table that takes its place would lose. */

@@ -7,39 +7,60 @@ import {
   unloadFiles,
 } from '../../checkpoint/published-files.ts';
 import { runQuery } from '../../db/client.ts';
+import type { Extent } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
+import type { BuiltTable } from '../../publish/names.ts';
 import { plural } from '../../wording.ts';
 import type { RunContext } from '../context.ts';
 
-/** Files of a whole table are those of the run alone; those of a part come beside the others. */
-const recordTable = async ({ client, spec }: RunContext, runId: number, plan: PublishPlan): Promise<void> => {
-  const { schema, table, extent, outgoing } = plan.table;
-  const { files, unloaded } = outgoing;
-  if (extent === 'whole') await runQuery(client, forgetAllFiles(schema, table));
-  else if (files.length > 0) {
-    const of = { pipeline: spec.name, schema, table };
-    const kept = new Set(unloaded);
-    const forgotten = files.filter((id) => !kept.has(id));
-    const known = await runQuery(client, forgetFiles(of, forgotten));
-    const marked = await runQuery(client, unloadFiles(of, unloaded));
-    const found = (known.rowCount ?? 0) + (marked.rowCount ?? 0);
-    if (found !== files.length) {
-      const problem = `${plural(files.length, 'file')} were to leave it, and it had ${found} of them`;
-      throw new EtlError('ETL_INCOMPLETE', { table, problem });
-    }
+/** Takes the versions that leave out of the file state. Errors: ETL_INCOMPLETE. */
+const recordOutgoing = async ({ client, spec }: RunContext, parts: readonly BuiltTable[]): Promise<void> => {
+  const unloaded = parts.flatMap(({ outgoing }) => outgoing.unloaded);
+  const kept = new Set(unloaded);
+  const forgotten = parts.flatMap(({ outgoing }) => outgoing.files).filter((id) => !kept.has(id));
+  const found = new Map<string, number>();
+  for (const [ids, change] of [
+    [forgotten, forgetFiles],
+    [unloaded, unloadFiles],
+  ] as const) {
+    if (ids.length === 0) continue;
+    const { rows } = await runQuery(client, change(spec.name, spec.schema, ids));
+    for (const { table } of rows) found.set(table, (found.get(table) ?? 0) + 1);
   }
-  await runQuery(client, insertPublishedFiles(runId, schema, table));
+  for (const { table, outgoing } of parts) {
+    const [had, leaving] = [found.get(table) ?? 0, outgoing.files.length];
+    if (had === leaving) continue;
+    const problem = `${plural(leaving, 'file')} were to leave it, and it had ${had} of them`;
+    throw new EtlError('ETL_INCOMPLETE', { table, problem });
+  }
 };
 
-/** Records the files of all tables that have any. Errors: ETL_INCOMPLETE when they were recorded by somebody else. */
+/**
+ * Records the files of all tables that have any: those of a whole table are the run's alone, those of a part come beside the others.
+ * Says as much for many tables as for one. Errors: ETL_INCOMPLETE when they were recorded by somebody else.
+ */
 export const recordFiles = async (
   context: RunContext,
   runId: number,
   plans: readonly PublishPlan[],
 ): Promise<void> => {
-  const { tables } = context.spec;
-  for (const plan of plans)
-    if (tables.some(({ name, kind }) => name === plan.table.table && kind === 'source'))
-      await recordTable(context, runId, plan);
+  const { client, spec } = context;
+  const sources = new Set(spec.tables.filter(({ kind }) => kind === 'source').map(({ name }) => name));
+  const tables = plans.map(({ table }) => table).filter(({ table }) => sources.has(table));
+  const namesOf = (extent: Extent): readonly string[] =>
+    tables.filter((one) => one.extent === extent).map(({ table }) => table);
+  await runQuery(client, forgetAllFiles(spec.schema, namesOf('whole')));
+  await recordOutgoing(
+    context,
+    tables.filter(({ extent }) => extent === 'part'),
+  );
+  await runQuery(
+    client,
+    insertPublishedFiles(
+      runId,
+      spec.schema,
+      tables.map(({ table }) => table),
+    ),
+  );
 };
