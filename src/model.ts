@@ -272,3 +272,17 @@ export type RunEvent =
       readonly records: number;
     }
   | { readonly type: 'finished'; readonly result: RunResult };
+
+/** A file that is listed, or in production, or both. */
+export interface FileState {
+  readonly table: string;
+  /** Its name, as `reload` and `unload` take it. */
+  readonly file: string;
+  readonly location: string;
+  readonly state: 'in production' | 'new' | 'changed' | 'corrected' | 'unloaded' | 'gone';
+  /** The run that has brought it into production, what it read, and its rows there; null: none has. */
+  readonly run: number | null;
+  readonly records: number | null;
+  readonly rows: number | null;
+  readonly publishedAt: Date | null;
+}
