@@ -75,12 +75,16 @@ const peakMegabytes = (pid: number): number => {
 /** The kernel keeps the peak, so looking seldom misses only what was added right before the end. */
 const lookIntervalMs = 100;
 
-/** Follows the peaks of our children, without one of them; `stop` gives their sum in megabytes. */
+/**
+ * Follows the peaks of the children that are started from now on, without those of one that is there: such as a server that sends
+ * files is not what is measured. `stop` gives their sum in megabytes.
+ */
 export const watchMemory = (without: number): { readonly stop: () => number } => {
+  const earlier = new Set(below(readAll(), process.pid).map(({ pid }) => pid));
   const peaks = new Map<number, number>();
   const look = (): void => {
     for (const { pid } of below(readAll(), process.pid, without))
-      peaks.set(pid, Math.max(peaks.get(pid) ?? 0, peakMegabytes(pid)));
+      if (!earlier.has(pid)) peaks.set(pid, Math.max(peaks.get(pid) ?? 0, peakMegabytes(pid)));
   };
   const timer = setInterval(look, lookIntervalMs);
   return {
