@@ -2,7 +2,13 @@
 
 import { schemaVersions } from '../db/bookkeeping/migrate.ts';
 import type { Client } from '../db/client.ts';
-import { goneFiles, knownVersions, type FilesOf, type PublishedFile } from '../checkpoint/published-files.ts';
+import {
+  goneFiles,
+  knownVersions,
+  type FilesOf,
+  type KnownVersion,
+  type PublishedFile,
+} from '../checkpoint/published-files.ts';
 import type { NewFile } from '../checkpoint/ledger.ts';
 import type { PipelineSpec } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
@@ -14,7 +20,7 @@ import { planSources } from './begin/plan.ts';
 import { readDefinition } from './definition.ts';
 import { resolveOptions, type RunOptions } from './options.ts';
 
-const stateOf = (
+const fileState = (
   table: string,
   { name: file, location }: Pick<NewFile, 'name' | 'location'>,
   state: FileState['state'],
@@ -30,6 +36,14 @@ const stateOf = (
   publishedAt: known?.publishedAt ?? null,
 });
 
+/** The state of a file that is listed. */
+const judge = (version: KnownVersion | undefined): FileState['state'] => {
+  if (version === undefined) return 'new';
+  if (version.isUnloaded) return 'unloaded';
+  if (!version.isSame) return 'changed';
+  return version.isCorrected ? 'corrected' : 'in production';
+};
+
 /** A sieve that lets nothing through, and keeps what it has seen. */
 const createLister = (client: Client | undefined, of: FilesOf, states: FileState[]): Sieve => {
   const listed: number[] = [];
@@ -41,24 +55,13 @@ const createLister = (client: Client | undefined, of: FilesOf, states: FileState
       for (const [place, file] of batch.entries()) {
         const version = known.get(place);
         if (version !== undefined) listed.push(version.id);
-        const { isSame, isCorrected, isUnloaded } = version ?? {};
-        const state =
-          version === undefined
-            ? 'new'
-            : isUnloaded
-              ? 'unloaded'
-              : !isSame
-                ? 'changed'
-                : isCorrected
-                  ? 'corrected'
-                  : 'in production';
-        states.push(stateOf(table, file, state, version));
+        states.push(fileState(table, file, judge(version), version));
       }
       return [];
     },
     end: async () => {
       const gone = client === undefined ? [] : await goneFiles(client, of, listed);
-      for (const file of gone) states.push(stateOf(table, file, 'gone', file));
+      for (const file of gone) states.push(fileState(table, file, 'gone', file));
       return takeEverything().end();
     },
   };

@@ -118,6 +118,17 @@ interface Looked {
   readonly outset: OutsetPlan;
 }
 
+/** Every file, where no server says which of them are needed. */
+const unjudged = async (
+  spec: PipelineSpec,
+  settings: RunSettings,
+  does: OutsetPlan['does'],
+  why: string,
+): Promise<Looked> => ({
+  outset: { does, run: null, why: [why] },
+  planned: await planSources(spec, settings),
+});
+
 /** The judgement of a run, of whatever the server knows now. Changes nothing there. Errors: those of the server. */
 const outsetOf = async (
   client: Client,
@@ -126,17 +137,14 @@ const outsetOf = async (
 ): Promise<Looked> => {
   const trust = await refuseStrangers(client, spec.name);
   const { found, known } = await schemaVersions(client, trust);
-  if (found !== known) {
-    const outset: OutsetPlan =
-      found === 0
-        ? { does: 'load', run: null, why: ['no run has used this database'] }
-        : {
-            does: 'unknown',
-            run: null,
-            why: [`the bookkeeping has version ${found}, this sluice needs ${known}`],
-          };
-    return { outset, planned: await planSources(spec, settings) };
-  }
+  if (found === 0) return unjudged(spec, settings, 'load', 'no run has used this database');
+  if (found !== known)
+    return unjudged(
+      spec,
+      settings,
+      'unknown',
+      `the bookkeeping has version ${found}, this sluice needs ${known}`,
+    );
   const why: string[] = [];
   const emit = (event: RunEvent): void => void (event.type === 'notice' && why.push(event.message));
   const epoch = (await readEpoch(client)) ?? '';
@@ -180,19 +188,14 @@ export const explainRun = async (
     spec.tables.map(({ name }) => name),
     allowShrink,
   );
-  let outset: OutsetPlan = { does: 'load', run: null, why: ['there is no server yet'] };
   const looked = await askServer((client) => outsetOf(client, definition, settings)).catch(
     (error: unknown) => {
       if (!(error instanceof EtlError) || error.code !== 'ETL_CONNECT') throw error;
-      outset = { does: 'unknown', run: null, why: [error.message] };
-      return undefined;
+      return unjudged(spec, settings, 'unknown', error.message);
     },
   );
-  const { planned } = looked ?? { planned: await planSources(spec, settings) };
-  return {
-    tables: tablePlans(spec, planned, allowShrink, sharedBy(planned, settings)),
-    outset: looked?.outset ?? outset,
-  };
+  const { planned, outset } = looked ?? (await unjudged(spec, settings, 'load', 'there is no server yet'));
+  return { tables: tablePlans(spec, planned, allowShrink, sharedBy(planned, settings)), outset };
 };
 
 /** Streams that a run from the beginning would load with all workers, by their keys. */
