@@ -14,6 +14,7 @@ import {
   readPairs,
   readSwitch,
   paramFlag,
+  pipelineFileArgument,
 } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
@@ -68,7 +69,7 @@ export const enqueueCommand: CliCommand = {
       .command('enqueue')
       .summary('put a run on the queue for a worker')
       .description('Puts a run of a pipeline on the queue for a worker.')
-      .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
+      .addArgument(pipelineFileArgument())
       .addOption(databaseUrlFlag())
       .addOption(redisPrefixFlag())
       .addOption(paramFlag())

@@ -4,7 +4,7 @@
 import type { Command } from 'commander';
 import { formatCount } from '../../wording.ts';
 import type { CliCommand } from '../command.ts';
-import { flag, paramFlag, readPairs, readSwitch } from '../flags.ts';
+import { flag, paramFlag, readPairs, readSwitch, pipelineFileArgument } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { askServer, databaseUrlFlag } from '../server.ts';
 import { formatDate } from '../text/amounts.ts';
@@ -56,7 +56,7 @@ export const filesCommand: CliCommand = {
       .description(
         'Lists the files of a pipeline with the state of each, and files in production that are gone.',
       )
-      .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
+      .addArgument(pipelineFileArgument())
       .addOption(databaseUrlFlag())
       .addOption(paramFlag())
       .addOption(flag('--json', 'print JSON'))
@@ -84,7 +84,7 @@ const describe = (command: Command, summary: string, description: string): Comma
   withRunFlags(command)
     .summary(summary)
     .description(description)
-    .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
+    .addArgument(pipelineFileArgument())
     .argument('<file...>', 'files in production, by name or location');
 
 export const reloadCommand: CliCommand = {

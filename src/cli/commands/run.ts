@@ -20,6 +20,7 @@ import {
   readPairs,
   readSwitch,
   paramFlag,
+  pipelineFileArgument,
 } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
@@ -234,7 +235,7 @@ export const runCommand: CliCommand = {
     withRunFlags(program.command('run'))
       .summary('load the files of a pipeline and publish its tables')
       .description('Loads the files of a pipeline and publishes its tables, all at once or not at all.')
-      .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
+      .addArgument(pipelineFileArgument())
       .addHelpText('after', examples)
       .action((file: string, _, command: Command) => runFile(file, command, io));
   },

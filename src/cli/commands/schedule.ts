@@ -7,7 +7,16 @@ import { defaultQueue } from '../../model.ts';
 import type { SiteOptions } from '../../worker/options.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import type { CliCommand } from '../command.ts';
-import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, paramFlag } from '../flags.ts';
+import {
+  flag,
+  parseCount,
+  parseString,
+  readFlag,
+  readPairs,
+  readSwitch,
+  paramFlag,
+  pipelineFileArgument,
+} from '../flags.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../text/layout.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
@@ -126,7 +135,7 @@ const runNow = async (name: string, command: Command, io: Io): Promise<void> => 
 const addSet = (add: (name: string, description: string) => Command, io: Io): Command =>
   add('set', 'Sets a schedule of a pipeline, or replaces it.')
     .argument('<name>', 'name of the schedule: lower-case letters, digits, - and _')
-    .argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline')
+    .addArgument(pipelineFileArgument())
     .addOption(flag('--cron <times>', 'times: the five fields of cron, or six with seconds'))
     .addOption(flag('--tz <zone>', 'time zone of these times, such as Europe/Berlin; default: UTC'))
     .addOption(paramFlag())
