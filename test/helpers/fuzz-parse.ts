@@ -10,8 +10,8 @@ type Texts = readonly (string | null | undefined)[];
 const parsedTexts = ({ scene, writing, contents }: Prepared, textsOf: (texts: Texts) => string) => {
   const { delimiter, quote } = writing;
   const bytes = contents[0]!.toString('latin1');
-  // Where lines end in a carriage return alone, or in several, csv-parse sees others.
-  if (!scene.isSimple || contents.length > 1 || /\r\r|^[^\n]*\r(?!\n)/.test(bytes)) return undefined;
+  // Where lines end in a carriage return alone, or in several, csv-parse sees others; a last one, of CRLF cut in two, is text to it.
+  if (!scene.isSimple || contents.length > 1 || /\r\r|^[^\n]*\r(?!\n)|\r$/.test(bytes)) return undefined;
   try {
     const lines = { skip_empty_lines: true, record_delimiter: ['\r\n', '\n'] };
     const options = { delimiter, quote, escape: quote, relax_column_count: true, ...lines };
