@@ -31,6 +31,9 @@ export interface KnownVersion extends PublishedFile {
   readonly isSame: boolean;
   /** Rejected records of this version were corrected since it was published. */
   readonly isCorrected: boolean;
+  readonly fingerprint: string;
+  /** When the run that loaded it began, before it looked at it for the last time; null: an earlier version of ours has loaded it. */
+  readonly seenAt: Date | null;
 }
 
 /** SQL: what a file is known by, whatever is in it. */
@@ -53,7 +56,8 @@ export const knownVersions = async (
         select source, location, member, fingerprint, max(id) as id from etl.correction
           where pipeline = $1 and table_name = $3 group by 1, 2, 3, 4
       )
-      select ${publishedColumns}, (l.place - 1)::int as place, p.fingerprint = l.fingerprint as "isSame", exists (
+      select ${publishedColumns}, (l.place - 1)::int as place, p.fingerprint = l.fingerprint as "isSame",
+          p.fingerprint, p.seen_at as "seenAt", exists (
           select from corrected c
           where (c.source, c.location, c.fingerprint) = (p.source, p.location, p.fingerprint)
             and c.member is not distinct from p.member and c.id > p.corrections
@@ -93,9 +97,9 @@ export const goneFiles = async (
 /** Files of some tables in a run, as they are in production with its commit. */
 export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({
   text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,
-        fingerprint, bytes, run_id, records, rows, corrections)
+        fingerprint, bytes, run_id, records, rows, corrections, seen_at)
       select u.pipeline, $2, f.table_name, ${keyOf('f')}, f.id, f.source, f.location, f.member, f.name, f.fingerprint, f.bytes,
-          u.id, coalesce(c.records, 0), coalesce(c.copied, 0), u.corrections
+          u.id, coalesce(c.records, 0), coalesce(c.copied, 0), u.corrections, u.started_at
         from etl.run u join etl.source_file f on f.run_id = u.id
           cross join lateral (
             select sum(records) as records, sum(copied) as copied from etl.chunk where file_id = f.id and epoch = u.epoch

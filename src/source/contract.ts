@@ -8,6 +8,8 @@ export interface Listed {
   readonly location: string;
   /** What people see. */
   readonly name: string;
+  /** What the listing alone tells of its version, for `isVersion`. */
+  readonly version?: string;
 }
 
 /** The locations that a table names, of one source. */
@@ -24,6 +26,12 @@ export interface FileState {
   /** As it is stored; 0 where the place does not say. Exact if the source is seekable. */
   readonly bytes: number;
   readonly fingerprint: string;
+}
+
+/** A version that was loaded. */
+export interface SeenVersion extends Pick<FileState, 'fingerprint'> {
+  /** A moment before it was looked at for the last time; null: not known. */
+  readonly seenAt: Date | null;
 }
 
 /** A file, and as whose errors name it. */
@@ -59,6 +67,8 @@ export interface Source {
   readonly options: Readonly<Record<string, OptionRule>>;
   /** In a fixed order, each file once. Errors: ETL_SOURCE_NOT_FOUND and others of src/catalogue/source.ts. */
   readonly list: (listing: Listing, access: Access) => AsyncIterable<Listed>;
+  /** Whether a listed file with a `version` is this one, without opening it; undefined: only a look tells. */
+  readonly isVersion?: (version: string, seen: SeenVersion) => boolean;
   /** Also its first bytes, which tell how it is encoded. Throws the errors of the place; ENOENT and ETL_SOURCE_GONE: it is gone. */
   readonly look: (file: NamedFile, access: Access) => Promise<FileState & { readonly head: Buffer }>;
   /** Cheap to open anywhere: such files are cut into segments, and read again where they were read. */

@@ -9,7 +9,7 @@ import { withFilesAtOnce } from './at-once.ts';
 import { confinementOf, isBelow } from './confine.ts';
 import { crawl } from './crawl.ts';
 import type { Listed, Listing } from './contract.ts';
-import { irregularKind } from './read-file.ts';
+import { irregularKind, versionIn } from './read-file.ts';
 
 /** Relative to the working directory when below it. */
 const displayName = (path: string, workingDirectory: string): string => {
@@ -79,10 +79,11 @@ const withoutLinksToOthers = async (
   return paths.filter((path) => kept.has(path));
 };
 
-/** Throws ETL_SOURCE_IRREGULAR for what is no file; only looks: opening a pipe would wait for its writer. */
-const refuseIrregular = async (table: string, path: string, file: string): Promise<void> => {
-  const what = irregularKind(await stat(path));
-  if (what === undefined) return;
+/** A regular file as it is listed; only looks: opening a pipe would wait for its writer. Errors: ETL_SOURCE_IRREGULAR. */
+const listedFile = async (table: string, path: string, file: string): Promise<Listed> => {
+  const stats = await stat(path, { bigint: true });
+  const what = irregularKind(stats);
+  if (what === undefined) return { location: path, name: file, version: versionIn(stats) };
   const hint =
     what === 'a directory'
       ? `Name its files: csv('${file}/*.csv').`
@@ -145,6 +146,5 @@ export const listFiles = async ({
       directory: workingDirectory,
     });
   const own = await withoutLinksToOthers(wanted, workingDirectory, failedAt);
-  await withFilesAtOnce(own, (path) => refuseIrregular(table, path, displayName(path, workingDirectory)));
-  return own.map((path) => ({ location: path, name: displayName(path, workingDirectory) }));
+  return withFilesAtOnce(own, (path) => listedFile(table, path, displayName(path, workingDirectory)));
 };

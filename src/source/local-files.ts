@@ -1,6 +1,6 @@
 // Local files as a source: paths and globs.
 
-import type { Listed, Listing, Source } from './contract.ts';
+import type { Listed, Listing, SeenVersion, Source } from './contract.ts';
 import { fileState, readRange } from './read-file.ts';
 
 /** Known schemes are matched by other sources. */
@@ -13,6 +13,19 @@ async function* list(listing: Listing): AsyncGenerator<Listed, void> {
   yield* await listFiles(listing);
 }
 
+/** File systems count in steps of up to two seconds: a file that was changed just before it was seen may look the same afterwards. */
+const timeStepMs = 2_000;
+
+/** By size and time of modification, as rsync and make compare. */
+const isVersion = (version: string, { fingerprint, seenAt }: SeenVersion): boolean => {
+  const [, mtimeNs] = version.split(':');
+  return (
+    seenAt !== null &&
+    Number(mtimeNs) / 1e6 + timeStepMs < seenAt.getTime() &&
+    fingerprint.startsWith(`${version}:`)
+  );
+};
+
 export const localFiles: Source = {
   name: 'file',
   matches: () => true,
@@ -22,6 +35,7 @@ export const localFiles: Source = {
       : undefined,
   options: {},
   list,
+  isVersion,
   look: ({ location }) => fileState(location),
   isSeekable: true,
   isShared: true,

@@ -1,7 +1,7 @@
 // Reads local files: their fingerprint, their first bytes, and byte ranges as a stream of blocks.
 
 import { createHash } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
+import { constants, type BigIntStats, type StatsBase } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { fingerprintSampleBytes, readBytes } from '../limits.ts';
@@ -18,7 +18,7 @@ const readFully = async (handle: FileHandle, buffer: Buffer, from: number): Prom
 };
 
 /** What a path leads to, when it is no regular file. */
-export const irregularKind = (stats: Stats): string | undefined => {
+export const irregularKind = (stats: StatsBase<number | bigint>): string | undefined => {
   if (stats.isFile()) return undefined;
   if (stats.isDirectory()) return 'a directory';
   if (stats.isFIFO()) return 'a named pipe';
@@ -45,9 +45,13 @@ const withFile = async <T>(path: string, use: (handle: FileHandle) => Promise<T>
   }
 };
 
+/** Size and modification time in nanoseconds: the beginning of a fingerprint. */
+export const versionIn = ({ size, mtimeNs }: Pick<BigIntStats, 'size' | 'mtimeNs'>): string =>
+  `${size}:${mtimeNs}`;
+
 const stateOf = async (handle: FileHandle): Promise<FileState & { readonly head: Buffer }> => {
-  const { size, mtimeNs } = await handle.stat({ bigint: true });
-  const bytes = Number(size);
+  const stats = await handle.stat({ bigint: true });
+  const bytes = Number(stats.size);
   const hash = createHash('sha256');
   const sampleBytes = Math.min(bytes, fingerprintSampleBytes);
   const first = await readFully(handle, Buffer.alloc(sampleBytes), 0);
@@ -55,7 +59,7 @@ const stateOf = async (handle: FileHandle): Promise<FileState & { readonly head:
   hash.update(
     sampleBytes === bytes ? first : await readFully(handle, Buffer.alloc(sampleBytes), bytes - sampleBytes),
   );
-  return { bytes, fingerprint: `${bytes}:${mtimeNs}:${hash.digest('hex')}`, head: first };
+  return { bytes, fingerprint: `${versionIn(stats)}:${hash.digest('hex')}`, head: first };
 };
 
 /**

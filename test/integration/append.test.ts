@@ -1,6 +1,6 @@
 // publish: 'append': each file once, beside what is in production; and what is done about files that change or vanish.
 
-import { rmSync } from 'node:fs';
+import { rmSync, utimesSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -105,6 +105,27 @@ describe('append', () => {
     expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl\\_build%'`)).toEqual([]);
   });
 
+  it('knows files again by size and time, unless they were changed just before they were seen', async () => {
+    const at = (name: string, seconds: number) => {
+      const time = Date.now() / 1000 - seconds;
+      utimesSync(`${files.directory}/in/${name}`, time, time);
+      return () => utimesSync(`${files.directory}/in/${name}`, time, time);
+    };
+    write('02.csv', '3:7');
+    const settled = at('01.csv', 60);
+    const recent = at('02.csv', -60);
+    await run();
+    write('01.csv', '1:6', '2:7');
+    settled();
+    expect(await run()).toMatchObject({ outcome: 'unchanged' });
+    write('02.csv', '3:8');
+    recent();
+    expect(await failureOf(run())).toMatchObject({
+      code: 'ETL_FILE_CHANGED',
+      details: { files: '1 file: in/02.csv' },
+    });
+  });
+
   it('goes on with files that are gone, and with a table that others have filled', async () => {
     await database.query(
       `create schema shop; create table shop.sale (id integer primary key, pieces integer, note text);
@@ -164,7 +185,8 @@ it('a database of an earlier version knows what is in production', async () => {
     delete from etl.migration where version >= 21`);
   expect(await run(replacing)).toMatchObject({ outcome: 'unchanged' });
   const after = await rowsOf('select * from etl.published_file order by name');
-  const timeless = (rows: typeof before) => rows.map((row) => ({ ...row, published_at: null }));
+  const timeless = (rows: typeof before) =>
+    rows.map((row) => ({ ...row, published_at: null, seen_at: null }));
   expect([before.length, timeless(after)]).toEqual([2, timeless(before)]);
   write('03.csv', '4:8');
   expect(await run()).toMatchObject({ tables: [{ strategy: 'append', rows: 4 }, {}] });

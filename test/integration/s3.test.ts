@@ -93,7 +93,7 @@ describe('keys', () => {
     await server.order();
     const found: string[] = [];
     const asked = { file: named('s3://pages/p/*'), bucket: 'pages', prefix: 'p/', most: 3 };
-    for await (const key of listKeys(client, asked, patience.look)) found.push(key);
+    for await (const { key } of listKeys(client, asked, patience.look)) found.push(key);
     expect(found).toEqual(each);
     const requests = await server.order();
     expect(requests).toHaveLength(3);
@@ -261,7 +261,14 @@ describe('a run', () => {
     const pipeline = definePipeline({
       name: 'small',
       schema: 'small',
-      tables: { t: { source: csv('s3://small/*.csv'), columns: { id: column.integer('id') } } },
+      tables: {
+        t: {
+          source: csv('s3://small/*.csv'),
+          columns: { id: column.integer('id') },
+          primaryKey: ['id'],
+          publish: 'append',
+        },
+      },
     });
     const before = await server.connections();
     await server.order();
@@ -271,6 +278,20 @@ describe('a run', () => {
     expect(await server.order()).toHaveLength(1 + 3 * 40);
     // As many as files are looked at at once; those that load take over what is left.
     expect((await server.connections()) - before).toBeLessThanOrEqual(20);
+    // What is in production is known by the listing.
+    server.put('small', '7.csv', 'id\n77\n');
+    server.put('small', '40.csv', 'id\n40\n');
+    const failure = await failureOf(runPipeline(pipeline, { databaseUrl: database.url }));
+    expect(failure).toMatchObject({
+      code: 'ETL_FILE_CHANGED',
+      details: { files: '1 file: s3://small/7.csv' },
+    });
+    expect(await server.order()).toHaveLength(1 + 2);
+    server.put('small', '7.csv', 'id\n7\n');
+    expect((await runPipeline(pipeline, { databaseUrl: database.url })).tables[0]).toMatchObject({
+      rows: 41,
+    });
+    expect(await server.order()).toHaveLength(1 + 3);
   });
 
   /** NOAA's pipeline with its files in a bucket, half of them compressed. */

@@ -72,6 +72,7 @@ published_file: records bigint not null
 published_file: rows bigint not null
 published_file: run_id bigint not null
 published_file: schema_name text not null
+published_file: seen_at timestamp with time zone
 published_file: source text not null
 published_file: table_name text not null
 published_file: unloaded boolean not null default false

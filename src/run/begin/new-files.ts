@@ -12,6 +12,7 @@ import type { AppendSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { fileColumn, type Outgoing } from '../../publish/names.ts';
 import { plural } from '../../wording.ts';
+import { versionsAsListed } from './as-listed.ts';
 import type { Wish } from './asked-files.ts';
 import type { Judging, Sieve } from './sieve.ts';
 
@@ -111,6 +112,16 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: Append
   const { isNeeded, leaving, changed, corrected, again } = createJudge(publish);
   let [files, added] = [0, 0];
   return {
+    open: async (found) => {
+      const settled = new Set<number>();
+      for (const { place, id } of await versionsAsListed(client, of, found)) {
+        if (wishOf(judging, spec, found[place]!.file) !== undefined) continue;
+        settled.add(place);
+        listed.push(id);
+      }
+      files += settled.size;
+      return [...found.keys()].filter((place) => !settled.has(place));
+    },
     take: async (batch) => {
       const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
       files += batch.length;

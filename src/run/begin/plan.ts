@@ -225,19 +225,22 @@ const planTable = async (
     });
   const sieve = await sieveFor(table);
   const needed: GroupedFile[] = [];
-  let first: PlannedFile | undefined;
+  let some: Found | undefined;
   for await (const batch of inBatches(
     foundFiles(table, { workingDirectory, texts, access }),
     filesPerBatch,
   )) {
-    const found = (await withFilesAtOnce(batch, planOne)).flat();
-    first ??= found[0]?.file;
+    some ??= batch[0];
+    const open = (await sieve.open?.(batch)) ?? batch.keys();
+    const opened = [...open].map((place) => batch[place]!);
+    const found = (await withFilesAtOnce(opened, planOne)).flat();
     const places = await sieve.take(found.map(({ file }) => file));
     needed.push(...places.map((place) => found[place]!));
   }
   const files = eachOnce(needed).map((file, ordinal) => ({ ...file, ordinal }));
-  // Where no file is needed, staging looks as if one were.
-  const shaping = files.length > 0 ? files : [{ ...first!, ordinal: 0 }];
+  // Where no file is needed, staging looks as if one were; declared columns need none for that.
+  const isShaped = files.length > 0 || table.staging !== 'text';
+  const shaping = isShaped ? files : (await planOne(some!)).map(({ file }) => ({ ...file, ordinal: 0 }));
   return { table, files, staging: stagingColumns(table, shaping), intake: await sieve.end() };
 };
 

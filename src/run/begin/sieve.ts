@@ -6,6 +6,7 @@ import type { Outgoing } from '../../publish/names.ts';
 import type { Looking } from '../context.ts';
 import type { RunSettings } from '../options.ts';
 import type { AskedFiles } from './asked-files.ts';
+import type { Found } from './found-files.ts';
 
 /** What a run brings to a table, and takes from it. */
 export interface Intake {
@@ -21,6 +22,8 @@ export interface Intake {
 
 /** Judges the files of a table as they are listed. */
 export interface Sieve {
+  /** Before anybody opens them: places of those that have to be looked at, to be taken then; undefined: all. */
+  readonly open?: (files: readonly Found[]) => Promise<readonly number[]>;
   /** Places of those that are needed. */
   readonly take: (files: readonly Omit<NewFile, 'ordinal'>[]) => Promise<readonly number[]>;
   readonly end: () => Promise<Intake>;

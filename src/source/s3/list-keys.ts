@@ -8,8 +8,15 @@ import { elementAt, parseXml, textAt } from './xml.ts';
 const decodeKey = (key: string, encoding: string | undefined): string =>
   encoding === 'url' ? decodeURIComponent(key.replaceAll('+', ' ')) : key;
 
+/** An object as a listing has it. */
+export interface ListedObject {
+  readonly key: string;
+  /** For `isListedVersion`; undefined: the server does not tell. */
+  readonly version?: string;
+}
+
 interface Page {
-  readonly keys: readonly string[];
+  readonly objects: readonly ListedObject[];
   /** Names the next page. */
   readonly token: string | undefined;
 }
@@ -19,13 +26,17 @@ const readPage = (text: string, token: string | undefined): Page => {
   const isTruncated = textAt(page, 'IsTruncated');
   if (isTruncated === undefined) throw new S3Refusal(200, 'no list of objects');
   const encoding = textAt(page, 'EncodingType');
-  const objects = (elementAt(page, 'Contents') ?? []) as readonly unknown[];
-  const keys = objects.map((object) => decodeKey(textAt(object, 'Key') ?? '', encoding));
-  if (isTruncated !== 'true') return { keys, token: undefined };
+  const contents = (elementAt(page, 'Contents') ?? []) as readonly unknown[];
+  const objects = contents.map((object) => {
+    const [size, etag] = [textAt(object, 'Size'), textAt(object, 'ETag')];
+    const key = decodeKey(textAt(object, 'Key') ?? '', encoding);
+    return size === undefined || !etag ? { key } : { key, version: `${size}:${etag}` };
+  });
+  if (isTruncated !== 'true') return { objects, token: undefined };
   const next = textAt(page, 'NextContinuationToken');
   // The same page for ever, or a table without the objects of the others.
   if (next === undefined || next === token) throw new S3Refusal(200, 'a list that does not go on');
-  return { keys, token: next };
+  return { objects, token: next };
 };
 
 interface Listing extends Pick<S3Request, 'file' | 'bucket' | 'signal'> {
@@ -39,7 +50,7 @@ export async function* listKeys(
   client: S3Client,
   { prefix, most = 1_000, ...asked }: Listing,
   patience: Patience,
-): AsyncGenerator<string, void> {
+): AsyncGenerator<ListedObject, void> {
   let token: string | undefined;
   do {
     const query = {
@@ -53,7 +64,7 @@ export async function* listKeys(
       textOf(await client.send({ ...asked, query })),
     );
     const page = readPage(text, token);
-    yield* page.keys;
+    yield* page.objects;
     ({ token } = page);
   } while (token !== undefined);
 }

@@ -3,7 +3,7 @@
 import { EtlError } from '../../errors.ts';
 import type { Access, Listed, Listing } from '../contract.ts';
 import type { S3Client } from './client.ts';
-import { listKeys } from './list-keys.ts';
+import { listKeys, type ListedObject } from './list-keys.ts';
 import {
   choosesBucket,
   isRequestable,
@@ -34,29 +34,29 @@ const requestable = (table: string, bucket: string, key: string): string => {
   });
 };
 
-/** The keys of a location, in the order of the server. A glob passes over the markers that stand for folders. */
-async function* keysOf(
+/** The objects of a location, in the order of the server. A glob passes over the markers that stand for folders. */
+async function* objectsOf(
   client: S3Client,
   wanted: S3Location,
   table: string,
   { signal }: Access,
-): AsyncGenerator<string, void> {
+): AsyncGenerator<ListedObject, void> {
   const { bucket, key, text } = wanted;
   const asked = { file: { table, name: text, location: text }, bucket, signal };
   const isThere = async (): Promise<boolean> => {
     for await (const first of listKeys(client, { ...asked, prefix: key, most: 1 }, patience.look))
-      return first === key;
+      return first.key === key;
     return false;
   };
   // A glob character in the key of a real object is no glob; hardly any key has a star.
   if (!wanted.isGlob || (/[[({]/.test(key) && (await isThere()))) {
-    yield key;
+    yield { key };
     return;
   }
   const matches = keyMatcher(wanted);
   const prefix = literalPrefix(wanted.pattern);
   for await (const listed of listKeys(client, { ...asked, prefix }, patience.look))
-    if (matches(listed) && !listed.endsWith('/')) yield listed;
+    if (matches(listed.key) && !listed.key.endsWith('/')) yield listed;
 }
 
 /** Memory: one page of a listing; the locations of all objects when several locations may name the same. */
@@ -78,14 +78,14 @@ export async function* listObjects(
     new EtlError('ETL_SOURCE_NOT_FOUND', { table, glob, directory: wanted[0]?.bucket });
   for (const each of wanted) {
     let isFound = false;
-    for await (const key of keysOf(client, each, table, access)) {
+    for await (const { key, ...version } of objectsOf(client, each, table, access)) {
       isFound = true;
       const location = locationOf(each.bucket, requestable(table, each.bucket, key));
       const isExcluded = excluded.some(({ bucket, matches }) => bucket === each.bucket && matches(key));
       if (isExcluded || listed.has(location)) continue;
       if (wanted.length > 1) listed.add(location);
       hasAny = true;
-      yield { location, name: location };
+      yield { location, name: location, ...version };
     }
     if (!isFound) throw missing(each.text);
   }

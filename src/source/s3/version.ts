@@ -1,7 +1,7 @@
 // Which version of an object an answer has: its size, its ETag, and its id where the bucket keeps versions.
 
 import { EtlError } from '../../errors.ts';
-import type { FileState, KnownFile } from '../contract.ts';
+import type { FileState, KnownFile, SeenVersion } from '../contract.ts';
 import type { HttpAnswer } from '../http/request.ts';
 import { totalOf } from '../http/version.ts';
 
@@ -9,6 +9,12 @@ export const stateOf = ({ status, headers }: Pick<HttpAnswer, 'status' | 'header
   const bytes = totalOf(status, headers) ?? 0;
   const id = String(headers['x-amz-version-id'] ?? '');
   return { bytes, fingerprint: `${bytes}:${id}:${headers.etag ?? ''}` };
+};
+
+/** Whether a version is that of a listing, which has sizes and ETags only. */
+export const isListedVersion = (version: string, { fingerprint }: SeenVersion): boolean => {
+  const [bytes, , ...etag] = fingerprint.split(':');
+  return version === `${bytes}:${etag.join(':')}`;
 };
 
 export const etagIn = (fingerprint: string): string => fingerprint.split(':').slice(2).join(':');

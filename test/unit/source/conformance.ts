@@ -120,6 +120,21 @@ export const describeSource = (name: string, make: () => Place): void => {
       await expectNothingOpen(place);
     });
 
+    it('knows a version by its listing, where that tells, and no other', async () => {
+      const { isVersion } = place.source;
+      const version = async () => (await listed(place, place.three()))[0]!.version;
+      expect((await version()) === undefined).toBe(isVersion === undefined);
+      if (isVersion === undefined) return;
+      const [first] = await listed(place, place.three());
+      const { fingerprint } = await place.source.look({ ...first!, table: 't' }, place.access());
+      const seen = { fingerprint, seenAt: new Date(Date.now() + 60_000) };
+      expect(isVersion(first!.version!, seen)).toBe(true);
+      await place.put('a.csv', Buffer.from('b.csv'));
+      const other = (await version())!;
+      await place.put('a.csv', Buffer.from('a.csv'));
+      expect(isVersion(other, seen)).toBe(false);
+    });
+
     it('says that a file is gone', async () => {
       const { file } = await lookAt(place, await place.put('gone.csv', content));
       await place.remove('gone.csv');

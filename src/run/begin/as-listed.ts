@@ -1,0 +1,29 @@
+// Which listed files are in production as their source's listing says, so that nobody has to open them: of a hundred thousand, all but one.
+
+import { knownVersions, type FilesOf, type KnownVersion } from '../../checkpoint/published-files.ts';
+import type { Client } from '../../db/client.ts';
+import type { Found } from './found-files.ts';
+
+/** Their versions, each with the place of its file. What a mode would load again for another reason is not among them. */
+export const versionsAsListed = async (
+  client: Client,
+  of: FilesOf,
+  files: readonly Found[],
+): Promise<readonly KnownVersion[]> => {
+  // A member of an archive is known when the archive is open.
+  const told = [...files.keys()].filter((place) => {
+    const { source, file, member } = files[place]!;
+    return source.isVersion !== undefined && file.version !== undefined && member === undefined;
+  });
+  if (told.length === 0) return [];
+  const asked = told.map((place) => {
+    const { source, file } = files[place]!;
+    return { source: source.name, location: file.location, member: null, fingerprint: '' };
+  });
+  return (await knownVersions(client, of, asked))
+    .map((version) => ({ ...version, place: told[version.place]! }))
+    .filter((version) => {
+      const { source, file } = files[version.place]!;
+      return !version.isUnloaded && !version.isCorrected && source.isVersion!(file.version!, version);
+    });
+};
