@@ -103,15 +103,17 @@ export interface ColumnSchema {
 }
 
 /**
- * A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. Or what
- * holds for all its records: a part of the file's path, or the id of this version of the file.
+ * A field of the file: by its header, by its position from 1, or by one of several headers, of which a file must have one. Or a part
+ * of the file's path, which holds for all its records.
  */
-export type FieldRef =
-  | string
-  | number
-  | { readonly from: readonly string[] }
-  | { readonly path: RegExp }
-  | { readonly of: 'file' };
+export type FieldRef = string | number | { readonly from: readonly string[] } | { readonly path: RegExp };
+
+/**
+ * Columns that say where a row is from. _file: id of this version of the file · _line: line of the file, or of the archive's member,
+ * at which the record starts, from 1 · _loaded_at: when the run started · _run: id of the run.
+ */
+export const lineageNames = ['_file', '_line', '_loaded_at', '_run'] as const;
+export type LineageName = (typeof lineageNames)[number];
 
 export interface ColumnSpec {
   readonly name: string;
@@ -120,6 +122,8 @@ export interface ColumnSpec {
   readonly options: ColumnOptions;
   /** Fields of the file that make the value; several are joined, with the separator between. */
   readonly headers: readonly FieldRef[];
+  /** The value says where the record is from: then there are no such fields, and no other rule applies. */
+  readonly lineage?: LineageName;
   readonly separator: string;
   readonly nullable: boolean;
   /** Null tokens of this column, beside the dialect's. */

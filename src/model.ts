@@ -34,6 +34,8 @@ export interface MemberPart {
 export interface SourceFile {
   readonly id: number;
   readonly runId: number;
+  /** When that run started, as the server writes it in UTC. */
+  readonly runStarted: string;
   readonly table: string;
   /** Name of its source in source/registry.ts. */
   readonly source: string;

@@ -27,7 +27,7 @@ export interface NewRun {
   readonly isFullRefresh: boolean;
 }
 
-export type NewFile = Omit<SourceFile, 'id' | 'runId'>;
+export type NewFile = Omit<SourceFile, 'id' | 'runId' | 'runStarted'>;
 
 export const insertRun = (run: NewRun): Query => ({
   text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue,
@@ -127,10 +127,12 @@ export const runStanding = async (
 export const runFiles = async (client: Client, runId: number): Promise<readonly SourceFile[]> =>
   (
     await client.query(
-      `select id::float8 as id, run_id::float8 as "runId", table_name as "table", ordinal, source, location, member, name,
-          bytes::float8 as bytes, fingerprint, decoding, encoding, part, header, data_byte::float8 as "dataByte",
-          data_line::float8 as "dataLine", data_end::float8 as "dataEnd", line_end as "lineEnd", constants, differs
-        from etl.source_file where run_id = $1 order by id`,
+      `select f.id::float8 as id, f.run_id::float8 as "runId",
+          to_char(r.started_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US+00') as "runStarted", f.table_name as "table", f.ordinal,
+          f.source, f.location, f.member, f.name, f.bytes::float8 as bytes, f.fingerprint, f.decoding, f.encoding, f.part, f.header,
+          f.data_byte::float8 as "dataByte", f.data_line::float8 as "dataLine", f.data_end::float8 as "dataEnd",
+          f.line_end as "lineEnd", f.constants, f.differs
+        from etl.run r join etl.source_file f on f.run_id = r.id where r.id = $1 order by f.id`,
       [runId],
     )
   ).rows;

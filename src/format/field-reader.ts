@@ -10,7 +10,11 @@ import { isRefusal, type Reader, type Refusal } from './column-types/contract.ts
 import { ruleTests } from './column-rules.ts';
 
 /** Text for COPY, null, or why the record is rejected. */
-export type FieldReader = (fields: readonly (string | undefined)[]) => string | null | Refusal;
+export type FieldReader = (
+  fields: readonly (string | undefined)[],
+  /** Of the file, at which the record starts; undefined where no record is read. */
+  line?: number,
+) => string | null | Refusal;
 
 /** Makes the test whether a text is one of a few. Usually there is one, and no set has to hash every text. */
 export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) => {
@@ -137,6 +141,10 @@ const missingValue = (column: ColumnSpec): string | null | Refusal =>
 
 /** Makes the reader of a column for files with these fields: trim, null tokens, and the reader of its texts. */
 export const createFieldReader = (column: ColumnSpec, fields: FileFields, dialect: Dialect): FieldReader => {
+  if (column.lineage !== undefined) {
+    const ofFile = fields.lineage[column.lineage];
+    return (_, line = 0) => ofFile ?? String(line);
+  }
   const indexes = column.headers.map(fields.placeOf);
   const text = sourceText(indexes, column.separator, dialect, column.nulls, fields.textAt);
   const read = createTextReader(column);

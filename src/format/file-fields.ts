@@ -1,14 +1,14 @@
 // Which field of a file a column means: by its header, exactly or nearly, by its position, or by one of several headers; and the
 // texts that hold for a whole file: constants, and parts of its path.
 
-import type { Dialect, FieldRef } from '../declaration.ts';
+import type { Dialect, FieldRef, LineageName } from '../declaration.ts';
 import type { SourceFile } from '../model.ts';
 import { inQuotes } from '../wording.ts';
 import { trimBlanks } from './blanks.ts';
 
-/** The file whose records are decoded, as far as decoders know it. */
+/** The file whose records are decoded, as far as decoders know it: a file that is only looked at has no id and no run. */
 export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd' | 'constants'> &
-  Partial<Pick<SourceFile, 'id'>>;
+  Partial<Pick<SourceFile, 'id' | 'runId' | 'runStarted'>>;
 
 /** The fields of one file. Places count from 0; those after the last field of a record are texts of the file. */
 export interface FileFields {
@@ -20,6 +20,8 @@ export interface FileFields {
   readonly placeOf: (ref: FieldRef) => number;
   /** The text that holds for the whole file; undefined for a field of its records, or none. */
   readonly textAt: (place: number) => string | undefined;
+  /** Where its records are from; undefined: each is from its own line. */
+  readonly lineage: Readonly<Record<LineageName, string | undefined>>;
 }
 
 /** Without case, blanks, underscores and accents; a name of nothing else stays what it is. */
@@ -58,7 +60,14 @@ const placesByName = (names: readonly string[], keyOf: (name: string) => string)
 
 /** Finds the fields of a file. */
 export const fieldsOf = (
-  { header, name: path, constants, id = 0 }: Omit<DecodedFile, 'lineEnd'>,
+  {
+    header,
+    name: path,
+    constants,
+    id = 0,
+    runId = 0,
+    runStarted = '1970-01-01 00:00:00+00',
+  }: Omit<DecodedFile, 'lineEnd'>,
   { match, trim }: Pick<Dialect, 'match' | 'trim'>,
 ): FileFields => {
   const named = placesByName(
@@ -75,11 +84,9 @@ export const fieldsOf = (
     parts.set(String(pattern), places);
     return places;
   };
-  const idPlace = header.length + texts.push(String(id)) - 1;
   const placesOf = (ref: FieldRef): readonly number[] => {
     if (typeof ref === 'string') return named(ref);
     if (typeof ref === 'number') return ref > header.length ? [] : [ref - 1];
-    if ('of' in ref) return [idPlace];
     return 'path' in ref ? partPlaces(ref.path) : [...new Set(ref.from.flatMap(named))];
   };
   return {
@@ -90,6 +97,7 @@ export const fieldsOf = (
       const text = texts[place - header.length];
       return text === undefined || trim === false ? text : trimBlanks(text);
     },
+    lineage: { _file: String(id), _line: undefined, _loaded_at: runStarted, _run: String(runId) },
   };
 };
 
@@ -103,7 +111,6 @@ export const refText = (ref: FieldRef): string => {
 /** The name or position by which functions see the field. */
 export const mainName = (ref: FieldRef): string => {
   if (typeof ref !== 'object') return String(ref);
-  if ('of' in ref) return 'the file';
   return 'path' in ref ? `path(${String(ref.path)})` : ref.from[0]!;
 };
 

@@ -33,7 +33,7 @@ const recordsAtOnce = 256;
 
 interface Judge {
   /** Count, filter, then every column. */
-  readonly fields: (fields: readonly (string | undefined)[]) => Judgement;
+  readonly fields: (fields: readonly (string | undefined)[], line: number) => Judgement;
   /** Adds the other faults of a record whose bytes are at fault. */
   readonly rest: (record: Faulty) => Faulty;
 }
@@ -48,13 +48,13 @@ const createJudge = (table: SourceTableSpec, ofFile: FileFields): Judge => {
     count === wanted || (count < wanted ? dialect.ragged === 'pad' : dialect.ragged === 'cut');
   const countFault = (count: number): Faulty =>
     faultOf('field_count', `the record has ${plural(count, 'field')}, the ${counted} ${wanted}`);
-  const judgeFields = (fields: readonly (string | undefined)[]): Judgement => {
+  const judgeFields: Judge['fields'] = (fields, line) => {
     if (!isCountFine(fields.length)) return countFault(fields.length);
     if (!keep(fields)) return filtered;
     const values: (string | null)[] = [];
     const faults: Fault[] = [];
     for (let index = 0; index < readers.length; index += 1) {
-      const value = readers[index]!(fields);
+      const value = readers[index]!(fields, line);
       if (value !== null && isRefusal(value)) faults.push({ ...value, column: table.columns[index]!.name });
       else values.push(value);
     }
@@ -125,10 +125,10 @@ export const createRecordJudge = (table: SourceTableSpec, file: DecodedFile): Re
   const parseRecords = createRecordParser(table, fields, file.lineEnd);
   const judge = createJudge(table, fields);
   const judgeRecord = (record: ParsedRecord, block: RecordBlock, index: number): Judgement => {
+    const line = block.position.line + block.spans.lines[index]!;
     try {
-      return isFaulty(record) ? judge.rest(record) : judge.fields(record);
+      return isFaulty(record) ? judge.rest(record) : judge.fields(record, line);
     } catch (cause) {
-      const { line } = positionOf(block, index);
       const details = { table: table.name, file: file.name, line, problem: messageOf(cause) };
       throw new EtlError('ETL_USER_FUNCTION', details, { cause });
     }

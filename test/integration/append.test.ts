@@ -460,7 +460,7 @@ it.each([
   {
     publish: { mode: 'append', changed: 'reload' },
     change: { columns: { ...columns, _file: column.text('x') } },
-    problem: /column _file is made by/,
+    problem: /column _file: changed: 'reload' and gone: 'unload' make a column of this name/,
   },
   { publish: 'upsert', problem: /publish/ },
 ])('is declared rightly or not at all: $problem', ({ publish, change = {}, problem }) => {

@@ -80,7 +80,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   const runId = Number((await runQuery(client, insertRun(run))).rows[0].id);
   await runQuery(client, advanceRun(runId, 'loading'));
   const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
-  const file = { ...planned.files[0]!, id, runId };
+  const file = { ...planned.files[0]!, id, runId, runStarted: '2026-01-01 00:00:00+00' };
   const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(
     landingTable(spec, planned.table),
     planned.table,

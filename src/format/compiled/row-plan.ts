@@ -9,7 +9,7 @@ import { neededFields } from '../header-check.ts';
 import { columnBytes, layoutOf, type ByteKind, type FieldType, type FieldValues } from '../encoder/kinds.ts';
 import { column, ruleLayout, slot } from '../encoder/layouts.ts';
 import { numberBytesMax, overrun, planAt } from '../encoder/memory.ts';
-import { token } from '../encoder/token-list.ts';
+import { lineToken, token } from '../encoder/token-list.ts';
 import { nullMark } from '../raw-fields.ts';
 import { hasFunction, kindOf } from './by-text.ts';
 import { place, placeTokens, words, type PlanWriter } from './plan-writer.ts';
@@ -32,6 +32,8 @@ export interface RowPlan {
   readonly delimiterAt: number;
   readonly columnsAt: number;
   readonly columnsEnd: number;
+  /** Address of the token with the line of the current record; 0: no column has it. */
+  readonly lineAt: number;
   /** Places of the fields of a record that are in the slots. */
   readonly slotPlaces: readonly number[];
   readonly rowRoom: number;
@@ -56,6 +58,8 @@ const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefin
   });
 };
 
+const isLine = ({ lineage }: ColumnSpec): boolean => lineage === '_line';
+
 /**
  * What is written for a column whose value is the same in the whole file, because the file lacks a field of it or all of them
  * are texts of the file. No bytes: the record is refused, and the judge says why.
@@ -66,6 +70,7 @@ const valueOfFile = (
   dialect: Dialect,
   form: RowForm,
 ): { readonly bytes: Buffer | undefined } | undefined => {
+  if (isLine(spec)) return undefined;
   const places = spec.headers.map(fields.placeOf);
   const isSame = places.includes(-1) || places.every((at) => fields.textAt(at) !== undefined);
   if (!isSame) return undefined;
@@ -137,6 +142,20 @@ const placeSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn
   same.writeInt32LE(value?.length ?? -1, token.valueBytes);
   bytes.writeInt32LE(place(writer, same), column.slots);
   return { bytes, valueMax: value?.length ?? 0 };
+};
+
+/** The column of the line: like one whose value is the same, but the routine changes the token before each row. */
+const placeLine = (writer: PlanWriter, { isTextFormat }: RowForm): PlannedColumn => {
+  const bytes = Buffer.alloc(columnBytes);
+  const line = Buffer.alloc(lineToken.bytes);
+  const address = place(writer, line);
+  line.writeInt32LE(address + lineToken.valueAt, token.valueAt);
+  if (!isTextFormat) {
+    line.writeInt32LE(4 + 8, token.valueBytes);
+    line.writeInt32BE(8, lineToken.valueAt);
+  }
+  bytes.writeInt32LE(address, column.slots);
+  return { bytes, valueMax: lineToken.valueMax };
 };
 
 const placeColumn = (
@@ -224,8 +243,10 @@ export const createRowPlan = (
   const made = columns.map((spec, index) => {
     const value = same[index];
     if (value !== undefined) return placeSame(writer, value.bytes);
+    if (isLine(spec)) return placeLine(writer, form);
     return placeColumn(writer, spec, index, nulls, form, slotAddress);
   });
+  const line = columns.findIndex(isLine);
   const used = varying.flatMap(({ headers }) => headers.map(placeOf));
   const uses = slotPlaces.map((field) => used.filter((each) => each === field).length);
   const perByte = fieldShare * Math.max(1, ...uses);
@@ -236,6 +257,7 @@ export const createRowPlan = (
     delimiterAt,
     columnsAt,
     columnsEnd,
+    lineAt: line === -1 ? 0 : made[line]!.bytes.readInt32LE(column.slots),
     slotPlaces,
     rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax + ofFile + 1, 0) + overrun,
     perByte,

@@ -9,6 +9,7 @@ import { encoderBytes } from '../encoder/encoder-bytes.ts';
 import { slot } from '../encoder/layouts.ts';
 import {
   endsAt,
+  linesAt,
   outAt,
   outEnd,
   planAt,
@@ -154,6 +155,7 @@ export const beginRows = (table: RowTable, quote: number): void => {
     setState(state.delimiter, table.delimiter[0]!);
     setState(state.isTextFormat, Number(table.isTextFormat));
     setState(state.isCut, Number(table.isCut));
+    setState(state.lineAt, plan.lineAt);
     setState(state.delimiterAt, plan.delimiterAt);
     setState(state.delimiterBytes, table.delimiter.length);
   }
@@ -164,13 +166,21 @@ export const beginRows = (table: RowTable, quote: number): void => {
 };
 
 /** Puts records [from, to), which are at most `windowBytes` without a fault, into the memory; returns the text's end. */
-const loadWindow = ({ bytes, spans: { starts, ends } }: RecordBlock, from: number, to: number): number => {
+const loadWindow = (
+  { bytes, spans: { starts, ends, lines }, position }: RecordBlock,
+  from: number,
+  to: number,
+): number => {
   const first = starts[from]!;
   const textEnd = textAt + ends[to - 1]! - first;
   views.bytes.set(bytes.subarray(first, ends[to - 1]), textAt);
   views.bytes.fill(0, textEnd, textEnd + groupBytes);
   views.words.set(starts.subarray(from, to), startsAt >> 2);
   views.words.set(ends.subarray(from, to), endsAt >> 2);
+  if (current!.plan.lineAt !== 0) {
+    views.bytes.writeBigInt64LE(BigInt(position.line), state.blockLine);
+    views.words.set(lines.subarray(from, to), linesAt >> 2);
+  }
   textOfWindow = textWindow(views.bytes, textEnd, stateAt(state.quote));
   return textEnd;
 };

@@ -47,6 +47,10 @@ export const state = {
   isTextFormat: 84,
   /** 1: fields beyond those of the header are left out. */
   isCut: 88,
+  /** Address of a token whose value is the line of the current record; 0: no column has it. */
+  lineAt: 92,
+  /** i64: the line of the block's first byte. */
+  blockLine: 96,
 };
 
 /** What the host says of a record. */
@@ -70,8 +74,10 @@ export const partsAt = monthNamesAt + 12 * 4;
 export const textAt = 1024;
 export const startsAt = textAt + windowBytes + groupBytes;
 export const endsAt = startsAt + 4 * windowBytes;
+/** Line of each record, from that of the block on. */
+export const linesAt = endsAt + 4 * windowBytes;
 /** Every byte may be a delimiter; one that is beyond them all follows the last. */
-export const delimitersAt = endsAt + 4 * windowBytes;
+export const delimitersAt = linesAt + 4 * windowBytes;
 export const outAt = delimitersAt + 4 * windowBytes + 64;
 export const outEnd = outAt + outBytes;
 /** Parts of a joined value, one after the other; a record with a longer one is left to the judge. */

@@ -36,6 +36,7 @@ import { keepDelimiters } from './delimiter-code.ts';
 import { findToken, placeFields, takeOffDoubles } from './field-code.ts';
 import { readJson } from './json/json-code.ts';
 import { afterNumber, afterString } from './json/part-code.ts';
+import { putLine } from './line-code.ts';
 import { delimitersAt, planAt } from './memory.ts';
 import { putMoment, readDate, readTime, readTimestamp, scanInfinity } from './moments/moment-code.ts';
 import { readDouble, readInteger, readReal } from './numbers/number-code.ts';
@@ -101,6 +102,7 @@ export const encoderModule = {
     findToken,
     obeysRules,
     putCopyText,
+    putLine,
     encodeColumn,
     encodeRows,
   },

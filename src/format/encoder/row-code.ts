@@ -90,6 +90,7 @@ const encodeRow = (v: Variables, call: Call): Code =>
       [],
       sequence(i32.storeShort(v.out.get, 0, flag(state.rowHead)), increase(v.out, 2)),
     ),
+    when(flag(state.lineAt), drop(call('putLine', v.record.get))),
     v.column.set(flag(state.columnsAt)),
     loopWhile(
       i32.lt(v.column.get, v.columnsEnd.get),

@@ -9,3 +9,5 @@ export const tokenList = { lengths: 0, shift: 4, slots: 8, first: 12 };
 export const token = { at: 0, length: 4, valueAt: 8, valueBytes: 12, key: 16, bytes: 24 };
 /** Factor of the hash: 2^64 divided by the golden ratio. D. E. Knuth, TAOCP 3, 6.4. */
 export const hashFactor = 0x9e3779b97f4a7c15n;
+/** The token of a line, followed by room for its value: COPY's length of a bigint and the number, or the most digits of one. */
+export const lineToken = { valueAt: token.bytes, valueMax: 20, bytes: token.bytes + 20 };

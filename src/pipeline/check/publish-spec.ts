@@ -1,18 +1,20 @@
-// How a table is published, as it is written and checked, and the column that some ways of it need.
+// How a table is published, and which columns say where its rows are from: as they are written, and checked.
 
 import { z } from 'zod';
 import {
   changedChoices,
   goneChoices,
+  lineageNames,
   publishModes,
   type ColumnSpec,
   type IndexSpec,
+  type LineageName,
   type PublishSpec,
   type SourceTableSpec,
 } from '../../declaration.ts';
 import { fileColumn, partName } from '../../publish/names.ts';
 import { derivedProblem } from './names.ts';
-import { addProblem, mustBeOneOf, strict, type Problems } from './problems.ts';
+import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
 
 /** How a mode is written with its choices, and with every default. */
 const choicesSchema = strict(
@@ -36,12 +38,28 @@ export const publishSchema = z.preprocess(
 const needsFile = (publish: PublishSpec): boolean =>
   publish !== 'replace' && (publish.changed === 'reload' || publish.gone === 'unload');
 
-const lineage: ColumnSpec = {
-  name: fileColumn,
-  type: 'bigint',
+/** `lineage`: all of its columns, or those that are named. */
+export const lineageSchema = z
+  .preprocess(
+    (written) => (written === true ? lineageNames : written === false ? [] : written),
+    z.array(
+      z.enum(lineageNames, mustBeOneOf(lineageNames)),
+      mustBe(`true, or a list of ${lineageNames.join(', ')}`),
+    ),
+  )
+  .default([]);
+
+/** The columns of a table that say where its rows are from, whatever the order in which they were asked for. */
+export const lineageOf = (asked: readonly LineageName[], publish: PublishSpec): readonly LineageName[] =>
+  lineageNames.filter((name) => asked.includes(name) || (name === fileColumn && needsFile(publish)));
+
+const lineageColumn = (name: LineageName): ColumnSpec => ({
+  name,
+  type: name === '_loaded_at' ? 'timestamptz' : 'bigint',
   options: {},
-  headers: [{ of: 'file' }],
-  separator: ' ',
+  headers: [],
+  lineage: name,
+  separator: '',
   nullable: false,
   nulls: [],
   tokens: {},
@@ -50,7 +68,7 @@ const lineage: ColumnSpec = {
   rules: [],
   checks: [],
   schema: undefined,
-};
+});
 
 /** Rows of a file lie together, so that a small index finds them. */
 const lineageIndex = (table: string): IndexSpec => ({
@@ -64,26 +82,44 @@ const lineageIndex = (table: string): IndexSpec => ({
 
 /** What an appended table cannot be; problems are added. */
 const checkAppend = (where: string, table: SourceTableSpec, problems: Problems): void => {
-  const { name, staging, columns, publish } = table;
+  const { name, staging, publish } = table;
   const add = (what: string): void => addProblem(problems, where, what);
   if (staging === 'none') add("publish: 'append' needs staging: 'typed' or 'text'; remove staging");
   if (needsFile(publish) && staging === 'text')
     add(
       "changed: 'reload' and gone: 'unload' need columns, because SQL does not keep the file of a row; remove staging: 'text'",
     );
-  if (needsFile(publish) && columns.some((column) => column.name === fileColumn))
-    add(`column ${fileColumn} is made by changed: 'reload' and gone: 'unload'; choose another name`);
   for (const made of [partName(name), ...(needsFile(publish) ? [lineageIndex(name).name] : [])]) {
     const problem = derivedProblem('name for appending', made, 'the name of the table');
     if (problem !== undefined) add(problem);
   }
 };
 
-/** The table as it is published: with the column of the file, where that is needed. */
-export const withLineage = (where: string, table: SourceTableSpec, problems: Problems): SourceTableSpec => {
-  const { name, publish, columns, indexes } = table;
-  if (publish === 'replace') return table;
-  checkAppend(where, table, problems);
-  if (!needsFile(publish)) return table;
-  return { ...table, columns: [...columns, lineage], indexes: [...indexes, lineageIndex(name)] };
+/** The table as it is published: with the columns that say where its rows are from, where they are wanted or needed. */
+export const withLineage = (
+  where: string,
+  table: SourceTableSpec,
+  asked: readonly LineageName[],
+  problems: Problems,
+): SourceTableSpec => {
+  const { name, publish, staging, columns, indexes } = table;
+  if (publish !== 'replace') checkAppend(where, table, problems);
+  if (asked.length > 0 && staging === 'text')
+    addProblem(
+      problems,
+      where,
+      "lineage needs columns, because SQL does not keep the file and the line of a row; remove lineage or staging: 'text'",
+    );
+  const lineage = lineageOf(asked, publish);
+  for (const taken of lineage.filter((made) => columns.some((column) => column.name === made)))
+    addProblem(
+      problems,
+      `${where}, column ${taken}`,
+      `${asked.includes(taken) ? 'lineage makes' : "changed: 'reload' and gone: 'unload' make"} a column of this name; choose another name`,
+    );
+  return {
+    ...table,
+    columns: [...columns, ...lineage.map(lineageColumn)],
+    indexes: needsFile(publish) ? [...indexes, lineageIndex(name)] : indexes,
+  };
 };

@@ -18,7 +18,7 @@ import { filterSchema } from '../declare/filter.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
 import { tableNameProblem } from './names.ts';
-import { publishSchema, withLineage } from './publish-spec.ts';
+import { lineageOf, lineageSchema, publishSchema, withLineage } from './publish-spec.ts';
 import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
 import { sqlFileSchema } from '../declare/sql-file.ts';
 import { didYouMean } from './suggestion.ts';
@@ -93,6 +93,7 @@ const sourceTableSchema = strict({
   missing: z.enum(missings, mustBeOneOf(missings)).default('error'),
   extra: z.enum(extras, mustBeOneOf(extras)).default('ignore'),
   rejectLimit: rejectLimitSchema.default({ kind: 'count', records: 0 }),
+  lineage: lineageSchema,
 });
 
 const derivedTableSchema = strict({
@@ -156,12 +157,12 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   const indexes = readIndexes(name, table.indexes, problems);
   const row = table.row && madeColumns(table.row);
   const declared = table.staging === 'text' ? table.row?.shape : table.columns;
-  const known = declared && Object.keys(declared);
+  const known = declared && [...Object.keys(declared), ...lineageOf(table.lineage, table.publish)];
   checkKey(where, table.primaryKey, known, columns, problems);
   checkIndexColumns(where, indexes, known, problems);
   if (csv === undefined) return undefined;
   const { transform, comment } = table;
-  const { row: _, ...keys } = table;
+  const { row: _, lineage, ...keys } = table;
   const spec: SourceTableSpec = {
     ...keys,
     name,
@@ -177,7 +178,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   checkConstants(where, spec, problems);
   if (table.staging === 'text')
     for (const what of verbatimProblems(spec.format.dialect)) addProblem(problems, `${where}, csv`, what);
-  return withLineage(where, spec, problems);
+  return withLineage(where, spec, lineage, problems);
 };
 
 const derivedTable = (

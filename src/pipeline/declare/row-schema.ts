@@ -39,7 +39,13 @@ export const rowSchema = <P extends Pipeline, Name extends TableName<P>>(
   const schema =
     spec.kind === 'derived' || spec.staging === 'text'
       ? (declaredRow(pipeline, values, table) ?? z.looseObject({}))
-      : z.object(Object.fromEntries(spec.columns.map((column) => [column.name, columnSchema(column)])));
+      : z.object(
+          Object.fromEntries(
+            spec.columns
+              .filter(({ lineage }) => lineage === undefined)
+              .map((column) => [column.name, columnSchema(column)]),
+          ),
+        );
   return schema as unknown as RowSchema<Row<P, Name>>;
 };
 

@@ -1,7 +1,7 @@
 // The tables of a pipeline as a user writes them, as TypeScript types.
 
 import type { z } from 'zod';
-import type { AppendSpec, FilterSpec, SqlFile } from '../../declaration.ts';
+import type { AppendSpec, FilterSpec, LineageName, SqlFile } from '../../declaration.ts';
 import type { AnyColumn, Column } from './column.ts';
 import type { CsvSource } from './csv.ts';
 import type { IndexDefinition } from './index-definition.ts';
@@ -40,8 +40,13 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
 }
 
 /** A table of typed columns, loaded from files. */
-export interface TypedTable<Declared> extends SourceKeys<NoInfer<keyof Declared & string>> {
+export interface TypedTable<Declared> extends SourceKeys<NoInfer<keyof Declared & string> | LineageName> {
   readonly columns: Declared & Columns;
+  /**
+   * Columns that say where each row is from; true: all of them. _file: id of its file in etl.published_file · _line: line of the file
+   * at which its record starts · _loaded_at: when the run started · _run: id of the run.
+   */
+  readonly lineage?: boolean | readonly LineageName[];
   /** none: rows go straight into the new logged table; slower to load, nothing to fill, nothing that a crash can take. */
   readonly staging?: 'typed' | 'none';
   /** A file without the field of a column or filter. error: it ends the run, which is the default · null: every value is missing, so
@@ -71,6 +76,7 @@ export interface TextTable<Declared> extends SourceKeys<NoInfer<NameOf<Declared>
   readonly filter?: undefined;
   readonly missing?: undefined;
   readonly extra?: undefined;
+  readonly lineage?: undefined;
 }
 
 /** A table that SQL makes from other tables of the pipeline. */
@@ -85,6 +91,7 @@ export interface DerivedTable<Declared, TableName extends string>
   readonly staging?: undefined;
   readonly filter?: undefined;
   readonly rejectLimit?: undefined;
+  readonly lineage?: undefined;
 }
 
 /** One table; `Declared` are its columns, or the shape of its `row`. */

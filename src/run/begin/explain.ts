@@ -203,7 +203,9 @@ const sharedBy = (
   planned: readonly PlannedTable[],
   { workers, chunkBytes }: Pick<RunSettings, 'workers' | 'chunkBytes'>,
 ): ReadonlySet<string> => {
-  const files = planned.flatMap((table) => table.files).map((file, id) => ({ ...file, id, runId: 0 }));
+  const files = planned
+    .flatMap((table) => table.files)
+    .map((file, id) => ({ ...file, id, runId: 0, runStarted: '' }));
   const missing = missingSegments(files, []);
   const shared = sharedFiles({ missing, files, workers, workersMax: workers, chunkBytes });
   return new Set(files.filter(({ id }) => shared.has(id)).map(fileKey));

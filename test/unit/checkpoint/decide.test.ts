@@ -25,7 +25,13 @@ const file = (path: string, fingerprint = 'same'): NewFile => ({
   differs: null,
 });
 
-const stored = (path: string, isLoaded = true) => ({ ...file(path), id: 1, runId: 7, isLoaded });
+const stored = (path: string, isLoaded = true) => ({
+  ...file(path),
+  id: 1,
+  runId: 7,
+  runStarted: '',
+  isLoaded,
+});
 const of = (table: string, known: ReturnType<typeof stored>) => ({ ...known, table });
 
 const latest = (change: Partial<LatestRun> = {}): LatestRun => ({

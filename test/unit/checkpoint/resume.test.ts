@@ -9,6 +9,7 @@ import type { SourceFile } from '../../../src/model.ts';
 const file = (id: number, bytes: number): SourceFile => ({
   id,
   runId: 1,
+  runStarted: '',
   table: 't',
   source: 'file',
   location: '',

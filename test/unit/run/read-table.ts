@@ -18,7 +18,7 @@ export interface PlannedFile {
 export const planFile = async (table: SourceTableSpec): Promise<PlannedFile> => {
   const spec = { tables: [table], params: {} } as unknown as PipelineSpec;
   const [planned] = await planSources(spec, { workingDirectory: '/' });
-  return { table, file: { ...planned!.files[0]!, id: 1, runId: 1 } };
+  return { table, file: { ...planned!.files[0]!, id: 1, runId: 1, runStarted: '2026-01-01 00:00:00+00' } };
 };
 
 /** The blocks of a file, as its only segment gives them. The memory of one is used again for the next. */

@@ -7,6 +7,7 @@ import { followTable } from '../../../../src/run/load/progress.ts';
 const fileOf = (id: number, change: Partial<SourceFile> = {}): SourceFile => ({
   id,
   runId: 1,
+  runStarted: '',
   table: 't',
   source: 'file',
   location: `/${id}.csv`,

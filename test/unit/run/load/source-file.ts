@@ -10,6 +10,7 @@ export const sourceFile = (
 ): SourceFile => ({
   id: 1,
   runId: 1,
+  runStarted: '',
   table: 't',
   source: 'file',
   location,
