@@ -1,6 +1,6 @@
 // A program that embeds the library, does one thing with it, and writes down what that has left in the process.
 //
-//   library-host.ts <scene> <report-file>     in a directory with words.csv and bad.csv; DATABASE_URL names the server
+//   library-host.ts <scene> <report-file>     in a directory with words.csv, bad.csv and packed/*.csv.gz; DATABASE_URL names the server
 
 import { writeFileSync } from 'node:fs';
 import {
@@ -63,6 +63,7 @@ const scenes: Readonly<Record<string, () => Promise<unknown>>> = {
   'finds no server': () => run('nowhere', { databaseUrl: 'postgres://me:sesame@127.0.0.1:1/db', waitMs: 0 }),
   'is refused by the server': () => run('refused', wrongPassword()),
   'is given a wrong option': () => run('misspelt', { wrokers: 2 } as RunOptions),
+  'loads many streams at once': () => run('streams', { workers: 4, chunkBytes: 1000 }, 'packed/*.csv.gz'),
   'runs beside two others': () => Promise.all(['one', 'two', 'three'].map((name) => run(name))),
   'joins a run that is not there': () => joinRun(pipelineOf('publishes'), { databaseUrl }),
 };

@@ -61,11 +61,26 @@ interface Loading {
   readonly tables: ReadonlyMap<string, LoadingTable>;
   readonly loaders: LoaderPool;
   readonly memory: PieceMemory;
+  /** Chunks of one file that are loaded by now. */
+  readonly chunksOf: (fileId: number) => Promise<readonly LoadedChunkRow[]>;
 }
+
+/**
+ * One question after the other: the jobs share a connection, and node-postgres takes one statement at a time. Proved by
+ * test/integration/library.test.ts, "loads many streams at once".
+ */
+const askInTurn = (client: Client, runId: number): Loading['chunksOf'] => {
+  let last: Promise<unknown> = Promise.resolve();
+  return (fileId) => {
+    const answer = last.then(() => loadedChunks(client, runId, fileId));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+};
 
 /** Loads the segments of a file: one after the other with one loader each, or the pieces of them all with all loaders. */
 const loadFile = async (
-  { context, run, tables, loaders, memory }: Loading,
+  { context, run, tables, loaders, memory, chunksOf }: Loading,
   file: SourceFile,
   { segments, pieceBytes, trace }: SegmentJob,
   leave: AbortSignal,
@@ -105,7 +120,7 @@ const loadFile = async (
         memory,
         stops: { drain, leave, abort },
         // A job that is delivered again: its pieces are those of the first time.
-        known: await loadedChunks(context.client, run.lease.runId, file.id),
+        known: await chunksOf(file.id),
         onKnown: progress.add,
         load: ({ piece, expectedEnd, readMs }, breakOff) => {
           if (expectedEnd !== undefined) progress.endAt(file.id, expectedEnd);
@@ -158,6 +173,7 @@ export const withSegmentWork = <T>(
   const missing = missingSegments(run.files, chunks);
   const busy = busyWorkers({ missing, files: run.files, workers, workersMax: workers, chunkBytes });
   const memory = createPieceMemory(workers + piecesWaiting);
+  const chunksOf = askInTurn(context.client, run.lease.runId);
   const size = { busy, workers, isSmall: isSmall({ missing }) };
   return withLoaders(setup, context.file, size, (loaders) =>
     use(
@@ -167,7 +183,7 @@ export const withSegmentWork = <T>(
         workers,
         drain,
         outside: whenLost(context.client, address),
-        load: jobWork({ context, run, tables, loaders, memory }),
+        load: jobWork({ context, run, tables, loaders, memory, chunksOf }),
         read: readSegmentJob,
         trace: context.report.trace(),
       },
