@@ -101,7 +101,7 @@ const declare = (
 type Declared = ReturnType<typeof declare>;
 type Options = Partial<Parameters<typeof runPipeline>[1]>;
 
-/** What production and etl.reject have of a table. */
+/** What production and etl.reject have of a table, of the newest run: files that were broken may have been published before it. */
 const lookAt = async (pipeline: string, table: string, columns: number) => {
   const texts = Array.from({ length: columns }, (_, index) => `c${index + 1}::text`);
   const production = await ask<Record<string, string | null>>(
@@ -109,8 +109,9 @@ const lookAt = async (pipeline: string, table: string, columns: number) => {
   );
   const rejects = await ask(
     `select ordinal, r.line::int, r.record::int, r.byte::int, code, column_name, reason, raw, last_line::int
-      from etl.reject r join etl.source_file f on f.id = file_id join etl.run on run.id = r.run_id
-      where pipeline = '${pipeline}' and run.state = 'published' and r.table_name = '${table}' order by ordinal, byte`,
+      from etl.reject r join etl.source_file f on f.id = file_id
+      where r.run_id = (select max(id) from etl.run where pipeline = '${pipeline}' and state = 'published')
+        and r.table_name = '${table}' order by ordinal, byte`,
   );
   return { production: production.map((row) => Object.values(row)), rejects };
 };
