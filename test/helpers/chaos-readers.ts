@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { differences, productionSql, type Seen } from './chaos-oracle.ts';
 import type { ChaosPipeline } from './chaos-pipelines.ts';
+import { isLost } from './lost.ts';
 
 const pollMs = 40;
 
@@ -22,11 +23,6 @@ export interface Reader {
   readonly wrong: readonly string[];
   readonly stop: () => Promise<void>;
 }
-
-/** What ends a statement when its server is killed: the session is over, or there is none to be had. */
-const lostCodes = new Set(['57P01', '57P02', '57P03', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
-const isLost = (error: Error & { code?: string }): boolean =>
-  error.code === undefined ? /terminated|not queryable/.test(error.message) : lostCodes.has(error.code);
 
 /**
  * Reads until it is stopped. `serverFaults` counts the beginnings and the ends of faults of the server, so it is odd during one:
@@ -65,7 +61,7 @@ export const startReader = (url: string, pipeline: ChaosPipeline, serverFaults: 
         await sleep(pollMs);
       }
     } catch (error) {
-      const isExcused = isLost(error as Error) && (before % 2 === 1 || serverFaults() > before);
+      const isExcused = isLost(error) && (before % 2 === 1 || serverFaults() > before);
       if (!isExcused)
         wrong.push(
           `${new Date().toISOString()} ${name}: ${String(error)} ${(error as { code?: string }).code}`,

@@ -1,0 +1,143 @@
+// Files that come, change and go night after night, by chance; and a plain reader of them for the models.
+
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Chance } from './seeded.ts';
+
+export interface Sale {
+  /** Every row that was ever made has another. */
+  readonly seq: number;
+  /** The same come again and again, also within a file. */
+  readonly id: number;
+  readonly day: string;
+  readonly pieces: number;
+  /** When it was last changed, by a clock that late files are behind. */
+  readonly at: number;
+  readonly gone: boolean;
+  /** Only in files written since the schema changed. */
+  readonly note: string | null;
+}
+
+/** Rows by file, in the order in which files are listed. */
+export type Listed = ReadonlyMap<string, readonly Sale[]>;
+
+export type FileEvent = 'late' | 'change' | 'vanish' | 'rename' | 'empty';
+
+/** Rows 1 to this of the first file stay, though they change: others refer to them. */
+export const anchors = 3;
+const anchorFile = '2024-01-01.csv';
+const idsMax = 25;
+
+/** Day number 1 is 1 January 2024. */
+const dayOf = (number: number): string =>
+  new Date(Date.UTC(2024, 0, number)).toISOString().slice(0, '2024-01-01'.length);
+
+const headers = ['seq', 'id', 'day', 'pieces', 'at', 'gone'];
+
+/** Reads a directory as somebody would who has never heard of the product. */
+export const readFeed = (directory: string): Listed =>
+  new Map(
+    readdirSync(directory)
+      .sort()
+      .map((name) => {
+        const [header = '', ...lines] = readFileSync(join(directory, name), 'utf8').trimEnd().split('\n');
+        const names = header.split(',');
+        return [
+          name,
+          lines.map((line): Sale => {
+            const fields = Object.fromEntries(line.split(',').map((field, place) => [names[place]!, field]));
+            return {
+              seq: Number(fields['seq']),
+              id: Number(fields['id']),
+              day: fields['day']!,
+              pieces: Number(fields['pieces']),
+              at: Number(fields['at']),
+              gone: fields['gone'] === 'y',
+              note: fields['note'] ?? null,
+            };
+          }),
+        ];
+      }),
+  );
+
+export interface Feed {
+  /** Files of the next night. `isWithNote`: written with the new column from now on. */
+  readonly nextNight: (isWithNote: boolean) => void;
+  /** Puts files back that the newest night has changed; their times are those that they had. */
+  readonly undoChanges: () => void;
+}
+
+/** Begins with the anchors' file. */
+export const startFeed = (directory: string, events: readonly FileEvent[], chance: Chance): Feed => {
+  const { between, pick } = chance;
+  mkdirSync(directory, { recursive: true });
+  let [night, seq, hasNote] = [0, 0, false];
+  /** Where files are kept that the newest night has changed. */
+  const backup = `${directory}-before`;
+  mkdirSync(backup, { recursive: true });
+
+  const sale = (day: number): Sale => ({
+    seq: (seq += 1),
+    id: seq <= anchors ? seq : between(1, idsMax),
+    day: dayOf(day),
+    pieces: between(1, 9),
+    at: 1_000 * day + between(0, 999),
+    gone: seq > anchors && between(1, 8) === 1,
+    note: hasNote ? pick(['new', 'used']) : null,
+  });
+  const write = (name: string, sales: readonly Sale[]): void => {
+    const isWithNote = hasNote || sales.some(({ note }) => note !== null);
+    const lines = sales.map(({ note, gone, ...others }) => [
+      ...Object.values(others),
+      gone ? 'y' : 'n',
+      ...(isWithNote ? [note ?? 'none'] : []),
+    ]);
+    const all = [[...headers, ...(isWithNote ? ['note'] : [])], ...lines];
+    writeFileSync(join(directory, name), all.map((fields) => `${fields.join(',')}\n`).join(''));
+  };
+  const some = (day: number): Sale[] => Array.from({ length: between(2, 6) }, () => sale(day));
+  const others = (): string[] => readdirSync(directory).filter((name) => name !== anchorFile);
+
+  /** One row gets other pieces, one leaves, one comes; anchors only change. */
+  const change = (name: string): void => {
+    const sales = readFeed(directory).get(name)!;
+    renameSync(join(directory, name), join(backup, name));
+    const dropped = between(0, sales.length);
+    const kept = sales
+      .filter((each, place) => place !== dropped || each.seq <= anchors)
+      .map((each) => (between(0, 1) === 0 ? each : { ...each, pieces: each.pieces + 1, at: each.at + 1 }));
+    write(name, [...kept, sale(night)]);
+  };
+  const makers: Readonly<Record<FileEvent, () => void>> = {
+    // Sorts before all others.
+    late: () => write(`2023-12-${10 + night}.csv`, some(between(-20, 0))),
+    change: () => change(pick(readdirSync(directory))),
+    vanish: () => {
+      const rest = others();
+      if (rest.length > 1) rmSync(join(directory, pick(rest)));
+    },
+    rename: () => {
+      const name = pick([...others(), anchorFile]);
+      if (name !== anchorFile) renameSync(join(directory, name), join(directory, `moved-${night}-${name}`));
+    },
+    empty: () => write(`${dayOf(night)}-nothing.csv`, []),
+  };
+  return {
+    nextNight: (isWithNote) => {
+      hasNote = isWithNote;
+      night += night === 0 ? 1 : between(1, 4);
+      for (const name of readdirSync(backup)) rmSync(join(backup, name));
+      if (night === 1) {
+        write(anchorFile, [...Array.from({ length: anchors }, () => sale(1)), ...some(1)]);
+        return;
+      }
+      // On some nights nothing comes.
+      if (between(1, 6) === 1) return;
+      write(`${dayOf(night)}.csv`, some(night));
+      for (const event of events) if (between(1, 5) <= 2) makers[event]();
+    },
+    undoChanges: () => {
+      for (const name of readdirSync(backup)) renameSync(join(backup, name), join(directory, name));
+    },
+  };
+};

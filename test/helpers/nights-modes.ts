@@ -1,0 +1,80 @@
+// The modes of the simulation of nights: how each is declared, what may happen to its files, and what production must be then.
+//
+// A new mode is one object in this list. Its model is a plain program over the files of the directory, and shares nothing with src/.
+
+import type { FileEvent, Listed, Sale } from './nights-feed.ts';
+
+/** What a night must come to: the rows of production, or the code of the error that leaves it as it was. */
+export type Night = { readonly sales: readonly Sale[] } | { readonly refused: string };
+
+export interface NightMode {
+  /** Pipeline and schema have this name. */
+  readonly name: string;
+  /** Options of the table `sale`, in TypeScript. */
+  readonly options: string;
+  readonly key: readonly string[];
+  /** What may happen to its files in a night, beside a new one. */
+  readonly events: readonly FileEvent[];
+  /** A view, a foreign key, a grant and an index made by hand. */
+  readonly hasDependents: boolean;
+  /** Whether somebody has to add a declared column to the table before a run takes it. */
+  readonly needsDdl: boolean;
+  /** Begins with no file; each call is one night, in which these files are listed. */
+  readonly model: () => (listed: Listed) => Night;
+}
+
+const allOf = (files: Listed): readonly Sale[] => [...files.values()].flat();
+
+/** Of files of which only some come, change and go: the rows that each had when it was last loaded. */
+const appended =
+  (changed: 'error' | 'reload' | 'ignore', gone: 'keep' | 'unload'): NightMode['model'] =>
+  () => {
+    const loaded = new Map<string, readonly Sale[]>();
+    return (listed) => {
+      const isChanged = (name: string): boolean =>
+        loaded.has(name) && JSON.stringify(loaded.get(name)) !== JSON.stringify(listed.get(name));
+      if (changed === 'error' && [...listed.keys()].some(isChanged)) return { refused: 'ETL_FILE_CHANGED' };
+      for (const [name, sales] of listed)
+        if (!loaded.has(name) || changed === 'reload') loaded.set(name, sales);
+      if (gone === 'unload') for (const name of loaded.keys()) if (!listed.has(name)) loaded.delete(name);
+      return { sales: allOf(loaded) };
+    };
+  };
+
+const every: readonly FileEvent[] = ['late', 'change', 'vanish', 'rename', 'empty'];
+
+/** `append` is given its options as they are declared. */
+const appends = (
+  name: string,
+  changed: 'error' | 'reload' | 'ignore',
+  gone: 'keep' | 'unload',
+  hasDependents: boolean,
+): NightMode => ({
+  name,
+  options: `publish: { mode: 'append', changed: '${changed}', gone: '${gone}' }`,
+  key: ['seq'],
+  // Rows of a renamed file would be there twice.
+  events: gone === 'unload' ? every : every.filter((event) => event !== 'rename'),
+  hasDependents,
+  needsDdl: true,
+  model: appended(changed, gone),
+});
+
+const replaces = (name: string, hasDependents: boolean): NightMode => ({
+  name,
+  options: `publish: 'replace'`,
+  key: ['seq'],
+  events: every,
+  hasDependents,
+  needsDdl: hasDependents,
+  model: () => (listed) => ({ sales: allOf(listed) }),
+});
+
+export const nightModes: readonly NightMode[] = [
+  replaces('replaced', false),
+  replaces('replaced_in_place', true),
+  appends('appended', 'error', 'keep', true),
+  appends('appended_once', 'ignore', 'keep', false),
+  appends('mirrored', 'reload', 'unload', false),
+  appends('mirrored_in_use', 'reload', 'unload', true),
+];

@@ -1,0 +1,72 @@
+// A reader that asks ten times a second, night and day, and notes whatever is not one whole state of a night.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { isLost } from './lost.ts';
+
+const pollMs = 100;
+
+export interface NightReader {
+  /** From now on the production of this schema is one of these states; at first it is not read. */
+  readonly allow: (schema: string, states: readonly string[]) => void;
+  readonly polls: () => number;
+  readonly wrong: readonly string[];
+  readonly stop: () => Promise<void>;
+}
+
+/** One state of both tables, in one statement; the derived table is asked first. */
+export const stateSql = (schema: string): string =>
+  `select (select concat_ws(' ', sum(sales), sum(pieces)) from ${schema}.total) || ', '
+    || (select concat_ws(' ', count(*), sum(pieces), sum(seq)) from ${schema}.sale) as state`;
+
+/**
+ * Reads until it is stopped. `serverFaults` counts the beginnings and the ends of faults of the server, so it is odd during one:
+ * only a fault may cost a reader its connection.
+ */
+export const startNightReader = (url: string, serverFaults: () => number): NightReader => {
+  const allowed = new Map<string, readonly string[]>();
+  const wrong: string[] = [];
+  let [polls, isOver] = [0, false];
+
+  const poll = async (client: pg.Client): Promise<void> => {
+    for (const [schema, before] of allowed) {
+      const { rows } = await client.query<{ state: string }>(stateSql(schema));
+      const { state } = rows[0]!;
+      // What was asked before a night was over may have the state before it.
+      const states = [...before, ...(allowed.get(schema) ?? [])];
+      if (!states.includes(state)) wrong.push(`${schema}: ${state} instead of ${states.join(' or ')}`);
+    }
+    polls += 1;
+  };
+  const readOn = async (): Promise<void> => {
+    const before = serverFaults();
+    const client = new pg.Client({ connectionString: url, application_name: 'reader at night' });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      while (!isOver) {
+        await poll(client);
+        await sleep(pollMs);
+      }
+    } catch (error) {
+      if (!isLost(error) || (before % 2 === 0 && serverFaults() === before)) wrong.push(String(error));
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  };
+  const reading = (async () => {
+    while (!isOver) {
+      await readOn();
+      await sleep(pollMs);
+    }
+  })();
+  return {
+    allow: (schema, states) => void allowed.set(schema, states),
+    polls: () => polls,
+    wrong,
+    stop: async () => {
+      isOver = true;
+      await reading;
+    },
+  };
+};
