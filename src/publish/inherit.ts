@@ -1,4 +1,6 @@
 // What new tables take over from the old ones: grants, comments, defaults, settings.
+//
+// Storage and compression of a column apply to rows that are written later: those of the run are there already.
 
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteText, type Query } from '../db/sql.ts';
@@ -20,6 +22,31 @@ const grantees = `
         from heir h join pg_attribute t on t.attrelid = h.old, aclexplode(t.attacl) a
         where t.attnum > 0 and not t.attisdropped
           and exists (select from pg_attribute n where n.attrelid = h.oid and n.attname = t.attname)`;
+
+/** How columns are stored, where they still have their types. */
+const storage = `
+      select h.place, 10, format('alter table %s alter column %I set %s', h.name, n.attname, what.setting)
+        from heir h join pg_attribute o on o.attrelid = h.old
+          join pg_attribute n on n.attrelid = h.oid and n.attname = o.attname and n.atttypid = o.atttypid
+          cross join lateral (values
+              (o.attstorage <> n.attstorage, 'storage ' || case o.attstorage
+                when 'p' then 'plain' when 'e' then 'external' when 'm' then 'main' else 'extended' end),
+              (o.attcompression <> n.attcompression, 'compression ' || case o.attcompression
+                when 'p' then 'pglz' when 'l' then 'lz4' else 'default' end))
+            as what (differs, setting)
+        where o.attnum > 0 and not o.attisdropped and what.differs`;
+
+/** Comments on indexes and constraints. */
+const commentsOnParts = `
+      select h.place, 11, format('comment on index %s is %L', j.indexrelid::regclass, obj_description(o.oid, 'pg_class'))
+        from heir h join pg_index i on i.indrelid = h.old join pg_class o on o.oid = i.indexrelid
+          join pg_index j on j.indrelid = h.oid join pg_class n on n.oid = j.indexrelid and n.relname = o.relname
+        where obj_description(o.oid, 'pg_class') is not null
+      union all
+      select h.place, 12, format('comment on constraint %I on %s is %L', n.conname, h.name, obj_description(o.oid, 'pg_constraint'))
+        from heir h join pg_constraint o on o.conrelid = h.old
+          join pg_constraint n on n.conrelid = h.oid and n.conname = o.conname
+        where obj_description(o.oid, 'pg_constraint') is not null`;
 
 /**
  * Statements, written by the server, that give built tables the properties of the tables with these oids. Columns and indexes are
@@ -70,6 +97,8 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
             as what (verb, wanted)
           join pg_index j on j.indrelid = h.oid join pg_class n on n.oid = j.indexrelid and n.relname = o.relname
         where what.wanted
+      union all ${storage}
+      union all ${commentsOnParts}
     ) statements
     order by place, step`,
   values: [
@@ -93,11 +122,18 @@ const selectStatistics = (names: TableNames): Query => ({
     union all
     select format('alter table %s alter column %I set (%s)', $2::text, n.attname, array_to_string(o.attoptions, ', '))
       from pg_attribute o join pg_attribute n on n.attname = o.attname
-      where o.attrelid = to_regclass($1) and n.attrelid = to_regclass($2) and n.attnum > 0 and o.attoptions is not null`,
+      where o.attrelid = to_regclass($1) and n.attrelid = to_regclass($2) and n.attnum > 0 and o.attoptions is not null
+    union all
+    -- Of expressions in indexes, by their place.
+    select format('alter index %s alter column %s set statistics %s', j.indexrelid::regclass, n.attnum, o.attstattarget)
+      from pg_index i join pg_class x on x.oid = i.indexrelid
+        join pg_class y on y.relname = x.relname join pg_index j on j.indexrelid = y.oid
+        join pg_attribute o on o.attrelid = x.oid join pg_attribute n on n.attrelid = y.oid and n.attnum = o.attnum
+      where i.indrelid = to_regclass($1) and j.indrelid = to_regclass($2) and o.attstattarget >= 0`,
   values: [productionName(names), builtName(names)],
 });
 
-/** Gives the columns of the built table the statistics targets that they have in production: before it is analyzed. */
+/** Gives the columns and indexes of the built table the statistics targets that they have in production: before it is analyzed. */
 export const inheritStatistics = async (client: Client, names: TableNames): Promise<void> => {
   const { rows } = await runQuery(client, selectStatistics(names));
   for (const { statement } of rows) await client.query(statement);

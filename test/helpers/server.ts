@@ -44,6 +44,8 @@ export interface TestDatabase {
 export const useDatabase = (): TestDatabase => {
   let database: CreatedDatabase | undefined;
   let connecting: Promise<pg.Client> | undefined;
+  // node-postgres warns of a statement that waits for another one to end.
+  let last: Promise<unknown> = Promise.resolve();
 
   const url = (): string => {
     if (database === undefined)
@@ -72,7 +74,9 @@ export const useDatabase = (): TestDatabase => {
     },
     query: async (sql, values) => {
       const client = await (connecting ??= open());
-      return client.query(sql, values && [...values]);
+      const answer = last.then(() => client.query(sql, values && [...values]));
+      last = answer.catch(() => undefined);
+      return answer;
     },
   };
 };

@@ -5,6 +5,7 @@ import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from '
 import { runPipeline } from '../../src/index.ts';
 import type { Publication } from '../../src/publish/contract.ts';
 import { modes, publications } from '../../src/publish/registry.ts';
+import { catalogueOf, dependents, settings } from '../helpers/catalogue.ts';
 import { citiesPipeline, writeCities } from '../helpers/cities.ts';
 import { useFiles } from '../helpers/files.ts';
 import { withPg } from '../helpers/own-server.ts';
@@ -147,15 +148,7 @@ describe.each(scenes)('$name', (scene) => {
   const rowsAfter = isAppended ? 3 : 2;
   const old = [{ city: '1Ulm120000 2Trier110000', big: 'Ulm' }];
 
-  /** What people set on a table. */
-  const kept = () =>
-    rowsOf(`select relname, relacl::text, reloptions, pg_get_userbyid(relowner) as owner, obj_description(c.oid) as comment,
-        (select array_agg(row(attname, attacl, attnotnull, col_description(c.oid, attnum), pg_get_expr(adbin, adrelid))::text
-            order by attnum)
-          from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
-          where attrelid = c.oid and attnum > 0) as columns,
-        array(select indexdef from pg_indexes where schemaname = 'geo' and tablename = relname order by 1) as indexes
-      from pg_class c where relnamespace = 'geo'::regnamespace and relkind in ('r', 'v') order by relname`);
+  const kept = () => catalogueOf(database);
   const oids = () => rowsOf(`select 'geo.city'::regclass::oid as city, 'geo.big'::regclass::oid as big`);
 
   /** Publishes the old rows, sets what people set, and writes the file of the new ones. */
@@ -168,13 +161,7 @@ describe.each(scenes)('$name', (scene) => {
         if not exists (select from pg_roles where rolname = 'sluice_owner') then create role sluice_owner; end if;
       end $$`);
     await database.query(`${ddl};
-      grant select on geo.city to pg_monitor with grant option;
-      grant update (name) on geo.city to public;
-      comment on table geo.city is 'it''s cities';
-      comment on column geo.city.people is 'who live there';
-      alter table geo.city set (fillfactor = 90);
-      alter table geo.city alter people set default 7;
-      create index by_hand on geo.city (people) where people > 1;
+      ${settings}
       grant usage, create on schema geo to sluice_owner;
       alter table geo.city owner to sluice_owner`);
     files.write(scene.file, scene.content);
@@ -248,5 +235,14 @@ describe.each(scenes)('$name', (scene) => {
     const about = notices.filter((message) => message.startsWith('geo.city: '));
     expect(about).toEqual(warned);
     expect(await run()).toMatchObject({ outcome: 'unchanged', runId: result.runId });
+  });
+
+  it('everything that hangs on the table stays as it is; a table that was swapped is one that stays then', async () => {
+    onTestFinished(prepare);
+    await database.query(dependents);
+    const before = await kept();
+    await run(again);
+    expect(await rowsOf(rowsSql)).toEqual(fresh);
+    expect(await kept()).toEqual(before);
   });
 });

@@ -135,6 +135,11 @@ describe('a published table', () => {
       name: 'a sequence of its own',
       ddl: `create sequence precious.s owned by precious.t.id; alter table precious.t alter id set default nextval('precious.s')`,
     },
+    { name: 'no log', ddl: 'alter table precious.t set unlogged' },
+    {
+      name: 'a type of its own',
+      ddl: 'create type precious.thing as (id integer, name text); alter table precious.t of precious.thing',
+    },
     { name: 'a primary key that is not declared', ddl: 'alter table precious.t add primary key (id)' },
   ];
 

@@ -27,8 +27,8 @@ const selectSchemaPublications = `
 /**
  * Rows of oid, kind and name for the tables in `target` (production.ts) and their `needs`: views, rules, foreign keys either way,
  * other constraints, triggers, policies, publications, inheritance, extended statistics, sequences of its columns, functions that
- * SQL gives a body, or that take or give rows of the table, and columns and domains of its row type. PostgreSQL, "System
- * Catalogs", pg_depend. Also the claims of extensions. One query for all tables reads each catalogue once.
+ * SQL gives a body, or that take or give rows of the table, and columns and domains of its row type; also that it is unlogged, or
+ * of a type. PostgreSQL, "System Catalogs", pg_depend. Also the claims of extensions. One query for all tables reads each catalogue once.
  */
 export const selectDependents = (has: Catalogues): string => `
     select distinct t.oid, 'view' as kind, v.oid::regclass::text as name
@@ -49,6 +49,10 @@ export const selectDependents = (has: Catalogues): string => `
     select t.oid, 'policy', polname::text from target t join pg_policy on polrelid = t.oid
     union all
     select oid, 'row security', name from target where relrowsecurity
+    union all
+    select oid, 'persistence', 'unlogged' from target where relpersistence = 'u'
+    union all
+    select oid, 'type', reloftype::regtype::text from target where reloftype <> 0
     union all
     select t.oid, 'publication', p.pubname::text from target t
       join pg_publication_rel r on r.prrelid = t.oid join pg_publication p on p.oid = r.prpubid

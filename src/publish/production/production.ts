@@ -40,7 +40,7 @@ export class ProductionChanged extends Error {}
 const selectTargets = (tables: readonly TableNames[], has: Catalogues): string => `
   with target as materialized (
     select w.place, w.schema, w.name, c.relnamespace as namespace, c.oid, c.relkind, c.relowner, c.relacl, c.relam, c.reltype,
-        c.relrowsecurity
+        c.relrowsecurity, c.relpersistence, c.reloftype
       from ${wantedTables(tables)}
         join pg_namespace n on n.nspname = w.schema join pg_class c on c.relnamespace = n.oid and c.relname = w.name
   ),
