@@ -201,6 +201,10 @@ export type PublishMode = (typeof publishModes)[number];
 export const changedChoices = ['error', 'reload', 'ignore'] as const;
 export const goneChoices = ['keep', 'unload'] as const;
 
+/** What a run makes of a definition whose columns differ from those of a table that stays: each includes those before it. */
+export const evolveChoices = ['refuse', 'add', 'retype'] as const;
+export type Evolve = (typeof evolveChoices)[number];
+
 export interface AppendSpec {
   readonly mode: 'append';
   readonly changed: (typeof changedChoices)[number];
@@ -217,6 +221,8 @@ interface TableCommon {
   readonly primaryKey: readonly string[];
   readonly indexes: readonly IndexSpec[];
   readonly publish: PublishSpec;
+  /** Undefined: 'refuse'. */
+  readonly evolve?: Evolve | undefined;
   readonly comment: string | undefined;
   readonly guard: Guard;
   /** What its SQL must give, if the table has some and it is declared. */

@@ -9,43 +9,11 @@ import { formatCount, plural } from '../wording.ts';
 import { buildDeclared, checkCopied } from './build-table.ts';
 import type { PublishPlan, Publication } from './contract.ts';
 import { DuplicateRows, findDuplicates } from './duplicates.ts';
+import { refuseUnfit } from './evolve.ts';
 import { changesOf } from './in-place.ts';
 import { doKeySteps, type KeyStep } from './keys.ts';
-import { fileColumn, productionName, type DeclaredTable } from './names.ts';
+import { fileColumn, productionName } from './names.ts';
 import { refusalOf } from './refusals.ts';
-import { refuseShape } from './shape.ts';
-import type { TableColumn } from './production/table-state.ts';
-
-const written = ({ name, type }: TableColumn): string => `${name} ${type}`;
-
-/** Rows fit when every declared column is there in its type, and every other one can do without a value. */
-const refuseOtherColumns = (
-  { schema, table }: DeclaredTable,
-  declared: readonly TableColumn[],
-  columns: readonly TableColumn[],
-): void => {
-  const found = new Set(columns.map(written));
-  const problems = [
-    ...declared
-      .filter((column) => !found.has(written(column)))
-      .map((column) => {
-        const other = columns.find(({ name }) => name === column.name);
-        return `${written(column)} is declared, and ${other === undefined ? 'the table has no such column' : `it is ${other.type} in the table`}`;
-      }),
-    ...columns
-      .filter(
-        ({ name, notNull, hasDefault }) =>
-          notNull && !hasDefault && declared.every((one) => one.name !== name),
-      )
-      .map(({ name }) => `column ${name} of the table is not declared, and needs a value`),
-  ];
-  if (problems.length > 0)
-    refuseShape(
-      table,
-      `rows cannot be appended to ${schema}.${table}: ${problems.join('; ')}`,
-      'Change the columns of the table or of the declaration, or load everything again into a new table with --full-refresh.',
-    );
-};
 
 /** Rows of files that have left, which nothing refers to. */
 const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<void> => {
@@ -132,7 +100,7 @@ export const append: Publication = {
 
   takes: () => true,
 
-  check: (table, declared, { columns }) => refuseOtherColumns(table, declared, columns),
+  check: refuseUnfit,
 
   build: buildDeclared,
 

@@ -7,8 +7,10 @@ import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
 import type { Building } from './contract.ts';
+import { evolvedColumns } from './evolve.ts';
 import { inheritStatistics } from './inherit.ts';
 import { builtName, fileColumn, productionName, type BuiltTable, type TableNames } from './names.ts';
+import type { TableColumn } from './production/table-state.ts';
 
 /** Rows of a typed table: staging holds them checked and in their final types. */
 export const createFromStaging = (names: TableNames, columns: readonly string[], staging: string): Query => ({
@@ -25,14 +27,18 @@ const unionName = ({ buildSchema, table }: TableNames): string => quoteName(buil
 /**
  * A view of all rows that a table will have, where its SQL and that of others looks for it: those that stay, and the new ones.
  */
-export const createUnion = (part: BuiltTable, columns: readonly string[]): Query => {
+export const createUnion = (
+  part: BuiltTable,
+  columns: readonly TableColumn[],
+  production: readonly TableColumn[],
+): Query => {
   const { files } = part.outgoing;
-  const list = quoteNames(columns);
+  const list = quoteNames(columns.map(({ name }) => name));
   const staying =
     files.length === 0 ? '' : `where ${quoteName(fileColumn)} <> all ('{${files.join(',')}}'::bigint[])`;
   return {
     text: `create view ${unionName(part)} as
-      select ${list} from ${productionName(part)} ${staying} union all select ${list} from ${part.rowsFrom}`,
+      select ${evolvedColumns(part, columns, production)} from ${productionName(part)} ${staying} union all select ${list} from ${part.rowsFrom}`,
   };
 };
 

@@ -10,6 +10,7 @@ import { buildAside, checkCopied } from './build-table.ts';
 import type { BuiltOver, PublishPlan, Publication } from './contract.ts';
 import { dependText, dependentsText } from './production/dependents.ts';
 import { keepsRowsElsewhere } from './production/extensions.ts';
+import { refuseUnfit } from './evolve.ts';
 import { setComment } from './inherit.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyChanges, type KeyStep } from './keys.ts';
 import { builtName, productionName, type BuiltTable } from './names.ts';
@@ -153,11 +154,13 @@ export const inPlace: Publication = {
 
   takes: () => true,
 
-  check: ({ table }, declared, { columns, dependents }) => {
+  check: (whole, declared, production) => {
+    if (whole.evolve !== 'refuse') return refuseUnfit(whole, declared, production);
+    const { columns, dependents } = production;
     const difference = differenceOf(declared, columns);
     if (difference !== '')
       refuseShape(
-        table,
+        whole.table,
         `${dependText(dependents)} on it, and its columns differ from the declaration: ${difference}`,
         'Drop what depends on it, run, and create it again; or keep the columns as they are.',
       );

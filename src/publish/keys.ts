@@ -4,6 +4,7 @@ import type { Client } from '../db/client.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import { isRefusal } from '../db/server-error.ts';
 import { EtlError, messageOf } from '../errors.ts';
+import { evolutionOf } from './evolve.ts';
 import { productionName, type BuiltTable, type DeclaredTable } from './names.ts';
 import type { ProductionTable } from './production/production.ts';
 import type { TableIndex, TableState } from './production/table-state.ts';
@@ -121,7 +122,11 @@ const nullChanges = (
   const off = names.filter(
     (name) => ours.includes(name) && isRequired(production, name) && !isRequired(built, name),
   );
-  const on = names.filter((name) => isRequired(built, name) && !isRequired(production, name));
+  // A column that is added allows none from the beginning.
+  const on = names.filter(
+    (name) =>
+      isRequired(built, name) && production.columns.some((column) => column.name === name && !column.notNull),
+  );
   const step = (name: string, verb: string): KeyStep => ({
     sql: `alter table ${productionName(table)} alter column ${quoteName(name)} ${verb} not null`,
     failure: `not null of column ${name} cannot be changed`,
@@ -134,17 +139,19 @@ const nullChanges = (
 };
 
 /**
- * Differences between a table that stays and the one that was built for it. Keys and indexes made by hand stay:
+ * Differences between a table that stays and the one that was built for it, columns included that may change. Keys and indexes made by hand stay:
  * test/integration/publish-keys.test.ts, "keeps an index made by hand".
  */
 export const keyChanges = (table: BuiltTable, built: TableState, production: ProductionTable): KeyChanges => {
   const key = primaryKeyChanges(table, production);
   const indexes = indexChanges(table, built, production);
   const nulls = nullChanges(table, built, production);
+  const columns = evolutionOf(table, built.columns, production);
+  const alter = columns.messages.map((sql) => ({ sql, failure: 'its columns cannot be altered' }));
   // A column of a primary key allows no nulls: the key goes first.
-  const drop = [...key.drop, ...indexes.drop, ...nulls.drop];
+  const drop = [...key.drop, ...indexes.drop, ...nulls.drop, ...alter];
   return {
-    texts: [...key.texts, ...indexes.texts, ...nulls.texts],
+    texts: [...columns.texts, ...key.texts, ...indexes.texts, ...nulls.texts],
     blocksReaders: drop.length + key.key.length + nulls.make.length > 0,
     drop,
     key: key.key,

@@ -1,6 +1,6 @@
 // Names of a pipeline's table: where it is built, and in production.
 
-import type { Extent, PipelineSpec, PublishMode } from '../declaration.ts';
+import type { ColumnSpec, Evolve, Extent, PipelineSpec, PublishMode } from '../declaration.ts';
 import { quoteName, type Query } from '../db/sql.ts';
 
 /**
@@ -36,6 +36,9 @@ export interface TableNames {
 export interface DeclaredTable extends TableNames {
   readonly primaryKey: readonly string[];
   readonly mode: PublishMode;
+  readonly evolve: Evolve;
+  /** Its columns as they are declared; none where SQL makes the rows. */
+  readonly declared: readonly Pick<ColumnSpec, 'name' | 'nullable' | 'default'>[];
   readonly extent: Extent;
 }
 

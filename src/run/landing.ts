@@ -2,7 +2,15 @@
 
 import { stagingTable } from '../copy/staging.ts';
 import type { Extent, PipelineSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
-import { authorsPath, buildSchema, builtName, partName, type TableNames } from '../publish/names.ts';
+import {
+  authorsPath,
+  buildSchema,
+  builtName,
+  partName,
+  type DeclaredTable,
+  type TableNames,
+} from '../publish/names.ts';
+import { modeOf } from '../publish/registry.ts';
 
 export const namesOf = (spec: PipelineSpec, { name }: TableSpec, extent: Extent = 'whole'): TableNames => ({
   schema: spec.schema,
@@ -10,6 +18,16 @@ export const namesOf = (spec: PipelineSpec, { name }: TableSpec, extent: Extent 
   buildSchema: buildSchema(spec.name),
   built: extent === 'whole' ? name : partName(name),
   path: authorsPath(spec),
+});
+
+/** What publishing knows of a table before it is built. */
+export const declaredAs = (spec: PipelineSpec, table: TableSpec, extent: Extent): DeclaredTable => ({
+  ...namesOf(spec, table, extent),
+  primaryKey: table.primaryKey,
+  mode: modeOf(table.publish),
+  extent,
+  evolve: table.evolve ?? 'refuse',
+  declared: table.kind === 'source' ? table.columns : [],
 });
 
 /** True when rows are loaded straight into the new table, which is logged: a crash takes nothing of it. */

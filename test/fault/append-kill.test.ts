@@ -1,4 +1,4 @@
-// Process and server are killed while files are appended, loaded again and unloaded: the next run comes to what an undisturbed run
+// Process and server are killed while files are appended, loaded again and unloaded, and columns changed: the next run comes to what an undisturbed run
 // makes, once.
 //
 // By default some of the effects are sampled; FAULT_EVERY=1 takes all.
@@ -21,14 +21,14 @@ const chunkBytes = 4_000;
 const directory = mkdtempSync(join(tmpdir(), 'sluice-append-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-const definition = `import { column, csv, definePipeline, sqlFile } from 'sluice';
+const definitionOf = (sale: string): string => `import { column, csv, definePipeline, sqlFile } from 'sluice';
 export default definePipeline({
   name: 'shop',
   schema: 'shop',
   tables: {
     sale: {
       source: csv('in/*.csv'),
-      columns: { id: column.integer('id'), pieces: column.integer('pieces') },
+      ${sale}
       primaryKey: ['id'],
       publish: { mode: 'append', changed: 'reload', gone: 'unload' },
       guard: false,
@@ -67,7 +67,9 @@ const copy = async (): Promise<string> => {
 beforeAll(async () => {
   mkdirSync(join(directory, 'in'));
   mkdirSync(join(directory, 'pipelines'));
-  writeFileSync(join(directory, 'pipelines', 'noaa.ts'), definition);
+  const define = (sale: string): void =>
+    writeFileSync(join(directory, 'pipelines', 'noaa.ts'), definitionOf(sale));
+  define(`columns: { id: column.integer('id'), pieces: column.integer('pieces') },`);
   writeFileSync(
     join(directory, 'total.sql'),
     'select count(*)::int as sales, sum(pieces)::int as pieces from sale',
@@ -83,6 +85,14 @@ beforeAll(async () => {
   write('2.csv', 2_000, 3_500, 2);
   rmSync(join(directory, 'in', '3.csv'));
   write('4.csv', 3_500, 5_000, 3);
+  // And the definition has a column more, and one of a wider type.
+  define(`columns: {
+        id: column.bigint('id'),
+        pieces: column.integer('pieces'),
+        kind: column.text('kind').default('sold'),
+      },
+      evolve: 'retype',
+      missing: 'null',`);
 });
 afterAll(async () => {
   killRest();
@@ -101,10 +111,11 @@ const expectSecondNight = async (database: string): Promise<void> => {
       `select count(*)::int as rows, count(distinct id)::int as ids, sum(pieces)::int as pieces, min(_file)::int as first,
           (select string_agg(name || ' ' || rows, ', ' order by name) from etl.published_file) as files,
           (select bool_and(exists (select from shop.sale s where s._file = p.file_id)) from etl.published_file p) as known,
-          (select sales || ' ' || pieces from shop.total) as total,
+          (select sales || ' ' || pieces from shop.total) as total, pg_typeof(min(id))::text as type,
+          count(*) filter (where to_jsonb(s) ->> 'kind' = 'sold')::int as sold,
           (select count(*)::int from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r') as staging,
           (select count(*)::int from pg_namespace where nspname like 'etl\\_build%') as builds
-        from shop.sale`,
+        from shop.sale s`,
     ),
   ).toEqual([
     {
@@ -115,6 +126,8 @@ const expectSecondNight = async (database: string): Promise<void> => {
       files: 'in/1.csv 2000, in/2.csv 1500, in/4.csv 1500',
       known: true,
       total: '5000 9500',
+      type: 'bigint',
+      sold: 5_000,
       staging: 0,
       builds: 0,
     },
@@ -125,9 +138,11 @@ const expectSecondNight = async (database: string): Promise<void> => {
 const expectEitherNight = async (database: string): Promise<void> => {
   const [row] = await ask<{ all: string }>(
     databaseUrlOf(server.url, database),
-    `select count(*) || ' ' || sum(pieces) || ' ' || (select sales || ' ' || pieces from shop.total) as all from shop.sale`,
+    `select count(*) || ' ' || sum(pieces) || ' ' || (select sales || ' ' || pieces from shop.total) || ' ' || pg_typeof(min(id))
+        || ' ' || count(to_jsonb(s) -> 'kind') as all
+      from shop.sale s`,
   );
-  expect(['4000 4000 4000 4000', '5000 9500 5000 9500']).toContain(row!.all);
+  expect(['4000 4000 4000 4000 integer 0', '5000 9500 5000 9500 bigint 5000']).toContain(row!.all);
 };
 
 const runStruck = async (
@@ -173,6 +188,12 @@ const isStatement =
     'sql' in effect && pattern.test(effect.sql);
 
 const points: readonly Point[] = [
+  {
+    name: 'after columns are altered',
+    when: 'after',
+    nth: 1,
+    matches: isStatement(/alter table "shop"\."sale" .* type bigint/s),
+  },
   {
     name: 'before old rows are deleted',
     when: 'before',

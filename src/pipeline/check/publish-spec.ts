@@ -11,6 +11,7 @@ import {
   type LineageName,
   type PublishSpec,
   type SourceTableSpec,
+  type TableSpec,
 } from '../../declaration.ts';
 import { fileColumn, partName } from '../../publish/names.ts';
 import { derivedProblem } from './names.ts';
@@ -33,6 +34,16 @@ export const publishSchema = z.preprocess(
   (written = 'replace') => (typeof written === 'string' ? { mode: written } : written),
   choicesSchema,
 );
+
+/** What `evolve` is not for; problems are added. */
+export const checkEvolve = (
+  where: string,
+  { publish, evolve }: Pick<TableSpec, 'publish' | 'evolve'>,
+  problems: Problems,
+): void => {
+  if (publish === 'replace' && evolve !== undefined)
+    addProblem(problems, where, 'evolve is for tables that stay, and this one is replaced; remove evolve');
+};
 
 /** Whether rows must be known by their file, because those of a single file may leave. */
 const needsFile = (publish: PublishSpec): boolean =>

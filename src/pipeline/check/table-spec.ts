@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import {
+  evolveChoices,
   type ColumnSpec,
   type DerivedTableSpec,
   type Guard,
@@ -18,7 +19,7 @@ import { filterSchema } from '../declare/filter.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
 import { tableNameProblem } from './names.ts';
-import { lineageOf, lineageSchema, publishSchema, withLineage } from './publish-spec.ts';
+import { checkEvolve, lineageOf, lineageSchema, publishSchema, withLineage } from './publish-spec.ts';
 import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
 import { sqlFileSchema } from '../declare/sql-file.ts';
 import { didYouMean } from './suggestion.ts';
@@ -64,6 +65,7 @@ const commonShape = {
   primaryKey: nameList.default([]),
   indexes: z.array(z.unknown(), mustBe("a list of index('column')")).default([]),
   publish: publishSchema,
+  evolve: z.enum(evolveChoices, mustBeOneOf(evolveChoices)).optional(),
   comment: z.string(mustBe('a text')).optional(),
   guard: guardSchema,
 };
@@ -174,6 +176,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
     comment,
     ...(row && { row }),
   };
+  checkEvolve(where, spec, problems);
   checkHeaders(where, spec, problems);
   checkConstants(where, spec, problems);
   if (table.staging === 'text')
@@ -199,6 +202,7 @@ const derivedTable = (
       );
     }
   }
+  checkEvolve(where, table, problems);
   if (table.publish !== 'replace')
     addProblem(problems, where, 'is made from other tables, and can only be replaced; remove publish');
   const indexes = readIndexes(name, table.indexes, problems);

@@ -1,7 +1,7 @@
 // The tables of a pipeline as a user writes them, as TypeScript types.
 
 import type { z } from 'zod';
-import type { AppendSpec, FilterSpec, LineageName, SqlFile } from '../../declaration.ts';
+import type { AppendSpec, Evolve, FilterSpec, LineageName, SqlFile } from '../../declaration.ts';
 import type { AnyColumn, Column } from './column.ts';
 import type { CsvSource } from './csv.ts';
 import type { IndexDefinition } from './index-definition.ts';
@@ -36,6 +36,11 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
    * file that changed since is an error, loaded again, or left as it is · gone: rows of a file that is no longer there stay, or go.
    */
   readonly publish?: 'replace' | 'append' | Publish;
+  /**
+   * What a run makes of columns that differ from those of a table that stays. refuse: nothing, it stops · add: columns that allow null
+   * or have a default are added · retype: types are also changed to wider ones.
+   */
+  readonly evolve?: Evolve;
   readonly from?: undefined;
 }
 

@@ -15,7 +15,7 @@ export const selectNeeds = `
     select t.oid, 'pg_type'::regclass, unnest(array[y.oid, y.typarray]) from target t join pg_type y on y.oid = t.reltype
   ),
   needs as materialized (
-    select p.oid, p.class, d.classid, d.objid, d.deptype
+    select p.oid, p.class, d.classid, d.objid, d.deptype, d.refobjsubid
       from part p join pg_depend d on d.refclassid = p.class and d.refobjid = p.object
   )`;
 
@@ -74,6 +74,20 @@ export const selectDependents = (has: Catalogues): string => `
     union all
     select oid, 'row type', pg_describe_object(classid, objid, 0) from needs
       where class = 'pg_type'::regclass and classid <> 'pg_proc'::regclass and objid not in (select object from part)`;
+
+/** Of tables in `target`, by oid: what the server names when it refuses another type for a column. PostgreSQL, "ALTER TABLE". */
+export const selectColumnUsers = `
+    select n.oid, json_agg(distinct jsonb_build_object('column', a.attname, 'name',
+        case when v.oid is null then pg_describe_object(n.classid, n.objid, 0) else 'view ' || v.oid::regclass end)) as users
+      from needs n
+        join pg_attribute a on n.class = 'pg_class'::regclass and a.attrelid = n.oid and a.attnum = n.refobjsubid and a.attnum > 0
+        left join pg_rewrite r on n.classid = 'pg_rewrite'::regclass and r.oid = n.objid
+        left join pg_class v on v.oid = r.ev_class and v.oid <> n.oid
+        left join pg_attrdef d on n.classid = 'pg_attrdef'::regclass and d.oid = n.objid
+      where n.classid in ('pg_rewrite'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass, 'pg_proc'::regclass,
+          'pg_publication_rel'::regclass)
+        or d.adnum <> a.attnum
+      group by n.oid`;
 
 export const dependentsText = (dependents: readonly Dependent[]): string =>
   dependents.map(({ kind, name }) => `${kind} ${name}`).join(', ');

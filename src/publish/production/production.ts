@@ -1,7 +1,7 @@
 // Describes production tables: columns, indexes, dependents, and which of these a run made.
 
 import type { Client } from '../../db/client.ts';
-import { selectDependents, selectNeeds, type Dependent } from './dependents.ts';
+import { selectColumnUsers, selectDependents, selectNeeds, type Dependent } from './dependents.ts';
 import { selectCatalogues, type Catalogues } from './extensions.ts';
 import type { DeclaredTable, TableNames } from '../names.ts';
 import { columnList, indexList, wantedTables, type TableState } from './table-state.ts';
@@ -26,6 +26,10 @@ export interface ProductionTable extends TableState {
   readonly isReferenced: boolean;
   /** Undefined: no run published this very table. */
   readonly published: PublishedShape | undefined;
+  /** What keeps the type of a column: views, policies, triggers and functions that use it. */
+  readonly columnUsers: readonly { readonly column: string; readonly name: string }[];
+  /** For people, as the server last counted it. */
+  readonly size: string;
   /** Indexes that some run recorded that it made. */
   readonly ours: readonly string[];
 }
@@ -40,7 +44,7 @@ export class ProductionChanged extends Error {}
 const selectTargets = (tables: readonly TableNames[], has: Catalogues): string => `
   with target as materialized (
     select w.place, w.schema, w.name, c.relnamespace as namespace, c.oid, c.relkind, c.relowner, c.relacl, c.relam, c.reltype,
-        c.relrowsecurity, c.relpersistence, c.reloftype
+        c.relrowsecurity, c.relpersistence, c.reloftype, c.relpages
       from ${wantedTables(tables)}
         join pg_namespace n on n.nspname = w.schema join pg_class c on c.relnamespace = n.oid and c.relname = w.name
   ),
@@ -71,11 +75,12 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
   hanging as (
     select oid, json_agg(json_build_object('kind', kind, 'name', name) order by kind, name) as dependents
       from dependent group by oid
-  )
-  select m.*, s.oid, s.relkind as kind, nullif(pg_get_userbyid(s.relowner), current_user) as owner,
+  ),
+  users as (${selectColumnUsers})
+  select m.*, s.oid, coalesce(u.users, '[]') as "columnUsers", pg_size_pretty(greatest(s.relpages, 0)::bigint * current_setting('block_size')::int) as size, s.relkind as kind, nullif(pg_get_userbyid(s.relowner), current_user) as owner,
       coalesce(h.dependents, '[]') as dependents, p.published, coalesce(i.ours, '{}') as ours,
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes
-    from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid
+    from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
       left join (
         select distinct on (schema_name, table_name, table_oid) schema_name, table_name, table_oid,
             json_build_object('columns', columns, 'notNull', not_null, 'primaryKey', primary_key) as published
@@ -97,18 +102,31 @@ type Found = Omit<ProductionTable, 'isReferenced' | 'published'> & {
 };
 
 const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
-  const { oid, kind, owner, columns, indexes, fingerprint, ours } = found;
+  const { oid, kind, owner, columns, indexes, fingerprint, columnUsers, size, ours } = found;
   const published = found.published ?? undefined;
   const key = indexes.find(({ isPrimary }) => isPrimary);
   const isKeyOwn = table.primaryKey.length === 0 && isOwnKey(key?.columns ?? [], published);
   const dependents = [...found.dependents, ...(isKeyOwn ? [{ kind: 'primary key', name: key!.name }] : [])];
   const isReferenced = dependents.some((dependent) => dependent.kind === 'foreign key');
-  return { oid, kind, owner, columns, indexes, dependents, fingerprint, isReferenced, published, ours };
+  return {
+    oid,
+    kind,
+    owner,
+    columns,
+    indexes,
+    dependents,
+    fingerprint,
+    isReferenced,
+    published,
+    columnUsers,
+    size,
+    ours,
+  };
 };
 
 /** Whether table and dependents are the same. */
 export const isSame = (a: ProductionTable | undefined, b: ProductionTable | undefined): boolean =>
-  JSON.stringify(a) === JSON.stringify(b);
+  JSON.stringify({ ...a, size: '' }) === JSON.stringify({ ...b, size: '' });
 
 /** Which catalogues there are to ask. */
 export const readCatalogues = async (client: Client): Promise<Catalogues> =>

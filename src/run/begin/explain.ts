@@ -13,6 +13,7 @@ import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { readDefinition, type Definition } from '../definition.ts';
 import { refuseUnknownTables, resolveOptions, type RunOptions, type RunSettings } from '../options.ts';
 import { isSeekable } from '../input.ts';
+import { foreseenColumns } from './foreseen-columns.ts';
 import { isFullRefresh, lookAtOutset, reasonsOf } from './outset.ts';
 import { planNeeded, planSources, type PlannedTable } from './plan.ts';
 import { modeOf } from '../../publish/registry.ts';
@@ -116,6 +117,8 @@ export interface OutsetPlan {
 interface Looked {
   readonly planned: readonly PlannedTable[];
   readonly outset: OutsetPlan;
+  /** What would be altered of tables that stay, by their names. */
+  readonly columns: ReadonlyMap<string, string>;
 }
 
 /** Every file, where no server says which of them are needed. */
@@ -127,6 +130,7 @@ const unjudged = async (
 ): Promise<Looked> => ({
   outset: { does, run: null, why: [why] },
   planned: await planSources(spec, settings),
+  columns: new Map(),
 });
 
 /** The judgement of a run, of whatever the server knows now. Changes nothing there. Errors: those of the server. */
@@ -153,14 +157,15 @@ const outsetOf = async (
   const planned = await planNeeded(judging, settings);
   const asked = { startOver: settings.fresh || settings.fullRefresh, resume: false };
   const { beginning, standing } = await lookAtOutset(looking, hashes, planned, asked);
-  if (standing !== undefined) return { planned, outset: { does: 'nothing', run: standing, why } };
+  if (standing !== undefined)
+    return { planned, outset: { does: 'nothing', run: standing, why }, columns: new Map() };
   why.push(...reasonsOf(beginning));
   const isPart = planned.every(({ intake }) => intake.extent === 'part');
   const outset: OutsetPlan =
     beginning.kind === 'resume'
       ? { does: 'continue', run: beginning.runId, why }
       : { does: isPart ? 'load new' : 'load', run: null, why };
-  return { planned, outset };
+  return { planned, outset, columns: await foreseenColumns(client, spec, planned) };
 };
 
 export interface Explanation {
@@ -194,8 +199,9 @@ export const explainRun = async (
       return unjudged(spec, settings, 'unknown', error.message);
     },
   );
-  const { planned, outset } = looked ?? (await unjudged(spec, settings, 'load', 'there is no server yet'));
-  return { tables: tablePlans(spec, planned, allowShrink, sharedBy(planned, settings)), outset };
+  const known = looked ?? (await unjudged(spec, settings, 'load', 'there is no server yet'));
+  const { outset, planned } = known;
+  return { tables: tablePlans(spec, known, allowShrink, sharedBy(planned, settings)), outset };
 };
 
 /** Streams that a run from the beginning would load with all workers, by their keys. */
@@ -213,7 +219,7 @@ const sharedBy = (
 
 const tablePlans = (
   spec: PipelineSpec,
-  planned: readonly PlannedTable[],
+  { planned, columns }: Looked,
   allowShrink: readonly string[],
   shared: ReadonlySet<string>,
 ): readonly TablePlan[] =>
@@ -224,7 +230,9 @@ const tablePlans = (
       table.kind === 'source'
         ? sourceSteps(source!, shared)
         : [{ step: 'rows', text: `${table.transform.path}, from ${table.from.join(', ')}` }];
+    const altered = columns.get(name);
     const last = [
+      ...(altered === undefined ? [] : [{ step: 'alter', text: altered }]),
       { step: 'indexes', text: indexStep(table) },
       { step: 'publish', text: `${modeOf(publish)}, ${guardText(table.guard, allowShrink.includes(name))}` },
     ];

@@ -97,8 +97,13 @@ type StoredFile = Omit<
   | 'lineEnd'
 >;
 
-/** A file, but for its place in the table's list. */
-type PlannedFile = Omit<NewFile, 'ordinal'>;
+/**
+ * A file, but for its place in the table's list. Its header may not fit, which matters if the file is needed: those that are in
+ * production are often of a time when the table had other columns.
+ */
+interface PlannedFile extends Omit<NewFile, 'ordinal'> {
+  readonly misfit?: EtlError;
+}
 
 const planFile = async (
   table: SourceTableSpec,
@@ -113,9 +118,16 @@ const planFile = async (
   const file = { ...stored, encoding };
   const { names, line, dataByte, dataLine, lineEnd } = found;
   const at = { table: table.name, file: name, line, skip: dataLine - 1 };
-  const differs = checkFields(table, { name, header: names, constants }, at);
+  const planned = { ...file, header: names, constants, dataByte, dataLine, lineEnd };
+  let differs: NewFile['differs'] = null;
+  try {
+    differs = checkFields(table, planned, at);
+  } catch (misfit) {
+    if (!(misfit instanceof EtlError)) throw misfit;
+    return { ...planned, differs, dataEnd: null, misfit };
+  }
   const dataEnd = isSeekable(file) ? await endOf(file, access, dataByte, lineEnd) : null;
-  return { ...file, header: names, constants, differs, dataByte, dataLine, dataEnd, lineEnd };
+  return { ...planned, differs, dataEnd };
 };
 
 /** A file that its source lists, or the members of it that are wanted. */
@@ -235,7 +247,11 @@ const planTable = async (
     const opened = [...open].map((place) => batch[place]!);
     const found = (await withFilesAtOnce(opened, planOne)).flat();
     const places = await sieve.take(found.map(({ file }) => file));
-    needed.push(...places.map((place) => found[place]!));
+    for (const place of places) {
+      const one = found[place]!;
+      if (one.file.misfit !== undefined) throw one.file.misfit;
+      needed.push(one);
+    }
   }
   const files = eachOnce(needed).map((file, ordinal) => ({ ...file, ordinal }));
   // Where no file is needed, staging looks as if one were; declared columns need none for that.

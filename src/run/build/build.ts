@@ -15,8 +15,14 @@ import {
   setNotNull,
 } from '../../publish/build-table.ts';
 import { clearBuildSchema, countRows, dropBuildSchema } from '../../publish/build-schema.ts';
-import { buildSchema, builtName, type BuiltTable, type TableNames } from '../../publish/names.ts';
-import { buildFor, modeOf } from '../../publish/registry.ts';
+import {
+  buildSchema,
+  builtName,
+  productionName,
+  type BuiltTable,
+  type TableNames,
+} from '../../publish/names.ts';
+import { buildFor } from '../../publish/registry.ts';
 import { columnsOf } from '../../publish/production/table-state.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { BuildWhat } from '../../model.ts';
@@ -27,7 +33,7 @@ import { sideBySide } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
 import { secondsSince, type RunContext } from '../context.ts';
 import { rounded } from '../rounded.ts';
-import { directTables, landsDirectly, namesOf } from '../landing.ts';
+import { declaredAs, directTables, landsDirectly } from '../landing.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 
 /** Rows that were built, and the quoted name of the table that has them. */
@@ -65,9 +71,8 @@ const fillTyped = async (
  * that a killed process has left would be a stranger's to the next.
  */
 const showWhole = async (client: Client, part: BuiltTable): Promise<void> => {
-  const [columns] = await columnsOf(client, [builtName(part)]);
-  const names = columns!.map(({ name }) => name);
-  await runQuery(client, createUnion(part, names));
+  const [columns, production] = await columnsOf(client, [builtName(part), productionName(part)]);
+  await runQuery(client, createUnion(part, columns!, production!));
 };
 
 /**
@@ -132,16 +137,15 @@ const buildOne = async (
 ): Promise<BuiltTable> => {
   const { client, report, abort } = context;
   const start = performance.now();
-  const names = namesOf(context.spec, table, extent);
+  const names = declaredAs(context.spec, table, extent);
   abort?.throwIfAborted();
-  const { primaryKey, indexes, publish, comment } = table;
-  const mode = modeOf(publish);
+  const { primaryKey, indexes, comment } = table;
   const { rows, rowsFrom } = await together(client, sql, async () => {
     const filled = await making(context, table, 'rows', () =>
       fill(context, table, names, extent, sql, parts),
     );
     await buildFor(
-      mode,
+      names.mode,
       extent,
     )({
       client,
@@ -156,9 +160,6 @@ const buildOne = async (
   const seconds = rounded(loadSeconds + secondsSince(start));
   return {
     ...names,
-    primaryKey,
-    mode,
-    extent,
     comment,
     rows,
     rowsFrom,

@@ -11,10 +11,9 @@ import { lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts'
 import { namesInProduction, type BuiltTable } from '../../publish/names.ts';
 import { checkPlanned, checkTargets as checkAll, insertPublished, planPublish } from '../../publish/plan.ts';
 import { refusalOfAny } from '../../publish/refusals.ts';
-import { modeOf } from '../../publish/registry.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import type { RunContext } from '../context.ts';
-import { landingTable, namesOf } from '../landing.ts';
+import { declaredAs, landingTable } from '../landing.ts';
 import { untilPublished } from './attempts.ts';
 import { checkComplete, checkSources } from './completeness.ts';
 import { recordFiles } from './file-state.ts';
@@ -33,9 +32,8 @@ export const checkTargets = ({ client, spec }: RunContext, planned: readonly Pla
   checkAll(
     client,
     planned.flatMap(({ table, intake: { extent } }) => {
-      const { primaryKey, publish, transform } = table;
-      const target = { ...namesOf(spec, table, extent), primaryKey, mode: modeOf(publish), extent };
-      return transform === undefined ? [{ table: target, like: landingTable(spec, table) }] : [];
+      const target = { table: declaredAs(spec, table, extent), like: landingTable(spec, table) };
+      return table.transform === undefined ? [target] : [];
     }),
   );
 

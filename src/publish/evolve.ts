@@ -1,0 +1,165 @@
+// How the columns of a table that stays follow its definition: what is altered, and what is refused with the DDL that would do it.
+//
+// All changes are one statement, so that the server rewrites the table once at most. It is executed in the publishing transaction,
+// before the rows are written: readers wait from then to the commit, and a run that is killed leaves neither column nor rows.
+
+import { evolveChoices, type Evolve } from '../declaration.ts';
+import { quoteName, quoteText } from '../db/sql.ts';
+import { productionName, type DeclaredTable } from './names.ts';
+import type { ProductionTable } from './production/production.ts';
+import { refuseShape } from './shape.ts';
+import type { TableColumn } from './production/table-state.ts';
+import { widens } from './widening.ts';
+
+/** A difference between definition and table. */
+interface ColumnChange {
+  readonly name: string;
+  /** After `alter table x`. */
+  readonly alter: string;
+  /** Rows that are there get a constant, which is no default later. */
+  readonly isFilled?: boolean;
+  readonly rewrites?: boolean;
+  /** For people. */
+  readonly problem: string;
+  /** Least `evolve` that makes the change; undefined: none does. */
+  readonly needs: Evolve | undefined;
+}
+
+const isMade = ({ evolve }: DeclaredTable, { needs }: ColumnChange): boolean =>
+  needs !== undefined && evolveChoices.indexOf(needs) <= evolveChoices.indexOf(evolve);
+
+const defaultOf = ({ declared }: DeclaredTable, column: string): string | undefined =>
+  declared.find(({ name }) => name === column)?.default;
+
+/** A constant default is stored once for all rows: PostgreSQL, "Modifying Tables", Adding a Column. */
+const addition = (table: DeclaredTable, { name, type, notNull }: TableColumn): ColumnChange => {
+  const isRequired =
+    notNull ||
+    table.primaryKey.includes(name) ||
+    table.declared.some((one) => one.name === name && !one.nullable);
+  const value = defaultOf(table, name);
+  const isFilled = value !== undefined;
+  const problem = `${name} ${type} is declared, and the table has no such column`;
+  const add = `add column ${quoteName(name)} ${type}`;
+  if (isRequired && !isFilled) {
+    const why = 'it allows no nulls and has no default, so rows that are there need a value first';
+    return { name, alter: add, problem: `${problem}; ${why}`, needs: undefined };
+  }
+  const filled = isFilled ? ` default ${quoteText(value)}` : '';
+  return { name, alter: add + filled + (isRequired ? ' not null' : ''), isFilled, problem, needs: 'add' };
+};
+
+const retyping = (
+  { name, type }: TableColumn,
+  was: TableColumn,
+  { columnUsers }: ProductionTable,
+): ColumnChange => {
+  const alter = `alter column ${quoteName(name)} type ${type}`;
+  const problem = `${name} ${type} is declared, and it is ${was.type} in the table`;
+  const widening = widens(was.type, type);
+  if (widening === undefined) {
+    const using = `${alter} using ${quoteName(name)}::${type}`;
+    return { name, alter: using, problem: `${problem}, which may lose values`, needs: undefined };
+  }
+  const users = columnUsers.filter(({ column }) => column === name).map((user) => user.name);
+  if (users.length === 0) return { name, alter, problem, needs: 'retype', ...widening };
+  const first = `${users.join(', ')} must be dropped before, and created again after it`;
+  return { name, alter, problem: `${problem}; ${first}`, needs: undefined };
+};
+
+/** What differs; columns that the definition has lost stay. */
+const changesOf = (
+  table: DeclaredTable,
+  declared: readonly TableColumn[],
+  production: ProductionTable,
+): readonly ColumnChange[] => [
+  ...declared.flatMap((column) => {
+    const was = production.columns.find(({ name }) => name === column.name);
+    if (was === undefined) return [addition(table, column)];
+    return was.type === column.type ? [] : [retyping(column, was, production)];
+  }),
+  ...production.columns
+    .filter(
+      ({ name, notNull, hasDefault }) => notNull && !hasDefault && declared.every((one) => one.name !== name),
+    )
+    .map(({ name }) => ({
+      name,
+      alter: `alter column ${quoteName(name)} drop not null`,
+      problem: `column ${name} of the table is not declared, and needs a value`,
+      needs: undefined,
+    })),
+];
+
+const statementOf = (table: DeclaredTable, changes: readonly Pick<ColumnChange, 'alter'>[]): string =>
+  `alter table ${productionName(table)} ${changes.map(({ alter }) => alter).join(', ')}`;
+
+/** Rows fit when every declared column is there, or will be made, and every other one can do without a value. Errors: ETL_PUBLISH_SHAPE. */
+export const refuseUnfit = (
+  table: DeclaredTable,
+  declared: readonly TableColumn[],
+  production: ProductionTable,
+): void => {
+  const refused = changesOf(table, declared, production).filter((change) => !isMade(table, change));
+  if (refused.length === 0) return;
+  const needs = evolveChoices.findLast((level) => refused.some((change) => change.needs === level));
+  const option =
+    needs !== undefined && refused.every((change) => change.needs !== undefined)
+      ? `Declare evolve: '${needs}', and the run does it, or`
+      : 'Change the declaration, or';
+  refuseShape(
+    table.table,
+    `rows cannot be put into ${table.schema}.${table.table}: ${refused.map(({ problem }) => problem).join('; ')}`,
+    `${option} execute: ${statementOf(table, refused)}; or load everything again into a new table with --full-refresh.`,
+  );
+};
+
+/** What a run alters, in words with what it costs, and the message that does it; both have one element at most. */
+export interface Evolution {
+  readonly texts: readonly string[];
+  readonly messages: readonly string[];
+}
+
+/** The statement also locks tables that foreign keys connect: readers of this one wait for those locks. */
+const lockMs = 2_000;
+
+/** The changes that `refuseUnfit` lets pass. */
+export const evolutionOf = (
+  table: DeclaredTable,
+  declared: readonly TableColumn[],
+  production: ProductionTable,
+): Evolution => {
+  const changes = changesOf(table, declared, production).filter((change) => isMade(table, change));
+  if (changes.length === 0) return { texts: [], messages: [] };
+  const statement = statementOf(table, changes);
+  const rewritten = changes.some(({ rewrites }) => rewrites === true)
+    ? `, which writes the table of ${production.size} and its indexes again`
+    : '';
+  const filled = changes.filter(({ isFilled }) => isFilled === true);
+  const undefaulted = filled.map(({ name }) => ({ alter: `alter column ${quoteName(name)} drop default` }));
+  const statements = [
+    `set local lock_timeout = ${lockMs}`,
+    statement,
+    ...(filled.length === 0 ? [] : [statementOf(table, undefaulted)]),
+    'set local lock_timeout = 0',
+  ];
+  return { texts: [statement + rewritten], messages: [statements.join(';\n')] };
+};
+
+/**
+ * Expressions that give the rows of production the columns that they will have: where SQL reads them beside new rows, the table is
+ * not yet altered.
+ */
+export const evolvedColumns = (
+  table: DeclaredTable,
+  columns: readonly TableColumn[],
+  production: readonly TableColumn[],
+): string =>
+  columns
+    .map(({ name, type }) => {
+      const was = production.find((one) => one.name === name);
+      if (was?.type === type) return quoteName(name);
+      const value = defaultOf(table, name);
+      const constant = value === undefined ? 'null' : quoteText(value);
+      return `${was === undefined ? constant : quoteName(name)}::${type} as ${quoteName(name)}`;
+    })
+    .join(', ');
