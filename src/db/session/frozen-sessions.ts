@@ -4,7 +4,7 @@
 // A worker that lives asks the server something every second, over a session that does nothing else. Any process that lives
 // ends a COPY of its own for which it has no bytes (watchdog.ts), and is idle in a transaction only between two statements.
 // No session is ended for one sighting: clocks jump when a machine wakes up. Only sessions of the same login role can be seen.
-// Proved by test/fault/workers.test.ts, "are stopped for good".
+// Proved by test/fault/workers-paused.test.ts, "are stopped for good".
 
 import type pg from 'pg';
 import { frozenConfirmMs, frozenMs } from '../../limits.ts';
