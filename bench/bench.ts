@@ -22,6 +22,7 @@ import { measureEncoded } from './parts/encoded.ts';
 import { measureHttp } from './parts/http.ts';
 import { measureLoad } from './parts/load.ts';
 import { decodeSpellings, measureMatrix, type Decoded } from './parts/matrix.ts';
+import { measureNightly } from './parts/nightly.ts';
 import { measureObjects } from './parts/objects.ts';
 import { measureOneFile } from './parts/one-file.ts';
 import { measureQueue } from './parts/queue.ts';
@@ -54,6 +55,7 @@ const parts: Readonly<Record<string, Measure>> = {
   http: measureHttp,
   encoded: measureEncoded,
   distance: measureDistance,
+  nightly: measureNightly,
   'text-rows': measureTextRows,
   scaling: measureScaling,
   objects: measureObjects,

@@ -32,6 +32,8 @@ export interface EtlJob {
   /** Holds the files. */
   readonly directory: string;
   readonly keepStaging?: boolean;
+  /** Everything is loaded, whatever was loaded before; the default. */
+  readonly isWhole?: boolean;
 }
 
 export interface EtlRun {
@@ -41,12 +43,17 @@ export interface EtlRun {
   readonly load: Usage;
 }
 
-/** Arguments of a run that loads everything, whatever was loaded before. */
-const argumentsOf = ({ pipeline, params = {}, workers, keepStaging = false }: EtlJob): readonly string[] => [
+const argumentsOf = ({
+  pipeline,
+  params = {},
+  workers,
+  keepStaging = false,
+  isWhole = true,
+}: EtlJob): readonly string[] => [
   'run',
   pipeline,
   '--json',
-  '--full-refresh',
+  ...(isWhole ? ['--full-refresh'] : []),
   '--workers',
   String(workers),
   ...Object.entries(params).flatMap(([name, value]) => ['--param', `${name}=${value}`]),

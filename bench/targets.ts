@@ -9,6 +9,7 @@ import { encodedSide } from './parts/encoded.ts';
 import { decoderSides } from './parts/decoder.ts';
 import { distanceSides } from './parts/distance.ts';
 import { loadSides } from './parts/load.ts';
+import { nightlySides } from './parts/nightly.ts';
 import { objectsSides } from './parts/objects.ts';
 import { oneFileSides } from './parts/one-file.ts';
 import { textRowsSides } from './parts/text-rows.ts';
@@ -123,6 +124,15 @@ export const judgeTargets = (
         1.3,
         ratio(findUsages(reports, 'encoded'), encodedSide('latin1', workers), [encodedSide('utf8', workers)]),
       ),
+    ),
+    target(
+      'a night appended ÷ best psql script',
+      0.8,
+      ratio(findUsages(reports, 'nightly'), nightlySides.etl, [
+        nightlySides.straight,
+        nightlySides.staged,
+        nightlySides.sorted,
+      ]),
     ),
     target(
       'load, the server 20 ms away ÷ next door',

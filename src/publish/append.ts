@@ -11,6 +11,7 @@ import type { PublishPlan, Publication } from './contract.ts';
 import { DuplicateRows, findDuplicates } from './duplicates.ts';
 import { refuseUnfit } from './evolve.ts';
 import { changesOf } from './in-place.ts';
+import { inKeyOrder } from './part/key-order.ts';
 import { doKeySteps, type KeyStep } from './keys.ts';
 import { fileColumn, productionName } from './names.ts';
 import { refusalOf } from './refusals.ts';
@@ -33,7 +34,8 @@ const insertRows = async (client: Client, { table, builtAs, production }: Publis
   const names = builtAs.columns.map(({ name }) => name);
   const list = quoteNames(names);
   const target = productionName(table);
-  const insert = `insert into ${target} as o (${list}) overriding system value select ${list} from ${table.rowsFrom}`;
+  const order = await inKeyOrder(client, table.rowsFrom, table.rows, table.primaryKey);
+  const insert = `insert into ${target} as o (${list}) overriding system value select ${list} from ${table.rowsFrom} ${order}`;
   const { files } = table.outgoing;
   if (!production!.isReferenced || files.length === 0 || table.primaryKey.length === 0)
     return (await client.query(insert)).rowCount ?? 0;

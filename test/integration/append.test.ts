@@ -152,6 +152,24 @@ describe('append', () => {
     expect(await states()).toEqual(['in/01.csv 4 2', 'in/02.csv 4 1']);
   });
 
+  it('puts many rows in the order of their key, unless they nearly have it', async () => {
+    await run();
+    const descents = async (from: number) =>
+      (
+        await rowsOf(`select count(*) filter (where id < before)::int as n from (
+          select id, lag(id) over (order by ctid) as before from shop.sale where id >= ${from}) s`)
+      )[0]!['n'];
+    const many = 50_000;
+    // 7919 is a prime, so that each number comes once.
+    write('02.csv', ...Array.from({ length: many }, (_, at) => `${100_000 + ((at * 7919) % many)}:1`));
+    expect(await run()).toMatchObject({ tables: [{ rows: 2 + many }, {}] });
+    expect(await descents(100_000)).toBe(0);
+    // Every twentieth comes one place too early.
+    write('03.csv', ...Array.from({ length: many }, (_, at) => `${200_000 + (at % 20 > 1 ? at : at ^ 1)}:1`));
+    await run();
+    expect(await descents(200_000)).toBe(many / 20);
+  });
+
   it('changes keys and indexes to those of the declaration', async () => {
     await run();
     write('02.csv', '3:7');
