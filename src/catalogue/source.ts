@@ -128,8 +128,8 @@ export const sourceErrors = {
     exit: usage,
   },
   ETL_FILE_CHANGED: {
-    message: 'table {table}: content has changed since it was loaded, of {files}; nothing was loaded',
-    hint: "Choose what becomes of it: publish: { mode: 'append', changed: 'reload' } loads it again, and changed: 'ignore' leaves its rows as they are.",
+    message: 'table {table}: not as it was loaded, by size, time or content: {files}; nothing was loaded',
+    hint: "Choose what becomes of it: publish: { mode: 'append', changed: 'reload' } loads it again, and changed: 'ignore' leaves its rows as they are. A file that was put back needs its old time, too.",
     retry: 'never',
     exit: failed,
   },

@@ -364,6 +364,11 @@ describe('single files', () => {
     await run(reloading, { fullRefresh: true });
     await run(reloading, { unload: ['in/01.csv'] });
     expect(await rowsOf('select * from shop.sale')).toEqual([]);
+    // That it has no rows is no reason to load everything again.
+    expect(await run(reloading)).toMatchObject({ outcome: 'unchanged' });
+    write('02.csv', '3:7');
+    await run(reloading);
+    expect(await sales()).toBe('3:7');
   });
 });
 

@@ -20,13 +20,28 @@ const hasRows = async (client: Client, { schema, table }: FilesOf): Promise<bool
   return (await client.query(`select exists (select from ${name}) as "hasRows"`)).rows[0].hasRows;
 };
 
+/** A table of ours that has no rows because the newest run left none; one that somebody has emptied had some. */
+const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
+  const { rows } = await client.query(
+    `select rows = 0 as "isEmpty" from etl.published_table
+      where table_oid = to_regclass($1) order by run_id desc limit 1`,
+    [quoteName(schema, table)],
+  );
+  return rows[0]?.isEmpty ?? false;
+};
+
+const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =>
+  (await hasRows(client, of)) || wasLeftEmpty(client, of);
+
 /** A run brings some files only to a table that has the others. */
 const extentOf = async (
   { client, fullRefresh }: Judging,
   { publish }: SourceTableSpec,
   of: FilesOf,
 ): Promise<Extent> =>
-  modes[modeOf(publish)].part === undefined || fullRefresh || !(await hasRows(client, of)) ? 'whole' : 'part';
+  modes[modeOf(publish)].part === undefined || fullRefresh || !(await hasOthers(client, of))
+    ? 'whole'
+    : 'part';
 
 /** Refuses to take rows away that would not come back: of files that are no longer listed, or of no file. */
 const refuseLoss = async (
