@@ -51,12 +51,13 @@ const appends = (
   hasDependents: boolean,
 ): NightMode => ({
   name,
-  options: `publish: { mode: 'append', changed: '${changed}', gone: '${gone}' }`,
+  // Where it does not evolve, somebody adds the column.
+  options: `publish: { mode: 'append', changed: '${changed}', gone: '${gone}' }, evolve: '${hasDependents ? 'add' : 'refuse'}'`,
   key: ['seq'],
   // Rows of a renamed file would be there twice.
   events: gone === 'unload' ? every : every.filter((event) => event !== 'rename'),
   hasDependents,
-  needsDdl: true,
+  needsDdl: !hasDependents,
   model: appended(changed, gone),
 });
 
