@@ -225,6 +225,8 @@ interface TableCommon {
   readonly evolve?: Evolve | undefined;
   readonly comment: string | undefined;
   readonly guard: Guard;
+  /** Earlier versions that stay when it is replaced; undefined: none. */
+  readonly keep?: number | undefined;
   /** What its SQL must give, if the table has some and it is declared. */
   readonly row?: readonly MadeColumn[] | undefined;
 }

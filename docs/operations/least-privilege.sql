@@ -14,7 +14,7 @@ create role etl_reader login nosuperuser nocreatedb nocreaterole noreplication n
 -- Everybody may connect to a new database and make temporary tables in it; now only they, and who else is granted it.
 revoke all on database weather from public;
 grant connect on database weather to etl_loader, etl_reader;
--- create: the schemas etl, etl_queue, etl_staging and etl_build_<pipeline>. temporary: tables of the queue's functions.
+-- create: the schemas etl, etl_kept, etl_queue, etl_staging and etl_build_<pipeline>. temporary: tables of the queue's functions.
 grant create, temporary on database weather to etl_loader;
 
 -- Until PostgreSQL 14 everybody may make tables in public. Nothing of a pipeline is there.

@@ -2,7 +2,7 @@
 
 import { exitCodes, type CatalogueEntry } from './entry.ts';
 
-const { failed, usage, rejects, interrupted } = exitCodes;
+const { failed, usage, rejects, guard, interrupted } = exitCodes;
 
 export const runErrors = {
   ETL_RUN_LOCKED: {
@@ -114,6 +114,18 @@ export const runErrors = {
     hint: 'Run again. If it happens twice, report it: it is a bug in sluice.',
     retry: 'run',
     exit: failed,
+  },
+  ETL_ROLLBACK: {
+    message: 'pipeline {pipeline} cannot be rolled back: {problem}',
+    hint: '{hint}',
+    retry: 'never',
+    exit: usage,
+  },
+  ETL_ROLLED_BACK: {
+    message: 'run {run} rolled back run {undone} of pipeline {pipeline}, and this run would publish it again: {problem}',
+    hint: 'Production is unchanged. Correct or remove the files, or change the definition. `--full-refresh` publishes it again.',
+    retry: 'never',
+    exit: guard,
   },
   ETL_INTERRUPTED: {
     message: 'stopped by {signal}',

@@ -37,7 +37,7 @@ export interface KnownVersion extends PublishedFile {
 }
 
 /** SQL: what a file is known by, whatever is in it. */
-const keyOf = (file: string): string =>
+export const keyOf = (file: string): string =>
   `sha256(convert_to(jsonb_build_array(${file}.source, ${file}.location, ${file}.member)::text, 'UTF8'))`;
 
 const publishedColumns = `p.file_id::float8 as id, p.name, p.location, p.run_id::float8 as "runId", p.records::float8 as records,

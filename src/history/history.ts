@@ -25,6 +25,8 @@ export interface RunSummary {
   readonly filtered: number;
   readonly errorCode: string | null;
   readonly error: string | null;
+  /** It put back what this run had published; 0: what was there before the first run; null: it loaded files. */
+  readonly rolledBackTo: number | null;
 }
 
 /** What a run did to one table; `rowsBefore`, `rows`, `strategy` and `schema` are null when it did not publish the table. */
@@ -95,7 +97,7 @@ const runColumns = `
   coalesce(sum(f.copied), 0) as copied,
   coalesce(sum(f.rejected), 0) as rejected,
   coalesce(sum(f.filtered), 0) as filtered,
-  r.error_code as "errorCode", r.error`;
+  r.error_code as "errorCode", r.error, max((to_jsonb(r) ->> 'rolled_back_to')::float8) as "rolledBackTo"`;
 
 /** Is there a bookkeeping schema at all? */
 export const selectHasHistory = (): Query => ({ text: `select to_regclass('etl.run') is not null as there` });

@@ -6,13 +6,13 @@ import type { PipelineSpec } from '../declaration.ts';
 
 const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value, [])).digest('hex');
 
-/** A hash of each table's declaration, SQL file included: shows which of them changed. */
+/** A hash of each table's declaration, SQL file included: shows which of them changed. What is kept of earlier runs changes no row. */
 export const tableHashes = (
   spec: PipelineSpec,
   sqlTexts: ReadonlyMap<string, string>,
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    spec.tables.map((table) => {
+    spec.tables.map(({ keep: _, ...table }) => {
       if (table.transform === undefined) return [table.name, sha256(table)];
       const sql = sqlTexts.get(table.name);
       assert(sql !== undefined, `no SQL text of table ${table.name}`);

@@ -12,6 +12,7 @@ import { dependText, dependentsText } from './production/dependents.ts';
 import { keepsRowsElsewhere } from './production/extensions.ts';
 import { refuseUnfit } from './evolve.ts';
 import { setComment } from './inherit.ts';
+import { copyAway, isKept } from './keep.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyChanges, type KeyStep } from './keys.ts';
 import { builtName, productionName, type BuiltTable } from './names.ts';
 import { productionTables, type ProductionTable } from './production/production.ts';
@@ -125,6 +126,7 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
   const changes = changesOf(plan);
   // A policy that hides rows from us is an error; otherwise those rows would stay.
   await client.query('set local row_security = off');
+  await copyAway(client, plan, rowsOf(table, production));
   const names = builtAs.columns.map(({ name }) => name);
   const list = quoteNames(names);
   const left: KeyStep[] = [];
@@ -179,9 +181,10 @@ export const inPlace: Publication = {
       texts.length === 0
         ? 'readers see the old rows until the end, writers wait'
         : `writers wait, and readers may also wait: ${texts.join(', ')}`;
+    const kept = isKept(plan) ? '; rows that are kept are copied first' : '';
     return (
       `${schema}.${table}: rows are replaced in place because of ${dependentsText(plan.production!.dependents)}; ` +
-      `${readers}, and the table needs a vacuum afterwards`
+      `${readers}, and the table needs a vacuum afterwards${kept}`
     );
   },
 

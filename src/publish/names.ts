@@ -9,6 +9,9 @@ import { quoteName, type Query } from '../db/sql.ts';
  */
 export const buildSchema = (pipeline: string): string => `etl_build_${pipeline}`;
 
+/** Where earlier versions of tables are kept. */
+export const keptSchema = 'etl_kept';
+
 /** Where the author's SQL finds unqualified names. */
 export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly string[] => [
   schema,
@@ -53,6 +56,10 @@ export interface Outgoing {
 /** A table that is built aside and will be published. */
 export interface BuiltTable extends DeclaredTable {
   readonly comment: string | undefined;
+  /** How many earlier versions stay: the table that is replaced becomes one of them. */
+  readonly keep: number;
+  /** An earlier version that returns: the run that loaded it, and names that its indexes get back. */
+  readonly returns?: { readonly run: number; readonly indexes: readonly string[] };
   readonly rows: number;
   /** Quoted name of the table that has them. */
   readonly rowsFrom: string;

@@ -88,11 +88,12 @@ export const insertPublished = (
   rows: ReadonlyMap<string, number>,
 ): Query => ({
   text: `insert into etl.published_table
-      (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before)
+      (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before, version)
     select $1, p.schema_name, p.table_name, p.table_oid, p.strategy, p.rows, p.seconds, p.indexes, p.columns, p.not_null,
-        p.primary_key, p.rows_before
+        p.primary_key, p.rows_before, p.version
       from jsonb_to_recordset($2::jsonb) as p (schema_name text, table_name text, table_oid oid, strategy text, rows bigint,
-        seconds float8, indexes text[], columns text[], not_null text[], primary_key text[], rows_before bigint)`,
+        seconds float8, indexes text[], columns text[], not_null text[], primary_key text[], rows_before bigint,
+        version bigint)`,
   values: [
     runId,
     JSON.stringify(
@@ -110,6 +111,7 @@ export const insertPublished = (
           not_null: builtAs.columns.filter(({ notNull }) => notNull).map(({ name }) => name),
           primary_key: table.primaryKey,
           rows_before: before.get(table.table),
+          version: table.returns?.run,
         };
       }),
     ),

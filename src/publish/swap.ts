@@ -3,8 +3,8 @@
 // The message locks, checks that nothing has changed, swaps and commits, so that no lock that readers feel is ever held
 // while the server waits for us: not for a distant client, nor for one that is frozen. Before it the new tables are moved into
 // production's schema under other names, so that the message only has to rename them: half the work of moving them. The old
-// tables go to the build schema, and are dropped after the commit: moving a table takes half as long as dropping it. Proved by
-// test/integration/publish-locks.test.ts, "in one message".
+// tables go to the build schema, and are dropped after the commit, or to etl_kept: moving a table takes half as long as dropping it.
+// Proved by test/integration/publish-locks.test.ts, "in one message".
 
 import type { Client } from '../db/client.ts';
 import { quoteName, quoteText } from '../db/sql.ts';
@@ -13,6 +13,7 @@ import { buildAside, checkCopied } from './build-table.ts';
 import type { BuiltOver, Publication } from './contract.ts';
 import type { Catalogues } from './production/extensions.ts';
 import { inherit } from './inherit.ts';
+import { moveAway, oldIndexName, returnNames, revokeGrants } from './keep.ts';
 import {
   builtName,
   namesInProduction,
@@ -93,7 +94,7 @@ const inheritDefaults = async (client: Client, tables: readonly BuiltTable[]): P
 const freeNames = ({ table, production }: BuiltOver): readonly string[] =>
   (production?.indexes ?? []).map(
     ({ name }, place) =>
-      `alter index ${quoteName(table.schema, name)} rename to ${quoteName(`etl_old_${production!.oid}_${place}`)};`,
+      `alter index ${quoteName(table.schema, name)} rename to ${quoteName(oldIndexName(production!.oid, place))};`,
   );
 
 /** Moves new tables into production's schema, under other names. */
@@ -112,6 +113,10 @@ const moveIn = (swap: BuiltOver): readonly string[] => {
 
 /** Gives built tables the properties of the old ones, and moves them beside those. */
 const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
+  await revokeGrants(
+    client,
+    swaps.map(({ table }) => table),
+  );
   await inherit(
     client,
     swaps.flatMap(({ table, production }) =>
@@ -125,7 +130,9 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
     swaps.flatMap(({ table, production }) => (production === undefined ? [table] : [])),
   );
   // All names first: an index of one table may have had the name that another's has now.
-  await client.query([...swaps.flatMap(freeNames), ...swaps.flatMap(moveIn)].join('\n'));
+  await client.query(
+    [...swaps.flatMap(freeNames), ...swaps.flatMap(moveIn), ...swaps.flatMap(returnNames)].join('\n'),
+  );
 };
 
 /** Raises 40001, "the same transaction again", unless the tables are those of the plan. */
@@ -147,11 +154,9 @@ const checkUnchanged = (swaps: readonly BuiltOver[], has: Catalogues): string =>
 const swapStatements = (swaps: readonly BuiltOver[], has: Catalogues): readonly string[] => [
   checkUnchanged(swaps, has),
   ...swaps.flatMap((swap) => {
-    const { table, production } = swap;
+    const { table } = swap;
     return [
-      ...(production === undefined
-        ? []
-        : [`alter table ${productionName(table)} set schema ${quoteName(table.buildSchema)};`]),
+      ...moveAway(swap),
       `alter table ${quoteName(table.schema, waitingName(swap))} rename to ${quoteName(table.table)};`,
     ];
   }),

@@ -171,10 +171,14 @@ export const resolveOptions = (options: RunOptions) => {
 
 export type RunSettings = Readonly<ReturnType<typeof resolveOptions>>;
 
-/** Refuses `allowShrink` for a table that there is not: it would be taken for the guard's consent. Errors: ETL_USAGE. */
-export const refuseUnknownTables = (known: readonly string[], allowShrink: readonly string[] = []): void => {
-  const unknown = allowShrink.find((name) => !known.includes(name));
+/** Refuses an option that names a table that there is not: `allowShrink` would be taken for the guard's consent. Errors: ETL_USAGE. */
+export const refuseUnknownTables = (
+  known: readonly string[],
+  named: readonly string[] = [],
+  option = 'allowShrink',
+): void => {
+  const unknown = named.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const problem = `allowShrink names \`${unknown}\`, which is no table of the pipeline${didYouMean(unknown, known)}`;
+  const problem = `${option} names \`${unknown}\`, which is no table of the pipeline${didYouMean(unknown, known)}`;
   throw new EtlError('ETL_USAGE', { problem, hint: `The pipeline has ${known.join(', ')}.` });
 };

@@ -29,8 +29,9 @@ import { findOutset, isFullRefresh } from './begin/outset.ts';
 import { planNeeded, type PlannedTable } from './begin/plan.ts';
 import { preflight } from '../server/preflight.ts';
 import { recordFailure } from './record-failure.ts';
-import { checkTargets, publishTables } from './publish/publish.ts';
+import { checkTargets, publishRun } from './publish/publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
+import { dropOldVersions } from './publish/old-versions.ts';
 import { tableResults } from './publish/results.ts';
 import { takeLock } from './take-lock.ts';
 
@@ -45,12 +46,13 @@ interface Memory {
   readonly start: number;
 }
 
-/** Drops staging and the build schema. The run is already published: a failure here must not fail it. */
+/** Drops staging, the build schema and versions that are not kept. The run is already published: a failure here must not fail it. */
 const tidyUp = async (context: RunContext): Promise<void> => {
   const { address, client, spec, keepStaging, report } = context;
   try {
     await dropBuildSchema(client, spec.name);
     await dropStaleStaging(context, keepStaging ? sourceNames(spec) : []);
+    await dropOldVersions(context);
   } catch (error) {
     // A lost server takes the recovery path, as anywhere else.
     if (retryOf(lossOf(client, address, error)) === 'server') throw error;
@@ -125,7 +127,7 @@ const loadAndPublish = async (
   await advance(context, runId, 'loaded');
   const built = await step(context, 'build', () => buildTables(context, planned, sqlTexts, loadSeconds));
   await advance(context, runId, 'publishing');
-  await step(context, 'publish', () => publishTables(context, runId, built));
+  await step(context, 'publish', () => publishRun(context, runId, built));
 };
 
 /** Why a run ended, for the ledger and the caller. */
@@ -198,8 +200,8 @@ const attempt = async (
     // Again after a lost connection: another process may have published since.
     const judging = { ...context, fullRefresh: await isFullRefresh(context) };
     const planned = await step(context, 'plan', () => planNeeded(judging, settings));
-    const startOver = settings.fullRefresh || settings.fresh;
-    const asked = { startOver, resume: hooks.resume ?? false };
+    const { fresh, fullRefresh } = settings;
+    const asked = { startOver: fresh || fullRefresh, fullRefresh, resume: hooks.resume ?? false };
     const outset = await findOutset(context, hashes, planned, asked);
     if (outset.standing !== undefined) {
       if (back !== undefined) context.report.emit(back);

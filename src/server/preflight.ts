@@ -10,7 +10,7 @@ import { EtlError } from '../errors.ts';
 import { typeOf } from '../format/column-types/registry.ts';
 import { serverVersionMin } from '../limits.ts';
 import { throwProblems } from '../pipeline/check/problems.ts';
-import { authorsPath, buildSchema } from '../publish/names.ts';
+import { authorsPath, buildSchema, keptSchema } from '../publish/names.ts';
 
 /** What a session may do, in one row. */
 export interface Access {
@@ -39,7 +39,7 @@ type Target = Pick<PipelineSpec, 'name' | 'schema' | 'tables'>;
 const selectAccess = `
   with wanted (schema, writes, makes) as (
     select * from (values ('etl', true, false), ('etl_queue', true, true), ('etl_staging', false, true),
-      ($2, false, true)) as w where column1 is not null
+      ($2, false, true), ($4, false, true)) as w where column1 is not null
   ),
   there as (
     select w.*, n.oid as namespace from wanted w left join pg_namespace n on n.nspname = w.schema
@@ -88,7 +88,8 @@ const selectAccess = `
 /** What the session may do, and what it lacks for writing the target. Reads catalogues only. */
 export const readAccess = async (client: Client, target?: Target): Promise<Access> => {
   const tables = target?.tables.map(({ name }) => name) ?? [];
-  const values = [buildSchema(target?.name ?? '<pipeline>'), target?.schema ?? null, tables];
+  const kept = target?.tables.some(({ keep }) => keep !== undefined) ? keptSchema : null;
+  const values = [buildSchema(target?.name ?? '<pipeline>'), target?.schema ?? null, tables, kept];
   return (await client.query(selectAccess, values)).rows[0];
 };
 

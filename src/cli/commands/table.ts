@@ -8,6 +8,7 @@ import { enqueueCommand } from './enqueue.ts';
 import { filesCommand, reloadCommand, unloadCommand } from './files.ts';
 import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
 import { rejectsCommand } from './rejects.ts';
+import { rollbackCommand } from './rollback.ts';
 import { runCommand } from './run.ts';
 import { scheduleCommand } from './schedule.ts';
 import { statusCommand } from './status.ts';
@@ -19,6 +20,7 @@ export const commands: readonly CliCommand[] = [
   filesCommand,
   reloadCommand,
   unloadCommand,
+  rollbackCommand,
   rejectsCommand,
   workerCommand,
   enqueueCommand,

@@ -21,8 +21,10 @@ const stateStyles: Readonly<Record<string, Style>> = {
 };
 
 /** Cancelled is what somebody has cancelled. A run that was interrupted is continued by the next one of its pipeline. */
-const stateName = ({ state, errorCode }: RunSummary): string =>
-  state === 'cancelled' && errorCode === 'ETL_INTERRUPTED' ? 'stopped' : state;
+const stateName = ({ state, errorCode, rolledBackTo }: RunSummary): string => {
+  if (rolledBackTo !== null) return rolledBackTo === 0 ? 'rolled back' : `rolled back to ${rolledBackTo}`;
+  return state === 'cancelled' && errorCode === 'ETL_INTERRUPTED' ? 'stopped' : state;
+};
 
 const stateText = (run: RunShown, paint: Paint): string =>
   run.processGone

@@ -53,6 +53,19 @@ failure: job text
 failure: pid integer not null
 failure: pipeline text
 failure: queue text not null
+kept_table: PRIMARY KEY (id)
+kept_table: UNIQUE (kept_name)
+kept_table: id bigint not null identity a
+kept_table: indexes text[]
+kept_table: kept_at timestamp with time zone not null default clock_timestamp()
+kept_table: kept_name text not null
+kept_table: pipeline text not null
+kept_table: replaced_by bigint not null
+kept_table: rows bigint
+kept_table: run_id bigint not null
+kept_table: schema_name text not null
+kept_table: table_name text not null
+kept_table: table_oid oid not null
 migration: PRIMARY KEY (version)
 migration: applied_at timestamp with time zone not null default clock_timestamp()
 migration: file text not null
@@ -91,6 +104,7 @@ published_table: seconds double precision not null
 published_table: strategy text not null
 published_table: table_name text not null
 published_table: table_oid oid not null
+published_table: version bigint
 queue: PRIMARY KEY (name)
 queue: name text not null
 queue_owner: PRIMARY KEY (prefix, mark)
@@ -138,6 +152,7 @@ run: pid integer not null
 run: pinned_params jsonb not null default '{}'::jsonb
 run: pipeline text not null
 run: queue text not null default 'default'::text
+run: rolled_back_to bigint
 run: session integer
 run: staged_hashes jsonb not null default '{}'::jsonb
 run: started_at timestamp with time zone not null default clock_timestamp()

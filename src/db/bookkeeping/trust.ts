@@ -11,7 +11,7 @@ import { bookkeepingShape } from './bookkeeping-shape.ts';
 import type { Client } from '../client.ts';
 
 /** Schemas that every run writes; each pipeline has a build schema beside them. */
-const ownSchemas = ['etl', 'etl_queue', 'etl_staging'];
+const ownSchemas = ['etl', 'etl_kept', 'etl_queue', 'etl_staging'];
 
 /** Only these are used: what else somebody who is trusted keeps in the schema is his own. */
 const tableOf = (line: string): string => line.slice(0, line.indexOf(':'));
@@ -67,7 +67,8 @@ const trustedRoles = `
  * Everything in a schema depends on it in pg_depend, and on its owner in pg_shdepend. Left out is what belongs to the owner of the
  * schema, who is named, and what others make there and we do not touch: staging tables of other pipelines, and the counters of
  * BullMQ's queues, for a sequence runs no code. A trigger needs no ownership of the table, and a trusted role may well note what
- * happens to runs: what counts is whose function is called.
+ * happens to runs: what counts is whose function is called. Kept tables are as production's were; no row goes into them, and only their
+ * schema's owner could put others in their places.
  */
 const foreignThings = `
   select 1 as place, format('schema %I belongs to %I', nspname, s.name) as problem
@@ -80,7 +81,7 @@ const foreignThings = `
         and o.dbid = (select oid from pg_database where datname = current_database())
       join stranger s on s.oid = o.refobjid
       left join pg_class c on d.classid = 'pg_class'::regclass and c.oid = d.objid
-    where o.refobjid <> p.nspowner and case c.relkind when 'S' then p.nspname <> 'etl_queue'
+    where p.nspname <> 'etl_kept' and o.refobjid <> p.nspowner and case c.relkind when 'S' then p.nspname <> 'etl_queue'
       when 'r' then p.nspname <> 'etl_staging' or starts_with(c.relname, $2) else true end
   union all
   select 3, format('%s has trigger %I, whose function belongs to %I', r.name, tgname, s.name)
@@ -153,7 +154,7 @@ const selectTrust = `
   relation as (
     select c.oid, c.relname, c.relkind, c.relrowsecurity, p.nspname, format('%I.%I', p.nspname, c.relname) as name
       from pg_class c join place p on p.oid = c.relnamespace
-      where c.relkind not in ('i', 'I', 't')
+      where c.relkind not in ('i', 'I', 't') and p.nspname <> 'etl_kept'
         and (p.nspname <> 'etl_staging' or c.relkind <> 'r' or starts_with(c.relname, $2))
   ),
   ours as (select * from relation where nspname <> 'etl' or relname = any ($3))

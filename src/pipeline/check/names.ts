@@ -2,12 +2,12 @@
 
 import { stagingName } from '../../copy/staging.ts';
 import { identifierBytesMax } from '../../limits.ts';
-import { buildSchema } from '../../publish/names.ts';
+import { buildSchema, keptSchema } from '../../publish/names.ts';
 
 const plainName = /^[a-z_][a-z0-9_]*$/;
 
 /** Schemas that belong to the server or to sluice itself. */
-const reservedSchemas = new Set(['etl', 'etl_queue', 'etl_staging', 'information_schema']);
+const reservedSchemas = new Set(['etl', keptSchema, 'etl_queue', 'etl_staging', 'information_schema']);
 const reservedSchemaPrefixes = ['etl_build', 'pg_'];
 
 /**

@@ -115,6 +115,8 @@ export const withLineage = (
 ): SourceTableSpec => {
   const { name, publish, staging, columns, indexes } = table;
   if (publish !== 'replace') checkAppend(where, table, problems);
+  if (publish !== 'replace' && table.keep !== undefined)
+    addProblem(problems, where, "keep needs publish: 'replace', which is the default; remove keep");
   if (asked.length > 0 && staging === 'text')
     addProblem(
       problems,

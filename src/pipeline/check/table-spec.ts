@@ -61,6 +61,10 @@ const guardSchema = z.preprocess(
   ).transform(({ rowsMin, shrinkMax }): Guard => ({ rowsMin, shrinkMaxPercent: percentOf(shrinkMax) })),
 );
 
+/** Each takes as much room as the table itself. */
+const keepMax = 100;
+const keepText = mustBe(`a number of versions, from 1 to ${keepMax}`);
+
 const commonShape = {
   primaryKey: nameList.default([]),
   indexes: z.array(z.unknown(), mustBe("a list of index('column')")).default([]),
@@ -68,6 +72,7 @@ const commonShape = {
   evolve: z.enum(evolveChoices, mustBeOneOf(evolveChoices)).optional(),
   comment: z.string(mustBe('a text')).optional(),
   guard: guardSchema,
+  keep: z.int(keepText).min(1, keepText).max(keepMax, keepText).optional(),
 };
 
 export const rejectLimitSchema = z.union(

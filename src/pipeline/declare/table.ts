@@ -22,6 +22,8 @@ interface CommonKeys<Name extends string> {
   /** Nothing is published when the table has fewer rows than `rowsMin`, or lost a larger share of them than `shrinkMax`,
    *  '50%' by default. false: it is published whatever it holds. */
   readonly guard?: Guard | false;
+  /** Earlier versions that are kept when the table is replaced, for `etl rollback`. None by default. */
+  readonly keep?: number;
 }
 
 /** A way of publishing, with its choices: 'error' and 'keep' by default. */

@@ -8,6 +8,9 @@ import { columnList, indexList, wantedTables, type TableState } from './table-st
 
 /** The record of the newest run that published a table; null: that run was older than the record. */
 export interface PublishedShape {
+  /** The run that loaded the rows. */
+  readonly run: number;
+  readonly rows: number;
   readonly columns: readonly string[] | null;
   readonly notNull: readonly string[] | null;
   readonly primaryKey: readonly string[] | null;
@@ -83,7 +86,7 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
       left join (
         select distinct on (schema_name, table_name, table_oid) schema_name, table_name, table_oid,
-            json_build_object('columns', columns, 'notNull', not_null, 'primaryKey', primary_key) as published
+            json_build_object('run', coalesce(version, run_id), 'rows', rows, 'columns', columns, 'notNull', not_null, 'primaryKey', primary_key) as published
           from etl.published_table order by schema_name, table_name, table_oid, run_id desc
       ) p on p.schema_name = s.schema and p.table_name = s.name and p.table_oid = s.oid
       left join (

@@ -155,7 +155,8 @@ const outsetOf = async (
   const looking = { ...settings, client, spec, epoch, report: { emit } };
   const judging = { ...looking, fullRefresh: await isFullRefresh(looking) };
   const planned = await planNeeded(judging, settings);
-  const asked = { startOver: settings.fresh || settings.fullRefresh, resume: false };
+  const { fresh, fullRefresh } = settings;
+  const asked = { startOver: fresh || fullRefresh, fullRefresh, resume: false };
   const { beginning, standing } = await lookAtOutset(looking, hashes, planned, asked);
   if (standing !== undefined)
     return { planned, outset: { does: 'nothing', run: standing, why }, columns: new Map() };

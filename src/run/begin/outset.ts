@@ -9,6 +9,7 @@ import type { Looking } from '../context.ts';
 import type { DefinitionHashes } from '../definition.ts';
 import { directTables } from '../landing.ts';
 import type { RunSettings } from '../options.ts';
+import { refuseWithdrawn } from './held.ts';
 import { landingsThere } from './make-landings.ts';
 import type { PlannedTable } from './plan.ts';
 import { standingRun } from '../publish/results.ts';
@@ -26,6 +27,8 @@ export interface Outset {
 export interface Asked {
   /** Everything is to be loaded again. */
   readonly startOver: boolean;
+  /** So it was for everything that a rollback has withdrawn. */
+  readonly fullRefresh: boolean;
   /** An unfinished run was asked for, though its files may be those that are published: a refresh that was stopped. */
   readonly resume: boolean;
 }
@@ -78,12 +81,14 @@ const decide = async (
   });
 };
 
-/** Looks, and changes nothing: what it sees of an unfinished run may change while somebody loads for it. */
+/**
+ * Looks, and changes nothing: what it sees of an unfinished run may change while somebody loads for it. Errors: ETL_ROLLED_BACK.
+ */
 export const lookAtOutset = async (
   context: Looking,
   hashes: DefinitionHashes,
   planned: readonly PlannedTable[],
-  { startOver, resume }: Asked,
+  { startOver, fullRefresh, resume }: Asked,
 ): Promise<Outset> => {
   const latest = await latestRun(context.client, context.spec.name);
   const beginning = await decide(context, latest, hashes, planned, startOver);
@@ -93,6 +98,7 @@ export const lookAtOutset = async (
     latest?.definitionHash === hashes.definition;
   const goesOn = isAsItWas || (resume && latest?.state !== 'published');
   const standing = startOver || goesOn ? undefined : await standingRun(context, hashes.definition, planned);
+  if (standing === undefined && !fullRefresh) await refuseWithdrawn(context, hashes.definition, planned);
   return { latest, beginning, isAsItWas, standing };
 };
 

@@ -139,7 +139,7 @@ const buildOne = async (
   const start = performance.now();
   const names = declaredAs(context.spec, table, extent);
   abort?.throwIfAborted();
-  const { primaryKey, indexes, comment } = table;
+  const { primaryKey, indexes, comment, keep = 0 } = table;
   const { rows, rowsFrom } = await together(client, sql, async () => {
     const filled = await making(context, table, 'rows', () =>
       fill(context, table, names, extent, sql, parts),
@@ -161,6 +161,7 @@ const buildOne = async (
   return {
     ...names,
     comment,
+    keep,
     rows,
     rowsFrom,
     outgoing,

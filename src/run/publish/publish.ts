@@ -7,10 +7,12 @@ import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
 import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
 import { DuplicateRows } from '../../publish/duplicates.ts';
+import { insertKept, isKept } from '../../publish/keep.ts';
 import { lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
-import { namesInProduction, type BuiltTable } from '../../publish/names.ts';
+import { keptSchema, namesInProduction, type BuiltTable } from '../../publish/names.ts';
 import { checkPlanned, checkTargets as checkAll, insertPublished, planPublish } from '../../publish/plan.ts';
 import { refusalOfAny } from '../../publish/refusals.ts';
+import { refuseStrangers } from '../../server/preflight.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import type { RunContext } from '../context.ts';
 import { declaredAs, landingTable } from '../landing.ts';
@@ -37,34 +39,55 @@ export const checkTargets = ({ client, spec }: RunContext, planned: readonly Pla
     }),
   );
 
+/** What tables are published for: files that were loaded, or a step back to an earlier version. */
+export interface Occasion {
+  /** Rows that production has, by the table's name; throws when those that take their place are too few. */
+  readonly judge: (plans: readonly PublishPlan[]) => Promise<ReadonlyMap<string, number | null>>;
+  /** In the publishing transaction, as is `record`: the run, and loaded rows, by the table's name, where each is a row of the table. */
+  readonly begin: () => Promise<{ readonly runId: number; readonly copied: ReadonlyMap<string, number> }>;
+  readonly record: (runId: number, plans: readonly PublishPlan[]) => Promise<void>;
+}
+
+interface Prepared extends Applied {
+  readonly runId: number;
+}
+
+/** Where old tables are kept. Nobody else may have made it since preflight. Errors: ETL_UNTRUSTED. */
+const ensureKept = async ({ client, spec }: RunContext, plans: readonly PublishPlan[]): Promise<void> => {
+  if (!plans.some(isKept)) return;
+  await ensureSchema(client, keptSchema);
+  await refuseStrangers(client, spec.name);
+};
+
 /** Everything before the locks that affect readers. */
 const prepare = async (
   context: RunContext,
-  runId: number,
+  { begin, record }: Occasion,
   plans: readonly PublishPlan[],
   rowsBefore: ReadonlyMap<string, number | null>,
   locksmith: Locksmith,
-): Promise<Applied> => {
+): Promise<Prepared> => {
   const { client, spec, epoch } = context;
   const [written, moved] = byWriting(plans);
   await client.query(`set local idle_in_transaction_session_timeout = ${frozenMs}`);
   await assertPublishing(client, spec.name, epoch);
-  const copied = await checkComplete(context, runId);
+  const { runId, copied } = await begin();
   await ensureSchema(client, spec.schema);
+  await ensureKept(context, plans);
   await lockQuietly(client, namesInProduction(written), namesInProduction(moved));
   await checkPlanned(client, plans);
   const applied = await applyAll(client, plans, copied, rowsBefore, locksmith);
+  await runQuery(client, insertKept(runId, spec.name, plans));
   await runQuery(client, insertPublished(runId, plans, rowsBefore, applied.rows));
-  await recordFiles(context, runId, plans);
-  return applied;
+  await record(runId, plans);
+  return { ...applied, runId };
 };
 
 /** The locks that affect readers, and the commit, in one message. A run that was cancelled meanwhile is not published. */
 const commit = async (
   { client }: RunContext,
-  runId: number,
   plans: readonly PublishPlan[],
-  { locked, last }: Applied,
+  { runId, locked, last }: Prepared,
   { untilTaken }: Locksmith,
 ): Promise<void> => {
   const readersWait = plans.some(({ blocksReaders }) => blocksReaders);
@@ -81,24 +104,36 @@ const commit = async (
  * Publishes the built tables together; production changes in one step or not at all.
  *
  * Locks that affect readers are requested with a short bound, all in one statement, and again after a pause, so that readers
- * never queue behind us for long. Errors: ETL_SOURCE_CHANGED, ETL_GUARD, ETL_DUPLICATE_ROWS, ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY,
- * ETL_PUBLISH_REFUSED, ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY.
+ * never queue behind us for long. Errors: ETL_INCOMPLETE, ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY.
  */
 export const publishTables = async (
+  context: RunContext,
+  built: readonly BuiltTable[],
+  occasion: Occasion,
+): Promise<void> => {
+  const { client } = context;
+  let rowsBefore: ReadonlyMap<string, number | null> | undefined;
+  await untilPublished(context, built, async (locksmith, tell) => {
+    const plans = await planPublish(client, built);
+    const before = (rowsBefore ??= await occasion.judge(plans));
+    tell(plans.map((plan) => plan.publication.notice(plan)));
+    await withTransaction(client, () => prepare(context, occasion, plans, before, locksmith), {
+      end: (prepared) => commit(context, plans, prepared, locksmith),
+    });
+  });
+};
+
+/** Publishes what a run has built. Errors: those of `publishTables`, ETL_SOURCE_CHANGED, ETL_GUARD, ETL_DUPLICATE_ROWS. */
+export const publishRun = async (
   context: RunContext,
   runId: number,
   built: readonly BuiltTable[],
 ): Promise<void> => {
-  const { client } = context;
   await checkSources(context, runId);
-  let rowsBefore: ReadonlyMap<string, number | null> | undefined;
-  await untilPublished(context, built, async (locksmith, tell) => {
-    const plans = await planPublish(client, built);
-    const before = (rowsBefore ??= await checkGuards(context, plans));
-    tell(plans.map((plan) => plan.publication.notice(plan)));
-    await withTransaction(client, () => prepare(context, runId, plans, before, locksmith), {
-      end: (applied) => commit(context, runId, plans, applied, locksmith),
-    });
+  await publishTables(context, built, {
+    judge: (plans) => checkGuards(context, plans),
+    begin: async () => ({ runId, copied: await checkComplete(context, runId) }),
+    record: (_, plans) => recordFiles(context, runId, plans),
   }).catch(async (cause: unknown) => {
     throw cause instanceof DuplicateRows ? await nameRecords(context, runId, cause) : cause;
   });

@@ -1,0 +1,34 @@
+// After a rollback: refuses a run that would bring back what was taken out of production.
+
+import { versionKey, withdrawnBy } from '../../checkpoint/kept.ts';
+import { EtlError } from '../../errors.ts';
+import { firstOf } from '../../wording.ts';
+import type { Looking } from '../context.ts';
+import type { PlannedTable } from './plan.ts';
+
+/** Files that the error names. */
+const filesShown = 5;
+
+/**
+ * Refuses files that only the undone run had, under its definition: neither was changed since. A run that had the files of the version
+ * which is in production now is only told apart by its definition. Errors: ETL_ROLLED_BACK.
+ */
+export const refuseWithdrawn = async (
+  { client, spec }: Pick<Looking, 'client' | 'spec'>,
+  definitionHash: string,
+  planned: readonly PlannedTable[],
+): Promise<void> => {
+  const withdrawn = await withdrawnBy(client, spec.name);
+  if (withdrawn === undefined || withdrawn.definitionHash !== definitionHash) return;
+  const { run, undone, files } = withdrawn;
+  const listed = new Set(
+    planned.flatMap(({ table, files: listedFiles }) => listedFiles.map((file) => versionKey(table.name, file))),
+  );
+  const again = files.filter(({ key }) => listed.has(key)).map(({ name }) => name);
+  if (files.length > 0 && again.length === 0) return;
+  const problem =
+    again.length === 0
+      ? 'its definition is that of the run'
+      : `${firstOf(again, filesShown).join(', ')}: unchanged since`;
+  throw new EtlError('ETL_ROLLED_BACK', { pipeline: spec.name, run, undone, problem });
+};

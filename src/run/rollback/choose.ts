@@ -1,0 +1,76 @@
+// Chooses the versions that a rollback puts back: those of the tables that one run had published together.
+
+import type { KeptTable, TableOfRun, Version } from '../../checkpoint/kept.ts';
+import type { PipelineSpec, TableSpec } from '../../declaration.ts';
+import { EtlError } from '../../errors.ts';
+
+/** What is asked for, and what there is. */
+export interface Choice {
+  readonly spec: PipelineSpec;
+  readonly kept: readonly KeptTable[];
+  readonly inProduction: readonly TableOfRun[];
+  readonly tables: readonly string[];
+}
+
+/** A version that returns to its table. */
+export interface Return {
+  readonly table: TableSpec;
+  readonly version: KeptTable;
+}
+
+const refuse = (pipeline: string, problem: string, hint: string): never => {
+  throw new EtlError('ETL_ROLLBACK', { pipeline, problem, hint });
+};
+
+/**
+ * The run of the version that left production last, of those that are older than what is there: one that was rolled back before is
+ * newer than what took its place. Errors: ETL_ROLLBACK.
+ */
+export const runBefore = ({ spec, kept, inProduction, tables }: Choice): number => {
+  const now = new Map(inProduction.map(({ table, run }) => [table, run]));
+  const before = kept.find(({ table, run }) => tables.includes(table) && run < (now.get(table) ?? 0));
+  if (before !== undefined) return before.run;
+  const hint =
+    'Tables with `keep: 1` keep the version before each run; `etl rollback --list` shows what is kept.';
+  return refuse(spec.name, 'no earlier version is kept', hint);
+};
+
+/** Publications after which the rows of before are no longer all there, unless they were kept. */
+const replacing = ['swap', 'in place'];
+
+/** Why a table cannot go back. */
+const whyNot = ({ inProduction }: Choice, { table, run }: Version): string => {
+  const now = inProduction.find((one) => one.table === table);
+  return replacing.includes(now?.strategy ?? 'swap')
+    ? `${table} (its version of run ${run} is not kept)`
+    : `${table} (its rows are changed in place; \`etl unload\` takes the rows of a file out)`;
+};
+
+/** The versions that make the tables those of a run. Errors: ETL_ROLLBACK. */
+export const chooseVersions = (
+  choice: Choice,
+  to: number,
+  ofRun: readonly Version[],
+): readonly Return[] => {
+  const { spec, kept, inProduction, tables } = choice;
+  const wanted = ofRun.filter(({ table }) => tables.includes(table));
+  if (wanted.length === 0)
+    refuse(spec.name, `run ${to} has published none of ${tables.join(', ')}`, '`etl rollback --list` shows what is kept.');
+  const isThere = ({ table, run }: Version): boolean =>
+    inProduction.some((one) => one.table === table && one.run === run);
+  const found = wanted
+    .filter((one) => !isThere(one))
+    .map((one) => ({
+      one,
+      table: spec.tables.find(({ name }) => name === one.table)!,
+      version: kept.find(({ table, run }) => table === one.table && run === one.run),
+    }));
+  const missing = found.filter(({ version }) => version === undefined).map(({ one }) => whyNot(choice, one));
+  if (missing.length > 0)
+    refuse(
+      spec.name,
+      `not all tables can go back to run ${to}: ${missing.join(', ')}`,
+      'They were published together, and none was changed. `--table` names those that go back alone.',
+    );
+  return found.map(({ table, version }) => ({ table, version: version! }));
+};

@@ -1,0 +1,229 @@
+// Goes back to an earlier version of a pipeline's tables: those that one run had published, all in one step.
+
+import { hostname } from 'node:os';
+import {
+  forgetKept,
+  insertRollback,
+  keptTables,
+  tablesInProduction,
+  tablesOfRun,
+  withdrawnBy,
+} from '../../checkpoint/kept.ts';
+import { latestRun } from '../../checkpoint/ledger.ts';
+import { forgetAllFiles, insertPublishedFiles } from '../../checkpoint/published-files.ts';
+import { abandonRuns } from '../../checkpoint/take-over.ts';
+import { migrate } from '../../db/bookkeeping/migrate.ts';
+import { ensureSchema, runQuery, withClient, withTransaction } from '../../db/client.ts';
+import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
+import { setDurableCommits } from '../../db/session/session-settings.ts';
+import type { RollbackResult } from '../../model.ts';
+import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
+import { countRows, dropBuildSchema } from '../../publish/build-schema.ts';
+import { buildSchema, builtName, keptSchema, type BuiltTable, type TableNames } from '../../publish/names.ts';
+import { productionTables } from '../../publish/production/production.ts';
+import { buildFor, choosePublication } from '../../publish/registry.ts';
+import { preflight, refuseStrangers } from '../../server/preflight.ts';
+import { dropStaleStaging } from '../begin/make-landings.ts';
+import { isUnfinished } from '../begin/outset.ts';
+import { noneOutgoing } from '../begin/sieve.ts';
+import { secondsSince, type RunContext } from '../context.ts';
+import { namesOf, sourceNames } from '../landing.ts';
+import { forgetJobs } from '../load/load.ts';
+import { refuseUnknownTables, type RunOptions } from '../options.ts';
+import { createContext, prepareRun } from '../prepare.ts';
+import { rowsInProduction } from '../publish/guard.ts';
+import { publishTables } from '../publish/publish.ts';
+import { takeLock } from '../take-lock.ts';
+import { chooseVersions, runBefore, type Return } from './choose.ts';
+
+export interface RollbackOptions extends Pick<
+  RunOptions,
+  | 'databaseUrl'
+  | 'connection'
+  | 'redis'
+  | 'params'
+  | 'directory'
+  | 'workingDirectory'
+  | 'signal'
+  | 'onEvent'
+  | 'logger'
+> {
+  /** The run to go back to. Default: that of the version which was in production before. */
+  readonly to?: number;
+  /** Tables that go back. Default: all that the run has published. */
+  readonly tables?: readonly string[];
+}
+
+/** Rows of a version, in a new table that is completed like production's. */
+const copyBack = async (
+  { client, spec, report }: RunContext,
+  { table, version }: Return,
+): Promise<{ readonly names: TableNames; readonly rows: number }> => {
+  const names = namesOf(spec, table);
+  const [built, kept] = [builtName(names), version.location];
+  await client.query(`create table ${built} (like ${kept})`);
+  const { rowCount } = await client.query(`insert into ${built} select * from ${kept}`);
+  await buildFor(
+    'replace',
+    'whole',
+  )({
+    client,
+    names,
+    primaryKey: table.primaryKey,
+    indexes: table.indexes,
+    making: (_, work) => work(),
+    tell: (message) => report.emit({ type: 'notice', message }),
+  });
+  return { names, rows: rowCount ?? 0 };
+};
+
+/** The kept table itself, unless its rows are a copy, or have to go into the table that is there. */
+const makeReady = async (context: RunContext, back: Return): Promise<BuiltTable> => {
+  const { client, spec } = context;
+  const { table, version } = back;
+  const start = performance.now();
+  const { primaryKey, comment, keep = 0 } = table;
+  const declared = { ...namesOf(spec, table), primaryKey, mode: 'replace', extent: 'whole' } as const;
+  const [production] = await productionTables(client, [declared]);
+  const isMoved = version.indexes !== null && !choosePublication(declared, production).writes;
+  const { names, rows } = isMoved
+    ? {
+        names: { ...declared, buildSchema: keptSchema, built: version.name },
+        rows: version.rows ?? ((await runQuery(client, countRows(version.location))).rows[0].rows as number),
+      }
+    : await copyBack(context, back);
+  return {
+    ...declared,
+    ...names,
+    comment,
+    rows,
+    rowsFrom: builtName(names),
+    outgoing: noneOutgoing,
+    indexes: table.indexes.map(({ name }) => name),
+    seconds: secondsSince(start),
+    // The version that is replaced stays: a rollback can be rolled back.
+    keep: Math.max(1, keep),
+    returns: { run: version.run, indexes: isMoved ? version.indexes! : [] },
+  };
+};
+
+/** Records that files and versions are as they were, in the publishing transaction. */
+const recordReturn = async (
+  { client, spec }: RunContext,
+  backs: readonly Return[],
+  built: readonly BuiltTable[],
+): Promise<void> => {
+  const sources = sourceNames(spec);
+  const loaded = backs.filter(({ table }) => sources.includes(table.name));
+  await runQuery(
+    client,
+    forgetAllFiles(
+      spec.schema,
+      loaded.map(({ table }) => table.name),
+    ),
+  );
+  for (const run of new Set(loaded.map(({ version }) => version.run))) {
+    const tables = loaded.filter(({ version }) => version.run === run).map(({ table }) => table.name);
+    await runQuery(client, insertPublishedFiles(run, spec.schema, tables));
+  }
+  await runQuery(client, forgetKept(backs.map(({ version }) => version.id)));
+  const copied = backs.filter((_, place) => built[place]!.buildSchema !== keptSchema);
+  if (copied.length > 0)
+    await client.query(`drop table ${copied.map(({ version }) => version.location).join(', ')}`);
+};
+
+/** Publishes the versions; returns the number of the run that has done so. */
+const goBack = async (context: RunContext, to: number, backs: readonly Return[]): Promise<number> => {
+  const { client, spec, epoch } = context;
+  const { name: pipeline } = spec;
+  await awaitBuildsEnd(client, pipeline);
+  await dropBuildSchema(client, pipeline);
+  await withTransaction(client, async () => {
+    await ensureSchema(client, buildSchema(pipeline));
+    await refuseStrangers(client, pipeline);
+  });
+  const built: BuiltTable[] = [];
+  for (const back of backs) built.push(await makeReady(context, back));
+  let runId = 0;
+  await publishTables(context, built, {
+    judge: (plans) => rowsInProduction(client, plans),
+    begin: async () => {
+      await runQuery(client, abandonRuns(pipeline, 'its pipeline was rolled back'));
+      const tables = backs.map(({ table }) => table.name);
+      const run = { pipeline, to, tables, epoch, host: hostname(), pid: process.pid };
+      runId = (await runQuery(client, insertRollback(run))).rows[0].id;
+      return { runId, copied: new Map() };
+    },
+    record: () => recordReturn(context, backs, built),
+  });
+  return runId;
+};
+
+const resultOf = async (
+  { client, spec }: RunContext,
+  runId: number | null,
+  to: number,
+): Promise<RollbackResult> => {
+  const { rows: tables } = await client.query(
+    `select table_name as "table", schema_name as schema, rows_before::float8 as "rowsBefore", rows::float8 as rows, strategy
+      from etl.published_table where run_id = $1 order by table_name`,
+    [runId],
+  );
+  const withdrawn = runId === null ? undefined : await withdrawnBy(client, spec.name);
+  return {
+    pipeline: spec.name,
+    runId,
+    to,
+    tables,
+    withdrawn: withdrawn?.files.map(({ name }) => name) ?? [],
+    undone: withdrawn?.undone ?? null,
+  };
+};
+
+/** Goes back over one connection, which holds the pipeline's lock. */
+const rollBack = async (
+  context: RunContext,
+  { to: asked, tables: named }: Pick<RollbackOptions, 'to' | 'tables'>,
+): Promise<RollbackResult> => {
+  const { client, spec } = context;
+  const tables = named ?? spec.tables.map(({ name }) => name);
+  const kept = await keptTables(client, spec.name);
+  const inProduction = await tablesInProduction(client, spec.name, spec.schema);
+  const choice = { spec, kept, inProduction, tables };
+  const to = asked ?? runBefore(choice);
+  const ofRun = await tablesOfRun(client, spec.name, to);
+  const backs = chooseVersions(choice, to, ofRun);
+  if (backs.length === 0) return resultOf(context, null, to);
+  const latest = await latestRun(client, spec.name);
+  const runId = await goBack(context, to, backs);
+  if (isUnfinished(latest)) await forgetJobs(context, latest.id);
+  await dropBuildSchema(client, spec.name);
+  await dropStaleStaging(context, []);
+  return resultOf(context, runId, to);
+};
+
+/**
+ * Puts an earlier version of a pipeline's tables into production, all of them in one step; the version that is replaced is kept. The
+ * next run refuses to load the withdrawn files again before they, or the definition, have changed. Errors: ETL_ROLLBACK when not
+ * all tables have that version, ETL_RUN_LOCKED, those of publishing.
+ */
+export const rollbackPipeline = async (
+  pipeline: Pipeline,
+  { to, tables, ...options }: RollbackOptions = {},
+): Promise<RollbackResult> => {
+  const prepared = await prepareRun(pipeline, options, {}, 'coordinator');
+  const { address, settings, spec } = prepared;
+  refuseUnknownTables(spec.tables.map(({ name }) => name), tables, 'tables');
+  return withClient(
+    address,
+    async (client) => {
+      const trust = await preflight(client, address, spec);
+      await setDurableCommits(client);
+      await migrate(client, trust);
+      const context = await createContext(prepared, client);
+      await takeLock(context, false);
+      return rollBack(context, { ...(to !== undefined && { to }), ...(tables && { tables }) });
+    },
+    settings.abort,
+  );
+};

@@ -1,0 +1,308 @@
+// keep and `etl rollback`: earlier versions of replaced tables stay, and go back into production together.
+
+import { rmSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
+import {
+  column,
+  csv,
+  definePipeline,
+  listFiles,
+  rollbackPipeline,
+  runPipeline,
+  sqlFile,
+  type Pipeline,
+  type RunEvent,
+} from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
+
+const files = useFiles();
+const database = useDatabase();
+const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
+const one = async (sql: string): Promise<unknown> => Object.values((await rowsOf(sql))[0]!)[0];
+
+/** Writes a file of sales: `1:5` is number 1, of 5 pieces. */
+const write = (name: string, ...sales: string[]): string =>
+  files.write(`in/${name}`, ['id,pieces', ...sales.map((sale) => sale.replace(':', ',')), ''].join('\n'));
+
+files.write('total.sql', 'select sum(pieces)::bigint as pieces from sale');
+const pipeline = (change: object = {}, totalChange: object = { keep: 2 }): Pipeline =>
+  definePipeline({
+    name: 'sales',
+    schema: 'shop',
+    tables: {
+      sale: {
+        source: csv('in/*.csv'),
+        columns: { id: column.integer('id'), pieces: column.integer('pieces') },
+        primaryKey: ['id'],
+        guard: false,
+        keep: 2,
+        ...change,
+      },
+      total: { from: ['sale'], transform: sqlFile('total.sql'), ...totalChange },
+    },
+  });
+
+let notices: string[] = [];
+const options = () => ({
+  databaseUrl: database.url,
+  directory: files.directory,
+  workingDirectory: files.directory,
+  onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
+});
+const run = async (given: Pipeline = pipeline(), more: object = {}) =>
+  runPipeline(given, { ...options(), workers: 1, ...more });
+const rollback = async (more: object = {}, given: Pipeline = pipeline()) =>
+  rollbackPipeline(given, { ...options(), ...more });
+
+/** Rows of both tables. */
+const production = async () =>
+  one(`select (select string_agg(id || ':' || pieces, ' ' order by id) from shop.sale) || ' = ' || (select pieces from shop.total)`);
+const kept = async () =>
+  one(`select string_agg(table_name || run_id, ' ' order by id) from etl.kept_table
+    where format('etl_kept.%I', kept_name)::regclass = table_oid`);
+const states = async () =>
+  (await listFiles(pipeline(), options())).map(({ file, state, run: id }) => `${file} ${state} ${String(id)}`);
+
+/** Three nights: runs 1, 2 and 3. */
+const threeNights = async (given?: Pipeline): Promise<void> => {
+  write('a.csv', '1:1');
+  await run(given);
+  write('b.csv', '2:2');
+  await run(given);
+  write('c.csv', '3:3');
+  await run(given);
+};
+
+beforeEach(async () => {
+  notices = [];
+  rmSync(`${files.directory}/in`, { recursive: true, force: true });
+  await database.query('drop schema if exists shop cascade; drop schema if exists etl_kept cascade');
+  const { rows } = await database.query(`select to_regclass('etl.run') is not null as "isThere"`);
+  if (rows[0]!['isThere'] === true)
+    await database.query('truncate etl.run, etl.published_file, etl.kept_table restart identity cascade');
+});
+
+describe('keep', () => {
+  it('the last versions stay, out of reach of others, and older ones are dropped', async () => {
+    await threeNights();
+    expect(await kept()).toBe('sale1 total1 sale2 total2');
+    expect(notices.at(-1)).toMatch(/^kept for etl rollback: shop\.sale as of run 2, 1 \(1 MB\); shop\.total as of run 2, 1/);
+    write('d.csv', '4:4');
+    await run();
+    expect(await kept()).toBe('sale2 total2 sale3 total3');
+    expect(await one(`select count(*)::int from pg_class where relnamespace = 'etl_kept'::regnamespace and relkind = 'r'`)).toBe(4);
+    expect(await one(`select nspacl is null from pg_namespace where nspname = 'etl_kept'`)).toBe(true);
+    // Fewer are kept from now on: nothing is loaded for that.
+    const fewer = await run(pipeline({ keep: 1 }, {}));
+    expect(fewer.outcome).toBe('unchanged');
+    expect(await kept()).toBe('sale3');
+  });
+
+  it('a schema that a stranger made beforehand is refused, and nothing is put into it', async () => {
+    write('a.csv', '1:1');
+    await run();
+    await database.query('create role kept_stranger; create schema etl_kept authorization kept_stranger');
+    write('b.csv', '2:2');
+    try {
+      expect(await failureOf(run())).toMatchObject({ code: 'ETL_UNTRUSTED' });
+      expect(await production()).toBe('1:1 = 1');
+    } finally {
+      await database.query('drop schema etl_kept; drop role kept_stranger');
+    }
+  });
+});
+
+describe('rollback', () => {
+  it('goes back with all tables together: rows, keys, files, grants as they are now', async () => {
+    write('a.csv', '1:1');
+    await run();
+    await database.query(`create role kept_reader; create role kept_gone;
+      grant select on shop.sale to kept_gone; grant select (id) on shop.sale to kept_gone`);
+    try {
+      write('b.csv', '2:2');
+      await run();
+      await database.query(`revoke all on shop.sale from kept_gone; grant select on shop.sale to kept_reader;
+        comment on table shop.sale is 'sold'`);
+      const result = await rollback();
+      expect(result).toMatchObject({ runId: 3, to: 1, undone: 2, withdrawn: ['in/b.csv'] });
+      expect(result.tables).toEqual([
+        { table: 'sale', schema: 'shop', rowsBefore: 2, rows: 1, strategy: 'swap' },
+        { table: 'total', schema: 'shop', rowsBefore: 1, rows: 1, strategy: 'swap' },
+      ]);
+      expect(await production()).toBe('1:1 = 1');
+      expect(await states()).toEqual(['in/a.csv in production 1', 'in/b.csv new null']);
+      expect(
+        await rowsOf(`select has_table_privilege('kept_reader', oid, 'select') as now,
+            has_any_column_privilege('kept_gone', oid, 'select') as before, obj_description(oid) as comment,
+            array(select indexrelid::regclass::text from pg_index where indrelid = oid) as indexes
+          from pg_class where oid = 'shop.sale'::regclass`),
+      ).toEqual([{ now: true, before: false, comment: 'sold', indexes: ['shop.sale_pkey'] }]);
+      expect(await kept()).toBe('sale2 total2');
+      await database.query('insert into shop.sale values (9, 9)');
+      await expect(database.query('insert into shop.sale values (9, 0)')).rejects.toMatchObject({ code: '23505' });
+    } finally {
+      await database.query('drop owned by kept_reader, kept_gone; drop role kept_reader, kept_gone');
+    }
+  });
+
+  it('goes further back each time, forward with --to, and says when production is like that already', async () => {
+    await threeNights();
+    expect(await rollback()).toMatchObject({ to: 2, undone: 3 });
+    expect(await production()).toBe('1:1 2:2 = 3');
+    expect(await rollback()).toMatchObject({ to: 1, undone: 2 });
+    expect(await production()).toBe('1:1 = 1');
+    expect(await failureOf(rollback())).toMatchObject({ code: 'ETL_ROLLBACK', message: expect.stringContaining('no earlier version is kept') as unknown });
+    expect(await rollback({ to: 3 })).toMatchObject({ to: 3, undone: null, withdrawn: [] });
+    expect(await production()).toBe('1:1 2:2 3:3 = 6');
+    expect(await rollback({ to: 3 })).toMatchObject({ runId: null, tables: [] });
+    // The files are those of production again.
+    expect((await run()).outcome).toBe('unchanged');
+    write('d.csv', '4:4');
+    await run();
+    expect(await production()).toBe('1:1 2:2 3:3 4:4 = 10');
+    expect(await kept()).toBe('sale1 total1 sale3 total3');
+  });
+
+  it('the next run refuses what was taken out, until a file or the definition is changed, or it is asked for', async () => {
+    write('a.csv', '1:1');
+    await run();
+    write('b.csv', '2:20000');
+    await run();
+    await rollback();
+    const refused = await failureOf(run());
+    expect(refused).toMatchObject({ code: 'ETL_ROLLED_BACK' });
+    expect(refused.message).toBe(
+      'run 3 rolled back run 2 of pipeline sales, and this run would publish it again: in/b.csv: unchanged since',
+    );
+    // A new file does not take the bad one along.
+    write('c.csv', '3:3');
+    expect(await failureOf(run(pipeline(), { fresh: true }))).toMatchObject({ code: 'ETL_ROLLED_BACK' });
+    expect(await production()).toBe('1:1 = 1');
+    write('b.csv', '2:2');
+    await run();
+    expect(await production()).toBe('1:1 2:2 3:3 = 6');
+    await rollback();
+    await run(pipeline({ comment: 'another definition' }));
+    expect(await production()).toBe('1:1 2:2 3:3 = 6');
+    await rollback({ to: 1 }, pipeline());
+    expect(await failureOf(run(pipeline({ comment: 'another definition' })))).toMatchObject({ code: 'ETL_ROLLED_BACK' });
+    await run(pipeline({ comment: 'another definition' }), { fullRefresh: true });
+    expect(await production()).toBe('1:1 2:2 3:3 = 6');
+  });
+
+  it('a run whose definition alone was wrong is refused by its definition', async () => {
+    write('a.csv', '1:1');
+    await run();
+    const wrong = pipeline({ comment: 'wrong' });
+    await run(wrong);
+    expect(await rollback()).toMatchObject({ undone: 2, withdrawn: [] });
+    expect(await failureOf(run(wrong))).toMatchObject({ code: 'ETL_ROLLED_BACK' });
+    expect((await run()).outcome).toBe('unchanged');
+  });
+
+  it('with a view on the table rows are exchanged in place, and are kept by copying', async () => {
+    write('a.csv', '1:1');
+    await run();
+    await database.query('create view shop.ids as select id from shop.sale');
+    const oid = await one(`select 'shop.sale'::regclass::oid`);
+    write('b.csv', '2:2');
+    await run();
+    expect(notices.find((text) => text.includes('in place'))).toContain('rows that are kept are copied first');
+    expect((await rollback()).tables[0]).toMatchObject({ table: 'sale', rows: 1, strategy: 'in place' });
+    expect(await production()).toBe('1:1 = 1');
+    expect(await one('select count(*)::int from shop.ids')).toBe(1);
+    expect(await one(`select 'shop.sale'::regclass::oid`)).toBe(oid);
+    expect(await rollback({ to: 2 })).toMatchObject({ undone: null });
+    expect(await production()).toBe('1:1 2:2 = 3');
+    // Without the view a copy is completed with keys, and takes the table's place.
+    await database.query('drop view shop.ids');
+    expect((await rollback()).tables[0]).toMatchObject({ rows: 1, strategy: 'swap' });
+    expect(await production()).toBe('1:1 = 1');
+    await expect(database.query('insert into shop.sale values (1, 0)')).rejects.toMatchObject({ code: '23505' });
+    // And a table that was moved goes back into one that has a view by now.
+    await database.query('create view shop.ids as select id from shop.sale');
+    expect((await rollback({ to: 2 })).tables[0]).toMatchObject({ rows: 2, strategy: 'in place' });
+    expect(await production()).toBe('1:1 2:2 = 3');
+    expect(await kept()).toBe('sale1 total1');
+    expect(await one(`select count(*)::int from pg_class where relnamespace = 'etl_kept'::regnamespace and relkind = 'r'`)).toBe(2);
+  });
+
+  it('what was there before the first run goes back as well', async () => {
+    await database.query('create schema shop; create table shop.sale (id integer not null, pieces integer not null); insert into shop.sale values (7, 7)');
+    write('a.csv', '1:1');
+    await run();
+    expect(await rollback({ tables: ['sale'] })).toMatchObject({ to: 0, undone: 1 });
+    expect(await production()).toBe('7:7 = 1');
+    expect(await states()).toEqual(['in/a.csv new null']);
+    expect(await failureOf(run())).toMatchObject({ code: 'ETL_ROLLED_BACK' });
+  });
+
+  it('is refused, and changes nothing, when a table has no such version, or was altered by hand', async () => {
+    await threeNights(pipeline({}, {}));
+    expect(await failureOf(rollback({}, pipeline({}, {})))).toMatchObject({
+      code: 'ETL_ROLLBACK',
+      message: expect.stringContaining('not all tables can go back to run 2: total (its version of run 2 is not kept)') as unknown,
+    });
+    expect(await failureOf(rollback({ to: 99 }))).toMatchObject({ code: 'ETL_ROLLBACK' });
+    expect(await failureOf(rollback({ tables: ['sail'] }))).toMatchObject({ code: 'ETL_USAGE' });
+    await database.query('alter table shop.sale add column note text');
+    expect(await failureOf(rollback({ tables: ['sale'] }))).toMatchObject({
+      code: 'ETL_PUBLISH_SHAPE',
+      message: expect.stringContaining('note was added by hand') as unknown,
+    });
+    expect(await one('select count(*)::int from shop.sale')).toBe(3);
+    expect(await kept()).toBe('sale1 sale2');
+    await database.query('alter table shop.sale drop column note');
+    expect(await rollback({ tables: ['sale'] })).toMatchObject({ to: 2 });
+    expect(await one('select count(*)::int from shop.sale')).toBe(2);
+  });
+
+  it('an appended table says what undoes it', async () => {
+    const appended = pipeline({ publish: 'append', keep: undefined });
+    write('a.csv', '1:1');
+    await run(appended);
+    write('b.csv', '2:2');
+    await run(appended);
+    expect((await failureOf(rollback({}, appended))).message).toContain('`etl unload` takes the rows of a file out');
+    expect(() => pipeline({ publish: 'append' })).toThrow("keep needs publish: 'replace'");
+  });
+
+  it('waits for nobody who runs the pipeline, and ends a run that was left unfinished', async () => {
+    await threeNights();
+    await database.query(`update etl.run set state = 'loading' where id = 3`);
+    await tryLockPipeline(database as never, 'sales');
+    expect(await failureOf(rollback())).toMatchObject({ code: 'ETL_RUN_LOCKED' });
+    await database.query('select pg_advisory_unlock_all()');
+    await rollback();
+    expect(await rowsOf('select id::int, state from etl.run order by id desc limit 2')).toEqual([
+      { id: 4, state: 'published' },
+      { id: 3, state: 'cancelled' },
+    ]);
+  });
+
+  it('the commands list, go back and show it in the history', async () => {
+    await threeNights();
+    const file = files.write(
+      'sales.ts',
+      `import { column, csv, definePipeline, sqlFile } from 'sluice';
+export default definePipeline({ name: 'sales', schema: 'shop', tables: {
+  sale: { source: csv('in/*.csv'), columns: { id: column.integer('id'), pieces: column.integer('pieces') }, primaryKey: ['id'],
+    guard: false, keep: 2 },
+  total: { from: ['sale'], transform: sqlFile('total.sql'), keep: 2 } } });`,
+    );
+    const etl = async (...args: string[]): Promise<string> => {
+      const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
+      expect(await main(args, io), io.stderr.text).toBe(0);
+      return io.stdout.text;
+    };
+    expect(await etl('rollback', file, '--list')).toMatch(/shop\.sale +2 +2 +[\d.]+ kB +run 3 .* etl_kept\.run_2_\d+/);
+    expect(await etl('rollback', file)).toContain('Run 4: production of sales is as of run 2 again.');
+    expect(await etl('status')).toMatch(/4 +sales +rolled back to 2 /);
+    expect(await etl('rollback', file, '--to', '2')).toContain('Nothing to do');
+  });
+});
