@@ -17,7 +17,7 @@ export type { Pipeline, Row } from './pipeline/declare/define-pipeline.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
 export { listFiles, type ListOptions } from './run/list-files.ts';
-export { rollbackPipeline, type RollbackOptions } from './run/rollback/rollback.ts';
+export { rollbackPipeline, type RollbackOptions, type RollbackResult } from './run/rollback/rollback.ts';
 export { joinRun } from './run/load/join-run.ts';
 export { createWorker, type EtlWorker, type WorkerOptions } from './worker/worker.ts';
 export {
@@ -33,7 +33,7 @@ export type { Schedule, ScheduleOptions } from './worker/schedule/contract.ts';
 export type { RunOptions } from './run/options.ts';
 export type { ConnectionOptions } from './db/connect/connection.ts';
 export type { RedisOptions } from './queue/redis-address.ts';
-export type { FileState, RollbackResult, RunEvent, RunResult, RunStep, StepTime, TableResult } from './model.ts';
+export type { FileState, RunEvent, RunResult, RunStep, StepTime, TableResult } from './model.ts';
 export { EtlError, type ErrorCode } from './errors.ts';
 export type { Logger } from './logger.ts';
 export type { Tracer } from './trace/tracer.ts';

@@ -288,39 +288,3 @@ export interface FileState {
   readonly rows: number | null;
   readonly publishedAt: Date | null;
 }
-
-/** An earlier version of a table, out of production. */
-export interface KeptVersion {
-  readonly table: string;
-  readonly schema: string;
-  /** The run that loaded it, and the one that replaced it; 0: it was there before the first run. */
-  readonly run: number;
-  readonly replacedBy: number;
-  /** Where it is, as SQL writes it. */
-  readonly location: string;
-  /** As its run recorded them; null: it was not published by one. */
-  readonly rows: number | null;
-  /** On disk, with its indexes. */
-  readonly bytes: number;
-  readonly keptAt: Date;
-}
-
-/** What a rollback has put into production, and what it has taken out. */
-export interface RollbackResult {
-  readonly pipeline: string;
-  /** The run that rolled back; null: production was like that already. */
-  readonly runId: number | null;
-  /** The run that production is as of now; 0: as before the first run. */
-  readonly to: number;
-  readonly tables: readonly {
-    readonly table: string;
-    readonly schema: string;
-    readonly rowsBefore: number | null;
-    readonly rows: number;
-    readonly strategy: string;
-  }[];
-  /** The run whose rows were taken out; null: none, because `to` is newer than it. The next run refuses to load them again. */
-  readonly undone: number | null;
-  /** Files that only that run had. */
-  readonly withdrawn: readonly string[];
-}

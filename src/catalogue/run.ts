@@ -122,7 +122,8 @@ export const runErrors = {
     exit: usage,
   },
   ETL_ROLLED_BACK: {
-    message: 'run {run} rolled back run {undone} of pipeline {pipeline}, and this run would publish it again: {problem}',
+    message:
+      'run {run} rolled back run {undone} of pipeline {pipeline}, and this run would publish it again: {problem}',
     hint: 'Production is unchanged. Correct or remove the files, or change the definition. `--full-refresh` publishes it again.',
     retry: 'never',
     exit: guard,

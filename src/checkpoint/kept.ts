@@ -2,8 +2,23 @@
 
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
-import type { KeptVersion } from '../model.ts';
 import { keyOf } from './published-files.ts';
+
+/** An earlier version of a table, out of production. */
+export interface KeptVersion {
+  readonly table: string;
+  readonly schema: string;
+  /** The run that loaded it, and the one that replaced it; 0: it was there before the first run. */
+  readonly run: number;
+  readonly replacedBy: number;
+  /** Where it is, as SQL writes it. */
+  readonly location: string;
+  /** As its run recorded them; null: it was not published by one. */
+  readonly rows: number | null;
+  /** On disk, with its indexes. */
+  readonly bytes: number;
+  readonly keptAt: Date;
+}
 
 /** A kept version with what only its restorer needs. */
 export interface KeptTable extends KeptVersion {
@@ -145,5 +160,10 @@ export const versionKey = (
     location,
     member,
     fingerprint,
-  }: { readonly source: string; readonly location: string; readonly member: string | null; readonly fingerprint: string },
+  }: {
+    readonly source: string;
+    readonly location: string;
+    readonly member: string | null;
+    readonly fingerprint: string;
+  },
 ): string => JSON.stringify([table, source, location, member, fingerprint]);

@@ -12,7 +12,8 @@ export const tableHashes = (
   sqlTexts: ReadonlyMap<string, string>,
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    spec.tables.map(({ keep: _, ...table }) => {
+    spec.tables.map((declared) => {
+      const { keep: _, ...table } = declared;
       if (table.transform === undefined) return [table.name, sha256(table)];
       const sql = sqlTexts.get(table.name);
       assert(sql !== undefined, `no SQL text of table ${table.name}`);

@@ -36,7 +36,9 @@ export const moveAway = (plan: BuiltOver): readonly string[] => {
   return [
     `alter table ${old} rename to ${quoteName(name)};`,
     `alter table ${quoteName(table.schema, name)} set schema ${keptSchema};`,
-    ...(production.owner === null ? [] : [`alter table ${quoteName(keptSchema, name)} owner to current_user;`]),
+    ...(production.owner === null
+      ? []
+      : [`alter table ${quoteName(keptSchema, name)} owner to current_user;`]),
   ];
 };
 

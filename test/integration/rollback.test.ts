@@ -61,12 +61,16 @@ const rollback = async (more: object = {}, given: Pipeline = pipeline()) =>
 
 /** Rows of both tables. */
 const production = async () =>
-  one(`select (select string_agg(id || ':' || pieces, ' ' order by id) from shop.sale) || ' = ' || (select pieces from shop.total)`);
+  one(
+    `select (select string_agg(id || ':' || pieces, ' ' order by id) from shop.sale) || ' = ' || (select pieces from shop.total)`,
+  );
 const kept = async () =>
   one(`select string_agg(table_name || run_id, ' ' order by id) from etl.kept_table
     where format('etl_kept.%I', kept_name)::regclass = table_oid`);
 const states = async () =>
-  (await listFiles(pipeline(), options())).map(({ file, state, run: id }) => `${file} ${state} ${String(id)}`);
+  (await listFiles(pipeline(), options())).map(
+    ({ file, state, run: id }) => `${file} ${state} ${String(id)}`,
+  );
 
 /** Three nights: runs 1, 2 and 3. */
 const threeNights = async (given?: Pipeline): Promise<void> => {
@@ -91,11 +95,17 @@ describe('keep', () => {
   it('the last versions stay, out of reach of others, and older ones are dropped', async () => {
     await threeNights();
     expect(await kept()).toBe('sale1 total1 sale2 total2');
-    expect(notices.at(-1)).toMatch(/^kept for etl rollback: shop\.sale as of run 2, 1 \(1 MB\); shop\.total as of run 2, 1/);
+    expect(notices.at(-1)).toMatch(
+      /^kept for etl rollback: shop\.sale as of run 2, 1 \(1 MB\); shop\.total as of run 2, 1/,
+    );
     write('d.csv', '4:4');
     await run();
     expect(await kept()).toBe('sale2 total2 sale3 total3');
-    expect(await one(`select count(*)::int from pg_class where relnamespace = 'etl_kept'::regnamespace and relkind = 'r'`)).toBe(4);
+    expect(
+      await one(
+        `select count(*)::int from pg_class where relnamespace = 'etl_kept'::regnamespace and relkind = 'r'`,
+      ),
+    ).toBe(4);
     expect(await one(`select nspacl is null from pg_namespace where nspname = 'etl_kept'`)).toBe(true);
     // Fewer are kept from now on: nothing is loaded for that.
     const fewer = await run(pipeline({ keep: 1 }, {}));
@@ -144,7 +154,9 @@ describe('rollback', () => {
       ).toEqual([{ now: true, before: false, comment: 'sold', indexes: ['shop.sale_pkey'] }]);
       expect(await kept()).toBe('sale2 total2');
       await database.query('insert into shop.sale values (9, 9)');
-      await expect(database.query('insert into shop.sale values (9, 0)')).rejects.toMatchObject({ code: '23505' });
+      await expect(database.query('insert into shop.sale values (9, 0)')).rejects.toMatchObject({
+        code: '23505',
+      });
     } finally {
       await database.query('drop owned by kept_reader, kept_gone; drop role kept_reader, kept_gone');
     }
@@ -156,7 +168,10 @@ describe('rollback', () => {
     expect(await production()).toBe('1:1 2:2 = 3');
     expect(await rollback()).toMatchObject({ to: 1, undone: 2 });
     expect(await production()).toBe('1:1 = 1');
-    expect(await failureOf(rollback())).toMatchObject({ code: 'ETL_ROLLBACK', message: expect.stringContaining('no earlier version is kept') as unknown });
+    expect(await failureOf(rollback())).toMatchObject({
+      code: 'ETL_ROLLBACK',
+      message: expect.stringContaining('no earlier version is kept') as unknown,
+    });
     expect(await rollback({ to: 3 })).toMatchObject({ to: 3, undone: null, withdrawn: [] });
     expect(await production()).toBe('1:1 2:2 3:3 = 6');
     expect(await rollback({ to: 3 })).toMatchObject({ runId: null, tables: [] });
@@ -190,7 +205,9 @@ describe('rollback', () => {
     await run(pipeline({ comment: 'another definition' }));
     expect(await production()).toBe('1:1 2:2 3:3 = 6');
     await rollback({ to: 1 }, pipeline());
-    expect(await failureOf(run(pipeline({ comment: 'another definition' })))).toMatchObject({ code: 'ETL_ROLLED_BACK' });
+    expect(await failureOf(run(pipeline({ comment: 'another definition' })))).toMatchObject({
+      code: 'ETL_ROLLED_BACK',
+    });
     await run(pipeline({ comment: 'another definition' }), { fullRefresh: true });
     expect(await production()).toBe('1:1 2:2 3:3 = 6');
   });
@@ -212,7 +229,9 @@ describe('rollback', () => {
     const oid = await one(`select 'shop.sale'::regclass::oid`);
     write('b.csv', '2:2');
     await run();
-    expect(notices.find((text) => text.includes('in place'))).toContain('rows that are kept are copied first');
+    expect(notices.find((text) => text.includes('in place'))).toContain(
+      'rows that are kept are copied first',
+    );
     expect((await rollback()).tables[0]).toMatchObject({ table: 'sale', rows: 1, strategy: 'in place' });
     expect(await production()).toBe('1:1 = 1');
     expect(await one('select count(*)::int from shop.ids')).toBe(1);
@@ -223,17 +242,25 @@ describe('rollback', () => {
     await database.query('drop view shop.ids');
     expect((await rollback()).tables[0]).toMatchObject({ rows: 1, strategy: 'swap' });
     expect(await production()).toBe('1:1 = 1');
-    await expect(database.query('insert into shop.sale values (1, 0)')).rejects.toMatchObject({ code: '23505' });
+    await expect(database.query('insert into shop.sale values (1, 0)')).rejects.toMatchObject({
+      code: '23505',
+    });
     // And a table that was moved goes back into one that has a view by now.
     await database.query('create view shop.ids as select id from shop.sale');
     expect((await rollback({ to: 2 })).tables[0]).toMatchObject({ rows: 2, strategy: 'in place' });
     expect(await production()).toBe('1:1 2:2 = 3');
     expect(await kept()).toBe('sale1 total1');
-    expect(await one(`select count(*)::int from pg_class where relnamespace = 'etl_kept'::regnamespace and relkind = 'r'`)).toBe(2);
+    expect(
+      await one(
+        `select count(*)::int from pg_class where relnamespace = 'etl_kept'::regnamespace and relkind = 'r'`,
+      ),
+    ).toBe(2);
   });
 
   it('what was there before the first run goes back as well', async () => {
-    await database.query('create schema shop; create table shop.sale (id integer not null, pieces integer not null); insert into shop.sale values (7, 7)');
+    await database.query(
+      'create schema shop; create table shop.sale (id integer not null, pieces integer not null); insert into shop.sale values (7, 7)',
+    );
     write('a.csv', '1:1');
     await run();
     expect(await rollback({ tables: ['sale'] })).toMatchObject({ to: 0, undone: 1 });
@@ -246,7 +273,9 @@ describe('rollback', () => {
     await threeNights(pipeline({}, {}));
     expect(await failureOf(rollback({}, pipeline({}, {})))).toMatchObject({
       code: 'ETL_ROLLBACK',
-      message: expect.stringContaining('not all tables can go back to run 2: total (its version of run 2 is not kept)') as unknown,
+      message: expect.stringContaining(
+        'not all tables can go back to run 2: total (its version of run 2 is not kept)',
+      ) as unknown,
     });
     expect(await failureOf(rollback({ to: 99 }))).toMatchObject({ code: 'ETL_ROLLBACK' });
     expect(await failureOf(rollback({ tables: ['sail'] }))).toMatchObject({ code: 'ETL_USAGE' });
@@ -268,7 +297,9 @@ describe('rollback', () => {
     await run(appended);
     write('b.csv', '2:2');
     await run(appended);
-    expect((await failureOf(rollback({}, appended))).message).toContain('`etl unload` takes the rows of a file out');
+    expect((await failureOf(rollback({}, appended))).message).toContain(
+      '`etl unload` takes the rows of a file out',
+    );
     expect(() => pipeline({ publish: 'append' })).toThrow("keep needs publish: 'replace'");
   });
 
@@ -300,7 +331,9 @@ export default definePipeline({ name: 'sales', schema: 'shop', tables: {
       expect(await main(args, io), io.stderr.text).toBe(0);
       return io.stdout.text;
     };
-    expect(await etl('rollback', file, '--list')).toMatch(/shop\.sale +2 +2 +[\d.]+ kB +run 3 .* etl_kept\.run_2_\d+/);
+    expect(await etl('rollback', file, '--list')).toMatch(
+      /shop\.sale +2 +2 +[\d.]+ kB +run 3 .* etl_kept\.run_2_\d+/,
+    );
     expect(await etl('rollback', file)).toContain('Run 4: production of sales is as of run 2 again.');
     expect(await etl('status')).toMatch(/4 +sales +rolled back to 2 /);
     expect(await etl('rollback', file, '--to', '2')).toContain('Nothing to do');

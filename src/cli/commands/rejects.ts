@@ -5,11 +5,11 @@ import type { CliCommand } from '../command.ts';
 import { flag } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { databaseUrlFlag } from '../server.ts';
-import { exportExamples, exportRejects } from './rejects-export.ts';
-import { listExamples, listRejects } from './rejects-list.ts';
-import { replayExamples, replayRejects } from './rejects-replay.ts';
-import { showExamples, showRejects } from './rejects-show.ts';
-import { withdrawExamples, withdrawRejects } from './rejects-withdraw.ts';
+import { exportExamples, exportRejects } from './rejects/export.ts';
+import { listExamples, listRejects } from './rejects/list.ts';
+import { replayExamples, replayRejects } from './rejects/replay.ts';
+import { showExamples, showRejects } from './rejects/show.ts';
+import { withdrawExamples, withdrawRejects } from './rejects/withdraw.ts';
 
 const pipelineFlag = () => flag('--pipeline <name>', 'the newest run of this pipeline with rejects');
 const tableFlag = () => flag('--table <table>', 'only rejects of this table');

@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander';
 import { formatCount } from '../../wording.ts';
-import type { KeptVersion, RollbackResult } from '../../model.ts';
+import type { KeptVersion } from '../../checkpoint/kept.ts';
+import type { RollbackResult } from '../../run/rollback/rollback.ts';
 import type { CliCommand } from '../command.ts';
 import {
   flag,

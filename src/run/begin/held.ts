@@ -22,7 +22,9 @@ export const refuseWithdrawn = async (
   if (withdrawn === undefined || withdrawn.definitionHash !== definitionHash) return;
   const { run, undone, files } = withdrawn;
   const listed = new Set(
-    planned.flatMap(({ table, files: listedFiles }) => listedFiles.map((file) => versionKey(table.name, file))),
+    planned.flatMap(({ table, files: listedFiles }) =>
+      listedFiles.map((file) => versionKey(table.name, file)),
+    ),
   );
   const again = files.filter(({ key }) => listed.has(key)).map(({ name }) => name);
   if (files.length > 0 && again.length === 0) return;

@@ -35,27 +35,27 @@ export const runBefore = ({ spec, kept, inProduction, tables }: Choice): number 
   return refuse(spec.name, 'no earlier version is kept', hint);
 };
 
-/** Publications after which the rows of before are no longer all there, unless they were kept. */
-const replacing = ['swap', 'in place'];
+/** Publications that put all rows in the place of others, which may be kept. */
+const replacing = new Set(['swap', 'in place']);
 
 /** Why a table cannot go back. */
 const whyNot = ({ inProduction }: Choice, { table, run }: Version): string => {
   const now = inProduction.find((one) => one.table === table);
-  return replacing.includes(now?.strategy ?? 'swap')
+  return replacing.has(now?.strategy ?? 'swap')
     ? `${table} (its version of run ${run} is not kept)`
     : `${table} (its rows are changed in place; \`etl unload\` takes the rows of a file out)`;
 };
 
 /** The versions that make the tables those of a run. Errors: ETL_ROLLBACK. */
-export const chooseVersions = (
-  choice: Choice,
-  to: number,
-  ofRun: readonly Version[],
-): readonly Return[] => {
+export const chooseVersions = (choice: Choice, to: number, ofRun: readonly Version[]): readonly Return[] => {
   const { spec, kept, inProduction, tables } = choice;
   const wanted = ofRun.filter(({ table }) => tables.includes(table));
   if (wanted.length === 0)
-    refuse(spec.name, `run ${to} has published none of ${tables.join(', ')}`, '`etl rollback --list` shows what is kept.');
+    refuse(
+      spec.name,
+      `run ${to} has published none of ${tables.join(', ')}`,
+      '`etl rollback --list` shows what is kept.',
+    );
   const isThere = ({ table, run }: Version): boolean =>
     inProduction.some((one) => one.table === table && one.run === run);
   const found = wanted

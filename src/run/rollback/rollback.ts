@@ -16,7 +16,6 @@ import { migrate } from '../../db/bookkeeping/migrate.ts';
 import { ensureSchema, runQuery, withClient, withTransaction } from '../../db/client.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { setDurableCommits } from '../../db/session/session-settings.ts';
-import type { RollbackResult } from '../../model.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { countRows, dropBuildSchema } from '../../publish/build-schema.ts';
 import { buildSchema, builtName, keptSchema, type BuiltTable, type TableNames } from '../../publish/names.ts';
@@ -52,6 +51,26 @@ export interface RollbackOptions extends Pick<
   readonly to?: number;
   /** Tables that go back. Default: all that the run has published. */
   readonly tables?: readonly string[];
+}
+
+/** What a rollback has put into production, and what it has taken out. */
+export interface RollbackResult {
+  readonly pipeline: string;
+  /** The run that rolled back; null: production was like that already. */
+  readonly runId: number | null;
+  /** The run that production is as of now; 0: as before the first run. */
+  readonly to: number;
+  readonly tables: readonly {
+    readonly table: string;
+    readonly schema: string;
+    readonly rowsBefore: number | null;
+    readonly rows: number;
+    readonly strategy: string;
+  }[];
+  /** The run whose rows were taken out; null: none, because `to` is newer than it. The next run refuses to load them again. */
+  readonly undone: number | null;
+  /** Files that only that run had. */
+  readonly withdrawn: readonly string[];
 }
 
 /** Rows of a version, in a new table that is completed like production's. */
@@ -103,7 +122,7 @@ const makeReady = async (context: RunContext, back: Return): Promise<BuiltTable>
     seconds: secondsSince(start),
     // The version that is replaced stays: a rollback can be rolled back.
     keep: Math.max(1, keep),
-    returns: { run: version.run, indexes: isMoved ? version.indexes! : [] },
+    returns: { run: version.run, indexes: isMoved ? version.indexes : [] },
   };
 };
 
@@ -193,12 +212,14 @@ const rollBack = async (
   const to = asked ?? runBefore(choice);
   const ofRun = await tablesOfRun(client, spec.name, to);
   const backs = chooseVersions(choice, to, ofRun);
-  if (backs.length === 0) return resultOf(context, null, to);
   const latest = await latestRun(client, spec.name);
-  const runId = await goBack(context, to, backs);
-  if (isUnfinished(latest)) await forgetJobs(context, latest.id);
-  await dropBuildSchema(client, spec.name);
-  await dropStaleStaging(context, []);
+  const runId = backs.length === 0 ? null : await goBack(context, to, backs);
+  if (runId !== null && isUnfinished(latest)) await forgetJobs(context, latest.id);
+  // A process killed right after its commit leaves them.
+  if (runId !== null || !isUnfinished(latest)) {
+    await dropBuildSchema(client, spec.name);
+    await dropStaleStaging(context, []);
+  }
   return resultOf(context, runId, to);
 };
 
@@ -213,7 +234,11 @@ export const rollbackPipeline = async (
 ): Promise<RollbackResult> => {
   const prepared = await prepareRun(pipeline, options, {}, 'coordinator');
   const { address, settings, spec } = prepared;
-  refuseUnknownTables(spec.tables.map(({ name }) => name), tables, 'tables');
+  refuseUnknownTables(
+    spec.tables.map(({ name }) => name),
+    tables,
+    'tables',
+  );
   return withClient(
     address,
     async (client) => {

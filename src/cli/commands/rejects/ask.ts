@@ -1,12 +1,12 @@
 // Which run's rejects a command of `etl rejects` is about, and asking for them.
 
 import type { Command } from 'commander';
-import type { Client } from '../../db/client.ts';
-import { EtlError } from '../../errors.ts';
-import type { RejectChoice, RejectedRun } from '../../history/list-rejects.ts';
-import { parseRunId, parseString, readFlag } from '../flags.ts';
-import type { Io } from '../io.ts';
-import { askServer } from '../server.ts';
+import type { Client } from '../../../db/client.ts';
+import { EtlError } from '../../../errors.ts';
+import type { RejectChoice, RejectedRun } from '../../../history/list-rejects.ts';
+import { parseRunId, parseString, readFlag } from '../../flags.ts';
+import type { Io } from '../../io.ts';
+import { askServer } from '../../server.ts';
 
 /** The run, pipeline and table that the command names. Errors: ETL_USAGE. */
 export const readChoice = (run: string | undefined, command: Command, io: Io): RejectChoice => {
@@ -28,7 +28,7 @@ export const askRejects = async (
   use: (client: Client, run: RejectedRun) => Promise<void>,
   none: object | undefined,
 ): Promise<void> => {
-  const { rejectedRun } = await import('../../history/list-rejects.ts');
+  const { rejectedRun } = await import('../../../history/list-rejects.ts');
   const isFound = await askServer(command, io, async (client) => {
     const found = await rejectedRun(client, choice);
     if (found !== undefined) await use(client, found);

@@ -1,17 +1,17 @@
 // `etl rejects show <place>`: one rejected record in full.
 
 import type { Command } from 'commander';
-import { EtlError } from '../../errors.ts';
-import type { Client } from '../../db/client.ts';
-import type { RejectedRun, RejectRow } from '../../history/list-rejects.ts';
-import type { ShownField } from '../../history/reject-records.ts';
-import { formatCount, linesOf, plural } from '../../wording.ts';
-import { readSwitch } from '../flags.ts';
-import type { Io } from '../io.ts';
-import { alignRows, visibleText } from '../text/layout.ts';
-import { paintFor, type Paint } from '../text/paint.ts';
-import { askRejects, readChoice } from './rejects-ask.ts';
-import { headLine, reasonText } from './rejects-list.ts';
+import { EtlError } from '../../../errors.ts';
+import type { Client } from '../../../db/client.ts';
+import type { RejectedRun, RejectRow } from '../../../history/list-rejects.ts';
+import type { ShownField } from '../../../history/reject-records.ts';
+import { formatCount, linesOf, plural } from '../../../wording.ts';
+import { readSwitch } from '../../flags.ts';
+import type { Io } from '../../io.ts';
+import { alignRows, visibleText } from '../../text/layout.ts';
+import { paintFor, type Paint } from '../../text/paint.ts';
+import { askRejects, readChoice } from './ask.ts';
+import { headLine, reasonText } from './list.ts';
 
 export const showExamples = `
 Default: the run with rejects that ended last. Fields of columns at fault are marked with >.
@@ -76,7 +76,7 @@ export const showRejects = async (
   const json = readSwitch(command, 'json', io);
   const choice = readChoice(run, command, io);
   const { file, line } = parsePlace(place);
-  const { isCut, markedFields, rejectsAt } = await import('../../history/reject-records.ts');
+  const { isCut, markedFields, rejectsAt } = await import('../../../history/reject-records.ts');
   const show = async (client: Client, rejected: RejectedRun): Promise<void> => {
     const { runId } = rejected;
     const found = await rejectsAt(client, runId, { table: choice.table, file }, line);

@@ -3,15 +3,15 @@
 import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Client } from '../../db/client.ts';
-import { codeOf, EtlError, messageOf } from '../../errors.ts';
-import type { RejectedRun } from '../../history/list-rejects.ts';
-import type { Exported } from '../../history/reject-export.ts';
-import { formatCount, plural } from '../../wording.ts';
-import { parseString, readFlag, readSwitch } from '../flags.ts';
-import { written, type Io } from '../io.ts';
-import { visibleText } from '../text/layout.ts';
-import { askRejects, readChoice } from './rejects-ask.ts';
+import type { Client } from '../../../db/client.ts';
+import { codeOf, EtlError, messageOf } from '../../../errors.ts';
+import type { RejectedRun } from '../../../history/list-rejects.ts';
+import type { Exported } from '../../../history/reject-export.ts';
+import { formatCount, plural } from '../../../wording.ts';
+import { parseString, readFlag, readSwitch } from '../../flags.ts';
+import { written, type Io } from '../../io.ts';
+import { visibleText } from '../../text/layout.ts';
+import { askRejects, readChoice } from './ask.ts';
 
 export const exportExamples = `
 Default: the run with rejects that ended last. The columns of the table's files come after _run, _table, _file, _line, _byte,
@@ -67,9 +67,9 @@ export const exportRejects = async (run: string | undefined, command: Command, i
   const bom = readSwitch(command, 'bom', io);
   if (json && output === undefined)
     throw usage('--json needs --output', 'Without --output the CSV itself is printed.');
-  const { rejectPages } = await import('../../history/list-rejects.ts');
-  const { shapeOfRejects } = await import('../../history/reject-records.ts');
-  const { exportLine, headOf } = await import('../../history/reject-export.ts');
+  const { rejectPages } = await import('../../../history/list-rejects.ts');
+  const { shapeOfRejects } = await import('../../../history/reject-records.ts');
+  const { exportLine, headOf } = await import('../../../history/reject-export.ts');
   const none = json ? { total: 0, records: 0 } : undefined;
 
   const write = async (client: Client, { runId }: RejectedRun): Promise<void> => {

@@ -1,11 +1,11 @@
 // `etl rejects withdraw <file>`: takes corrections back that no run has loaded.
 
 import type { Command } from 'commander';
-import { formatCount, plural } from '../../wording.ts';
-import { readSwitch } from '../flags.ts';
-import type { Io } from '../io.ts';
-import { openServer } from '../server.ts';
-import { visibleText } from '../text/layout.ts';
+import { formatCount, plural } from '../../../wording.ts';
+import { readSwitch } from '../../flags.ts';
+import type { Io } from '../../io.ts';
+import { openServer } from '../../server.ts';
+import { visibleText } from '../../text/layout.ts';
 
 export const withdrawExamples = `
 The file is the one that was given to \`etl rejects replay\`, or an export of the same run: only the places of its records count. The
@@ -18,9 +18,9 @@ Examples:
 /** Takes back the corrections of the records in a file. */
 export const withdrawRejects = async (file: string, command: Command, io: Io): Promise<void> => {
   const json = readSwitch(command, 'json', io);
-  const { withClient } = await import('../../db/client.ts');
-  const { migrate } = await import('../../db/bookkeeping/migrate.ts');
-  const { takeBackCorrections } = await import('../../run/read-corrections.ts');
+  const { withClient } = await import('../../../db/client.ts');
+  const { migrate } = await import('../../../db/bookkeeping/migrate.ts');
+  const { takeBackCorrections } = await import('../../../run/read-corrections.ts');
   const taken = await withClient(await openServer(command, io), async (client) => {
     await migrate(client);
     return takeBackCorrections(client, file, io.workingDirectory);

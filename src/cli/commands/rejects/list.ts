@@ -1,17 +1,17 @@
 // `etl rejects list [run]`: what is wrong with the records that were refused, or those records themselves.
 
 import type { Command } from 'commander';
-import { EtlError } from '../../errors.ts';
-import type { Fault } from '../../model.ts';
-import type { FaultKind, FaultKinds } from '../../reject/store.ts';
-import type { RejectedRun, RejectRow } from '../../history/list-rejects.ts';
-import { formatCount, linesOf, plural } from '../../wording.ts';
-import { formatDate } from '../text/amounts.ts';
-import { parseCount, readFlag, readSwitch } from '../flags.ts';
-import { widthOf, written, type Io } from '../io.ts';
-import { clip, visibleText } from '../text/layout.ts';
-import { paintFor, type Paint } from '../text/paint.ts';
-import { askRejects, readChoice } from './rejects-ask.ts';
+import { EtlError } from '../../../errors.ts';
+import type { Fault } from '../../../model.ts';
+import type { FaultKind, FaultKinds } from '../../../reject/store.ts';
+import type { RejectedRun, RejectRow } from '../../../history/list-rejects.ts';
+import { formatCount, linesOf, plural } from '../../../wording.ts';
+import { formatDate } from '../../text/amounts.ts';
+import { parseCount, readFlag, readSwitch } from '../../flags.ts';
+import { widthOf, written, type Io } from '../../io.ts';
+import { clip, visibleText } from '../../text/layout.ts';
+import { paintFor, type Paint } from '../../text/paint.ts';
+import { askRejects, readChoice } from './ask.ts';
 
 /** Kinds of faults shown at most: a message of a check may differ in more than values. */
 const kindsShown = 100;
@@ -113,8 +113,8 @@ const readWanted = (run: string | undefined, command: Command, io: Io) => {
 export const listRejects = async (run: string | undefined, command: Command, io: Io): Promise<void> => {
   const json = readSwitch(command, 'json', io);
   const { choice, limit } = readWanted(run, command, io);
-  const { rejectPages } = await import('../../history/list-rejects.ts');
-  const { faultKinds } = await import('../../reject/store.ts');
+  const { rejectPages } = await import('../../../history/list-rejects.ts');
+  const { faultKinds } = await import('../../../reject/store.ts');
   const { table } = choice;
   await askRejects(
     command,

@@ -1,11 +1,11 @@
 // `etl rejects replay <file>`: keeps corrected records, which the next run loads.
 
 import type { Command } from 'commander';
-import { formatCount, plural } from '../../wording.ts';
-import { readSwitch } from '../flags.ts';
-import type { Io } from '../io.ts';
-import { openServer } from '../server.ts';
-import { visibleText } from '../text/layout.ts';
+import { formatCount, plural } from '../../../wording.ts';
+import { readSwitch } from '../../flags.ts';
+import type { Io } from '../../io.ts';
+import { openServer } from '../../server.ts';
+import { visibleText } from '../../text/layout.ts';
 
 export const replayExamples = `
 The file is one that \`etl rejects export\` wrote, with the fields corrected and everything before them as it was. The next run of the
@@ -20,9 +20,9 @@ Examples:
 /** Keeps the corrections of a file, and says what to do next. */
 export const replayRejects = async (file: string, command: Command, io: Io): Promise<void> => {
   const json = readSwitch(command, 'json', io);
-  const { withClient } = await import('../../db/client.ts');
-  const { migrate } = await import('../../db/bookkeeping/migrate.ts');
-  const { readCorrections } = await import('../../run/read-corrections.ts');
+  const { withClient } = await import('../../../db/client.ts');
+  const { migrate } = await import('../../../db/bookkeeping/migrate.ts');
+  const { readCorrections } = await import('../../../run/read-corrections.ts');
   const kept = await withClient(await openServer(command, io), async (client) => {
     await migrate(client);
     return readCorrections(client, file, io.workingDirectory);

@@ -1,0 +1,154 @@
+// The process is killed while a run that keeps versions publishes, and while a rollback goes back: production, its files and the kept
+// versions are the old ones or the new ones, and asking again comes to the same.
+//
+// By default some of the effects are sampled; FAULT_EVERY=1 takes all.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectEnd, killRest, runArgs, startEtl, type Ended, type Etl } from '../helpers/fault-child.ts';
+import { ask, createDatabase, databaseUrlOf, dropDatabase } from '../helpers/fault-database.ts';
+import { expectNoSessions } from '../helpers/fault-outcome.ts';
+import { effectPoint } from '../helpers/fault-points.ts';
+import { openProxy, type FaultProxy, type Point, type Verdict } from '../helpers/fault-proxy.ts';
+import { killChild } from '../helpers/fault-scene.ts';
+import { startServer } from '../helpers/fault-server.ts';
+
+const samples = 6;
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-rollback-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** One table is swapped, the other is replaced in place because of a view. */
+const definition = `import { column, csv, definePipeline, sqlFile } from 'sluice';
+export default definePipeline({
+  name: 'shop',
+  schema: 'shop',
+  tables: {
+    sale: {
+      source: csv('in/*.csv'),
+      columns: { id: column.integer('id'), pieces: column.integer('pieces') },
+      primaryKey: ['id'],
+      keep: 1,
+      guard: false,
+    },
+    total: { from: ['sale'], transform: sqlFile('../total.sql'), keep: 1 },
+  },
+});
+`;
+
+/** Sales `1` to `to`, of so many pieces each. */
+const write = (to: number, pieces: number): void => {
+  const rows = Array.from({ length: to }, (_, place) => `${place + 1},${pieces}`);
+  writeFileSync(join(directory, 'in', 'sales.csv'), ['id,pieces', ...rows, ''].join('\n'));
+};
+
+let server: Awaited<ReturnType<typeof startServer>>;
+let proxy: FaultProxy;
+/** The database after the first night. */
+let firstNight = '';
+const made: string[] = [];
+
+const etl = (database: string, args: readonly string[]): Etl => {
+  const url = new URL(databaseUrlOf(server.url, database));
+  url.port = String(proxy.port);
+  return startEtl({ directory, url: url.href, args });
+};
+const run = runArgs(4_000);
+const rollback = ['rollback', 'pipelines/noaa.ts', '--to', '1'];
+
+const copy = async (template: string): Promise<string> => {
+  await expectNoSessions(databaseUrlOf(server.url, template));
+  const name = `${template}_${made.length}`;
+  await ask(server.url, `create database ${name} template ${template} strategy file_copy`);
+  made.push(name);
+  return name;
+};
+
+beforeAll(async () => {
+  mkdirSync(join(directory, 'in'));
+  mkdirSync(join(directory, 'pipelines'));
+  writeFileSync(join(directory, 'pipelines', 'noaa.ts'), definition);
+  writeFileSync(
+    join(directory, 'total.sql'),
+    'select count(*)::int as sales, sum(pieces)::int as pieces from sale',
+  );
+  server = await startServer();
+  proxy = await openProxy(Number(new URL(server.url).port));
+  firstNight = await createDatabase(server.url);
+  write(1_000, 1);
+  expectEnd(await etl(firstNight, run).ended, 0);
+  await ask(databaseUrlOf(server.url, firstNight), 'create view shop.sums as select pieces from shop.total');
+  write(1_500, 2);
+});
+afterAll(async () => {
+  killRest();
+  await proxy.close();
+  server = await startServer();
+  for (const name of [...made, firstNight]) await dropDatabase(server.url, name);
+});
+
+/** Production, its file, and what is kept: each version once, in one place. A transaction that was rolled back has used a number. */
+const stateOf = async (database: string): Promise<string> => {
+  const url = databaseUrlOf(server.url, database);
+  await expectNoSessions(url);
+  const [row] = await ask<{ state: string }>(
+    url,
+    `select (select count(*) || ' ' || sum(pieces) from shop.sale) || ', ' || (select sales || ' ' || pieces from shop.total)
+        || ', file of run ' || (select string_agg(least(run_id, 2) || ' ' || rows, ' ') from etl.published_file) || ', kept '
+        || coalesce((select string_agg(table_name || least(run_id, 2), ' ' order by table_name) from etl.kept_table k
+          where exists (select from pg_class c where c.oid = k.table_oid and c.relname = k.kept_name)), 'none') as state`,
+  );
+  return row!.state;
+};
+const leftOver = (database: string) =>
+  ask(
+    databaseUrlOf(server.url, database),
+    `select (select count(*)::int from etl.kept_table) - (select count(*)::int from pg_class
+          where relnamespace = to_regnamespace('etl_kept') and relkind = 'r') as unknown,
+      (select count(*)::int from pg_namespace where nspname like 'etl\\_build%') as builds,
+      (select count(*)::int from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r') as staging`,
+  );
+
+const first = '1000 1000, 1000 1000, file of run 1 1000, kept none';
+const second = '1500 3000, 1500 3000, file of run 2 1500, kept sale1 total1';
+const back = '1000 1000, 1000 1000, file of run 1 1000, kept sale2 total2';
+
+const killAt = async (database: string, args: readonly string[], point: Point): Promise<Ended> => {
+  let striking: Promise<Verdict> | undefined;
+  proxy.arm(point, (effect, clientPort) => {
+    striking = Promise.resolve(killChild(child)(effect, clientPort));
+    return striking;
+  });
+  const child = etl(database, args);
+  const ended = await child.ended;
+  proxy.disarm();
+  await striking;
+  return ended;
+};
+
+it.each([
+  { name: 'a run that keeps versions', args: run, isSecond: false, before: first, after: second },
+  { name: 'a rollback', args: rollback, isSecond: true, before: second, after: back },
+])('$name, killed at every effect, and again', async ({ args, isSecond, before, after }) => {
+  const template = isSecond ? await copy(firstNight) : firstNight;
+  if (isSecond) expectEnd(await etl(template, run).ended, 0);
+  const undisturbed = await copy(template);
+  const from = proxy.effects();
+  expectEnd(await etl(undisturbed, args).ended, 0);
+  expect(await stateOf(undisturbed)).toBe(after);
+  const effects = proxy.effects() - from;
+  const every = Number(process.env['FAULT_EVERY']) || Math.ceil(effects / samples);
+  let kills = 0;
+  for (let n = 1; n <= effects; n += every) {
+    const database = await copy(template);
+    const { end } = await killAt(database, args, effectPoint(n));
+    kills += Number(end === 'SIGKILL');
+    expect([before, after]).toContain(await stateOf(database));
+    expectEnd(await etl(database, args).ended, 0);
+    expect(await stateOf(database)).toBe(after);
+    expect(await leftOver(database)).toEqual([{ unknown: 0, builds: 0, staging: 0 }]);
+  }
+  expect(kills).toBeGreaterThan(1);
+});
