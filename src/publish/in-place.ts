@@ -12,7 +12,7 @@ import { dependText, dependentsText } from './production/dependents.ts';
 import { keepsRowsElsewhere } from './production/extensions.ts';
 import { refuseUnfit } from './evolve.ts';
 import { setComment } from './inherit.ts';
-import { copyAway, isKept } from './keep.ts';
+import { copyAway, isKept } from './production/keep.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyChanges, type KeyStep } from './keys.ts';
 import { builtName, productionName, type BuiltTable } from './names.ts';
 import { productionTables, type ProductionTable } from './production/production.ts';

@@ -13,7 +13,7 @@ import { buildAside, checkCopied } from './build-table.ts';
 import type { BuiltOver, Publication } from './contract.ts';
 import type { Catalogues } from './production/extensions.ts';
 import { inherit } from './inherit.ts';
-import { moveAway, oldIndexName, returnNames, revokeGrants } from './keep.ts';
+import { moveAway, oldIndexName, returnNames, revokeGrants } from './production/keep.ts';
 import {
   builtName,
   namesInProduction,

@@ -7,7 +7,7 @@ import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
 import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
 import { DuplicateRows } from '../../publish/duplicates.ts';
-import { insertKept, isKept } from '../../publish/keep.ts';
+import { insertKept, isKept } from '../../publish/production/keep.ts';
 import { lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { keptSchema, namesInProduction, type BuiltTable } from '../../publish/names.ts';
 import { checkPlanned, checkTargets as checkAll, insertPublished, planPublish } from '../../publish/plan.ts';

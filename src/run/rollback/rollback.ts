@@ -26,7 +26,7 @@ import { dropStaleStaging } from '../begin/make-landings.ts';
 import { isUnfinished } from '../begin/outset.ts';
 import { noneOutgoing } from '../begin/sieve.ts';
 import { secondsSince, type RunContext } from '../context.ts';
-import { namesOf, sourceNames } from '../landing.ts';
+import { declaredAs, namesOf, sourceNames } from '../landing.ts';
 import { forgetJobs } from '../load/load.ts';
 import { refuseUnknownTables, type RunOptions } from '../options.ts';
 import { createContext, prepareRun } from '../prepare.ts';
@@ -101,8 +101,9 @@ const makeReady = async (context: RunContext, back: Return): Promise<BuiltTable>
   const { client, spec } = context;
   const { table, version } = back;
   const start = performance.now();
-  const { primaryKey, comment, keep = 0 } = table;
-  const declared = { ...namesOf(spec, table), primaryKey, mode: 'replace', extent: 'whole' } as const;
+  const { comment, keep = 0 } = table;
+  // A table that is appended to by now keeps no version: its version is of the time when it was replaced.
+  const declared = { ...declaredAs(spec, table, 'whole'), mode: 'replace' } as const;
   const [production] = await productionTables(client, [declared]);
   const isMoved = version.indexes !== null && !choosePublication(declared, production).writes;
   const { names, rows } = isMoved

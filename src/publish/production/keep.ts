@@ -3,11 +3,11 @@
 // A swap moves the old table into etl_kept with its indexes; rows that are replaced in place are copied there. Its name holds the
 // oid of the table, which no other table has at the time, and the run that loaded it, for one that stays while its rows change.
 
-import type { Client } from '../db/client.ts';
-import { quoteName, type Query } from '../db/sql.ts';
-import type { BuiltOver, PublishPlan } from './contract.ts';
-import { builtName, keptSchema, productionName, type BuiltTable } from './names.ts';
-import type { ProductionTable } from './production/production.ts';
+import type { Client } from '../../db/client.ts';
+import { quoteName, type Query } from '../../db/sql.ts';
+import type { BuiltOver, PublishPlan } from '../contract.ts';
+import { builtName, keptSchema, productionName, type BuiltTable } from '../names.ts';
+import type { ProductionTable } from './production.ts';
 
 /** A plan after which the rows that are there now are an earlier version. */
 interface Replacing {
