@@ -15,7 +15,7 @@ export const selectNeeds = `
     select t.oid, 'pg_type'::regclass, unnest(array[y.oid, y.typarray]) from target t join pg_type y on y.oid = t.reltype
   ),
   needs as materialized (
-    select p.oid, p.class, d.classid, d.objid, d.deptype, d.refobjsubid
+    select p.oid, p.class, d.classid, d.objid, d.objsubid, d.deptype, d.refobjsubid
       from part p join pg_depend d on d.refclassid = p.class and d.refobjid = p.object
   )`;
 
@@ -75,18 +75,23 @@ export const selectDependents = (has: Catalogues): string => `
     select oid, 'row type', pg_describe_object(classid, objid, 0) from needs
       where class = 'pg_type'::regclass and classid <> 'pg_proc'::regclass and objid not in (select object from part)`;
 
-/** Of tables in `target`, by oid: what the server names when it refuses another type for a column. PostgreSQL, "ALTER TABLE". */
+/**
+ * Of tables in `target`, by oid: what the server names when it refuses another type for a column. A generated column depends on
+ * others by its expression, before PostgreSQL 15 by itself. PostgreSQL, "ALTER TABLE".
+ */
 export const selectColumnUsers = `
     select n.oid, json_agg(distinct jsonb_build_object('column', a.attname, 'name',
-        case when v.oid is null then pg_describe_object(n.classid, n.objid, 0) else 'view ' || v.oid::regclass end)) as users
+        case when v.oid is not null then 'view ' || v.oid::regclass when g.attname is not null then 'column ' || g.attname
+          else pg_describe_object(n.classid, n.objid, 0) end)) as users
       from needs n
         join pg_attribute a on n.class = 'pg_class'::regclass and a.attrelid = n.oid and a.attnum = n.refobjsubid and a.attnum > 0
         left join pg_rewrite r on n.classid = 'pg_rewrite'::regclass and r.oid = n.objid
         left join pg_class v on v.oid = r.ev_class and v.oid <> n.oid
         left join pg_attrdef d on n.classid = 'pg_attrdef'::regclass and d.oid = n.objid
-      where n.classid in ('pg_rewrite'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass, 'pg_proc'::regclass,
-          'pg_publication_rel'::regclass)
-        or d.adnum <> a.attnum
+        left join pg_attribute g on g.attrelid = n.oid and g.attnum <> a.attnum and g.attnum > 0
+          and g.attnum = case when n.classid = 'pg_class'::regclass and n.objid = n.oid then n.objsubid else d.adnum end
+      where g.attnum is not null or n.classid in ('pg_rewrite'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass,
+          'pg_proc'::regclass, 'pg_publication_rel'::regclass)
       group by n.oid`;
 
 export const dependentsText = (dependents: readonly Dependent[]): string =>
