@@ -216,6 +216,16 @@ export type PublishSpec = 'replace' | AppendSpec;
 /** Which rows a run brings to a table: all that it will have, or those of some of its files, beside those that are there. */
 export type Extent = 'whole' | 'part';
 
+export const partitionUnits = ['day', 'week', 'month', 'quarter', 'year'] as const;
+export type PartitionUnit = (typeof partitionUnits)[number];
+
+/** How production of a table is divided: by time, by value, or by a hash of it. */
+export type PartitionSpec = { readonly column: string } & (
+  | { readonly by: 'range'; readonly unit: PartitionUnit }
+  | { readonly by: 'list' }
+  | { readonly by: 'hash'; readonly partitions: number }
+);
+
 interface TableCommon {
   readonly name: string;
   readonly primaryKey: readonly string[];
@@ -223,6 +233,8 @@ interface TableCommon {
   readonly publish: PublishSpec;
   /** Undefined: 'refuse'. */
   readonly evolve?: Evolve | undefined;
+  /** Left out of a table that is one whole. */
+  readonly partitionBy?: PartitionSpec | undefined;
   readonly comment: string | undefined;
   readonly guard: Guard;
   /** Earlier versions that stay when it is replaced; undefined: none. */

@@ -48,6 +48,13 @@ export const publishErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_PARTITION_KEY: {
+    message:
+      'table {table}: {rows} of no partition, because {column} has no value that partitionBy knows: {row}; nothing was published',
+    hint: 'Filter such rows, or give the column a value in the SQL.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_PUBLISH_SHAPE: {
     message: 'table {table} cannot be published: {problem}',
     hint: 'Production is unchanged. {hint}',

@@ -14,6 +14,7 @@ import { changesOf } from './in-place.ts';
 import { inKeyOrder } from './part/key-order.ts';
 import { doKeySteps, type KeyStep } from './keys.ts';
 import { fileColumn, productionName } from './names.ts';
+import { ensurePartitions } from './partitions/ensure.ts';
 import { refusalOf } from './refusals.ts';
 
 /** Rows of files that have left, which nothing refers to. */
@@ -90,6 +91,7 @@ const appendRows = async (client: Client, plan: PublishPlan): Promise<readonly K
   const changes = changesOf(plan);
   // A policy that hides rows from us is an error; otherwise those of files that leave would stay.
   await client.query('set local row_security = off');
+  await ensurePartitions(client, plan);
   await doKeySteps(client, table, changes.drop);
   await exchangeAll(client, plan);
   return [...changes.key, ...changes.make];

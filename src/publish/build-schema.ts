@@ -24,7 +24,7 @@ export const countRows = (table: string): Query => ({
 });
 
 const selectTables = (schema: string): Query => ({
-  text: `select relname as name from pg_class where relnamespace = to_regnamespace($1) and relkind = 'r'`,
+  text: `select relname as name from pg_class where relnamespace = to_regnamespace($1) and relkind in ('r', 'p') order by relkind desc`,
   values: [quoteName(schema)],
 });
 
@@ -60,7 +60,7 @@ export const clearBuildSchema = async (
   const schema = buildSchema(pipeline);
   const tables: readonly { name: string }[] = (await runQuery(client, selectTables(schema))).rows;
   for (const { name } of tables)
-    if (!loaded.includes(name)) await client.query(`drop table ${quoteName(schema, name)} cascade`);
+    if (!loaded.includes(name)) await client.query(`drop table if exists ${quoteName(schema, name)} cascade`);
   for (const table of loaded) {
     const { rows } = await runQuery(client, selectIndexes(schema, table));
     for (const { name, key } of rows as { name: string; key: string | null }[])

@@ -79,9 +79,10 @@ export const createIndex = (names: TableNames, index: IndexSpec): Query => {
 };
 
 /** Indexes that somebody made on the production table, as DDL for the new one. Ours are named in published_table. */
-const selectOwnIndexes = (names: TableNames, declared: readonly string[]): Query => ({
-  text: `select x.relname as name,
-      replace(pg_get_indexdef(x.oid), format(' ON %I.%I USING ', n.nspname, t.relname), $4) as ddl
+const selectOwnIndexes = (names: TableNames, declared: readonly string[], on: TableNames = names): Query => ({
+  text: `select x.relname as name, format(' INDEX %I ON ', x.relname) as named, replace(
+        replace(pg_get_indexdef(x.oid), format(' ON ONLY %I.%I USING ', n.nspname, t.relname), $4),
+        format(' ON %I.%I USING ', n.nspname, t.relname), $4) as ddl
     from pg_index i
     join pg_class x on x.oid = i.indexrelid
     join pg_class t on t.oid = i.indrelid
@@ -89,9 +90,11 @@ const selectOwnIndexes = (names: TableNames, declared: readonly string[]): Query
     where n.nspname = $1 and t.relname = $2 and i.indisvalid and not i.indisprimary
       and x.relname <> all ($3)
       and not exists (select from pg_constraint c where c.conindid = x.oid and c.contype in ('u', 'x'))
+      -- That of a partition comes from its table.
+      and not exists (select from pg_inherits h where h.inhrelid = x.oid)
       and not exists (select from etl.published_table p
         where p.schema_name = $1 and p.table_name = $2 and x.relname = any (p.indexes))`,
-  values: [names.schema, names.table, declared, ` ON ${builtName(names)} USING `],
+  values: [names.schema, names.table, declared, ` ON ${builtName(on)} USING `],
 });
 
 /** Errors: ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED. */
@@ -109,7 +112,12 @@ const buildIndex = async (
 };
 
 /** Builds the declared keys and indexes. Errors: those of `buildIndex`. */
-export const buildDeclared = async ({ client, names, primaryKey, indexes }: Building): Promise<void> => {
+export const buildDeclared = async ({
+  client,
+  names,
+  primaryKey,
+  indexes,
+}: Pick<Building, 'client' | 'names' | 'primaryKey' | 'indexes'>): Promise<void> => {
   if (primaryKey.length > 0)
     await buildIndex(
       client,
@@ -121,22 +129,10 @@ export const buildDeclared = async ({ client, names, primaryKey, indexes }: Buil
     await buildIndex(client, names, createIndex(names, index), `index ${index.name}`);
 };
 
-/**
- * Builds the declared keys and indexes on a filled table, then the indexes that people added to production; returns the names of
- * those. Errors: those of `buildIndex`.
- */
-const buildIndexes = async (work: Building): Promise<readonly string[]> => {
-  const { client, names, indexes } = work;
-  await buildDeclared(work);
-  const own: { name: string; ddl: string }[] = (
-    await runQuery(
-      client,
-      selectOwnIndexes(
-        names,
-        indexes.map(({ name }) => name),
-      ),
-    )
-  ).rows;
+/** Builds the indexes that people added to a production table; returns their names. Errors: those of `buildIndex`. */
+const buildOwn = async ({ client, names, indexes }: Building): Promise<readonly string[]> => {
+  const declared = indexes.map(({ name }) => name);
+  const { rows: own } = await runQuery(client, selectOwnIndexes(names, declared));
   for (const { name, ddl } of own)
     await buildIndex(
       client,
@@ -147,12 +143,33 @@ const buildIndexes = async (work: Building): Promise<readonly string[]> => {
   return own.map(({ name }) => name);
 };
 
+/** Builds those of a divided table on a partition of it, where the server names them. Errors: those of `buildIndex`. */
+export const buildOwnOf = async (
+  client: Client,
+  whole: TableNames,
+  indexes: readonly IndexSpec[],
+  part: TableNames,
+): Promise<void> => {
+  const declared = indexes.map(({ name }) => name);
+  const { rows } = await runQuery(client, selectOwnIndexes(whole, declared, part));
+  for (const { name, named, ddl } of rows)
+    await buildIndex(
+      client,
+      whole,
+      { text: ddl.replace(named, ' INDEX ON ') },
+      `index ${name} (made by hand)`,
+    );
+};
+
 const analyze = (names: TableNames): Query => ({ text: `analyze ${builtName(names)}` });
 
 /** Completes a filled table like production's: keys, indexes (also those made by hand) and statistics. */
 export const buildAside = async (work: Building): Promise<void> => {
   const { client, names, making, tell } = work;
-  const own = await making('indexes', () => buildIndexes(work));
+  const own = await making('indexes', async () => {
+    await buildDeclared(work);
+    return buildOwn(work);
+  });
   if (own.length > 0) tell(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
   await making('statistics', async () => {
     await inheritStatistics(client, names);

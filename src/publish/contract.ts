@@ -54,8 +54,8 @@ export interface Publication {
   /** Words of a run's summary before the names of such tables; undefined: none. */
   readonly summary: string | undefined;
 
-  /** Whether it suits the table; the first suitable one that `publish` names is chosen. */
-  takes(production: ProductionTable | undefined): boolean;
+  /** Whether it suits the table and the one in its place; the first suitable one that `publish` names is chosen. */
+  takes(table: DeclaredTable, production: ProductionTable | undefined): boolean;
 
   /** Before anything is loaded, where the columns are known by then, and with every plan. Errors: ETL_PUBLISH_SHAPE. */
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;

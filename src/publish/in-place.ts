@@ -16,6 +16,7 @@ import { copyAway, isKept } from './production/keep.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyChanges, type KeyStep } from './keys.ts';
 import { builtName, productionName, type BuiltTable } from './names.ts';
 import { productionTables, type ProductionTable } from './production/production.ts';
+import { ensurePartitions } from './partitions/ensure.ts';
 import { refusalOf } from './refusals.ts';
 import { differenceOf, refuseShape } from './shape.ts';
 import { haveSame, type TableIndex } from './production/table-state.ts';
@@ -127,6 +128,7 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
   // A policy that hides rows from us is an error; otherwise those rows would stay.
   await client.query('set local row_security = off');
   await copyAway(client, plan, rowsOf(table, production));
+  await ensurePartitions(client, plan);
   const names = builtAs.columns.map(({ name }) => name);
   const list = quoteNames(names);
   const left: KeyStep[] = [];

@@ -1,6 +1,7 @@
 // Names of a pipeline's table: where it is built, and in production.
 
-import type { ColumnSpec, Evolve, Extent, PipelineSpec, PublishMode } from '../declaration.ts';
+import type { ColumnSpec, Evolve, Extent, PartitionSpec, PipelineSpec, PublishMode } from '../declaration.ts';
+import type { Partition } from './partitions/bounds.ts';
 import { quoteName, type Query } from '../db/sql.ts';
 
 /**
@@ -43,6 +44,7 @@ export interface DeclaredTable extends TableNames {
   /** Its columns as they are declared; none where SQL makes the rows. */
   readonly declared: readonly Pick<ColumnSpec, 'name' | 'nullable' | 'default'>[];
   readonly extent: Extent;
+  readonly partitionBy?: PartitionSpec | undefined;
 }
 
 /** Versions of files whose rows leave production, by their ids, and how many rows they had. */
@@ -50,6 +52,12 @@ export interface Outgoing {
   readonly files: readonly number[];
   /** Those of them that are not to come back before they change. */
   readonly unloaded: readonly number[];
+  readonly rows: number;
+}
+
+/** A partition that is built aside. */
+export interface BuiltPartition extends Partition {
+  readonly names: TableNames;
   readonly rows: number;
 }
 
@@ -63,6 +71,8 @@ export interface BuiltTable extends DeclaredTable {
   readonly rows: number;
   /** Quoted name of the table that has them. */
   readonly rowsFrom: string;
+  /** Of a table that is divided. */
+  readonly partitions?: readonly BuiltPartition[];
   readonly outgoing: Outgoing;
   readonly seconds: number;
   /** Names of the declared ones. */

@@ -11,6 +11,7 @@ import {
   type ProductionTable,
 } from './production/production.ts';
 import { choosePublication } from './registry.ts';
+import { refuseOtherDivision } from './partitions/shape.ts';
 import { refuseOther, refuseShape } from './shape.ts';
 import { builtStates, columnsOf, type TableColumn } from './production/table-state.ts';
 
@@ -37,6 +38,7 @@ const choose = (
     return publication;
   }
   refuseOther(table, production);
+  refuseOtherDivision(table, production);
   publication.check(table, columns, production);
   return publication;
 };

@@ -6,6 +6,7 @@ import type { Publication } from './contract.ts';
 import { inPlace } from './in-place.ts';
 import type { DeclaredTable } from './names.ts';
 import type { ProductionTable } from './production/production.ts';
+import { partitions } from './partitions/partitions.ts';
 import { swap } from './swap.ts';
 
 /** What a mode publishes with. The first that takes the existing table is chosen, and the last takes any. They share one `build`. */
@@ -17,8 +18,8 @@ export interface Mode {
 }
 
 export const modes: Readonly<Record<PublishMode, Mode>> = {
-  replace: { whole: [swap, inPlace] },
-  append: { whole: [swap, inPlace], part: [append] },
+  replace: { whole: [partitions, swap, inPlace] },
+  append: { whole: [partitions, swap, inPlace], part: [append] },
 };
 
 export const modeOf = (publish: PublishSpec): PublishMode =>
@@ -27,9 +28,10 @@ export const modeOf = (publish: PublishSpec): PublishMode =>
 const publicationsOf = (mode: PublishMode, extent: Extent): readonly Publication[] => modes[mode][extent]!;
 
 export const choosePublication = (
-  { mode, extent }: Pick<DeclaredTable, 'mode' | 'extent'>,
+  table: DeclaredTable,
   production: ProductionTable | undefined,
-): Publication => publicationsOf(mode, extent).find((publication) => publication.takes(production))!;
+): Publication =>
+  publicationsOf(table.mode, table.extent).find((publication) => publication.takes(table, production))!;
 
 /** Completes the rows of a table for any of them: production may change until one is chosen. */
 export const buildFor = (mode: PublishMode, extent: Extent): Publication['build'] =>

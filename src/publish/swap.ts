@@ -7,32 +7,18 @@
 // Proved by test/integration/publish-locks.test.ts, "in one message".
 
 import type { Client } from '../db/client.ts';
-import { quoteName, quoteText } from '../db/sql.ts';
-import { codeOf } from '../errors.ts';
+import { quoteName } from '../db/sql.ts';
 import { buildAside, checkCopied } from './build-table.ts';
 import type { BuiltOver, Publication } from './contract.ts';
 import type { Catalogues } from './production/extensions.ts';
 import { inherit } from './inherit.ts';
-import { moveAway, oldIndexName, returnNames, revokeGrants } from './production/keep.ts';
-import {
-  builtName,
-  namesInProduction,
-  productionName,
-  type BuiltTable,
-  type DeclaredTable,
-} from './names.ts';
-import {
-  ProductionChanged,
-  readCatalogues,
-  selectFingerprints,
-  type ProductionTable,
-} from './production/production.ts';
+import { moveAway, returnNames, revokeGrants } from './production/keep.ts';
+import { checkUnchanged, freeNames, inheritDefaults, moveIn, waitingName } from './production/move.ts';
+import { builtName, namesInProduction, type DeclaredTable } from './names.ts';
+import { readCatalogues, type ProductionTable } from './production/production.ts';
 import { refusalOfAny } from './refusals.ts';
 import { differenceOf, refuseShape } from './shape.ts';
 import type { TableColumn } from './production/table-state.ts';
-
-/** Name of the new table while the old one still has its own. */
-const waitingName = ({ builtAs }: BuiltOver): string => `etl_new_${builtAs.oid}`;
 
 /** Columns that are not declared, and that the publishing run did not make. */
 const addedByHand = (declared: readonly TableColumn[], { columns, published }: ProductionTable): string[] => {
@@ -67,50 +53,6 @@ const refuseLoss = (
     );
 };
 
-/** Fails when the name is taken: 42P07, or 23505 if its owner had not committed when the statement began. */
-const unlessTaken = async (client: Client, sql: string): Promise<void> => {
-  await client.query(sql).catch((cause: unknown) => {
-    throw ['42P07', '23505'].includes(codeOf(cause) ?? '') ? new ProductionChanged() : cause;
-  });
-};
-
-/** New tables get the schema's default privileges, copied from an empty table that is dropped again. */
-const inheritDefaults = async (client: Client, tables: readonly BuiltTable[]): Promise<void> => {
-  if (tables.length === 0) return;
-  const probe = productionName(tables[0]!);
-  await unlessTaken(client, `create table ${probe} ()`);
-  const { oid } = (await client.query('select $1::text::regclass::oid as oid', [probe])).rows[0];
-  await inherit(
-    client,
-    tables.map((table) => ({ name: builtName(table), oldOid: oid, comment: table.comment })),
-  );
-  await client.query(`drop table ${probe}`);
-};
-
-/**
- * Indexes of the old tables make room for the names of the new ones, which takes locks on the indexes that no reader feels.
- * PostgreSQL, "ALTER INDEX", RENAME.
- */
-const freeNames = ({ table, production }: BuiltOver): readonly string[] =>
-  (production?.indexes ?? []).map(
-    ({ name }, place) =>
-      `alter index ${quoteName(table.schema, name)} rename to ${quoteName(oldIndexName(production!.oid, place))};`,
-  );
-
-/** Moves new tables into production's schema, under other names. */
-const moveIn = (swap: BuiltOver): readonly string[] => {
-  const { table, production } = swap;
-  const waiting = waitingName(swap);
-  return [
-    `alter table ${builtName(table)} rename to ${quoteName(waiting)};`,
-    `alter table ${quoteName(table.buildSchema, waiting)} set schema ${quoteName(table.schema)};`,
-    // In production: an owner that is not us may not create in the build schema.
-    ...(production?.owner == null
-      ? []
-      : [`alter table ${quoteName(table.schema, waiting)} owner to ${quoteName(production.owner)};`]),
-  ];
-};
-
 /** Gives built tables the properties of the old ones, and moves them beside those. */
 const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
   await revokeGrants(
@@ -135,21 +77,6 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
   );
 };
 
-/** Raises 40001, "the same transaction again", unless the tables are those of the plan. */
-const checkUnchanged = (swaps: readonly BuiltOver[], has: Catalogues): string => {
-  const expected = swaps.flatMap(({ production }) => production?.fingerprint ?? []);
-  const found = selectFingerprints(
-    swaps.map(({ table }) => table),
-    has,
-  );
-  const body = `begin
-    if array(select fingerprint from (${found}) found order by place) <> ${quoteText(`{${expected.join(',')}}`)}::text[] then
-      raise exception using errcode = '40001', message = 'a table that is to be replaced has changed';
-    end if;
-  end`;
-  return `do ${quoteText(body)};`;
-};
-
 /** Statements under locks that readers feel. */
 const swapStatements = (swaps: readonly BuiltOver[], has: Catalogues): readonly string[] => [
   checkUnchanged(swaps, has),
@@ -166,7 +93,8 @@ export const swap: Publication = {
   name: 'swap',
   writes: false,
   summary: undefined,
-  takes: (production) => (production?.dependents.length ?? 0) === 0,
+  takes: ({ partitionBy }, production) =>
+    partitionBy === undefined && (production?.dependents.length ?? 0) === 0,
   check: refuseLoss,
   build: buildAside,
   rowsAtLeast: ({ rows }) => rows,

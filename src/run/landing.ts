@@ -26,6 +26,7 @@ export const declaredAs = (spec: PipelineSpec, table: TableSpec, extent: Extent)
   primaryKey: table.primaryKey,
   mode: modeOf(table.publish),
   extent,
+  partitionBy: table.partitionBy,
   evolve: table.evolve ?? 'refuse',
   declared: table.kind === 'source' ? table.columns : [],
 });

@@ -8,6 +8,7 @@ import {
   index,
   oneOf,
   present,
+  range,
   sqlFile,
   when,
 } from '../../src/pipeline/declare/authoring.ts';
@@ -58,6 +59,7 @@ const noaa = definePipeline({
         dry: column.boolean('Dry', { true: ['Y'], false: ['N'] }),
       },
       primaryKey: ['wban', 'observed_at'],
+      partitionBy: range('observed_at', 'month'),
       indexes: [index('observed_at', { using: 'brin' }), index(['wban', 'kind'], { unique: true })],
       publish: 'replace',
       rejectLimit: '0.1%',

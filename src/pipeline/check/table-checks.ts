@@ -5,6 +5,7 @@ import type {
   FieldRef,
   FilterSpec,
   IndexSpec,
+  PartitionSpec,
   SourceTableSpec,
   TableSpec,
 } from '../../declaration.ts';
@@ -80,6 +81,46 @@ export const checkIndexColumns = (
   for (const { name, columns, include } of indexes) {
     checkColumnNames(`${where}, index ${name}`, [...columns, ...include], known, problems);
   }
+};
+
+interface Divided {
+  readonly partitionBy?: PartitionSpec | undefined;
+  readonly primaryKey: readonly string[];
+  readonly indexes: readonly IndexSpec[];
+  readonly staging?: 'typed' | 'text' | 'none';
+  readonly keep?: number | undefined;
+}
+
+/** Types whose values are divided by time. */
+const timeTypes = new Set(['date', 'timestamp', 'timestamptz']);
+
+/** A row belongs to one partition, and the server keeps it unique only there: so keys hold the column that chooses it. */
+export const checkPartitions = (
+  where: string,
+  { partitionBy, primaryKey, indexes, staging, keep }: Divided,
+  known: readonly string[] | undefined,
+  columns: readonly ColumnSpec[],
+  problems: Problems,
+): void => {
+  if (partitionBy === undefined) return;
+  const { column: name, by } = partitionBy;
+  const at = `${where}, partitionBy`;
+  checkColumnNames(at, [name], known, problems);
+  const column = columns.find((one) => one.name === name);
+  const add = (what: string): void => addProblem(problems, at, what);
+  if (column?.nullable === true)
+    add(`column ${name} cannot be nullable, because a row without it has no partition; remove .nullable()`);
+  if (by === 'range' && column !== undefined && !timeTypes.has(column.type))
+    add(`range needs a date or timestamp, and ${name} is ${column.type}; use list or hash`);
+  if (staging === 'none')
+    add("needs staging: 'typed' or 'text', from which partitions are made; remove staging");
+  if (keep !== undefined) add('partitions that are replaced are not kept; remove keep');
+  const rule = `PostgreSQL keeps a row unique only within its partition; add '${name}'`;
+  if (primaryKey.length > 0 && !primaryKey.includes(name))
+    addProblem(problems, `${where}, primaryKey`, `must contain ${name}, of partitionBy: ${rule}`);
+  for (const index of indexes)
+    if (index.unique && !index.columns.includes(name))
+      addProblem(problems, `${where}, index ${index.name}`, `must contain ${name}, of partitionBy: ${rule}`);
 };
 
 const checkColumnNames = (

@@ -20,6 +20,7 @@ import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
 import { tableNameProblem } from './names.ts';
 import { checkEvolve, lineageOf, lineageSchema, publishSchema, withLineage } from './publish-spec.ts';
+import { partitionBySchema } from '../declare/partition-by.ts';
 import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
 import { sqlFileSchema } from '../declare/sql-file.ts';
 import { didYouMean } from './suggestion.ts';
@@ -28,6 +29,7 @@ import {
   checkHeaders,
   checkIndexColumns,
   checkKey,
+  checkPartitions,
   checkRelationNames,
   checkStaging,
 } from './table-checks.ts';
@@ -70,6 +72,7 @@ const commonShape = {
   indexes: z.array(z.unknown(), mustBe("a list of index('column')")).default([]),
   publish: publishSchema,
   evolve: z.enum(evolveChoices, mustBeOneOf(evolveChoices)).optional(),
+  partitionBy: partitionBySchema.optional(),
   comment: z.string(mustBe('a text')).optional(),
   guard: guardSchema,
   keep: z.int(keepText).min(1, keepText).max(keepMax, keepText).optional(),
@@ -167,9 +170,10 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   const known = declared && [...Object.keys(declared), ...lineageOf(table.lineage, table.publish)];
   checkKey(where, table.primaryKey, known, columns, problems);
   checkIndexColumns(where, indexes, known, problems);
+  checkPartitions(where, { ...table, indexes }, known, columns, problems);
   if (csv === undefined) return undefined;
   const { transform, comment } = table;
-  const { row: _, lineage, ...keys } = table;
+  const { row: _, lineage, partitionBy, ...keys } = table;
   const spec: SourceTableSpec = {
     ...keys,
     name,
@@ -179,6 +183,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
     indexes,
     transform,
     comment,
+    ...(partitionBy && { partitionBy }),
     ...(row && { row }),
   };
   checkEvolve(where, spec, problems);
@@ -211,12 +216,21 @@ const derivedTable = (
   if (table.publish !== 'replace')
     addProblem(problems, where, 'is made from other tables, and can only be replaced; remove publish');
   const indexes = readIndexes(name, table.indexes, problems);
-  const { row: written, ...keys } = table;
+  const { row: written, partitionBy, ...keys } = table;
   const row = written && madeColumns(written);
   const known = row?.map((column) => column.name);
   checkKey(where, table.primaryKey, known, [], problems);
   checkIndexColumns(where, indexes, known, problems);
-  return { ...keys, name, kind: 'derived', indexes, comment: table.comment, ...(row && { row }) };
+  checkPartitions(where, { ...table, indexes }, known, [], problems);
+  return {
+    ...keys,
+    name,
+    kind: 'derived',
+    indexes,
+    comment: table.comment,
+    ...(partitionBy && { partitionBy }),
+    ...(row && { row }),
+  };
 };
 
 const readColumns = (table: string, written: unknown, problems: Problems): ColumnSpec[] =>

@@ -5,6 +5,7 @@ import type { AppendSpec, Evolve, FilterSpec, LineageName, SqlFile } from '../..
 import type { AnyColumn, Column } from './column.ts';
 import type { CsvSource } from './csv.ts';
 import type { IndexDefinition } from './index-definition.ts';
+import type { PartitionDefinition } from './partition-by.ts';
 import type { ZodObjectOf, ZodSchema } from './schema-types.ts';
 
 export type Columns = Readonly<Record<string, AnyColumn>>;
@@ -17,6 +18,8 @@ export interface Guard {
 interface CommonKeys<Name extends string> {
   readonly primaryKey?: readonly Name[];
   readonly indexes?: readonly IndexDefinition<Name>[];
+  /** Divides production: range('observed_at', 'month'), list('state') or hash('id', 8). */
+  readonly partitionBy?: PartitionDefinition<Name>;
   /** Comment on the production table. */
   readonly comment?: string;
   /** Nothing is published when the table has fewer rows than `rowsMin`, or lost a larger share of them than `shrinkMax`,

@@ -38,13 +38,13 @@ export const selectDependents = (has: Catalogues): string => `
     select t.oid, 'rule', rulename::text from target t join pg_rewrite on ev_class = t.oid
     union all
     select t.oid, 'foreign key', conrelid::regclass || '.' || conname from target t join pg_constraint on confrelid = t.oid
-      where contype = 'f' and conrelid <> t.oid
+      where contype = 'f' and conrelid <> t.oid and conparentid = 0
     union all
     select t.oid, 'constraint', conname::text from target t join pg_constraint on conrelid = t.oid
-      where contype in ('c', 'f', 'u', 'x')
+      where contype in ('c', 'f', 'u', 'x') and conparentid = 0 and coninhcount = 0
     union all
     select t.oid, 'trigger', tgname::text from target t join pg_trigger on tgrelid = t.oid
-      where not tgisinternal or tgconstraint = 0
+      where (not tgisinternal or tgconstraint = 0) and tgparentid = 0
     union all
     select t.oid, 'policy', polname::text from target t join pg_policy on polrelid = t.oid
     union all

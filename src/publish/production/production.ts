@@ -16,6 +16,24 @@ export interface PublishedShape {
   readonly primaryKey: readonly string[] | null;
 }
 
+/** How a table in production is divided. */
+export interface Division {
+  /** range, list or hash; and the columns, where it is not by an expression. */
+  readonly by: string;
+  readonly columns: readonly string[];
+  /** For people: "RANGE (day)". */
+  readonly text: string;
+  readonly partitions: readonly ProductionPartition[];
+}
+
+/** A partition in production. Its dependents are its own, beside those that it has from its table. */
+export interface ProductionPartition extends ProductionTable {
+  readonly schema: string;
+  readonly name: string;
+  /** As the server writes it: "FOR VALUES IN ('a')", "DEFAULT". */
+  readonly bound: string;
+}
+
 export interface ProductionTable extends TableState {
   readonly oid: number;
   /** relkind: r an ordinary table, p a partitioned one; anything else is no table of ours. */
@@ -35,6 +53,8 @@ export interface ProductionTable extends TableState {
   readonly size: string;
   /** Indexes that some run recorded that it made. */
   readonly ours: readonly string[];
+  /** Of a table that is declared with partitions, and has some kind of them. */
+  readonly division?: Division | undefined;
 }
 
 /** Raised inside the transaction when a table or its dependents changed since the plan; publishing starts over. */
@@ -131,6 +151,64 @@ const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
 export const isSame = (a: ProductionTable | undefined, b: ProductionTable | undefined): boolean =>
   JSON.stringify({ ...a, size: '' }) === JSON.stringify({ ...b, size: '' });
 
+/** How tables are divided, and into what: rows of place, and null where a table is one whole. */
+const selectDivisions = (tables: readonly TableNames[]): string => `
+  select w.place::int, json_build_object('text', pg_get_partkeydef(c.oid),
+      'by', case p.partstrat when 'r' then 'range' when 'l' then 'list' else 'hash' end,
+      'columns', array(select a.attname::text from unnest(p.partattrs) with ordinality as u (attnum, place)
+        left join pg_attribute a on a.attrelid = c.oid and a.attnum = u.attnum and u.attnum > 0 order by u.place),
+      'partitions', coalesce((
+        select json_agg(json_build_object('schema', s.nspname, 'name', r.relname, 'bound', pg_get_expr(r.relpartbound, r.oid))
+            order by r.relname)
+          from pg_inherits i join pg_class r on r.oid = i.inhrelid join pg_namespace s on s.oid = r.relnamespace
+          where i.inhparent = c.oid and r.relispartition), '[]')) as division
+    from ${wantedTables(tables)}
+      join pg_namespace n on n.nspname = w.schema join pg_class c on c.relnamespace = n.oid and c.relname = w.name
+      join pg_partitioned_table p on p.partrelid = c.oid`;
+
+type FoundDivision = Omit<Division, 'partitions'> & {
+  readonly partitions: readonly Pick<ProductionPartition, 'schema' | 'name' | 'bound'>[];
+};
+
+/** Dependents of a partition that are those of its table. */
+const ofItsTable = new Set(['inheritance', 'primary key']);
+
+/** Adds how those are divided that are declared so. */
+const withDivisions = async (
+  client: Client,
+  tables: readonly DeclaredTable[],
+  found: readonly (ProductionTable | undefined)[],
+): Promise<readonly (ProductionTable | undefined)[]> => {
+  if (tables.every(({ partitionBy }) => partitionBy === undefined)) return found;
+  const { rows } = await client.query<{ place: number; division: FoundDivision }>(selectDivisions(tables));
+  const divided = rows.filter(({ place }) => tables[place - 1]!.partitionBy !== undefined);
+  const names = divided.flatMap(({ place, division }) =>
+    division.partitions.map(({ schema, name }): DeclaredTable => {
+      const { partitionBy: _, ...table } = tables[place - 1]!;
+      return { ...table, schema, table: name };
+    }),
+  );
+  const described = (await productionTables(client, names)).values();
+  const divisions = new Map(
+    divided.map(({ place, division }) => {
+      const inherited = new Set((found[place - 1]?.dependents ?? []).map((one) => JSON.stringify(one)));
+      const partitions = division.partitions.flatMap((known) => {
+        const partition = described.next().value;
+        if (partition === undefined) return [];
+        const dependents = partition.dependents.filter(
+          (one) => !ofItsTable.has(one.kind) && !inherited.has(JSON.stringify(one)),
+        );
+        return [{ ...partition, dependents, ...known }];
+      });
+      return [place, { ...division, partitions }];
+    }),
+  );
+  return found.map((one, index) => {
+    const division = divisions.get(index + 1);
+    return one && division ? { ...one, division } : one;
+  });
+};
+
 /** Which catalogues there are to ask. */
 export const readCatalogues = async (client: Client): Promise<Catalogues> =>
   (await client.query(`select ${selectCatalogues}`)).rows[0];
@@ -143,8 +221,9 @@ export const productionTables = async (
   if (tables.length === 0) return [];
   const { rows } = await client.query<Found>(selectProduction(tables, await readCatalogues(client)));
   const found = new Map(rows.map((row) => [row.place, row]));
-  return tables.map((table, index) => {
+  const described = tables.map((table, index) => {
     const row = found.get(index + 1);
     return row && asProduction(table, row);
   });
+  return withDivisions(client, tables, described);
 };

@@ -10,35 +10,61 @@ import { codeOf, EtlError } from '../../errors.ts';
 import type { SqlText } from '../../transform/sql-file.ts';
 import type { RunContext } from '../context.ts';
 
-type BuildTable = (context: RunContext, table: TableSpec) => Promise<void>;
+type Task = (client: Client) => Promise<void>;
 
-/** Hands out tables that can be built; `next` waits for one, and returns undefined when none is left. */
+/** Does tasks over this session and all that have nothing to do; returns when all are done. */
+export type Alongside = (client: Client, tasks: readonly Task[]) => Promise<void>;
+
+type BuildTable = (context: RunContext, table: TableSpec, alongside: Alongside) => Promise<void>;
+
+/** Hands out what can be done: parts of tables first, then tables whose sources are built. */
 const createPlan = (
   tables: readonly TableSpec[],
   sqlTexts: ReadonlyMap<string, SqlText>,
   signal: AbortSignal,
+  build: (client: Client, table: TableSpec) => Promise<void>,
 ) => {
   const waiting = [...tableOrder(tables)];
+  const parts: Task[] = [];
   const built = new Set<string>();
   const news = new EventEmitter();
   news.setMaxListeners(0);
-  const next = async (): Promise<TableSpec | undefined> => {
-    while (waiting.length > 0) {
+  /** Waits for a task; undefined when all tables are built. */
+  const next = async (): Promise<Task | undefined> => {
+    while (built.size < tables.length) {
+      const part = parts.shift();
+      if (part !== undefined) return part;
       const place = waiting.findIndex((table) =>
         prerequisites(table, tables, sqlTexts.get(table.name)?.text ?? '').every((name) => built.has(name)),
       );
-      if (place >= 0) return waiting.splice(place, 1)[0];
-      await once(news, 'built', { signal });
+      const [table] = place < 0 ? [] : waiting.splice(place, 1);
+      if (table !== undefined)
+        return async (client) => {
+          await build(client, table);
+          built.add(table.name);
+          news.emit('news');
+        };
+      await once(news, 'news', { signal });
     }
     return undefined;
   };
-  return {
-    next,
-    done: ({ name }: TableSpec): void => {
-      built.add(name);
-      news.emit('built');
-    },
+  const alongside: Alongside = async (client, tasks) => {
+    let left = tasks.length;
+    parts.push(
+      ...tasks.map((task): Task => async (own) => {
+        await task(own);
+        left -= 1;
+        news.emit('news');
+      }),
+    );
+    news.emit('news');
+    while (left > 0) {
+      const part = parts.shift();
+      if (part !== undefined) await part(client);
+      else await once(news, 'news', { signal });
+    }
   };
+  return { next, alongside };
 };
 
 /** The server, the database or the role has no connection left. */
@@ -65,18 +91,19 @@ export const sideBySide = async (
   const signal = AbortSignal.any(stops.filter((each) => each !== undefined));
   // Every session listens; without this Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
-  const plan = createPlan(spec.tables, sqlTexts, signal);
-  const sessions = Math.min(workers, spec.tables.length);
+  const plan = createPlan(spec.tables, sqlTexts, signal, (client, table) =>
+    build({ ...context, client, abort: signal }, table, plan.alongside),
+  );
+  // A table that is divided is built by all of them.
+  const isDivided = spec.tables.some(({ partitionBy }) => partitionBy !== undefined);
+  const sessions = isDivided ? workers : Math.min(workers, spec.tables.length);
 
   let opened = 0;
   const work = async (client: Client): Promise<void> => {
     opened += 1;
     await lockBuild(client, spec.name);
     await setSortMemory(client, sessions);
-    for (let table = await plan.next(); table !== undefined; table = await plan.next()) {
-      await build({ ...context, client, abort: signal }, table);
-      plan.done(table);
-    }
+    for (let task = await plan.next(); task !== undefined; task = await plan.next()) await task(client);
   };
   // A server that has no slot left for all of them has the tables built over fewer.
   let full: unknown;

@@ -18,18 +18,22 @@ import { clearBuildSchema, countRows, dropBuildSchema } from '../../publish/buil
 import {
   buildSchema,
   builtName,
+  dropBuiltTable,
   productionName,
+  type BuiltPartition,
   type BuiltTable,
   type TableNames,
 } from '../../publish/names.ts';
-import { buildFor } from '../../publish/registry.ts';
+import { fittingName } from '../../publish/partitions/bounds.ts';
+import { buildFor, modeOf } from '../../publish/registry.ts';
 import { columnsOf } from '../../publish/production/table-state.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { BuildWhat } from '../../model.ts';
 import { prerequisites, tableOrder } from '../../pipeline/check/table-order.ts';
 import { noneOutgoing, type Intake } from '../begin/sieve.ts';
 import type { PlannedTable } from '../begin/plan.ts';
-import { sideBySide } from './build-side-by-side.ts';
+import { buildPartitions } from './build-partitions.ts';
+import { sideBySide, type Alongside } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
 import { secondsSince, type RunContext } from '../context.ts';
 import { rounded } from '../rounded.ts';
@@ -40,6 +44,8 @@ import { refuseStrangers } from '../../server/preflight.ts';
 interface Filled {
   readonly rows: number;
   readonly rowsFrom: string;
+  /** Of a table that is divided. */
+  readonly partitions?: readonly BuiltPartition[];
 }
 
 /** What a run brings to a table that is made from others. */
@@ -127,27 +133,21 @@ const making = async <T>(
 const together = <T>(client: Client, sql: SqlText | undefined, build: () => Promise<T>): Promise<T> =>
   sql === undefined ? withTransaction(client, build) : build();
 
-const buildOne = async (
+/** The rows of a table, with keys, indexes and statistics. */
+const buildWhole = (
   context: RunContext,
   table: TableSpec,
-  { extent, outgoing }: Pick<Intake, 'extent' | 'outgoing'>,
-  sql: SqlText | undefined,
-  parts: readonly BuiltTable[],
-  loadSeconds: number,
-): Promise<BuiltTable> => {
-  const { client, report, abort } = context;
-  const start = performance.now();
-  const names = declaredAs(context.spec, table, extent);
-  abort?.throwIfAborted();
-  const { primaryKey, indexes, comment, keep = 0 } = table;
-  const { rows, rowsFrom } = await together(client, sql, async () => {
+  names: TableNames,
+  { extent, sql, parts }: Bringing,
+): Promise<Filled> => {
+  const { client, report } = context;
+  const { primaryKey, indexes, publish } = table;
+  return together(client, sql, async () => {
     const filled = await making(context, table, 'rows', () =>
       fill(context, table, names, extent, sql, parts),
     );
-    await buildFor(
-      names.mode,
-      extent,
-    )({
+    const build = buildFor(modeOf(publish), extent);
+    await build({
       client,
       names,
       primaryKey,
@@ -157,16 +157,66 @@ const buildOne = async (
     });
     return filled;
   });
-  const seconds = rounded(loadSeconds + secondsSince(start));
+};
+
+/** The same of a table that is divided: rows that SQL makes come into a table of their own first. */
+const buildDivided = (
+  context: RunContext,
+  table: TableSpec,
+  names: TableNames,
+  { extent, sql, parts, alongside }: Bringing,
+): Promise<Filled> =>
+  making(context, table, 'rows', async () => {
+    const { client, spec } = context;
+    const made = { ...names, built: fittingName(`${names.table}__rows`) };
+    if (sql !== undefined) await fill(context, table, made, extent, sql, parts);
+    const source = sql === undefined ? stagingTable(spec.name, table.name) : builtName(made);
+    const columns =
+      sql === undefined
+        ? (table as SourceTableSpec).columns.map(({ name, nullable }) => ({ name, notNull: !nullable }))
+        : (await columnsOf(client, [source]))[0]!;
+    const rows = {
+      source,
+      columns: columns.map(({ name }) => name),
+      required: columns.filter(({ notNull }) => notNull).map(({ name }) => name),
+    };
+    const partitions = await buildPartitions(context, table, names, extent, rows, alongside);
+    if (sql !== undefined) await runQuery(client, dropBuiltTable(made));
+    return {
+      rows: partitions.reduce((sum, partition) => sum + partition.rows, 0),
+      rowsFrom: builtName(names),
+      partitions,
+    };
+  });
+
+/** What comes into a table, and who helps. */
+interface Bringing extends Pick<Intake, 'extent' | 'outgoing'> {
+  readonly sql: SqlText | undefined;
+  readonly parts: readonly BuiltTable[];
+  readonly alongside: Alongside;
+}
+
+const buildOne = async (
+  context: RunContext,
+  table: TableSpec,
+  bringing: Bringing,
+  loadSeconds: number,
+): Promise<BuiltTable> => {
+  const start = performance.now();
+  const { extent, outgoing } = bringing;
+  const names = declaredAs(context.spec, table, extent);
+  context.abort?.throwIfAborted();
+  const { indexes, comment, partitionBy, keep = 0 } = table;
+  const build = partitionBy !== undefined && extent === 'whole' ? buildDivided : buildWhole;
+  const filled = await build(context, table, names, bringing);
   return {
     ...names,
     comment,
     keep,
-    rows,
-    rowsFrom,
+    ...filled,
     outgoing,
     indexes: indexes.map(({ name }) => name),
-    seconds,
+    seconds: rounded(loadSeconds + secondsSince(start)),
   };
 };
 
@@ -226,7 +276,7 @@ export const buildTables = async (
   await awaitBuildsEnd(client, spec.name);
   await emptyBuildSchema(context);
   const built = new Map<string, BuiltTable>();
-  await sideBySide(context, sqlTexts, async (own, table) => {
+  await sideBySide(context, sqlTexts, async (own, table, alongside) => {
     const { name } = table;
     const brought = planned.find((one) => one.table.name === name)?.intake ?? wholeTable;
     const sql = sqlTexts.get(name);
@@ -235,7 +285,8 @@ export const buildTables = async (
       .toSorted()
       .flatMap((one) => built.get(one) ?? [])
       .filter(({ extent }) => extent === 'part');
-    built.set(name, await buildOne(own, table, brought, sql, parts, loadSeconds.get(name) ?? 0));
+    const bringing = { ...brought, sql, parts, alongside };
+    built.set(name, await buildOne(own, table, bringing, loadSeconds.get(name) ?? 0));
   });
   return tableOrder(spec.tables).map(({ name }) => built.get(name)!);
 };

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { csv, index, present } from '../../../src/pipeline/declare/authoring.ts';
+import { csv, hash, index, list, present, range } from '../../../src/pipeline/declare/authoring.ts';
 import { columns, problemsOf, source, sql, withTable, type Case } from './wrong-definitions.ts';
 
 const tableCases: readonly Case[] = [
@@ -15,7 +15,7 @@ const tableCases: readonly Case[] = [
     name: 'a key that is nothing like a known one',
     definition: withTable({ from: ['obs2'], transform: sql, zzz: 1 }),
     problems: [
-      'table obs: unknown key `zzz`; known: primaryKey, indexes, publish, evolve, comment, guard, keep, from, transform, row',
+      'table obs: unknown key `zzz`; known: primaryKey, indexes, publish, evolve, partitionBy, comment, guard, keep, from, transform, row',
     ],
   },
   {
@@ -88,6 +88,48 @@ const tableCases: readonly Case[] = [
     name: 'a key that is a text',
     definition: withTable({ source, columns, primaryKey: 'wban' }),
     problems: ["table obs: primaryKey must be a list of names, not 'wban'"],
+  },
+  {
+    name: 'partitions by what is no column',
+    definition: withTable({ source, columns, partitionBy: list('wbam') }),
+    problems: ['table obs, partitionBy: `wbam` is no column of the table; did you mean `wban`?'],
+  },
+  {
+    name: 'partitions by a column that has no time, may be missing, or is not in the keys',
+    definition: withTable({
+      source,
+      columns,
+      partitionBy: range('wind', 'month'),
+      primaryKey: ['wban'],
+      indexes: [index('wban', { unique: true, include: ['wind'] }), index('wban', { name: 'other' })],
+      staging: 'none',
+      keep: 2,
+    }),
+    problems: [
+      'table obs, partitionBy: column wind cannot be nullable, because a row without it has no partition; remove .nullable()',
+      'table obs, partitionBy: range needs a date or timestamp, and wind is smallint; use list or hash',
+      "table obs, partitionBy: needs staging: 'typed' or 'text', from which partitions are made; remove staging",
+      'table obs, partitionBy: partitions that are replaced are not kept; remove keep',
+      "table obs, primaryKey: must contain wind, of partitionBy: PostgreSQL keeps a row unique only within its partition; add 'wind'",
+      "table obs, index obs_wban_idx: must contain wind, of partitionBy: PostgreSQL keeps a row unique only within its partition; add 'wind'",
+    ],
+  },
+  {
+    name: 'partitions of no such time or number, or not made with its functions',
+    definition: {
+      name: 'noaa',
+      schema: 'noaa',
+      tables: {
+        one: { source, columns, partitionBy: range('wban', 'hour' as 'day') },
+        two: { source, columns, partitionBy: hash('wban', 0) },
+        three: { source, columns, partitionBy: 'wban' },
+      },
+    },
+    problems: [
+      "table one: partitionBy.of.unit does not know 'hour'; known values: 'day', 'week', 'month', 'quarter', 'year'",
+      'table two: partitionBy.of.partitions must be a number of partitions from 1 to 100, not 0',
+      "table three: partitionBy must be range('column', 'month'), list('column') or hash('column', 8), not 'wban'",
+    ],
   },
   {
     name: 'a way to publish that is not there yet',

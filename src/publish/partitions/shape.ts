@@ -1,0 +1,64 @@
+// Whether production is divided as it is declared, and whether its partitions may be exchanged.
+
+import type { PartitionSpec } from '../../declaration.ts';
+import type { DeclaredTable } from '../names.ts';
+import type { ProductionTable } from '../production/production.ts';
+import { refuseShape } from '../shape.ts';
+import { keyOfBound } from './bounds.ts';
+
+/** What sees rows come and go, or holds on to single ones: it would miss those of a partition that is attached. */
+const rowKeepers = new Set([
+  'foreign key',
+  'trigger',
+  'rule',
+  'publication',
+  'extension',
+  'access method',
+  'security label',
+  'TimescaleDB',
+  'Citus',
+]);
+
+/** Whether the rows of a divided table have to be replaced in the partitions that are there. */
+export const mustKeepRows = (production: ProductionTable | undefined): boolean =>
+  production !== undefined &&
+  (production.dependents.some(({ kind }) => rowKeepers.has(kind)) ||
+    production.division?.partitions.some(({ dependents }) => dependents.length > 0) === true);
+
+const declaredText = (spec: PartitionSpec): string => {
+  if (spec.by === 'range') return `range('${spec.column}', '${spec.unit}')`;
+  return spec.by === 'list' ? `list('${spec.column}')` : `hash('${spec.column}', ${spec.partitions})`;
+};
+
+/** Refuses a table that is not divided as it is declared, or has partitions that are not. Errors: ETL_PUBLISH_SHAPE. */
+export const refuseOtherDivision = (table: DeclaredTable, production: ProductionTable): void => {
+  const { partitionBy: spec } = table;
+  if (spec === undefined) return;
+  const name = `${table.schema}.${table.table}`;
+  const { division } = production;
+  const again = `Rename the table, so that the next run makes it again; or change partitionBy.`;
+  if (division === undefined)
+    return refuseShape(
+      table.table,
+      `${name} has no partitions, and partitionBy is ${declaredText(spec)}`,
+      again,
+    );
+  if (division.by !== spec.by || division.columns.join('\0') !== spec.column)
+    refuseShape(
+      table.table,
+      `${name} is partitioned by ${division.text}, and partitionBy is ${declaredText(spec)}`,
+      again,
+    );
+  for (const { schema, name: part, bound, kind } of division.partitions) {
+    const refuse = (what: string): never =>
+      refuseShape(
+        table.table,
+        `its partition ${schema}.${part} ${what}`,
+        `Detach it: \`alter table ${name} detach partition ${schema}.${part}\`.`,
+      );
+    if (keyOfBound(spec, bound) === undefined)
+      refuse(`is for ${bound.replace(/^FOR VALUES/, 'values')}, which ${declaredText(spec)} does not make`);
+    if (kind !== 'r') refuse('is no plain table');
+    if (schema !== table.schema) refuse(`is not in schema ${table.schema}`);
+  }
+};

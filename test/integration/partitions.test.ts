@@ -1,0 +1,264 @@
+// partitionBy: production is divided, and only its partitions are exchanged; and what is refused.
+
+import { rmSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  column,
+  csv,
+  definePipeline,
+  hash,
+  index,
+  list,
+  range,
+  runPipeline,
+  sqlFile,
+  type Pipeline,
+  type RunEvent,
+} from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const files = useFiles();
+const database = useDatabase();
+const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
+
+/** Writes a file of sales: `1:2026-01-05:UL` is number 1, of that day and place. */
+const write = (name: string, ...sales: string[]): string =>
+  files.write(
+    `in/${name}`,
+    ['id,day,place', ...sales.map((sale) => sale.replaceAll(':', ',')), ''].join('\n'),
+  );
+const remove = (name: string): void => rmSync(`${files.directory}/in/${name}`);
+
+files.write('total.sql', 'select count(*) as sales, min(day) as first from sale');
+const pipeline = (change: object = {}): Pipeline =>
+  definePipeline({
+    name: 'sales',
+    schema: 'shop',
+    tables: {
+      sale: {
+        source: csv('in/*.csv'),
+        columns: { id: column.integer('id'), day: column.date('day'), place: column.text('place') },
+        primaryKey: ['id', 'day'],
+        indexes: [index('place')],
+        partitionBy: range('day', 'month'),
+        guard: false,
+        ...change,
+      },
+      total: { from: ['sale'], transform: sqlFile('total.sql') },
+    },
+  });
+
+let notices: string[] = [];
+const run = async (given: Pipeline = pipeline(), options: object = {}) => {
+  notices = [];
+  return runPipeline(given, {
+    databaseUrl: database.url,
+    directory: files.directory,
+    workingDirectory: files.directory,
+    workers: 2,
+    onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
+    ...options,
+  });
+};
+
+/** Each partition with its rows: `sale_2026_01 1 2`. */
+const partitions = async (): Promise<string[]> =>
+  (
+    await rowsOf(`select p.relname || coalesce(' ' || string_agg(s.id::text, ' ' order by s.id), '') as text
+      from pg_inherits i join pg_class p on p.oid = i.inhrelid left join shop.sale s on s.tableoid = p.oid
+      where i.inhparent = 'shop.sale'::regclass group by p.relname order by p.relname`)
+  ).map(({ text }) => text as string);
+const oid = async () => (await rowsOf(`select 'shop.sale'::regclass::oid as oid`))[0]!['oid'];
+/** Everything of each partition that people can see. */
+const shape = () =>
+  rowsOf(`select c.relname, c.relkind, c.relacl::text, pg_get_expr(c.relpartbound, c.oid) as bound,
+      array(select indexdef from pg_indexes where schemaname = 'shop' and tablename = c.relname order by 1) as indexes,
+      array(select conname || ' ' || pg_get_constraintdef(k.oid) from pg_constraint k where conrelid = c.oid order by 1) as constraints
+    from pg_class c where relnamespace = 'shop'::regnamespace and relkind in ('r', 'p') and relname like 'sale%' order by relname`);
+
+beforeEach(async () => {
+  rmSync(`${files.directory}/in`, { recursive: true, force: true });
+  await database.query('drop schema if exists shop, etl cascade');
+  write('01.csv', '1:2026-01-05:UL', '2:2026-01-31:TR');
+  write('02.csv', '3:2026-02-01:UL');
+});
+
+describe('replace', () => {
+  it('makes a divided table, and later exchanges its partitions, with all that depends on the table in place', async () => {
+    expect(await run()).toMatchObject({ tables: [{ strategy: 'partitions', rows: 3 }, { rows: 1 }] });
+    expect(await partitions()).toEqual(['sale_2026_01 1 2', 'sale_2026_02 3']);
+    expect(await rowsOf('select sales::int, first from shop.total')).toMatchObject([{ sales: 3 }]);
+    const [made, first] = [await oid(), await shape()];
+    await database.query(
+      `create view shop.v as select * from shop.sale; grant select on shop.sale to pg_monitor;
+       grant select on shop.sale_2026_01 to pg_monitor;
+       create table shop.place (name text primary key); insert into shop.place values ('UL'), ('TR'), ('JE');
+       alter table shop.sale add constraint known foreign key (place) references shop.place;
+       alter table shop.sale add constraint positive check (id > 0);
+       alter table shop.sale enable row level security; create policy p on shop.sale for select using (true);
+       create index by_hand on shop.sale (place, id)`,
+    );
+    const before = await shape();
+    remove('01.csv');
+    write('03.csv', '1:2026-01-06:UL', '9:2026-03-01:JE');
+    expect(await run()).toMatchObject({ tables: [{ strategy: 'partitions', rowsBefore: 3, rows: 3 }, {}] });
+    expect(await partitions()).toEqual(['sale_2026_01 1', 'sale_2026_02 3', 'sale_2026_03 9']);
+    expect(await oid()).toBe(made);
+    const after = await shape();
+    expect(after.filter(({ relname }) => relname !== 'sale_2026_03')).toEqual(before);
+    expect(first.map(({ relname }) => relname)).toEqual(['sale', 'sale_2026_01', 'sale_2026_02']);
+    expect(await rowsOf('select count(*)::int as n from shop.v')).toEqual([{ n: 3 }]);
+    expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl\\_build%'`)).toEqual([]);
+    expect(await run()).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  it('also by value and by hash, and with new keys and indexes', async () => {
+    const byPlace = { partitionBy: list('place'), primaryKey: ['id', 'place'], indexes: [] };
+    write('03.csv', "4:2026-02-02:Ö'x y", `5:2026-02-03:${'long'.repeat(20)}`);
+    await run(pipeline(byPlace));
+    const names = ['sale_TR 2', 'sale_UL 1 3', "sale_Ö'x y 4"];
+    expect((await partitions()).filter((one) => !one.includes('long'))).toEqual(names);
+    expect((await partitions()).find((one) => one.includes('long'))).toMatch(
+      /^sale_(long)+\w+_[0-9a-f]{8} 5$/,
+    );
+    await run(pipeline({ ...byPlace, primaryKey: [], indexes: [index(['place', 'day'], { unique: true })] }));
+    expect(
+      await rowsOf(`select indexname from pg_indexes where tablename in ('sale', 'sale_TR') order by 1`),
+    ).toEqual([{ indexname: 'sale_place_day_idx' }, { indexname: 'sale_place_day_idx_TR' }]);
+    await database.query('drop table shop.sale');
+    const byHash = { partitionBy: hash('id', 3), primaryKey: ['id'] };
+    await run(pipeline(byHash));
+    expect((await shape()).length).toBe(4);
+    const spread = await partitions();
+    write('04.csv', '6:2027-01-01:UL');
+    expect(await run(pipeline(byHash))).toMatchObject({ tables: [{ strategy: 'partitions', rows: 6 }, {}] });
+    expect((await partitions()).join(' ').match(/ \d/g)).toHaveLength(6);
+    expect(spread).toHaveLength(3);
+  });
+
+  it('replaces rows in the partitions that are there, where something else sees rows come and go', async () => {
+    await run();
+    await database.query(`create table shop.note (id integer, day date, foreign key (id, day) references shop.sale);
+      insert into shop.note values (1, '2026-01-05')`);
+    write('02.csv', '4:2026-04-01:UL');
+    expect(await run()).toMatchObject({ tables: [{ strategy: 'in place', rows: 3 }, {}] });
+    expect(await partitions()).toEqual(['sale_2026_01 1 2', 'sale_2026_02', 'sale_2026_04 4']);
+    await database.query('drop table shop.note; create view shop.april as select * from shop.sale_2026_04');
+    write('02.csv', '5:2026-04-01:UL');
+    expect(await run()).toMatchObject({ tables: [{ strategy: 'in place' }, {}] });
+    expect(await rowsOf('select id from shop.april')).toEqual([{ id: 5 }]);
+  });
+
+  it('sorts rows that lie scattered before it divides them', async () => {
+    const days = Array.from({ length: 40 }, (_, day) =>
+      new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10),
+    );
+    write('01.csv', ...Array.from({ length: 8_000 }, (_, id) => `${id + 10}:${days[id % 40]!}:UL`));
+    const { tables } = await run(pipeline({ partitionBy: range('day', 'day') }));
+    expect(tables[0]).toMatchObject({ strategy: 'partitions', rows: 8_001 });
+    expect(
+      await rowsOf('select count(*)::int as n, count(distinct tableoid)::int as parts from shop.sale'),
+    ).toEqual([{ n: 8_001, parts: 40 }]);
+  });
+
+  it('divides rows that SQL has made, and names one that belongs to no partition', async () => {
+    const made = {
+      source: csv('in/*.csv'),
+      staging: 'text',
+      columns: undefined,
+      transform: sqlFile('made.sql'),
+    };
+    files.write('made.sql', "select id::int, nullif(day, '')::timestamptz as day, place from sale_staging");
+    await run(pipeline({ ...made, partitionBy: range('day', 'quarter') }));
+    expect(await partitions()).toEqual(['sale_2026q1 1 2 3']);
+    write('02.csv', '7::UL');
+    expect(
+      await failureOf(run(pipeline({ ...made, primaryKey: [], partitionBy: range('day', 'quarter') }))),
+    ).toMatchObject({
+      code: 'ETL_PARTITION_KEY',
+      message: expect.stringContaining(
+        '1 row of no partition, because day has no value that partitionBy knows: (7,,UL)',
+      ) as unknown,
+    });
+    expect(await partitions()).toEqual(['sale_2026q1 1 2 3']);
+    expect(
+      await failureOf(
+        run(pipeline({ ...made, indexes: [], primaryKey: [], partitionBy: range('place', 'month') })),
+      ),
+    ).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
+  });
+});
+
+describe('what is in production is refused, before anything is loaded,', () => {
+  const refusal = async (ddl: string, change: object = {}): Promise<string> => {
+    await database.query(ddl);
+    write('04.csv', '8:2026-05-01:UL');
+    const before = await rowsOf('select count(*)::int from etl.chunk');
+    const error = await failureOf(run(pipeline(change)));
+    expect(error).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
+    expect(await rowsOf('select count(*)::int from etl.chunk')).toEqual(before);
+    return error.message;
+  };
+
+  it('when it is divided otherwise, or not at all', async () => {
+    await run(pipeline({ partitionBy: undefined }));
+    expect(await refusal('')).toContain(
+      "shop.sale has no partitions, and partitionBy is range('day', 'month')",
+    );
+    await database.query('drop table shop.sale');
+    await run();
+    expect(await refusal('', { partitionBy: list('day') })).toContain(
+      'shop.sale is partitioned by RANGE (day), and',
+    );
+    expect(await refusal('', { partitionBy: range('day', 'year') })).toContain(
+      "its partition shop.sale_2026_01 is for values FROM ('2026-01-01') TO ('2026-02-01'), which range('day', 'year') does not make",
+    );
+    expect(await refusal('create table shop.rest partition of shop.sale default')).toContain(
+      'its partition shop.rest is for DEFAULT',
+    );
+    expect(
+      await refusal(`drop table shop.rest; create table shop.deep partition of shop.sale
+        for values from ('2026-06-01') to ('2026-07-01') partition by range (day)`),
+    ).toContain('its partition shop.deep is no plain table');
+    expect(await refusal('drop table shop.deep; alter table shop.sale add more int')).toContain(
+      'in the table more integer',
+    );
+    await database.query(
+      'alter table shop.sale drop more; alter table shop.sale detach partition shop.sale_2026_05',
+    );
+    expect((await failureOf(run())).message).toContain('shop.sale_2026_05 cannot be made');
+  });
+});
+
+describe('append', () => {
+  const appended = { publish: { mode: 'append', changed: 'reload', gone: 'unload' } };
+
+  it('puts rows into their partitions, and makes those that are missing', async () => {
+    expect(await run(pipeline(appended))).toMatchObject({ tables: [{ strategy: 'partitions' }, {}] });
+    const [made] = [
+      await oid(),
+      await database.query('create view shop.v as select * from shop.sale_2026_01'),
+    ];
+    write('03.csv', '4:2026-02-02:UL', '5:2026-03-02:UL');
+    expect(await run(pipeline(appended))).toMatchObject({
+      tables: [{ strategy: 'append', rows: 5 }, { rows: 1 }],
+    });
+    expect(await partitions()).toEqual(['sale_2026_01 1 2', 'sale_2026_02 3 4', 'sale_2026_03 5']);
+    write('03.csv', '5:2026-03-02:UL', '6:2026-12-31:UL');
+    remove('02.csv');
+    expect(await run(pipeline(appended))).toMatchObject({ tables: [{ strategy: 'append', rows: 4 }, {}] });
+    expect(await partitions()).toEqual([
+      'sale_2026_01 1 2',
+      'sale_2026_02',
+      'sale_2026_03 5',
+      'sale_2026_12 6',
+    ]);
+    expect(await oid()).toBe(made);
+    const [first, ...others] = (await shape()).slice(1);
+    for (const other of others)
+      expect((other['indexes'] as string[]).length).toBe((first!['indexes'] as string[]).length);
+    expect(await run(pipeline(appended))).toMatchObject({ outcome: 'unchanged' });
+  });
+});
