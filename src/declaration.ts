@@ -1,5 +1,7 @@
 // What a pipeline declares, as plain frozen data: written by pipeline/, read by every stage.
 
+import type { HooksSpec, SqlFile } from './hook.ts';
+
 /** lf: LF, with any carriage returns before it · crlf: CRLF alone · cr: CR, also with an LF after it. */
 export type LineEnd = 'lf' | 'crlf' | 'cr';
 
@@ -160,13 +162,6 @@ export interface IndexSpec {
   readonly include: readonly string[];
 }
 
-/** SQL kept in a file: one SELECT that gives the rows of a table. */
-export interface SqlFile {
-  readonly kind: 'sqlFile';
-  /** Relative to the pipeline file, or absolute. */
-  readonly path: string;
-}
-
 /** How the files of a table are written, and of which fields its columns are made: enough to take a record apart later. */
 export interface RecordedFormat {
   readonly dialect: Dialect;
@@ -281,6 +276,7 @@ export interface PipelineSpec {
   readonly tables: readonly TableSpec[];
   /** Of all tables together, beside that of each; undefined: there is none. */
   readonly rejectLimit: RejectLimit | undefined;
+  readonly hooks?: HooksSpec | undefined;
   readonly params: Readonly<Record<string, unknown>>;
   /** The same for the ledger, without the values of those that are declared secret. */
   readonly shownParams: Readonly<Record<string, unknown>>;

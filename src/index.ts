@@ -16,6 +16,7 @@ export {
   sqlFile,
   when,
 } from './pipeline/declare/authoring.ts';
+export type { HookContext, HookTable } from './hook.ts';
 export type { Pipeline, Row } from './pipeline/declare/define-pipeline.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';

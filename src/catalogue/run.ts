@@ -115,6 +115,12 @@ export const runErrors = {
     retry: 'run',
     exit: failed,
   },
+  ETL_HOOK: {
+    message: 'hook {hook}{where} failed: {problem}',
+    hint: '{state} Correct the hook.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_ROLLBACK: {
     message: 'pipeline {pipeline} cannot be rolled back: {problem}',
     hint: '{hint}',

@@ -30,6 +30,7 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
     searchPath: pipeline.searchPath,
     tables,
     rejectLimit: pipeline.rejectLimit,
+    hooks: pipeline.hooks,
     params: values,
     shownParams: withoutSecrets(pipeline, values),
     pinnedParams: pin(pipeline, params, values),

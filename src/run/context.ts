@@ -2,10 +2,12 @@
 
 import { setMaxListeners } from 'node:events';
 import type { PipelineSpec } from '../declaration.ts';
+import type { HookName } from '../hook.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
 import type { RunStep } from '../model.ts';
 import type { Queues } from '../queue/job-queue.ts';
+import type { SqlText } from '../transform/sql-file.ts';
 import type { PipelineFile } from './definition.ts';
 import type { RunSettings } from './options.ts';
 import type { Reporter } from './report.ts';
@@ -14,6 +16,7 @@ import { rounded } from './rounded.ts';
 /** With the settings of the run, but for those that its reporter has. */
 export interface RunContext extends Omit<RunSettings, 'onEvent' | 'logger' | 'tracer' | 'profile'> {
   readonly spec: PipelineSpec;
+  readonly hookTexts: ReadonlyMap<HookName, SqlText>;
   readonly address: ServerAddress;
   readonly queues: Queues;
   /** The coordinator's connection: plan, ledger, build, publish. Loads have connections of their own. */

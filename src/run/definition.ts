@@ -1,6 +1,7 @@
 // A bound pipeline with the text of its SQL files: what it says, and the hashes that identify it.
 
 import type { PipelineSpec, RecordedFormat } from '../declaration.ts';
+import { hookNames, type HookName } from '../hook.ts';
 import { isOfPath } from '../format/header-check.ts';
 import { bindPipeline, type Binding } from '../pipeline/bind.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
@@ -30,6 +31,8 @@ export const recordedFormats = ({ tables }: PipelineSpec): Readonly<Record<strin
 export interface Definition {
   readonly spec: PipelineSpec;
   readonly sqlTexts: ReadonlyMap<string, SqlText>;
+  /** Those of hooks. */
+  readonly hookTexts: ReadonlyMap<HookName, SqlText>;
   readonly hashes: DefinitionHashes;
 }
 
@@ -49,6 +52,15 @@ const readSqlFiles = async (spec: PipelineSpec): Promise<ReadonlyMap<string, Sql
   return texts;
 };
 
+const readHookFiles = async (spec: PipelineSpec): Promise<ReadonlyMap<HookName, SqlText>> => {
+  const texts = new Map<HookName, SqlText>();
+  for (const name of hookNames) {
+    const hook = spec.hooks?.[name];
+    if (typeof hook === 'object') texts.set(name, await readSqlFile(`(hook ${name})`, hook, spec.directory));
+  }
+  return texts;
+};
+
 /** Binds the pipeline and reads its SQL. Errors: those of the declaration and of its SQL files. */
 export const readDefinition = async (pipeline: Pipeline, binding: Binding): Promise<Definition> => {
   const spec = bindPipeline(pipeline, binding);
@@ -59,5 +71,5 @@ export const readDefinition = async (pipeline: Pipeline, binding: Binding): Prom
     tables: tableHashes(spec, texts),
     staged: stagedHashes(spec),
   };
-  return { spec, sqlTexts, hashes };
+  return { spec, sqlTexts, hookTexts: await readHookFiles(spec), hashes };
 };

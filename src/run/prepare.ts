@@ -80,11 +80,12 @@ export const prepareRun = async (
 
 /** The run on one connection. */
 export const createContext = async (
-  { spec, hashes, address, backend, settings, hooks, report }: PreparedRun,
+  { spec, hookTexts, hashes, address, backend, settings, hooks, report }: PreparedRun,
   client: Client,
 ): Promise<RunContext> => ({
   ...settings,
   spec,
+  hookTexts,
   address,
   queues: { backend, namespace: await backend.namespaceOf(client), logger: report.logger },
   client,

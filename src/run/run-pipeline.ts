@@ -19,6 +19,7 @@ import { buildTables, dropBuilt } from './build/build.ts';
 import { checkRejects } from './publish/completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
 import { createContext, prepareRun, type PreparedRun } from './prepare.ts';
+import { callOwed, callPublished, runHook } from './hooks.ts';
 import { sourceNames } from './landing.ts';
 import { applyCorrections, sayOutdated } from './load/apply-corrections.ts';
 import { loadMissing } from './load/load.ts';
@@ -122,9 +123,11 @@ const loadAndPublish = async (
   const { runId } = run.lease;
   await checkTargets(context, planned);
   await advance(context, runId, 'loading');
+  await runHook(context, 'before', runId);
   const loadSeconds = await step(context, 'load', () => loadCorrected(context, run));
   await checkRejects(context, runId);
   await advance(context, runId, 'loaded');
+  await runHook(context, 'after', runId);
   const built = await step(context, 'build', () => buildTables(context, planned, sqlTexts, loadSeconds));
   await advance(context, runId, 'publishing');
   await step(context, 'publish', () => publishRun(context, runId, built));
@@ -194,8 +197,10 @@ const attempt = async (
     if (back !== undefined) context.report.emit(back);
     // Staging belongs to the newest run, which may be another one by now, between two of its workers.
     if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
+    await callOwed(context);
     return finish(context, published, 'published', memory.start);
   }
+  await callOwed(context);
   if (memory.run === undefined) {
     // Again after a lost connection: another process may have published since.
     const judging = { ...context, fullRefresh: await isFullRefresh(context) };
@@ -219,6 +224,7 @@ const attempt = async (
     throw error;
   }
   await tidyUp(context);
+  await callPublished(context, memory.run.lease.runId);
   return finish(context, memory.run.lease.runId, 'published', memory.start);
 };
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { isRefusal, unknownNameHint } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
-import type { SqlFile } from '../declaration.ts';
+import type { SqlFile } from '../hook.ts';
 
 /** One SELECT, ready to follow `create table … as`. */
 export interface SqlText {
@@ -14,7 +14,7 @@ export interface SqlText {
   readonly text: string;
 }
 
-/** Reads a table's SQL file. Errors: ETL_TRANSFORM_FILE. */
+/** Reads the SQL file of a table, or of a hook. Errors: ETL_TRANSFORM_FILE. */
 export const readSqlFile = async (table: string, { path }: SqlFile, directory: string): Promise<SqlText> => {
   const file = isAbsolute(path) ? path : resolve(directory, path);
   try {
@@ -29,7 +29,8 @@ export const readSqlFile = async (table: string, { path }: SqlFile, directory: s
 /** A semicolon at the end, and blanks and comments after it. */
 const closing = /;(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*$/;
 
-const placeInText = (text: string, offset: number): string => {
+/** `:line:column` of an offset. */
+export const placeInSql = (text: string, offset: number): string => {
   const before = text.slice(0, offset).split('\n');
   return `:${before.length}:${before.at(-1)!.length + 1}`;
 };
@@ -42,7 +43,7 @@ export const transformError = (sql: SqlText, prefixLength: number, cause: unknow
   if (!isRefusal(cause)) return cause;
   const position = Number((cause as { position?: string }).position ?? 0);
   const offset = position - 1 - prefixLength;
-  const where = position > 0 && offset >= 0 ? placeInText(sql.text, offset) : '';
+  const where = position > 0 && offset >= 0 ? placeInSql(sql.text, offset) : '';
   const details = {
     table: sql.table,
     file: sql.file,

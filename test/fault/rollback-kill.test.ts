@@ -1,5 +1,6 @@
 // The process is killed while a run that keeps versions publishes, and while a rollback goes back: production, its files and the kept
-// versions are the old ones or the new ones, and asking again comes to the same.
+// versions are the old ones or the new ones, and asking again comes to the same. Hooks are called once with each publication, and at
+// least once after it.
 //
 // By default some of the effects are sampled; FAULT_EVERY=1 takes all.
 
@@ -25,6 +26,7 @@ const definition = `import { column, csv, definePipeline, sqlFile } from 'sluice
 export default definePipeline({
   name: 'shop',
   schema: 'shop',
+  hooks: { publishing: sqlFile('../publishing.sql'), published: sqlFile('../published.sql') },
   tables: {
     sale: {
       source: csv('in/*.csv'),
@@ -74,9 +76,12 @@ beforeAll(async () => {
     join(directory, 'total.sql'),
     'select count(*)::int as sales, sum(pieces)::int as pieces from sale',
   );
+  for (const hook of ['publishing', 'published'])
+    writeFileSync(join(directory, `${hook}.sql`), `insert into calls values ('${hook}')`);
   server = await startServer();
   proxy = await openProxy(Number(new URL(server.url).port));
   firstNight = await createDatabase(server.url);
+  await ask(databaseUrlOf(server.url, firstNight), 'create schema shop; create table shop.calls (hook text)');
   write(1_000, 1);
   expectEnd(await etl(firstNight, run).ended, 0);
   await ask(databaseUrlOf(server.url, firstNight), 'create view shop.sums as select pieces from shop.total');
@@ -107,6 +112,9 @@ const leftOver = (database: string) =>
     databaseUrlOf(server.url, database),
     `select (select count(*)::int from etl.kept_table) - (select count(*)::int from pg_class
           where relnamespace = to_regnamespace('etl_kept') and relkind = 'r') as unknown,
+      (select count(*)::int from etl.run where hook_pending) as owed,
+      (select count(*) filter (where hook = 'publishing') = runs and count(*) filter (where hook = 'published') >= runs
+        from shop.calls, (select count(*) as runs from etl.run where state = 'published') r group by runs) as called,
       (select count(*)::int from pg_namespace where nspname like 'etl\\_build%') as builds,
       (select count(*)::int from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r') as staging`,
   );
@@ -148,7 +156,7 @@ it.each([
     expect([before, after]).toContain(await stateOf(database));
     expectEnd(await etl(database, args).ended, 0);
     expect(await stateOf(database)).toBe(after);
-    expect(await leftOver(database)).toEqual([{ unknown: 0, builds: 0, staging: 0 }]);
+    expect(await leftOver(database)).toEqual([{ unknown: 0, owed: 0, called: true, builds: 0, staging: 0 }]);
   }
   expect(kills).toBeGreaterThan(1);
 });

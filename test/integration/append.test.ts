@@ -200,7 +200,7 @@ it('a database of an earlier version knows what is in production', async () => {
   await run(replacing);
   const before = await rowsOf('select * from etl.published_file order by name');
   await database.query(`drop table etl.published_file, etl.kept_table; alter table etl.published_table drop column version;
-    alter table etl.run drop column full_refresh, drop column rolled_back_to;
+    alter table etl.run drop column full_refresh, drop column rolled_back_to, drop column hook_pending;
     delete from etl.migration where version >= 21`);
   expect(await run(replacing)).toMatchObject({ outcome: 'unchanged' });
   const after = await rowsOf('select * from etl.published_file order by name');

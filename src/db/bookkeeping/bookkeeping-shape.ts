@@ -143,6 +143,7 @@ run: finished_at timestamp with time zone
 run: formats jsonb not null default '{}'::jsonb
 run: full_refresh boolean not null default false
 run: generation integer not null default 1
+run: hook_pending boolean not null default false
 run: host text not null
 run: id bigint not null identity a
 run: job text

@@ -2,9 +2,11 @@
 
 import { z } from 'zod';
 import type { RejectLimit, TableSpec } from '../../declaration.ts';
+import type { HooksSpec } from '../../hook.ts';
 import { messageOf } from '../../errors.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import { pipelineNameProblem, schemaNameProblem } from '../check/names.ts';
+import { hooksSchema, type Hooks } from './hooks.ts';
 import { zodObject } from './made-row.ts';
 import { addProblem, mustBe, parsePart, strict, throwProblems, type Problems } from '../check/problems.ts';
 import type { ZodObjectOf } from './schema-types.ts';
@@ -26,6 +28,7 @@ export interface Pipeline<Declared extends Tables = any, Params = any> {
   readonly schema: string;
   readonly searchPath: readonly string[];
   readonly rejectLimit?: RejectLimit | undefined;
+  readonly hooks?: HooksSpec | undefined;
   readonly params: z.ZodObject | undefined;
   /** As written: an object, or a function of the parameters that gives it. */
   readonly tables: unknown;
@@ -51,6 +54,8 @@ interface Named {
   readonly searchPath?: readonly string[];
   /** Rejects that all tables together may have, beside the limit of each: a count, or a share of all records ('0.1%'). */
   readonly rejectLimit?: number | `${number}%`;
+  /** SQL files or functions that are called before and after a load. None by default. */
+  readonly hooks?: Hooks;
 }
 
 type TablesInput<Declared> = {
@@ -80,7 +85,10 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
   definition: Definition<Params, Declared>,
 ): Pipeline<Declared, [Params] extends [never] ? Record<string, never> : z.output<Params>> => {
   const problems: Problems = [];
-  const { name, schema, searchPath, rejectLimit, params, tables } = readDefinition(definition, problems);
+  const { name, schema, searchPath, rejectLimit, hooks, params, tables } = readDefinition(
+    definition,
+    problems,
+  );
   if (typeof tables === 'object') tableSpecs(tables, name, problems);
   throwProblems(name, problems);
   const pipeline: Pipeline = {
@@ -90,6 +98,7 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
     schema,
     searchPath: Object.freeze(searchPath),
     rejectLimit: rejectLimit && Object.freeze(rejectLimit),
+    hooks: hooks && Object.freeze(hooks),
     params,
     tables: freezeDeep(tables),
   };
@@ -102,6 +111,7 @@ const definitionSchema = strict(
     schema: z.string(mustBe('a name')),
     searchPath: z.array(z.string(mustBe('a name')), mustBe('a list of schemas')).default([]),
     rejectLimit: rejectLimitSchema.optional(),
+    hooks: hooksSchema.optional(),
     params: zodObject.optional(),
     tables: z.custom<object>(
       (value) => (typeof value === 'object' && value !== null) || typeof value === 'function',

@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { SqlFile } from '../../declaration.ts';
+import type { SqlFile } from '../../hook.ts';
 import { mustBe } from '../check/problems.ts';
 
 /**

@@ -1,7 +1,8 @@
 // The tables of a pipeline as a user writes them, as TypeScript types.
 
 import type { z } from 'zod';
-import type { AppendSpec, Evolve, FilterSpec, LineageName, SqlFile } from '../../declaration.ts';
+import type { AppendSpec, Evolve, FilterSpec, LineageName } from '../../declaration.ts';
+import type { SqlFile } from '../../hook.ts';
 import type { AnyColumn, Column } from './column.ts';
 import type { CsvSource } from './csv.ts';
 import type { IndexDefinition } from './index-definition.ts';

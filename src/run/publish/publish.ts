@@ -15,6 +15,7 @@ import { refusalOfAny } from '../../publish/refusals.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import type { RunContext } from '../context.ts';
+import { oweHook, publishingError, publishingStatements } from '../hooks.ts';
 import { declaredAs, landingTable } from '../landing.ts';
 import { untilPublished } from './attempts.ts';
 import { checkComplete, checkSources } from './completeness.ts';
@@ -80,23 +81,26 @@ const prepare = async (
   await runQuery(client, insertKept(runId, spec.name, plans));
   await runQuery(client, insertPublished(runId, plans, rowsBefore, applied.rows));
   await record(runId, plans);
+  await oweHook(context, runId);
   return { ...applied, runId };
 };
 
 /** The locks that affect readers, and the commit, in one message. A run that was cancelled meanwhile is not published. */
 const commit = async (
-  { client }: RunContext,
+  context: RunContext,
   plans: readonly PublishPlan[],
   { runId, locked, last }: Prepared,
   { untilTaken }: Locksmith,
 ): Promise<void> => {
+  const { client } = context;
+  const statements = [...last, ...publishingStatements(context), 'commit'];
   const readersWait = plans.some(({ blocksReaders }) => blocksReaders);
   await untilTaken(locked, readersWait, async (names, queueMs) => {
     const finished = await runQuery(client, finishRun(runId));
     if (finished.rowCount === 0) throw await whyStopped(client, runId);
-    await client.query([lockTables(names, 'access exclusive', queueMs), ...last, 'commit'].join('\n'));
+    await client.query([lockTables(names, 'access exclusive', queueMs), ...statements].join('\n'));
   }).catch((cause: unknown) => {
-    throw refusalOfAny(byWriting(plans)[1], cause);
+    throw refusalOfAny(byWriting(plans)[1], publishingError(context, cause));
   });
 };
 

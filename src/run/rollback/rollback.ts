@@ -26,6 +26,7 @@ import { dropStaleStaging } from '../begin/make-landings.ts';
 import { isUnfinished } from '../begin/outset.ts';
 import { noneOutgoing } from '../begin/sieve.ts';
 import { secondsSince, type RunContext } from '../context.ts';
+import { callOwed, callPublished } from '../hooks.ts';
 import { declaredAs, namesOf, sourceNames } from '../landing.ts';
 import { forgetJobs } from '../load/load.ts';
 import { refuseUnknownTables, type RunOptions } from '../options.ts';
@@ -221,6 +222,7 @@ const rollBack = async (
     await dropBuildSchema(client, spec.name);
     await dropStaleStaging(context, []);
   }
+  if (runId !== null) await callPublished(context, runId);
   return resultOf(context, runId, to);
 };
 
@@ -248,6 +250,7 @@ export const rollbackPipeline = async (
       await migrate(client, trust);
       const context = await createContext(prepared, client);
       await takeLock(context, false);
+      await callOwed(context);
       return rollBack(context, { ...(to !== undefined && { to }), ...(tables && { tables }) });
     },
     settings.abort,

@@ -1,0 +1,49 @@
+// Hooks of a pipeline: what its author has done before and after a load, as written and as checked.
+
+import { z } from 'zod';
+import { hookNames, type Hook, type HooksSpec, type SqlFile } from '../../hook.ts';
+import { mustBe, strict } from '../check/problems.ts';
+import { sqlFileSchema } from './sql-file.ts';
+
+/** What is done before a load, after it, with its publication and after that: a function, or a SQL file. */
+export interface Hooks {
+  /** Each time the run begins to load, also when it is continued. An error ends the run; nothing is published. */
+  readonly before?: Hook;
+  /** When everything is loaded, before tables are built. An error ends the run; nothing is published. */
+  readonly after?: Hook;
+  /** In the publishing transaction, exactly once, where names already mean the new tables. Readers wait for it. */
+  readonly publishing?: SqlFile;
+  /** When the run is published, at least once. An error does not take that back. */
+  readonly published?: Hook;
+  /** How long each may take, in milliseconds. Default: ten minutes. */
+  readonly timeoutMs?: number;
+}
+
+const timeoutMsDefault = 600_000;
+
+/** Timers cannot wait longer. */
+const timeoutMsMax = 2 ** 31 - 1;
+const timeoutText = mustBe(`a number of milliseconds from 1 to ${timeoutMsMax}`);
+
+const hookText = "a function, or sqlFile('path.sql')";
+const hookSchema = z.union(
+  [sqlFileSchema, z.custom<Exclude<Hook, SqlFile>>((value) => typeof value === 'function', mustBe(hookText))],
+  mustBe(hookText),
+);
+
+const [before, after, publishing, published] = hookNames;
+
+export const hooksSchema = strict(
+  {
+    [before]: hookSchema.optional(),
+    [after]: hookSchema.optional(),
+    [publishing]: sqlFileSchema.optional(),
+    [published]: hookSchema.optional(),
+    timeoutMs: z
+      .int(timeoutText)
+      .min(1, timeoutText)
+      .max(timeoutMsMax, timeoutText)
+      .default(timeoutMsDefault),
+  },
+  'an object such as { published: sqlFile(…) }',
+).transform((hooks): HooksSpec => hooks);
