@@ -162,6 +162,11 @@ export interface IndexSpec {
   readonly include: readonly string[];
 }
 
+/** What the server makes sure of, by a name that the declaration owns. A condition is SQL that no row makes false. */
+export type ConstraintSpec =
+  | { readonly kind: 'check'; readonly name: string; readonly condition: string }
+  | { readonly kind: 'unique'; readonly name: string; readonly columns: readonly string[] };
+
 /** How the files of a table are written, and of which fields its columns are made: enough to take a record apart later. */
 export interface RecordedFormat {
   readonly dialect: Dialect;
@@ -225,6 +230,7 @@ interface TableCommon {
   readonly name: string;
   readonly primaryKey: readonly string[];
   readonly indexes: readonly IndexSpec[];
+  readonly constraints?: readonly ConstraintSpec[];
   readonly publish: PublishSpec;
   /** Undefined: 'refuse'. */
   readonly evolve?: Evolve | undefined;

@@ -36,6 +36,18 @@ export const publishErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_CONSTRAINT: {
+    message: 'table {table}: {constraint} is violated by {records}; nothing was published',
+    hint: 'Correct the records in their files, or change the constraint.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_CONSTRAINT_REFUSED: {
+    message: 'table {table}: the server does not make {constraint}: {problem}',
+    hint: 'Production is unchanged. {hint}',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_ROWS_LOST: {
     message: 'table {table}: loading everything again would take {problem}',
     hint: 'Production is unchanged. `--allow-shrink {table}` (option `allowShrink`) lets them go.',

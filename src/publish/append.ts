@@ -7,14 +7,16 @@ import { quoteName, quoteNames } from '../db/sql.ts';
 import { EtlError, codeOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
 import { buildDeclared, checkCopied } from './build-table.ts';
+import { constraintText } from './constraints/constraints.ts';
 import type { PublishPlan, Publication } from './contract.ts';
-import { DuplicateRows, findDuplicates } from './duplicates.ts';
+import { DuplicateRows, findDuplicates } from './constraints/duplicates.ts';
 import { refuseUnfit } from './evolve.ts';
 import { changesOf } from './in-place.ts';
 import { inKeyOrder } from './part/key-order.ts';
 import { doKeySteps, type KeyStep } from './keys.ts';
 import { fileColumn, productionName } from './names.ts';
 import { ensurePartitions } from './partitions/ensure.ts';
+import { RowsRefused } from './constraints/refused-rows.ts';
 import { refusalOf } from './refusals.ts';
 
 /** Rows of files that have left, which nothing refers to. */
@@ -76,6 +78,11 @@ const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => 
   await withPath(client, path, async () => {
     inserted = await exchangeRows(client, plan);
   }).catch(async (cause: unknown) => {
+    const violated = plan.table.constraints.find(
+      ({ name }) => name === (cause as { constraint?: string }).constraint,
+    );
+    if (codeOf(cause) === '23514' && violated !== undefined)
+      throw new RowsRefused({ table, what: constraintText(violated), rule: violated }, { cause });
     // 21000: two of the new rows are one.
     if (!['23505', '21000'].includes(codeOf(cause) ?? '')) throw cause;
     throw (await duplicatesOf(client, plan, cause)) ?? cause;
@@ -124,7 +131,9 @@ export const append: Publication = {
     const unfinished: { readonly plan: PublishPlan; readonly steps: readonly KeyStep[] }[] = [];
     for (const plan of plans) {
       const steps = await appendRows(client, plan).catch((cause: unknown) => {
-        throw cause instanceof DuplicateRows ? cause : refusalOf(plan.table.table, cause);
+        throw cause instanceof DuplicateRows || cause instanceof RowsRefused
+          ? cause
+          : refusalOf(plan.table.table, cause);
       });
       unfinished.push({ plan, steps });
     }

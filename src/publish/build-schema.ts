@@ -28,12 +28,14 @@ const selectTables = (schema: string): Query => ({
   values: [quoteName(schema)],
 });
 
-/** Keys first: their indexes go with them. */
-const selectIndexes = (schema: string, table: string): Query => ({
+/** Indexes, and constraints: the index of one goes with it. */
+const selectMade = (schema: string, table: string): Query => ({
   text: `select c.relname as name, k.conname as key
     from pg_index i join pg_class c on c.oid = i.indexrelid
       left join pg_constraint k on k.conindid = i.indexrelid and k.conrelid = i.indrelid
-    where i.indrelid = to_regclass($1)`,
+    where i.indrelid = to_regclass($1)
+    union all
+    select null, conname from pg_constraint where conrelid = to_regclass($1) and contype = 'c'`,
   values: [quoteName(schema, table)],
 });
 
@@ -62,7 +64,7 @@ export const clearBuildSchema = async (
   for (const { name } of tables)
     if (!loaded.includes(name)) await client.query(`drop table if exists ${quoteName(schema, name)} cascade`);
   for (const table of loaded) {
-    const { rows } = await runQuery(client, selectIndexes(schema, table));
+    const { rows } = await runQuery(client, selectMade(schema, table));
     for (const { name, key } of rows as { name: string; key: string | null }[])
       await client.query(
         key === null

@@ -6,9 +6,11 @@ import { quoteName, quoteNames, searchPath, type Query } from '../db/sql.ts';
 import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
+import { buildConstraints } from './constraints/constraints.ts';
 import type { Building } from './contract.ts';
 import { evolvedColumns } from './evolve.ts';
 import { inheritStatistics } from './inherit.ts';
+import { RowsRefused } from './constraints/refused-rows.ts';
 import { builtName, fileColumn, productionName, type BuiltTable, type TableNames } from './names.ts';
 import type { TableColumn } from './production/table-state.ts';
 
@@ -103,30 +105,39 @@ const buildIndex = async (
   names: TableNames,
   { text }: Query,
   what: string,
+  columns?: readonly string[],
 ): Promise<void> => {
   try {
     await client.query(text);
   } catch (cause) {
+    if (columns !== undefined && codeOf(cause) === '23505')
+      throw new RowsRefused({ table: names.table, what, rule: { kind: 'unique', columns } }, { cause });
     throw buildError(names, what, cause);
   }
 };
 
-/** Builds the declared keys and indexes. Errors: those of `buildIndex`. */
+/** Builds the declared keys, constraints and indexes. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, those of `buildIndex`. */
 export const buildDeclared = async ({
   client,
   names,
   primaryKey,
   indexes,
-}: Pick<Building, 'client' | 'names' | 'primaryKey' | 'indexes'>): Promise<void> => {
+  constraints = [],
+}: Pick<Building, 'client' | 'names' | 'primaryKey' | 'indexes'> & Partial<Building>): Promise<void> => {
   if (primaryKey.length > 0)
     await buildIndex(
       client,
       names,
       addPrimaryKey(names, primaryKey),
       `primary key (${primaryKey.join(', ')})`,
+      primaryKey,
     );
-  for (const index of indexes)
-    await buildIndex(client, names, createIndex(names, index), `index ${index.name}`);
+  await buildConstraints(client, names, constraints);
+  for (const index of indexes) {
+    const { name, where, columns } = index;
+    const key = where === undefined ? columns : undefined;
+    await buildIndex(client, names, createIndex(names, index), `index ${name}`, key);
+  }
 };
 
 /** Builds the indexes that people added to a production table; returns their names. Errors: those of `buildIndex`. */

@@ -4,7 +4,7 @@
 // Publication, and it returns the statements that readers would feel instead of executing them: they become one message to the
 // server.
 
-import type { IndexSpec } from '../declaration.ts';
+import type { ConstraintSpec, IndexSpec } from '../declaration.ts';
 import type { Client } from '../db/client.ts';
 import type { BuildWhat } from '../model.ts';
 import type { BuiltTable, DeclaredTable, TableNames } from './names.ts';
@@ -31,6 +31,7 @@ export interface Building {
   readonly names: TableNames;
   readonly primaryKey: readonly string[];
   readonly indexes: readonly IndexSpec[];
+  readonly constraints: readonly ConstraintSpec[];
   /** Announces and times a part of the work. */
   readonly making: <T>(what: BuildWhat, work: () => Promise<T>) => Promise<T>;
   readonly tell: (message: string) => void;

@@ -1,4 +1,4 @@
-// Changes primary key, not null and indexes of a table that stays to those of the declaration.
+// Changes primary key, not null, constraints and indexes of a table that stays to those of the declaration.
 
 import type { Client } from '../db/client.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
@@ -139,6 +139,43 @@ const nullChanges = (
 };
 
 /**
+ * Differences between the constraints of a table that stays and those of the declaration, which owns what it has declared before.
+ * Others stay as they are: test/integration/constraints.test.ts, "keeps one made by hand".
+ */
+const constraintChanges = (
+  { constraints: wanted, ...table }: BuiltTable,
+  built: TableState,
+  production: ProductionTable,
+): Pick<KeyChanges, 'texts' | 'drop' | 'make'> => {
+  const found = (state: TableState, name: string) => state.constraints.find((one) => one.name === name);
+  const changed = wanted.filter(({ name }) => {
+    const old = found(production, name);
+    return !(old?.isValid === true && old.definition === found(built, name)?.definition);
+  });
+  const ours = production.published?.constraints ?? [];
+  const gone = production.constraints.filter(
+    ({ name }) => ours.includes(name) && wanted.every((one) => one.name !== name),
+  );
+  const step = (name: string, what: string, verb: string): KeyStep => ({
+    sql: `alter table ${productionName(table)} ${what}`,
+    failure: `constraint ${name} cannot be ${verb}`,
+  });
+  const replaced = changed.flatMap(({ name }) => found(production, name) ?? []);
+  return {
+    texts: [
+      ...changed.map(({ kind, name }) => `${kind} ${name} is made`),
+      ...gone.map(({ name }) => `constraint ${name} goes`),
+    ],
+    drop: [...gone, ...replaced].map(({ name }) =>
+      step(name, `drop constraint ${quoteName(name)}`, 'dropped'),
+    ),
+    make: changed.map(({ name }) =>
+      step(name, `add constraint ${quoteName(name)} ${found(built, name)!.definition}`, 'made'),
+    ),
+  };
+};
+
+/**
  * Differences between a table that stays and the one that was built for it, columns included that may change. Keys and indexes made by hand stay:
  * test/integration/publish-keys.test.ts, "keeps an index made by hand".
  */
@@ -146,16 +183,17 @@ export const keyChanges = (table: BuiltTable, built: TableState, production: Pro
   const key = primaryKeyChanges(table, production);
   const indexes = indexChanges(table, built, production);
   const nulls = nullChanges(table, built, production);
+  const constraints = constraintChanges(table, built, production);
   const columns = evolutionOf(table, built.columns, production);
   const alter = columns.messages.map((sql) => ({ sql, failure: 'its columns cannot be altered' }));
   // A column of a primary key allows no nulls: the key goes first.
-  const drop = [...key.drop, ...indexes.drop, ...nulls.drop, ...alter];
+  const drop = [...constraints.drop, ...key.drop, ...indexes.drop, ...nulls.drop, ...alter];
   return {
-    texts: [...columns.texts, ...key.texts, ...indexes.texts, ...nulls.texts],
-    blocksReaders: drop.length + key.key.length + nulls.make.length > 0,
+    texts: [...columns.texts, ...key.texts, ...indexes.texts, ...nulls.texts, ...constraints.texts],
+    blocksReaders: drop.length + key.key.length + nulls.make.length + constraints.make.length > 0,
     drop,
     key: key.key,
-    make: [...nulls.make, ...indexes.make],
+    make: [...nulls.make, ...constraints.make, ...indexes.make],
   };
 };
 

@@ -1,6 +1,14 @@
 // Names of a pipeline's table: where it is built, and in production.
 
-import type { ColumnSpec, Evolve, Extent, PartitionSpec, PipelineSpec, PublishMode } from '../declaration.ts';
+import type {
+  ColumnSpec,
+  ConstraintSpec,
+  Evolve,
+  Extent,
+  PartitionSpec,
+  PipelineSpec,
+  PublishMode,
+} from '../declaration.ts';
 import type { Partition } from './partitions/bounds.ts';
 import { quoteName, type Query } from '../db/sql.ts';
 
@@ -39,6 +47,7 @@ export interface TableNames {
 /** The declared part of any table. */
 export interface DeclaredTable extends TableNames {
   readonly primaryKey: readonly string[];
+  readonly constraints: readonly ConstraintSpec[];
   readonly mode: PublishMode;
   readonly evolve: Evolve;
   /** Its columns as they are declared; none where SQL makes the rows. */

@@ -2,6 +2,7 @@
 
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
+import { checkConditions } from './constraints/constraints.ts';
 import type { Publication, PublishPlan } from './contract.ts';
 import type { BuiltTable, DeclaredTable } from './names.ts';
 import {
@@ -53,7 +54,10 @@ export const checkTargets = async (client: Client, targets: readonly Target[]): 
     client,
     targets.map(({ table }) => table),
   );
-  for (const [index, { table }] of targets.entries()) choose(table, columns[index]!, found[index]);
+  for (const [index, { table, like }] of targets.entries()) {
+    choose(table, columns[index]!, found[index]);
+    await checkConditions(client, table, table.constraints, like);
+  }
 };
 
 /** Plans all tables, with as many queries as one table takes. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED. */
@@ -90,12 +94,12 @@ export const insertPublished = (
   rows: ReadonlyMap<string, number>,
 ): Query => ({
   text: `insert into etl.published_table
-      (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before, version)
+      (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before, version, constraints)
     select $1, p.schema_name, p.table_name, p.table_oid, p.strategy, p.rows, p.seconds, p.indexes, p.columns, p.not_null,
-        p.primary_key, p.rows_before, p.version
+        p.primary_key, p.rows_before, p.version, p.constraints
       from jsonb_to_recordset($2::jsonb) as p (schema_name text, table_name text, table_oid oid, strategy text, rows bigint,
         seconds float8, indexes text[], columns text[], not_null text[], primary_key text[], rows_before bigint,
-        version bigint)`,
+        version bigint, constraints text[])`,
   values: [
     runId,
     JSON.stringify(
@@ -114,6 +118,8 @@ export const insertPublished = (
           primary_key: table.primaryKey,
           rows_before: before.get(table.table),
           version: table.returns?.run,
+          // A version that returns has those of its own time.
+          constraints: (publication.writes ? table : builtAs).constraints.map(({ name }) => name),
         };
       }),
     ),

@@ -24,6 +24,7 @@ export const namesOf = (spec: PipelineSpec, { name }: TableSpec, extent: Extent 
 export const declaredAs = (spec: PipelineSpec, table: TableSpec, extent: Extent): DeclaredTable => ({
   ...namesOf(spec, table, extent),
   primaryKey: table.primaryKey,
+  constraints: table.constraints ?? [],
   mode: modeOf(table.publish),
   extent,
   partitionBy: table.partitionBy,

@@ -128,7 +128,9 @@ const loadAndPublish = async (
   await checkRejects(context, runId);
   await advance(context, runId, 'loaded');
   await runHook(context, 'after', runId);
-  const built = await step(context, 'build', () => buildTables(context, planned, sqlTexts, loadSeconds));
+  const built = await step(context, 'build', () =>
+    buildTables(context, runId, planned, sqlTexts, loadSeconds),
+  );
   await advance(context, runId, 'publishing');
   await step(context, 'publish', () => publishRun(context, runId, built));
 };

@@ -1,5 +1,6 @@
 // Which names a pipeline, its schema, its tables and its columns may have.
 
+import { createHash } from 'node:crypto';
 import { stagingName } from '../../copy/staging.ts';
 import { identifierBytesMax } from '../../limits.ts';
 import { buildSchema, keptSchema } from '../../publish/names.ts';
@@ -83,3 +84,11 @@ const plainVersion = (name: string): string =>
     .toLowerCase()
     .replace(/[^a-z0-9_]+/g, '_')
     .replace(/^_+|_+$/g, '');
+
+/** Named the server's way; a name that is too long is cut and made unique by a hash of the whole. */
+export const defaultName = (parts: readonly string[], end: string): string => {
+  const whole = parts.join('_');
+  if (Buffer.byteLength(`${whole}_${end}`) <= identifierBytesMax) return `${whole}_${end}`;
+  const hashed = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}_${end}`;
+  return `${whole.slice(0, identifierBytesMax - hashed.length)}${hashed}`;
+};

@@ -123,7 +123,7 @@ export const checkPartitions = (
       addProblem(problems, `${where}, index ${index.name}`, `must contain ${name}, of partitionBy: ${rule}`);
 };
 
-const checkColumnNames = (
+export const checkColumnNames = (
   where: string,
   names: readonly string[],
   known: readonly string[] | undefined,
@@ -200,6 +200,19 @@ export const checkRelationNames = (tables: readonly TableSpec[], problems: Probl
   for (const { name: table, primaryKey } of tables) {
     if (primaryKey.length > 0) taken.set(`${table}_pkey`, `the primary key of table ${table}`);
   }
+  for (const { name: table, constraints = [] } of tables)
+    for (const { kind, name } of constraints) {
+      if (kind !== 'unique') continue;
+      const owner = taken.get(name);
+      const where = `table ${table}, unique ${name}`;
+      if (owner !== undefined)
+        addProblem(
+          problems,
+          where,
+          `the name is taken by ${owner}; give another with { columns, name: '…' }`,
+        );
+      else taken.set(name, `a constraint of table ${table}`);
+    }
   for (const table of tables) {
     for (const index of table.indexes) {
       const owner = taken.get(index.name);

@@ -13,6 +13,7 @@ import {
 } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { columnSpec } from './column-spec.ts';
+import { constraintShape, readConstraints } from './constraint-spec.ts';
 import { verbatimProblems } from './dialect-problems.ts';
 import { csvSpec, csvSourceSchema } from '../declare/csv.ts';
 import { filterSchema } from '../declare/filter.ts';
@@ -70,6 +71,7 @@ const keepText = mustBe(`a number of versions, from 1 to ${keepMax}`);
 const commonShape = {
   primaryKey: nameList.default([]),
   indexes: z.array(z.unknown(), mustBe("a list of index('column')")).default([]),
+  ...constraintShape,
   publish: publishSchema,
   evolve: z.enum(evolveChoices, mustBeOneOf(evolveChoices)).optional(),
   partitionBy: partitionBySchema.optional(),
@@ -171,9 +173,10 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   checkKey(where, table.primaryKey, known, columns, problems);
   checkIndexColumns(where, indexes, known, problems);
   checkPartitions(where, { ...table, indexes }, known, columns, problems);
+  const constraints = readConstraints(name, table, known, problems);
   if (csv === undefined) return undefined;
   const { transform, comment } = table;
-  const { row: _, lineage, partitionBy, ...keys } = table;
+  const { row: _, lineage, partitionBy, checks: _checks, unique: _unique, ...keys } = table;
   const spec: SourceTableSpec = {
     ...keys,
     name,
@@ -181,6 +184,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
     ...csv,
     columns,
     indexes,
+    ...constraints,
     transform,
     comment,
     ...(partitionBy && { partitionBy }),
@@ -216,17 +220,19 @@ const derivedTable = (
   if (table.publish !== 'replace')
     addProblem(problems, where, 'is made from other tables, and can only be replaced; remove publish');
   const indexes = readIndexes(name, table.indexes, problems);
-  const { row: written, partitionBy, ...keys } = table;
+  const { row: written, partitionBy, checks: _checks, unique: _unique, ...keys } = table;
   const row = written && madeColumns(written);
   const known = row?.map((column) => column.name);
   checkKey(where, table.primaryKey, known, [], problems);
   checkIndexColumns(where, indexes, known, problems);
   checkPartitions(where, { ...table, indexes }, known, [], problems);
+  const constraints = readConstraints(name, table, known, problems);
   return {
     ...keys,
     name,
     kind: 'derived',
     indexes,
+    ...constraints,
     comment: table.comment,
     ...(partitionBy && { partitionBy }),
     ...(row && { row }),

@@ -1,11 +1,9 @@
 // index(): an index of a production table.
 
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { IndexSpec } from '../../declaration.ts';
-import { identifierBytesMax } from '../../limits.ts';
 import { freezeDeep } from '../check/freeze.ts';
-import { nameProblem } from '../check/names.ts';
+import { defaultName, nameProblem } from '../check/names.ts';
 import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from '../check/problems.ts';
 
 export interface IndexOptions<Name extends string = string> {
@@ -71,19 +69,11 @@ export const indexSpec = (
   }
   const { using, unique, include } = options;
   return {
-    name: options.name ?? defaultName(table, columns),
+    name: options.name ?? defaultName([table, ...columns], 'idx'),
     columns,
     using,
     unique,
     where: options.where,
     include,
   };
-};
-
-/** Names the server's way; one that is too long is cut and made unique by a hash of the whole. */
-const defaultName = (table: string, columns: readonly string[]): string => {
-  const whole = [table, ...columns].join('_');
-  if (Buffer.byteLength(`${whole}_idx`) <= identifierBytesMax) return `${whole}_idx`;
-  const end = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}_idx`;
-  return `${whole.slice(0, identifierBytesMax - end.length)}${end}`;
 };

@@ -16,11 +16,21 @@ export interface Guard {
   readonly shrinkMax?: `${number}%`;
 }
 
+/** A unique constraint with a name of its own. */
+export interface UniqueKey<Name extends string> {
+  readonly columns: Name | readonly Name[];
+  readonly name?: string;
+}
+
 interface CommonKeys<Name extends string> {
   readonly primaryKey?: readonly Name[];
   readonly indexes?: readonly IndexDefinition<Name>[];
   /** Divides production: range('observed_at', 'month'), list('state') or hash('id', 8). */
   readonly partitionBy?: PartitionDefinition<Name>;
+  /** Conditions of SQL that no row may make false, by the names of their constraints: `{ price_positive: 'price > 0' }`. */
+  readonly checks?: Readonly<Record<string, string>>;
+  /** Unique constraints: a column, a list of columns, or `{ columns, name }`. */
+  readonly unique?: readonly (Name | readonly Name[] | UniqueKey<Name>)[];
   /** Comment on the production table. */
   readonly comment?: string;
   /** Nothing is published when the table has fewer rows than `rowsMin`, or lost a larger share of them than `shrinkMax`,

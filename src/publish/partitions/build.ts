@@ -211,6 +211,7 @@ export const buildPartition = async (
       ...index,
       name: fittingName(`${index.name}_${name.slice(whole.table.length + 1)}`),
     })),
+    constraints: [],
     making: (_, work) => work(),
     tell,
   });

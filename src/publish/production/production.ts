@@ -4,7 +4,7 @@ import type { Client } from '../../db/client.ts';
 import { selectColumnUsers, selectDependents, selectNeeds, type Dependent } from './dependents.ts';
 import { selectCatalogues, type Catalogues } from './extensions.ts';
 import type { DeclaredTable, TableNames } from '../names.ts';
-import { columnList, indexList, wantedTables, type TableState } from './table-state.ts';
+import { columnList, constraintList, indexList, wantedTables, type TableState } from './table-state.ts';
 
 /** The record of the newest run that published a table; null: that run was older than the record. */
 export interface PublishedShape {
@@ -14,6 +14,7 @@ export interface PublishedShape {
   readonly columns: readonly string[] | null;
   readonly notNull: readonly string[] | null;
   readonly primaryKey: readonly string[] | null;
+  readonly constraints: readonly string[] | null;
 }
 
 /** How a table in production is divided. */
@@ -102,11 +103,13 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
   users as (${selectColumnUsers})
   select m.*, s.oid, coalesce(u.users, '[]') as "columnUsers", pg_size_pretty(greatest(s.relpages, 0)::bigint * current_setting('block_size')::int) as size, s.relkind as kind, nullif(pg_get_userbyid(s.relowner), current_user) as owner,
       coalesce(h.dependents, '[]') as dependents, p.published, coalesce(i.ours, '{}') as ours,
-      ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes
+      ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
+      ${constraintList('s.oid')} as constraints
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
       left join (
         select distinct on (schema_name, table_name, table_oid) schema_name, table_name, table_oid,
-            json_build_object('run', coalesce(version, run_id), 'rows', rows, 'columns', columns, 'notNull', not_null, 'primaryKey', primary_key) as published
+            json_build_object('run', coalesce(version, run_id), 'rows', rows, 'columns', columns, 'notNull', not_null, 'primaryKey', primary_key,
+              'constraints', constraints) as published
           from etl.published_table order by schema_name, table_name, table_oid, run_id desc
       ) p on p.schema_name = s.schema and p.table_name = s.name and p.table_oid = s.oid
       left join (
@@ -125,11 +128,15 @@ type Found = Omit<ProductionTable, 'isReferenced' | 'published'> & {
 };
 
 const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
-  const { oid, kind, owner, columns, indexes, fingerprint, columnUsers, size, ours } = found;
+  const { oid, kind, owner, columns, indexes, constraints, fingerprint, columnUsers, size, ours } = found;
   const published = found.published ?? undefined;
+  const declared = new Set([...table.constraints.map(({ name }) => name), ...(published?.constraints ?? [])]);
   const key = indexes.find(({ isPrimary }) => isPrimary);
   const isKeyOwn = table.primaryKey.length === 0 && isOwnKey(key?.columns ?? [], published);
-  const dependents = [...found.dependents, ...(isKeyOwn ? [{ kind: 'primary key', name: key!.name }] : [])];
+  const others = found.dependents.filter(
+    ({ kind: what, name }) => what !== 'constraint' || !declared.has(name),
+  );
+  const dependents = [...others, ...(isKeyOwn ? [{ kind: 'primary key', name: key!.name }] : [])];
   const isReferenced = dependents.some((dependent) => dependent.kind === 'foreign key');
   return {
     oid,
@@ -137,6 +144,7 @@ const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
     owner,
     columns,
     indexes,
+    constraints,
     dependents,
     fingerprint,
     isReferenced,

@@ -33,6 +33,14 @@ export interface TableIndex {
   readonly constraint: string | null;
 }
 
+/** A constraint that a declaration may have made. */
+export interface TableConstraint {
+  readonly name: string;
+  /** As the server writes it, with the schemas of all names: the same text means the same constraint. */
+  readonly definition: string;
+  readonly isValid: boolean;
+}
+
 /** True when both rows, by their aliases, have the same values in the columns of an index, as the index sees it. */
 export const haveSame = ({ columns, equals }: TableIndex, a: string, b: string): string =>
   columns
@@ -42,6 +50,7 @@ export const haveSame = ({ columns, equals }: TableIndex, a: string, b: string):
 export interface TableState {
   readonly columns: readonly TableColumn[];
   readonly indexes: readonly TableIndex[];
+  readonly constraints: readonly TableConstraint[];
 }
 
 /** A table aside. */
@@ -101,6 +110,12 @@ export const indexList = (oid: string, production: string): string => `
       on k.conindid = i.indexrelid and k.conrelid = i.indrelid and k.contype in ('p', 'u', 'x')
     where i.indrelid = ${oid}), '[]')`;
 
+/** Checks and unique constraints of the table with this oid, as a list. */
+export const constraintList = (oid: string): string => `
+  coalesce((select json_agg(json_build_object('name', conname, 'definition', pg_get_constraintdef(oid), 'isValid', convalidated)
+      order by conname)
+    from pg_constraint where conrelid = ${oid} and contype in ('c', 'u')), '[]')`;
+
 /** Columns of the tables with these quoted names. */
 export const columnsOf = async (
   client: Client,
@@ -120,7 +135,8 @@ export const builtStates = async (
   tables: readonly TableNames[],
 ): Promise<readonly BuiltState[]> => {
   const { rows } = await client.query(
-    `select c.oid, ${columnList('c.oid')} as columns, ${indexList('c.oid', "format('%I.%I', b.schema, b.name)")} as indexes
+    `select c.oid, ${columnList('c.oid')} as columns, ${indexList('c.oid', "format('%I.%I', b.schema, b.name)")} as indexes,
+        ${constraintList('c.oid')} as constraints
       from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as b (schema, name, build_schema, built, place)
         join pg_namespace n on n.nspname = b.build_schema join pg_class c on c.relnamespace = n.oid and c.relname = b.built
       order by b.place`,

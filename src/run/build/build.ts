@@ -36,8 +36,9 @@ import { buildPartitions } from './build-partitions.ts';
 import { sideBySide, type Alongside } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
 import { secondsSince, type RunContext } from '../context.ts';
+import { throwNamed } from '../publish/name-records.ts';
 import { rounded } from '../rounded.ts';
-import { declaredAs, directTables, landsDirectly } from '../landing.ts';
+import { declaredAs, directTables, landsDirectly, namesOf } from '../landing.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 
 /** Rows that were built, and the quoted name of the table that has them. */
@@ -141,7 +142,7 @@ const buildWhole = (
   { extent, sql, parts }: Bringing,
 ): Promise<Filled> => {
   const { client, report } = context;
-  const { primaryKey, indexes, publish } = table;
+  const { primaryKey, indexes, constraints = [], publish } = table;
   return together(client, sql, async () => {
     const filled = await making(context, table, 'rows', () =>
       fill(context, table, names, extent, sql, parts),
@@ -152,6 +153,7 @@ const buildWhole = (
       names,
       primaryKey,
       indexes,
+      constraints,
       making: (what, work) => making(context, table, what, work),
       tell: (message) => report.emit({ type: 'notice', message }),
     });
@@ -264,10 +266,12 @@ export const dropBuilt = async ({ client, spec }: RunContext): Promise<void> => 
  * depend on each other. Takes no lock on production that readers feel: test/integration/build-side-by-side.test.ts, "that
  * read production all the time".
  *
- * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
+ * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_CONSTRAINT, ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED;
+ * ETL_SERVER_LOST.
  */
 export const buildTables = async (
   context: RunContext,
+  runId: number,
   planned: readonly PlannedTable[],
   sqlTexts: ReadonlyMap<string, SqlText>,
   loadSeconds: ReadonlyMap<string, number>,
@@ -286,7 +290,10 @@ export const buildTables = async (
       .flatMap((one) => built.get(one) ?? [])
       .filter(({ extent }) => extent === 'part');
     const bringing = { ...brought, sql, parts, alongside };
-    built.set(name, await buildOne(own, table, bringing, loadSeconds.get(name) ?? 0));
+    const building = buildOne(own, table, bringing, loadSeconds.get(name) ?? 0).catch((cause: unknown) =>
+      throwNamed(own, runId, namesOf(spec, table, brought.extent), cause),
+    );
+    built.set(name, await building);
   });
   return tableOrder(spec.tables).map(({ name }) => built.get(name)!);
 };

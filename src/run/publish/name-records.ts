@@ -1,9 +1,18 @@
 // Names the records of rows that a key has refused, by file and line.
 
+import { stagingTable } from '../../copy/staging.ts';
 import { runFiles } from '../../checkpoint/ledger.ts';
 import { runQuery } from '../../db/client.ts';
 import { EtlError } from '../../errors.ts';
-import type { DuplicateRow, DuplicateRows } from '../../publish/duplicates.ts';
+import type { DuplicateRows } from '../../publish/constraints/duplicates.ts';
+import { builtName, type BuiltTable, type TableNames } from '../../publish/names.ts';
+import {
+  findRefused,
+  noneRefused,
+  type LoadedRow,
+  RowsRefused,
+} from '../../publish/constraints/refused-rows.ts';
+import { plural } from '../../wording.ts';
 import { stopSignal, type RunContext } from '../context.ts';
 import { lineOfRow } from './line-of-row.ts';
 
@@ -15,11 +24,10 @@ import { lineOfRow } from './line-of-row.ts';
 const placeOf = async (
   context: RunContext,
   runId: number,
-  { plan }: DuplicateRows,
-  { ctid, xmin }: DuplicateRow,
+  { table, rowsFrom }: Pick<BuiltTable, 'table' | 'rowsFrom'>,
+  { ctid, xmin }: LoadedRow,
 ): Promise<string | undefined> => {
   const { client, spec } = context;
-  const { table, rowsFrom } = plan.table;
   const declared = spec.tables.find(({ name }) => name === table)!;
   if (declared.kind !== 'source' || declared.staging === 'text') return undefined;
   const { rows } = await runQuery(client, {
@@ -47,10 +55,57 @@ export const nameRecords = async (
   const { plan, what, rows } = duplicates;
   const records: string[] = [];
   for (const row of rows) {
-    const place = await placeOf(context, runId, duplicates, row);
+    const place = await placeOf(context, runId, plan.table, row);
     const other = row.isInProduction ? 'is in production already' : 'is in these files twice';
     records.push(`${place === undefined ? '' : `${place} `}(${row.key}) ${other}`);
   }
   const details = { table: plan.table.table, key: what, records: records.join('; ') };
   return new EtlError('ETL_DUPLICATE_ROWS', details, { cause: duplicates.cause });
+};
+
+/** Where the rows of a table were loaded, if they still are there: in staging they lie as their files had them. */
+const loadedRows = ({ spec }: RunContext, names: TableNames): string => {
+  const table = spec.tables.find(({ name }) => name === names.table)!;
+  const isStaged = table.kind === 'source' && table.staging === 'typed';
+  return isStaged ? stagingTable(spec.name, table.name) : builtName(names);
+};
+
+/** The error of rows that a key or a check refused while it was made. Errors: those of their files' sources. */
+const nameRefused = async (
+  context: RunContext,
+  runId: number,
+  names: TableNames,
+  { what, rule, cause }: RowsRefused,
+): Promise<EtlError> => {
+  const { table } = names;
+  const rowsFrom = loadedRows(context, names);
+  // Rows that SQL made for partitions are gone: then the server's words are all there is.
+  const { rows, all } = await findRefused(context.client, names.path, rowsFrom, rule).catch(
+    () => noneRefused,
+  );
+  const named: string[] = [];
+  for (const row of rows) {
+    const place = await placeOf(context, runId, { table, rowsFrom }, row);
+    named.push(`${place === undefined ? '' : `${place} `}${row.key}`);
+  }
+  const records = `${plural(all, 'row')}: ${named.join('; ')}${all > rows.length ? '; …' : ''}`;
+  const options = { cause };
+  if (rule.kind === 'check')
+    return new EtlError('ETL_CONSTRAINT', { table, constraint: what, records }, options);
+  const { detail = '' } = cause as { detail?: string };
+  return new EtlError(
+    'ETL_DUPLICATE_KEY',
+    { table, key: what, detail: all === 0 ? detail : `${detail} In ${records}` },
+    options,
+  );
+};
+
+/** Throws the cause; rows that were refused with their records. */
+export const throwNamed = async (
+  context: RunContext,
+  runId: number,
+  names: TableNames,
+  cause: unknown,
+): Promise<never> => {
+  throw cause instanceof RowsRefused ? await nameRefused(context, runId, names, cause) : cause;
 };

@@ -6,11 +6,12 @@ import { whyStopped } from '../../checkpoint/run-end.ts';
 import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
 import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
-import { DuplicateRows } from '../../publish/duplicates.ts';
+import { DuplicateRows } from '../../publish/constraints/duplicates.ts';
 import { insertKept, isKept } from '../../publish/production/keep.ts';
 import { lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { keptSchema, namesInProduction, type BuiltTable } from '../../publish/names.ts';
 import { checkPlanned, checkTargets as checkAll, insertPublished, planPublish } from '../../publish/plan.ts';
+import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
 import { refusalOfAny } from '../../publish/refusals.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 import type { PlannedTable } from '../begin/plan.ts';
@@ -21,7 +22,7 @@ import { untilPublished } from './attempts.ts';
 import { checkComplete, checkSources } from './completeness.ts';
 import { recordFiles } from './file-state.ts';
 import { checkGuards } from './guard.ts';
-import { nameRecords } from './name-records.ts';
+import { nameRecords, throwNamed } from './name-records.ts';
 
 /** The server ends a session whose client does nothing for this long while it publishes: it is frozen, and others wait for its
  *  locks. We pause for a second at most. Proved by test/fault/publish-frozen.test.ts. */
@@ -139,6 +140,13 @@ export const publishRun = async (
     begin: async () => ({ runId, copied: await checkComplete(context, runId) }),
     record: (_, plans) => recordFiles(context, runId, plans),
   }).catch(async (cause: unknown) => {
+    if (cause instanceof RowsRefused)
+      await throwNamed(
+        context,
+        runId,
+        built.find(({ table }) => table === cause.table)!,
+        cause,
+      );
     throw cause instanceof DuplicateRows ? await nameRecords(context, runId, cause) : cause;
   });
 };

@@ -16,8 +16,10 @@ import { migrate } from '../../db/bookkeeping/migrate.ts';
 import { ensureSchema, runQuery, withClient, withTransaction } from '../../db/client.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { setDurableCommits } from '../../db/session/session-settings.ts';
+import { EtlError } from '../../errors.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { countRows, dropBuildSchema } from '../../publish/build-schema.ts';
+import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
 import { buildSchema, builtName, keptSchema, type BuiltTable, type TableNames } from '../../publish/names.ts';
 import { productionTables } from '../../publish/production/production.ts';
 import { buildFor, choosePublication } from '../../publish/registry.ts';
@@ -91,8 +93,13 @@ const copyBack = async (
     names,
     primaryKey: table.primaryKey,
     indexes: table.indexes,
+    constraints: table.constraints ?? [],
     making: (_, work) => work(),
     tell: (message) => report.emit({ type: 'notice', message }),
+  }).catch((cause: unknown) => {
+    if (!(cause instanceof RowsRefused)) throw cause;
+    const records = `rows of the version of run ${version.run}`;
+    throw new EtlError('ETL_CONSTRAINT', { table: table.name, constraint: cause.what, records }, { cause });
   });
   return { names, rows: rowCount ?? 0 };
 };

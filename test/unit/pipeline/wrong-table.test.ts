@@ -15,7 +15,7 @@ const tableCases: readonly Case[] = [
     name: 'a key that is nothing like a known one',
     definition: withTable({ from: ['obs2'], transform: sql, zzz: 1 }),
     problems: [
-      'table obs: unknown key `zzz`; known: primaryKey, indexes, publish, evolve, partitionBy, comment, guard, keep, from, transform, row',
+      'table obs: unknown key `zzz`; known: primaryKey, indexes, checks, unique, publish, evolve, partitionBy, comment, guard, keep, from, transform, row',
     ],
   },
   {
@@ -218,6 +218,36 @@ const tableCases: readonly Case[] = [
     name: 'a negative reject limit',
     definition: withTable({ source, columns, rejectLimit: -1 }),
     problems: ["table obs: rejectLimit must be a number of records, or a share such as '0.1%', not -1"],
+  },
+  {
+    name: 'constraints with wrong names, columns and conditions',
+    definition: withTable({
+      source,
+      columns,
+      checks: { 'Too-Few': 'a > 1', obs_nope_key: 'a > 2' },
+      unique: ['nope', { columns: 'wban', name: 'obs_pkey' }],
+    }),
+    problems: [
+      'table obs, check Too-Few: the name `Too-Few` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `too_few`',
+      'table obs, unique obs_nope_key: the name is taken by another constraint of the table; choose another',
+      'table obs, unique obs_nope_key: `nope` is no column of the table; known: wban, wind',
+      'table obs, unique obs_pkey: the name is taken by another constraint of the table; choose another',
+    ],
+  },
+  {
+    name: 'constraints of a divided table',
+    definition: withTable({ source, columns, partitionBy: list('wban'), checks: { few: 'wind < 1' } }),
+    problems: [
+      'table obs: partitionBy allows no checks and no unique; use the rules of columns, or a unique index',
+    ],
+  },
+  {
+    name: 'checks that are no conditions',
+    definition: withTable({ source, columns, checks: { few: '' }, unique: 'a' }),
+    problems: [
+      "table obs: checks.few must be an SQL condition, such as 'price >= 0', not ''",
+      "table obs: unique must be a list of columns or lists of columns, not 'a'",
+    ],
   },
   {
     name: 'a guard that is no guard',

@@ -1,16 +1,13 @@
 // Finds the new rows whose key another row has already, after the server has refused them.
 
-import type { Client } from '../db/client.ts';
-import { quoteName } from '../db/sql.ts';
-import type { PublishPlan } from './contract.ts';
-import { productionName } from './names.ts';
-import { haveSame, type TableIndex } from './production/table-state.ts';
+import type { Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import type { PublishPlan } from '../contract.ts';
+import { productionName } from '../names.ts';
+import type { LoadedRow } from './refused-rows.ts';
+import { haveSame, type TableIndex } from '../production/table-state.ts';
 
-/** A new row: its place in the table that it was loaded into, the transaction that loaded it, and its key. */
-export interface DuplicateRow {
-  readonly ctid: string;
-  readonly xmin: string;
-  readonly key: string;
+export interface DuplicateRow extends LoadedRow {
   /** Whether the other row is in production already. */
   readonly isInProduction: boolean;
 }

@@ -1,0 +1,76 @@
+// The constraints of a table beside its primary key, as they are written and checked.
+
+import { z } from 'zod';
+import type { ConstraintSpec } from '../../declaration.ts';
+import { defaultName, nameProblem } from './names.ts';
+import { addProblem, mustBe, strict, type Problems } from './problems.ts';
+import { checkColumnNames } from './table-checks.ts';
+
+const conditionMust = mustBe("an SQL condition, such as 'price >= 0'");
+const columnsMust = mustBe("a column, a list of columns, or { columns: […], name: '…' }");
+const name = z.string(columnsMust).min(1, columnsMust);
+const columns = z.union(
+  [name.transform((one) => [one]), z.array(name, columnsMust).min(1, columnsMust)],
+  columnsMust,
+);
+
+export const constraintShape = {
+  checks: z
+    .record(
+      z.string(),
+      z.string(conditionMust).min(1, conditionMust),
+      mustBe('an object of SQL conditions by name'),
+    )
+    .default({}),
+  unique: z
+    .array(
+      z.union(
+        [
+          columns.transform((list) => ({ columns: list, name: undefined })),
+          strict({ columns, name: name.optional() }),
+        ],
+        columnsMust,
+      ),
+      mustBe('a list of columns or lists of columns'),
+    )
+    .default([]),
+};
+
+type Written = { readonly [Key in keyof typeof constraintShape]: z.output<(typeof constraintShape)[Key]> };
+
+const constraintsOf = (table: string, { checks, unique }: Written): readonly ConstraintSpec[] => [
+  ...Object.entries(checks).map(([key, condition]) => ({ kind: 'check' as const, name: key, condition })),
+  ...unique.map((one) => ({
+    kind: 'unique' as const,
+    name: one.name ?? defaultName([table, ...one.columns], 'key'),
+    columns: one.columns,
+  })),
+];
+
+/** The constraints, where there are any; problems are added. `known`: columns, as far as they are known. */
+export const readConstraints = (
+  table: string,
+  written: Written & { readonly partitionBy?: unknown },
+  known: readonly string[] | undefined,
+  problems: Problems,
+): { readonly constraints?: readonly ConstraintSpec[] } => {
+  const constraints = constraintsOf(table, written);
+  const names = new Set([`${table}_pkey`]);
+  if (constraints.length > 0 && written.partitionBy !== undefined)
+    addProblem(
+      problems,
+      `table ${table}`,
+      'partitionBy allows no checks and no unique; use the rules of columns, or a unique index',
+    );
+  for (const constraint of constraints) {
+    const where = `table ${table}, ${constraint.kind} ${constraint.name}`;
+    const problem = nameProblem(constraint.name);
+    if (problem !== undefined) addProblem(problems, where, `the name ${problem}`);
+    if (names.has(constraint.name))
+      addProblem(problems, where, 'the name is taken by another constraint of the table; choose another');
+    names.add(constraint.name);
+    if (constraint.kind === 'unique') checkColumnNames(where, constraint.columns, known, problems);
+  }
+  // Left out, so that adding the option changed no hash.
+  return constraints.length === 0 ? {} : { constraints };
+};

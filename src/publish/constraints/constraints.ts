@@ -1,0 +1,80 @@
+// Makes the declared constraints of a table aside; keys.ts changes those of one that stays.
+
+import type { ConstraintSpec } from '../../declaration.ts';
+import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { quoteName, quoteNames, searchPath, type Query } from '../../db/sql.ts';
+import { hintOf, isRefusal } from '../../db/server-error.ts';
+import { EtlError, codeOf, messageOf } from '../../errors.ts';
+import { builtName, type TableNames } from '../names.ts';
+import { RowsRefused } from './refused-rows.ts';
+
+/** For people: "check price_positive (price > 0)". */
+export const constraintText = (constraint: ConstraintSpec): string =>
+  `${constraint.kind} ${constraint.name} (${constraint.kind === 'check' ? constraint.condition : constraint.columns.join(', ')})`;
+
+const definition = (constraint: ConstraintSpec): string =>
+  constraint.kind === 'check'
+    ? // A comment at its end must not take the parenthesis.
+      `check (${constraint.condition}\n)`
+    : `unique (${quoteNames(constraint.columns)})`;
+
+/** Statements in one message share a transaction, so the search path of a condition ends with it. */
+const addConstraints = (names: TableNames, constraints: readonly ConstraintSpec[]): Query => {
+  const added = constraints.map(
+    (constraint) => `add constraint ${quoteName(constraint.name)} ${definition(constraint)}`,
+  );
+  const path = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
+  return { text: `${path(names.path)};\nalter table ${builtName(names)} ${added.join(', ')};\n${path([])}` };
+};
+
+/** A constraint that the server does not make, as our error; rows that are in its way are named by who knows where they are from. */
+const refusal = ({ table }: TableNames, constraints: readonly ConstraintSpec[], cause: unknown): unknown => {
+  if (!isRefusal(cause)) return cause;
+  const { constraint: name } = cause as { constraint?: string };
+  const violated = constraints.find((constraint) => constraint.name === name);
+  if (violated !== undefined && ['23505', '23514'].includes(codeOf(cause) ?? ''))
+    return new RowsRefused({ table, what: constraintText(violated), rule: violated }, { cause });
+  const details = {
+    table,
+    constraint: constraints.map(constraintText).join(', '),
+    problem: messageOf(cause),
+    hint: hintOf(cause),
+  };
+  return new EtlError('ETL_CONSTRAINT_REFUSED', details, { cause });
+};
+
+/** Makes the constraints of a table aside. All checks are one scan. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED. */
+export const buildConstraints = async (
+  client: Client,
+  names: TableNames,
+  constraints: readonly ConstraintSpec[],
+): Promise<void> => {
+  const checks = constraints.filter(({ kind }) => kind === 'check');
+  const keys = constraints.filter(({ kind }) => kind === 'unique');
+  for (const some of [...(checks.length > 0 ? [checks] : []), ...keys.map((key) => [key])])
+    await runQuery(client, addConstraints(names, some)).catch((cause: unknown) => {
+      throw refusal(names, some, cause);
+    });
+};
+
+/** Has the server read the conditions before anything is loaded. `like`: a table of the same columns. Errors: ETL_CONSTRAINT_REFUSED. */
+export const checkConditions = async (
+  client: Client,
+  names: TableNames,
+  constraints: readonly ConstraintSpec[],
+  like: string,
+): Promise<void> => {
+  for (const constraint of constraints) {
+    if (constraint.kind !== 'check') continue;
+    // The extended protocol takes one statement only.
+    const query = {
+      text: `select from ${like} where (${constraint.condition}\n) limit 0`,
+      queryMode: 'extended',
+    };
+    await withTransaction(client, () => withPath(client, names.path, () => client.query(query))).catch(
+      (cause: unknown) => {
+        throw refusal(names, [constraint], cause);
+      },
+    );
+  }
+};

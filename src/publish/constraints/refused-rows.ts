@@ -1,0 +1,71 @@
+// Rows that a key or a check has refused, and the SQL that finds them where they were loaded.
+
+import { withPath, withTransaction, type Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import type { ConstraintSpec } from '../../declaration.ts';
+
+/** A row: its place in the table that it was loaded into, the transaction that loaded it, and what it is known by. */
+export interface LoadedRow {
+  readonly ctid: string;
+  readonly xmin: string;
+  readonly key: string;
+}
+
+/** What rows have to obey: no name of a key is needed. */
+export type RowRule = Pick<ConstraintSpec & { readonly kind: 'check' }, 'kind' | 'condition'> | UniqueRule;
+interface UniqueRule {
+  readonly kind: 'unique';
+  readonly columns: readonly string[];
+}
+
+/** Thrown when the server refused rows: who loaded them knows their files and lines. */
+export class RowsRefused extends Error {
+  readonly table: string;
+  /** For people: "check price_positive (price > 0)". */
+  readonly what: string;
+  readonly rule: RowRule;
+
+  constructor({ table, what, rule }: Pick<RowsRefused, 'table' | 'what' | 'rule'>, options: ErrorOptions) {
+    super('rows are refused', options);
+    this.table = table;
+    this.what = what;
+    this.rule = rule;
+  }
+}
+
+/** How many of them an error names. */
+const namedMax = 5;
+
+/** Characters of a row that is named by its values. */
+const rowCharactersMax = 100;
+
+const refusedRows = (rowsFrom: string, rule: RowRule): string => {
+  if (rule.kind === 'check')
+    return `select n.ctid, n.xmin, left(row(n.*)::text, ${rowCharactersMax}) as key from ${rowsFrom} n where (${rule.condition}\n) is false`;
+  const columns = rule.columns.map((column) => `n.${quoteName(column)}`);
+  const key = `'(' || array_to_string(array[${columns.map((column) => `${column}::text`).join(', ')}], ', ') || ')'`;
+  return `select * from (
+    select n.ctid, n.xmin, ${key} as key, count(*) over (partition by ${columns.join(', ')}) as same
+      from ${rowsFrom} n where ${columns.map((column) => `${column} is not null`).join(' and ')}
+  ) n where same > 1`;
+};
+
+interface Refused {
+  readonly rows: readonly LoadedRow[];
+  readonly all: number;
+}
+
+export const noneRefused: Refused = { rows: [], all: 0 };
+
+/** The first rows of a table that break a rule, and how many there are. */
+export const findRefused = async (
+  client: Client,
+  path: readonly string[],
+  rowsFrom: string,
+  rule: RowRule,
+): Promise<Refused> => {
+  const sql = `select ctid::text as ctid, xmin::text as xmin, key, count(*) over ()::float8 as all
+    from (${refusedRows(rowsFrom, rule)}) refused order by refused.ctid limit ${namedMax}`;
+  const { rows } = await withTransaction(client, () => withPath(client, path, () => client.query(sql)));
+  return { rows, all: rows[0]?.all ?? 0 };
+};
