@@ -114,6 +114,18 @@ describe('replace', () => {
     expect(await run()).toMatchObject({ outcome: 'unchanged' });
   });
 
+  it('goes on after a run that was killed with partitions aside', async () => {
+    await database.query(
+      `create schema etl_build_sales;
+       create table etl_build_sales.sale (id integer, day date, twice integer generated always as (id * 2) stored)
+         partition by range (day);
+       create table etl_build_sales.sale_2026_01 partition of etl_build_sales.sale
+         for values from ('2026-01-01') to ('2026-02-01')`,
+    );
+    expect(await run()).toMatchObject({ tables: [{ strategy: 'partitions', rows: 3 }, {}] });
+    expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl\\_build%'`)).toEqual([]);
+  });
+
   it('also by value and by hash, and with new keys and indexes', async () => {
     const byPlace = { partitionBy: list('place'), primaryKey: ['id', 'place'], indexes: [] };
     write('03.csv', "4:2026-02-02:Ö'x y", `5:2026-02-03:${'long'.repeat(20)}`);

@@ -88,11 +88,13 @@ const foreignThings = `
     from ours r join pg_trigger on tgrelid = r.oid join pg_proc f on f.oid = tgfoid join stranger s on s.oid = f.proowner`;
 
 /**
- * Nothing of ours has rules, policies, parents, children or statistics of its own. Functions, operators and types that
- * are not PostgreSQL's are used by BullMQ's tables, those of its own schema, and as types of staging's columns.
+ * Nothing of ours has rules, policies, parents, children or statistics of its own. Tables aside, which a killed run may have left,
+ * can be divided and have generated columns, as declared. Functions, operators and types that are not PostgreSQL's are used by
+ * BullMQ's tables, those of its own schema, and as types of staging's columns.
  */
 const strangeThings = `
-  select format('%s is no plain table', name) from ours where relkind not in ('r', 'S', 'c')
+  select format('%s is no plain table', name) from ours
+    where relkind not in ('r', 'S', 'c') and not ("isAside" and relkind = 'p')
   union all
   select format('%s has rule %I', name, rulename) from ours join pg_rewrite w on ev_class = ours.oid
     where relkind in ('r', 'p')
@@ -102,12 +104,13 @@ const strangeThings = `
   select format('%s has row security', name) from ours where relrowsecurity
   union all
   select format('%s inherits from %s', inhrelid::regclass, inhparent::regclass) from pg_inherits
-    where inhrelid in (select oid from ours) or inhparent in (select oid from ours)
+    where (inhrelid in (select oid from ours) or inhparent in (select oid from ours))
+      and not (inhrelid in (select oid from ours where "isAside") and inhparent in (select oid from ours where relkind = 'p'))
   union all
   select format('%s has statistics %I', name, stxname) from ours join pg_statistic_ext on stxrelid = ours.oid
   union all
   select format('column %I of %s is generated', attname, name) from ours join pg_attribute on attrelid = ours.oid
-    where attgenerated <> ''
+    where attgenerated <> '' and not "isAside"
   union all
   select format('%s uses %s', pg_describe_object(part.classid, part.objid, 0), pg_describe_object(d.refclassid, d.refobjid, 0))
     from (
@@ -152,7 +155,8 @@ const selectTrust = `
   with recursive ${trustedRoles},
   place as (select oid, nspname, nspowner from pg_namespace where nspname = any ($1)),
   relation as (
-    select c.oid, c.relname, c.relkind, c.relrowsecurity, p.nspname, format('%I.%I', p.nspname, c.relname) as name
+    select c.oid, c.relname, c.relkind, c.relrowsecurity, p.nspname, format('%I.%I', p.nspname, c.relname) as name,
+        p.nspname <> all ($4) as "isAside"
       from pg_class c join place p on p.oid = c.relnamespace
       where c.relkind not in ('i', 'I', 't') and p.nspname <> 'etl_kept'
         and (p.nspname <> 'etl_staging' or c.relkind <> 'r' or starts_with(c.relname, $2))
@@ -167,8 +171,9 @@ const selectTrust = `
 export const readTrust = async (client: Client, places?: PipelinePlaces): Promise<Trust> => {
   const schemas = places === undefined ? ownSchemas : [...ownSchemas, ...places.builds];
   // No name begins with a slash: without a pipeline no staging table is looked at.
-  const trust: Trust = (await client.query(selectTrust, [schemas, places?.staging ?? '/', bookkeepingTables]))
-    .rows[0];
+  const trust: Trust = (
+    await client.query(selectTrust, [schemas, places?.staging ?? '/', bookkeepingTables, ownSchemas])
+  ).rows[0];
   // The first migration makes all of them at once, so one without its record is of another program.
   const others = trust.isThere ? [] : new Set(trust.shape.map(tableOf));
   return {
