@@ -23,7 +23,7 @@ export type Listed = ReadonlyMap<string, readonly Sale[]>;
 
 export type FileEvent = 'late' | 'change' | 'vanish' | 'rename' | 'empty';
 
-/** Rows 1 to this of the first file stay, though they change: others refer to them. */
+/** Rows 1 to this of the first file stay, though they change, and no row of these ids is gone: others refer to them. */
 export const anchors = 3;
 const anchorFile = '2024-01-01.csv';
 const idsMax = 25;
@@ -76,15 +76,19 @@ export const startFeed = (directory: string, events: readonly FileEvent[], chanc
   const backup = `${directory}-before`;
   mkdirSync(backup, { recursive: true });
 
-  const sale = (day: number): Sale => ({
-    seq: (seq += 1),
-    id: seq <= anchors ? seq : between(1, idsMax),
-    day: dayOf(day),
-    pieces: between(1, 9),
-    at: 1_000 * day + between(0, 999),
-    gone: seq > anchors && between(1, 8) === 1,
-    note: hasNote ? pick(['new', 'used']) : null,
-  });
+  const sale = (day: number): Sale => {
+    seq += 1;
+    const id = seq <= anchors ? seq : between(1, idsMax);
+    return {
+      seq,
+      id,
+      day: dayOf(day),
+      pieces: between(1, 9),
+      at: 1_000 * day + between(0, 999),
+      gone: id > anchors && between(1, 6) === 1,
+      note: hasNote ? pick(['new', 'used']) : null,
+    };
+  };
   const write = (name: string, sales: readonly Sale[]): void => {
     const isWithNote = hasNote || sales.some(({ note }) => note !== null);
     const lines = sales.map(({ note, gone, ...others }) => [
@@ -98,14 +102,20 @@ export const startFeed = (directory: string, events: readonly FileEvent[], chanc
   const some = (day: number): Sale[] => Array.from({ length: between(2, 6) }, () => sale(day));
   const others = (): string[] => readdirSync(directory).filter((name) => name !== anchorFile);
 
-  /** One row gets other pieces, one leaves, one comes; anchors only change. */
+  /** A row of an anchor stays on its day. */
+  const changed = (each: Sale): Sale => {
+    const isMoved = each.seq > anchors && between(1, 4) === 1;
+    const day = isMoved ? dayOf(night - between(0, 40)) : each.day;
+    return { ...each, day, pieces: each.pieces + 1, at: each.at + 1 };
+  };
+  /** Some rows get other pieces, or another day; one leaves, one comes. */
   const change = (name: string): void => {
     const sales = readFeed(directory).get(name)!;
     renameSync(join(directory, name), join(backup, name));
     const dropped = between(0, sales.length);
     const kept = sales
       .filter((each, place) => place !== dropped || each.seq <= anchors)
-      .map((each) => (between(0, 1) === 0 ? each : { ...each, pieces: each.pieces + 1, at: each.at + 1 }));
+      .map((each) => (between(0, 1) === 0 ? each : changed(each)));
     write(name, [...kept, sale(night)]);
   };
   const makers: Readonly<Record<FileEvent, () => void>> = {

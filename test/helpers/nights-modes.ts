@@ -17,6 +17,8 @@ export interface NightMode {
   readonly events: readonly FileEvent[];
   /** A view, a foreign key, a grant and an index made by hand. */
   readonly hasDependents: boolean;
+  /** The derived table is merged, too: its SQL makes only the days that a night touches. */
+  readonly isTotalMerged?: boolean;
   /** Whether somebody has to add a declared column to the table before a run takes it. */
   readonly needsDdl: boolean;
   /** Begins with no file; each call is one night, in which these files are listed. */
@@ -71,6 +73,15 @@ const replaces = (name: string, hasDependents: boolean): NightMode => ({
   model: () => (listed) => ({ sales: allOf(listed) }),
 });
 
+/** A table divided by month. Its key has the day, which a row may change. It stays, so that a person adds the column. */
+const divided = (mode: NightMode, name: string): NightMode => ({
+  ...mode,
+  name,
+  options: `${mode.options}, partitionBy: range('day', 'month')`,
+  key: [...mode.key, 'day'],
+  needsDdl: !mode.options.includes(`'add'`),
+});
+
 export const nightModes: readonly NightMode[] = [
   replaces('replaced', false),
   replaces('replaced_in_place', true),
@@ -78,4 +89,7 @@ export const nightModes: readonly NightMode[] = [
   appends('appended_once', 'ignore', 'keep', false),
   appends('mirrored', 'reload', 'unload', false),
   appends('mirrored_in_use', 'reload', 'unload', true),
+  divided(replaces('', false), 'divided'),
+  divided(replaces('', true), 'divided_in_use'),
+  divided(appends('', 'reload', 'unload', true), 'divided_mirrored'),
 ];
