@@ -1,47 +1,9 @@
 // What a pipeline declares, as plain frozen data: written by pipeline/, read by every stage.
 
+import type { Dialect } from './dialect.ts';
 import type { HooksSpec, SqlFile } from './hook.ts';
 
-/** lf: LF, with any carriage returns before it · crlf: CRLF alone · cr: CR, also with an LF after it. */
-export type LineEnd = 'lf' | 'crlf' | 'cr';
-
-/** How a CSV file is written. Characters, not bytes; validated in pipeline/declare/csv.ts. */
-export interface Dialect {
-  readonly delimiter: string;
-  /** null: quotes are data. */
-  readonly quote: string | null;
-  /** Escapes a quote inside a quoted field; RFC 4180 doubles the quote, so it is the quote itself by default. */
-  readonly escape: string | null;
-  /**
-   * Backslashes escape any character, and `\N` is null; with letters as in PostgreSQL's text format or as MySQL writes them, or any
-   * character meaning itself.
-   */
-  readonly escapes: 'postgres' | 'mysql' | 'any' | null;
-  /** true: the first record names the fields · a list: these are the names · false: they have none. Then every record is data. */
-  readonly header: boolean | readonly string[];
-  /** Records that name the fields together: the names of a field are joined by a blank. */
-  readonly headerLines: number;
-  /** How headers are compared; relaxed: without case, blanks, underscores and accents. */
-  readonly match: 'exact' | 'relaxed';
-  /** lenient: quotes within unquoted fields, and text after a closing quote, are data · strict: they reject the record. */
-  readonly quotes: 'strict' | 'lenient';
-  /** auto: as the file's first line ends, and another line end outside of quotes rejects its record. */
-  readonly lineEnd: 'auto' | LineEnd;
-  /** Remove blanks and tabs around every field before anything else looks at it; outside: but keep those within quotes. */
-  readonly trim: boolean | 'outside';
-  /** Field texts that mean "no value", after trimming. */
-  readonly nulls: readonly string[];
-  /** Whether quoted fields may be one of `nulls`; if not, `,,` is null and `,"",` an empty text. */
-  readonly quotedNulls: boolean;
-  /** Lines before the header that are not CSV. */
-  readonly skipLines: number;
-  /** Lines that begin with this are not records. */
-  readonly comment: string | null;
-  /** lines: comments are whole lines · infix: outside of quotes, one begins anywhere. */
-  readonly comments: 'lines' | 'infix';
-  /** A record with fewer or more fields than the header: a reject, or padded with nulls when it is short, or cut when it is long. */
-  readonly ragged: 'reject' | 'pad' | 'cut';
-}
+export type { Dialect, LineEnd } from './dialect.ts';
 
 /** The name of an environment variable that holds a secret. Its value is read where it is used and is kept nowhere. */
 export interface Secret {
@@ -127,6 +89,10 @@ export interface ColumnSpec {
   /** The value says where the record is from: then there are no such fields, and no other rule applies. */
   readonly lineage?: LineageName;
   readonly separator: string;
+  /** The value is whether the record satisfies all of these. */
+  readonly test?: readonly FilterSpec[];
+  /** A column of staging that production has not. */
+  readonly stagedOnly?: true;
   readonly nullable: boolean;
   /** Null tokens of this column, beside the dialect's. */
   readonly nulls: readonly string[];
@@ -194,7 +160,7 @@ export interface MadeColumn {
 }
 
 /** What production's rows are after a run; src/publish/registry.ts has who brings them there. */
-export const publishModes = ['replace', 'append'] as const;
+export const publishModes = ['replace', 'append', 'merge'] as const;
 export type PublishMode = (typeof publishModes)[number];
 
 /** What becomes of a file whose rows are in production, when its content is another, or when it is no longer listed. */
@@ -211,7 +177,21 @@ export interface AppendSpec {
   readonly gone: (typeof goneChoices)[number];
 }
 
-export type PublishSpec = 'replace' | AppendSpec;
+/** Rows of new files take the place of those with the same primary key. */
+export interface MergeSpec {
+  readonly mode: 'merge';
+  readonly changed: (typeof changedChoices)[number];
+  readonly gone: 'keep';
+  /** Columns of an existing row that change; undefined: all but the key. */
+  readonly update: readonly string[] | undefined;
+  /** A row with a smaller value of this column, null being the smallest, loses. */
+  readonly newer: string | undefined;
+  /** Records that satisfy all of these, if there are any, delete the row of their key. Of two records of a key the last counts, or none. */
+  readonly deleted: readonly FilterSpec[];
+  readonly twice: 'last' | 'reject';
+}
+
+export type PublishSpec = 'replace' | AppendSpec | MergeSpec;
 
 /** Which rows a run brings to a table: all that it will have, or those of some of its files, beside those that are there. */
 export type Extent = 'whole' | 'part';

@@ -174,6 +174,14 @@ export interface StepTime {
 /** plan: files, header, ledger · load: files into staging · build: new tables aside · publish: the final swap. */
 export type RunStep = 'plan' | 'load' | 'build' | 'publish';
 
+/**
+ * What became of the records of a table whose rows are merged; together they are those that were copied. Superseded records lost
+ * against another one with their key, of the same run or in production.
+ */
+export type RowChanges = Readonly<
+  Record<'inserted' | 'updated' | 'unchanged' | 'deleted' | 'superseded', number>
+>;
+
 /** What a run did to one table. Seconds: from first chunk to last for loading, plus building it. */
 export interface TableResult extends Counts {
   readonly table: string;
@@ -188,6 +196,8 @@ export interface TableResult extends Counts {
   readonly rows: number;
   /** How it was published: the name of a publication, docs/reference/events.md. */
   readonly strategy: string;
+  /** Only of a table whose rows are merged. */
+  readonly changes?: RowChanges;
 }
 
 /** Where a worker's time goes while it loads, in milliseconds. */

@@ -5,6 +5,9 @@ import { onOneLine } from '../wording.ts';
 import { canonicalReader, typeOf } from './column-types/registry.ts';
 import { quoted } from './column-types/reading/refusal.ts';
 import { trimBlanks } from './blanks.ts';
+import { isOneOf, nullsOfField } from './null-tokens.ts';
+import { createRecordFilter } from './record-filter.ts';
+import { booleanText } from './column-types/boolean.ts';
 import type { FileFields } from './file-fields.ts';
 import { isRefusal, type Reader, type Refusal } from './column-types/contract.ts';
 import { ruleTests } from './column-rules.ts';
@@ -15,34 +18,6 @@ export type FieldReader = (
   /** Of the file, at which the record starts; undefined where no record is read. */
   line?: number,
 ) => string | null | Refusal;
-
-/** Makes the test whether a text is one of a few. Usually there is one, and no set has to hash every text. */
-export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) => {
-  const [only] = texts;
-  if (texts.length === 1) return (text) => text === only;
-  const set = new Set(texts);
-  return (text) => set.has(text);
-};
-
-/**
- * Makes the reader of unquoted fields of a dialect that gives quotes a meaning: undefined for a null token. In other dialects, texts
- * are what they are until their column is known.
- */
-export const unquotedReader = ({
-  nulls,
-  quotedNulls,
-  trim,
-}: Dialect): ((text: string) => string | undefined) => {
-  if (quotedNulls) return (text) => text;
-  const isNull = isOneOf(nulls);
-  return (text) => (isNull(trim === true ? trimBlanks(text) : text) ? undefined : text);
-};
-
-/** Tokens that a field of a record is compared with, or a text of the file, which is never quoted. */
-export const nullsOfField = (
-  { nulls, quotedNulls }: Dialect,
-  ofFile: string | undefined,
-): readonly string[] => (quotedNulls || ofFile !== undefined ? nulls : []);
 
 /** The field's text, or null for a null token. Several fields are joined; one missing part makes the whole missing. */
 const sourceText = (
@@ -144,6 +119,10 @@ export const createFieldReader = (column: ColumnSpec, fields: FileFields, dialec
   if (column.lineage !== undefined) {
     const ofFile = fields.lineage[column.lineage];
     return (_, line = 0) => ofFile ?? String(line);
+  }
+  if (column.test !== undefined) {
+    const isTrue = createRecordFilter(column.test, fields, dialect);
+    return (record) => booleanText(isTrue(record));
   }
   const indexes = column.headers.map(fields.placeOf);
   const text = sourceText(indexes, column.separator, dialect, column.nulls, fields.textAt);

@@ -1,7 +1,7 @@
 // The fields of a single record: read by the dialect of its file, and written as RFC 4180.
 
 import type { Dialect } from '../declaration.ts';
-import { unquotedReader } from './field-reader.ts';
+import { unquotedReader } from './null-tokens.ts';
 import { isQuoteFault, nullMark, rawFields, type QuoteFault } from './raw-fields.ts';
 import { grammarOf } from './split/grammar.ts';
 

@@ -3,7 +3,7 @@
 import type { Dialect, FieldRef, FilterSpec } from '../declaration.ts';
 import { mainName, type FileFields } from './file-fields.ts';
 import { trimBlanks } from './blanks.ts';
-import { isOneOf, nullsOfField } from './field-reader.ts';
+import { isOneOf, nullsOfField } from './null-tokens.ts';
 
 /** True when the record is wanted. */
 export type RecordFilter = (fields: readonly (string | undefined)[]) => boolean;

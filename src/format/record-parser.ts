@@ -10,7 +10,7 @@ import { rejectCodes, type Fault, type RejectCode } from '../model.ts';
 import { csvOptions, isForCsvParse, newlines, readCsv } from './csv-parse.ts';
 import { fieldName, isQuoteFault, rawFields, reasonOf, type RawField } from './raw-fields.ts';
 import { trimBlanks } from './blanks.ts';
-import { unquotedReader } from './field-reader.ts';
+import { unquotedReader } from './null-tokens.ts';
 import type { FileFields } from './file-fields.ts';
 import { BACKSLASH, grammarOf, type Grammar } from './split/grammar.ts';
 import { isStorable } from './raw-text.ts';

@@ -1,9 +1,10 @@
 // Applies the publications of all tables of a run, in the order in which readers wait least.
 
 import { withPath, type Client } from '../db/client.ts';
+import type { RowChanges } from '../model.ts';
 import type { PublishPlan, Rest } from './contract.ts';
 import { lockTables, type Locksmith } from './locks.ts';
-import { namesInProduction } from './names.ts';
+import { namesInProduction, type BuiltTable } from './names.ts';
 import { refusalOf, refusalOfAny } from './refusals.ts';
 
 /** Locks and statements of the last message, and the proved rows of each table. */
@@ -12,6 +13,8 @@ export interface Applied {
   readonly last: readonly string[];
   /** Rows that production has with the commit, by the table's name. */
   readonly rows: ReadonlyMap<string, number>;
+  /** Of tables whose rows are merged. */
+  readonly changes: ReadonlyMap<string, RowChanges>;
 }
 
 /** Plans that fill the existing table, and plans that replace it. */
@@ -19,6 +22,15 @@ export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], Publis
   plans.filter(({ publication }) => publication.writes),
   plans.filter(({ publication }) => !publication.writes),
 ];
+
+/** A table that is merged the first time gets all its rows. */
+const allInserted = ({ rows, staged }: BuiltTable): RowChanges => ({
+  inserted: rows,
+  updated: 0,
+  unchanged: 0,
+  deleted: 0,
+  superseded: staged - rows,
+});
 
 /**
  * Applies and verifies every plan. Plans that write rows come first, beginning with tables whose readers do not wait. `copied`:
@@ -34,6 +46,7 @@ export const applyAll = async (
   { untilTaken }: Locksmith,
 ): Promise<Applied> => {
   const rows = new Map<string, number>();
+  const changes = new Map<string, RowChanges>();
   const apply = async (some: readonly PublishPlan[]): Promise<readonly Rest[]> => {
     const rests = [];
     for (const applyTo of new Set(some.map(({ publication }) => publication.apply))) {
@@ -49,6 +62,8 @@ export const applyAll = async (
             throw refusalOf(table, cause);
           }),
         );
+        if (plan.table.merge !== undefined)
+          changes.set(table, (await plan.publication.changes?.(client, plan)) ?? allInserted(plan.table));
       }
     }
     return rests;
@@ -76,5 +91,6 @@ export const applyAll = async (
     locked: rests.flatMap(({ locked = [] }) => locked),
     last: rests.flatMap(({ last = [] }) => last),
     rows,
+    changes,
   };
 };

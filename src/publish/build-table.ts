@@ -8,11 +8,9 @@ import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
 import { buildConstraints } from './constraints/constraints.ts';
 import type { Building } from './contract.ts';
-import { evolvedColumns } from './evolve.ts';
 import { inheritStatistics } from './inherit.ts';
 import { RowsRefused } from './constraints/refused-rows.ts';
-import { builtName, fileColumn, productionName, type BuiltTable, type TableNames } from './names.ts';
-import type { TableColumn } from './production/table-state.ts';
+import { builtName, productionName, type TableNames } from './names.ts';
 
 /** Rows of a typed table: staging holds them checked and in their final types. */
 export const createFromStaging = (names: TableNames, columns: readonly string[], staging: string): Query => ({
@@ -23,28 +21,6 @@ export const createFromStaging = (names: TableNames, columns: readonly string[],
 export const createShape = (names: TableNames, columns: readonly string[], staging: string): Query => ({
   text: `${createFromStaging(names, columns, staging).text} with no data`,
 });
-
-const unionName = ({ buildSchema, table }: TableNames): string => quoteName(buildSchema, table);
-
-/**
- * A view of all rows that a table will have, where its SQL and that of others looks for it: those that stay, and the new ones.
- */
-export const createUnion = (
-  part: BuiltTable,
-  columns: readonly TableColumn[],
-  production: readonly TableColumn[],
-): Query => {
-  const { files } = part.outgoing;
-  const list = quoteNames(columns.map(({ name }) => name));
-  const staying =
-    files.length === 0 ? '' : `where ${quoteName(fileColumn)} <> all ('{${files.join(',')}}'::bigint[])`;
-  return {
-    text: `create view ${unionName(part)} as
-      select ${evolvedColumns(part, columns, production)} from ${productionName(part)} ${staying} union all select ${list} from ${part.rowsFrom}`,
-  };
-};
-
-export const dropUnion = (part: BuiltTable): Query => ({ text: `drop view ${unionName(part)}` });
 
 /**
  * The SQL before and after the text of a SQL file; the length of the first part places the server's errors. In a subquery the

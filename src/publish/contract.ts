@@ -6,7 +6,7 @@
 
 import type { ConstraintSpec, IndexSpec } from '../declaration.ts';
 import type { Client } from '../db/client.ts';
-import type { BuildWhat } from '../model.ts';
+import type { BuildWhat, RowChanges } from '../model.ts';
 import type { BuiltTable, DeclaredTable, TableNames } from './names.ts';
 import type { ProductionTable } from './production/production.ts';
 import type { BuiltState, TableColumn } from './production/table-state.ts';
@@ -92,6 +92,9 @@ export interface Publication {
     copied: number | undefined,
     before: number | null,
   ): Promise<number>;
+
+  /** What became of the rows of a table, once they are verified; where that is more than all of them taking the place of others. */
+  readonly changes?: (client: Client, plan: PublishPlan) => Promise<RowChanges>;
 
   /** The table that will be in production with the commit. */
   oidInProduction(plan: PublishPlan): number;

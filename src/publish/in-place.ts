@@ -26,7 +26,7 @@ export const changesOf = ({ table, builtAs, production }: BuiltOver): KeyChanges
   keyChanges(table, builtAs, production!);
 
 /** The table's own rows: partitions belong to it, tables that inherit from it do not. */
-const rowsOf = (table: BuiltTable, { kind, dependents }: ProductionTable): string =>
+export const rowsOf = (table: BuiltTable, { kind, dependents }: ProductionTable): string =>
   kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
 
 /**
@@ -208,7 +208,7 @@ export const inPlace: Publication = {
 
   /** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
   verify: async (client, { table, production }, copied) => {
-    checkCopied(table.table, copied, table.rows);
+    checkCopied(table.table, copied, table.staged);
     const { rows } = await client.query(`select count(*)::float8 as n from ${rowsOf(table, production!)}`);
     if (rows[0].n === table.rows) return table.rows;
     const problem = `its rows were to be replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(rows[0].n)} (a trigger or rule?)`;

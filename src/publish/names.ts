@@ -8,6 +8,7 @@ import type {
   PartitionSpec,
   PipelineSpec,
   PublishMode,
+  SourceTableSpec,
 } from '../declaration.ts';
 import type { Partition } from './partitions/bounds.ts';
 import { quoteName, type Query } from '../db/sql.ts';
@@ -32,6 +33,35 @@ export const fileColumn = '_file';
 
 /** Where rows are built that are put beside others: a SQL file that names the table sees all of them. */
 export const partName = (table: string): string => `${table}__part`;
+
+/** What SQL of a merged table calls the rows that a run brings to another, and those that they take the place of. */
+export const newName = (table: string): string => `${table}_new`;
+export const oldName = (table: string): string => `${table}_old`;
+
+/** Where the last records of all keys are, if those of staging have a key twice. */
+export const onceName = (table: string): string => `${table}__once`;
+
+/** Where is found what a merge has to write. */
+export const diffName = (table: string): string => `${table}__diff`;
+
+/** Columns of staging that production has not: which record of a key is the last, and whether it deletes the row. */
+export const mergeColumns = { file: '_etl_file', line: '_etl_line', deleted: '_etl_deleted' } as const;
+
+/** What a row of a run does to the one with its key. */
+export interface MergeRules {
+  /** Columns that change; undefined: all but the key. */
+  readonly update: readonly string[] | undefined;
+  /** The row with a smaller value of this column, null being the smallest, loses. */
+  readonly newer: string | undefined;
+  /** Columns that say where a row is from: they change with the others, and are no difference by themselves. */
+  readonly lineage: readonly string[];
+  /** Whether the rows have a column that says which of them delete. */
+  readonly deletes: boolean;
+}
+
+/** The columns that production has. */
+export const publishedColumns = ({ columns }: Pick<SourceTableSpec, 'columns'>): readonly ColumnSpec[] =>
+  columns.filter(({ stagedOnly }) => stagedOnly !== true);
 
 /** A table of the pipeline: in production, and aside while it is built. */
 export interface TableNames {
@@ -82,6 +112,12 @@ export interface BuiltTable extends DeclaredTable {
   readonly rowsFrom: string;
   /** Of a table that is divided. */
   readonly partitions?: readonly BuiltPartition[];
+  /** Undefined: its rows are not merged. */
+  readonly merge: MergeRules | undefined;
+  /** Rows that were loaded for it: more than its rows if keys are there twice, or records delete. */
+  readonly staged: number;
+  /** Keys whose last record deletes. */
+  readonly deletions: number;
   readonly outgoing: Outgoing;
   readonly seconds: number;
   /** Names of the declared ones. */

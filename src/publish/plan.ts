@@ -3,8 +3,9 @@
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { checkConditions } from './constraints/constraints.ts';
+import type { Applied } from './apply.ts';
 import type { Publication, PublishPlan } from './contract.ts';
-import type { BuiltTable, DeclaredTable } from './names.ts';
+import { mergeColumns, type BuiltTable, type DeclaredTable } from './names.ts';
 import {
   ProductionChanged,
   isSame,
@@ -21,6 +22,9 @@ export interface Target {
   readonly table: DeclaredTable;
   readonly like: string;
 }
+
+/** What `like` may have beside the declared columns. */
+const stagedOnly: readonly string[] = Object.values(mergeColumns);
 
 /** The publication for a table of these columns. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED. */
 const choose = (
@@ -55,7 +59,8 @@ export const checkTargets = async (client: Client, targets: readonly Target[]): 
     targets.map(({ table }) => table),
   );
   for (const [index, { table, like }] of targets.entries()) {
-    choose(table, columns[index]!, found[index]);
+    const published = columns[index]!.filter(({ name }) => !stagedOnly.includes(name));
+    choose(table, published, found[index]);
     await checkConditions(client, table, table.constraints, like);
   }
 };
@@ -86,20 +91,21 @@ export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]
     if (!isSame(now[index], production)) throw new ProductionChanged();
 };
 
-/** Records what was published: rows of each table before, and with the commit. */
+/** Records what was published: rows of each table before and with the commit, and what became of those that are merged. */
 export const insertPublished = (
   runId: number,
   plans: readonly PublishPlan[],
   before: ReadonlyMap<string, number | null>,
-  rows: ReadonlyMap<string, number>,
+  { rows, changes }: Pick<Applied, 'rows' | 'changes'>,
 ): Query => ({
   text: `insert into etl.published_table
-      (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before, version, constraints)
+      (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before, version,
+        constraints, changes)
     select $1, p.schema_name, p.table_name, p.table_oid, p.strategy, p.rows, p.seconds, p.indexes, p.columns, p.not_null,
-        p.primary_key, p.rows_before, p.version, p.constraints
+        p.primary_key, p.rows_before, p.version, p.constraints, p.changes
       from jsonb_to_recordset($2::jsonb) as p (schema_name text, table_name text, table_oid oid, strategy text, rows bigint,
         seconds float8, indexes text[], columns text[], not_null text[], primary_key text[], rows_before bigint,
-        version bigint, constraints text[])`,
+        version bigint, constraints text[], changes jsonb)`,
   values: [
     runId,
     JSON.stringify(
@@ -120,6 +126,7 @@ export const insertPublished = (
           version: table.returns?.run,
           // A version that returns has those of its own time.
           constraints: (publication.writes ? table : builtAs).constraints.map(({ name }) => name),
+          changes: changes.get(table.table),
         };
       }),
     ),

@@ -1,9 +1,10 @@
 // The publications by the declared `publish`: a new one is a file beside this and a line here.
 
 import type { Extent, PublishMode, PublishSpec } from '../declaration.ts';
-import { append } from './append.ts';
+import { append } from './part/append.ts';
 import type { Publication } from './contract.ts';
 import { inPlace } from './in-place.ts';
+import { merge } from './part/merge.ts';
 import type { DeclaredTable } from './names.ts';
 import type { ProductionTable } from './production/production.ts';
 import { partitions } from './partitions/partitions.ts';
@@ -20,6 +21,7 @@ export interface Mode {
 export const modes: Readonly<Record<PublishMode, Mode>> = {
   replace: { whole: [partitions, swap, inPlace] },
   append: { whole: [partitions, swap, inPlace], part: [append] },
+  merge: { whole: [partitions, swap, inPlace], part: [merge] },
 };
 
 export const modeOf = (publish: PublishSpec): PublishMode =>

@@ -110,7 +110,7 @@ export const swap: Publication = {
   },
 
   verify: async (_, { table }, copied) => {
-    checkCopied(table.table, copied, table.rows);
+    checkCopied(table.table, copied, table.staged);
     return table.rows;
   },
 

@@ -9,6 +9,7 @@ import {
   partName,
   type DeclaredTable,
   type TableNames,
+  publishedColumns,
 } from '../publish/names.ts';
 import { modeOf } from '../publish/registry.ts';
 
@@ -29,7 +30,7 @@ export const declaredAs = (spec: PipelineSpec, table: TableSpec, extent: Extent)
   extent,
   partitionBy: table.partitionBy,
   evolve: table.evolve ?? 'refuse',
-  declared: table.kind === 'source' ? table.columns : [],
+  declared: table.kind === 'source' ? publishedColumns(table) : [],
 });
 
 /** True when rows are loaded straight into the new table, which is logged: a crash takes nothing of it. */

@@ -78,6 +78,17 @@ const scenes: readonly Scene[] = [
     content: 'id,name,people\n3,Jena,120001\n',
     fresh: [{ city: '1Ulm120000 2Trier110000 3Jena120001', big: 'Ulm Jena' }],
   },
+  {
+    name: 'merge',
+    publish: 'merge',
+    again: {},
+    ddl: 'create view geo.names as select name from geo.city',
+    warned: [],
+    isSameTable: true,
+    file: 'city-2.csv',
+    content: 'id,name,people\n2,Trier,120001\n3,Jena,120001\n2,Trier,120002\n',
+    fresh: [{ city: '1Ulm120000 2Trier120002 3Jena120001', big: 'Ulm Trier Jena' }],
+  },
 ];
 
 /** The server takes these of a partition, not of a divided table. */
@@ -151,7 +162,6 @@ const follow = (
 
 describe.each(scenes)('$name', (scene) => {
   const { name, publish, change, again, ddl, warned, isSameTable, fresh } = scene;
-  const isAppended = publish === 'append';
   const files = useFiles();
   const database = useDatabase();
   const publication = publications.find((one) => one.name === name)!;
@@ -169,7 +179,7 @@ describe.each(scenes)('$name', (scene) => {
   /** One snapshot of both tables. */
   const rowsSql = `select (select string_agg(id || name || people, ' ' order by id) from geo.city) as city,
     (select string_agg(name, ' ' order by id) from geo.big) as big`;
-  const rowsAfter = isAppended ? 3 : 2;
+  const rowsAfter = publish === 'replace' ? 2 : 3;
   const old = [{ city: '1Ulm120000 2Trier110000', big: 'Ulm' }];
 
   const kept = () => catalogueOf(database);
@@ -250,7 +260,7 @@ describe.each(scenes)('$name', (scene) => {
     expect((now as { city: number }).city === (oid as { city: number }).city).toBe(isSameTable);
     expect(result.tables).toMatchObject([
       { table: 'city', strategy: name, rowsBefore: 2, rows: rowsAfter },
-      { table: 'big', strategy: 'swap', rowsBefore: 1, rows: 2 },
+      { table: 'big', strategy: 'swap', rowsBefore: 1, rows: publish === 'merge' ? 3 : 2 },
     ]);
     expect(
       await rowsOf(`select strategy, rows::int, table_oid = 'geo.city'::regclass as "isIt" from etl.published_table

@@ -91,6 +91,7 @@ published_file: table_name text not null
 published_file: unloaded boolean not null default false
 published_table: FOREIGN KEY {1} REFERENCES etl.run {1} ON DELETE c
 published_table: PRIMARY KEY (run_id, table_name)
+published_table: changes jsonb
 published_table: columns text[]
 published_table: constraints text[]
 published_table: indexes text[] not null

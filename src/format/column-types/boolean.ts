@@ -29,7 +29,7 @@ const readWord: Reader = (text) =>
 
 const readWide: Reader = (text) => serverBoolean(text) ?? isNot(text, 'a boolean');
 
-const booleanText = (value: boolean): string => (value ? 't' : 'f');
+export const booleanText = (value: boolean): string => (value ? 't' : 'f');
 
 const declaredReader = ({ true: trues = [], false: falses = [], else: other }: BooleanOptions): Reader => {
   const declared = new Map<string, string>();

@@ -8,6 +8,7 @@ import { rulesByText } from './rule-plan.ts';
 
 /** Modifiers that judge the column's values in JavaScript: functions of the pipeline, and rules that the routine does not know. */
 const functionsOf = (spec: ColumnSpec): readonly string[] => [
+  ...(spec.test === undefined ? [] : ['publish.deleted']),
   ...(spec.map === undefined ? [] : ['.map']),
   ...(spec.checks.length === 0 ? [] : ['.check']),
   ...(spec.schema === undefined ? [] : ['.zod']),
@@ -18,7 +19,9 @@ export const hasFunction = (spec: ColumnSpec): boolean => functionsOf(spec).leng
 
 /** Every text goes to the column's functions: `map` changes it, and they have to see what a token means. */
 const isForFunctions = (spec: ColumnSpec): boolean =>
-  spec.map !== undefined || (hasFunction(spec) && Object.keys(spec.tokens).length > 0);
+  spec.test !== undefined ||
+  spec.map !== undefined ||
+  (hasFunction(spec) && Object.keys(spec.tokens).length > 0);
 
 const isRewritten = (spec: ColumnSpec, isTextFormat: boolean): boolean => isTextFormat && !keepsText(spec);
 

@@ -5,11 +5,11 @@
 // there, too: the judge calls it again, and reports where. Proved by test/unit/format/compiled-oracle.test.ts, text-rows.test.ts
 // beside it and test/integration/compiled.test.ts.
 
-import type { SourceTableSpec } from '../../declaration.ts';
+import type { FilterSpec, SourceTableSpec } from '../../declaration.ts';
 import type { Reject } from '../../model.ts';
 import type { Decoder, RowEncoder } from '../decoder.ts';
 import { createRecordFilter } from '../record-filter.ts';
-import { unquotedReader } from '../field-reader.ts';
+import { unquotedReader } from '../null-tokens.ts';
 import { fieldsOf, type DecodedFile } from '../file-fields.ts';
 import { neededFields } from '../header-check.ts';
 import { BACKSLASH, grammarOf } from '../split/grammar.ts';
@@ -20,7 +20,7 @@ import { nullMark } from '../raw-fields.ts';
 import { createRowPlan } from './row-plan.ts';
 import { beginRows, encodeWindow, fieldText, isQuotedField, type RowTable } from './row-routine.ts';
 import { binaryForm, textForm, type RowForm } from './row-form.ts';
-import { createTextEncoder } from './text-encoder.ts';
+import { createTestEncoder, createTextEncoder } from './text-encoder.ts';
 import { windowsOf } from './windows.ts';
 
 /** The table for the row routine, for this file. */
@@ -29,34 +29,39 @@ const createRowTable = (table: SourceTableSpec, file: DecodedFile, form: RowForm
   const { header } = file;
   const ofFile = fieldsOf(file, dialect);
   const plan = createRowPlan(table, ofFile, form);
-  const keep = createRecordFilter(table.filter, ofFile, dialect);
-  const filtering = neededFields([], table.filter)
-    .map(ofFile.placeOf)
-    .filter((place) => header[place] !== undefined)
-    .map((place) => [plan.slotPlaces.indexOf(place), place] as const);
   const fields: (string | undefined)[] = header.map(() => '');
   const readUnquoted = unquotedReader(dialect);
   const nullText = dialect.escapes === null ? undefined : nullMark;
+  /** Whether the current record satisfies filters. */
+  const testOf = (filters: readonly FilterSpec[]): (() => boolean) => {
+    const isTrue = createRecordFilter(filters, ofFile, dialect);
+    const slots = neededFields([], filters)
+      .map(ofFile.placeOf)
+      .filter((place) => header[place] !== undefined)
+      .map((place) => [plan.slotPlaces.indexOf(place), place] as const);
+    return () => {
+      for (const [slot, place] of slots) {
+        const text = fieldText(slot);
+        const read = isQuotedField(slot) ? text : readUnquoted(text);
+        fields[place] = read === nullText ? undefined : read;
+      }
+      return isTrue(fields);
+    };
+  };
   return {
     plan,
     delimiter: Buffer.from(dialect.delimiter),
     trim: dialect.trim,
     between: header.length - 1,
     columns: table.columns.length,
-    encoders: table.columns.map((column) => createTextEncoder(column, form)),
+    encoders: table.columns.map((column) =>
+      column.test === undefined
+        ? createTextEncoder(column, form)
+        : createTestEncoder(column, testOf(column.test), form),
+    ),
     isTextFormat: form.isTextFormat,
     isCut: dialect.ragged === 'cut',
-    isWanted:
-      table.filter.length === 0
-        ? undefined
-        : () => {
-            for (const [slot, place] of filtering) {
-              const text = fieldText(slot);
-              const read = isQuotedField(slot) ? text : readUnquoted(text);
-              fields[place] = read === nullText ? undefined : read;
-            }
-            return keep(fields);
-          },
+    isWanted: table.filter.length === 0 ? undefined : testOf(table.filter),
   };
 };
 

@@ -72,7 +72,11 @@ const valueOfFile = (
 ): { readonly bytes: Buffer | undefined } | undefined => {
   if (isLine(spec)) return undefined;
   const places = spec.headers.map(fields.placeOf);
-  const isSame = places.includes(-1) || places.every((at) => fields.textAt(at) !== undefined);
+  const isOfFile = (at: number): boolean => fields.textAt(at) !== undefined;
+  const isSame =
+    spec.test === undefined
+      ? places.includes(-1) || places.every(isOfFile)
+      : places.every((at) => at === -1 || isOfFile(at));
   if (!isSame) return undefined;
   try {
     const value = createFieldReader(spec, fields, dialect)([]);
@@ -144,9 +148,8 @@ const placeSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn
   return { bytes, valueMax: value?.length ?? 0 };
 };
 
-/** The column of the line: like one whose value is the same, but the routine changes the token before each row. */
-const placeLine = (writer: PlanWriter, { isTextFormat }: RowForm): PlannedColumn => {
-  const bytes = Buffer.alloc(columnBytes);
+/** The token of the line: like that of a value that is the same, but the routine changes it before each row. */
+const placeLineToken = (writer: PlanWriter, { isTextFormat }: RowForm): number => {
   const line = Buffer.alloc(lineToken.bytes);
   const address = place(writer, line);
   line.writeInt32LE(address + lineToken.valueAt, token.valueAt);
@@ -154,7 +157,13 @@ const placeLine = (writer: PlanWriter, { isTextFormat }: RowForm): PlannedColumn
     line.writeInt32LE(4 + 8, token.valueBytes);
     line.writeInt32BE(8, lineToken.valueAt);
   }
-  bytes.writeInt32LE(address, column.slots);
+  return address;
+};
+
+/** The column of the line: all that there are share the token. */
+const lineColumn = (lineAt: number): PlannedColumn => {
+  const bytes = Buffer.alloc(columnBytes);
+  bytes.writeInt32LE(lineAt, column.slots);
   return { bytes, valueMax: lineToken.valueMax };
 };
 
@@ -168,7 +177,10 @@ const placeColumn = (
 ): PlannedColumn => {
   const bytes = Buffer.alloc(columnBytes);
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
-  const slots = spec.headers.map(slotAddress);
+  // A test looks at all its fields by itself, whatever is in the one that it gets.
+  const test = spec.test !== undefined;
+  const addresses = spec.headers.map(slotAddress);
+  const slots = test ? addresses.filter((address) => address >= planAt).slice(0, 1) : addresses;
   const missing = missingValue(spec, form);
   const kind = kindOf(spec, form.isTextFormat);
   setKind(writer, bytes, kind);
@@ -185,7 +197,7 @@ const placeColumn = (
       writer,
       texts.map((text) => [text, missing]),
     );
-  const nulls = placeNulls([...dialectNulls, ...spec.nulls]);
+  const nulls = placeNulls(test ? [] : [...dialectNulls, ...spec.nulls]);
   const tokens = tokenValues(spec, form);
   set(column.nulls, nulls);
   set(column.quotedNulls, quotedNulls ? nulls : placeNulls(spec.nulls));
@@ -240,13 +252,13 @@ export const createRowPlan = (
   const { slots, bytesOfFile } = placeSlots(writer, places, fields);
   const delimiterAt = place(writer, Buffer.from(format.dialect.delimiter));
   const slotAddress = (ref: FieldRef): number => planAt + slot.bytes * places.indexOf(placeOf(ref));
+  const lineAt = columns.some(isLine) ? placeLineToken(writer, form) : 0;
   const made = columns.map((spec, index) => {
     const value = same[index];
     if (value !== undefined) return placeSame(writer, value.bytes);
-    if (isLine(spec)) return placeLine(writer, form);
+    if (isLine(spec)) return lineColumn(lineAt);
     return placeColumn(writer, spec, index, nulls, form, slotAddress);
   });
-  const line = columns.findIndex(isLine);
   const used = varying.flatMap(({ headers }) => headers.map(placeOf));
   const uses = slotPlaces.map((field) => used.filter((each) => each === field).length);
   const perByte = fieldShare * Math.max(1, ...uses);
@@ -257,7 +269,7 @@ export const createRowPlan = (
     delimiterAt,
     columnsAt,
     columnsEnd,
-    lineAt: line === -1 ? 0 : made[line]!.bytes.readInt32LE(column.slots),
+    lineAt,
     slotPlaces,
     rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax + ofFile + 1, 0) + overrun,
     perByte,

@@ -1,6 +1,7 @@
 // Encodes texts of one column: unusual spellings, and texts for functions of the pipeline.
 
 import type { ColumnSpec } from '../../declaration.ts';
+import { booleanText } from '../column-types/boolean.ts';
 import { isRefusal } from '../column-types/contract.ts';
 import { createTextReader } from '../field-reader.ts';
 import type { RowBytes } from '../binary/row-bytes.ts';
@@ -20,6 +21,19 @@ export const createTextEncoder = (column: ColumnSpec, { putValueOf }: RowForm): 
     const value = read(text);
     if (value !== null && isRefusal(value)) return false;
     if (!isWritten || value !== text) put(value, out);
+    return true;
+  };
+};
+
+/** The same for a column whose value is whether the current record satisfies a test. */
+export const createTestEncoder = (
+  column: ColumnSpec,
+  isTrue: () => boolean,
+  { putValueOf }: RowForm,
+): TextEncoder => {
+  const put = putValueOf(column);
+  return (_text, _isWritten, out) => {
+    put(booleanText(isTrue()), out);
     return true;
   };
 };

@@ -15,24 +15,34 @@ import {
 } from '../../declaration.ts';
 import { fileColumn, partName } from '../../publish/names.ts';
 import { derivedProblem } from './names.ts';
+import { mergeSchema } from './merge-spec.ts';
 import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
 
-/** How a mode is written with its choices, and with every default. */
-const choicesSchema = strict(
-  {
-    mode: z.enum(publishModes, mustBeOneOf(publishModes)),
-    changed: z.enum(changedChoices, mustBeOneOf(changedChoices)).optional(),
-    gone: z.enum(goneChoices, mustBeOneOf(goneChoices)).optional(),
-  },
-  "'replace', 'append', or { mode: 'append', changed, gone }",
-).transform(({ mode, changed = 'error', gone = 'keep' }): PublishSpec =>
-  mode === 'replace' ? mode : { mode, changed, gone },
-);
+const appendSchema = strict({
+  mode: z.literal('append'),
+  changed: z.enum(changedChoices, mustBeOneOf(changedChoices)).default('error'),
+  gone: z.enum(goneChoices, mustBeOneOf(goneChoices)).default('keep'),
+});
+
+const choices = "'replace', 'append', 'merge', or an object such as { mode: 'append', changed, gone }";
 
 /** `publish`: a mode, or a mode with its choices. */
 export const publishSchema = z.preprocess(
   (written = 'replace') => (typeof written === 'string' ? { mode: written } : written),
-  choicesSchema,
+  z
+    .discriminatedUnion('mode', [strict({ mode: z.literal('replace') }), appendSchema, mergeSchema], {
+      error: ({ input }) =>
+        typeof input === 'object' && input !== null && 'mode' in input
+          ? mustBeOneOf(publishModes).error({ input: input.mode })
+          : mustBe(choices).error({ input }),
+    })
+    .transform((written): PublishSpec =>
+      written.mode === 'replace'
+        ? 'replace'
+        : written.mode === 'append'
+          ? written
+          : { ...written, update: written.update, newer: written.newer },
+    ),
 );
 
 /** What `evolve` is not for; problems are added. */
@@ -45,9 +55,21 @@ export const checkEvolve = (
     addProblem(problems, where, 'evolve is for tables that stay, and this one is replaced; remove evolve');
 };
 
+/** What `keep` is not for; problems are added. */
+export const checkKeep = (
+  where: string,
+  { publish, keep }: Pick<TableSpec, 'publish' | 'keep'>,
+  problems: Problems,
+): void => {
+  if (publish !== 'replace' && keep !== undefined)
+    addProblem(problems, where, "keep needs publish: 'replace', which is the default; remove keep");
+};
+
 /** Whether rows must be known by their file, because those of a single file may leave. */
 const needsFile = (publish: PublishSpec): boolean =>
-  publish !== 'replace' && (publish.changed === 'reload' || publish.gone === 'unload');
+  typeof publish !== 'string' &&
+  publish.mode === 'append' &&
+  (publish.changed === 'reload' || publish.gone === 'unload');
 
 /** `lineage`: all of its columns, or those that are named. */
 export const lineageSchema = z
@@ -114,9 +136,8 @@ export const withLineage = (
   problems: Problems,
 ): SourceTableSpec => {
   const { name, publish, staging, columns, indexes } = table;
-  if (publish !== 'replace') checkAppend(where, table, problems);
-  if (publish !== 'replace' && table.keep !== undefined)
-    addProblem(problems, where, "keep needs publish: 'replace', which is the default; remove keep");
+  if (typeof publish !== 'string' && publish.mode === 'append') checkAppend(where, table, problems);
+  checkKeep(where, table, problems);
   if (asked.length > 0 && staging === 'text')
     addProblem(
       problems,

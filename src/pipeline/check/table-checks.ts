@@ -12,7 +12,8 @@ import type {
 import { fieldsOf, mainName } from '../../format/file-fields.ts';
 import { neededFields } from '../../format/header-check.ts';
 import { columnsMax } from '../../limits.ts';
-import { nameProblem } from './names.ts';
+import { newName, oldName } from '../../publish/names.ts';
+import { derivedProblem, nameProblem } from './names.ts';
 import { addProblem, type Problems } from './problems.ts';
 import { didYouMean } from './suggestion.ts';
 
@@ -188,8 +189,9 @@ export const checkHeaders = (where: string, table: SourceTableSpec, problems: Pr
     else if (second !== undefined && given[first] !== given[second])
       addProblem(problems, place, `${what} two fields, ${first + 1} and ${second + 1}, that are \`${name}\``);
   };
-  for (const column of table.columns) {
-    for (const ref of column.headers) check(`${where}, column ${column.name}`, ref);
+  for (const { name, headers, test } of table.columns) {
+    const place = test === undefined ? `column ${name}` : 'publish.deleted';
+    for (const ref of headers) check(`${where}, ${place}`, ref);
   }
   for (const ref of neededFields([], table.filter)) check(`${where}, filter`, ref);
 };
@@ -222,4 +224,21 @@ export const checkRelationNames = (tables: readonly TableSpec[], problems: Probl
       else taken.set(index.name, `an index of table ${table.name}`);
     }
   }
+};
+
+/** SQL of a merged table finds new and old rows of a table under names that are made of its name. */
+export const checkShownNames = (tables: readonly TableSpec[], problems: Problems): void => {
+  if (tables.every(({ kind, publish }) => kind === 'source' || publish === 'replace')) return;
+  const names = tables.map(({ name }) => name);
+  for (const name of names)
+    for (const made of [newName(name), oldName(name)]) {
+      if (names.includes(made))
+        addProblem(
+          problems,
+          `table ${made}`,
+          `SQL of merged tables calls rows of ${name} so; choose another name`,
+        );
+      const problem = derivedProblem('name for SQL', made, 'the name of the table');
+      if (problem !== undefined) addProblem(problems, `table ${name}`, problem);
+    }
 };

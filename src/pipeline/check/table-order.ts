@@ -2,6 +2,7 @@
 
 import { ok as assert } from 'node:assert';
 import type { TableSpec } from '../../declaration.ts';
+import { newName, oldName } from '../../publish/names.ts';
 
 /** Tables in an order in which each can be built, in declared order where there is a choice; no cycles. */
 export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] => {
@@ -19,8 +20,11 @@ export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] =
   return ordered;
 };
 
+/** Names by which SQL may read a table. */
+const shownNames = (table: string): readonly string[] => [table, newName(table), oldName(table)];
+
 /** True when the SQL holds the name as a word: it may read the table. */
-const mentions = (sql: string, name: string): boolean => {
+export const mentions = (sql: string, name: string): boolean => {
   const within = '[\\p{L}\\p{N}_$]';
   return new RegExp(`(?<!${within})${name.replace(/\W/g, '\\$&')}(?!${within})`, 'iu').test(sql);
 };
@@ -39,7 +43,9 @@ export const prerequisites = (
   if (table.kind === 'source')
     return table.transform === undefined ? [] : sources.slice(0, sources.indexOf(table.name));
   const order = tableOrder(tables).map(({ name }) => name);
-  const named = order.slice(sources.length, order.indexOf(table.name)).filter((name) => mentions(sql, name));
+  const named = order
+    .slice(sources.length, order.indexOf(table.name))
+    .filter((name) => shownNames(name).some((shown) => mentions(sql, shown)));
   return [...new Set([...sources, ...table.from, ...named])];
 };
 

@@ -19,8 +19,16 @@ import { csvSpec, csvSourceSchema } from '../declare/csv.ts';
 import { filterSchema } from '../declare/filter.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
+import { checkDerived, checkMerge, stagedForMerge } from './merge-spec.ts';
 import { tableNameProblem } from './names.ts';
-import { checkEvolve, lineageOf, lineageSchema, publishSchema, withLineage } from './publish-spec.ts';
+import {
+  checkEvolve,
+  checkKeep,
+  lineageOf,
+  lineageSchema,
+  publishSchema,
+  withLineage,
+} from './publish-spec.ts';
 import { partitionBySchema } from '../declare/partition-by.ts';
 import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
 import { sqlFileSchema } from '../declare/sql-file.ts';
@@ -32,6 +40,7 @@ import {
   checkKey,
   checkPartitions,
   checkRelationNames,
+  checkShownNames,
   checkStaging,
 } from './table-checks.ts';
 import { findCycle } from './table-order.ts';
@@ -129,6 +138,7 @@ export const tableSpecs = (input: unknown, pipeline: string, problems: Problems)
     return tableSpec(name, table, Object.keys(tables), problems) ?? [];
   });
   checkRelationNames(specs, problems);
+  checkShownNames(specs, problems);
   const cycle = problems.length === 0 ? findCycle(specs) : undefined;
   if (cycle !== undefined)
     throw new EtlError('ETL_DEFINITION_CYCLE', { pipeline, cycle: cycle.join(' -> ') });
@@ -174,6 +184,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   checkIndexColumns(where, indexes, known, problems);
   checkPartitions(where, { ...table, indexes }, known, columns, problems);
   const constraints = readConstraints(name, table, known, problems);
+  checkMerge(where, { ...table, name }, known, problems);
   if (csv === undefined) return undefined;
   const { transform, comment } = table;
   const { row: _, lineage, partitionBy, checks: _checks, unique: _unique, ...keys } = table;
@@ -182,7 +193,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
     name,
     kind: 'source',
     ...csv,
-    columns,
+    columns: [...columns, ...stagedForMerge(table.publish)],
     indexes,
     ...constraints,
     transform,
@@ -217,14 +228,15 @@ const derivedTable = (
     }
   }
   checkEvolve(where, table, problems);
-  if (table.publish !== 'replace')
-    addProblem(problems, where, 'is made from other tables, and can only be replaced; remove publish');
+  checkKeep(where, table, problems);
   const indexes = readIndexes(name, table.indexes, problems);
   const { row: written, partitionBy, checks: _checks, unique: _unique, ...keys } = table;
   const row = written && madeColumns(written);
   const known = row?.map((column) => column.name);
   checkKey(where, table.primaryKey, known, [], problems);
   checkIndexColumns(where, indexes, known, problems);
+  checkDerived(where, table.publish, problems);
+  checkMerge(where, { ...keys, name }, known, problems);
   checkPartitions(where, { ...table, indexes }, known, [], problems);
   const constraints = readConstraints(name, table, known, problems);
   return {

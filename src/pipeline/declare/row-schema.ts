@@ -42,7 +42,7 @@ export const rowSchema = <P extends Pipeline, Name extends TableName<P>>(
       : z.object(
           Object.fromEntries(
             spec.columns
-              .filter(({ lineage }) => lineage === undefined)
+              .filter(({ lineage, stagedOnly }) => lineage === undefined && stagedOnly !== true)
               .map((column) => [column.name, columnSchema(column)]),
           ),
         );

@@ -1,7 +1,7 @@
 // The tables of a pipeline as a user writes them, as TypeScript types.
 
 import type { z } from 'zod';
-import type { AppendSpec, Evolve, FilterSpec, LineageName } from '../../declaration.ts';
+import type { AppendSpec, Evolve, FilterSpec, LineageName, MergeSpec } from '../../declaration.ts';
 import type { SqlFile } from '../../hook.ts';
 import type { AnyColumn, Column } from './column.ts';
 import type { CsvSource } from './csv.ts';
@@ -41,7 +41,28 @@ interface CommonKeys<Name extends string> {
 }
 
 /** A way of publishing, with its choices: 'error' and 'keep' by default. */
-type Publish = Pick<AppendSpec, 'mode'> & Partial<AppendSpec>;
+type Append = Pick<AppendSpec, 'mode'> & Partial<AppendSpec>;
+
+/** How the rows that SQL makes are merged by primary key. */
+interface MergeRows<Name extends string> {
+  readonly mode: 'merge';
+  /** Columns of an existing row that change; all by default. A new row has all of them in any case. */
+  readonly update?: readonly Name[];
+  /** A row with a smaller value of this column loses against the one that is there; null is the smallest. */
+  readonly newer?: Name;
+}
+
+/** How records are merged by primary key. */
+interface Merge<Name extends string> extends MergeRows<Name> {
+  /** A file that changed since it was loaded: an error, which is the default, merged again, or left. */
+  readonly changed?: MergeSpec['changed'];
+  /** Rows of a file that is no longer there stay. */
+  readonly gone?: MergeSpec['gone'];
+  /** Records that delete the row of their key: present(…), oneOf(…), when(…), or a list, of which all must hold. */
+  readonly deleted?: FilterSpec | readonly FilterSpec[];
+  /** Two records of a key in one run. last: the last one counts, in the order of the files, which is the default · reject: an error. */
+  readonly twice?: MergeSpec['twice'];
+}
 
 interface SourceKeys<Name extends string> extends CommonKeys<Name> {
   readonly source: CsvSource;
@@ -49,9 +70,10 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
   readonly rejectLimit?: number | `${number}%`;
   /**
    * replace: production has the rows of all files, every time · append: files that are new are put beside what is there. changed: a
-   * file that changed since is an error, loaded again, or left as it is · gone: rows of a file that is no longer there stay, or go.
+   * file that changed since is an error, loaded again, or left as it is · gone: rows of a file that is no longer there stay, or go ·
+   * merge: records of files that are new take the place of rows with their primary key.
    */
-  readonly publish?: 'replace' | 'append' | Publish;
+  readonly publish?: 'replace' | 'append' | 'merge' | Append | Merge<Name>;
   /**
    * What a run makes of columns that differ from those of a table that stays. refuse: nothing, it stops · add: columns that allow null
    * or have a default are added · retype: types are also changed to wider ones.
@@ -105,8 +127,11 @@ export interface DerivedTable<Declared, TableName extends string>
   extends CommonKeys<NoInfer<NameOf<Declared>>>, RowKey<Declared> {
   readonly from: readonly NoInfer<TableName>[];
   readonly transform: SqlFile;
-  /** Only 'replace': readers see the old rows, then all the new ones. */
-  readonly publish?: 'replace';
+  /**
+   * replace: readers see the old rows, then all the new ones · merge: its rows are merged by primary key, and its SQL may read
+   * `<table>_new`, the rows that the run brings to a table.
+   */
+  readonly publish?: 'replace' | 'merge' | MergeRows<NoInfer<NameOf<Declared>>>;
   readonly source?: undefined;
   readonly columns?: undefined;
   readonly staging?: undefined;

@@ -182,7 +182,7 @@ export const partitions: Publication = {
   apply,
 
   verify: async (_, { table }, copied) => {
-    checkCopied(table.table, copied, table.rows);
+    checkCopied(table.table, copied, table.staged);
     return table.rows;
   },
 

@@ -5,7 +5,7 @@ import { withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { evolutionOf, refuseUnfit } from '../../publish/evolve.ts';
-import { authorsPath } from '../../publish/names.ts';
+import { authorsPath, publishedColumns } from '../../publish/names.ts';
 import { productionTables } from '../../publish/production/production.ts';
 import type { TableColumn } from '../../publish/production/table-state.ts';
 import { declaredAs } from '../landing.ts';
@@ -15,8 +15,10 @@ import type { PlannedTable } from './plan.ts';
 const asServerWrites = async (
   client: Client,
   spec: PipelineSpec,
-  { table, staging }: PlannedTable,
+  { table, staging: staged }: PlannedTable,
 ): Promise<readonly TableColumn[]> => {
+  const columns = publishedColumns(table);
+  const staging = staged.filter(({ name }) => columns.some((column) => column.name === name));
   const nulls = staging.map(({ name, type }) => `null::${type} as ${quoteName(name)}`).join(', ');
   const { fields } = await withTransaction(client, () =>
     withPath(client, authorsPath(spec), () => client.query(`select ${nulls} limit 0`)),
@@ -25,7 +27,7 @@ const asServerWrites = async (
     'select format_type(t.oid, t.size) as type from unnest($1::oid[], $2::integer[]) with ordinality as t (oid, size, place) order by place',
     [fields.map((field) => field.dataTypeID), fields.map((field) => field.dataTypeModifier)],
   );
-  return table.columns.map(({ name, nullable }, place) => ({
+  return columns.map(({ name, nullable }, place) => ({
     name,
     type: rows[place].type,
     notNull: !nullable,

@@ -4,7 +4,7 @@
 // hundred thousand, of which one is new.
 
 import { goneFiles, knownVersions, rowsOfOthers, type FilesOf } from '../../checkpoint/published-files.ts';
-import type { AppendSpec, Extent, SourceTableSpec } from '../../declaration.ts';
+import type { AppendSpec, Extent, MergeSpec, SourceTableSpec } from '../../declaration.ts';
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
@@ -13,7 +13,11 @@ import { takeNew } from './new-files.ts';
 import { noneOutgoing, type Judging, type Sieve } from './sieve.ts';
 import { plural } from '../../wording.ts';
 
-const hasRows = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
+/** Whether there is a table in production that has rows. */
+export const hasRows = async (
+  client: Client,
+  { schema, table }: Pick<FilesOf, 'schema' | 'table'>,
+): Promise<boolean> => {
   const name = quoteName(schema, table);
   const { rows } = await client.query('select to_regclass($1) is not null as "isThere"', [name]);
   if (!rows[0].isThere) return false;
@@ -59,7 +63,7 @@ const refuseLoss = async (
       problem: `${plural(others.rows, 'row')} of ${plural(others.files, 'file')} that it does not list, such as ${others.first}`,
     });
   const { rows } = await client.query(
-    `select exists (select from etl.published_table where table_oid = to_regclass($1) and strategy <> 'append') as "isOurs"`,
+    `select exists (select from etl.published_table where table_oid = to_regclass($1) and strategy not in ('append', 'merge')) as "isOurs"`,
     [quoteName(spec.schema, table)],
   );
   if (!rows[0].isOurs)
@@ -99,5 +103,5 @@ export const createSieve = async (judging: Judging, table: SourceTableSpec): Pro
   const extent = await extentOf(judging, table, of);
   return extent === 'whole'
     ? takeAll(judging, table, of)
-    : takeNew(judging, table, table.publish as AppendSpec, of);
+    : takeNew(judging, table, table.publish as AppendSpec | MergeSpec, of);
 };

@@ -8,9 +8,10 @@ import {
   type KnownVersion,
   type PublishedFile,
 } from '../../checkpoint/published-files.ts';
-import type { AppendSpec, SourceTableSpec } from '../../declaration.ts';
+import type { AppendSpec, MergeSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { fileColumn, type Outgoing } from '../../publish/names.ts';
+import { modeOf } from '../../publish/registry.ts';
 import { plural } from '../../wording.ts';
 import { versionsAsListed } from './as-listed.ts';
 import type { Wish } from './asked-files.ts';
@@ -73,17 +74,19 @@ const reportLeft = (
 /** What is wanted of a file in production. Errors: ETL_FILE_LINEAGE. */
 const wishOf = (
   { asked }: Judging,
-  { name: table, columns }: SourceTableSpec,
+  { name: table, columns, publish }: SourceTableSpec,
   file: Pick<NewFile, 'name' | 'location'>,
 ): Wish | undefined => {
   const wish = asked.wishOf(file);
-  if (wish !== undefined && columns.every(({ name }) => name !== fileColumn))
-    throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name });
+  if (wish === undefined) return undefined;
+  const isPossible =
+    modeOf(publish) === 'merge' ? wish === 'reload' : columns.some(({ name }) => name === fileColumn);
+  if (!isPossible) throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name });
   return wish;
 };
 
 /** Judges files of which a version is known. */
-const createJudge = ({ changed: choice }: AppendSpec) => {
+const createJudge = ({ changed: choice }: AppendSpec | MergeSpec) => {
   const leaving = createLeaving();
   const [changed, corrected, again] = [new Tally(), new Tally(), new Tally()];
   const isNeeded = (known: KnownVersion, wish: Wish | undefined): boolean => {
@@ -106,7 +109,12 @@ const createJudge = ({ changed: choice }: AppendSpec) => {
 };
 
 /** Only files that production has not are loaded, and those that are to be loaded again. */
-export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: AppendSpec, of: FilesOf): Sieve => {
+export const takeNew = (
+  judging: Judging,
+  spec: SourceTableSpec,
+  publish: AppendSpec | MergeSpec,
+  of: FilesOf,
+): Sieve => {
   const { client, asked } = judging;
   const listed: number[] = [];
   const { isNeeded, leaving, changed, corrected, again } = createJudge(publish);

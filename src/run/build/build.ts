@@ -1,86 +1,39 @@
 // Builds the new version of every table aside: what is done to one table, and all of them.
 
-import type { Extent, SourceTableSpec, TableSpec } from '../../declaration.ts';
+import type { SourceTableSpec, TableSpec } from '../../declaration.ts';
 import { stagingTable } from '../../copy/staging.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import {
-  buildError,
-  aroundSql,
-  createFromStaging,
-  createShape,
-  createUnion,
-  dropUnion,
-  setNotNull,
-} from '../../publish/build-table.ts';
-import { clearBuildSchema, countRows, dropBuildSchema } from '../../publish/build-schema.ts';
+import { buildError, aroundSql } from '../../publish/build-table.ts';
+import { clearBuildSchema, dropBuildSchema } from '../../publish/build-schema.ts';
 import {
   buildSchema,
   builtName,
   dropBuiltTable,
-  productionName,
-  type BuiltPartition,
   type BuiltTable,
+  type MergeRules,
   type TableNames,
+  publishedColumns,
 } from '../../publish/names.ts';
+import { showRows } from '../../publish/part/views.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
 import { buildFor, modeOf } from '../../publish/registry.ts';
 import { columnsOf } from '../../publish/production/table-state.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { BuildWhat } from '../../model.ts';
-import { prerequisites, tableOrder } from '../../pipeline/check/table-order.ts';
-import { noneOutgoing, type Intake } from '../begin/sieve.ts';
+import { mentions, prerequisites, tableOrder } from '../../pipeline/check/table-order.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import { buildPartitions } from './build-partitions.ts';
 import { sideBySide, type Alongside } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
+import { derivedIntake, type Brought } from './derived-intake.ts';
+import { eachStaged, fillTyped, type Filled } from './fill-typed.ts';
 import { secondsSince, type RunContext } from '../context.ts';
 import { throwNamed } from '../publish/name-records.ts';
 import { rounded } from '../rounded.ts';
-import { declaredAs, directTables, landsDirectly, namesOf } from '../landing.ts';
+import { declaredAs, directTables, namesOf } from '../landing.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
-
-/** Rows that were built, and the quoted name of the table that has them. */
-interface Filled {
-  readonly rows: number;
-  readonly rowsFrom: string;
-  /** Of a table that is divided. */
-  readonly partitions?: readonly BuiltPartition[];
-}
-
-/** What a run brings to a table that is made from others. */
-const wholeTable: Pick<Intake, 'extent' | 'outgoing'> = { extent: 'whole', outgoing: noneOutgoing };
-
-/** Rows of a typed table, from staging, unless they were loaded straight into it, or go from there into production. */
-const fillTyped = async (
-  { client, spec }: RunContext,
-  table: SourceTableSpec,
-  names: TableNames,
-  extent: Extent,
-): Promise<Filled> => {
-  const rowsFrom = builtName(names);
-  // The rows are there already; they are counted, because the proof of completeness uses the actual count, not the reported one.
-  if (landsDirectly(table))
-    return { rows: (await runQuery(client, countRows(rowsFrom))).rows[0].rows, rowsFrom };
-  const staging = stagingTable(spec.name, table.name);
-  const columns = table.columns.map(({ name }) => name);
-  const create = extent === 'whole' ? createFromStaging : createShape;
-  const filled = await runQuery(client, create(names, columns, staging));
-  const required = table.columns.filter(({ nullable }) => !nullable).map(({ name }) => name);
-  if (required.length > 0) await runQuery(client, setNotNull(names, required));
-  if (extent === 'whole') return { rows: filled.rowCount ?? 0, rowsFrom };
-  return { rows: (await runQuery(client, countRows(staging))).rows[0].rows, rowsFrom: staging };
-};
-
-/**
- * Shows SQL all rows of a table to which some are put, as they will be. Others who show the same table wait until it is over: a view
- * that a killed process has left would be a stranger's to the next.
- */
-const showWhole = async (client: Client, part: BuiltTable): Promise<void> => {
-  const [columns, production] = await columnsOf(client, [builtName(part), productionName(part)]);
-  await runQuery(client, createUnion(part, columns!, production!));
-};
 
 /**
  * Rows of a table that a SQL file makes. Its unqualified names find the new tables of this run first, then production;
@@ -91,7 +44,7 @@ const fillFromSql = (
   table: TableSpec,
   names: TableNames,
   sql: SqlText,
-  parts: readonly BuiltTable[],
+  { extent, prior }: Pick<Bringing, 'extent' | 'prior'>,
 ): Promise<Filled> => {
   const [before, after] = aroundSql(names);
   const view = quoteName(names.buildSchema, `${table.name}_staging`);
@@ -99,7 +52,13 @@ const fillFromSql = (
     // First on the search path, where nobody else can create anything.
     if (table.kind === 'source')
       await client.query(`create view ${view} as select * from ${stagingTable(spec.name, table.name)}`);
-    for (const part of parts) await showWhole(client, part);
+    // In this transaction: a view that a killed process has left would be a stranger's.
+    const drops: string[] = [];
+    for (const one of prior) {
+      const isWanted = (name: string): boolean =>
+        name === one.table || (modeOf(table.publish) === 'merge' && mentions(sql.text, name));
+      drops.push(...(await showRows(client, one, extent === 'whole', isWanted)));
+    }
     const filled = await withPath(client, [names.buildSchema, ...names.path], () =>
       // The extended protocol takes one statement only: a second one in the file is refused by the server.
       client.query({ text: before + sql.text + after, queryMode: 'extended' } as { text: string }),
@@ -107,9 +66,19 @@ const fillFromSql = (
       throw transformError(sql, before.length, cause);
     });
     if (table.kind === 'source') await client.query(`drop view ${view}`);
-    for (const part of parts) await runQuery(client, dropUnion(part));
-    return { rows: filled.rowCount ?? 0, rowsFrom: builtName(names) };
+    for (const drop of drops) await client.query(drop);
+    return eachStaged(filled.rowCount ?? 0, builtName(names));
   });
+};
+
+/** How the rows of a table are merged; undefined: they are not. */
+const mergeRules = (table: TableSpec): MergeRules | undefined => {
+  const { publish } = table;
+  if (typeof publish === 'string' || publish.mode !== 'merge') return undefined;
+  const { update, newer, deleted } = publish;
+  const columns = table.kind === 'source' ? publishedColumns(table) : [];
+  const lineage = columns.filter((column) => column.lineage !== undefined).map(({ name }) => name);
+  return { update, newer, lineage, deletes: deleted.length > 0 };
 };
 
 /** One part of building a table, announced and timed. */
@@ -139,14 +108,13 @@ const buildWhole = (
   context: RunContext,
   table: TableSpec,
   names: TableNames,
-  { extent, sql, parts }: Bringing,
+  bringing: Bringing,
 ): Promise<Filled> => {
   const { client, report } = context;
+  const { extent, sql } = bringing;
   const { primaryKey, indexes, constraints = [], publish } = table;
   return together(client, sql, async () => {
-    const filled = await making(context, table, 'rows', () =>
-      fill(context, table, names, extent, sql, parts),
-    );
+    const filled = await making(context, table, 'rows', () => fill(context, table, names, bringing));
     const build = buildFor(modeOf(publish), extent);
     await build({
       client,
@@ -161,40 +129,41 @@ const buildWhole = (
   });
 };
 
-/** The same of a table that is divided: rows that SQL makes come into a table of their own first. */
+/** The same of a table that is divided: rows that SQL makes, or that are merged, come into a table of their own first. */
 const buildDivided = (
   context: RunContext,
   table: TableSpec,
   names: TableNames,
-  { extent, sql, parts, alongside }: Bringing,
+  bringing: Bringing,
 ): Promise<Filled> =>
   making(context, table, 'rows', async () => {
     const { client, spec } = context;
+    const { extent, sql, merge, alongside } = bringing;
+    const isMade = sql !== undefined || merge !== undefined;
     const made = { ...names, built: fittingName(`${names.table}__rows`) };
-    if (sql !== undefined) await fill(context, table, made, extent, sql, parts);
-    const source = sql === undefined ? stagingTable(spec.name, table.name) : builtName(made);
-    const columns =
-      sql === undefined
-        ? (table as SourceTableSpec).columns.map(({ name, nullable }) => ({ name, notNull: !nullable }))
-        : (await columnsOf(client, [source]))[0]!;
-    const rows = {
+    const filled = isMade ? await fill(context, table, made, bringing) : undefined;
+    const source = isMade ? builtName(made) : stagingTable(spec.name, table.name);
+    const columns = isMade
+      ? (await columnsOf(client, [source]))[0]!
+      : (table as SourceTableSpec).columns.map(({ name, nullable }) => ({ name, notNull: !nullable }));
+    const from = {
       source,
       columns: columns.map(({ name }) => name),
       required: columns.filter(({ notNull }) => notNull).map(({ name }) => name),
     };
-    const partitions = await buildPartitions(context, table, names, extent, rows, alongside);
-    if (sql !== undefined) await runQuery(client, dropBuiltTable(made));
-    return {
-      rows: partitions.reduce((sum, partition) => sum + partition.rows, 0),
-      rowsFrom: builtName(names),
-      partitions,
-    };
+    const partitions = await buildPartitions(context, table, names, extent, from, alongside);
+    if (isMade) await runQuery(client, dropBuiltTable(made));
+    const rows = partitions.reduce((sum, partition) => sum + partition.rows, 0);
+    const rowsFrom = builtName(names);
+    return { ...(filled ?? eachStaged(rows, rowsFrom)), rows, rowsFrom, partitions };
   });
 
 /** What comes into a table, and who helps. */
-interface Bringing extends Pick<Intake, 'extent' | 'outgoing'> {
+interface Bringing extends Brought {
   readonly sql: SqlText | undefined;
-  readonly parts: readonly BuiltTable[];
+  /** Tables that are built, which its SQL may read. */
+  readonly prior: readonly BuiltTable[];
+  readonly merge: MergeRules | undefined;
   readonly alongside: Alongside;
 }
 
@@ -205,7 +174,7 @@ const buildOne = async (
   loadSeconds: number,
 ): Promise<BuiltTable> => {
   const start = performance.now();
-  const { extent, outgoing } = bringing;
+  const { extent, outgoing, merge } = bringing;
   const names = declaredAs(context.spec, table, extent);
   context.abort?.throwIfAborted();
   const { indexes, comment, partitionBy, keep = 0 } = table;
@@ -216,6 +185,7 @@ const buildOne = async (
     comment,
     keep,
     ...filled,
+    merge,
     outgoing,
     indexes: indexes.map(({ name }) => name),
     seconds: rounded(loadSeconds + secondsSince(start)),
@@ -226,17 +196,16 @@ const fill = async (
   context: RunContext,
   table: TableSpec,
   names: TableNames,
-  extent: Extent,
-  sql: SqlText | undefined,
-  parts: readonly BuiltTable[],
+  bringing: Bringing,
 ): Promise<Filled> => {
+  const { extent, merge, sql } = bringing;
   if (sql !== undefined) {
-    const filled = await fillFromSql(context, table, names, sql, parts);
+    const filled = await fillFromSql(context, table, names, sql, bringing);
     await checkRow(context.client, table, names);
     return filled;
   }
   try {
-    return await fillTyped(context, table as SourceTableSpec, names, extent);
+    return await fillTyped(context, table as SourceTableSpec, names, extent, merge);
   } catch (cause) {
     throw buildError(names, 'rows', cause);
   }
@@ -282,14 +251,16 @@ export const buildTables = async (
   const built = new Map<string, BuiltTable>();
   await sideBySide(context, sqlTexts, async (own, table, alongside) => {
     const { name } = table;
-    const brought = planned.find((one) => one.table.name === name)?.intake ?? wholeTable;
     const sql = sqlTexts.get(name);
+    const text = sql?.text ?? '';
     // In one order, because they wait for each other.
-    const parts = prerequisites(table, spec.tables, sql?.text ?? '')
+    const prior = prerequisites(table, spec.tables, text)
       .toSorted()
-      .flatMap((one) => built.get(one) ?? [])
-      .filter(({ extent }) => extent === 'part');
-    const bringing = { ...brought, sql, parts, alongside };
+      .flatMap((one) => built.get(one) ?? []);
+    const brought =
+      planned.find((one) => one.table.name === name)?.intake ??
+      (await derivedIntake(own, table, text, prior));
+    const bringing = { ...brought, sql, prior, merge: mergeRules(table), alongside };
     const building = buildOne(own, table, bringing, loadSeconds.get(name) ?? 0).catch((cause: unknown) =>
       throwNamed(own, runId, namesOf(spec, table, brought.extent), cause),
     );

@@ -16,7 +16,7 @@ const threadSetup = (loader: LoaderSetup, file: PipelineFile | undefined): Threa
     ...loader,
     tables: loader.tables.map(({ table, ...rest }) => ({
       ...rest,
-      table: { ...table, columns: [], filter: [] },
+      table: { ...table, columns: [], filter: [], publish: 'replace' as const },
     })),
   };
   // A copy of a Zod schema has no methods: they are found by its prototype, so that copying it throws no error.

@@ -80,7 +80,7 @@ const prepare = async (
   await checkPlanned(client, plans);
   const applied = await applyAll(client, plans, copied, rowsBefore, locksmith);
   await runQuery(client, insertKept(runId, spec.name, plans));
-  await runQuery(client, insertPublished(runId, plans, rowsBefore, applied.rows));
+  await runQuery(client, insertPublished(runId, plans, rowsBefore, applied));
   await record(runId, plans);
   await oweHook(context, runId);
   return { ...applied, runId };

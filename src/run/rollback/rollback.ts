@@ -26,6 +26,7 @@ import { buildFor, choosePublication } from '../../publish/registry.ts';
 import { preflight, refuseStrangers } from '../../server/preflight.ts';
 import { dropStaleStaging } from '../begin/make-landings.ts';
 import { isUnfinished } from '../begin/outset.ts';
+import { eachStaged } from '../build/fill-typed.ts';
 import { noneOutgoing } from '../begin/sieve.ts';
 import { secondsSince, type RunContext } from '../context.ts';
 import { callOwed, callPublished } from '../hooks.ts';
@@ -124,8 +125,8 @@ const makeReady = async (context: RunContext, back: Return): Promise<BuiltTable>
     ...declared,
     ...names,
     comment,
-    rows,
-    rowsFrom: builtName(names),
+    ...eachStaged(rows, builtName(names)),
+    merge: undefined,
     outgoing: noneOutgoing,
     indexes: table.indexes.map(({ name }) => name),
     seconds: secondsSince(start),

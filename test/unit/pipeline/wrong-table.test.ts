@@ -133,8 +133,8 @@ const tableCases: readonly Case[] = [
   },
   {
     name: 'a way to publish that is not there yet',
-    definition: withTable({ source, columns, publish: 'merge' }),
-    problems: ["table obs: publish.mode does not know 'merge'; known values: 'replace', 'append'"],
+    definition: withTable({ source, columns, publish: 'upsert' }),
+    problems: ["table obs: publish.mode does not know 'upsert'; known values: 'replace', 'append', 'merge'"],
   },
   {
     name: 'a kind of staging that is not there',

@@ -114,10 +114,7 @@ describe('reference pages', () => {
     {
       of: 'csv()',
       at: ['docs/reference/dialect.md', '# Dialect'],
-      keys: [
-        ...keysOf('src/declaration.ts', 'Dialect'),
-        ...keysOf('src/pipeline/declare/csv.ts', 'CsvOptions'),
-      ],
+      keys: [...keysOf('src/dialect.ts', 'Dialect'), ...keysOf('src/pipeline/declare/csv.ts', 'CsvOptions')],
     },
     {
       of: 'a run',

@@ -2,22 +2,19 @@
 //
 // Readers see all of it at the commit, or wait when keys or indexes have to change; writers wait.
 
-import { withPath, type Client } from '../db/client.ts';
-import { quoteName, quoteNames } from '../db/sql.ts';
-import { EtlError, codeOf } from '../errors.ts';
-import { formatCount, plural } from '../wording.ts';
-import { buildDeclared, checkCopied } from './build-table.ts';
-import { constraintText } from './constraints/constraints.ts';
-import type { PublishPlan, Publication } from './contract.ts';
-import { DuplicateRows, findDuplicates } from './constraints/duplicates.ts';
-import { refuseUnfit } from './evolve.ts';
-import { changesOf } from './in-place.ts';
-import { inKeyOrder } from './part/key-order.ts';
-import { doKeySteps, type KeyStep } from './keys.ts';
-import { fileColumn, productionName } from './names.ts';
-import { ensurePartitions } from './partitions/ensure.ts';
-import { RowsRefused } from './constraints/refused-rows.ts';
-import { refusalOf } from './refusals.ts';
+import { withPath, type Client } from '../../db/client.ts';
+import { quoteName, quoteNames } from '../../db/sql.ts';
+import { EtlError, codeOf } from '../../errors.ts';
+import { formatCount, plural } from '../../wording.ts';
+import { applyEach, beside } from './beside.ts';
+import { checkCopied } from '../build-table.ts';
+import type { PublishPlan, Publication } from '../contract.ts';
+import { DuplicateRows, findDuplicates } from '../constraints/duplicates.ts';
+import { changesOf } from '../in-place.ts';
+import { inKeyOrder } from './key-order.ts';
+import { doKeySteps, type KeyStep } from '../keys.ts';
+import { fileColumn, productionName } from '../names.ts';
+import { ensurePartitions } from '../partitions/ensure.ts';
 
 /** Rows of files that have left, which nothing refers to. */
 const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<void> => {
@@ -78,11 +75,6 @@ const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => 
   await withPath(client, path, async () => {
     inserted = await exchangeRows(client, plan);
   }).catch(async (cause: unknown) => {
-    const violated = plan.table.constraints.find(
-      ({ name }) => name === (cause as { constraint?: string }).constraint,
-    );
-    if (codeOf(cause) === '23514' && violated !== undefined)
-      throw new RowsRefused({ table, what: constraintText(violated), rule: violated }, { cause });
     // 21000: two of the new rows are one.
     if (!['23505', '21000'].includes(codeOf(cause) ?? '')) throw cause;
     throw (await duplicatesOf(client, plan, cause)) ?? cause;
@@ -105,51 +97,15 @@ const appendRows = async (client: Client, plan: PublishPlan): Promise<readonly K
 };
 
 export const append: Publication = {
+  ...beside,
   name: 'append',
-  writes: true,
-  summary: undefined,
-
-  takes: () => true,
-
-  check: refuseUnfit,
-
-  build: buildDeclared,
-
   rowsAtLeast: ({ rows, outgoing }, before) => (before ?? 0) - outgoing.rows + rows,
-
-  blocksReaders: (plan) => changesOf(plan).blocksReaders,
-
-  notice: (plan) => {
-    const { schema, table } = plan.table;
-    const { texts } = changesOf(plan);
-    return texts.length === 0
-      ? undefined
-      : `${schema}.${table}: writers wait, and readers may also wait: ${texts.join(', ')}`;
-  },
-
-  apply: async (client, plans) => {
-    const unfinished: { readonly plan: PublishPlan; readonly steps: readonly KeyStep[] }[] = [];
-    for (const plan of plans) {
-      const steps = await appendRows(client, plan).catch((cause: unknown) => {
-        throw cause instanceof DuplicateRows || cause instanceof RowsRefused
-          ? cause
-          : refusalOf(plan.table.table, cause);
-      });
-      unfinished.push({ plan, steps });
-    }
-    return {
-      finish: async () => {
-        for (const { plan, steps } of unfinished) await doKeySteps(client, plan.table, steps);
-      },
-    };
-  },
+  apply: (client, plans) => applyEach(client, plans, appendRows),
 
   /** `apply` has compared the rows that the server took with those that there are. */
   verify: async (_, plan, copied, before) => {
     const { table } = plan;
-    checkCopied(table.table, copied, table.rows);
+    checkCopied(table.table, copied, table.staged);
     return append.rowsAtLeast(table, before);
   },
-
-  oidInProduction: ({ production }) => production!.oid,
 };

@@ -1,0 +1,98 @@
+// What SQL sees of a table to which a run brings rows: all that it will have; for tables that are merged also those of the run alone,
+// and those that they take the place of.
+
+import { runQuery, type Client } from '../../db/client.ts';
+import { quoteName, quoteNames } from '../../db/sql.ts';
+import { evolvedColumns } from '../evolve.ts';
+import { changingColumns, isDeletion, isOlder, keyOf } from './merge-sql.ts';
+import { fileColumn, newName, oldName, productionName, type BuiltTable } from '../names.ts';
+import { builtStates, columnsOf, haveSame, type BuiltState } from '../production/table-state.ts';
+
+/** The three selections of a table. */
+interface Rows {
+  readonly whole: string;
+  readonly new: string;
+  readonly old: string;
+}
+
+/** Rows are put beside others, and those of some files leave. */
+const appended = (part: BuiltTable, names: readonly string[], production: string): Rows => {
+  const list = quoteNames(names);
+  const there = `select ${list} from ${production} o`;
+  const isLeaving = `${quoteName(fileColumn)} = any ('{${part.outgoing.files.join(',')}}'::bigint[])`;
+  const [staying, leaving] =
+    part.outgoing.files.length === 0 ? ['true', 'false'] : [`not ${isLeaving}`, isLeaving];
+  const come = `select ${list} from ${part.rowsFrom}`;
+  return {
+    whole: `${there} where ${staying} union all ${come}`,
+    new: come,
+    old: `${there} where ${leaving}`,
+  };
+};
+
+/** Rows as they are merged: of each key that of the run, unless what is there is newer. */
+const merged = (part: BuiltTable, state: BuiltState, names: readonly string[], production: string): Rows => {
+  const key = keyOf(state);
+  const [comes, isThere] = ['n', 'o'].map((alias) => `${alias}.${quoteName(key.columns[0]!)} is not null`);
+  const counts = `${comes} and not (${isThere} and ${isOlder(part.merge!)})`;
+  const changing = changingColumns(part, names);
+  const columns = names.map((name) => {
+    const [n, o] = [`n.${quoteName(name)}`, `o.${quoteName(name)}`];
+    const takes = changing.includes(name) ? counts : `not (${isThere})`;
+    return `case when ${takes} then ${n} else ${o} end as ${quoteName(name)}`;
+  });
+  const from = (join: string): string =>
+    `from ${part.rowsFrom} n ${join} join ${production} o on ${haveSame(key, 'n', 'o')}`;
+  const deletion = isDeletion(part.merge!, 'n');
+  return {
+    whole: `select ${columns.join(', ')} ${from('full')} where not (${counts} and ${deletion})`,
+    new: `select ${columns.join(', ')} ${from('left')} where ${counts} and not ${deletion}`,
+    old: `select ${names.map((name) => `o.${quoteName(name)}`).join(', ')} ${from('inner')} where ${counts}`,
+  };
+};
+
+/** Views of a table by their names in the build schema. `isAll`: all its rows are new to the SQL that reads them. */
+const viewsOf = async (
+  client: Client,
+  table: BuiltTable,
+  isAll: boolean,
+): Promise<ReadonlyMap<string, string>> => {
+  const { table: name, extent } = table;
+  const all = `select * from ${quoteName(table.buildSchema, name)}`;
+  const unchanged = [
+    [newName(name), all],
+    [oldName(name), `${all} where false`],
+  ] as const;
+  if (extent === 'whole') return new Map(unchanged);
+  const [state] = await builtStates(client, [table]);
+  const names = state!.columns.map((column) => column.name);
+  const [columns] = await columnsOf(client, [productionName(table)]);
+  const production = `(select ${evolvedColumns(table, state!.columns, columns!)} from ${productionName(table)})`;
+  const rows =
+    table.merge === undefined ? appended(table, names, production) : merged(table, state!, names, production);
+  const changes = [
+    [newName(name), rows.new],
+    [oldName(name), rows.old],
+  ] as const;
+  return new Map([[name, rows.whole], ...(isAll ? unchanged : changes)]);
+};
+
+/**
+ * Makes those views of a table that are wanted, by their names, where SQL looks for its tables, and returns the statements that drop
+ * them. Others who show the same table wait meanwhile.
+ */
+export const showRows = async (
+  client: Client,
+  table: BuiltTable,
+  isAll: boolean,
+  isWanted: (name: string) => boolean,
+): Promise<readonly string[]> => {
+  const drops: string[] = [];
+  for (const [name, rows] of await viewsOf(client, table, isAll)) {
+    if (!isWanted(name)) continue;
+    const view = quoteName(table.buildSchema, name);
+    await runQuery(client, { text: `create view ${view} as ${rows}` });
+    drops.unshift(`drop view ${view}`);
+  }
+  return drops;
+};

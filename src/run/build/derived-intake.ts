@@ -1,0 +1,51 @@
+// What a run brings to a table that is made from others: all its rows, or those that follow from the rows of the run.
+
+import type { TableSpec } from '../../declaration.ts';
+import type { BuiltTable } from '../../publish/names.ts';
+import { modeOf, modes } from '../../publish/registry.ts';
+import { mentions } from '../../pipeline/check/table-order.ts';
+import { hasRows } from '../begin/needed-files.ts';
+import { isFullRefresh } from '../begin/outset.ts';
+import { noneOutgoing, type Intake } from '../begin/sieve.ts';
+import type { RunContext } from '../context.ts';
+
+export type Brought = Pick<Intake, 'extent' | 'outgoing'>;
+
+const whole: Brought = { extent: 'whole', outgoing: noneOutgoing };
+
+/** Says that rows stay that the SQL would make otherwise now. */
+const tellIfChanged = async ({ client, spec, report }: RunContext, table: string): Promise<void> => {
+  const { rows } = await client.query(
+    `select count(distinct hash) > 1 as "isOther" from (
+        select table_hashes ->> $2 as hash from etl.run where pipeline = $1 and id = (select max(id) from etl.run where pipeline = $1)
+        union all
+        select table_hashes ->> $2 from etl.run where pipeline = $1
+          and id = (select max(id) from etl.run where pipeline = $1 and state = 'published')
+      ) newest`,
+    [spec.name, table],
+  );
+  if (!rows[0].isOther) return;
+  const message = `${table}: declared otherwise than when it was published; rows that do not change stay as they were made, and --full-refresh makes all of them again`;
+  report.emit({ type: 'notice', message });
+};
+
+/**
+ * A merged table gets some rows if it has the others, and everything that it reads has: where a table that it reads is loaded as a
+ * whole, though some files would do, rows may have left it.
+ */
+export const derivedIntake = async (
+  context: RunContext,
+  table: TableSpec,
+  sql: string,
+  prior: readonly BuiltTable[],
+): Promise<Brought> => {
+  const { client, spec } = context;
+  if (modes[modeOf(table.publish)].part === undefined || (await isFullRefresh(context))) return whole;
+  const read = prior.filter(
+    ({ table: name }) => (table.kind === 'derived' && table.from.includes(name)) || mentions(sql, name),
+  );
+  if (read.some(({ mode, extent }) => extent === 'whole' && modes[mode].part !== undefined)) return whole;
+  if (!(await hasRows(client, { schema: spec.schema, table: table.name }))) return whole;
+  await tellIfChanged(context, table.name);
+  return { extent: 'part', outgoing: noneOutgoing };
+};

@@ -1,0 +1,120 @@
+// Fills a typed table aside: with the rows of staging, or with one of each key where rows are merged.
+
+import type { Extent, MergeSpec, SourceTableSpec } from '../../declaration.ts';
+import { runQuery } from '../../db/client.ts';
+import { quoteName, quoteNames } from '../../db/sql.ts';
+import { EtlError } from '../../errors.ts';
+import { stagingTable } from '../../copy/staging.ts';
+import { createFromStaging, createShape, setNotNull } from '../../publish/build-table.ts';
+import { countRows } from '../../publish/build-schema.ts';
+import { createMerged, lastRecords } from '../../publish/part/merge-rows.ts';
+import {
+  builtName,
+  mergeColumns,
+  type BuiltTable,
+  type MergeRules,
+  type TableNames,
+  publishedColumns,
+} from '../../publish/names.ts';
+import type { RunContext } from '../context.ts';
+import { landsDirectly } from '../landing.ts';
+
+/** Rows that were built. */
+export type Filled = Pick<BuiltTable, 'rows' | 'rowsFrom' | 'staged' | 'deletions' | 'partitions'>;
+
+/** Where each row takes the place of at most one record. */
+export const eachStaged = (rows: number, rowsFrom: string): Filled => ({
+  rows,
+  rowsFrom,
+  staged: rows,
+  deletions: 0,
+});
+
+/** How many keys an error names. */
+const twiceMax = 5;
+
+/** Errors: ETL_DUPLICATE_ROWS, with file and line of both records. */
+const refuseTwice = async (
+  { client }: RunContext,
+  { name: table, primaryKey }: SourceTableSpec,
+  staging: string,
+): Promise<void> => {
+  const { file, line } = mergeColumns;
+  const list = quoteNames(primaryKey);
+  const keys = primaryKey.map((name) => `s.${quoteName(name)}`);
+  const { rows } = await client.query(
+    `select string_agg(f.name || ':' || ${quoteName(line)}, ' and ' order by f.ordinal, ${quoteName(line)}) as places,
+        array_to_string(array[${keys.map((name) => `${name}::text`).join(', ')}], ', ') as key
+      from ${staging} s join etl.source_file f on f.id = ${quoteName(file)}
+      where (${keys.join(', ')}) in (select ${list} from ${staging} group by ${list} having count(*) > 1)
+      group by ${keys.join(', ')}
+      order by min(f.ordinal), min(${quoteName(line)}) limit ${twiceMax}`,
+  );
+  if (rows.length === 0) return;
+  const records = rows.map(({ places, key }) => `${places} (${key})`).join('; ');
+  throw new EtlError('ETL_DUPLICATE_ROWS', { table, key: `primary key (${primaryKey.join(', ')})`, records });
+};
+
+/** The rows of a table that are merged, or all that it will have, where each key is once. */
+const fillMerged = async (
+  context: RunContext,
+  table: SourceTableSpec,
+  names: TableNames,
+  extent: Extent,
+  merge: MergeRules,
+): Promise<Filled> => {
+  const { client, spec } = context;
+  const staging = stagingTable(spec.name, table.name);
+  const { primaryKey } = table;
+  const columns = publishedColumns(table).map(({ name }) => name);
+  const { rows } = await runQuery(client, countRows(staging));
+  if ((table.publish as MergeSpec).twice === 'reject') await refuseTwice(context, table, staging);
+  const staged = { names, primaryKey, columns, merge, staging };
+  const filled = await (extent === 'whole' ? createMerged : lastRecords)(client, staged);
+  if (extent === 'part') await runQuery(client, createShape(names, columns, staging));
+  return { ...filled, staged: rows[0].rows };
+};
+
+/** All rows of staging: in the new table, or counted for the one that is there. */
+const fillAll = async (
+  { client, spec }: RunContext,
+  table: SourceTableSpec,
+  names: TableNames,
+  extent: Extent,
+): Promise<Filled> => {
+  const rowsFrom = builtName(names);
+  const count = async (from: string): Promise<number> =>
+    (await runQuery(client, countRows(from))).rows[0].rows;
+  // The rows are there already; they are counted, because the proof of completeness uses the actual count, not the reported one.
+  if (landsDirectly(table)) return eachStaged(await count(rowsFrom), rowsFrom);
+  const staging = stagingTable(spec.name, table.name);
+  const columns = table.columns.map(({ name }) => name);
+  const create = extent === 'whole' ? createFromStaging : createShape;
+  const filled = await runQuery(client, create(names, columns, staging));
+  return extent === 'whole'
+    ? eachStaged(filled.rowCount ?? 0, rowsFrom)
+    : eachStaged(await count(staging), staging);
+};
+
+/** Rows of a typed table, from staging, unless they were loaded straight into it, or go from there into production. */
+export const fillTyped = async (
+  context: RunContext,
+  table: SourceTableSpec,
+  names: TableNames,
+  extent: Extent,
+  merge: MergeRules | undefined,
+): Promise<Filled> => {
+  const filled = await (merge === undefined
+    ? fillAll(context, table, names, extent)
+    : fillMerged(context, table, names, extent, merge));
+  const required = publishedColumns(table).filter(({ nullable }) => !nullable);
+  if (required.length > 0 && !landsDirectly(table))
+    await runQuery(
+      context.client,
+      setNotNull(
+        names,
+        required.map(({ name }) => name),
+      ),
+    );
+  return filled;
+};
