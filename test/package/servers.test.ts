@@ -6,6 +6,7 @@ import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { runPipeline } from '../../src/index.ts';
 import noaa from '../../pipelines/noaa.ts';
+import nightly from '../../pipelines/noaa-nightly.ts';
 import { withMajorServer } from '../helpers/major-server.ts';
 
 /** Only Linux lets the server look whether its client is gone. */
@@ -37,6 +38,13 @@ it.each([
       expect((await log()).match(/\|sluice\|LOG: +statement/g)).toHaveLength(2);
       const place = { databaseUrl: url, redis: false as const, directory: resolve('pipelines') };
       expect(await runPipeline(noaa, { ...place, workers: 1 })).toMatchObject({ outcome: 'published' });
+      // Made, and then exchanged, a partition for each month.
+      expect(await runPipeline(nightly, { ...place, workers: 2 })).toMatchObject({
+        tables: [{ strategy: 'partitions' }],
+      });
+      expect(await runPipeline(nightly, { ...place, workers: 2, fullRefresh: true })).toMatchObject({
+        tables: [{ strategy: 'partitions', rowsBefore: 5_276, rows: 5_276 }],
+      });
       expect((await log()).match(/^\d+\|sluice.*(?:ERROR|FATAL|WARNING): .*$/gm)).toBeNull();
     });
   },

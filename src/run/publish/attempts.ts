@@ -42,6 +42,10 @@ const memoryError = async ({ client }: RunContext, tables: number, cause: unknow
   return new EtlError('ETL_PUBLISH_MEMORY', { tables, problem: messageOf(cause), locks }, { cause });
 };
 
+/** Tables and partitions that are published together. */
+const relationsOf = (built: readonly BuiltTable[]): number =>
+  built.reduce((sum, { partitions = [] }) => sum + 1 + partitions.length, 0);
+
 type Tell = (messages: readonly (string | undefined)[]) => void;
 
 /** Says everything once, and who is in the way of each table once: who holds it may change with every look. */
@@ -86,7 +90,7 @@ export const untilPublished = async (
       await attempt(locksmith, tell);
       return;
     } catch (error) {
-      if (!isPassing(error)) throw await memoryError(context, built.length, error);
+      if (!isPassing(error)) throw await memoryError(context, relationsOf(built), error);
       const wanted = error instanceof TablesLocked ? error.wanted : everything(built);
       const holders = await holdersOf(client, wanted.names, wanted.mode);
       if (performance.now() > deadline) throw lockedError(built, holders[0], error);
