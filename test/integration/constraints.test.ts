@@ -159,6 +159,12 @@ describe('a violation publishes nothing, and names the records', () => {
       problem: /violated by 1 row: in\/2\.csv:2 \(4,c,500\)/,
     },
     {
+      name: 'a check of rows that are merged',
+      change: { publish: 'merge', checks: { few: 'pieces < 100' } },
+      code: 'ETL_CONSTRAINT',
+      problem: /violated by 1 row: in\/2\.csv:2 \(4,c,500/,
+    },
+    {
       name: 'unique of rows that are appended',
       change: { publish: 'append', unique: ['code'] },
       code: 'ETL_DUPLICATE_ROWS',
