@@ -82,6 +82,48 @@ const divided = (mode: NightMode, name: string): NightMode => ({
   needsDdl: !mode.options.includes(`'add'`),
 });
 
+/** Of each id the record that counts: the newest of a night, or its last, against what is there. */
+const merged =
+  (changed: 'reload' | 'ignore', byTime: boolean): NightMode['model'] =>
+  () => {
+    const loaded = new Map<string, string>();
+    const rows = new Map<number, Sale>();
+    const isBeaten = (sale: Sale, other: Sale | undefined): boolean =>
+      byTime && other !== undefined && sale.at < other.at;
+    return (listed) => {
+      const last = new Map<number, Sale>();
+      for (const [name, sales] of listed) {
+        const text = JSON.stringify(sales);
+        const known = loaded.get(name);
+        if (known === text || (known !== undefined && changed === 'ignore')) continue;
+        loaded.set(name, text);
+        for (const sale of sales) if (!isBeaten(sale, last.get(sale.id))) last.set(sale.id, sale);
+      }
+      for (const [id, sale] of last) {
+        if (isBeaten(sale, rows.get(id))) continue;
+        if (sale.gone) rows.delete(id);
+        else rows.set(id, sale);
+      }
+      return { sales: [...rows.values()] };
+    };
+  };
+
+const merges = (
+  name: string,
+  changed: 'reload' | 'ignore',
+  byTime: boolean,
+  isInUse: boolean,
+): NightMode => ({
+  name,
+  options: `publish: { mode: 'merge', changed: '${changed}', deleted: oneOf('gone', ['y'])${byTime ? ", newer: 'at'" : ''} }, evolve: 'add'`,
+  key: ['id'],
+  events: every,
+  hasDependents: isInUse,
+  isTotalMerged: isInUse,
+  needsDdl: false,
+  model: merged(changed, byTime),
+});
+
 export const nightModes: readonly NightMode[] = [
   replaces('replaced', false),
   replaces('replaced_in_place', true),
@@ -89,6 +131,8 @@ export const nightModes: readonly NightMode[] = [
   appends('appended_once', 'ignore', 'keep', false),
   appends('mirrored', 'reload', 'unload', false),
   appends('mirrored_in_use', 'reload', 'unload', true),
+  merges('merged', 'reload', true, true),
+  merges('merged_last', 'ignore', false, false),
   divided(replaces('', false), 'divided'),
   divided(replaces('', true), 'divided_in_use'),
   divided(appends('', 'reload', 'unload', true), 'divided_mirrored'),
