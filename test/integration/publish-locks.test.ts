@@ -91,6 +91,20 @@ it('locks, looks, swaps and commits in one message, and says as much for twenty 
   expect(counts[1]).toBe(counts[0]);
 });
 
+it('locks a table whose key changes and one that is swapped all at once: a reader of both meets no deadlock', async () => {
+  const tables = tableNames(2);
+  await run(tables);
+  await query('create view shown.v as select * from shown.t0; alter table shown.t0 drop constraint t0_pkey');
+  const said = await publishingStatements(() => run(tables));
+  const locking = said.filter((sql) => sql.includes('in access exclusive mode'));
+  expect(locking[0]).toMatch(/lock table "shown"\."t0", "shown"\."t1" in access/);
+  expect(
+    await rowsOf(
+      `select indexrelid::regclass::text as key from pg_index where indrelid = 'shown.t0'::regclass`,
+    ),
+  ).toEqual([{ key: 'shown.t0_pkey' }]);
+});
+
 it('locks four hundred tables within one bound, and holds none when one of them is not free', async () => {
   const names = tableNames(400).map((name) => `shown.${name}`);
   await query(`create schema shown; ${names.map((name) => `create table ${name} ()`).join(';')}`);
