@@ -1,6 +1,6 @@
 // The bookkeeping schema: made once however many ask for it, and never used when it is newer than the program.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
@@ -96,27 +96,5 @@ describe('the shape of the bookkeeping', () => {
       expect(error).toMatchObject({ code: 'ETL_UNTRUSTED' });
       expect(error.message).toContain(says);
     });
-  });
-});
-
-describe('the statement of docs/operations/scale.md that throws old runs away', () => {
-  it('keeps the newest published run of each pipeline, and all younger runs', async () => {
-    const [, sql = ''] = /```sql\n([^]*?)```/.exec(readFileSync('docs/operations/scale.md', 'utf8'))!;
-    const runs = [
-      ['a', 'published', 200],
-      ['a', 'published', 100],
-      ['a', 'failed', 95],
-      ['a', 'failed', 1],
-      ['b', 'failed', 300],
-    ] as const;
-    for (const [pipeline, state, days] of runs)
-      await database.query(
-        `insert into etl.run (pipeline, state, finished_at, definition_hash, table_hashes, host, pid, workers, epoch)
-          values ($1, $2, now() - make_interval(days => $3), '', '{}', '', 1, 1, gen_random_uuid())`,
-        [pipeline, state, days],
-      );
-    await database.query(sql);
-    const { rows } = await database.query(`select pipeline || ' ' || state as kept from etl.run order by id`);
-    expect(rows.map(({ kept }) => kept)).toEqual(['a published', 'a failed', 'b failed']);
   });
 });

@@ -6,6 +6,7 @@ import { dbCommand } from './db.ts';
 import { doctorCommand } from './doctor.ts';
 import { enqueueCommand } from './enqueue.ts';
 import { filesCommand, reloadCommand, unloadCommand } from './files.ts';
+import { pruneCommand } from './prune.ts';
 import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
 import { rejectsCommand } from './rejects.ts';
 import { rollbackCommand } from './rollback.ts';
@@ -28,6 +29,7 @@ export const commands: readonly CliCommand[] = [
   queueCommand,
   cancelCommand,
   retryCommand,
+  pruneCommand,
   doctorCommand,
   dbCommand,
   completionCommand,

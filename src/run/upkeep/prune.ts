@@ -1,0 +1,55 @@
+// Deletes what the bookkeeping no longer needs: old runs, and on request old versions of tables.
+
+import { forgetKept, keptTables } from '../../checkpoint/kept.ts';
+import { countOld, deleteOld, type Pruned } from '../../checkpoint/prune.ts';
+import { migrate } from '../../db/bookkeeping/migrate.ts';
+import { runQuery, withTransaction, type Client } from '../../db/client.ts';
+
+export interface PruneOptions {
+  /** Runs that ended before this. */
+  readonly before: Date;
+  /** Also versions of tables that left production before this. */
+  readonly kept: boolean;
+  /** Only count. */
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface PruneResult extends Pruned {
+  /** Versions of tables, and their bytes. */
+  readonly versions: number;
+  readonly bytes: number;
+}
+
+/** Somebody may be reading a version. */
+const dropLockMs = 5_000;
+
+const oldVersions = async (client: Client, before: Date) => {
+  const { rows } = await client.query('select distinct pipeline from etl.kept_table');
+  const found = [];
+  for (const { pipeline } of rows) found.push(...(await keptTables(client, pipeline)));
+  return found.filter(({ keptAt }) => keptAt < before);
+};
+
+/** Deletes them in short transactions, beside runs that are going on. Errors: ETL_UNTRUSTED, ETL_SCHEMA_NEWER, the signal's reason. */
+export const prune = async (
+  client: Client,
+  { before, kept, dryRun, signal }: PruneOptions,
+): Promise<PruneResult> => {
+  await migrate(client);
+  const versions = kept ? await oldVersions(client, before) : [];
+  const bytes = versions.reduce((sum, version) => sum + version.bytes, 0);
+  if (!dryRun)
+    for (const { id, location } of versions) {
+      signal.throwIfAborted();
+      await withTransaction(client, async () => {
+        await client.query(`set local lock_timeout = ${dropLockMs}`);
+        await client.query(`drop table ${location}`);
+        await runQuery(client, forgetKept([id]));
+      });
+    }
+  const counts = dryRun
+    ? await countOld(client, before)
+    : await deleteOld(client, before, () => signal.throwIfAborted());
+  return { ...counts, versions: versions.length, bytes };
+};
