@@ -160,7 +160,7 @@ export interface MadeColumn {
 }
 
 /** What production's rows are after a run; src/publish/registry.ts has who brings them there. */
-export const publishModes = ['replace', 'append', 'merge'] as const;
+export const publishModes = ['replace', 'append', 'merge', 'history'] as const;
 export type PublishMode = (typeof publishModes)[number];
 
 /** What becomes of a file whose rows are in production, when its content is another, or when it is no longer listed. */
@@ -191,7 +191,23 @@ export interface MergeSpec {
   readonly twice: 'last' | 'reject';
 }
 
-export type PublishSpec = 'replace' | AppendSpec | MergeSpec;
+/** Every version of a row by primary key, with the time from which and to which it was valid. */
+export interface HistorySpec {
+  readonly mode: 'history';
+  readonly changed: (typeof changedChoices)[number];
+  readonly gone: 'keep';
+  /** Columns that are made: the first time of a version, and that of the next one; null: there is none. */
+  readonly from: string;
+  readonly to: string;
+  /** The declared column that says when a record became valid; undefined: when the run started. */
+  readonly at: string | undefined;
+  /** Records that satisfy all of these end the version of their key. None: no record does. */
+  readonly deleted: readonly FilterSpec[];
+}
+
+/** Modes of tables that stay. */
+export type PartSpec = AppendSpec | MergeSpec | HistorySpec;
+export type PublishSpec = 'replace' | PartSpec;
 
 /** Which rows a run brings to a table: all that it will have, or those of some of its files, beside those that are there. */
 export type Extent = 'whole' | 'part';

@@ -57,6 +57,15 @@ export interface MergeRules {
   readonly lineage: readonly string[];
   /** Whether the rows have a column that says which of them delete. */
   readonly deletes: boolean;
+  /** Versions are kept: the columns of their times. Undefined: a row takes the place of the one with its key. */
+  readonly versions?: VersionTimes;
+}
+
+/** `at` is the column that says when a record became valid; undefined: all of a run at once. */
+export interface VersionTimes {
+  readonly from: string;
+  readonly to: string;
+  readonly at: string | undefined;
 }
 
 /** The columns that production has. */
@@ -84,6 +93,8 @@ export interface DeclaredTable extends TableNames {
   readonly declared: readonly Pick<ColumnSpec, 'name' | 'nullable' | 'default'>[];
   readonly extent: Extent;
   readonly partitionBy?: PartitionSpec | undefined;
+  /** Undefined: it has no versions. */
+  readonly versions?: VersionTimes | undefined;
 }
 
 /** Versions of files whose rows leave production, by their ids, and how many rows they had. */

@@ -26,6 +26,16 @@ export interface Target {
 /** What `like` may have beside the declared columns. */
 const stagedOnly: readonly string[] = Object.values(mergeColumns);
 
+/** The columns that a table will have whose records have these. */
+const publishedOf = (
+  { versions }: DeclaredTable,
+  columns: readonly TableColumn[],
+): readonly TableColumn[] => {
+  const published = columns.filter(({ name }) => !stagedOnly.includes(name));
+  const from = published.find(({ name }) => name === versions?.from);
+  return from === undefined ? published : [...published, { ...from, name: versions!.to, notNull: false }];
+};
+
 /** The publication for a table of these columns. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED. */
 const choose = (
   table: DeclaredTable,
@@ -59,8 +69,7 @@ export const checkTargets = async (client: Client, targets: readonly Target[]): 
     targets.map(({ table }) => table),
   );
   for (const [index, { table, like }] of targets.entries()) {
-    const published = columns[index]!.filter(({ name }) => !stagedOnly.includes(name));
-    choose(table, published, found[index]);
+    choose(table, publishedOf(table, columns[index]!), found[index]);
     await checkConditions(client, table, table.constraints, like);
   }
 };

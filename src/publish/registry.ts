@@ -3,6 +3,7 @@
 import type { Extent, PublishMode, PublishSpec } from '../declaration.ts';
 import { append } from './part/append.ts';
 import type { Publication } from './contract.ts';
+import { history } from './part/history.ts';
 import { inPlace } from './in-place.ts';
 import { merge } from './part/merge.ts';
 import type { DeclaredTable } from './names.ts';
@@ -22,6 +23,7 @@ export const modes: Readonly<Record<PublishMode, Mode>> = {
   replace: { whole: [partitions, swap, inPlace] },
   append: { whole: [partitions, swap, inPlace], part: [append] },
   merge: { whole: [partitions, swap, inPlace], part: [merge] },
+  history: { whole: [partitions, swap, inPlace], part: [history] },
 };
 
 export const modeOf = (publish: PublishSpec): PublishMode =>

@@ -1,7 +1,7 @@
 // Where the rows of a table land when they are loaded, and where its new version is built.
 
 import { stagingTable } from '../copy/staging.ts';
-import type { Extent, PipelineSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
+import type { Extent, PipelineSpec, PublishSpec, SourceTableSpec, TableSpec } from '../declaration.ts';
 import {
   authorsPath,
   buildSchema,
@@ -9,6 +9,7 @@ import {
   partName,
   type DeclaredTable,
   type TableNames,
+  type VersionTimes,
   publishedColumns,
 } from '../publish/names.ts';
 import { modeOf } from '../publish/registry.ts';
@@ -21,6 +22,13 @@ export const namesOf = (spec: PipelineSpec, { name }: TableSpec, extent: Extent 
   path: authorsPath(spec),
 });
 
+/** The columns of the times of a table's versions; undefined: it has none. */
+export const versionsOf = (publish: PublishSpec): VersionTimes | undefined => {
+  if (typeof publish === 'string' || publish.mode !== 'history') return undefined;
+  const { from, to, at } = publish;
+  return { from, to, at };
+};
+
 /** What publishing knows of a table before it is built. */
 export const declaredAs = (spec: PipelineSpec, table: TableSpec, extent: Extent): DeclaredTable => ({
   ...namesOf(spec, table, extent),
@@ -30,6 +38,7 @@ export const declaredAs = (spec: PipelineSpec, table: TableSpec, extent: Extent)
   extent,
   partitionBy: table.partitionBy,
   evolve: table.evolve ?? 'refuse',
+  versions: versionsOf(table.publish),
   declared: table.kind === 'source' ? publishedColumns(table) : [],
 });
 

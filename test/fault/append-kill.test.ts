@@ -33,6 +33,12 @@ export default definePipeline({
       publish: { mode: 'append', changed: 'reload', gone: 'unload' },
       guard: false,
     },
+    price: {
+      source: csv('prices/*.csv'),
+      columns: { id: column.integer('id'), pieces: column.integer('pieces'), day: column.date('day') },
+      primaryKey: ['id'],
+      publish: { mode: 'history', at: 'day' },
+    },
     total: { from: ['sale'], transform: sqlFile('../total.sql') },
   },
 });
@@ -42,6 +48,12 @@ export default definePipeline({
 const write = (name: string, from: number, to: number, pieces: number): void => {
   const rows = Array.from({ length: to - from }, (_, place) => `${from + place},${pieces}`);
   writeFileSync(join(directory, 'in', name), ['id,pieces', ...rows, ''].join('\n'));
+};
+
+/** Prices of the first 1,000 numbers from a day on: of every second one it is another than before. */
+const writePrices = (name: string, day: number): void => {
+  const rows = Array.from({ length: 1_000 }, (_, id) => `${id},${id % 2 === 0 ? 1 : day},2024-01-0${day}`);
+  writeFileSync(join(directory, 'prices', name), ['id,pieces,day', ...rows, ''].join('\n'));
 };
 
 let server: Awaited<ReturnType<typeof startServer>>;
@@ -66,6 +78,7 @@ const copy = async (): Promise<string> => {
 
 beforeAll(async () => {
   mkdirSync(join(directory, 'in'));
+  mkdirSync(join(directory, 'prices'));
   mkdirSync(join(directory, 'pipelines'));
   const define = (sale: string): void =>
     writeFileSync(join(directory, 'pipelines', 'noaa.ts'), definitionOf(sale));
@@ -77,6 +90,7 @@ beforeAll(async () => {
   server = await startServer();
   proxy = await openProxy(Number(new URL(server.url).port));
   firstNight = await createDatabase(server.url);
+  writePrices('1.csv', 3);
   write('1.csv', 0, 2_000, 1);
   write('2.csv', 2_000, 3_000, 1);
   write('3.csv', 3_000, 4_000, 1);
@@ -85,6 +99,9 @@ beforeAll(async () => {
   write('2.csv', 2_000, 3_500, 2);
   rmSync(join(directory, 'in', '3.csv'));
   write('4.csv', 3_500, 5_000, 3);
+  // New prices, and late ones.
+  writePrices('2.csv', 5);
+  writePrices('0.csv', 1);
   // And the definition has a column more, and one of a wider type.
   define(`columns: {
         id: column.bigint('id'),
@@ -110,8 +127,9 @@ const expectSecondNight = async (database: string): Promise<void> => {
       url,
       `select count(*)::int as rows, count(distinct id)::int as ids, sum(pieces)::int as pieces, min(_file)::int as first,
           (select string_agg(name || ' ' || rows, ', ' order by name) from etl.published_file) as files,
-          (select bool_and(exists (select from shop.sale s where s._file = p.file_id)) from etl.published_file p) as known,
+          (select bool_and(exists (select from shop.sale s where s._file = p.file_id)) from etl.published_file p where p.table_name = 'sale') as known,
           (select sales || ' ' || pieces from shop.total) as total, pg_typeof(min(id))::text as type,
+          (select count(*) || ' ' || sum(valid_to - valid_from) from shop.price) as prices,
           count(*) filter (where to_jsonb(s) ->> 'kind' = 'sold')::int as sold,
           (select count(*)::int from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r') as staging,
           (select count(*)::int from pg_namespace where nspname like 'etl\\_build%') as builds
@@ -123,9 +141,12 @@ const expectSecondNight = async (database: string): Promise<void> => {
       ids: 5_000,
       pieces: 9_500,
       first: 1,
-      files: 'in/1.csv 2000, in/2.csv 1500, in/4.csv 1500',
+      files:
+        'in/1.csv 2000, in/2.csv 1500, in/4.csv 1500, prices/0.csv 1000, prices/1.csv 1000, prices/2.csv 1000',
       known: true,
       total: '5000 9500',
+      // Of 500 numbers one version, of the others three: of two days, of two days and until now.
+      prices: '2000 2000',
       type: 'bigint',
       sold: 5_000,
       staging: 0,
@@ -138,11 +159,11 @@ const expectSecondNight = async (database: string): Promise<void> => {
 const expectEitherNight = async (database: string): Promise<void> => {
   const [row] = await ask<{ all: string }>(
     databaseUrlOf(server.url, database),
-    `select count(*) || ' ' || sum(pieces) || ' ' || (select sales || ' ' || pieces from shop.total) || ' ' || pg_typeof(min(id))
+    `select count(*) || ' ' || sum(pieces) || ' ' || (select sales || ' ' || pieces from shop.total) || ' ' || (select count(*) from shop.price) || ' ' || pg_typeof(min(id))
         || ' ' || count(to_jsonb(s) -> 'kind') as all
       from shop.sale s`,
   );
-  expect(['4000 4000 4000 4000 integer 0', '5000 9500 5000 9500 bigint 5000']).toContain(row!.all);
+  expect(['4000 4000 4000 4000 1000 integer 0', '5000 9500 5000 9500 2000 bigint 5000']).toContain(row!.all);
 };
 
 const runStruck = async (
@@ -201,6 +222,12 @@ const points: readonly Point[] = [
     matches: isStatement(/^delete from "shop"/),
   },
   { name: 'before rows are inserted', when: 'before', nth: 1, matches: isStatement(/^insert into "shop"/) },
+  {
+    name: 'before versions are ended',
+    when: 'before',
+    nth: 1,
+    matches: isStatement(/^update "shop"\."price"|^update only "shop"\."price"/),
+  },
   {
     name: 'before the files are recorded',
     when: 'before',

@@ -32,7 +32,7 @@ export const mergeSchema = strict({
 });
 
 /** A column of staging that is made by us. */
-const staged = (
+export const staged = (
   name: string,
   type: string,
   made: Pick<ColumnSpec, 'headers'> & Partial<ColumnSpec>,
@@ -54,9 +54,7 @@ const staged = (
 });
 
 /** Columns of staging that say which record of a key is the last, and whether it deletes the row. */
-export const stagedForMerge = (publish: PublishSpec): readonly ColumnSpec[] => {
-  if (typeof publish === 'string' || publish.mode !== 'merge') return [];
-  const { deleted } = publish;
+export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] => {
   const { file, line, deleted: marked } = mergeColumns;
   // A file that lacks the fields deletes nothing, where fields may be missing.
   const test = { headers: neededFields([], deleted), test: deleted, default: 'f' };
@@ -66,6 +64,9 @@ export const stagedForMerge = (publish: PublishSpec): readonly ColumnSpec[] => {
     ...(deleted.length === 0 ? [] : [staged(marked, 'boolean', test)]),
   ];
 };
+
+export const stagedForMerge = (publish: PublishSpec): readonly ColumnSpec[] =>
+  typeof publish === 'string' || publish.mode !== 'merge' ? [] : stagedFor(publish.deleted);
 
 /** Columns that the merge names must be there, and not be the key's. */
 const checkColumns = (

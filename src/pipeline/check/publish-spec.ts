@@ -15,6 +15,7 @@ import {
 } from '../../declaration.ts';
 import { fileColumn, partName } from '../../publish/names.ts';
 import { derivedProblem } from './names.ts';
+import { historySchema } from './history-spec.ts';
 import { mergeSchema } from './merge-spec.ts';
 import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
 
@@ -24,24 +25,31 @@ const appendSchema = strict({
   gone: z.enum(goneChoices, mustBeOneOf(goneChoices)).default('keep'),
 });
 
-const choices = "'replace', 'append', 'merge', or an object such as { mode: 'append', changed, gone }";
+const choices =
+  "'replace', 'append', 'merge', 'history', or an object such as { mode: 'append', changed, gone }";
 
 /** `publish`: a mode, or a mode with its choices. */
 export const publishSchema = z.preprocess(
   (written = 'replace') => (typeof written === 'string' ? { mode: written } : written),
   z
-    .discriminatedUnion('mode', [strict({ mode: z.literal('replace') }), appendSchema, mergeSchema], {
-      error: ({ input }) =>
-        typeof input === 'object' && input !== null && 'mode' in input
-          ? mustBeOneOf(publishModes).error({ input: input.mode })
-          : mustBe(choices).error({ input }),
-    })
+    .discriminatedUnion(
+      'mode',
+      [strict({ mode: z.literal('replace') }), appendSchema, mergeSchema, historySchema],
+      {
+        error: ({ input }) =>
+          typeof input === 'object' && input !== null && 'mode' in input
+            ? mustBeOneOf(publishModes).error({ input: input.mode })
+            : mustBe(choices).error({ input }),
+      },
+    )
     .transform((written): PublishSpec =>
       written.mode === 'replace'
         ? 'replace'
         : written.mode === 'append'
           ? written
-          : { ...written, update: written.update, newer: written.newer },
+          : written.mode === 'history'
+            ? { ...written, at: written.at }
+            : { ...written, update: written.update, newer: written.newer },
     ),
 );
 

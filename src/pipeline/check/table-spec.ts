@@ -17,6 +17,7 @@ import { constraintShape, readConstraints } from './constraint-spec.ts';
 import { verbatimProblems } from './dialect-problems.ts';
 import { csvSpec, csvSourceSchema } from '../declare/csv.ts';
 import { filterSchema } from '../declare/filter.ts';
+import { checkHistory, withVersions } from './history-spec.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
 import { checkDerived, checkMerge, stagedForMerge } from './merge-spec.ts';
@@ -185,6 +186,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   checkPartitions(where, { ...table, indexes }, known, columns, problems);
   const constraints = readConstraints(name, table, known, problems);
   checkMerge(where, { ...table, name }, known, problems);
+  checkHistory(where, { ...table, name, lineage: table.lineage }, columns, problems);
   if (csv === undefined) return undefined;
   const { transform, comment } = table;
   const { row: _, lineage, partitionBy, checks: _checks, unique: _unique, ...keys } = table;
@@ -206,7 +208,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   checkConstants(where, spec, problems);
   if (table.staging === 'text')
     for (const what of verbatimProblems(spec.format.dialect)) addProblem(problems, `${where}, csv`, what);
-  return withLineage(where, spec, lineage, problems);
+  return withLineage(where, withVersions(spec), lineage, problems);
 };
 
 const derivedTable = (

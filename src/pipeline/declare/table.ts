@@ -1,7 +1,14 @@
 // The tables of a pipeline as a user writes them, as TypeScript types.
 
 import type { z } from 'zod';
-import type { AppendSpec, Evolve, FilterSpec, LineageName, MergeSpec } from '../../declaration.ts';
+import type {
+  AppendSpec,
+  Evolve,
+  FilterSpec,
+  HistorySpec,
+  LineageName,
+  MergeSpec,
+} from '../../declaration.ts';
 import type { SqlFile } from '../../hook.ts';
 import type { AnyColumn, Column } from './column.ts';
 import type { CsvSource } from './csv.ts';
@@ -64,6 +71,17 @@ interface Merge<Name extends string> extends MergeRows<Name> {
   readonly twice?: MergeSpec['twice'];
 }
 
+/** How versions of rows are kept by primary key. */
+interface History<Name extends string> extends Partial<
+  Pick<HistorySpec, 'from' | 'to' | 'changed' | 'gone'>
+> {
+  readonly mode: 'history';
+  /** The column that says when a record became valid; when the run started by default. */
+  readonly at?: Name;
+  /** Records that end the version of their key: present(…), oneOf(…), when(…), or a list, of which all must hold. */
+  readonly deleted?: FilterSpec | readonly FilterSpec[];
+}
+
 interface SourceKeys<Name extends string> extends CommonKeys<Name> {
   readonly source: CsvSource;
   /** Rejected records that are tolerated: a number, or a share such as '0.1%'. None by default. */
@@ -71,9 +89,10 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
   /**
    * replace: production has the rows of all files, every time · append: files that are new are put beside what is there. changed: a
    * file that changed since is an error, loaded again, or left as it is · gone: rows of a file that is no longer there stay, or go ·
-   * merge: records of files that are new take the place of rows with their primary key.
+   * merge: records of files that are new take the place of rows with their primary key · history: the same, and earlier versions of a
+   * row stay, each with the time from which and to which it was valid.
    */
-  readonly publish?: 'replace' | 'append' | 'merge' | Append | Merge<Name>;
+  readonly publish?: 'replace' | 'append' | 'merge' | 'history' | Append | Merge<Name> | History<Name>;
   /**
    * What a run makes of columns that differ from those of a table that stays. refuse: nothing, it stops · add: columns that allow null
    * or have a default are added · retype: types are also changed to wider ones.

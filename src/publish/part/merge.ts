@@ -22,20 +22,21 @@ import type { ProductionTable } from '../production/production.ts';
 import { haveSame } from '../production/table-state.ts';
 import { refuseShape } from '../shape.ts';
 
-/** What happens to a record's row, in the table of differences. Older records lose against the row that is there. */
-const kinds = { insert: 'i', update: 'u', remove: 'd', older: 'o' } as const;
+/** What happens to a row, in the table of differences. Older records lose against the row that is there. */
+export const kinds = { insert: 'i', update: 'u', remove: 'd', older: 'o' } as const;
 type Kind = keyof typeof kinds;
 
 /** Columns of the table of differences, beside those of the rows: the place of the row that is there, and the kind. */
-const atColumn = '_etl_at';
-const kindColumn = '_etl_kind';
+export const atColumn = '_etl_at';
+export const kindColumn = '_etl_kind';
 
-const diffOf = ({ table }: PublishPlan): string => quoteName(table.buildSchema, diffName(table.table));
+export const diffOf = ({ table }: PublishPlan): string => quoteName(table.buildSchema, diffName(table.table));
 
-const columnNames = ({ builtAs }: PublishPlan): readonly string[] => builtAs.columns.map(({ name }) => name);
+export const columnNames = ({ builtAs }: PublishPlan): readonly string[] =>
+  builtAs.columns.map(({ name }) => name);
 
 /** Only in a table of one piece does the place of a row say which it is. */
-const isOnePiece = ({ production }: PublishPlan): boolean =>
+export const isOnePiece = ({ production }: PublishPlan): boolean =>
   production!.kind === 'r' && !keepsRowsElsewhere(production!.dependents);
 
 /** Finds what differs. The server may do it in parallel, because nothing of production is written. */
@@ -55,7 +56,10 @@ const findDifferences = async (client: Client, plan: PublishPlan): Promise<void>
       where case when ${isThere} then ${older} or ${deletion} or ${differs} else not ${deletion} end`);
 };
 
-const countKinds = async (client: Client, plan: PublishPlan): Promise<Readonly<Record<Kind, number>>> => {
+export const countKinds = async (
+  client: Client,
+  plan: PublishPlan,
+): Promise<Readonly<Record<Kind, number>>> => {
   const counts = Object.entries(kinds).map(
     ([name, kind]) => `count(*) filter (where ${kindColumn} = '${kind}')::float8 as "${name}"`,
   );
@@ -101,15 +105,22 @@ const writeDifferences = async (client: Client, plan: PublishPlan): Promise<void
   }
 };
 
-/** Returns the indexes that have yet to be made. Old rows are found by the key, so they must have it, too. */
-const mergeRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
+/**
+ * Writes what `find` puts into the table of differences, and returns the indexes that have yet to be made. Old rows are found by the
+ * key, so they must have it, too.
+ */
+export const writeFound = async (
+  client: Client,
+  plan: PublishPlan,
+  find: (client: Client, plan: PublishPlan) => Promise<void>,
+): Promise<readonly KeyStep[]> => {
   const { table } = plan;
   const changes = changesOf(plan);
   // A policy that hides rows from us is an error; otherwise they would be inserted again.
   await client.query('set local row_security = off');
   await ensurePartitions(client, plan);
   await doKeySteps(client, table, [...changes.drop, ...changes.key]);
-  await findDifferences(client, plan);
+  await find(client, plan);
   await withPath(client, table.path, () => writeDifferences(client, plan));
   return changes.make;
 };
@@ -138,7 +149,7 @@ export const merge: Publication = {
   /** Rows that come are there afterwards, or newer ones with their keys. */
   rowsAtLeast: ({ rows, deletions }, before) => Math.max((before ?? 0) - deletions, rows),
 
-  apply: (client, plans) => applyEach(client, plans, mergeRows),
+  apply: (client, plans) => applyEach(client, plans, (_, plan) => writeFound(client, plan, findDifferences)),
 
   changes: async (client, plan) => {
     const { rows, deletions, staged } = plan.table;

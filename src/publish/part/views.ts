@@ -4,6 +4,8 @@
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { evolvedColumns } from '../evolve.ts';
+import { isTouched, versionedOf } from './history.ts';
+import { selectVersions } from './versions.ts';
 import { changingColumns, isDeletion, isOlder, keyOf } from './merge-sql.ts';
 import { fileColumn, newName, oldName, productionName, type BuiltTable } from '../names.ts';
 import { builtStates, columnsOf, haveSame, type BuiltState } from '../production/table-state.ts';
@@ -51,6 +53,24 @@ const merged = (part: BuiltTable, state: BuiltState, names: readonly string[], p
   };
 };
 
+/** Rows of versions: all of the keys of a run are new. */
+const versioned = (
+  part: BuiltTable,
+  state: BuiltState,
+  names: readonly string[],
+  production: string,
+): Rows => {
+  const touched = isTouched(part, keyOf(state));
+  const list = quoteNames(names);
+  const come = `select ${list} from (${selectVersions(versionedOf(part, names), { rows: production, isTouched: touched })}) t`;
+  const there = `select ${list} from ${production} o`;
+  return {
+    whole: `${there} where not ${touched} union all ${come}`,
+    new: come,
+    old: `${there} where ${touched}`,
+  };
+};
+
 /** Views of a table by their names in the build schema. `isAll`: all its rows are new to the SQL that reads them. */
 const viewsOf = async (
   client: Client,
@@ -69,7 +89,9 @@ const viewsOf = async (
   const [columns] = await columnsOf(client, [productionName(table)]);
   const production = `(select ${evolvedColumns(table, state!.columns, columns!)} from ${productionName(table)})`;
   const rows =
-    table.merge === undefined ? appended(table, names, production) : merged(table, state!, names, production);
+    table.merge === undefined
+      ? appended(table, names, production)
+      : (table.merge.versions === undefined ? merged : versioned)(table, state!, names, production);
   const changes = [
     [newName(name), rows.new],
     [oldName(name), rows.old],

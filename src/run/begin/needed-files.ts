@@ -4,7 +4,7 @@
 // hundred thousand, of which one is new.
 
 import { goneFiles, knownVersions, rowsOfOthers, type FilesOf } from '../../checkpoint/published-files.ts';
-import type { AppendSpec, Extent, MergeSpec, SourceTableSpec } from '../../declaration.ts';
+import type { Extent, PartSpec, SourceTableSpec } from '../../declaration.ts';
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
@@ -56,6 +56,8 @@ const refuseLoss = async (
 ): Promise<void> => {
   const { table } = of;
   if (modeOf(publish) === 'replace' || allowShrink.includes(table) || !(await hasRows(client, of))) return;
+  if (typeof publish !== 'string' && publish.mode === 'history' && publish.at === undefined)
+    throw new EtlError('ETL_ROWS_LOST', { table, problem: 'versions whose times are those of earlier runs' });
   const others = await rowsOfOthers(client, of, listed);
   if (others.files > 0)
     throw new EtlError('ETL_ROWS_LOST', {
@@ -63,7 +65,7 @@ const refuseLoss = async (
       problem: `${plural(others.rows, 'row')} of ${plural(others.files, 'file')} that it does not list, such as ${others.first}`,
     });
   const { rows } = await client.query(
-    `select exists (select from etl.published_table where table_oid = to_regclass($1) and strategy not in ('append', 'merge')) as "isOurs"`,
+    `select exists (select from etl.published_table where table_oid = to_regclass($1) and strategy not in ('append', 'merge', 'history')) as "isOurs"`,
     [quoteName(spec.schema, table)],
   );
   if (!rows[0].isOurs)
@@ -103,5 +105,5 @@ export const createSieve = async (judging: Judging, table: SourceTableSpec): Pro
   const extent = await extentOf(judging, table, of);
   return extent === 'whole'
     ? takeAll(judging, table, of)
-    : takeNew(judging, table, table.publish as AppendSpec | MergeSpec, of);
+    : takeNew(judging, table, table.publish as PartSpec, of);
 };

@@ -8,7 +8,7 @@ import {
   type KnownVersion,
   type PublishedFile,
 } from '../../checkpoint/published-files.ts';
-import type { AppendSpec, MergeSpec, SourceTableSpec } from '../../declaration.ts';
+import type { AppendSpec, PartSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { fileColumn, type Outgoing } from '../../publish/names.ts';
 import { modeOf } from '../../publish/registry.ts';
@@ -80,13 +80,13 @@ const wishOf = (
   const wish = asked.wishOf(file);
   if (wish === undefined) return undefined;
   const isPossible =
-    modeOf(publish) === 'merge' ? wish === 'reload' : columns.some(({ name }) => name === fileColumn);
+    modeOf(publish) !== 'append' ? wish === 'reload' : columns.some(({ name }) => name === fileColumn);
   if (!isPossible) throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name });
   return wish;
 };
 
 /** Judges files of which a version is known. */
-const createJudge = ({ changed: choice }: AppendSpec | MergeSpec) => {
+const createJudge = ({ changed: choice }: PartSpec) => {
   const leaving = createLeaving();
   const [changed, corrected, again] = [new Tally(), new Tally(), new Tally()];
   const isNeeded = (known: KnownVersion, wish: Wish | undefined): boolean => {
@@ -109,12 +109,7 @@ const createJudge = ({ changed: choice }: AppendSpec | MergeSpec) => {
 };
 
 /** Only files that production has not are loaded, and those that are to be loaded again. */
-export const takeNew = (
-  judging: Judging,
-  spec: SourceTableSpec,
-  publish: AppendSpec | MergeSpec,
-  of: FilesOf,
-): Sieve => {
+export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSpec, of: FilesOf): Sieve => {
   const { client, asked } = judging;
   const listed: number[] = [];
   const { isNeeded, leaving, changed, corrected, again } = createJudge(publish);

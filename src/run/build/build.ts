@@ -32,7 +32,7 @@ import { eachStaged, fillTyped, type Filled } from './fill-typed.ts';
 import { secondsSince, type RunContext } from '../context.ts';
 import { throwNamed } from '../publish/name-records.ts';
 import { rounded } from '../rounded.ts';
-import { declaredAs, directTables, namesOf } from '../landing.ts';
+import { declaredAs, directTables, namesOf, versionsOf } from '../landing.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 
 /**
@@ -74,11 +74,14 @@ const fillFromSql = (
 /** How the rows of a table are merged; undefined: they are not. */
 const mergeRules = (table: TableSpec): MergeRules | undefined => {
   const { publish } = table;
-  if (typeof publish === 'string' || publish.mode !== 'merge') return undefined;
-  const { update, newer, deleted } = publish;
+  if (typeof publish === 'string' || publish.mode === 'append') return undefined;
   const columns = table.kind === 'source' ? publishedColumns(table) : [];
   const lineage = columns.filter((column) => column.lineage !== undefined).map(({ name }) => name);
-  return { update, newer, lineage, deletes: deleted.length > 0 };
+  const deletes = publish.deleted.length > 0;
+  if (publish.mode === 'merge') return { update: publish.update, newer: publish.newer, lineage, deletes };
+  const versions = versionsOf(publish)!;
+  const others = lineage.filter((name) => name !== versions.from);
+  return { update: undefined, newer: undefined, lineage: others, deletes, versions };
 };
 
 /** One part of building a table, announced and timed. */

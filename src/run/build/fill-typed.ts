@@ -8,6 +8,7 @@ import { stagingTable } from '../../copy/staging.ts';
 import { createFromStaging, createShape, setNotNull } from '../../publish/build-table.ts';
 import { countRows } from '../../publish/build-schema.ts';
 import { createMerged, lastRecords } from '../../publish/part/merge-rows.ts';
+import { selectVersions, type Versioned } from '../../publish/part/versions.ts';
 import {
   builtName,
   mergeColumns,
@@ -53,6 +54,26 @@ const refuseTwice = async (
   if (rows.length === 0) return;
   const records = rows.map(({ places, key }) => `${places} (${key})`).join('; ');
   throw new EtlError('ETL_DUPLICATE_ROWS', { table, key: `primary key (${primaryKey.join(', ')})`, records });
+};
+
+/** The versions of all rows, or where the records are that become some. */
+const fillVersions = async (
+  { client, spec }: RunContext,
+  table: SourceTableSpec,
+  names: TableNames,
+  extent: Extent,
+  merge: Versioned['merge'],
+): Promise<Filled> => {
+  const staging = stagingTable(spec.name, table.name);
+  const columns = publishedColumns(table).map(({ name }) => name);
+  const { rows } = await runQuery(client, countRows(staging));
+  const all = selectVersions({ primaryKey: table.primaryKey, columns, merge, staging });
+  const create = `create table ${builtName(names)} as ${all}`;
+  const made = await client.query(extent === 'whole' ? create : `${create} with no data`);
+  const staged: number = rows[0].rows;
+  return extent === 'whole'
+    ? { rows: made.rowCount ?? 0, rowsFrom: builtName(names), staged, deletions: 0 }
+    : { rows: staged, rowsFrom: staging, staged, deletions: 0 };
 };
 
 /** The rows of a table that are merged, or all that it will have, where each key is once. */
@@ -104,9 +125,12 @@ export const fillTyped = async (
   extent: Extent,
   merge: MergeRules | undefined,
 ): Promise<Filled> => {
+  const versions = merge?.versions;
   const filled = await (merge === undefined
     ? fillAll(context, table, names, extent)
-    : fillMerged(context, table, names, extent, merge));
+    : versions === undefined
+      ? fillMerged(context, table, names, extent, merge)
+      : fillVersions(context, table, names, extent, { ...merge, versions }));
   const required = publishedColumns(table).filter(({ nullable }) => !nullable);
   if (required.length > 0 && !landsDirectly(table))
     await runQuery(

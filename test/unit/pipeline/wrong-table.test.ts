@@ -134,7 +134,9 @@ const tableCases: readonly Case[] = [
   {
     name: 'a way to publish that is not there yet',
     definition: withTable({ source, columns, publish: 'upsert' }),
-    problems: ["table obs: publish.mode does not know 'upsert'; known values: 'replace', 'append', 'merge'"],
+    problems: [
+      "table obs: publish.mode does not know 'upsert'; known values: 'replace', 'append', 'merge', 'history'",
+    ],
   },
   {
     name: 'a kind of staging that is not there',
