@@ -100,6 +100,11 @@ export const judgeTargets = (
       ratio(wholeJob, wholeJobSides.unstaged, bestScripts),
     ),
     target(
+      'whole job, partitions by month ÷ one table',
+      0.9,
+      ratio(wholeJob, wholeJobSides.divided, [wholeJobSides.etl]),
+    ),
+    target(
       'one big file, 2 workers ÷ one \\copy, unlogged',
       0.6,
       ratio(oneFile, oneFileSides.twoWorkers, [oneFileSides.copy]),

@@ -25,6 +25,7 @@ export const wholeJobSides = {
   cut: 'psql at its best, columns picked by cut(1)',
   etl: 'etl, 2 workers',
   unstaged: "etl, 2 workers, staging: 'none'",
+  divided: 'etl, 2 workers, partitions by month',
 } as const;
 
 const table = `${scriptSchema}.observation`;
@@ -134,6 +135,7 @@ export const measureWholeJob = async (bench: Bench): Promise<PartReport> => {
     cutSide(bench, dataset),
     etlSide(bench, wholeJobSides.etl, dataset, 'whole', 2),
     etlSide(bench, wholeJobSides.unstaged, dataset, 'whole', 2, { staging: 'none' }),
+    etlSide(bench, wholeJobSides.divided, dataset, 'whole', 2, { divided: 'month' }),
   ];
   return {
     part: 'whole-job',
