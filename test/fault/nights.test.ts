@@ -1,7 +1,7 @@
 // Night after night, in every mode: files come, change and go, the schema changes, process and server are killed; production is
 // what a plain program makes of the files, and a reader sees one whole night or the other.
 //
-//   NIGHTS=60 NIGHTS_SEED=1 npx vitest run --config vitest.fault.config.ts test/fault/nights.test.ts
+//   NIGHTS=60 NIGHTS_SEED=1 NIGHTS_MODE=merged npx vitest run --config vitest.fault.config.ts test/fault/nights.test.ts
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -267,7 +267,9 @@ it(`${nights} nights in ${modes.length} modes, with seed ${seed}`, { timeout: ni
     }
   console.log(`NIGHTS_SEED=${seed}: ${JSON.stringify({ ...happened, polls: reader.polls() })}`);
   expect(reader.wrong).toEqual([]);
-  expect(Math.min(...Object.values(happened))).toBeGreaterThan(0);
+  // Of few modes not all of it need happen.
+  const least = modes.length === nightModes.length ? 1 : 0;
+  expect(Math.min(...Object.values(happened))).toBeGreaterThanOrEqual(least);
   expect(reader.polls()).toBeGreaterThan(nights);
   expect(
     await ask(

@@ -82,27 +82,27 @@ const divided = (mode: NightMode, name: string): NightMode => ({
   needsDdl: !mode.options.includes(`'add'`),
 });
 
-/** Of each id the record that counts: the newest of a night, or its last, against what is there. */
+/** Of each key the record that counts: the newest of a night, or its last, against what is there. */
 const merged =
-  (changed: 'reload' | 'ignore', byTime: boolean): NightMode['model'] =>
+  (changed: 'reload' | 'ignore', byTime: boolean, keyOf = ({ id }: Sale) => String(id)): NightMode['model'] =>
   () => {
     const loaded = new Map<string, string>();
-    const rows = new Map<number, Sale>();
+    const rows = new Map<string, Sale>();
     const isBeaten = (sale: Sale, other: Sale | undefined): boolean =>
       byTime && other !== undefined && sale.at < other.at;
     return (listed) => {
-      const last = new Map<number, Sale>();
+      const last = new Map<string, Sale>();
       for (const [name, sales] of listed) {
         const text = JSON.stringify(sales);
         const known = loaded.get(name);
         if (known === text || (known !== undefined && changed === 'ignore')) continue;
         loaded.set(name, text);
-        for (const sale of sales) if (!isBeaten(sale, last.get(sale.id))) last.set(sale.id, sale);
+        for (const sale of sales) if (!isBeaten(sale, last.get(keyOf(sale)))) last.set(keyOf(sale), sale);
       }
-      for (const [id, sale] of last) {
-        if (isBeaten(sale, rows.get(id))) continue;
-        if (sale.gone) rows.delete(id);
-        else rows.set(id, sale);
+      for (const [key, sale] of last) {
+        if (isBeaten(sale, rows.get(key))) continue;
+        if (sale.gone) rows.delete(key);
+        else rows.set(key, sale);
       }
       return { sales: [...rows.values()] };
     };
@@ -136,4 +136,8 @@ export const nightModes: readonly NightMode[] = [
   divided(replaces('', false), 'divided'),
   divided(replaces('', true), 'divided_in_use'),
   divided(appends('', 'reload', 'unload', true), 'divided_mirrored'),
+  {
+    ...divided(merges('', 'reload', false, true), 'divided_merged'),
+    model: merged('reload', false, ({ id, day }) => `${id} ${day}`),
+  },
 ];
