@@ -1,7 +1,8 @@
 // partitionBy: production is divided, and only its partitions are exchanged; and what is refused.
 
 import { rmSync } from 'node:fs';
-import { beforeEach, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   column,
   csv,
@@ -125,6 +126,32 @@ describe('replace', () => {
     expect(await run()).toMatchObject({ tables: [{ strategy: 'partitions', rows: 3 }, {}] });
     expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl\\_build%'`)).toEqual([]);
   });
+
+  it.each([
+    ['range', range('day', 'month'), ['id', 'day']],
+    ['list', list('place'), ['id', 'place']],
+    ['hash', hash('id', 2), ['id']],
+  ])(
+    'the server reads no row of a partition by %s that it attaches to production',
+    async (_, partitionBy, primaryKey) => {
+      const divided = pipeline({ partitionBy, primaryKey });
+      await run(divided);
+      const debugged = new URL(database.url);
+      debugged.searchParams.set('options', '-c client_min_messages=debug1');
+      const told: string[] = [];
+      const { emit } = pg.Client.prototype;
+      vi.spyOn(pg.Client.prototype, 'emit').mockImplementation(function (this: pg.Client, event, ...given) {
+        if (event === 'notice') told.push((given[0] as unknown as Error).message);
+        return emit.call(this, event, ...given);
+      });
+      await run(divided, { databaseUrl: debugged.href, fullRefresh: true });
+      vi.restoreAllMocks();
+      const parts = (await partitions()).length;
+      const spared = told.filter((message) => message.includes('implied by existing constraints'));
+      // Once to the table aside, and once to the one in production.
+      expect(spared.length).toBe(2 * parts);
+    },
+  );
 
   it('also by value and by hash, and with new keys and indexes', async () => {
     const byPlace = { partitionBy: list('place'), primaryKey: ['id', 'place'], indexes: [] };
