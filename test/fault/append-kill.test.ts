@@ -40,6 +40,20 @@ export default definePipeline({
       publish: { mode: 'history', at: 'day' },
     },
     total: { from: ['sale'], transform: sqlFile('../total.sql') },
+    stock: {
+      source: csv('in/*.csv'),
+      columns: { id: column.integer('id'), pieces: column.integer('pieces') },
+      primaryKey: ['id'],
+      publish: { mode: 'merge', changed: 'reload' },
+      guard: false,
+    },
+    stock_total: {
+      from: ['stock'],
+      transform: sqlFile('../stock-total.sql'),
+      primaryKey: ['thousand'],
+      publish: 'merge',
+      guard: false,
+    },
   },
 });
 `;
@@ -87,6 +101,11 @@ beforeAll(async () => {
     join(directory, 'total.sql'),
     'select count(*)::int as sales, sum(pieces)::int as pieces from sale',
   );
+  writeFileSync(
+    join(directory, 'stock-total.sql'),
+    `select id / 1000 as thousand, sum(pieces)::int as pieces from stock
+      where id / 1000 in (select id / 1000 from stock_new union select id / 1000 from stock_old) group by 1`,
+  );
   server = await startServer();
   proxy = await openProxy(Number(new URL(server.url).port));
   firstNight = await createDatabase(server.url);
@@ -126,9 +145,11 @@ const expectSecondNight = async (database: string): Promise<void> => {
     await ask(
       url,
       `select count(*)::int as rows, count(distinct id)::int as ids, sum(pieces)::int as pieces, min(_file)::int as first,
-          (select string_agg(name || ' ' || rows, ', ' order by name) from etl.published_file) as files,
+          (select string_agg(name || ' ' || rows, ', ' order by name) from etl.published_file where table_name <> 'stock') as files,
           (select bool_and(exists (select from shop.sale s where s._file = p.file_id)) from etl.published_file p where p.table_name = 'sale') as known,
           (select sales || ' ' || pieces from shop.total) as total, pg_typeof(min(id))::text as type,
+          (select count(*) || ' ' || sum(pieces) from shop.stock) as stock,
+          (select string_agg(thousand || ':' || pieces, ' ' order by thousand) from shop.stock_total) as "stockTotal",
           (select count(*) || ' ' || sum(valid_to - valid_from) from shop.price) as prices,
           count(*) filter (where to_jsonb(s) ->> 'kind' = 'sold')::int as sold,
           (select count(*)::int from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r') as staging,
@@ -145,6 +166,8 @@ const expectSecondNight = async (database: string): Promise<void> => {
         'in/1.csv 2000, in/2.csv 1500, in/4.csv 1500, prices/0.csv 1000, prices/1.csv 1000, prices/2.csv 1000',
       known: true,
       total: '5000 9500',
+      stock: '5000 9500',
+      stockTotal: '0:1000 1:1000 2:2000 3:2500 4:3000',
       // Of 500 numbers one version, of the others three: of two days, of two days and until now.
       prices: '2000 2000',
       type: 'bigint',
@@ -222,6 +245,12 @@ const points: readonly Point[] = [
     matches: isStatement(/^delete from "shop"/),
   },
   { name: 'before rows are inserted', when: 'before', nth: 1, matches: isStatement(/^insert into "shop"/) },
+  {
+    name: 'before merged rows are updated',
+    when: 'before',
+    nth: 1,
+    matches: isStatement(/^update only "shop"\."stock"/),
+  },
   {
     name: 'before versions are ended',
     when: 'before',
