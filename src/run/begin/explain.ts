@@ -225,7 +225,7 @@ const tablePlans = (
   shared: ReadonlySet<string>,
 ): readonly TablePlan[] =>
   spec.tables.map((table) => {
-    const { name, kind, publish } = table;
+    const { name, kind, publish, keep } = table;
     const source = planned.find((one) => one.table === table);
     const steps =
       table.kind === 'source'
@@ -236,6 +236,9 @@ const tablePlans = (
       ...(altered === undefined ? [] : [{ step: 'alter', text: altered }]),
       { step: 'indexes', text: indexStep(table) },
       { step: 'publish', text: `${modeOf(publish)}, ${guardText(table.guard, allowShrink.includes(name))}` },
+      ...(keep === undefined
+        ? []
+        : [{ step: 'keep', text: `${plural(keep, 'earlier version')}, each as large as the table` }]),
     ];
     return { table: name, schema: spec.schema, kind, steps: [...steps, ...last] };
   });
