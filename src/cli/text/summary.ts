@@ -90,6 +90,15 @@ const publicationNotes = (tables: readonly TableResult[]): string[] =>
     return summary === undefined ? [] : [`${summary}: ${names.join(', ')}.`];
   });
 
+/** What became of the records of tables that are merged. */
+const mergeNotes = (tables: readonly TableResult[]): string[] =>
+  tables.flatMap(({ table, strategy, changes }) => {
+    if (changes === undefined || strategy !== 'merge') return [];
+    const whats = ['inserted', 'updated', 'unchanged', 'deleted', 'superseded'] as const;
+    const counts = whats.map((what) => `${formatCount(changes[what])} ${what}`);
+    return [`Merged into ${visibleText(table)}: ${counts.join(', ')}.`];
+  });
+
 const notes = ({ runId, tables }: RunResult, paint: Paint): string[] => {
   const rejected = sumOf(tables, 'rejected');
   return [
@@ -97,6 +106,7 @@ const notes = ({ runId, tables }: RunResult, paint: Paint): string[] => {
       ? [paint('yellow', `${plural(rejected, 'record')} rejected: see npx etl rejects list ${runId}.`)]
       : []),
     ...publicationNotes(tables),
+    ...mergeNotes(tables),
   ];
 };
 

@@ -66,6 +66,14 @@ it('a published run: tables, total, steps, rejects, and what was replaced in pla
     'Rows were replaced in place because other objects depend on the table: daily.',
   ]));
 
+it('what became of the records of a table that is merged', () => {
+  const changes = { superseded: 0, deleted: 4, updated: 1_200, unchanged: 5, inserted: 3 };
+  const tables = result.tables.map((one) => ({ ...one, strategy: 'merge', changes }));
+  expect(publishedLines({ ...result, tables: tables.slice(0, 1) }, new Map(), plain)).toContain(
+    'Merged into observation: 3 inserted, 1,200 updated, 5 unchanged, 4 deleted, 0 superseded.',
+  );
+});
+
 it('the rate is that of this process, whatever an earlier one had loaded', () =>
   expect(
     publishedLines(result, new Map([['observation', 5_900_000]]), plain)
