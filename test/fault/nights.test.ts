@@ -74,7 +74,10 @@ const columns = ['seq', 'id', 'day', 'pieces', 'at', 'gone'];
 const columnsWith = (hasNote: boolean): readonly string[] => (hasNote ? [...columns, 'note'] : columns);
 
 /** Writes the definition; a process imports a file once, so that each has a name of its own. */
-const declare = ({ name, options, key, isTotalMerged = false }: NightMode, hasNote: boolean): string => {
+const declare = (
+  { name, options, key, columns: more = '', isTotalMerged = false }: NightMode,
+  hasNote: boolean,
+): string => {
   const file = `pipelines/${name}${hasNote ? '-with-note' : ''}.ts`;
   writeFileSync(
     join(directory, file),
@@ -93,6 +96,7 @@ export default definePipeline({
         pieces: column.integer('pieces'),
         at: column.integer('at'),
         gone: column.boolean('gone', { true: ['y'], false: ['n'] }),
+        ${more}
         ${hasNote ? `note: column.text('note').nullable(),` : ''}
       },
       primaryKey: [${key.map((column) => `'${column}'`).join(', ')}],
@@ -129,13 +133,14 @@ const stateOf = (sales: readonly Sale[]): string => {
 
 const texts = (sales: readonly Sale[], hasNote: boolean): string[] =>
   sales
-    .map(({ seq, id, day, pieces, at, gone, note }) =>
-      [seq, id, day, pieces, at, gone, ...(hasNote ? [note ?? ''] : [])].join(),
+    .map(({ seq, id, day, pieces, at, gone, note, valid = [] }) =>
+      [seq, id, day, pieces, at, gone, ...(hasNote ? [note ?? ''] : []), ...valid].join(),
     )
     .sort();
 
-const production = async (schema: string, hasNote: boolean): Promise<string[]> => {
-  const list = columnsWith(hasNote).map((name) => `coalesce(${name}::text, '')`);
+const production = async ({ name: schema, valid }: NightMode, hasNote: boolean): Promise<string[]> => {
+  const own = valid === undefined ? [] : valid.split(', ');
+  const list = [...columnsWith(hasNote), ...own].map((name) => `coalesce((${name})::text, '')`);
   const rows = await ask<{ row: string }>(
     url,
     `select concat_ws(',', ${list.join(', ')}) as row from ${schema}.sale`,
@@ -241,7 +246,7 @@ const playNight = async (played: Played, night: number, struck: Struck): Promise
   const from = proxy.effects();
   await runNight(file, struck);
   if (struck.strike === undefined) played.effects = proxy.effects() - from;
-  expect(await production(name, hasNote), `${name}, night ${night}`).toEqual(texts(expected.sales, hasNote));
+  expect(await production(mode, hasNote), `${name}, night ${night}`).toEqual(texts(expected.sales, hasNote));
   expect(await ask(url, stateSql(name)), `${name}, night ${night}`).toEqual([
     { state: stateOf(expected.sales) },
   ]);

@@ -16,6 +16,8 @@ export interface Sale {
   readonly gone: boolean;
   /** Only in files written since the schema changed. */
   readonly note: string | null;
+  /** Of a version: from when it is valid, and until when; null: it still is. As seconds, as `at` is. */
+  readonly valid?: readonly [number, number | null];
 }
 
 /** Rows by file, in the order in which files are listed. */
@@ -32,7 +34,8 @@ const idsMax = 25;
 const dayOf = (number: number): string =>
   new Date(Date.UTC(2024, 0, number)).toISOString().slice(0, '2024-01-01'.length);
 
-const headers = ['seq', 'id', 'day', 'pieces', 'at', 'gone'];
+/** `since` is `at` as a time. */
+const headers = ['seq', 'id', 'day', 'pieces', 'at', 'gone', 'since'];
 
 /** Reads a directory as somebody would who has never heard of the product. */
 export const readFeed = (directory: string): Listed =>
@@ -94,6 +97,7 @@ export const startFeed = (directory: string, events: readonly FileEvent[], chanc
     const lines = sales.map(({ note, gone, ...others }) => [
       ...Object.values(others),
       gone ? 'y' : 'n',
+      new Date(1_000 * others.at).toISOString(),
       ...(isWithNote ? [note ?? 'none'] : []),
     ]);
     const all = [[...headers, ...(isWithNote ? ['note'] : [])], ...lines];

@@ -13,6 +13,10 @@ export interface NightMode {
   /** Options of the table `sale`, in TypeScript. */
   readonly options: string;
   readonly key: readonly string[];
+  /** Columns beside those of all modes, in TypeScript. */
+  readonly columns?: string;
+  /** SQL of `valid` of its rows. */
+  readonly valid?: string;
   /** What may happen to its files in a night, beside a new one. */
   readonly events: readonly FileEvent[];
   /** A view, a foreign key, a grant and an index made by hand. */
@@ -42,6 +46,49 @@ const appended =
       return { sales: allOf(loaded) };
     };
   };
+
+type Version = Sale & { readonly valid: readonly [number, number | null] };
+
+const withoutTime = (sale: Sale): string => JSON.stringify({ ...sale, valid: undefined });
+
+/** Versions of one key, of records at their times: null ends a version. Those that change nothing are forgotten. */
+const versionsOf = (events: ReadonlyMap<number, Sale | null>): readonly Version[] => {
+  const versions: Version[] = [];
+  for (const [at, sale] of [...events].toSorted(([one], [other]) => one - other)) {
+    const last = versions.at(-1);
+    const isValid = last !== undefined && last.valid[1] === null;
+    if (isValid && sale !== null && withoutTime(last) === withoutTime(sale)) continue;
+    if (isValid) versions.splice(-1, 1, { ...last, valid: [last.valid[0], at] });
+    if (sale !== null) versions.push({ ...sale, valid: [at, null] });
+  }
+  return versions;
+};
+
+/** By key and time: the records of a night go between the versions that are there. */
+const versioned: NightMode['model'] = () => {
+  const loaded = new Map<string, string>();
+  const keys = new Map<number, readonly Version[]>();
+  return (listed) => {
+    const news = new Map<number, Map<number, Sale | null>>();
+    for (const [name, sales] of listed) {
+      if (loaded.get(name) === JSON.stringify(sales)) continue;
+      loaded.set(name, JSON.stringify(sales));
+      for (const sale of sales) {
+        if (!news.has(sale.id)) news.set(sale.id, new Map());
+        news.get(sale.id)!.set(sale.at, sale.gone ? null : sale);
+      }
+    }
+    for (const [id, own] of news) {
+      const before = keys.get(id) ?? [];
+      const events = new Map<number, Sale | null>();
+      for (const { valid } of before) if (valid[1] !== null) events.set(valid[1], null);
+      for (const version of before) events.set(version.valid[0], version);
+      for (const [at, sale] of own) events.set(at, sale);
+      keys.set(id, versionsOf(events));
+    }
+    return { sales: [...keys.values()].flat() };
+  };
+};
 
 const every: readonly FileEvent[] = ['late', 'change', 'vanish', 'rename', 'empty'];
 
@@ -124,6 +171,18 @@ const merges = (
   model: merged(changed, byTime),
 });
 
+const versions: NightMode = {
+  name: 'versioned',
+  options: `publish: { mode: 'history', changed: 'reload', at: 'since', deleted: oneOf('gone', ['y']) }, evolve: 'add'`,
+  key: ['id'],
+  columns: `since: column.timestamptz('since'),`,
+  valid: 'extract(epoch from valid_from)::int, extract(epoch from valid_to)::int',
+  events: every,
+  hasDependents: false,
+  needsDdl: false,
+  model: versioned,
+};
+
 export const nightModes: readonly NightMode[] = [
   replaces('replaced', false),
   replaces('replaced_in_place', true),
@@ -133,6 +192,7 @@ export const nightModes: readonly NightMode[] = [
   appends('mirrored_in_use', 'reload', 'unload', true),
   merges('merged', 'reload', true, true),
   merges('merged_last', 'ignore', false, false),
+  versions,
   divided(replaces('', false), 'divided'),
   divided(replaces('', true), 'divided_in_use'),
   divided(appends('', 'reload', 'unload', true), 'divided_mirrored'),
