@@ -17,22 +17,24 @@ import {
 } from '../random.ts';
 import type { Shape } from './contract.ts';
 
+export const columns = {
+  id: column.uuid('id'),
+  created_at: column.timestamptz('created_at'),
+  updated_at: column.timestamp('updated_at'),
+  customer: column.integer('customer'),
+  amount: column.numeric('amount'),
+  paid: column.boolean('paid'),
+  country: column.varchar('country', { length: 2 }),
+  note: column.text('note').nullable(),
+};
+
 const pipeline = definePipeline({
   name: 'bench_orders',
   schema: 'bench_orders',
   tables: {
     orders: {
       source: csv('*orders.csv'),
-      columns: {
-        id: column.uuid('id'),
-        created_at: column.timestamptz('created_at'),
-        updated_at: column.timestamp('updated_at'),
-        customer: column.integer('customer'),
-        amount: column.numeric('amount'),
-        paid: column.boolean('paid'),
-        country: column.varchar('country', { length: 2 }),
-        note: column.text('note').nullable(),
-      },
+      columns,
       primaryKey: ['id'],
     },
   },

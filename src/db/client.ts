@@ -62,7 +62,7 @@ const lost = new WeakMap<pg.Client, Error>();
 
 /**
  * The driver's errors for a connection that gives no answer, or ends, while it is opened have no code: they get what the server
- * said before it ended it (test/integration/waiting.test.ts), else Node's. A proxy in front of a server that is down takes
+ * said before it ended it (test/fault/waiting.test.ts), else Node's. A proxy in front of a server that is down takes
  * connections and ends them (test/fault/server-kill.test.ts).
  */
 const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): unknown => {

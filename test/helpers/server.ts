@@ -30,6 +30,13 @@ export const createDatabase = async (options = ''): Promise<CreatedDatabase> => 
   return { url: url.href, drop: () => administer(`drop database ${name} with (force)`) };
 };
 
+/** Takes every run out of a bookkeeping, which is there afterwards as it was before: making it again takes a tenth of a second. */
+export const forgetRuns = `do $$ begin
+  execute (select 'truncate ' || string_agg(format('etl.%I', relname), ', ') || ' restart identity cascade'
+    from pg_class where relnamespace = to_regnamespace('etl') and relkind = 'r' and relname <> 'migration');
+exception when null_value_not_allowed then null;
+end $$`;
+
 export interface TestDatabase {
   /** Set before the first test runs. */
   readonly url: string;

@@ -9,7 +9,6 @@ import {
   definePipeline,
   index,
   listFiles,
-  runPipeline,
   sqlFile,
   when,
   type Pipeline,
@@ -17,13 +16,10 @@ import {
 } from '../../src/index.ts';
 import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
-const files = useFiles();
-const database = useDatabase();
-const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
+const { files, database, notices, rowsOf, run: runIt } = usePipelineRuns();
 
 /** Writes a file of sales: `1:5` is number 1, of 5 pieces. */
 const write = (name: string, ...sales: string[]): string =>
@@ -49,18 +45,7 @@ const pipeline = (publish: unknown = 'append', change: object = {}): Pipeline =>
     },
   });
 
-let notices: string[] = [];
-const run = async (given: Pipeline = pipeline(), options: object = {}) => {
-  notices = [];
-  return runPipeline(given, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    workingDirectory: files.directory,
-    workers: 1,
-    onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
-    ...options,
-  });
-};
+const run = (given = pipeline(), options: object = {}) => runIt(given, options);
 const sales = async (): Promise<string> =>
   (await rowsOf(`select string_agg(id || ':' || pieces, ' ' order by id) as all from shop.sale`))[0]![
     'all'

@@ -14,7 +14,7 @@ import {
 import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { forgetRuns, useDatabase } from '../helpers/server.ts';
 import { until, useWorkers } from '../helpers/workers.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
@@ -43,7 +43,7 @@ const run = (given: Pipeline = pipeline(), options: object = {}) =>
   runPipeline(given, { databaseUrl: database.url, directory: files.directory, workers: 1, ...options });
 
 beforeEach(async () => {
-  await database.query('drop schema if exists ledge cascade; drop schema if exists etl cascade');
+  await database.query(`drop schema if exists ledge cascade; ${forgetRuns}`);
   write('t.csv', 100);
   write('u.csv', 10);
 });

@@ -3,25 +3,12 @@
 import { rmSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  column,
-  csv,
-  definePipeline,
-  hash,
-  oneOf,
-  runPipeline,
-  sqlFile,
-  type Pipeline,
-  type RunEvent,
-} from '../../src/index.ts';
+import { column, csv, definePipeline, hash, oneOf, sqlFile, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
 import { searched } from '../helpers/seeded.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const files = useFiles();
-const database = useDatabase();
-const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
+const { files, database, rowsOf, run } = usePipelineRuns();
 
 /** Writes a file of prices: `1:5:2` is number 1 at 5, from the second on; `1::3:D` is its end. */
 const write = (name: string, ...prices: string[]): string => {
@@ -56,19 +43,6 @@ const pipeline = (publish: unknown, change: object = {}): Pipeline =>
   });
 const byDay = pipeline({ mode: 'history', at: 'day', deleted });
 const byRun = pipeline({ mode: 'history', deleted }, { columns });
-
-let notices: string[] = [];
-const run = async (given: Pipeline, options: object = {}) => {
-  notices = [];
-  return runPipeline(given, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    workingDirectory: files.directory,
-    workers: 1,
-    onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
-    ...options,
-  });
-};
 
 /** `1:5@2-3` is number 1 at 5, from the second to the third. */
 const versions = async (): Promise<string> =>

@@ -15,7 +15,7 @@ import {
 } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { forgetRuns, useDatabase } from '../helpers/server.ts';
 
 const files = useFiles();
 const database = useDatabase();
@@ -47,7 +47,7 @@ const log = () => one(`select coalesce(string_agg(what, ' ' order by at), '') fr
 beforeEach(async () => {
   notices = [];
   rmSync(`${files.directory}/in`, { recursive: true, force: true });
-  await database.query(`drop schema if exists shop cascade; drop schema if exists etl cascade; create schema shop;
+  await database.query(`drop schema if exists shop cascade; ${forgetRuns}; create schema shop;
     create table shop.log (what text, at timestamptz default clock_timestamp())`);
   files.write(
     'log.sql',

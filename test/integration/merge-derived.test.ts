@@ -2,23 +2,11 @@
 
 import { rmSync } from 'node:fs';
 import { beforeEach, expect, it } from 'vitest';
-import {
-  column,
-  csv,
-  definePipeline,
-  oneOf,
-  runPipeline,
-  sqlFile,
-  type Pipeline,
-  type RunEvent,
-} from '../../src/index.ts';
-import { useFiles } from '../helpers/files.ts';
-import { createChance, readCount } from '../helpers/seeded.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { column, csv, definePipeline, oneOf, sqlFile, type Pipeline } from '../../src/index.ts';
+import { createChance, readCount, searched } from '../helpers/seeded.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const files = useFiles();
-const database = useDatabase();
-const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
+const { files, database, notices, rowsOf, run } = usePipelineRuns({ workers: 2 });
 
 const columns = {
   id: column.integer('id'),
@@ -81,18 +69,6 @@ files.write(
 );
 files.write('kinds.csv', 'week,name\n0,dull\n1,busy\n');
 
-let notices: string[] = [];
-const run = async (given: Pipeline, options: object = {}) => {
-  notices = [];
-  return runPipeline(given, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    workingDirectory: files.directory,
-    workers: 2,
-    onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
-    ...options,
-  });
-};
 const totals = async (name: string, daily: string, weekly: string): Promise<unknown> => {
   const of = (rows: string): string => (rows.startsWith('(') ? rows : `${name}.${rows}`);
   return (
@@ -160,29 +136,33 @@ it('updates the totals that the rows of a run touch, and leaves the others', asy
 });
 
 const seed = readCount('MERGE_SEED', 15);
-const nights = 5;
+const nights = searched(3);
 
 it.each([
   { name: 'merged', publish: { mode: 'merge', changed: 'reload', deleted: oneOf('op', ['D']) } },
   { name: 'appended', publish: { mode: 'append', changed: 'reload', gone: 'unload' } },
-])(`$name: they come to what a full rebuild makes, with seed ${seed}`, async ({ name, publish }) => {
-  const { between, pick } = createChance(seed);
-  const merged = pipeline(name, publish);
-  for (let night = 1; night <= nights; night += 1) {
-    const written = Array.from({ length: between(1, 2) }, () => `${between(1, 4)}`);
-    for (const file of written) {
-      // Appended ids are of their file alone.
-      const idOf = (place: number): number =>
-        name === 'merged' ? between(1, 12) : Number(file) * 100 + place;
-      const sales = Array.from(
-        { length: between(1, 5) },
-        (_, place) => `${idOf(place)}:${between(0, 30)}:${between(1, 9)}:${pick(['', '', 'D'])}`,
+])(
+  `$name: they come to what a full rebuild makes, with seed ${seed}`,
+  { timeout: nights * 20_000 },
+  async ({ name, publish }) => {
+    const { between, pick } = createChance(seed);
+    const merged = pipeline(name, publish);
+    for (let night = 1; night <= nights; night += 1) {
+      const written = Array.from({ length: between(1, 2) }, () => `${between(1, 4)}`);
+      for (const file of written) {
+        // Appended ids are of their file alone.
+        const idOf = (place: number): number =>
+          name === 'merged' ? between(1, 12) : Number(file) * 100 + place;
+        const sales = Array.from(
+          { length: between(1, 5) },
+          (_, place) => `${idOf(place)}:${between(0, 30)}:${between(1, 9)}:${pick(['', '', 'D'])}`,
+        );
+        write(file, ...sales);
+      }
+      await run(merged);
+      expect(await totals(name, 'day_total', 'week_total'), `night ${night}`).toEqual(
+        await totals(name, `(${allDays(name)})`, `(${allWeeks(name)})`),
       );
-      write(file, ...sales);
     }
-    await run(merged);
-    expect(await totals(name, 'day_total', 'week_total'), `night ${night}`).toEqual(
-      await totals(name, `(${allDays(name)})`, `(${allWeeks(name)})`),
-    );
-  }
-});
+  },
+);

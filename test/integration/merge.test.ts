@@ -2,25 +2,11 @@
 
 import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  column,
-  csv,
-  definePipeline,
-  index,
-  oneOf,
-  runPipeline,
-  sqlFile,
-  when,
-  type Pipeline,
-  type RunEvent,
-} from '../../src/index.ts';
+import { column, csv, definePipeline, index, oneOf, sqlFile, when, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const files = useFiles();
-const database = useDatabase();
-const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
+const { files, database, rowsOf, run: runIt } = usePipelineRuns();
 
 /** Writes a file of prices: `1:5:2:D` is number 1 at 5, of time 2, deleted. What is left out is null. */
 const write = (name: string, ...prices: string[]): string => {
@@ -51,18 +37,7 @@ const pipeline = (publish: unknown = 'merge', change: object = {}): Pipeline =>
     },
   });
 
-let notices: string[] = [];
-const run = async (given: Pipeline = pipeline(), options: object = {}) => {
-  notices = [];
-  return runPipeline(given, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    workingDirectory: files.directory,
-    workers: 1,
-    onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
-    ...options,
-  });
-};
+const run = (given = pipeline(), options: object = {}) => runIt(given, options);
 const items = async (): Promise<string> =>
   String(
     (

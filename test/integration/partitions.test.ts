@@ -11,18 +11,13 @@ import {
   index,
   list,
   range,
-  runPipeline,
   sqlFile,
   type Pipeline,
-  type RunEvent,
 } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const files = useFiles();
-const database = useDatabase();
-const rowsOf = async (sql: string): Promise<Record<string, unknown>[]> => (await database.query(sql)).rows;
+const { files, database, rowsOf, run: runIt } = usePipelineRuns({ workers: 2 });
 
 /** Writes a file of sales: `1:2026-01-05:UL` is number 1, of that day and place. */
 const write = (name: string, ...sales: string[]): string =>
@@ -51,18 +46,7 @@ const pipeline = (change: object = {}): Pipeline =>
     },
   });
 
-let notices: string[] = [];
-const run = async (given: Pipeline = pipeline(), options: object = {}) => {
-  notices = [];
-  return runPipeline(given, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    workingDirectory: files.directory,
-    workers: 2,
-    onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
-    ...options,
-  });
-};
+const run = (given = pipeline(), options: object = {}) => runIt(given, options);
 
 /** Each partition with its rows: `sale_2026_01 1 2`. */
 const partitions = async (): Promise<string[]> =>

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, index, runPipeline, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { forgetRuns, useDatabase } from '../helpers/server.ts';
 
 const files = useFiles();
 const database = useDatabase();
@@ -41,7 +41,7 @@ const oid = async () => (await rowsOf(`select 'precious.t'::regclass::oid as oid
 const chunks = async () => (await rowsOf('select count(*)::int as n from etl.chunk'))[0]!['n'];
 
 beforeEach(async () => {
-  await query('drop schema if exists precious cascade; drop schema if exists etl cascade');
+  await query(`drop schema if exists precious cascade; ${forgetRuns}`);
   files.write('t.csv', 'id,name\n1,a\n2,b\n');
 });
 
