@@ -1,111 +1,19 @@
 // What a backend must do, asked of both: PostgreSQL and a real Redis.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addressFromUrl } from '../../src/db/connect/address.ts';
+import { describe, expect, it } from 'vitest';
 import { EtlError } from '../../src/errors.ts';
-import { silentLogger } from '../../src/logger.ts';
-import type { Lease, Segment } from '../../src/model.ts';
 import { loadPipelineFile } from '../../src/pipeline/load-file.ts';
-import { chooseBackend } from '../../src/queue/choose-backend.ts';
-import { withQueue, type Queues } from '../../src/queue/job-queue.ts';
+import { withQueue } from '../../src/queue/job-queue.ts';
 import { addRun, runQueueDepth } from '../../src/queue/run-queue.ts';
 import { serveRuns, type RunService } from '../../src/queue/serve-runs.ts';
-import {
-  removeQueue,
-  serveQueue,
-  workOff,
-  type ServeOptions,
-  type Work,
-} from '../../src/queue/load-queue.ts';
-import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
+import { removeQueue, serveQueue, workOff, type ServeOptions } from '../../src/queue/load-queue.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
-import { hasRedis, startRedis, type RedisServer } from '../helpers/redis-server.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { batches, kinds, segment, useQueues } from '../helpers/queue-work.ts';
+import { hasRedis } from '../helpers/redis-server.ts';
 import { until } from '../helpers/workers.ts';
 
 const noaaFile = 'pipelines/noaa.ts';
-const holder = fileURLToPath(new URL('../helpers/hold-job.ts', import.meta.url));
-const never = new Promise<never>(() => undefined);
-
-const segment = (fileId: number): Segment => ({
-  fileId,
-  start: { byte: 0, line: 1, record: 1 },
-  byteEnd: 10,
-});
-
-async function* batches(...fileIds: number[]): AsyncGenerator<readonly Work[], void> {
-  yield fileIds.map((fileId) => ({ segments: [segment(fileId)] }));
-}
-
-const leaseOf = (runId: number): Lease => ({ runId, epoch: '', generation: 1 });
-
-const kinds = [{ kind: 'PostgreSQL' }, { kind: 'Redis' }];
-
-/** A database and, for that kind, a Redis; `place` is a queue of theirs, and `servingRun` works one run's jobs off. */
-const useQueues = (kind: string) => {
-  const database = useDatabase();
-  const servers: RedisServer[] = [];
-  beforeAll(async () => {
-    if (kind === 'Redis') servers.push(await startRedis());
-    await place().backend.prepare();
-  });
-  afterAll(() => servers[0]?.stop());
-
-  const redisOption = () => (servers[0] === undefined ? false : { url: servers[0].url });
-  const place = (namespace = 'one'): Queues => ({
-    backend: chooseBackend(addressFromUrl(database.url), redisOption(), {}),
-    namespace,
-    logger: silentLogger,
-  });
-  const servingRun = (
-    runId: number,
-    load: ServeOptions['load'],
-    given: Partial<ServeOptions> = {},
-  ): ServeOptions => ({
-    queues: place(),
-    lease: leaseOf(runId),
-    workers: 2,
-    drain: undefined,
-    outside: never,
-    load,
-    read: readSegmentJob,
-    ...given,
-  });
-  return { database, redis: () => servers[0], redisOption, place, servingRun };
-};
-
-describe.runIf(hasRedis)('a process that is killed', () => {
-  const queues = kinds.map(({ kind }) => ({ kind, ...useQueues(kind) }));
-
-  // It comes back after ten to fifteen seconds; both kinds are waited for together.
-  it.concurrent.each(queues)(
-    'gives its job back, queues in $kind',
-    async ({ database, redis, servingRun }) => {
-      const loaded: number[] = [];
-      let letGo: () => void = () => undefined;
-      const killed = new Promise<void>((resolve) => (letGo = resolve));
-      // Own worker waits until the other process has its job and is killed.
-      const load = async ({ segments: [one] }: Work): Promise<void> => {
-        await killed;
-        loaded.push(one!.fileId);
-      };
-      const running = workOff(servingRun(1, load, { workers: 1 }), batches(1, 2));
-      const args = ['--import', 'jiti/register', holder, database.url, redis()?.url ?? '', 'one', '1'];
-      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-      await once(child.stdout, 'data');
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-      letGo();
-      await running;
-      expect(new Set(loaded)).toEqual(new Set([1, 2]));
-    },
-  );
-});
-
 describe.runIf(hasRedis).each(kinds)('queues in $kind', ({ kind }) => {
   const { database, redis, redisOption, place, servingRun } = useQueues(kind);
   // Beyond the numbers of runs in the ledger.
