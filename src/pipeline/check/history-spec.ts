@@ -10,7 +10,8 @@ import {
 } from '../../declaration.ts';
 import { diffName, mergeColumns, partName } from '../../publish/names.ts';
 import { filterSchema } from '../declare/filter.ts';
-import { stagedFor, staged } from './merge-spec.ts';
+import { stagedFor } from './merge-spec.ts';
+import { madeColumn } from './made-column.ts';
 import { columnNameProblem, derivedProblem } from './names.ts';
 import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
 import { didYouMean } from './suggestion.ts';
@@ -34,10 +35,7 @@ const timeTypes = ['timestamptz', 'timestamp', 'date'];
 
 /** The column of the time from which a version is valid: that of the run, or of the record. */
 const fromColumn = ({ from, at }: HistorySpec, columns: readonly ColumnSpec[]): readonly ColumnSpec[] => {
-  if (at === undefined)
-    return [
-      { ...staged(from, 'timestamptz', { headers: [], lineage: '_loaded_at' }), stagedOnly: undefined },
-    ];
+  if (at === undefined) return [madeColumn(from, 'timestamptz', { headers: [], lineage: '_loaded_at' })];
   const time = columns.find(({ name }) => name === at);
   return time === undefined ? [] : [{ ...time, name: from }];
 };

@@ -12,6 +12,7 @@ import {
 import { neededFields } from '../../format/header-check.ts';
 import { diffName, mergeColumns, onceName, partName } from '../../publish/names.ts';
 import { filterSchema } from '../declare/filter.ts';
+import { madeColumn } from './made-column.ts';
 import { derivedProblem } from './names.ts';
 import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
 import { didYouMean } from './suggestion.ts';
@@ -31,37 +32,15 @@ export const mergeSchema = strict({
   twice: z.enum(twiceChoices, mustBeOneOf(twiceChoices)).default('last'),
 });
 
-/** A column of staging that is made by us. */
-export const staged = (
-  name: string,
-  type: string,
-  made: Pick<ColumnSpec, 'headers'> & Partial<ColumnSpec>,
-): ColumnSpec => ({
-  name,
-  type,
-  options: {},
-  stagedOnly: true,
-  separator: ' ',
-  nullable: false,
-  nulls: [],
-  tokens: {},
-  default: undefined,
-  map: undefined,
-  rules: [],
-  checks: [],
-  schema: undefined,
-  ...made,
-});
-
 /** Columns of staging that say which record of a key is the last, and whether it deletes the row. */
 export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] => {
   const { file, line, deleted: marked } = mergeColumns;
   // A file that lacks the fields deletes nothing, where fields may be missing.
   const test = { headers: neededFields([], deleted), test: deleted, default: 'f' };
   return [
-    staged(file, 'bigint', { headers: [], lineage: '_file' }),
-    staged(line, 'bigint', { headers: [], lineage: '_line' }),
-    ...(deleted.length === 0 ? [] : [staged(marked, 'boolean', test)]),
+    madeColumn(file, 'bigint', { headers: [], lineage: '_file', stagedOnly: true }),
+    madeColumn(line, 'bigint', { headers: [], lineage: '_line', stagedOnly: true }),
+    ...(deleted.length === 0 ? [] : [madeColumn(marked, 'boolean', { ...test, stagedOnly: true })]),
   ];
 };
 

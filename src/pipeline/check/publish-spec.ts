@@ -16,6 +16,7 @@ import {
 import { fileColumn, partName } from '../../publish/names.ts';
 import { derivedProblem } from './names.ts';
 import { historySchema } from './history-spec.ts';
+import { madeColumn } from './made-column.ts';
 import { mergeSchema } from './merge-spec.ts';
 import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './problems.ts';
 
@@ -94,22 +95,12 @@ export const lineageSchema = z
 export const lineageOf = (asked: readonly LineageName[], publish: PublishSpec): readonly LineageName[] =>
   lineageNames.filter((name) => asked.includes(name) || (name === fileColumn && needsFile(publish)));
 
-const lineageColumn = (name: LineageName): ColumnSpec => ({
-  name,
-  type: name === '_loaded_at' ? 'timestamptz' : 'bigint',
-  options: {},
-  headers: [],
-  lineage: name,
-  separator: '',
-  nullable: false,
-  nulls: [],
-  tokens: {},
-  default: undefined,
-  map: undefined,
-  rules: [],
-  checks: [],
-  schema: undefined,
-});
+const lineageColumn = (name: LineageName): ColumnSpec =>
+  madeColumn(name, name === '_loaded_at' ? 'timestamptz' : 'bigint', {
+    headers: [],
+    lineage: name,
+    separator: '',
+  });
 
 /** Rows of a file lie together, so that a small index finds them. */
 const lineageIndex = (table: string): IndexSpec => ({
