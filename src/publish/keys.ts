@@ -127,14 +127,20 @@ const nullChanges = (
     (name) =>
       isRequired(built, name) && production.columns.some((column) => column.name === name && !column.notNull),
   );
-  const step = (name: string, verb: string): KeyStep => ({
-    sql: `alter table ${productionName(table)} alter column ${quoteName(name)} ${verb} not null`,
-    failure: `not null of column ${name} cannot be changed`,
-  });
+  // One statement for all of them: the server reads the table once.
+  const steps = (columns: readonly string[], verb: string): readonly KeyStep[] =>
+    columns.length === 0
+      ? []
+      : [
+          {
+            sql: `alter table ${productionName(table)} ${columns.map((name) => `alter column ${quoteName(name)} ${verb} not null`).join(', ')}`,
+            failure: `not null of ${columns.length === 1 ? 'column' : 'columns'} ${columns.join(', ')} cannot be changed`,
+          },
+        ];
   return {
     texts: [...on.map((name) => `${name} allows no nulls`), ...off.map((name) => `${name} allows nulls`)],
-    drop: off.map((name) => step(name, 'drop')),
-    make: on.map((name) => step(name, 'set')),
+    drop: steps(off, 'drop'),
+    make: steps(on, 'set'),
   };
 };
 
