@@ -35,7 +35,9 @@ export const measureNightly = async (bench: Bench): Promise<PartReport> => {
   const { path: night } = files.at(-1)!;
   const { script } = shape;
   await runEtl(server, { pipeline, params: { files: '00[1-4]orders.csv' }, workers: 2, directory });
-  await server.query(`create schema bench_base; create table ${base} (like ${ours}); insert into ${base} select * from ${ours}`);
+  await server.query(
+    `create schema bench_base; create table ${base} (like ${ours}); insert into ${base} select * from ${ours}`,
+  );
 
   const stage: Session = [
     ...tuned,
@@ -50,14 +52,8 @@ export const measureNightly = async (bench: Bench): Promise<PartReport> => {
     reset: `${resetScripts}; ${remake(theirs)}`,
   });
   const sides: readonly Side[] = [
-    scriptSide(nightlySides.straight, [
-      ...tuned,
-      { copy: theirs, options: script.copy, file: night },
-    ]),
-    scriptSide(nightlySides.staged, [
-      ...stage,
-      { sql: `insert into ${theirs} select * from ${staged}` },
-    ]),
+    scriptSide(nightlySides.straight, [...tuned, { copy: theirs, options: script.copy, file: night }]),
+    scriptSide(nightlySides.staged, [...stage, { sql: `insert into ${theirs} select * from ${staged}` }]),
     scriptSide(nightlySides.sorted, [
       ...stage,
       { sql: `insert into ${theirs} select * from ${staged} order by id` },
