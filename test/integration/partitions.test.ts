@@ -214,6 +214,80 @@ describe('replace', () => {
   });
 });
 
+describe('checks and unique constraints', () => {
+  const few = { checks: { few: 'id < 100' }, unique: [['place', 'day']] };
+  /** Of the table and of its partitions: name, how it came, and what it says. */
+  const constraints = async (): Promise<string[]> =>
+    (
+      await rowsOf(`select concat_ws(' ', conrelid::regclass, conname, case when conislocal then 'own' else 'inherited' end,
+          pg_get_constraintdef(oid)) as text
+        from pg_constraint where connamespace = 'shop'::regnamespace and contype in ('c', 'u') order by 1`)
+    ).map(({ text }) => text as string);
+  const of = (part: string, isOwn: boolean, limit = 100): string[] => {
+    const how = isOwn ? 'own' : 'inherited';
+    const suffix = part.slice('sale'.length);
+    return [
+      `shop.${part} few ${how} CHECK ((id < ${limit}))`,
+      `shop.${part} ${suffix === '' ? 'sale_place_day_key' : `sale_place_day_key${suffix}`} ${how} UNIQUE (place, day)`,
+    ];
+  };
+  const all = (limit?: number): string[] => [
+    ...of('sale', true, limit),
+    ...of('sale_2026_01', false, limit),
+    ...of('sale_2026_02', false, limit),
+  ];
+
+  it.each(['replace', 'append'])('are those of the declaration in every partition (%s)', async (publish) => {
+    await run(pipeline({ ...few, publish }));
+    expect(await constraints()).toEqual(all());
+    await database.query('alter table shop.sale add constraint by_hand check (id > 0)');
+    const hand = ['sale', 'sale_2026_01', 'sale_2026_02'].map(
+      (part) => `shop.${part} by_hand ${part === 'sale' ? 'own' : 'inherited'} CHECK ((id > 0))`,
+    );
+    write('03.csv', '4:2026-02-02:UL');
+    const strategy = publish === 'replace' ? 'partitions' : 'append';
+    expect(await run(pipeline({ ...few, publish }))).toMatchObject({ tables: [{ strategy, rows: 4 }, {}] });
+    expect(await constraints()).toEqual([...all(), ...hand].toSorted());
+    write('04.csv', '5:2026-02-03:UL');
+    await run(pipeline({ ...few, publish, checks: { few: 'id < 50' } }));
+    expect(await constraints()).toEqual([...all(50), ...hand].toSorted());
+    write('05.csv', '6:2026-02-04:UL');
+    await run(pipeline({ publish }));
+    expect(await constraints()).toEqual(hand);
+    expect(await run(pipeline({ publish }))).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  it.each(['replace', 'append'])(
+    'that are violated publish nothing, and name the records (%s)',
+    async (publish) => {
+      await run(pipeline({ ...few, publish }));
+      write('03.csv', '4:2026-04-01:UL', '500:2026-04-02:UL');
+      expect(await failureOf(run(pipeline({ ...few, publish })))).toMatchObject({
+        code: 'ETL_CONSTRAINT',
+        message: expect.stringMatching(
+          /few \(id < 100\) is violated by 1 row: in\/03\.csv:3 \(500,/,
+        ) as unknown,
+      });
+      write('03.csv', '4:2026-02-01:UL');
+      const unique = await failureOf(run(pipeline({ ...few, publish })));
+      expect(unique.code).toBe(publish === 'replace' ? 'ETL_DUPLICATE_KEY' : 'ETL_DUPLICATE_ROWS');
+      expect(unique.message).toMatch(/in\/03\.csv:2/);
+      expect(await partitions()).toEqual(['sale_2026_01 1 2', 'sale_2026_02 3']);
+    },
+  );
+
+  it('that rows made by SQL violate are known to be such', async () => {
+    files.write('made.sql', 'select id::int * 100 as id, day::date as day, place from sale_staging');
+    const made = { staging: 'text', columns: undefined, transform: sqlFile('made.sql') };
+    expect(await failureOf(run(pipeline({ ...few, ...made })))).toMatchObject({
+      code: 'ETL_CONSTRAINT',
+      message: expect.stringContaining(
+        'few (id < 100) is violated by rows that SQL made; nothing',
+      ) as unknown,
+    });
+  });
+});
+
 describe('what is in production is refused, before anything is loaded,', () => {
   const refusal = async (ddl: string, change: object = {}): Promise<string> => {
     await database.query(ddl);

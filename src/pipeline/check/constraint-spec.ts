@@ -1,10 +1,10 @@
 // The constraints of a table beside its primary key, as they are written and checked.
 
 import { z } from 'zod';
-import type { ConstraintSpec } from '../../declaration.ts';
+import type { ConstraintSpec, PartitionSpec } from '../../declaration.ts';
 import { defaultName, nameProblem } from './names.ts';
 import { addProblem, mustBe, strict, type Problems } from './problems.ts';
-import { checkColumnNames } from './table-checks.ts';
+import { checkColumnNames, checkHoldsPartition } from './table-checks.ts';
 
 const conditionMust = mustBe("an SQL condition, such as 'price >= 0'");
 const columnsMust = mustBe("a column, a list of columns, or { columns: […], name: '…' }");
@@ -50,18 +50,12 @@ const constraintsOf = (table: string, { checks, unique }: Written): readonly Con
 /** The constraints, where there are any; problems are added. `known`: columns, as far as they are known. */
 export const readConstraints = (
   table: string,
-  written: Written & { readonly partitionBy?: unknown },
+  written: Written & { readonly partitionBy?: PartitionSpec | undefined },
   known: readonly string[] | undefined,
   problems: Problems,
 ): { readonly constraints?: readonly ConstraintSpec[] } => {
   const constraints = constraintsOf(table, written);
   const names = new Set([`${table}_pkey`]);
-  if (constraints.length > 0 && written.partitionBy !== undefined)
-    addProblem(
-      problems,
-      `table ${table}`,
-      'partitionBy allows no checks and no unique; use the rules of columns, or a unique index',
-    );
   for (const constraint of constraints) {
     const where = `table ${table}, ${constraint.kind} ${constraint.name}`;
     const problem = nameProblem(constraint.name);
@@ -69,7 +63,9 @@ export const readConstraints = (
     if (names.has(constraint.name))
       addProblem(problems, where, 'the name is taken by another constraint of the table; choose another');
     names.add(constraint.name);
-    if (constraint.kind === 'unique') checkColumnNames(where, constraint.columns, known, problems);
+    if (constraint.kind !== 'unique') continue;
+    checkColumnNames(where, constraint.columns, known, problems);
+    checkHoldsPartition(where, constraint.columns, written.partitionBy, problems);
   }
   // Left out, so that adding the option changed no hash.
   return constraints.length === 0 ? {} : { constraints };

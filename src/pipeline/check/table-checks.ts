@@ -92,10 +92,23 @@ interface Divided {
   readonly keep?: number | undefined;
 }
 
+/** A row belongs to one partition, and the server keeps it unique only there: so keys hold the column that chooses it. */
+export const checkHoldsPartition = (
+  where: string,
+  key: readonly string[],
+  partitionBy: PartitionSpec | undefined,
+  problems: Problems,
+): void => {
+  const name = partitionBy?.column;
+  if (name === undefined || key.includes(name)) return;
+  const rule = `PostgreSQL keeps a row unique only within its partition; add '${name}'`;
+  addProblem(problems, where, `must contain ${name}, of partitionBy: ${rule}`);
+};
+
 /** Types whose values are divided by time. */
 const timeTypes = new Set(['date', 'timestamp', 'timestamptz']);
 
-/** A row belongs to one partition, and the server keeps it unique only there: so keys hold the column that chooses it. */
+/** What `partitionBy` needs of the table. */
 export const checkPartitions = (
   where: string,
   { partitionBy, primaryKey, indexes, staging, keep }: Divided,
@@ -116,12 +129,10 @@ export const checkPartitions = (
   if (staging === 'none')
     add("needs staging: 'typed' or 'text', from which partitions are made; remove staging");
   if (keep !== undefined) add('partitions that are replaced are not kept; remove keep');
-  const rule = `PostgreSQL keeps a row unique only within its partition; add '${name}'`;
-  if (primaryKey.length > 0 && !primaryKey.includes(name))
-    addProblem(problems, `${where}, primaryKey`, `must contain ${name}, of partitionBy: ${rule}`);
+  if (primaryKey.length > 0) checkHoldsPartition(`${where}, primaryKey`, primaryKey, partitionBy, problems);
   for (const index of indexes)
-    if (index.unique && !index.columns.includes(name))
-      addProblem(problems, `${where}, index ${index.name}`, `must contain ${name}, of partitionBy: ${rule}`);
+    if (index.unique)
+      checkHoldsPartition(`${where}, index ${index.name}`, index.columns, partitionBy, problems);
 };
 
 export const checkColumnNames = (

@@ -22,7 +22,10 @@ export interface PartRows extends Partition {
 }
 
 /** A table that is to be divided, and the quoted name of the one that has its rows. */
-export interface Dividing extends Pick<Building, 'client' | 'names' | 'primaryKey' | 'indexes'> {
+export interface Dividing extends Pick<
+  Building,
+  'client' | 'names' | 'primaryKey' | 'indexes' | 'constraints'
+> {
   readonly spec: PartitionSpec;
   readonly source: string;
   readonly columns: readonly string[];
@@ -179,7 +182,7 @@ export const buildPartition = async (
   build: Publication['build'],
   tell: Building['tell'],
 ): Promise<BuiltPartition> => {
-  const { names: whole, spec, columns, required, primaryKey, indexes } = dividing;
+  const { names: whole, spec, columns, required, primaryKey, indexes, constraints } = dividing;
   const { places, names, key, name, bound, condition } = part;
   const built = builtName(names);
   const at = places === undefined ? '' : `ctid between '${places[0]}'::tid and '${places[1]}'::tid and`;
@@ -203,15 +206,14 @@ export const buildPartition = async (
     throw buildError(whole, 'rows', cause);
   }
   await buildOwnOf(client, whole, indexes, names);
+  const ownName = (one: string): string => fittingName(`${one}_${name.slice(whole.table.length + 1)}`);
   await build({
     client,
     names,
     primaryKey,
-    indexes: indexes.map((index) => ({
-      ...index,
-      name: fittingName(`${index.name}_${name.slice(whole.table.length + 1)}`),
-    })),
-    constraints: [],
+    indexes: indexes.map((index) => ({ ...index, name: ownName(index.name) })),
+    // A check must have the name that it has in the table.
+    constraints: constraints.map((one) => (one.kind === 'check' ? one : { ...one, name: ownName(one.name) })),
     making: (_, work) => work(),
     tell,
   });

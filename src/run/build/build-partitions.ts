@@ -26,8 +26,8 @@ export const buildPartitions = async (
   rows: Rows,
   alongside: Alongside,
 ): Promise<readonly BuiltPartition[]> => {
-  const { primaryKey, indexes, publish } = table;
-  const dividing = { client, names, spec: table.partitionBy!, primaryKey, indexes, ...rows };
+  const { primaryKey, indexes, constraints = [], publish } = table;
+  const dividing = { client, names, spec: table.partitionBy!, primaryKey, indexes, constraints, ...rows };
   await createDivided(dividing);
   const { source, parts } = await gathered(dividing);
   const build = buildFor(modeOf(publish), extent);

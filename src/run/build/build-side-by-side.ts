@@ -12,7 +12,10 @@ import type { RunContext } from '../context.ts';
 
 type Task = (client: Client) => Promise<void>;
 
-/** Does tasks over this session and all that have nothing to do; returns when all are done. */
+/**
+ * Does tasks over this session and all that have nothing to do; returns when all are done. The first failure is thrown here, whichever
+ * session met it, and what has not begun is left.
+ */
 export type Alongside = (client: Client, tasks: readonly Task[]) => Promise<void>;
 
 type BuildTable = (context: RunContext, table: TableSpec, alongside: Alongside) => Promise<void>;
@@ -50,9 +53,13 @@ const createPlan = (
   };
   const alongside: Alongside = async (client, tasks) => {
     let left = tasks.length;
+    const failures: unknown[] = [];
     parts.push(
       ...tasks.map((task): Task => async (own) => {
-        await task(own);
+        if (failures.length === 0)
+          await task(own).catch((error: unknown) => {
+            failures.push(error);
+          });
         left -= 1;
         news.emit('news');
       }),
@@ -63,6 +70,7 @@ const createPlan = (
       if (part !== undefined) await part(client);
       else await once(news, 'news', { signal });
     }
+    if (failures.length > 0) throw failures[0];
   };
   return { next, alongside };
 };

@@ -88,7 +88,8 @@ const nameRefused = async (
     const place = await placeOf(context, runId, { table, rowsFrom }, row);
     named.push(`${place === undefined ? '' : `${place} `}${row.key}`);
   }
-  const records = `${plural(all, 'row')}: ${named.join('; ')}${all > rows.length ? '; …' : ''}`;
+  const counted = `${plural(all, 'row')}: ${named.join('; ')}${all > rows.length ? '; …' : ''}`;
+  const records = all === 0 ? 'rows that SQL made' : counted;
   const options = { cause };
   if (rule.kind === 'check')
     return new EtlError('ETL_CONSTRAINT', { table, constraint: what, records }, options);

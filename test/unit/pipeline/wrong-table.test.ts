@@ -237,10 +237,16 @@ const tableCases: readonly Case[] = [
     ],
   },
   {
-    name: 'constraints of a divided table',
-    definition: withTable({ source, columns, partitionBy: list('wban'), checks: { few: 'wind < 1' } }),
+    name: 'a unique constraint of a divided table that does not hold the column of its partitions',
+    definition: withTable({
+      source,
+      columns,
+      partitionBy: list('wban'),
+      checks: { few: 'wind < 1' },
+      unique: ['wind', ['wind', 'wban']],
+    }),
     problems: [
-      'table obs: partitionBy allows no checks and no unique; use the rules of columns, or a unique index',
+      "table obs, unique obs_wind_key: must contain wban, of partitionBy: PostgreSQL keeps a row unique only within its partition; add 'wban'",
     ],
   },
   {
