@@ -38,7 +38,7 @@ export const runErrors = {
   },
   ETL_PIPELINE_UNKNOWN: {
     message: 'there is no pipeline {pipeline} in {folder}{suggestion}',
-    hint: 'A worker runs only pipelines of its own folder: put the file there and restart the worker.',
+    hint: 'A name is that of a file in the folder, or of the pipeline in it. A worker runs only those of its folder when it started: put the file there and restart it.',
     retry: 'never',
     exit: failed,
   },

@@ -1,12 +1,13 @@
 // Answers `etl complete -- words…`, which the scripts of `etl completion` ask at every press of the tab key.
 
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, parse, resolve } from 'node:path';
 import { ShellCompDirective, type RootCommand } from '@bomb.sh/tab';
 import tab from '@bomb.sh/tab/commander';
 import { completionsMax } from '../limits.ts';
 import { commands } from './commands/table.ts';
 import type { Io } from './io.ts';
+import { pipelinesFolder } from './pipeline.ts';
 import { createProgram } from './program.ts';
 
 const pipelineFile = /\.(ts|mts|cts|js|mjs|cjs)$/;
@@ -29,6 +30,15 @@ const filesLike = (typed: string, workingDirectory: string): string[] => {
     .slice(0, completionsMax)
     .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`);
 };
+
+/** Names of pipelines, which are offered where no path is typed. */
+const namesLike = (typed: string, io: Io): string[] =>
+  typed.includes('/')
+    ? []
+    : readFolder(resolve(io.workingDirectory, pipelinesFolder(io)))
+        .filter((entry) => entry.isFile() && pipelineFile.test(entry.name))
+        .slice(0, completionsMax)
+        .map(({ name }) => parse(name).name);
 
 const ignore = (): void => {};
 
@@ -54,9 +64,9 @@ export const complete = (args: readonly string[], io: Io): void => {
   const completion = tab(program, { completionCommandName: 'completion' });
   // Before the library takes words off the list.
   const typed = words.at(-1) ?? '';
-  const files = filesLike(typed, io.workingDirectory);
+  const files = [...filesLike(typed, io.workingDirectory), ...namesLike(typed, io)];
   for (const { arguments: named } of completion.commands.values()) {
-    const file = named.get('pipeline-file');
+    const file = named.get('pipeline');
     if (file) file.handler = (add) => files.forEach((path) => add(path, ''));
   }
   continueFolders(completion, typed);

@@ -1,6 +1,6 @@
 // Flags that also are ETL_* variables: declares them for commander, and reads them with the right error.
 
-import { Argument, Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { EtlError } from '../errors.ts';
 import type { Io } from './io.ts';
 
@@ -28,10 +28,6 @@ const repeatable = (option: Option): Option =>
 /** `--param`, as every command has it that names a pipeline with its parameters. */
 export const paramFlag = (): Option =>
   repeatable(flag('--param <name=value>', 'value of a pipeline parameter; may be repeated'));
-
-/** The file of a pipeline, as every command names it that needs one. */
-export const pipelineFileArgument = (): Argument =>
-  new Argument('<pipeline-file>', 'TypeScript or JavaScript file whose default export is a pipeline');
 
 /** `--allow-shrink`, as every command has it that asks for a run. */
 export const allowShrinkFlag = (): Option =>

@@ -1,7 +1,7 @@
-// The pipelines that a worker may run: those of one folder, by name. So no job names a file.
+// The pipelines of one folder, by name: a worker runs no others, so no job names a file.
 
 import { readdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join, parse, resolve } from 'node:path';
 import { EtlError, messageOf } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { loadPipelineFile, type LoadedPipeline } from '../pipeline/load-file.ts';
@@ -52,4 +52,13 @@ export const loadCatalog = async (folder: string): Promise<Catalog> => {
       throw new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder, suggestion });
     },
   };
+};
+
+/**
+ * One pipeline of a folder, by its name or that of its file, which is tried first: the others are only loaded if it is not there.
+ * Errors: ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER; those of loadPipelineFile.
+ */
+export const findPipeline = async (folder: string, name: string): Promise<LoadedPipeline> => {
+  const file = (await listFolder(folder)).find((one) => parse(one).name === name);
+  return file === undefined ? (await loadCatalog(folder)).find(name) : loadPipelineFile(join(folder, file));
 };

@@ -128,7 +128,11 @@ describe('a run', () => {
 
 describe('refused', () => {
   const refusals: readonly { name: string; args: readonly string[]; says: string }[] = [
-    { name: 'a worker without a folder', args: ['worker'], says: 'no pipeline folder is given' },
+    {
+      name: 'a worker on a folder that is not there',
+      args: ['worker', '--pipelines', 'nowhere'],
+      says: 'ETL_PIPELINE_FOLDER',
+    },
     {
       name: 'a worker on a folder without pipelines',
       args: ['worker', '--pipelines', resolve('docs')],

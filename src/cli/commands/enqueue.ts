@@ -1,4 +1,4 @@
-// `etl enqueue <pipeline-file>`: puts a run on the queue, for a worker to do.
+// `etl enqueue <pipeline>`: puts a run on the queue, for a worker to do.
 
 import type { Command } from 'commander';
 import { runPriorityMax } from '../../limits.ts';
@@ -14,9 +14,9 @@ import {
   readPairs,
   readSwitch,
   paramFlag,
-  pipelineFileArgument,
 } from '../flags.ts';
 import type { Io } from '../io.ts';
+import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
@@ -25,7 +25,7 @@ const examples = `
 The queue holds the pipeline's name, parameters and definition hash: the worker's definition must be the same.
 
 Examples:
-  $ etl enqueue pipelines/noaa.ts
+  $ etl enqueue noaa                        as well as pipelines/noaa.ts
   $ etl enqueue pipelines/noaa.ts --param year=2011 --at 2026-05-01T03:00:00Z
   $ etl enqueue pipelines/noaa.ts --dedupe noaa      unless a run with this key waits or runs
   $ etl enqueue pipelines/noaa.ts --json | jq -r .job`;
@@ -38,8 +38,7 @@ const put = async (file: string, command: Command, io: Io): Promise<void> => {
   const dedupe = readFlag(command, 'dedupe', parseString, io);
   const allowShrink = readFlag(command, 'allowShrink', parseNames, io);
   const queue = readFlag(command, 'queue', parseString, io);
-  const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
-  const { pipeline, directory } = await loadPipelineFile(file);
+  const { pipeline, directory } = await loadPipeline(file, io);
   const { enqueue } = await import('../../worker/enqueue.ts');
   const options = {
     connection: (await openServer(command, io)).config,
@@ -69,7 +68,7 @@ export const enqueueCommand: CliCommand = {
       .command('enqueue')
       .summary('put a run on the queue for a worker')
       .description('Puts a run of a pipeline on the queue for a worker.')
-      .addArgument(pipelineFileArgument())
+      .addArgument(pipelineArgument())
       .addOption(databaseUrlFlag())
       .addOption(redisPrefixFlag())
       .addOption(paramFlag())

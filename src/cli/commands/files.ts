@@ -1,11 +1,12 @@
-// `etl files <pipeline-file>`: which files are in production, and how those that are there now differ; `etl reload` and `etl unload`:
+// `etl files <pipeline>`: which files are in production, and how those that are there now differ; `etl reload` and `etl unload`:
 // a run in which some of them are loaded again, or leave.
 
 import type { Command } from 'commander';
 import { formatCount } from '../../wording.ts';
 import type { CliCommand } from '../command.ts';
-import { flag, paramFlag, readPairs, readSwitch, pipelineFileArgument } from '../flags.ts';
+import { flag, paramFlag, readPairs, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
+import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { askServer, databaseUrlFlag } from '../server.ts';
 import { formatDate } from '../text/amounts.ts';
 import { alignRows, visibleText, type Alignment } from '../text/layout.ts';
@@ -26,8 +27,7 @@ const alignments: readonly Alignment[] = ['left', 'left', 'left', 'right', 'righ
 const printFiles = async (file: string, command: Command, io: Io): Promise<void> => {
   const json = readSwitch(command, 'json', io);
   const params = readPairs(command, 'param', io);
-  const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
-  const { pipeline, directory } = await loadPipelineFile(file);
+  const { pipeline, directory } = await loadPipeline(file, io);
   const { filesOf } = await import('../../run/file-states.ts');
   const options = { params, directory, workingDirectory: io.workingDirectory };
   const files =
@@ -56,7 +56,7 @@ export const filesCommand: CliCommand = {
       .description(
         'Lists the files of a pipeline with the state of each, and files in production that are gone.',
       )
-      .addArgument(pipelineFileArgument())
+      .addArgument(pipelineArgument())
       .addOption(databaseUrlFlag())
       .addOption(paramFlag())
       .addOption(flag('--json', 'print JSON'))
@@ -84,7 +84,7 @@ const describe = (command: Command, summary: string, description: string): Comma
   withRunFlags(command)
     .summary(summary)
     .description(description)
-    .addArgument(pipelineFileArgument())
+    .addArgument(pipelineArgument())
     .argument('<file...>', 'files in production, by name or location');
 
 export const reloadCommand: CliCommand = {

@@ -1,22 +1,14 @@
-// `etl rollback <pipeline-file>`: puts an earlier version of the tables into production, or lists what is kept of them.
+// `etl rollback <pipeline>`: puts an earlier version of the tables into production, or lists what is kept of them.
 
 import type { Command } from 'commander';
 import { formatCount } from '../../wording.ts';
 import type { KeptVersion } from '../../checkpoint/kept.ts';
 import type { RollbackResult } from '../../run/rollback/rollback.ts';
 import type { CliCommand } from '../command.ts';
-import {
-  flag,
-  paramFlag,
-  parseCount,
-  parseNames,
-  pipelineFileArgument,
-  readFlag,
-  readPairs,
-  readSwitch,
-} from '../flags.ts';
+import { flag, paramFlag, parseCount, parseNames, readFlag, readPairs, readSwitch } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
+import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
 import { formatBytes, formatDate } from '../text/amounts.ts';
 import { alignRows, visibleText, type Alignment } from '../text/layout.ts';
@@ -84,8 +76,7 @@ const rollBack = async (file: string, command: Command, io: Io): Promise<void> =
   const params = readPairs(command, 'param', io);
   const to = readFlag(command, 'to', parseCount(Number.MAX_SAFE_INTEGER), io);
   const tables = readFlag(command, 'table', parseNames, io);
-  const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
-  const { pipeline, directory } = await loadPipelineFile(file);
+  const { pipeline, directory } = await loadPipeline(file, io);
   if (readSwitch(command, 'list', io)) return list(pipeline.name, json, command, io);
   const stopping = (signal: string): void => void io.stderr.write(`${signal}: stopping\n`);
   const result = await withInterrupt(stopping, async ({ abort: signal }) => {
@@ -113,7 +104,7 @@ export const rollbackCommand: CliCommand = {
       .command('rollback')
       .summary('put an earlier version of the tables into production')
       .description('Puts the tables back as an earlier run published them, all in one step.')
-      .addArgument(pipelineFileArgument())
+      .addArgument(pipelineArgument())
       .addOption(databaseUrlFlag())
       .addOption(paramFlag())
       .addOption(flag('--to <run>', 'the run to go back to; default: that of the version before'))

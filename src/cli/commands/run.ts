@@ -1,4 +1,4 @@
-// `etl run <pipeline-file>`: loads the files of a pipeline and publishes its tables.
+// `etl run <pipeline>`: loads the files of a pipeline and publishes its tables.
 
 import type { Command } from 'commander';
 import type { ServerAddress } from '../../db/connect/address.ts';
@@ -20,10 +20,10 @@ import {
   readPairs,
   readSwitch,
   paramFlag,
-  pipelineFileArgument,
 } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
+import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { paintFor } from '../text/paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
@@ -187,8 +187,7 @@ export const runFile = async (
 ): Promise<void> => {
   const read = readFlags(command, io);
   const flags = { ...read, run: { ...read.run, ...asked } };
-  const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
-  const loaded = await loadPipelineFile(file);
+  const loaded = await loadPipeline(file, io);
   if (flags.explain) return explain(loaded, flags, command, io);
   // A wrong parameter is reported before a server is started for it.
   const { bindPipeline } = await import('../../pipeline/bind.ts');
@@ -235,7 +234,7 @@ export const runCommand: CliCommand = {
     withRunFlags(program.command('run'))
       .summary('load the files of a pipeline and publish its tables')
       .description('Loads the files of a pipeline and publishes its tables, all at once or not at all.')
-      .addArgument(pipelineFileArgument())
+      .addArgument(pipelineArgument())
       .addHelpText('after', examples)
       .action((file: string, _, command: Command) => runFile(file, command, io));
   },

@@ -7,17 +7,9 @@ import { defaultQueue } from '../../model.ts';
 import type { SiteOptions } from '../../worker/options.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import type { CliCommand } from '../command.ts';
-import {
-  flag,
-  parseCount,
-  parseString,
-  readFlag,
-  readPairs,
-  readSwitch,
-  paramFlag,
-  pipelineFileArgument,
-} from '../flags.ts';
+import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, paramFlag } from '../flags.ts';
 import type { Io } from '../io.ts';
+import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { visibleText } from '../text/layout.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
@@ -82,8 +74,7 @@ const setOne = async (name: string, file: string, command: Command, io: Io): Pro
   const queue = readFlag(command, 'queue', parseString, io);
   const params = readPairs(command, 'param', io);
   const catchUp = readSwitch(command, 'catchUp', io);
-  const { loadPipelineFile } = await import('../../pipeline/load-file.ts');
-  const { pipeline, directory } = await loadPipelineFile(file);
+  const { pipeline, directory } = await loadPipeline(file, io);
   const { schedule } = await import('../../worker/schedule/schedule.ts');
   const done = await schedule.set(name, pipeline, {
     ...(await siteOf(command, io)),
@@ -135,7 +126,7 @@ const runNow = async (name: string, command: Command, io: Io): Promise<void> => 
 const addSet = (add: (name: string, description: string) => Command, io: Io): Command =>
   add('set', 'Sets a schedule of a pipeline, or replaces it.')
     .argument('<name>', 'name of the schedule: lower-case letters, digits, - and _')
-    .addArgument(pipelineFileArgument())
+    .addArgument(pipelineArgument())
     .addOption(flag('--cron <times>', 'times: the five fields of cron, or six with seconds'))
     .addOption(flag('--tz <zone>', 'time zone of these times, such as Europe/Berlin; default: UTC'))
     .addOption(paramFlag())

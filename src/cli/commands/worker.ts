@@ -2,12 +2,12 @@
 
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { EtlError } from '../../errors.ts';
 import { chunkBytesMax, portMax, workersMax } from '../../limits.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseChoice, parseCount, parseDuration, parseString, readFlag } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
+import { defaultFolder } from '../pipeline.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
@@ -20,19 +20,14 @@ It logs JSON on stdout. On SIGTERM or Ctrl-C it finishes the chunks in flight an
 it at once.
 
 Examples:
-  $ etl worker --pipelines pipelines
-  $ etl worker --pipelines pipelines --workers 4 --health-port 9464 --health-host 0.0.0.0
-  $ REDIS_URL=redis://cache:6379 etl worker --pipelines pipelines --stop-deadline 2m`;
+  $ etl worker
+  $ etl worker --workers 4 --health-port 9464 --health-host 0.0.0.0
+  $ REDIS_URL=redis://cache:6379 etl worker --pipelines jobs --stop-deadline 2m`;
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 const readOptions = (command: Command, io: Io) => {
-  const pipelines = readFlag(command, 'pipelines', parseString, io);
-  if (pipelines === undefined)
-    throw new EtlError('ETL_USAGE', {
-      problem: 'no pipeline folder is given',
-      hint: 'Give it with --pipelines or ETL_PIPELINES.',
-    });
+  const pipelines = readFlag(command, 'pipelines', parseString, io) ?? defaultFolder;
   const queues = readFlag(command, 'queues', parseString, io)?.split(/, */);
   const port = readFlag(command, 'healthPort', parseCount(portMax), io);
   const host = readFlag(command, 'healthHost', parseString, io);
@@ -86,7 +81,12 @@ export const workerCommand: CliCommand = {
       .command('worker')
       .summary('run enqueued pipelines until stopped')
       .description('Runs enqueued pipelines and helps other workers, until it is asked to stop.')
-      .addOption(flag('--pipelines <folder>', 'folder of pipeline files; it runs nothing else'))
+      .addOption(
+        flag(
+          '--pipelines <folder>',
+          `folder of pipeline files; it runs nothing else; default: ${defaultFolder}`,
+        ),
+      )
       .addOption(databaseUrlFlag())
       .addOption(redisPrefixFlag())
       .addOption(flag('--queues <names>', 'queues to serve, comma-separated; default: default'))

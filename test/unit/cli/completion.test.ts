@@ -32,7 +32,12 @@ const cases = [
     words: ['schedule', 'set', 'nightly', 'pipelines/'],
     offers: ['pipelines/noaa.ts'],
   },
-  { name: 'folders before anything is typed', words: ['run', ''], offers: ['pipelines/'] },
+  {
+    name: 'folders, and pipelines by name, before anything is typed',
+    words: ['run', ''],
+    offers: ['pipelines/', 'noaa'],
+  },
+  { name: 'pipelines by name', words: ['enqueue', 'no'], offers: ['noaa'] },
   { name: 'nothing in a folder that does not exist', words: ['run', 'nowhere/'], offers: [] },
   { name: 'shells', words: ['completion', 'z'], offers: ['zsh'] },
 ];

@@ -30,7 +30,7 @@ const usageCases = [
   {
     name: 'a pipeline file is required',
     args: ['run'],
-    says: "missing required argument 'pipeline-file'",
+    says: "missing required argument 'pipeline'",
     hint: '`etl run --help`',
   },
   {
@@ -182,7 +182,7 @@ describe('help and version', () => {
   it.each([[['run', '--help']], [['help', 'run']]])('%s shows one command', async (args) => {
     const io = fakeIo();
     expect(await main(args, io)).toBe(0);
-    expect(io.stdout.text).toContain('Usage: etl run [options] <pipeline-file>');
+    expect(io.stdout.text).toContain('Usage: etl run [options] <pipeline>');
   });
 
   it('etl alone shows the help on stderr and exits 2', async () => {
