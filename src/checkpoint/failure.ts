@@ -52,17 +52,27 @@ export const keepFailure = async (client: Client, failure: NewFailure): Promise<
   });
 };
 
-/** The newest failures, newest first, of a queue or of all; none in a database that is older than they. */
+/** Which failures: the newest `limit` of those that the others describe. */
+export interface FailuresWanted {
+  readonly limit: number;
+  readonly queue?: string | undefined;
+  readonly pipeline?: string | undefined;
+  readonly since?: Date | undefined;
+}
+
+/** Newest first; none in a database that is older than they. */
 export const listFailures = async (
   client: Client,
-  limit: number,
-  queue: string | null = null,
+  { limit, queue, pipeline, since }: FailuresWanted,
 ): Promise<readonly RunFailure[]> => {
   if (!(await isThere(client))) return [];
   const { rows } = await client.query(
     `select pipeline, job, queue, host, pid, error_code as "errorCode", error, failed_at as "failedAt"
-      from etl.failure where $2::text is null or queue = $2 order by id desc limit $1`,
-    [limit, queue],
+      from etl.failure
+      where ($2::text is null or queue = $2) and ($3::text is null or pipeline = $3)
+        and ($4::timestamptz is null or failed_at >= $4)
+      order by id desc limit $1`,
+    [limit, queue, pipeline, since],
   );
   return rows;
 };

@@ -121,6 +121,17 @@ export const parseDuration: Parser<number> = (text) => {
   return { value: Number(digits) * unitMs[unit]! };
 };
 
+export const dayMs = 86_400_000;
+
+const ageMs: Readonly<Record<string, number>> = { h: 3_600_000, d: dayMs, w: 7 * dayMs };
+
+/** An age such as 12h, 90d or 8w, in milliseconds. */
+export const parseAge: Parser<number> = (text) => {
+  const [, count, unit = ''] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
+  if (count !== undefined) return { value: Number(count) * ageMs[unit]! };
+  return { problem: `'${text}' is not an age such as 12h, 90d or 8w` };
+};
+
 export const parseChoice =
   <T extends string>(choices: readonly T[]): Parser<T> =>
   (text) => {
@@ -146,6 +157,18 @@ export const parseRunId = (text: string | undefined): number | undefined => {
     hint: '`etl status` lists the runs.',
   });
 };
+
+/** A moment, or an age: how long ago. */
+export const parseSince =
+  (now: number): Parser<Date> =>
+  (text) => {
+    const age = parseAge(text);
+    if ('value' in age) return { value: new Date(now - age.value) };
+    const moment = parseMoment(text);
+    return 'value' in moment
+      ? moment
+      : { problem: `'${text}' is neither an age such as 12h, 7d or 8w, nor a time in ISO 8601` };
+  };
 
 /** A moment as ISO 8601 writes it. */
 export const parseMoment: Parser<Date> = (text) => {

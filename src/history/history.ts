@@ -4,6 +4,7 @@ import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import type { HeaderDifferences, RunState } from '../model.ts';
+import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
 
 /** One run, with the totals of its chunks. */
 export interface RunSummary {
@@ -102,15 +103,39 @@ const runColumns = `
 /** Is there a bookkeeping schema at all? */
 export const selectHasHistory = (): Query => ({ text: `select to_regclass('etl.run') is not null as there` });
 
+/** States that people tell apart: a run that was interrupted goes on, one that is under way has not ended. */
+export const shownStates = {
+  running: `r.state not in ('published', 'failed', 'cancelled')`,
+  published: `r.state = 'published'`,
+  failed: `r.state = 'failed'`,
+  stopped: `r.state = 'cancelled' and r.error_code = 'ETL_INTERRUPTED'`,
+  cancelled: `r.state = 'cancelled' and r.error_code is distinct from 'ETL_INTERRUPTED'`,
+} as const;
+export type ShownState = keyof typeof shownStates;
+
+/** Which runs: the newest `limit` of those that all of the others describe. */
+export interface RunsWanted {
+  readonly limit: number;
+  readonly pipeline?: string | undefined;
+  readonly state?: ShownState | undefined;
+  /** That began then or later. */
+  readonly since?: Date | undefined;
+}
+
 /** Runs under way, then those that ended last: a run that is continued after weeks is news. */
-export const selectRuns = (limit: number): Query => ({
-  text: `with newest as (select * from etl.run order by finished_at desc nulls first, id desc limit $1)
+const selectRuns = ({ limit, pipeline, state, since }: RunsWanted): Query => ({
+  text: `with newest as (
+      select r.* from etl.run r
+      where ($2::text is null or r.pipeline = $2) and ($3::timestamptz is null or r.started_at >= $3)
+        and ${state === undefined ? 'true' : shownStates[state]}
+      order by r.finished_at desc nulls first, r.id desc limit $1
+    )
     select ${runColumns}
     from newest r
     left join (${filesWithTotals('f.run_id in (select id from newest)')}) f on f.run_id = r.id
     group by r.id, r.pipeline, r.state, r.host, r.pid, r.workers, r.started_at, r.finished_at, r.error_code, r.error
     order by r.finished_at desc nulls first, r.id desc`,
-  values: [limit],
+  values: [limit, pipeline, since],
 });
 
 /** One run by its number. */
@@ -170,9 +195,12 @@ export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> 
 export const hasHistory = async (client: Client): Promise<boolean> =>
   Boolean((await rowsOf<{ there: boolean }>(client, selectHasHistory()))[0]?.there);
 
-/** Runs under way and those that ended last; none when nothing ever ran on this database. */
-export const listRuns = async (client: Client, limit: number): Promise<RunSummary[]> =>
-  (await hasHistory(client)) ? rowsOf<RunSummary>(client, selectRuns(limit)) : [];
+/** Runs under way and those that ended last; none when nothing ever ran on this database. Errors: ETL_USAGE (no such pipeline). */
+export const listRuns = async (client: Client, wanted: RunsWanted): Promise<RunSummary[]> => {
+  if (!(await hasHistory(client))) return [];
+  await refuseUnknown(client, wanted.pipeline ?? null, selectPipelineNames, noPipeline);
+  return rowsOf<RunSummary>(client, selectRuns(wanted));
+};
 
 /** One run with its tables and files. Errors: ETL_RUN_UNKNOWN. */
 export const findRun = async (client: Client, runId: number): Promise<RunDetails> => {

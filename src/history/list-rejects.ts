@@ -2,12 +2,9 @@
 
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
-import { EtlError } from '../errors.ts';
-import { tablesSuggestedMax } from '../limits.ts';
 import type { Fault, RunState } from '../model.ts';
-import { nearest } from '../nearest.ts';
-import { firstOf } from '../wording.ts';
 import { findRun, hasHistory, rowsOf } from './history.ts';
+import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
 
 /** Rejects read at once: with their raw text, 8 MiB at most. */
 const pageRejects = 1_000;
@@ -62,8 +59,6 @@ const selectTableNames = (runId: number | undefined): Query => ({
   values: [runId ?? null],
 });
 
-const selectPipelineNames: Query = { text: 'select distinct pipeline as name from etl.run order by 1' };
-
 /** How many rejects a run has. */
 const countRejects = (runId: number, table: string | null): Query => ({
   text: `select count(*)::float8 as total from etl.reject
@@ -109,24 +104,6 @@ const selectPage = (
   values: [runId, file.table, file.id, ...after, limit],
 });
 
-/** A misspelt name must not pass for one without rejects. Errors: ETL_USAGE. */
-const refuseUnknown = async (
-  client: Client,
-  name: string | null,
-  names: Query,
-  problem: string,
-): Promise<void> => {
-  const rows = name === null ? [] : await rowsOf<{ name: string }>(client, names);
-  const known = rows.map((row) => row.name);
-  if (name === null || known.length === 0 || known.includes(name)) return;
-  const near = nearest(name, known);
-  const hint =
-    near === undefined
-      ? `There are ${firstOf(known, tablesSuggestedMax).join(', ')}.`
-      : `Did you mean ${near}?`;
-  throw new EtlError('ETL_USAGE', { problem: `${problem} ${name}`, hint });
-};
-
 /**
  * The run whose rejects are meant; undefined when no run has any.
  * Errors: ETL_RUN_UNKNOWN, ETL_USAGE (no such table or pipeline).
@@ -135,7 +112,7 @@ export const rejectedRun = async (client: Client, choice: RejectChoice): Promise
   const { runId, pipeline, table } = choice;
   if (runId !== undefined) await findRun(client, runId);
   else if (!(await hasHistory(client))) return undefined;
-  await refuseUnknown(client, pipeline, selectPipelineNames, 'there is no run of a pipeline');
+  await refuseUnknown(client, pipeline, selectPipelineNames, noPipeline);
   const noTable = runId === undefined ? 'no run has a table' : `run ${runId} has no table`;
   await refuseUnknown(client, table, selectTableNames(runId), noTable);
   const id = runId ?? (await rowsOf<{ id: number | null }>(client, selectNewest(choice)))[0]?.id;

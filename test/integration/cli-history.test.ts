@@ -1,7 +1,7 @@
-// `etl status` and `etl rejects list` over bookkeeping rows written by hand, on a real server.
+// `etl status`, `etl runs`, `etl show` and `etl rejects list` over bookkeeping rows written by hand, on a real server.
 
 import { hostname } from 'node:os';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
@@ -79,6 +79,8 @@ describe('a database that sluice has never seen', () => {
   it.each([
     { args: ['status'], out: 'no runs yet\n', exit: 0 },
     { args: ['status', '--json'], out: '[]\n', exit: 0 },
+    { args: ['runs', '--pipeline', 'noaa'], out: 'no such runs\n', exit: 0 },
+    { args: ['show', '1'], out: '', exit: 2 },
     { args: ['rejects', 'list'], out: 'no rejects\n', exit: 0 },
     { args: ['status', '1'], out: '', exit: 2 },
     { args: ['rejects', 'list', '1'], out: '', exit: 2 },
@@ -148,6 +150,53 @@ describe('etl status', () => {
     const { exit, err } = await etl(database.url, 'status', '99');
     expect(exit).toBe(2);
     expect(err).toContain('error ETL_RUN_UNKNOWN: there is no run 99');
+  });
+});
+
+describe('etl runs', () => {
+  // A failure of ten days before the runs, without one of its own.
+  beforeAll(() =>
+    database.query(`insert into etl.failure (pipeline, queue, host, pid, error_code, error, failed_at)
+      values ('shop', 'default', 'elsewhere', 1, 'ETL_SOURCE_NOT_FOUND', 'no file', '2026-02-20 00:00:00Z')`),
+  );
+  afterAll(() => database.query('delete from etl.failure'));
+
+  it.each([
+    { args: [], runs: [4, 3, 6, 2, 5, 1, null] },
+    { args: ['--pipeline', 'shop'], runs: [6, 5, null] },
+    { args: ['--state', 'running'], runs: [4, 3] },
+    { args: ['--state', 'stopped'], runs: [5] },
+    { args: ['--state', 'cancelled'], runs: [6] },
+    { args: ['--state', 'failed'], runs: [2, null] },
+    { args: ['--since', '2026-03-05T00:00:00Z'], runs: [6, 5] },
+    { args: ['--limit', '2'], runs: [4, 3, null] },
+    { args: ['--pipeline', 'noaa', '--state', 'published', '--since', '5000w'], runs: [1] },
+    { args: ['--pipeline', 'other', '--state', 'failed'], runs: [] },
+  ])('$args', async ({ args, runs }) => {
+    const { exit, out } = await etl(database.url, 'runs', '--json', ...args);
+    expect(exit).toBe(0);
+    expect(JSON.parse(out).map(({ id }: { id: number | null }) => id)).toEqual(runs);
+  });
+
+  it('says in words what there is not, and which pipeline was meant', async () => {
+    expect(await etl(database.url, 'runs', '--pipeline', 'other', '--state', 'failed')).toMatchObject({
+      out: 'no such runs\n',
+    });
+    expect(await etl(database.url, 'runs', '--pipeline', 'nooa')).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('there is no run of a pipeline nooa\n  Did you mean noaa?'),
+    });
+    expect(await etl(database.url, 'runs', '--since', 'lately')).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("'lately' is neither an age such as 12h, 7d or 8w"),
+    });
+  });
+
+  it('etl show prints the page of a run', async () => {
+    const page = await etl(database.url, 'show', '1');
+    expect(page).toEqual(await etl(database.url, 'status', '1'));
+    expect(page.out).toContain('run 1 of noaa: published');
+    expect(await etl(database.url, 'show')).toMatchObject({ exit: 2 });
   });
 });
 

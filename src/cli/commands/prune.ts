@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { plural } from '../../wording.ts';
 import type { PruneResult } from '../../run/upkeep/prune.ts';
 import type { CliCommand } from '../command.ts';
-import { flag, readFlag, readSwitch, type Parser } from '../flags.ts';
+import { dayMs, flag, parseAge, readFlag, readSwitch } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { askServer, databaseUrlFlag } from '../server.ts';
@@ -22,14 +22,6 @@ Examples:
 /** A quarter: long enough to look back at, whatever runs every night. */
 const olderDaysDefault = 90;
 
-const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-
-const parseAge: Parser<number> = (text) => {
-  const [, count, unit = ''] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
-  if (count !== undefined) return { value: Number(count) * unitMs[unit]! };
-  return { problem: `'${text}' is not an age such as 12h, 90d or 8w` };
-};
-
 const resultLines = (
   { runs, files, chunks, rejects, failures, versions, bytes }: PruneResult,
   dryRun: boolean,
@@ -41,7 +33,7 @@ const resultLines = (
 const nothing: PruneResult = { runs: 0, files: 0, chunks: 0, rejects: 0, failures: 0, versions: 0, bytes: 0 };
 
 const runPrune = async (command: Command, io: Io): Promise<void> => {
-  const ageMs = readFlag(command, 'older', parseAge, io) ?? olderDaysDefault * unitMs['d']!;
+  const ageMs = readFlag(command, 'older', parseAge, io) ?? olderDaysDefault * dayMs;
   const [dryRun, kept] = [readSwitch(command, 'dryRun', io), readSwitch(command, 'kept', io)];
   const json = readSwitch(command, 'json', io);
   const { prune } = await import('../../run/upkeep/prune.ts');

@@ -11,6 +11,7 @@ import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
 import { rejectsCommand } from './rejects.ts';
 import { rollbackCommand } from './rollback.ts';
 import { runCommand } from './run.ts';
+import { runsCommand, showCommand } from './runs.ts';
 import { scheduleCommand } from './schedule.ts';
 import { statusCommand } from './status.ts';
 import { workerCommand } from './worker.ts';
@@ -18,6 +19,8 @@ import { workerCommand } from './worker.ts';
 export const commands: readonly CliCommand[] = [
   runCommand,
   statusCommand,
+  runsCommand,
+  showCommand,
   filesCommand,
   reloadCommand,
   unloadCommand,

@@ -46,9 +46,9 @@ const titled = (
 
 const optionalSeconds = (seconds: number | null): string => (seconds === null ? '–' : seconds.toFixed(1));
 
-/** One line a run. */
-export const runsLines = (runs: readonly RunShown[], paint: Paint): string[] => {
-  if (runs.length === 0) return ['no runs yet'];
+/** One line a run, or `none`. */
+export const runsLines = (runs: readonly RunShown[], paint: Paint, none: string): string[] => {
+  if (runs.length === 0) return [none];
   const rows = runs.map((run) => [
     String(run.id),
     visibleText(run.pipeline),
