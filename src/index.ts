@@ -33,7 +33,12 @@ export {
   type RetryOptions,
 } from './worker/enqueue.ts';
 export { schedule } from './worker/schedule/schedule.ts';
-export type { Schedule, ScheduleOptions } from './worker/schedule/contract.ts';
+export type {
+  Schedule,
+  ScheduleHistoryOptions,
+  ScheduleOptions,
+  ScheduleSlot,
+} from './worker/schedule/contract.ts';
 export type { RunOptions } from './run/options.ts';
 export type { ConnectionOptions } from './db/connect/connection.ts';
 export type { RedisOptions } from './queue/redis-address.ts';

@@ -78,6 +78,24 @@ describe('one that is set', () => {
     expect((await etl('list')).out).toContain(`  run   ${job} enqueued\n`);
   });
 
+  it('shows its slots with their runs', async () => {
+    expect((await etl('history', 'nightly')).out).toBe('no slots yet\n');
+    await database.query(`insert into etl.schedule_slot (schedule, slot, first, outcome, job, job_state) values
+      ('nightly', '2026-01-02 02:00Z', '2026-01-01 02:00Z', 'missed', null, null),
+      ('nightly', '2026-01-03 02:00Z', null, 'enqueued', 'x', 'ETL_GUARD')`);
+    const { out } = await etl('history', 'nightly');
+    expect(out.replaceAll(/ +/g, ' ').replaceAll(/\d{4}-\S+ \S+/g, 'WHEN')).toBe(
+      'slot outcome run ended\nWHEN enqueued ETL_GUARD\nWHEN missed, and those since WHEN\n',
+    );
+    expect(await json('history', 'nightly', '--limit', '1')).toMatchObject([
+      { state: 'ETL_GUARD', run: null },
+    ]);
+    expect(await etl('history', 'nigthly')).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('did you mean nightly?'),
+    });
+  });
+
   it('is removed', async () => {
     expect((await etl('remove', 'nightly')).out).toBe('Removed nightly\n');
     expect(await json('list')).toEqual([]);

@@ -51,7 +51,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
   const pipelines = new Map<string, Pipeline>();
   const { place, loseJobs } = usePlace(kind, database);
   afterEach(async () => {
-    await database.query('delete from etl.schedule');
+    await database.query('delete from etl.schedule; delete from etl.schedule_slot');
     await loseJobs();
   });
   const workers = useWorkers(() => ({
@@ -111,6 +111,17 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
       expect(await runs(job)).toBe(1);
     }
     expect(await queueState(place())).toMatchObject({ waiting: 0, delayed: 0, failed: 0 });
+    const slots = await schedule.history(fresh[0]!, place());
+    expect(slots).toEqual([
+      {
+        slot: expect.any(Date),
+        first: null,
+        outcome: 'enqueued',
+        job: found[0]!.job,
+        state: 'published',
+        run: expect.any(Number),
+      },
+    ]);
   });
 
   it('slots that were missed while no worker ran are one run with catchUp, and none without', async () => {
@@ -127,6 +138,10 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     expect(await find('a')).toMatchObject({ lastSlot: newest, lastOutcome: 'enqueued' });
     expect(await find('b')).toMatchObject({ lastSlot: newest, lastOutcome: 'missed', job: null });
     expect(enqueued()).toEqual(['a']);
+    const first = new Date('2020-01-01T00:00:00Z');
+    expect(await schedule.history('b', place())).toMatchObject([
+      { slot: new Date(newest), first, outcome: 'missed', job: null, state: null, run: null },
+    ]);
     expect(said('a slot was missed', 'b')).toBe(true);
     expect(said('earlier slots were missed', 'a')).toBe(true);
   });
@@ -200,6 +215,11 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     await workers.start({ queues: ['others'] });
     await untilDone('a');
     expect((await find('a')).job).toBe(job);
+    expect(await schedule.history('a', place())).toMatchObject([
+      { outcome: 'skipped', job: null },
+      { outcome: 'asked for', job, state: 'unchanged' },
+    ]);
+    expect(await schedule.history('a', { ...place(), limit: 1 })).toHaveLength(1);
   });
 
   it('a worker died before or after it put a run on the queue: the run is there once', async () => {
@@ -260,6 +280,18 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
       runQuery(client, recordJobEnd(job!, 'ETL_CONNECT')),
     );
     expect((await find('a')).jobState).toBe(jobState);
+    expect(await schedule.history('a', place())).toMatchObject([{ state: jobState }]);
+  });
+
+  it('keeps the newest thousand slots of each schedule, also of one that is removed', async () => {
+    await set('a');
+    await database.query(`insert into etl.schedule_slot (schedule, slot, outcome)
+      select name, timestamptz '2026-01-01Z' + n * interval '1 s', 'enqueued' from generate_series(1, 1005) n, (values ('a'), ('b')) s (name)`);
+    await schedule.runNow('a', place());
+    await schedule.remove('a', place());
+    expect(await schedule.history('a', { ...place(), limit: 5_000 })).toHaveLength(1000);
+    expect((await schedule.history('a', place()))[0]).toMatchObject({ outcome: 'asked for', state: null });
+    expect(await schedule.history('b', { ...place(), limit: 5_000 })).toHaveLength(1005);
   });
 
   it('parameters from defaults are those of the day of the run, and stay so when it is tried again', async () => {

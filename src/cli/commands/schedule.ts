@@ -1,16 +1,17 @@
-// `etl schedule set|list|remove|pause|resume|run-now`: runs at set times.
+// `etl schedule set|list|history|remove|pause|resume|run-now`: runs at set times.
 
 import type { Command } from 'commander';
 import { EtlError } from '../../errors.ts';
 import { runPriorityMax } from '../../limits.ts';
 import { defaultQueue } from '../../model.ts';
 import type { SiteOptions } from '../../worker/options.ts';
-import type { Schedule } from '../../worker/schedule/contract.ts';
+import type { Schedule, ScheduleSlot } from '../../worker/schedule/contract.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, paramFlag } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
-import { visibleText } from '../text/layout.ts';
+import { formatDate } from '../text/amounts.ts';
+import { alignRows, visibleText } from '../text/layout.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
@@ -21,6 +22,7 @@ A schedule is a row of the database; the first worker that finds it due enqueues
 Examples:
   $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin
   $ etl schedule list
+  $ etl schedule history nightly
   $ etl schedule run-now nightly`;
 
 const setExamples = `
@@ -31,6 +33,9 @@ that name is replaced.
 Examples:
   $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin --catch-up
   $ etl schedule set hourly pipelines/noaa.ts --cron '5 * * * *' --param year=2011 --priority 10`;
+
+/** So many are kept. */
+const slotsMax = 1_000;
 
 const print = (command: Command, io: Io, data: unknown, lines: readonly string[]): void => {
   const text = readSwitch(command, 'json', io) ? JSON.stringify(data) : lines.join('\n');
@@ -95,6 +100,23 @@ const listAll = async (command: Command, io: Io): Promise<void> => {
   print(command, io, found, found.length === 0 ? ['no schedules'] : found.flatMap(scheduleLines));
 };
 
+const slotLine = ({ slot, first, outcome, state, run }: ScheduleSlot): string[] => [
+  formatDate(slot),
+  first === null ? outcome : `${outcome}, and those since ${formatDate(first)}`,
+  run === null ? '' : String(run),
+  state ?? '',
+];
+
+const showHistory = async (name: string, command: Command, io: Io): Promise<void> => {
+  const limit = readFlag(command, 'limit', parseCount(slotsMax), io);
+  const { listSlots } = await import('../../worker/schedule/list.ts');
+  const found = await askServer(command, io, (client) => listSlots(client, name, limit));
+  if (found === undefined) throw new EtlError('ETL_SCHEDULE_UNKNOWN', { schedule: name, suggestion: '' });
+  const rows = [['slot', 'outcome', 'run', 'ended'], ...found.map(slotLine)];
+  const lines = alignRows(rows, ['left', 'left', 'right', 'left']).map((line) => line.trimEnd());
+  print(command, io, found, found.length === 0 ? ['no slots yet'] : lines);
+};
+
 const changes = {
   remove: { summary: 'Removes a schedule; runs that it has enqueued stay.', past: 'Removed' },
   pause: { summary: 'Skips the slots of a schedule until it is resumed.', past: 'Paused' },
@@ -156,6 +178,10 @@ export const scheduleCommand: CliCommand = {
     add('list', 'Lists schedules with their next five times, and the last one with its outcome.').action(
       (_, command: Command) => listAll(command, io),
     );
+    add('history', 'Shows the slots of a schedule, newest first, and what became of each.')
+      .argument('<name>', 'name of a schedule')
+      .addOption(flag('--limit <n>', 'at most so many; default: 20'))
+      .action((name: string, _, command: Command) => showHistory(name, command, io));
     for (const change of ['remove', 'pause', 'resume'] as const)
       add(change, changes[change].summary)
         .argument('<name>', 'name of a schedule')

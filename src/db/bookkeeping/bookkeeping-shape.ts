@@ -182,6 +182,17 @@ schedule: pipeline text not null
 schedule: priority integer
 schedule: queue text not null default 'default'::text
 schedule: time_zone text not null
+schedule_slot: CHECK ((outcome = ANY (ARRAY['enqueued'::text, 'skipped'::text, 'missed'::text, 'asked for'::text])))
+schedule_slot: CREATE INDEX schedule_slot_job ON etl.schedule_slot USING btree (job) WHERE (job IS NOT NULL)
+schedule_slot: PRIMARY KEY (id)
+schedule_slot: decided_at timestamp with time zone not null default clock_timestamp()
+schedule_slot: first timestamp with time zone
+schedule_slot: id bigint not null identity a
+schedule_slot: job text
+schedule_slot: job_state text
+schedule_slot: outcome text not null
+schedule_slot: schedule text not null
+schedule_slot: slot timestamp with time zone not null
 source_file: FOREIGN KEY {2} REFERENCES etl.run {1} ON DELETE c
 source_file: PRIMARY KEY (id)
 source_file: UNIQUE (run_id, table_name, ordinal)

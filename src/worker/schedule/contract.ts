@@ -41,3 +41,23 @@ export interface Schedule {
   readonly job: string | null;
   readonly jobState: string | null;
 }
+
+export interface ScheduleHistoryOptions extends SiteOptions {
+  /** At most so many; default: 20. The newest 1,000 are kept. */
+  readonly limit?: number;
+}
+
+/** A slot of a schedule that was dealt with, or a run that somebody asked for. */
+export interface ScheduleSlot {
+  /** When it was due, or asked for. */
+  readonly slot: Date;
+  /** The first of the slots before it that were missed and are not caught up one by one; null: none. */
+  readonly first: Date | null;
+  /** skipped: a run of the schedule was still waiting or active. missed: no worker ran. */
+  readonly outcome: SlotOutcome | 'asked for';
+  readonly job: string | null;
+  /** How its run ended: published, unchanged or the code of an error; null: it has none, or has not ended. */
+  readonly state: string | null;
+  /** Number of its run; null: none began. */
+  readonly run: number | null;
+}

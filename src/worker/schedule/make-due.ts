@@ -85,15 +85,17 @@ const decideDue = (client: Client, queues: Queues, { logger, onSlot }: SlotOptio
     const slot = new Date(calendar.newest(nextSlot.getTime(), now.getTime()));
     const outcome = await judge(queues, row, slot);
     const next = new Date(calendar.next(now.getTime()));
-    await runQuery(client, store.recordSlot(name, slot, outcome, next));
-    if (outcome === 'enqueued') await runQuery(client, store.decideRun(name, store.jobOfSlot(name, slot)));
+    const first = slot > nextSlot ? nextSlot : undefined;
+    const job = outcome === 'enqueued' ? store.jobOfSlot(name, slot) : undefined;
+    await runQuery(client, store.moveOn(name, slot, outcome, next));
+    await runQuery(client, store.recordDecision({ name, slot, first, outcome, job }));
     return () => {
       onSlot(name, outcome);
       const fields = { schedule: name, slot: calendar.show(slot.getTime()) };
       logger[outcome === 'enqueued' ? 'info' : 'warn'](fields, messages[outcome]);
-      if (slot > nextSlot)
+      if (first !== undefined)
         logger.warn(
-          { ...fields, first: calendar.show(nextSlot.getTime()) },
+          { ...fields, first: calendar.show(first.getTime()) },
           'earlier slots were missed, and are not caught up one by one',
         );
     };

@@ -5,28 +5,17 @@ import { runQuery, withClient, withTransaction, type Client } from '../../db/cli
 import { EtlError } from '../../errors.ts';
 import { identifierBytesMax } from '../../limits.ts';
 import { silentLogger } from '../../logger.ts';
-import { nearest } from '../../nearest.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import type { AddedRun } from '../../queue/run-queue-state.ts';
 import { requestRun } from '../enqueue.ts';
 import type { SiteOptions } from '../options.ts';
 import { openSite, withBookkeeping } from '../site.ts';
 import { checkQueueName, rememberQueueNames } from '../queues.ts';
-import type { Schedule, ScheduleOptions } from './contract.ts';
-import { listSchedules, scheduleOf } from './list.ts';
+import type { ScheduleHistoryOptions, Schedule, ScheduleOptions, ScheduleSlot } from './contract.ts';
+import { listSchedules, listSlots, scheduleOf, unknownSchedule } from './list.ts';
 import { enqueuePending, isBusy } from './make-due.ts';
 import { readCalendar, type Calendar } from './slots.ts';
 import * as store from './store.ts';
-
-const unknownSchedule = async (client: Client, name: string): Promise<EtlError> => {
-  const { rows } = await runQuery(client, store.selectSchedules());
-  const near = nearest(
-    name,
-    rows.map((row: store.ScheduleRow) => row.name),
-  );
-  const suggestion = near === undefined ? '' : `; did you mean ${near}?`;
-  return new EtlError('ETL_SCHEDULE_UNKNOWN', { schedule: name, suggestion });
-};
 
 /** For statements that must find their schedule. */
 const changeOne = async (client: Client, name: string, query: ReturnType<typeof store.pauseSchedule>) => {
@@ -104,7 +93,8 @@ const runNow = async (name: string, options: SiteOptions = {}): Promise<AddedRun
       const row = await lockOne(client, name);
       if (row.job !== null && (await isBusy(queues, row))) return { job: row.job, isNew: false };
       const job = store.jobByHand(name, randomUUID());
-      await runQuery(client, store.decideRun(name, job));
+      const asked = { name, slot: row.now, first: undefined, outcome: 'asked for', job } as const;
+      await runQuery(client, store.recordDecision(asked));
       return { job, isNew: true };
     });
     await enqueuePending(client, queues, options.logger ?? silentLogger, options.tracer);
@@ -112,9 +102,17 @@ const runNow = async (name: string, options: SiteOptions = {}): Promise<AddedRun
   });
 };
 
+/**
+ * What became of its newest slots and of runs that were asked for, newest first; also of a schedule that was removed. Errors:
+ * ETL_SCHEDULE_UNKNOWN.
+ */
+const history = (name: string, options: ScheduleHistoryOptions = {}): Promise<readonly ScheduleSlot[]> =>
+  withBookkeeping(options, (client) => listSlots(client, name, options.limit));
+
 /** Schedules of a database: runs that its workers do at set times. */
 export const schedule = {
   set,
+  history,
   list: (options: SiteOptions = {}): Promise<readonly Schedule[]> => withBookkeeping(options, listSchedules),
   remove,
   pause,

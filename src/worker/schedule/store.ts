@@ -36,8 +36,9 @@ const columns = `name, pipeline, definition_hash as definition, params,
   catch_up as "catchUp", paused, queue, next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
   job, job_queue as "jobQueue", job_state as "jobState", clock_timestamp() as now`;
 
-export const selectHasSchedules = (): Query => ({
-  text: `select to_regclass('etl.schedule') is not null as there`,
+/** Whether the bookkeeping is new enough to have a table. */
+export const selectIsThere = (table: 'schedule' | 'schedule_slot'): Query => ({
+  text: `select to_regclass('etl.${table}') is not null as there`,
 });
 
 export const selectSchedules = (): Query => ({
@@ -152,15 +153,36 @@ export const resumeSchedule = (name: string, nextSlot: Date): Query => ({
   values: [name, nextSlot],
 });
 
-export const recordSlot = (name: string, slot: Date, outcome: SlotOutcome, nextSlot: Date): Query => ({
-  text: 'update etl.schedule set last_slot = $2, last_outcome = $3, next_slot = $4 where name = $1',
-  values: [name, slot, outcome, nextSlot],
+/** A slot that was decided on, or a run that somebody asked for. */
+export interface Decision {
+  readonly name: string;
+  readonly slot: Date;
+  /** The first of those that were missed before it, if any were. */
+  readonly first: Date | undefined;
+  readonly outcome: SlotOutcome | 'asked for';
+  /** Put on the queue after the commit; undefined: no run. */
+  readonly job: string | undefined;
+}
+
+/** Slots of a schedule that are kept: years of nights. */
+const slotsKept = 1_000;
+
+/** Records a slot, and decides on its run: putting that on the queue comes after the commit. */
+export const recordDecision = ({ name, slot, first, outcome, job }: Decision): Query => ({
+  text: `with decided as (
+      insert into etl.schedule_slot (schedule, slot, first, outcome, job) values ($1, $2, $3, $4, $5)
+    ), forgotten as (
+      delete from etl.schedule_slot where schedule = $1 and id <= (
+        select id from etl.schedule_slot where schedule = $1 order by id desc offset ${slotsKept - 1} limit 1)
+    )
+    update etl.schedule set job = $5, job_queue = queue, job_state = 'pending' where name = $1 and $5::text is not null`,
+  values: [name, slot, first, outcome, job],
 });
 
-/** Decides on a run; putting it on the queue comes after the commit. */
-export const decideRun = (name: string, job: string): Query => ({
-  text: `update etl.schedule set job = $2, job_queue = queue, job_state = 'pending' where name = $1`,
-  values: [name, job],
+/** The newest slot that was dealt with, and the next one. */
+export const moveOn = (name: string, slot: Date, outcome: SlotOutcome, nextSlot: Date): Query => ({
+  text: 'update etl.schedule set last_slot = $2, last_outcome = $3, next_slot = $4 where name = $1',
+  values: [name, slot, outcome, nextSlot],
 });
 
 export const recordEnqueued = (name: string): Query => ({
@@ -182,13 +204,26 @@ export const jobByHand = (name: string, id: string): string => `${jobPrefix}${na
 export const isScheduledJob = (job: string): boolean => job.startsWith(jobPrefix);
 
 /**
- * Records the outcome of a schedule's newest run. A finished one is not changed: a worker that was paused until another took its job
- * may still fail.
+ * Records how a schedule's run ended. A finished one is not changed: a worker that was paused until another took its job may still
+ * fail.
  */
 export const recordJobEnd = (job: string, state: string): Query => ({
-  text: `update etl.schedule set job_state = $2
-    where job = $1 and ($2 in ('published', 'unchanged') or job_state not in ('published', 'unchanged'))`,
+  text: `with slot as (
+      update etl.schedule_slot set job_state = $2
+        where job = $1 and ($2 in ('published', 'unchanged') or coalesce(job_state, '') not in ('published', 'unchanged'))
+    )
+    update etl.schedule set job_state = $2
+      where job = $1 and ($2 in ('published', 'unchanged') or job_state not in ('published', 'unchanged'))`,
   values: [job, state],
+});
+
+/** The newest slots of a schedule, newest first, with the runs that came of them. */
+export const selectSlots = (name: string, limit: number): Query => ({
+  text: `select s.slot, s.first, s.outcome, s.job, s.job_state as state, r.id::float8 as run
+    from etl.schedule_slot s
+    left join lateral (select id from etl.run where job = s.job order by id desc limit 1) r on true
+    where s.schedule = $1 order by s.id desc limit $2`,
+  values: [name, limit],
 });
 
 /** The job of a schedule. Errors: ETL_JOB_INVALID. */
