@@ -188,7 +188,7 @@ export const runTogether = async (
 
 /**
  * Makes a schema that is not there, inside the caller's transaction. `create schema if not exists` alone fails when two
- * transactions do it at once (test/integration/processes-at-once.test.ts).
+ * transactions do it at once (test/fault/processes-at-once.test.ts).
  */
 export const ensureSchema = async (client: Client, schema: string): Promise<void> => {
   const isThere = async (): Promise<boolean> =>

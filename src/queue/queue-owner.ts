@@ -7,7 +7,7 @@
 //
 // After a copy was made the first of the two that uses the queue sets a mark that the other does not know. A process that is
 // killed in between leaves a mark here that is nowhere else, which does no harm; a Redis that comes back with an older mark is
-// known, too. Proved by test/integration/queue-owner.test.ts.
+// known, too. Proved by test/fault/queue-owner.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { runQuery, type Client } from '../db/client.ts';

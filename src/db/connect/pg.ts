@@ -92,7 +92,7 @@ export class PgClient extends loadPg().Client {
 
   /**
    * The driver bounds the time of logging in. A pooler answers that itself, and may have no connection to the server left
-   * (test/integration/pgbouncer.test.ts).
+   * (test/fault/pgbouncer.test.ts).
    */
   async #begin(): Promise<void> {
     const late = (): void => void this.connection.stream.destroy(new Error('the session was never begun'));

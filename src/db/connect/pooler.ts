@@ -3,7 +3,7 @@
 // PostgreSQL names the server process of a session when the session begins (BackendKeyData); a pooler names one of its own. Then a
 // second connection shows the pooler's mode. In session mode a listening session is notified while its client is silent. In
 // transaction and statement mode it is not, because no client is connected to that server process then; instead, its next query meets
-// another server process. Neither happens by chance in the other mode. Proved by test/integration/pgbouncer.test.ts.
+// another server process. Neither happens by chance in the other mode. Proved by test/fault/pgbouncer.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
