@@ -30,6 +30,12 @@ export const definitionErrors = {
     retry: 'never',
     exit: usage,
   },
+  ETL_FILE_EXISTS: {
+    message: '{file} is there already',
+    hint: 'Name another file with --out, or replace it with --force.',
+    retry: 'never',
+    exit: usage,
+  },
   ETL_ENVIRONMENT: {
     message: 'environment variable {variable}: {problem}',
     hint: 'Correct or unset it.',

@@ -6,6 +6,7 @@ import { dbCommand } from './db.ts';
 import { doctorCommand } from './doctor.ts';
 import { enqueueCommand } from './enqueue.ts';
 import { filesCommand, reloadCommand, unloadCommand } from './files.ts';
+import { initCommand } from './init.ts';
 import { pruneCommand } from './prune.ts';
 import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
 import { rejectsCommand } from './rejects.ts';
@@ -17,6 +18,7 @@ import { statusCommand } from './status.ts';
 import { workerCommand } from './worker.ts';
 
 export const commands: readonly CliCommand[] = [
+  initCommand,
   runCommand,
   statusCommand,
   runsCommand,

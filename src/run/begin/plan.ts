@@ -6,8 +6,6 @@ import { identifierBytesMax, recordBytesMax } from '../../limits.ts';
 import { fileKey } from '../../checkpoint/decide.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { StagingColumn } from '../../copy/staging.ts';
-import { memberName } from '../../decode/member-location.ts';
-import { containerOf, decodingOfFile } from '../../decode/registry.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { differencesOf } from '../../format/file-differences.ts';
 import { fieldsOf } from '../../format/file-fields.ts';
@@ -20,11 +18,11 @@ import { isSeekable, trailerError, withBytes, type InputFile } from '../input.ts
 import { stopSignal } from '../context.ts';
 import type { RunSettings } from '../options.ts';
 import { askedFiles } from './asked-files.ts';
-import { chooseMembers } from './archive-members.ts';
 import { readHead } from './file-head.ts';
-import { foundFiles, inBatches, refuseMember, twiceFound, type Found } from './found-files.ts';
+import { foundFiles, inBatches, twiceFound, type Found } from './found-files.ts';
 import { createSieve } from './needed-files.ts';
 import { takeEverything, type Intake, type Judging, type Sieve } from './sieve.ts';
+import { storedFiles, type StoredFile } from './stored-files.ts';
 
 /** A table that is loaded from files: those that the run reads, and what staging looks like. */
 export interface LoadedTable {
@@ -83,20 +81,6 @@ const endOf = async (
   }
 };
 
-/** A file or member, as far as it is known without its content. */
-type StoredFile = Omit<
-  NewFile,
-  | 'ordinal'
-  | 'encoding'
-  | 'header'
-  | 'constants'
-  | 'differs'
-  | 'dataByte'
-  | 'dataLine'
-  | 'dataEnd'
-  | 'lineEnd'
->;
-
 /**
  * A file, but for its place in the table's list. Its header may not fit, which matters if the file is needed: those that are in
  * production are often of a time when the table had other columns.
@@ -133,28 +117,17 @@ const planFile = async (
 /** A file that its source lists, or the members of it that are wanted. */
 const planFound = async (
   table: SourceTableSpec,
-  { source, file: { name, location }, member, ...own }: Found,
+  { source, file, member, ...own }: Found,
   access: Access,
 ): Promise<readonly PlannedFile[]> => {
-  const listed = { table: table.name, name, location };
   try {
-    const { head, ...state } = await source.look(listed, access);
-    const file = { ...listed, ...state, source: source.name };
-    const container = containerOf(head);
-    if (container === undefined) {
-      if (member !== undefined) throw refuseMember(table.name, name, member);
-      const decoding = decodingOfFile(head, name)?.name ?? null;
-      return [await planFile(table, { ...file, member: null, part: null, decoding }, head, access, own)];
-    }
     const planned: PlannedFile[] = [];
-    for (const chosen of await chooseMembers(container, file, access, member)) {
-      const stored = { ...file, ...chosen, name: memberName(name, chosen.member), decoding: container.name };
+    for await (const { stored, head } of storedFiles(table.name, { source, file, member }, access))
       planned.push(await planFile(table, stored, head, access, own));
-    }
     return planned;
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
-    const details = { table: table.name, file: name, problem: messageOf(cause) };
+    const details = { table: table.name, file: file.name, problem: messageOf(cause) };
     throw new EtlError('ETL_SOURCE_UNREADABLE', details, { cause });
   }
 };

@@ -1,0 +1,98 @@
+// `etl init FILE…`: reads files and writes the pipeline that loads them.
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { codeOf, EtlError } from '../../errors.ts';
+import type { InitDraft } from '../../run/init/write-init.ts';
+import { plural } from '../../wording.ts';
+import type { CliCommand } from '../command.ts';
+import { flag, parseString, readFlag, readSwitch } from '../flags.ts';
+import type { Io } from '../io.ts';
+import { formatBytes } from '../text/amounts.ts';
+import { visibleText } from '../text/layout.ts';
+import { paintFor } from '../text/paint.ts';
+
+const examples = `
+Every record of every file is read, so that the pipeline loads the files without a reject. What is not clear stays text, and a
+comment says so. Files with the same header become one table. Locations are those of csv(): paths, globs, https://, s3://, members
+of archives; compressed files too.
+
+Examples:
+  $ etl init 'in/orders-*.csv'
+  $ etl init in/orders.csv.gz in/customers.csv --out pipelines/shop.ts
+  $ etl init https://example.com/stations.csv --yes`;
+
+/** How many columns have which type: `12 smallint, 3 text`. */
+const typesText = (types: readonly string[]): string => {
+  const counts = new Map<string, number>();
+  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const sorted = [...counts].toSorted((one, other) => other[1] - one[1]);
+  return sorted.map(([type, count]) => `${count} ${type}`).join(', ');
+};
+
+const summaryLines = ({ tables, files, bytes }: InitDraft, io: Io): readonly string[] => {
+  const paint = paintFor(io.stdout, io.env);
+  return [
+    `Read ${plural(files, 'file')}, ${formatBytes(bytes)}`,
+    ...tables.flatMap(({ name, records, decisions, header, remarks }) => [
+      `${paint('bold', visibleText(name))}  ${plural(records, 'record')}, ${plural(decisions.length, 'field')}: ${typesText(decisions.map(({ type }) => type))}`,
+      ...remarks.map((remark) => `  ${paint('yellow', '!')} ${visibleText(remark)}`),
+      ...decisions.flatMap(({ doubts }, place) =>
+        doubts.map(
+          (doubt) =>
+            `  ${paint('yellow', '!')} ${visibleText(header[place] || `field ${place + 1}`)}: ${visibleText(doubt)}`,
+        ),
+      ),
+    ]),
+  ];
+};
+
+/** Writes the file, and its directory; a file that is there only with `force`. Errors: ETL_FILE_EXISTS. */
+const writePipeline = async (file: string, text: string, force: boolean): Promise<void> => {
+  await mkdir(dirname(file), { recursive: true });
+  try {
+    await writeFile(file, text, { flag: force ? 'w' : 'wx' });
+  } catch (cause) {
+    if (codeOf(cause) !== 'EEXIST') throw cause;
+    throw new EtlError('ETL_FILE_EXISTS', { file }, { cause });
+  }
+};
+
+const init = async (locations: readonly string[], command: Command, io: Io): Promise<void> => {
+  const out = readFlag(command, 'out', parseString, io);
+  const force = readSwitch(command, 'force', io);
+  const { initText, readForInit } = await import('../../run/init/write-init.ts');
+  const { snakeCase } = await import('../../infer/header.ts');
+  const draft = await readForInit({ locations, workingDirectory: io.workingDirectory });
+  const name =
+    out === undefined ? draft.name : snakeCase(basename(out).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
+  const path = out ?? join('pipelines', `${name}.ts`);
+  const file = resolve(io.workingDirectory, path);
+  await writePipeline(file, initText(draft, name, path), force);
+  const shown = relative(io.workingDirectory, file);
+  const lines = [
+    ...summaryLines(draft, io),
+    `Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`,
+  ];
+  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+};
+
+export const initCommand: CliCommand = {
+  name: 'init',
+  register(program, io) {
+    program
+      .command('init')
+      .summary('write a pipeline for files')
+      .description(
+        'Reads files, infers their dialects, columns, types and keys, and writes a pipeline that loads them.',
+      )
+      .argument('<file...>', 'files: paths, globs and addresses, as csv() takes them')
+      .addOption(flag('--out <file>', 'where to write the pipeline; default: pipelines/<name>.ts'))
+      .addOption(flag('--force', 'replace a file that is there'))
+      .addOption(flag('--yes', 'ask nothing; without a terminal nothing is asked'))
+      .addOption(flag('--debug', 'print stack traces and causes of errors'))
+      .addHelpText('after', examples)
+      .action((locations: string[], _, command: Command) => init(locations, command, io));
+  },
+};

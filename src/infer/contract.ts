@@ -1,0 +1,37 @@
+// What is decided of a column, and from which summary of what was seen.
+
+import type { ColumnTypeName } from '../format/column-types/registry.ts';
+import type { Group, GroupRange } from './column-evidence.ts';
+
+/** A type with its options, as a pipeline declares them. */
+export interface TypeChoice {
+  readonly type: ColumnTypeName;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** What was seen, for the comment. */
+  readonly range?: string;
+  /** Two different texts never are one value. */
+  readonly isOneToOne: boolean;
+}
+
+/** What is to be said of a column whose type is not clear. */
+export interface Doubt {
+  readonly doubt: string;
+}
+
+export interface Decision extends TypeChoice {
+  /** Records whose field is no value, and those words among them that are one by declaration. */
+  readonly missing: number;
+  readonly words: readonly (readonly [word: string, count: number])[];
+  /** Records with a value. */
+  readonly values: number;
+  readonly doubts: readonly string[];
+}
+
+/** What all groups of a column have in common. */
+export interface Summary extends GroupRange {
+  readonly name: string;
+  readonly groups: readonly Group[];
+  /** Candidates that take every value. */
+  readonly all: number;
+  readonly values: number;
+}

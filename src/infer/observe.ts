@@ -1,0 +1,186 @@
+// Takes the records of a table, block after block, and keeps what its columns and its keys show.
+
+import { isStorable } from '../format/raw-text.ts';
+import { isFaulty, type RecordParser } from '../format/record-parser.ts';
+import type { RecordBlock } from '../format/split/record-blocks.ts';
+import type { Dialect } from '../declaration.ts';
+import type { RejectCode } from '../model.ts';
+import { createColumnEvidence, observeFields, observeText, type ColumnEvidence } from './column-evidence.ts';
+import { keyColumns } from './choose-key.ts';
+import {
+  createKeySearch,
+  follow,
+  followKeys,
+  gather,
+  hashBytes,
+  isGathering,
+  type KeySearch,
+} from './keys.ts';
+
+/** A record that would be a reject, whatever its columns are. */
+export interface FaultSeen {
+  readonly code: RejectCode;
+  readonly reason: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+export interface TableEvidence {
+  /** Of the fields, for what they suggest. */
+  readonly names: readonly string[];
+  readonly columns: readonly ColumnEvidence[];
+  readonly keys: KeySearch;
+  records: number;
+  /** Of the records that are at fault. */
+  readonly faults: Map<RejectCode, { count: number; readonly first: FaultSeen }>;
+  faulty: number;
+}
+
+export const createTableEvidence = (names: readonly string[]): TableEvidence => ({
+  names,
+  columns: names.map(createColumnEvidence),
+  keys: createKeySearch(names.length),
+  records: 0,
+  faults: new Map(),
+  faulty: 0,
+});
+
+/** How the records of one file are taken apart. */
+export interface Observing {
+  readonly file: string;
+  readonly dialect: Dialect;
+  readonly parse: RecordParser;
+}
+
+const addFault = (table: TableEvidence, fault: FaultSeen): void => {
+  table.faulty += 1;
+  const known = table.faults.get(fault.code);
+  if (known === undefined) table.faults.set(fault.code, { count: 1, first: fault });
+  else known.count += 1;
+};
+
+/** Whether the first records are enough, or all of them are there, to look for keys in them. */
+export const endGathering = (table: TableEvidence): void => {
+  if (isGathering(table.keys)) followKeys(table.keys, keyColumns(table.columns, table.names));
+};
+
+const observeKeys = (table: TableEvidence, hashOf: (column: number) => number): void => {
+  const { keys } = table;
+  if (!isGathering(keys)) return follow(keys, hashOf);
+  if (
+    gather(
+      keys,
+      Array.from({ length: keys.width }, (_, column) => hashOf(column)),
+    )
+  )
+    endGathering(table);
+};
+
+/** Records that are looked at together, column by column, while their bytes are in the nearest cache. */
+const recordsAtOnce = 256;
+
+/** Records of a block that have no quote. */
+interface Run {
+  readonly places: Int32Array;
+  records: number;
+}
+
+/** Lists the fields of a record without quotes; false when it has another number of them. */
+const placeFields = (
+  bytes: Buffer,
+  from: number,
+  to: number,
+  delimiter: number,
+  { places, records }: Run,
+  fields: number,
+): boolean => {
+  const first = records * (fields + 1);
+  let place = first;
+  places[place] = from;
+  for (let at = from; at < to; at += 1)
+    if (bytes[at] === delimiter) {
+      place += 1;
+      if (place - first >= fields) return false;
+      places[place] = at + 1;
+    }
+  places[place + 1] = to + 1;
+  return place + 1 - first === fields;
+};
+
+const takeRun = (table: TableEvidence, bytes: Buffer, run: Run): void => {
+  const { columns, keys } = table;
+  const { places, records } = run;
+  const width = columns.length + 1;
+  for (let column = 0; column < columns.length; column += 1)
+    observeFields(columns[column]!, bytes, places, column, records, width);
+  table.records += records;
+  for (let record = 0; record < records; record += 1) {
+    if (!isGathering(keys) && keys.followed!.length === 0) break;
+    const base = record * width;
+    observeKeys(table, (column) => hashBytes(bytes, places[base + column]!, places[base + column + 1]! - 1));
+  }
+  run.records = 0;
+};
+
+/** Records [from, to) by their texts. */
+const takeTexts = (
+  table: TableEvidence,
+  block: RecordBlock,
+  from: number,
+  to: number,
+  observing: Observing,
+): void => {
+  const { columns, keys } = table;
+  const lineOf = (index: number): number => block.position.line + block.spans.lines[index]!;
+  for (let first = from; first < to; first += recordsAtOnce) {
+    const last = Math.min(to, first + recordsAtOnce);
+    for (const [index, record] of observing.parse(block, first, last).entries()) {
+      const at = { file: observing.file, line: lineOf(first + index) };
+      if (isFaulty(record)) {
+        const { code, reason } = record.faults[0]!;
+        addFault(table, { code, reason, ...at });
+      } else if (record.length !== columns.length) {
+        const reason = `the record has ${record.length} fields, the header ${columns.length}`;
+        addFault(table, { code: 'field_count', reason, ...at });
+      } else {
+        table.records += 1;
+        for (let column = 0; column < columns.length; column += 1)
+          observeText(columns[column]!, record[column] ?? '');
+        if (isGathering(keys) || keys.followed!.length > 0)
+          observeKeys(table, (column) => {
+            const text = Buffer.from(record[column] ?? '');
+            return hashBytes(text, 0, text.length);
+          });
+      }
+    }
+  }
+};
+
+/** Takes the records of a block into the evidence of their table. */
+export const observeBlock = (table: TableEvidence, block: RecordBlock, observing: Observing): void => {
+  const { bytes, spans } = block;
+  const { starts, ends, faults } = spans;
+  const { delimiter, quote } = observing.dialect;
+  const fields = table.columns.length;
+  const quoteByte = quote === null ? -1 : quote.charCodeAt(0);
+  const isPlain = isStorable(bytes) && delimiter.length === 1;
+  const run: Run = { places: new Int32Array(recordsAtOnce * (fields + 1)), records: 0 };
+  let nextQuote = quoteByte === -1 ? -1 : bytes.indexOf(quoteByte);
+  let texts = 0;
+  for (let index = 0; index < starts.length; index += 1) {
+    const [from, to] = [starts[index]!, ends[index]!];
+    if (nextQuote !== -1 && nextQuote < from) nextQuote = bytes.indexOf(quoteByte, from);
+    const isFit =
+      isPlain &&
+      (nextQuote === -1 || nextQuote >= to) &&
+      !faults.has(index) &&
+      placeFields(bytes, from, to, delimiter.charCodeAt(0), run, fields);
+    if (!isFit) continue;
+    if (texts < index) takeTexts(table, block, texts, index, observing);
+    texts = index + 1;
+    run.records += 1;
+    if (run.records === recordsAtOnce) takeRun(table, bytes, run);
+  }
+  takeTexts(table, block, texts, starts.length, observing);
+  takeRun(table, bytes, run);
+};

@@ -1,0 +1,137 @@
+// The files that `etl init` reads: where they are, and what their first bytes say.
+
+import type { Dialect, SourceSpec, SourceTableSpec } from '../../declaration.ts';
+import { maxBytesDefault, maxRatioDefault } from '../../decode/bounds.ts';
+import type { EncodingName } from '../../decode/encoding/labels.ts';
+import { EtlError, messageOf } from '../../errors.ts';
+import { headerBytesMax } from '../../limits.ts';
+import { guessDialect, plainDialect, type HeadGuess } from '../../infer/dialect.ts';
+import { guessEncoding } from '../../infer/encoding.ts';
+import { hasHeader } from '../../infer/header.ts';
+import type { Access } from '../../source/contract.ts';
+import { withFilesAtOnce } from '../../source/at-once.ts';
+import { foundFiles, type Found } from '../begin/found-files.ts';
+import { storedFiles, type StoredFile } from '../begin/stored-files.ts';
+import { withBytes } from '../input.ts';
+
+/** As what errors name the table, before there is one. */
+export const draftTable = 'init';
+
+/** A file with what its first bytes say. */
+export interface DraftFile {
+  readonly stored: StoredFile;
+  readonly encoding: EncodingName;
+  readonly dialect: Dialect;
+  /** Names of the fields; empty ones when there is no header. */
+  readonly header: readonly string[];
+  readonly remarks: readonly string[];
+  /** The argument that named it. */
+  readonly location: string;
+}
+
+export const sourceOf = (locations: readonly string[]): SourceSpec => ({
+  locations,
+  skipEnd: 0,
+  constants: {},
+  anywhere: true,
+  options: {},
+  maxRatio: maxRatioDefault,
+  maxBytes: maxBytesDefault,
+});
+
+/** A table without columns, for what reads the files of one. */
+export const draftSpec = (locations: readonly string[], dialect: Dialect): SourceTableSpec => ({
+  kind: 'source',
+  name: draftTable,
+  source: sourceOf(locations),
+  format: { kind: 'csv', encoding: 'utf-8', dialect },
+  staging: 'typed',
+  columns: [],
+  filter: [],
+  missing: 'error',
+  extra: 'ignore',
+  rejectLimit: { kind: 'count', records: 0 },
+  transform: undefined,
+  primaryKey: [],
+  indexes: [],
+  publish: 'replace',
+  comment: undefined,
+  guard: { rowsMin: 0, shrinkMaxPercent: 100 },
+});
+
+export const accessOf = (locations: readonly string[], signal?: AbortSignal): Access => ({
+  declared: sourceOf(locations),
+  signal,
+});
+
+const headerOf = ({ records, fields }: HeadGuess): readonly string[] | undefined =>
+  hasHeader(records) ? records[0]!.map((name) => name.trim()) : fields === 0 ? [] : undefined;
+
+const draftFile = async (
+  { stored, head }: { readonly stored: StoredFile; readonly head: Buffer },
+  location: string,
+  access: Access,
+): Promise<DraftFile> => {
+  const file = { ...stored, head };
+  const raw = await withBytes({ ...file, encoding: 'utf-8' }, access, (read) => read(0, headerBytesMax));
+  if (raw.length === 0) throw new EtlError('ETL_SOURCE_EMPTY', { table: draftTable, file: stored.name });
+  const encoding = guessEncoding(raw, raw.length < headerBytesMax);
+  const text =
+    encoding === 'utf-8'
+      ? raw
+      : await withBytes({ ...file, encoding }, access, (read) => read(0, headerBytesMax));
+  const guess = guessDialect(text, text.length < headerBytesMax);
+  const header = headerOf(guess);
+  return {
+    stored,
+    encoding,
+    dialect: { ...guess.dialect, header: header !== undefined },
+    header: header ?? Array.from({ length: guess.fields }, () => ''),
+    remarks: guess.remarks,
+    location,
+  };
+};
+
+/** A file as its source lists it, or why it cannot be read. */
+const draftFound = async (found: Found, location: string, access: Access): Promise<readonly DraftFile[]> => {
+  const drafts: DraftFile[] = [];
+  try {
+    for await (const file of storedFiles(draftTable, found, access))
+      drafts.push(await draftFile(file, location, access));
+  } catch (cause) {
+    if (cause instanceof EtlError) throw cause;
+    const details = { table: draftTable, file: found.file.name, problem: messageOf(cause) };
+    throw new EtlError('ETL_SOURCE_UNREADABLE', details, { cause });
+  }
+  return drafts;
+};
+
+/** The files below a location, in the order of their source. */
+export const listedNames = async (location: string, workingDirectory: string): Promise<readonly string[]> => {
+  const spec = draftSpec([location], plainDialect);
+  const names: string[] = [];
+  const listing = { workingDirectory, texts: [], access: accessOf([location]) };
+  for await (const { file } of foundFiles(spec, listing)) names.push(file.name);
+  return names;
+};
+
+/** Looks at all files. Errors: those of sources and decodings. */
+export const draftFiles = async (
+  locations: readonly string[],
+  workingDirectory: string,
+  signal?: AbortSignal,
+): Promise<readonly DraftFile[]> => {
+  const drafts: DraftFile[] = [];
+  for (const location of locations) {
+    const access = accessOf([location], signal);
+    const found: Found[] = [];
+    const spec = draftSpec([location], plainDialect);
+    for await (const one of foundFiles(spec, { workingDirectory, texts: [], access })) found.push(one);
+    drafts.push(...(await withFilesAtOnce(found, (one) => draftFound(one, location, access))).flat());
+  }
+  const seen = new Set<string>();
+  return drafts.filter(({ stored }) => {
+    const key = JSON.stringify([stored.location, stored.member]);
+    return !seen.has(key) && seen.add(key);
+  });
+};

@@ -1,0 +1,220 @@
+// The tables that `etl init` makes of files: which files belong together, and what all of their records show.
+
+import type { Dialect } from '../../declaration.ts';
+import type { EncodingName } from '../../decode/encoding/labels.ts';
+import { chooseKey } from '../../infer/choose-key.ts';
+import type { Decision } from '../../infer/contract.ts';
+import { decideColumn } from '../../infer/decide.ts';
+import { otherDialects } from '../../infer/dialect.ts';
+import { guessedEncoding } from '../../infer/encoding.ts';
+import { stemOf } from '../../infer/table-names.ts';
+import {
+  createTableEvidence,
+  endGathering,
+  observeBlock,
+  type FaultSeen,
+  type TableEvidence,
+} from '../../infer/observe.ts';
+import { fieldsOf } from '../../format/file-fields.ts';
+import { readHeader } from '../../format/header.ts';
+import { createRecordParser } from '../../format/record-parser.ts';
+import { recordBlocks } from '../../format/split/record-blocks.ts';
+import { createSplitter } from '../../format/split/splitter.ts';
+import { readBytes } from '../../limits.ts';
+import type { RejectCode } from '../../model.ts';
+import { openInput, withBytes } from '../input.ts';
+import { accessOf, draftSpec, draftTable, type DraftFile } from './draft-files.ts';
+
+/** A file as it was read, at last. */
+export interface ReadFile {
+  readonly name: string;
+  readonly location: string;
+  readonly encoding: EncodingName;
+  /** The encoding is a guess: the bytes do not say. */
+  readonly isGuess: boolean;
+}
+
+/** A table with what was found of its columns. */
+export interface TableDraft {
+  readonly files: readonly ReadFile[];
+  readonly dialect: Dialect;
+  /** Names of the fields; empty ones when there is no header, or the file has none for a field. */
+  readonly header: readonly string[];
+  readonly decisions: readonly Decision[];
+  readonly key: readonly number[] | undefined;
+  /** There were too many records to look for a key in all of them. */
+  readonly isKeyUnknown: boolean;
+  readonly records: number;
+  readonly bytes: number;
+  /** Records that are rejected whatever the columns are. */
+  readonly faults: readonly {
+    readonly code: RejectCode;
+    readonly count: number;
+    readonly first: FaultSeen;
+  }[];
+  readonly remarks: readonly string[];
+}
+
+/** What all files of a table are read with. */
+interface Reading {
+  readonly dialect: Dialect;
+  /** Of files whose encoding is another one than their first bytes say. */
+  readonly encodings: ReadonlyMap<string, EncodingName>;
+}
+
+interface Attempt extends Reading {
+  readonly evidence: TableEvidence;
+  readonly header: readonly string[];
+  readonly bytes: number;
+}
+
+const observeFile = async (
+  { stored, location, encoding }: DraftFile,
+  { dialect, encodings }: Reading,
+  evidenceOf: (header: readonly string[]) => TableEvidence | undefined,
+  faultyMax: number,
+  signal?: AbortSignal,
+): Promise<number> => {
+  const access = accessOf([location], signal);
+  const file = { ...stored, encoding: encodings.get(stored.name) ?? encoding };
+  const named = { table: draftTable, file: stored.name };
+  const head = await withBytes(file, access, (read) => readHeader(read, dialect, named));
+  const evidence = evidenceOf(head.names);
+  if (evidence === undefined) return 0;
+  const { names: header, lineEnd, dataByte, dataLine } = head;
+  const spec = draftSpec([location], dialect);
+  const table = { ...spec, format: { ...spec.format, encoding: file.encoding } };
+  const fields = fieldsOf({ header, name: stored.name, constants: {} }, dialect);
+  const observing = { file: stored.name, dialect, parse: createRecordParser(table, fields, lineEnd) };
+  const reads = openInput({ ...file, lineEnd }, access, dataByte, Infinity, { blockBytes: readBytes });
+  const start = { byte: dataByte, line: dataLine, record: 1 };
+  let end = dataByte;
+  for await (const block of recordBlocks(reads, start, createSplitter(dialect, header.length, lineEnd))) {
+    signal?.throwIfAborted();
+    observeBlock(evidence, block, observing);
+    end = block.position.byte + block.fileBytes;
+    if (evidence.faulty >= faultyMax) break;
+  }
+  return end;
+};
+
+/** Reads all files; undefined when they are no better than an attempt with so many faults, or are no table at all. */
+const attempt = async (
+  files: readonly DraftFile[],
+  reading: Reading,
+  faultyMax: number,
+  signal?: AbortSignal,
+): Promise<Attempt | undefined> => {
+  let evidence: TableEvidence | undefined;
+  let bytes = 0;
+  for (const file of files) {
+    const evidenceOf = (header: readonly string[]) => {
+      evidence ??= createTableEvidence(header);
+      return evidence.columns.length === header.length ? evidence : undefined;
+    };
+    bytes += await observeFile(file, reading, evidenceOf, faultyMax, signal);
+    if (evidence === undefined || evidence.faulty >= faultyMax) return undefined;
+  }
+  if (evidence === undefined) return undefined;
+  endGathering(evidence);
+  return { ...reading, evidence, header: evidence.names, bytes };
+};
+
+/** Reads again in the guessed encoding what is not in UTF-8. */
+const withEncodings = async (
+  files: readonly DraftFile[],
+  first: Attempt,
+  signal?: AbortSignal,
+): Promise<Attempt> => {
+  let best = first;
+  for (;;) {
+    const wrong = best.evidence.faults.get('invalid_utf8')?.first.file;
+    if (wrong === undefined) return best;
+    const encodings = new Map([...best.encodings, [wrong, guessedEncoding]]);
+    const next = await attempt(files, { dialect: best.dialect, encodings }, Infinity, signal);
+    if (next === undefined) return best;
+    best = next;
+  }
+};
+
+/** Reads again in other dialects while records are at fault. */
+const withDialects = async (
+  files: readonly DraftFile[],
+  first: Attempt,
+  signal?: AbortSignal,
+): Promise<Attempt> => {
+  let best = first;
+  for (const dialect of otherDialects(first.dialect, [...first.evidence.faults.keys()])) {
+    if (best.evidence.faulty === 0) break;
+    const { encodings } = best;
+    const other = await attempt(files, { dialect, encodings }, best.evidence.faulty, signal);
+    if (other !== undefined && other.header.length === best.header.length) best = other;
+  }
+  return best;
+};
+
+/** Numbers are padded with blanks, or a blank is no value: then blanks around fields mean nothing. */
+const trims = ({ columns }: TableEvidence, decisions: readonly Decision[]): boolean =>
+  columns.some(
+    ({ counters, isPadded }, place) => counters[1]! > 0 || (isPadded && decisions[place]!.type !== 'text'),
+  );
+
+const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Promise<TableDraft> => {
+  const { dialect, remarks } = files[0]!;
+  const first = (await attempt(files, { dialect, encodings: new Map() }, Infinity, signal))!;
+  const best = await withDialects(files, await withEncodings(files, first, signal), signal);
+  const { evidence, header, bytes, encodings } = best;
+  const { columns, records, faults, keys } = evidence;
+  const decisions = columns.map((column, place) => decideColumn(column, header[place]!));
+  const isTrimmed = best.dialect.trim === true || trims(evidence, decisions);
+  const found = (keys.followed ?? []).map((followed) => followed.columns);
+  return {
+    files: files.map(({ stored: { name }, location, encoding }) => {
+      const own = encodings.get(name) ?? encoding;
+      return { name, location, encoding: own, isGuess: own === guessedEncoding };
+    }),
+    dialect: { ...best.dialect, trim: isTrimmed },
+    header,
+    decisions,
+    key: chooseKey(found, columns, header, records),
+    isKeyUnknown: keys.isLost,
+    records,
+    bytes,
+    faults: [...faults].map(([code, { count, first: one }]) => ({ code, count, first: one })),
+    remarks,
+  };
+};
+
+/** Files of one shape have the same header; without one, as many fields and names that differ in numbers alone. */
+const shapeOf = ({ stored, dialect, header }: DraftFile): string => {
+  const { delimiter, skipLines, comment } = dialect;
+  const isNamed = header.some((name) => name !== '');
+  return JSON.stringify([
+    delimiter,
+    skipLines,
+    comment,
+    isNamed ? header : [header.length, stemOf(stored.name)],
+  ]);
+};
+
+/** The files of each table. */
+export const groupFiles = (files: readonly DraftFile[]): readonly (readonly DraftFile[])[] => {
+  const groups = new Map<string, DraftFile[]>();
+  for (const file of files) {
+    const shape = shapeOf(file);
+    const group = groups.get(shape);
+    if (group === undefined) groups.set(shape, [file]);
+    else group.push(file);
+  }
+  return [...groups.values()];
+};
+
+/** Reads all files, table by table. */
+export const draftTables = async (
+  files: readonly DraftFile[],
+  signal?: AbortSignal,
+): Promise<readonly TableDraft[]> => {
+  const drafts: TableDraft[] = [];
+  for (const group of groupFiles(files)) drafts.push(await tableDraft(group, signal));
+  return drafts;
+};

@@ -1,0 +1,201 @@
+// What `etl init` finds of whole files: dialect, header, encoding, tables, keys; and the text that it writes.
+
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
+import { loadPipelineFile } from '../../../src/index.ts';
+import { readForInit } from '../../../src/run/init/write-init.ts';
+import { useFiles } from '../../helpers/files.ts';
+import { fakeIo } from '../cli/fake-io.ts';
+
+const files = useFiles();
+let count = 0;
+
+const read = async (...contents: readonly (string | Buffer)[]) => {
+  const directory = `case${(count += 1)}`;
+  const locations = contents.map((content, index) => files.write(`${directory}/part-${index}.csv`, content));
+  return readForInit({ locations, workingDirectory: files.directory });
+};
+
+/** `id,name` and so many records. */
+const people = (
+  records: number,
+  lineOf: (index: number) => string = (index) => `${index},n${index}`,
+): string => ['id,name', ...Array.from({ length: records }, (_, index) => lineOf(index))].join('\n');
+
+describe('the dialect of a file', () => {
+  it.each([
+    { name: 'commas', content: 'a,b\n1,2\n', dialect: { delimiter: ',', quote: '"' } },
+    {
+      name: 'semicolons with decimal commas',
+      content: 'a;b\n1,5;2,5\n3,5;4,5\n',
+      dialect: { delimiter: ';' },
+    },
+    {
+      name: 'tabs, with commas in a text',
+      content: 'a\tb\n1,2\tx, y, z\n2,3\tq\n',
+      dialect: { delimiter: '\t' },
+    },
+    { name: 'bars', content: 'a|b\r\n1|2\r\n', dialect: { delimiter: '|' } },
+    { name: 'delimiters within quotes', content: 'a,b\n1,"x,y"\n2,"z"\n', dialect: { quote: '"' } },
+    { name: 'quotes that are data', content: 'a\tb\n1\t5" pipe\n2\t6" pipe\n', dialect: { quote: null } },
+    {
+      name: 'a quote that is data, far from the beginning',
+      content: `${people(24_000)}\n1,5" pipe`,
+      dialect: { quote: null },
+    },
+    {
+      name: 'backslashes before quotes',
+      content: 'a,b\n1,"say \\"hi\\", now"\n2,"x"\n',
+      dialect: { escape: '\\' },
+    },
+    { name: 'quotes after a blank', content: 'a,b,c\n1, "x, y",3\n2, "z",4\n', dialect: { trim: true } },
+    { name: 'blanks around numbers', content: 'a,b\n 1,x\n20,y\n', dialect: { trim: true } },
+    { name: 'blanks around texts alone', content: 'a,b\n1, x\n20,y\n', dialect: { trim: false } },
+    {
+      name: 'lines before the header',
+      content: 'Report\nof today\n\na,b,c\n1,2,3\n4,5,6\n',
+      dialect: { skipLines: 3, comment: null },
+    },
+    {
+      name: 'comments before the header',
+      content: '# made today\na,b,c\n1,2,3\n4,5,6\n',
+      dialect: { skipLines: 0, comment: '#' },
+    },
+    { name: 'a header after a sign', content: '#a,b\n1,2\n3,4\n', dialect: { skipLines: 0, comment: null } },
+    { name: 'no header', content: '1,Ann\n2,Bob\n', dialect: { header: false } },
+    { name: 'a header of years', content: 'country,1960,1961\nAruba,1,2\n', dialect: { header: true } },
+    {
+      name: 'a header of texts above texts',
+      content: 'name,city\nAnn,Rome\nBob,Bern\n',
+      dialect: { header: true },
+    },
+    { name: 'texts that repeat', content: 'Ann,Rome\nAnn,Bern\nBob,Rome\n', dialect: { header: false } },
+  ])('$name', async ({ content, dialect }) => {
+    const { tables } = await read(content);
+    expect(tables[0]!.dialect).toMatchObject(dialect);
+    expect(tables[0]!.remarks.filter((remark) => remark.includes('rejected'))).toEqual([]);
+  });
+
+  it('is not stretched over records with another number of fields, which are reported', async () => {
+    const { tables } = await read('a,b\n1,2\n3\n4,5\n');
+    expect(tables[0]).toMatchObject({ records: 2, dialect: { ragged: 'reject' } });
+    expect(tables[0]!.remarks.join()).toMatch(/1 record will be rejected, the first at line 3 of .*field/);
+  });
+});
+
+describe('the encoding of a file', () => {
+  const text = 'id,name\n1,Zoë\n2,Zürich\n';
+  it.each([
+    { name: 'UTF-8', bytes: Buffer.from(text), encoding: undefined, says: '' },
+    { name: 'UTF-8 with a mark', bytes: Buffer.from(`\uFEFF${text}`), encoding: undefined, says: '' },
+    {
+      name: 'UTF-16 with a mark',
+      bytes: Buffer.from(`\uFEFF${text}`, 'utf16le'),
+      encoding: 'utf-16le',
+      says: '',
+    },
+    { name: 'UTF-16 without a mark', bytes: Buffer.from(text, 'utf16le'), encoding: 'utf-16le', says: '' },
+    { name: 'none of these', bytes: Buffer.from(text, 'latin1'), encoding: 'windows-1252', says: 'a guess' },
+    {
+      name: 'none of these, far from the beginning',
+      bytes: Buffer.from(`${people(24_000)}\n7,Zoë`, 'latin1'),
+      encoding: 'windows-1252',
+      says: 'a guess',
+    },
+    { name: 'gzip', bytes: gzipSync(text), encoding: undefined, says: '' },
+  ])('$name', async ({ bytes, encoding, says }) => {
+    const { tables } = await read(bytes);
+    expect(tables[0]).toMatchObject({ encoding, header: ['id', 'name'] });
+    expect(tables[0]!.decisions.map(({ type }) => type)).toEqual([expect.stringMatching(/int/), 'text']);
+    expect(tables[0]!.remarks.join()).toContain(says);
+  });
+
+  it('is said for each file where they differ', async () => {
+    const { tables } = await read(people(3), Buffer.from('id,name\n9,Zoë\n', 'latin1'));
+    expect(tables[0]!.encoding).toBeUndefined();
+    expect(tables[0]!.locations.map(({ encoding }) => encoding)).toEqual([undefined, 'windows-1252']);
+  });
+});
+
+describe('tables and keys', () => {
+  it('files of one header are one table, found by a glob that finds no others', async () => {
+    const { tables } = await read(people(30), people(40), 'other,header\n1,2\n');
+    expect(tables.map(({ records }) => records)).toEqual([70, 1]);
+    expect(tables[0]!.locations).toHaveLength(2);
+    const same = await read(people(2), people(3));
+    expect(same.tables[0]!.locations.map(({ path }) => path)).toEqual([
+      expect.stringMatching(/part-\*\.csv$/),
+    ]);
+  });
+
+  it.each([
+    { name: 'a column that is unique', lineOf: (at: number) => `${at},x`, key: [0] },
+    {
+      name: 'two columns that are unique together',
+      lineOf: (at: number) => `${at % 7},n${Math.floor(at / 7)}`,
+      key: [0, 1],
+    },
+    {
+      name: 'a first column that never changes belongs to it',
+      lineOf: (at: number) => `7,n${at}`,
+      key: [0, 1],
+    },
+    {
+      name: 'the first records are not enough',
+      lineOf: (at: number) => `${at % 10_400},x`,
+      key: undefined,
+      records: 10_401,
+    },
+    { name: 'a missing value is no key', lineOf: (at: number) => `${at === 50 ? '' : at},x`, key: undefined },
+    {
+      name: 'two spellings of one number are no key',
+      lineOf: (at: number) => `${at === 50 ? '+1' : at},x`,
+      key: undefined,
+    },
+    {
+      name: 'ten records are unique by accident',
+      lineOf: (at: number) => `${at},x`,
+      key: undefined,
+      records: 10,
+    },
+  ])('$name', async ({ lineOf, key, records = 100 }) => {
+    const { tables } = await read(people(records, lineOf));
+    expect(tables[0]!.key).toEqual(key);
+  });
+});
+
+describe('the file that is written', () => {
+  const hostile =
+    'Id,it\'s,"a\\b",Ünï,,rate,rate,1st,"x\n*/ y"\n1,"NA",a,b,,1,2,x,y\n2,"\u202e",a,b,,1,2,x,y\n';
+
+  it('has every header as it is, whatever is in it, and loads as a module', async () => {
+    const from = files.write("hostile/it's.csv", hostile);
+    const out = `${files.directory}/hostile/out.ts`;
+    expect(await main(['init', from, '--yes', '--out', out], fakeIo())).toBe(0);
+    const { pipeline } = await loadPipelineFile(out);
+    expect(pipeline.name).toBe('out');
+    const names = [...readFileSync(out, 'utf8').matchAll(/^ {8}(\w+): column/gm)].map(([, name]) => name);
+    expect(names).toEqual(['id', 'it_s', 'a_b', 'uni', 'rate', 'rate_2', '_1st', 'x_y']);
+  });
+
+  it('never takes the place of another without --force', async () => {
+    const from = files.write('force/a.csv', 'a,b\n1,2\n');
+    const out = files.write('force/out.ts', 'mine');
+    const io = fakeIo();
+    expect(await main(['init', from, '--yes', '--out', out], io)).toBe(2);
+    expect([io.stderr.text, readFileSync(out, 'utf8')]).toEqual([expect.stringContaining('--force'), 'mine']);
+    expect(await main(['init', from, '--yes', '--out', out, '--force'], fakeIo())).toBe(0);
+    expect(readFileSync(out, 'utf8')).toContain('definePipeline');
+  });
+
+  it.each([
+    { name: 'stdin', args: ['-'], says: 'read only once' },
+    { name: 'a file that is not there', args: ['nowhere.csv'], says: 'nowhere.csv' },
+  ])('$name is an error', async ({ args, says }) => {
+    const io = fakeIo({ workingDirectory: files.directory });
+    expect(await main(['init', ...args, '--yes'], io)).not.toBe(0);
+    expect(io.stderr.text).toContain(says);
+  });
+});
