@@ -161,7 +161,7 @@ export interface MadeColumn {
 
 /** What production's rows are after a run; src/publish/registry.ts has who brings them there. */
 export const publishModes = ['replace', 'append', 'merge', 'history'] as const;
-export type PublishMode = (typeof publishModes)[number];
+export type PublishMode = (typeof publishModes)[number] | 'touched';
 
 /** What becomes of a file whose rows are in production, when its content is another, or when it is no longer listed. */
 export const changedChoices = ['error', 'reload', 'ignore'] as const;
@@ -205,8 +205,16 @@ export interface HistorySpec {
   readonly deleted: readonly FilterSpec[];
 }
 
+/** Partitions that rows of new and changed files touch get the rows of all listed files; the others stay. */
+export interface TouchedSpec {
+  readonly mode: 'replace';
+  readonly only: 'touched';
+  readonly changed: 'reload';
+  readonly gone: 'keep';
+}
+
 /** Modes of tables that stay. */
-export type PartSpec = AppendSpec | MergeSpec | HistorySpec;
+export type PartSpec = AppendSpec | MergeSpec | HistorySpec | TouchedSpec;
 export type PublishSpec = 'replace' | PartSpec;
 
 /** Which rows a run brings to a table: all that it will have, or those of some of its files, beside those that are there. */

@@ -178,9 +178,8 @@ export type RunStep = 'plan' | 'load' | 'build' | 'publish';
  * What became of the records of a table whose rows are merged; together they are those that were copied. Superseded records lost
  * against another one with their key, of the same run or in production.
  */
-export type RowChanges = Readonly<
-  Record<'inserted' | 'updated' | 'unchanged' | 'deleted' | 'superseded', number>
->;
+type RowChange = 'inserted' | 'updated' | 'unchanged' | 'deleted' | 'superseded';
+export type RowChanges = Readonly<Record<RowChange, number>>;
 
 /** What a run did to one table. Seconds: from first chunk to last for loading, plus building it. */
 export interface TableResult extends Counts {
@@ -190,14 +189,15 @@ export interface TableResult extends Counts {
   readonly files: number;
   readonly bytes: number;
   readonly seconds: number;
-  /** Rows of the production table before the run: null when there was none, or none was counted yet. */
+  /** Rows of the production table before the run, null when there was none or none was counted yet, and after it. */
   readonly rowsBefore: number | null;
-  /** Rows of the production table after the run. */
   readonly rows: number;
   /** How it was published: the name of a publication, docs/reference/events.md. */
   readonly strategy: string;
   /** Only of a table whose rows are merged. */
   readonly changes?: RowChanges;
+  /** Names of the partitions that were replaced, if only: 'touched' left the others as they were. */
+  readonly partitions?: readonly string[];
 }
 
 /** Where a worker's time goes while it loads, in milliseconds. */

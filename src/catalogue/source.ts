@@ -123,7 +123,7 @@ export const sourceErrors = {
   },
   ETL_FILE_UNKNOWN: {
     message: 'pipeline {pipeline} has nothing in production of {files}',
-    hint: "`etl files` lists the files of tables with publish: 'append', as they are named here. The files of other tables are all loaded again by --full-refresh.",
+    hint: "`etl files` lists the files of tables with publish: 'append' or only: 'touched', as they are named here. The files of other tables are all loaded again by --full-refresh.",
     retry: 'never',
     exit: usage,
   },

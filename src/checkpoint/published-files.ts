@@ -29,6 +29,8 @@ export interface KnownVersion extends PublishedFile {
   /** Place of the listed file in what was asked. */
   readonly place: number;
   readonly isSame: boolean;
+  /** Some of its rows left when their partitions were replaced, while it was not listed. */
+  readonly isPartial: boolean;
   /** Rejected records of this version were corrected since it was published. */
   readonly isCorrected: boolean;
   readonly fingerprint: string;
@@ -57,6 +59,7 @@ export const knownVersions = async (
           where pipeline = $1 and table_name = $3 group by 1, 2, 3, 4
       )
       select ${publishedColumns}, (l.place - 1)::int as place, p.fingerprint = l.fingerprint as "isSame",
+          p.replaced > 0 as "isPartial",
           p.fingerprint, p.seen_at as "seenAt", exists (
           select from corrected c
           where (c.source, c.location, c.fingerprint) = (p.source, p.location, p.fingerprint)
@@ -129,6 +132,25 @@ export const unloadFiles = (pipeline: string, schema: string, ids: readonly numb
   text: `update etl.published_file set unloaded = true, rows = 0
     where pipeline = $1 and schema_name = $2 and file_id = any ($3) returning table_name as "table"`,
   values: [pipeline, schema, ids],
+});
+
+/**
+ * Rows of these versions left with partitions that were replaced, whichever pipeline had loaded them. A version that has none left
+ * is no longer in production.
+ */
+export const replaceRows = (
+  schema: string,
+  table: string,
+  leaving: readonly { readonly file: number; readonly rows: number }[],
+): Query => ({
+  text: `with leaving as (select * from unnest($3::bigint[], $4::bigint[]) as l (file_id, gone)),
+      forgotten as (
+        delete from etl.published_file p using leaving l
+          where p.schema_name = $1 and p.table_name = $2 and p.file_id = l.file_id and p.rows <= l.gone
+      )
+    update etl.published_file p set rows = p.rows - l.gone, replaced = p.replaced + l.gone from leaving l
+      where p.schema_name = $1 and p.table_name = $2 and p.file_id = l.file_id and p.rows > l.gone`,
+  values: [schema, table, leaving.map(({ file }) => file), leaving.map(({ rows }) => rows)],
 });
 
 /** Rows of all files of a table that are not among these, of any pipeline: what a table that takes its place would lose. */

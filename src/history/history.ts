@@ -46,6 +46,8 @@ export interface TableSummary {
   readonly rows: number | null;
   /** Name of the publication. */
   readonly strategy: string | null;
+  /** Names of the partitions that were replaced, if others stayed as they were. */
+  readonly partitions: readonly string[] | null;
   readonly seconds: number | null;
 }
 
@@ -169,6 +171,7 @@ export const selectTables = (runId: number): Query => ({
       coalesce(l.records, 0) as records, coalesce(l.copied, 0) as copied,
       coalesce(l.rejected, 0) as rejected, coalesce(l.filtered, 0) as filtered,
       (to_jsonb(p) ->> 'rows_before')::float8 as "rowsBefore", p.rows::float8 as rows, p.strategy,
+      to_jsonb(p) -> 'partitions' as partitions,
       round(p.seconds::numeric, 3)::float8 as seconds
     from loaded l
     full join published p using (table_name)

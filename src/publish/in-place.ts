@@ -14,7 +14,7 @@ import { refuseUnfit } from './evolve.ts';
 import { setComment } from './inherit.ts';
 import { copyAway, isKept } from './production/keep.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyChanges, type KeyStep } from './keys.ts';
-import { builtName, productionName, type BuiltTable } from './names.ts';
+import { builtName, productionName, rowsWith, type BuiltTable } from './names.ts';
 import { productionTables, type ProductionTable } from './production/production.ts';
 import { ensurePartitions } from './partitions/ensure.ts';
 import { refusalOf } from './refusals.ts';
@@ -28,6 +28,9 @@ export const changesOf = ({ table, builtAs, production }: BuiltOver): KeyChanges
 /** The table's own rows: partitions belong to it, tables that inherit from it do not. */
 export const rowsOf = (table: BuiltTable, { kind, dependents }: ProductionTable): string =>
   kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
+
+/** SQL: the rows that are replaced. */
+const replacedOf = ({ touched }: BuiltTable): string => touched?.where ?? 'true';
 
 /**
  * Unique indexes in which a new row takes over the value of another row that stays: the old value may still be there when the new
@@ -98,7 +101,7 @@ const replaceByKey = async (
       : `update set ${others.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(', ')}`;
   await withPath(client, table.path, async () => {
     await client.query(
-      `delete from ${rowsOf(table, production)} o where not exists (select from ${built} n where ${haveSame(key, 'n', 'o')})`,
+      `delete from ${rowsOf(table, production)} o where (${replacedOf(table)}) and not exists (select from ${built} n where ${haveSame(key, 'n', 'o')})`,
     );
     await client.query(
       `insert into ${target} (${list}) overriding system value select ${list} from ${built} on conflict (${quoteNames(primaryKey)}) do ${update}`,
@@ -138,7 +141,9 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
     left.push(...(await replaceByKey(client, table, production, names)));
   } else {
     // The key comes after the rows: a table that is replicated loses none without it.
-    await withPath(client, table.path, () => client.query(`delete from ${rowsOf(table, production)}`));
+    await withPath(client, table.path, () =>
+      client.query(`delete from ${rowsOf(table, production)} where ${replacedOf(table)}`),
+    );
     await doKeySteps(client, table, changes.drop);
     await withPath(client, table.path, () =>
       client.query(`insert into ${target} (${list}) overriding system value select ${list} from ${built}`),
@@ -172,7 +177,7 @@ export const inPlace: Publication = {
 
   build: buildAside,
 
-  rowsAtLeast: ({ rows }) => rows,
+  rowsAtLeast: rowsWith,
 
   blocksReaders: (plan) => changesOf(plan).blocksReaders,
 
@@ -207,10 +212,12 @@ export const inPlace: Publication = {
   },
 
   /** A trigger or rule may keep rows from being deleted or inserted: then the transaction must not commit. */
-  verify: async (client, { table, production }, copied) => {
+  verify: async (client, { table, production }, copied, before) => {
     checkCopied(table.table, copied, table.staged);
-    const { rows } = await client.query(`select count(*)::float8 as n from ${rowsOf(table, production!)}`);
-    if (rows[0].n === table.rows) return table.rows;
+    const { rows } = await client.query(
+      `select count(*)::float8 as n from ${rowsOf(table, production!)} where ${replacedOf(table)}`,
+    );
+    if (rows[0].n === table.rows) return rowsWith(table, before);
     const problem = `its rows were to be replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(rows[0].n)} (a trigger or rule?)`;
     throw new EtlError('ETL_INCOMPLETE', { table: table.table, problem });
   },

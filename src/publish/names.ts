@@ -8,6 +8,7 @@ import type {
   PartitionSpec,
   PipelineSpec,
   PublishMode,
+  PublishSpec,
   SourceTableSpec,
 } from '../declaration.ts';
 import type { Partition } from './partitions/bounds.ts';
@@ -27,6 +28,9 @@ export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly stri
   schema,
   ...searchPath,
 ];
+
+export const modeOf = (publish: PublishSpec): PublishMode =>
+  typeof publish === 'string' ? publish : publish.mode === 'replace' ? 'touched' : publish.mode;
 
 /** The column that says which version of a file a row is of. */
 export const fileColumn = '_file';
@@ -103,6 +107,20 @@ export interface Outgoing {
   /** Those of them that are not to come back before they change. */
   readonly unloaded: readonly number[];
   readonly rows: number;
+  /** Versions that are still listed, and stay: a partition that is replaced keeps their rows. Undefined: none is. */
+  readonly stays?: readonly number[];
+}
+
+/** The partitions that are replaced of a table whose others stay. */
+export interface Touched {
+  readonly keys: readonly string[];
+  readonly names: readonly string[];
+  /** SQL: what is true of their rows alone. */
+  readonly where: string;
+  /** Rows that they have in production. */
+  readonly rows: number;
+  /** Rows of them that leave with files that are not listed any more, by the ids of the files. */
+  readonly leaving: readonly { readonly file: number; readonly rows: number }[];
 }
 
 /** A partition that is built aside. */
@@ -123,6 +141,8 @@ export interface BuiltTable extends DeclaredTable {
   readonly rowsFrom: string;
   /** Of a table that is divided. */
   readonly partitions?: readonly BuiltPartition[];
+  /** Undefined: all partitions are replaced. */
+  readonly touched?: Touched | undefined;
   /** Undefined: its rows are not merged. */
   readonly merge: MergeRules | undefined;
   /** Rows that were loaded for it: more than its rows if keys are there twice, or records delete. */
@@ -134,6 +154,10 @@ export interface BuiltTable extends DeclaredTable {
   /** Names of the declared ones. */
   readonly indexes: readonly string[];
 }
+
+/** Rows that production has once these take the places of others: of all, or of those of the touched partitions. */
+export const rowsWith = ({ rows, touched }: BuiltTable, before: number | null): number =>
+  touched === undefined ? rows : (before ?? 0) - touched.rows + rows;
 
 export const productionName = ({ schema, table }: TableNames): string => quoteName(schema, table);
 

@@ -109,12 +109,12 @@ export const insertPublished = (
 ): Query => ({
   text: `insert into etl.published_table
       (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null, primary_key, rows_before, version,
-        constraints, changes)
+        constraints, changes, partitions)
     select $1, p.schema_name, p.table_name, p.table_oid, p.strategy, p.rows, p.seconds, p.indexes, p.columns, p.not_null,
-        p.primary_key, p.rows_before, p.version, p.constraints, p.changes
+        p.primary_key, p.rows_before, p.version, p.constraints, p.changes, p.partitions
       from jsonb_to_recordset($2::jsonb) as p (schema_name text, table_name text, table_oid oid, strategy text, rows bigint,
         seconds float8, indexes text[], columns text[], not_null text[], primary_key text[], rows_before bigint,
-        version bigint, constraints text[], changes jsonb)`,
+        version bigint, constraints text[], changes jsonb, partitions text[])`,
   values: [
     runId,
     JSON.stringify(
@@ -136,6 +136,7 @@ export const insertPublished = (
           // A version that returns has those of its own time.
           constraints: (publication.writes ? table : builtAs).constraints.map(({ name }) => name),
           changes: changes.get(table.table),
+          partitions: table.touched?.names,
         };
       }),
     ),

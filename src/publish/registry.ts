@@ -1,6 +1,6 @@
 // The publications by the declared `publish`: a new one is a file beside this and a line here.
 
-import type { Extent, PublishMode, PublishSpec } from '../declaration.ts';
+import type { Extent, PublishMode } from '../declaration.ts';
 import { append } from './part/append.ts';
 import type { Publication } from './contract.ts';
 import { history } from './part/history.ts';
@@ -24,10 +24,8 @@ export const modes: Readonly<Record<PublishMode, Mode>> = {
   append: { whole: [partitions, swap, inPlace], part: [append] },
   merge: { whole: [partitions, swap, inPlace], part: [merge] },
   history: { whole: [partitions, swap, inPlace], part: [history] },
+  touched: { whole: [partitions, swap, inPlace], part: [partitions, inPlace] },
 };
-
-export const modeOf = (publish: PublishSpec): PublishMode =>
-  typeof publish === 'string' ? publish : publish.mode;
 
 const publicationsOf = (mode: PublishMode, extent: Extent): readonly Publication[] => modes[mode][extent]!;
 

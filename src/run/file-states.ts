@@ -40,7 +40,7 @@ const fileState = (
 const judge = (version: KnownVersion | undefined): FileState['state'] => {
   if (version === undefined) return 'new';
   if (version.isUnloaded) return 'unloaded';
-  if (!version.isSame) return 'changed';
+  if (!version.isSame || version.isPartial) return 'changed';
   return version.isCorrected ? 'corrected' : 'in production';
 };
 

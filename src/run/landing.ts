@@ -6,13 +6,13 @@ import {
   authorsPath,
   buildSchema,
   builtName,
+  modeOf,
   partName,
   type DeclaredTable,
   type TableNames,
   type VersionTimes,
   publishedColumns,
 } from '../publish/names.ts';
-import { modeOf } from '../publish/registry.ts';
 
 export const namesOf = (spec: PipelineSpec, { name }: TableSpec, extent: Extent = 'whole'): TableNames => ({
   schema: spec.schema,

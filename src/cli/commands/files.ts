@@ -67,14 +67,14 @@ export const filesCommand: CliCommand = {
 };
 
 const reloadExamples = `
-The table must keep the file of each row: publish: { mode: 'append', changed: 'reload' } or gone: 'unload'.
+The table must keep the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
 The run also does what any run does: it loads files that are new. Files are named as \`etl files\` prints them.
 
 Examples:
   $ etl reload pipelines/sales.ts in/2024-05-01.csv`;
 
 const unloadExamples = `
-The table must keep the file of each row: publish: { mode: 'append', changed: 'reload' } or gone: 'unload'.
+The table must keep the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
 Later runs do not load the file before its content changes, or \`etl reload\` asks for it.
 
 Examples:

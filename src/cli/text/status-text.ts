@@ -4,7 +4,7 @@ import { catalogue, type ErrorCode } from '../../errors.ts';
 import type { RunFailure } from '../../model.ts';
 import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../../history/history.ts';
 import { formatBytes, formatDate, formatSeconds } from './amounts.ts';
-import { formatCount, plural } from '../../wording.ts';
+import { firstOf, formatCount, plural } from '../../wording.ts';
 import { differenceLines } from './differences-text.ts';
 import { alignRows, visibleLines, visibleText, type Alignment } from './layout.ts';
 import type { Paint, Style } from './paint.ts';
@@ -81,6 +81,14 @@ export const failureLines = (failures: readonly RunFailure[], paint: Paint): str
 const countCells = (counts: TableSummary | FileSummary): string[] =>
   [counts.records, counts.copied, counts.rejected, counts.filtered].map(formatCount);
 
+/** How many partitions are named. */
+const namedMax = 5;
+
+const publishedBy = ({ strategy, partitions }: TableSummary): string =>
+  partitions === null
+    ? (strategy ?? '')
+    : `${strategy}: ${firstOf(partitions.map(visibleText), namedMax).join(', ') || 'none'}`;
+
 const tableRow = (table: TableSummary): string[] => [
   visibleText(table.schema === null ? table.table : `${table.schema}.${table.table}`),
   ...(table.files > 0
@@ -88,7 +96,7 @@ const tableRow = (table: TableSummary): string[] => [
     : ['–', '–', '–', '–', '–', '–']),
   table.rowsBefore === null ? '–' : formatCount(table.rowsBefore),
   table.rows === null ? 'not published' : formatCount(table.rows),
-  table.strategy ?? '',
+  publishedBy(table),
 ];
 
 const tableLines = (tables: readonly TableSummary[], paint: Paint): string[] =>

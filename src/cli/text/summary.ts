@@ -3,7 +3,7 @@
 import type { RunResult, StepTime, TableResult } from '../../model.ts';
 import { publicationNamed } from '../../publish/registry.ts';
 import { formatBytes, formatDate, formatRate, formatSeconds } from './amounts.ts';
-import { formatCount, plural } from '../../wording.ts';
+import { firstOf, formatCount, plural } from '../../wording.ts';
 import { alignRows, visibleText, type Alignment } from './layout.ts';
 import type { Paint } from './paint.ts';
 
@@ -99,6 +99,19 @@ const mergeNotes = (tables: readonly TableResult[]): string[] =>
     return [`Merged into ${visibleText(table)}: ${counts.join(', ')}.`];
   });
 
+/** How many partitions are named. */
+const namedMax = 5;
+
+/** The partitions that were replaced, where others stayed. */
+const partitionNotes = (tables: readonly TableResult[]): string[] =>
+  tables.flatMap(({ table, partitions }) =>
+    partitions === undefined
+      ? []
+      : [
+          `Replaced of ${visibleText(table)}: ${firstOf(partitions.map(visibleText), namedMax).join(', ') || 'no partition'}.`,
+        ],
+  );
+
 const notes = ({ runId, tables }: RunResult, paint: Paint): string[] => {
   const rejected = sumOf(tables, 'rejected');
   return [
@@ -107,6 +120,7 @@ const notes = ({ runId, tables }: RunResult, paint: Paint): string[] => {
       : []),
     ...publicationNotes(tables),
     ...mergeNotes(tables),
+    ...partitionNotes(tables),
   ];
 };
 

@@ -82,6 +82,7 @@ published_file: name text not null
 published_file: pipeline text not null
 published_file: published_at timestamp with time zone not null default clock_timestamp()
 published_file: records bigint not null
+published_file: replaced bigint not null default 0
 published_file: rows bigint not null
 published_file: run_id bigint not null
 published_file: schema_name text not null
@@ -96,6 +97,7 @@ published_table: columns text[]
 published_table: constraints text[]
 published_table: indexes text[] not null
 published_table: not_null text[]
+published_table: partitions text[]
 published_table: primary_key text[]
 published_table: published_at timestamp with time zone not null default clock_timestamp()
 published_table: rows bigint not null

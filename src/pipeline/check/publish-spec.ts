@@ -13,7 +13,7 @@ import {
   type SourceTableSpec,
   type TableSpec,
 } from '../../declaration.ts';
-import { fileColumn, partName } from '../../publish/names.ts';
+import { fileColumn, modeOf, partName } from '../../publish/names.ts';
 import { derivedProblem } from './names.ts';
 import { historySchema } from './history-spec.ts';
 import { madeColumn } from './made-column.ts';
@@ -26,6 +26,11 @@ const appendSchema = strict({
   gone: z.enum(goneChoices, mustBeOneOf(goneChoices)).default('keep'),
 });
 
+const replaceSchema = strict({
+  mode: z.literal('replace'),
+  only: z.literal('touched', mustBe("'touched'")).optional(),
+});
+
 const choices =
   "'replace', 'append', 'merge', 'history', or an object such as { mode: 'append', changed, gone }";
 
@@ -33,19 +38,17 @@ const choices =
 export const publishSchema = z.preprocess(
   (written = 'replace') => (typeof written === 'string' ? { mode: written } : written),
   z
-    .discriminatedUnion(
-      'mode',
-      [strict({ mode: z.literal('replace') }), appendSchema, mergeSchema, historySchema],
-      {
-        error: ({ input }) =>
-          typeof input === 'object' && input !== null && 'mode' in input
-            ? mustBeOneOf(publishModes).error({ input: input.mode })
-            : mustBe(choices).error({ input }),
-      },
-    )
+    .discriminatedUnion('mode', [replaceSchema, appendSchema, mergeSchema, historySchema], {
+      error: ({ input }) =>
+        typeof input === 'object' && input !== null && 'mode' in input
+          ? mustBeOneOf(publishModes).error({ input: input.mode })
+          : mustBe(choices).error({ input }),
+    })
     .transform((written): PublishSpec =>
       written.mode === 'replace'
-        ? 'replace'
+        ? written.only === undefined
+          ? 'replace'
+          : { mode: 'replace', only: 'touched', changed: 'reload', gone: 'keep' }
         : written.mode === 'append'
           ? written
           : written.mode === 'history'
@@ -60,7 +63,7 @@ export const checkEvolve = (
   { publish, evolve }: Pick<TableSpec, 'publish' | 'evolve'>,
   problems: Problems,
 ): void => {
-  if (publish === 'replace' && evolve !== undefined)
+  if (['replace', 'touched'].includes(modeOf(publish)) && evolve !== undefined)
     addProblem(problems, where, 'evolve is for tables that stay, and this one is replaced; remove evolve');
 };
 
@@ -77,8 +80,8 @@ export const checkKeep = (
 /** Whether rows must be known by their file, because those of a single file may leave. */
 const needsFile = (publish: PublishSpec): boolean =>
   typeof publish !== 'string' &&
-  publish.mode === 'append' &&
-  (publish.changed === 'reload' || publish.gone === 'unload');
+  (publish.mode === 'replace' ||
+    (publish.mode === 'append' && (publish.changed === 'reload' || publish.gone === 'unload')));
 
 /** `lineage`: all of its columns, or those that are named. */
 export const lineageSchema = z
@@ -112,14 +115,21 @@ const lineageIndex = (table: string): IndexSpec => ({
   include: [],
 });
 
-/** What an appended table cannot be; problems are added. */
+/** What adds the column of a row's file, as it is written. */
+const fileNeed = (publish: PublishSpec): string =>
+  modeOf(publish) === 'touched' ? "only: 'touched'" : "changed: 'reload' and gone: 'unload'";
+
+/** What a table cannot be whose files are known in production; problems are added. */
 const checkAppend = (where: string, table: SourceTableSpec, problems: Problems): void => {
-  const { name, staging, publish } = table;
+  const { name, staging, publish, partitionBy } = table;
   const add = (what: string): void => addProblem(problems, where, what);
-  if (staging === 'none') add("publish: 'append' needs staging: 'typed' or 'text'; remove staging");
+  if (modeOf(publish) === 'touched' && (partitionBy === undefined || partitionBy.by === 'hash'))
+    add("only: 'touched' replaces partitions, and needs partitionBy: range(…) or list(…)");
+  if (staging === 'none' && modeOf(publish) === 'append')
+    add("publish: 'append' needs staging: 'typed' or 'text'; remove staging");
   if (needsFile(publish) && staging === 'text')
     add(
-      "changed: 'reload' and gone: 'unload' need columns, because SQL does not keep the file of a row; remove staging: 'text'",
+      `${fileNeed(publish)} need columns, because SQL does not keep the file of a row; remove staging: 'text'`,
     );
   for (const made of [partName(name), ...(needsFile(publish) ? [lineageIndex(name).name] : [])]) {
     const problem = derivedProblem('name for appending', made, 'the name of the table');
@@ -135,7 +145,7 @@ export const withLineage = (
   problems: Problems,
 ): SourceTableSpec => {
   const { name, publish, staging, columns, indexes } = table;
-  if (typeof publish !== 'string' && publish.mode === 'append') checkAppend(where, table, problems);
+  if (['append', 'touched'].includes(modeOf(publish))) checkAppend(where, table, problems);
   checkKeep(where, table, problems);
   if (asked.length > 0 && staging === 'text')
     addProblem(
@@ -148,7 +158,7 @@ export const withLineage = (
     addProblem(
       problems,
       `${where}, column ${taken}`,
-      `${asked.includes(taken) ? 'lineage makes' : "changed: 'reload' and gone: 'unload' make"} a column of this name; choose another name`,
+      `${asked.includes(taken) ? 'lineage makes' : `${fileNeed(publish)} make`} a column of this name; choose another name`,
     );
   return {
     ...table,

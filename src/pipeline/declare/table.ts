@@ -50,6 +50,12 @@ interface CommonKeys<Name extends string> {
 /** A way of publishing, with its choices: 'error' and 'keep' by default. */
 type Append = Pick<AppendSpec, 'mode'> & Partial<AppendSpec>;
 
+/** Only partitions that rows of new and changed files belong to are replaced, by the rows of the files that are listed. */
+interface ReplaceTouched {
+  readonly mode: 'replace';
+  readonly only: 'touched';
+}
+
 /** How the rows that SQL makes are merged by primary key. */
 interface MergeRows<Name extends string> {
   readonly mode: 'merge';
@@ -87,12 +93,20 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
   /** Rejected records that are tolerated: a number, or a share such as '0.1%'. None by default. */
   readonly rejectLimit?: number | `${number}%`;
   /**
-   * replace: production has the rows of all files, every time · append: files that are new are put beside what is there. changed: a
+   * replace: production has the rows of all files, every time; only: 'touched': in the partitions that new and changed files touch · append: files that are new are put beside what is there. changed: a
    * file that changed since is an error, loaded again, or left as it is · gone: rows of a file that is no longer there stay, or go ·
    * merge: records of files that are new take the place of rows with their primary key · history: the same, and earlier versions of a
    * row stay, each with the time from which and to which it was valid.
    */
-  readonly publish?: 'replace' | 'append' | 'merge' | 'history' | Append | Merge<Name> | History<Name>;
+  readonly publish?:
+    | 'replace'
+    | 'append'
+    | 'merge'
+    | 'history'
+    | ReplaceTouched
+    | Append
+    | Merge<Name>
+    | History<Name>;
   /**
    * What a run makes of columns that differ from those of a table that stays. refuse: nothing, it stops · add: columns that allow null
    * or have a default are added · retype: types are also changed to wider ones.

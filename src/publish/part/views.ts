@@ -7,7 +7,7 @@ import { evolvedColumns } from '../evolve.ts';
 import { isTouched, versionedOf } from './history.ts';
 import { selectVersions } from './versions.ts';
 import { changingColumns, isDeletion, isOlder, keyOf } from './merge-sql.ts';
-import { fileColumn, newName, oldName, productionName, type BuiltTable } from '../names.ts';
+import { fileColumn, newName, oldName, productionName, type BuiltTable, type Touched } from '../names.ts';
 import { builtStates, columnsOf, haveSame, type BuiltState } from '../production/table-state.ts';
 
 /** The three selections of a table. */
@@ -29,6 +29,23 @@ const appended = (part: BuiltTable, names: readonly string[], production: string
     whole: `${there} where ${staying} union all ${come}`,
     new: come,
     old: `${there} where ${leaving}`,
+  };
+};
+
+/** Rows of some partitions take the places of theirs. */
+const replaced = (
+  { rowsFrom }: BuiltTable,
+  { where }: Touched,
+  names: readonly string[],
+  production: string,
+): Rows => {
+  const list = quoteNames(names);
+  const there = `select ${list} from ${production} o`;
+  const come = `select ${list} from ${rowsFrom}`;
+  return {
+    whole: `${there} where not (${where}) union all ${come}`,
+    new: come,
+    old: `${there} where ${where}`,
   };
 };
 
@@ -89,9 +106,11 @@ const viewsOf = async (
   const [columns] = await columnsOf(client, [productionName(table)]);
   const production = `(select ${evolvedColumns(table, state!.columns, columns!)} from ${productionName(table)})`;
   const rows =
-    table.merge === undefined
-      ? appended(table, names, production)
-      : (table.merge.versions === undefined ? merged : versioned)(table, state!, names, production);
+    table.touched !== undefined
+      ? replaced(table, table.touched, names, production)
+      : table.merge === undefined
+        ? appended(table, names, production)
+        : (table.merge.versions === undefined ? merged : versioned)(table, state!, names, production);
   const changes = [
     [newName(name), rows.new],
     [oldName(name), rows.old],

@@ -4,10 +4,10 @@ import type { PartitionSpec } from '../../declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
-import { plural } from '../../wording.ts';
+import { formatCount, plural } from '../../wording.ts';
 import { buildDeclared, buildError, buildOwnOf, createShape } from '../build-table.ts';
 import type { Building, Publication } from '../contract.ts';
-import { builtName, productionName, type BuiltPartition, type TableNames } from '../names.ts';
+import { builtName, fileColumn, productionName, type BuiltPartition, type TableNames } from '../names.ts';
 import { columnsOf } from '../production/table-state.ts';
 import { refuseShape } from '../shape.ts';
 import { fittingName, partitionOf, type Partition } from './bounds.ts';
@@ -19,6 +19,10 @@ export interface PartRows extends Partition {
   readonly places: readonly [string, string] | undefined;
   /** Rows that were counted; where none were, all partitions have about as many. */
   readonly rows: number;
+  /** Rows of the partition in production that stay, by their files. */
+  readonly kept?:
+    | { readonly from: string; readonly files: readonly number[]; readonly rows: number }
+    | undefined;
 }
 
 /** A table that is to be divided, and the quoted name of the one that has its rows. */
@@ -98,7 +102,11 @@ const refuseKey = async (
   });
 };
 
-const namesOf = (names: TableNames, name: string): TableNames => ({ ...names, table: name, built: name });
+export const partNames = (names: TableNames, name: string): TableNames => ({
+  ...names,
+  table: name,
+  built: name,
+});
 
 const oidOf = async (client: Client, name: string): Promise<number> =>
   (await client.query('select coalesce(to_regclass($1)::oid, 0) as oid', [name])).rows[0].oid;
@@ -115,14 +123,14 @@ export const findPartitions = async (
   if (spec.by === 'hash')
     return Array.from({ length: spec.partitions }, (_, remainder) => {
       const partition = partitionOf(names.table, spec, String(remainder), oid)!;
-      return { ...partition, names: namesOf(names, partition.name), places: undefined, rows: 0 };
+      return { ...partition, names: partNames(names, partition.name), places: undefined, rows: 0 };
     });
   const parts: PartRows[] = [];
   for (const found of await findKeys(client, names, spec, source)) {
     const { key, rows, first, last } = found;
     const partition = key === null ? undefined : partitionOf(names.table, spec, key, oid);
     if (partition === undefined) return refuseKey(client, names, spec, source, found);
-    parts.push({ ...partition, names: namesOf(names, partition.name), places: [first, last], rows });
+    parts.push({ ...partition, names: partNames(names, partition.name), places: [first, last], rows });
   }
   return parts;
 };
@@ -170,6 +178,26 @@ export const createDivided = async (dividing: Dividing): Promise<void> => {
   await buildDeclared(dividing);
 };
 
+/** Puts those rows of production to the new ones that stay. Errors: ETL_INCOMPLETE when they are others by now. */
+const addKept = async (
+  client: Client,
+  { names: { table }, columns }: Dividing,
+  { names, kept }: PartRows,
+): Promise<number> => {
+  if (kept === undefined) return 0;
+  const list = quoteNames(columns);
+  const { rowCount } = await client.query(
+    `insert into ${builtName(names)} (${list}) select ${list} from ${kept.from} where ${quoteName(fileColumn)} = any ($1::bigint[])`,
+    [kept.files],
+  );
+  if (rowCount !== kept.rows)
+    throw new EtlError('ETL_INCOMPLETE', {
+      table,
+      problem: `${plural(kept.rows, 'row')} of ${kept.from} were to stay, and ${formatCount(rowCount ?? 0)} were found (did somebody change them?)`,
+    });
+  return kept.rows;
+};
+
 /**
  * Builds one partition: rows, not null, the check of its bound, keys, indexes, statistics. In the caller's transaction: nobody sets
  * hint bits on rows of one that is not over. Errors: those of building a table.
@@ -198,7 +226,7 @@ export const buildPartition = async (
     const filled = await client.query(
       `create table ${built} as select ${quoteNames(columns)} from ${source} where ${at} ${condition}`,
     );
-    rows = filled.rowCount ?? 0;
+    rows = (filled.rowCount ?? 0) + (await addKept(client, dividing, part));
     await client.query(
       `alter table ${built} ${[...set, `add constraint ${boundName} check (${conditions.join(' and ')})`].join(', ')}`,
     );

@@ -19,7 +19,7 @@ import {
   waitingName,
   type Move,
 } from '../production/move.ts';
-import { builtName, productionName, type BuiltPartition } from '../names.ts';
+import { builtName, productionName, rowsWith, type BuiltPartition } from '../names.ts';
 import { dropBound } from './build.ts';
 import { keyOfBound } from './bounds.ts';
 import { copyConstraints, refuseTaken } from './fit.ts';
@@ -44,7 +44,7 @@ interface Exchange {
 
 const namesIn = ({ table }: PublishPlan, name: string) => ({ ...table, table: name, built: name });
 
-/** Which partitions come and leave: all that production has, or those of the same bounds. */
+/** Which partitions come and leave: all that production has, or those that are touched. */
 const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promise<readonly Exchange[]> => {
   const built = plans.flatMap(({ table }) => table.partitions ?? []);
   const states = (
@@ -67,8 +67,10 @@ const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promi
       const { oid } = states.next().value!;
       return { built: one, table: one.names, builtAs: { oid }, production: old };
     });
-    const replaced = new Set(coming.flatMap(({ production: old }) => old?.oid ?? []));
-    const leaving = table.extent === 'whole' ? before : before.filter(({ oid }) => replaced.has(oid));
+    const replaced = table.touched && new Set(table.touched.keys);
+    const leaving = before.filter(
+      ({ bound }) => replaced?.has(keyOfBound(table.partitionBy!, bound)!) ?? true,
+    );
     return { plan, coming, leaving };
   });
 };
@@ -176,14 +178,20 @@ export const partitions: Publication = {
   },
 
   build: buildAside,
-  rowsAtLeast: ({ rows }) => rows,
+  rowsAtLeast: rowsWith,
   blocksReaders: () => false,
-  notice: () => undefined,
+  notice: (plan) => {
+    const { schema, table, touched } = plan.table;
+    const { texts } = touched === undefined ? { texts: [] } : changesOf(plan);
+    return texts.length === 0
+      ? undefined
+      : `${schema}.${table}: readers and writers wait while keys and indexes of all partitions change: ${texts.join(', ')}`;
+  },
   apply,
 
-  verify: async (_, { table }, copied) => {
+  verify: async (_, { table }, copied, before) => {
     checkCopied(table.table, copied, table.staged);
-    return table.rows;
+    return rowsWith(table, before);
   },
 
   oidInProduction: ({ builtAs, production }) => production?.oid ?? builtAs.oid,

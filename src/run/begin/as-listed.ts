@@ -24,6 +24,7 @@ export const versionsAsListed = async (
     .map((version) => ({ ...version, place: told[version.place]! }))
     .filter((version) => {
       const { source, file } = files[version.place]!;
-      return !version.isUnloaded && !version.isCorrected && source.isVersion!(file.version!, version);
+      const { isUnloaded, isCorrected, isPartial } = version;
+      return !isUnloaded && !isCorrected && !isPartial && source.isVersion!(file.version!, version);
     });
 };

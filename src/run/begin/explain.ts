@@ -14,9 +14,10 @@ import { readDefinition, type Definition } from '../definition.ts';
 import { refuseUnknownTables, resolveOptions, type RunOptions, type RunSettings } from '../options.ts';
 import { isSeekable } from '../input.ts';
 import { foreseenColumns } from './foreseen-columns.ts';
+import { foreseenPartitions } from './foreseen-partitions.ts';
 import { isFullRefresh, lookAtOutset, reasonsOf } from './outset.ts';
 import { planNeeded, planSources, type PlannedTable } from './plan.ts';
-import { modeOf } from '../../publish/registry.ts';
+import { modeOf } from '../../publish/names.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { sharedFiles } from '../load/cut-segments.ts';
@@ -117,8 +118,9 @@ export interface OutsetPlan {
 interface Looked {
   readonly planned: readonly PlannedTable[];
   readonly outset: OutsetPlan;
-  /** What would be altered of tables that stay, by their names. */
+  /** What would be altered of tables that stay, and which partitions would be replaced, by their names. */
   readonly columns: ReadonlyMap<string, string>;
+  readonly partitions: ReadonlyMap<string, string>;
 }
 
 /** Every file, where no server says which of them are needed. */
@@ -131,6 +133,7 @@ const unjudged = async (
   outset: { does, run: null, why: [why] },
   planned: await planSources(spec, settings),
   columns: new Map(),
+  partitions: new Map(),
 });
 
 /** The judgement of a run, of whatever the server knows now. Changes nothing there. Errors: those of the server. */
@@ -159,14 +162,20 @@ const outsetOf = async (
   const asked = { startOver: fresh || fullRefresh, fullRefresh, resume: false };
   const { beginning, standing } = await lookAtOutset(looking, hashes, planned, asked);
   if (standing !== undefined)
-    return { planned, outset: { does: 'nothing', run: standing, why }, columns: new Map() };
+    return {
+      planned,
+      outset: { does: 'nothing', run: standing, why },
+      columns: new Map(),
+      partitions: new Map(),
+    };
   why.push(...reasonsOf(beginning));
   const isPart = planned.every(({ intake }) => intake.extent === 'part');
   const outset: OutsetPlan =
     beginning.kind === 'resume'
       ? { does: 'continue', run: beginning.runId, why }
       : { does: isPart ? 'load new' : 'load', run: null, why };
-  return { planned, outset, columns: await foreseenColumns(client, spec, planned) };
+  const columns = await foreseenColumns(client, spec, planned);
+  return { planned, outset, columns, partitions: await foreseenPartitions(client, spec, planned, columns) };
 };
 
 export interface Explanation {
@@ -218,9 +227,12 @@ const sharedBy = (
   return new Set(files.filter(({ id }) => shared.has(id)).map(fileKey));
 };
 
+const publishText = (publish: TableSpec['publish']): string =>
+  modeOf(publish) === 'touched' ? "replace, only 'touched'" : modeOf(publish);
+
 const tablePlans = (
   spec: PipelineSpec,
-  { planned, columns }: Looked,
+  { planned, columns, partitions }: Looked,
   allowShrink: readonly string[],
   shared: ReadonlySet<string>,
 ): readonly TablePlan[] =>
@@ -232,10 +244,15 @@ const tablePlans = (
         ? sourceSteps(source!, shared)
         : [{ step: 'rows', text: `${table.transform.path}, from ${table.from.join(', ')}` }];
     const altered = columns.get(name);
+    const touched = partitions.get(name);
     const last = [
       ...(altered === undefined ? [] : [{ step: 'alter', text: altered }]),
+      ...(touched === undefined ? [] : [{ step: 'partitions', text: touched }]),
       { step: 'indexes', text: indexStep(table) },
-      { step: 'publish', text: `${modeOf(publish)}, ${guardText(table.guard, allowShrink.includes(name))}` },
+      {
+        step: 'publish',
+        text: `${publishText(publish)}, ${guardText(table.guard, allowShrink.includes(name))}`,
+      },
       ...(keep === undefined
         ? []
         : [{ step: 'keep', text: `${plural(keep, 'earlier version')}, each as large as the table` }]),

@@ -8,7 +8,8 @@ import type { Extent, PartSpec, SourceTableSpec } from '../../declaration.ts';
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
-import { modeOf, modes } from '../../publish/registry.ts';
+import { modeOf } from '../../publish/names.ts';
+import { modes } from '../../publish/registry.ts';
 import { takeNew } from './new-files.ts';
 import { noneOutgoing, type Judging, type Sieve } from './sieve.ts';
 import { plural } from '../../wording.ts';
@@ -84,7 +85,7 @@ const takeAll = async (judging: Judging, table: SourceTableSpec, of: FilesOf): P
       files += batch.length;
       added += batch.length - known.length;
       changed += known.filter(
-        ({ isSame, isCorrected, isUnloaded }) => !isSame || isCorrected || isUnloaded,
+        ({ isSame, isPartial, isCorrected, isUnloaded }) => !isSame || isPartial || isCorrected || isUnloaded,
       ).length;
       return [...batch.keys()];
     },

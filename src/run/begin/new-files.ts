@@ -10,8 +10,7 @@ import {
 } from '../../checkpoint/published-files.ts';
 import type { AppendSpec, PartSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
-import { fileColumn, type Outgoing } from '../../publish/names.ts';
-import { modeOf } from '../../publish/registry.ts';
+import { fileColumn, modeOf, type Outgoing } from '../../publish/names.ts';
 import { plural } from '../../wording.ts';
 import { versionsAsListed } from './as-listed.ts';
 import type { Wish } from './asked-files.ts';
@@ -46,10 +45,12 @@ const createLeaving = () => {
       if (wish === 'unload') unloaded.add(id);
     },
     count: (): number => rowsByFile.size,
-    outgoing: (): Outgoing => ({
+    /** `stays`: of these versions those that do not leave. */
+    outgoing: (listed?: readonly number[]): Outgoing => ({
       files: [...rowsByFile.keys()],
       unloaded: [...unloaded],
       rows: [...rowsByFile.values()].reduce((sum, rows) => sum + rows, 0),
+      ...(listed && { stays: listed.filter((id) => !rowsByFile.has(id)) }),
     }),
   };
 };
@@ -79,8 +80,9 @@ const wishOf = (
 ): Wish | undefined => {
   const wish = asked.wishOf(file);
   if (wish === undefined) return undefined;
-  const isPossible =
-    modeOf(publish) !== 'append' ? wish === 'reload' : columns.some(({ name }) => name === fileColumn);
+  const isPossible = !['append', 'touched'].includes(modeOf(publish))
+    ? wish === 'reload'
+    : columns.some(({ name }) => name === fileColumn);
   if (!isPossible) throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name });
   return wish;
 };
@@ -90,19 +92,19 @@ const createJudge = ({ changed: choice }: PartSpec) => {
   const leaving = createLeaving();
   const [changed, corrected, again] = [new Tally(), new Tally(), new Tally()];
   const isNeeded = (known: KnownVersion, wish: Wish | undefined): boolean => {
-    const { name, isSame, isCorrected, isUnloaded } = known;
+    const { name, isSame, isPartial, isCorrected, isUnloaded } = known;
     if (wish === 'unload') {
       if (!isUnloaded) leaving.add(known, wish);
       return false;
     }
-    const isOther = !isSame || (isCorrected && !isUnloaded);
+    const isOther = !isSame || isPartial || (isCorrected && !isUnloaded);
     if (wish === undefined && !isOther) return false;
     if (wish === 'reload' || choice === 'reload') {
       leaving.add(known);
       again.add(name);
       return true;
     }
-    if (!isUnloaded) (isSame ? corrected : changed).add(name);
+    if (!isUnloaded) (isSame && !isPartial ? corrected : changed).add(name);
     return false;
   };
   return { isNeeded, leaving, changed, corrected, again };
@@ -150,7 +152,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
         listed: files,
         added,
         changed: again.count,
-        outgoing: leaving.outgoing(),
+        outgoing: leaving.outgoing(publish.mode === 'replace' ? listed : undefined),
         hasWork: added + leaving.count() > 0,
       };
     },

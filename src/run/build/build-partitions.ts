@@ -1,8 +1,8 @@
 // Builds a divided table aside: its partitions side by side, over all sessions of the build.
 
-import type { Extent, TableSpec } from '../../declaration.ts';
+import type { TableSpec } from '../../declaration.ts';
 import { withTransaction } from '../../db/client.ts';
-import type { BuiltPartition, TableNames } from '../../publish/names.ts';
+import { modeOf, type BuiltPartition, type BuiltTable, type TableNames } from '../../publish/names.ts';
 import {
   attachAside,
   buildPartition,
@@ -10,26 +10,45 @@ import {
   gathered,
   type Dividing,
 } from '../../publish/partitions/build.ts';
-import { buildFor, modeOf } from '../../publish/registry.ts';
+import { findTouched } from '../../publish/partitions/touched.ts';
+import { buildFor } from '../../publish/registry.ts';
 import type { RunContext } from '../context.ts';
+import { plural } from '../../wording.ts';
 import type { Alongside } from './build-side-by-side.ts';
+import type { Brought } from './derived-intake.ts';
 
 /** The rows of a table, in another one: its quoted name, the columns that are wanted, and those of them that are not null. */
 export type Rows = Pick<Dividing, 'source' | 'columns' | 'required'>;
 
+/** Rows that leave without being asked to. */
+const tellLeaving = (
+  { report }: RunContext,
+  { name: table }: TableSpec,
+  { leaving }: NonNullable<BuiltTable['touched']>,
+): void => {
+  if (leaving.length === 0) return;
+  const gone = leaving.reduce((sum, { rows }) => sum + rows, 0);
+  const message = `${table}: ${plural(gone, 'row')} of ${plural(leaving.length, 'file')} that are not listed any more leave with the partitions that are replaced`;
+  report.emit({ type: 'notice', message });
+};
+
 /** Errors: those of building a table, ETL_PARTITION_KEY. */
 export const buildPartitions = async (
-  { client, report }: RunContext,
+  context: RunContext,
   table: TableSpec,
   names: TableNames,
-  extent: Extent,
+  { extent, outgoing }: Brought,
   rows: Rows,
   alongside: Alongside,
-): Promise<readonly BuiltPartition[]> => {
+): Promise<Required<Pick<BuiltTable, 'partitions'>> & Pick<BuiltTable, 'rows' | 'staged' | 'touched'>> => {
+  const { client, report } = context;
   const { primaryKey, indexes, constraints = [], publish } = table;
   const dividing = { client, names, spec: table.partitionBy!, primaryKey, indexes, constraints, ...rows };
   await createDivided(dividing);
-  const { source, parts } = await gathered(dividing);
+  const { source, parts: loaded } = await gathered(dividing);
+  const found = extent === 'whole' ? undefined : await findTouched(dividing, loaded, outgoing);
+  const { parts, touched } = found ?? { parts: loaded };
+  if (touched !== undefined) tellLeaving(context, table, touched);
   const build = buildFor(modeOf(publish), extent);
   const told = new Set<string>();
   const tell = (message: string): void => {
@@ -37,17 +56,19 @@ export const buildPartitions = async (
     told.add(message);
     report.emit({ type: 'notice', message });
   };
-  const built: BuiltPartition[] = [];
+  const done: BuiltPartition[] = [];
   // The largest first: what is left for the end is small.
   const largestFirst = parts.toSorted((one, other) => other.rows - one.rows);
   await alongside(
     client,
     largestFirst.map((part) => async (own) => {
-      built.push(await withTransaction(own, () => buildPartition(own, dividing, part, source, build, tell)));
+      done.push(await withTransaction(own, () => buildPartition(own, dividing, part, source, build, tell)));
     }),
   );
   if (source !== rows.source) await client.query(`drop table ${source}`);
-  const ordered = parts.map(({ name }) => built.find((one) => one.name === name)!);
+  const ordered = parts.map(({ name }) => done.find((one) => one.name === name)!);
   await attachAside(client, names, ordered);
-  return ordered;
+  const built = ordered.reduce((sum, one) => sum + one.rows, 0);
+  const kept = parts.reduce((sum, part) => sum + (part.kept?.rows ?? 0), 0);
+  return { partitions: ordered, touched, rows: built, staged: built - kept };
 };

@@ -11,6 +11,7 @@ import {
   buildSchema,
   builtName,
   dropBuiltTable,
+  modeOf,
   type BuiltTable,
   type MergeRules,
   type TableNames,
@@ -18,7 +19,7 @@ import {
 } from '../../publish/names.ts';
 import { showRows } from '../../publish/part/views.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
-import { buildFor, modeOf } from '../../publish/registry.ts';
+import { buildFor } from '../../publish/registry.ts';
 import { columnsOf } from '../../publish/production/table-state.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { BuildWhat } from '../../model.ts';
@@ -74,7 +75,8 @@ const fillFromSql = (
 /** How the rows of a table are merged; undefined: they are not. */
 const mergeRules = (table: TableSpec): MergeRules | undefined => {
   const { publish } = table;
-  if (typeof publish === 'string' || publish.mode === 'append') return undefined;
+  if (typeof publish === 'string' || publish.mode === 'append' || publish.mode === 'replace')
+    return undefined;
   const columns = table.kind === 'source' ? publishedColumns(table) : [];
   const lineage = columns.filter((column) => column.lineage !== undefined).map(({ name }) => name);
   const deletes = publish.deleted.length > 0;
@@ -141,7 +143,7 @@ const buildDivided = (
 ): Promise<Filled> =>
   making(context, table, 'rows', async () => {
     const { client, spec } = context;
-    const { extent, sql, merge, alongside } = bringing;
+    const { sql, merge, alongside } = bringing;
     const isMade = sql !== undefined || merge !== undefined;
     const made = { ...names, built: fittingName(`${names.table}__rows`) };
     const filled = isMade ? await fill(context, table, made, bringing) : undefined;
@@ -154,11 +156,10 @@ const buildDivided = (
       columns: columns.map(({ name }) => name),
       required: columns.filter(({ notNull }) => notNull).map(({ name }) => name),
     };
-    const partitions = await buildPartitions(context, table, names, extent, from, alongside);
+    const built = await buildPartitions(context, table, names, bringing, from, alongside);
     if (isMade) await runQuery(client, dropBuiltTable(made));
-    const rows = partitions.reduce((sum, partition) => sum + partition.rows, 0);
     const rowsFrom = builtName(names);
-    return { ...(filled ?? eachStaged(rows, rowsFrom)), rows, rowsFrom, partitions };
+    return { ...eachStaged(built.rows, rowsFrom), ...built, ...filled, rows: built.rows, rowsFrom };
   });
 
 /** What comes into a table, and who helps. */
@@ -181,7 +182,8 @@ const buildOne = async (
   const names = declaredAs(context.spec, table, extent);
   context.abort?.throwIfAborted();
   const { indexes, comment, partitionBy, keep = 0 } = table;
-  const build = partitionBy !== undefined && extent === 'whole' ? buildDivided : buildWhole;
+  const isDivided = partitionBy !== undefined && (extent === 'whole' || names.mode === 'touched');
+  const build = isDivided ? buildDivided : buildWhole;
   const filled = await build(context, table, names, bringing);
   return {
     ...names,

@@ -1,8 +1,8 @@
 // What a run brings to a table that is made from others: all its rows, or those that follow from the rows of the run.
 
 import type { TableSpec } from '../../declaration.ts';
-import type { BuiltTable } from '../../publish/names.ts';
-import { modeOf, modes } from '../../publish/registry.ts';
+import { modeOf, type BuiltTable } from '../../publish/names.ts';
+import { modes } from '../../publish/registry.ts';
 import { mentions } from '../../pipeline/check/table-order.ts';
 import { hasRows } from '../begin/needed-files.ts';
 import { isFullRefresh } from '../begin/outset.ts';

@@ -21,7 +21,10 @@ import type { RunContext } from '../context.ts';
 import { landsDirectly } from '../landing.ts';
 
 /** Rows that were built. */
-export type Filled = Pick<BuiltTable, 'rows' | 'rowsFrom' | 'staged' | 'deletions' | 'partitions'>;
+export type Filled = Pick<
+  BuiltTable,
+  'rows' | 'rowsFrom' | 'staged' | 'deletions' | 'partitions' | 'touched'
+>;
 
 /** Where each row takes the place of at most one record. */
 export const eachStaged = (rows: number, rowsFrom: string): Filled => ({

@@ -4,6 +4,7 @@ import {
   forgetAllFiles,
   forgetFiles,
   insertPublishedFiles,
+  replaceRows,
   unloadFiles,
 } from '../../checkpoint/published-files.ts';
 import { runQuery } from '../../db/client.ts';
@@ -55,6 +56,9 @@ export const recordFiles = async (
     context,
     tables.filter(({ extent }) => extent === 'part'),
   );
+  for (const { table, touched } of tables)
+    if (touched !== undefined && touched.leaving.length > 0)
+      await runQuery(client, replaceRows(spec.schema, table, touched.leaving));
   await runQuery(
     client,
     insertPublishedFiles(

@@ -5,9 +5,12 @@ import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
-import { productionName, type TableNames } from '../../publish/names.ts';
-import { formatCount } from '../../wording.ts';
+import { productionName, type BuiltTable, type TableNames } from '../../publish/names.ts';
+import { firstOf, formatCount } from '../../wording.ts';
 import type { RunContext } from '../context.ts';
+
+/** How many partitions a message names. */
+const namedMax = 5;
 
 /** What is known of a table in production without reading it; `published` is null unless a run made this very table. */
 interface Known {
@@ -34,14 +37,16 @@ const countRows = (client: Client, table: TableNames): Promise<number> =>
     return (await client.query(`select count(*)::float8 as rows from ${productionName(table)}`)).rows[0].rows;
   });
 
-const isPassed = ({ rowsMin, shrinkMaxPercent }: Guard, rows: number, before: number): boolean =>
-  rows >= rowsMin && (before - rows) * 100 <= shrinkMaxPercent * before;
-
 /** Rows of a table before it is published, null when there is none, and after that. */
 interface Measured {
   readonly before: number | null;
   readonly after: number;
+  /** Rows that others take the places of: those of the partitions that are replaced, or all. */
+  readonly replaced: number;
 }
+
+const isPassed = ({ rowsMin, shrinkMaxPercent }: Guard, { before, after, replaced }: Measured): boolean =>
+  after >= rowsMin && ((before ?? 0) - after) * 100 <= shrinkMaxPercent * replaced;
 
 /**
  * Rows that production has: what the run recorded that published this very table, and else a count. A table that would be
@@ -55,23 +60,26 @@ const measure = async (
   const measured = (before: number | null): Measured => ({
     before,
     after: publication.rowsAtLeast(table, before),
+    replaced: table.touched?.rows ?? before ?? 0,
   });
   const known: Known | undefined = (await runQuery(client, selectKnown(table))).rows[0];
   if (known === undefined) return measured(null);
   const { published } = known;
-  if (published !== null && isPassed(guard, measured(published).after, published)) return measured(published);
+  if (published !== null && isPassed(guard, measured(published))) return measured(published);
   return measured(await countRows(client, table));
 };
 
 const refusalText = (
   { rowsMin, shrinkMaxPercent }: Guard,
-  { schema, table }: TableNames,
-  { before, after }: Measured,
+  { schema, table, touched }: BuiltTable,
+  { before, after, replaced }: Measured,
 ): string => {
   const limit =
     after < rowsMin
       ? `at least ${formatCount(rowsMin)}`
-      : `at most ${shrinkMaxPercent}% fewer than the ${formatCount(before!)} in production`;
+      : touched === undefined
+        ? `at most ${shrinkMaxPercent}% fewer than the ${formatCount(before!)} in production`
+        : `that at most ${shrinkMaxPercent}% of the ${formatCount(replaced)} in ${firstOf(touched.names, namedMax).join(', ')} go, and ${formatCount(before! - after)} would`;
   return `\n  ${schema}.${table}: ${formatCount(after)} rows, its guard requires ${limit}`;
 };
 
@@ -103,8 +111,7 @@ export const checkGuards = async (
     const { guard } = spec.tables.find(({ name }) => name === table)!;
     const measured = await measure(client, guard, plan);
     rowsBefore.set(table, measured.before);
-    if (!isPassed(guard, measured.after, measured.before ?? 0))
-      problems.push({ table, text: refusalText(guard, plan.table, measured) });
+    if (!isPassed(guard, measured)) problems.push({ table, text: refusalText(guard, plan.table, measured) });
   }
   const refused = problems.filter(({ table }) => !allowShrink.includes(table));
   if (refused.length > 0)

@@ -89,7 +89,9 @@ const nameRefused = async (
     named.push(`${place === undefined ? '' : `${place} `}${row.key}`);
   }
   const counted = `${plural(all, 'row')}: ${named.join('; ')}${all > rows.length ? '; …' : ''}`;
-  const records = all === 0 ? 'rows that SQL made' : counted;
+  // The rows of production that stay in a partition are in no file of the run.
+  const unnamed = names.built === table ? 'rows that SQL made' : 'rows of production that stay';
+  const records = all === 0 ? unnamed : counted;
   const options = { cause };
   if (rule.kind === 'check')
     return new EtlError('ETL_CONSTRAINT', { table, constraint: what, records }, options);

@@ -18,12 +18,14 @@ export const tableResults = async (
 ): Promise<readonly TableResult[]> => {
   const totals = await fileTotals(client, runId);
   const { rows: published } = await client.query(
-    `select table_name as "table", rows_before::float8 as "rowsBefore", rows::float8, seconds, strategy, changes from etl.published_table where run_id = $1`,
+    `select table_name as "table", rows_before::float8 as "rowsBefore", rows::float8, seconds, strategy, changes, partitions from etl.published_table where run_id = $1`,
     [runId],
   );
   return spec.tables.map(({ name, kind }): TableResult => {
     const files = totals.filter(({ table }) => table === name);
-    const { rowsBefore, rows, seconds, strategy, changes } = published.find(({ table }) => table === name);
+    const { rowsBefore, rows, seconds, strategy, changes, partitions } = published.find(
+      ({ table }) => table === name,
+    );
     const { records, copied, rejected, filtered } = files.reduce(addCounts, noCounts);
     return {
       table: name,
@@ -40,6 +42,7 @@ export const tableResults = async (
       seconds,
       strategy,
       ...(changes && { changes }),
+      ...(partitions && { partitions }),
     };
   });
 };

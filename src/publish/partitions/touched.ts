@@ -1,0 +1,114 @@
+// Which partitions of production a run touches, and which of their rows stay: those of files that are still listed.
+//
+// A partition is touched when rows that were loaded belong to it, or rows of a file that leaves are in it. It is made again of both:
+// loaded rows, and rows of production whose files are listed and unchanged. Proved by test/integration/touched.test.ts.
+
+import type { Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import { fileColumn, productionName, type Outgoing, type TableNames, type Touched } from '../names.ts';
+import { keyOfBound, partitionOf } from './bounds.ts';
+import { partNames, type Dividing, type PartRows } from './build.ts';
+
+interface There {
+  readonly key: string | undefined;
+  readonly from: string;
+}
+
+/** Partitions of production, by their oids. */
+const partitionsThere = async (
+  { client, spec }: Dividing,
+  production: string,
+): Promise<ReadonlyMap<number, There>> => {
+  const { rows } = await client.query(
+    `select c.oid, n.nspname as schema, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_namespace n on n.oid = c.relnamespace
+      where i.inhparent = to_regclass($1)`,
+    [production],
+  );
+  return new Map(
+    rows.map(({ oid, schema, name, bound }) => [
+      oid,
+      { key: keyOfBound(spec, bound), from: quoteName(schema, name) },
+    ]),
+  );
+};
+
+/** Oids of partitions that have rows of these files. */
+const partitionsOf = async (
+  client: Client,
+  production: string,
+  files: readonly number[],
+): Promise<readonly number[]> => {
+  if (files.length === 0) return [];
+  const { rows } = await client.query(
+    `select distinct tableoid::oid as oid from ${production} where ${quoteName(fileColumn)} = any ($1::bigint[])`,
+    [files],
+  );
+  return rows.map(({ oid }) => oid);
+};
+
+/** Names of the partitions in production that rows of these files are in. */
+export const namesOfTouched = async (
+  client: Client,
+  names: TableNames,
+  files: readonly number[],
+): Promise<readonly string[]> => {
+  const oids = await partitionsOf(client, productionName(names), files);
+  const { rows } = await client.query(
+    'select relname as name from pg_class where oid = any ($1) order by relname',
+    [oids],
+  );
+  return rows.map(({ name }) => name);
+};
+
+export interface TouchedParts {
+  readonly touched: Touched;
+  /** Those that will have rows. */
+  readonly parts: readonly PartRows[];
+}
+
+/** `loaded`: the partitions of the rows that were loaded. */
+export const findTouched = async (
+  dividing: Dividing,
+  loaded: readonly PartRows[],
+  { files, stays = [] }: Outgoing,
+): Promise<TouchedParts> => {
+  const { client, names, spec } = dividing;
+  const production = productionName(names);
+  const there = await partitionsThere(dividing, production);
+  const all = new Map(loaded.map((part) => [part.key, part]));
+  for (const oid of await partitionsOf(client, production, files)) {
+    const key = there.get(oid)?.key;
+    const left = key === undefined ? undefined : partitionOf(names.table, spec, key, 0);
+    if (left !== undefined && !all.has(left.key))
+      all.set(left.key, { ...left, names: partNames(names, left.name), places: undefined, rows: 0 });
+  }
+  const touched = [...all.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1));
+  const where = touched.map(({ condition }) => `(${condition})`).join(' or ') || 'false';
+  const { rows: found } = await client.query(
+    `select tableoid::oid as oid, ${quoteName(fileColumn)}::float8 as file, count(*)::float8 as rows
+      from ${production} where ${where} group by 1, 2 order by 2`,
+  );
+  const [staying, outgoing] = [new Set(stays), new Set(files)];
+  const kept = new Map<string, { from: string; files: number[]; rows: number }>();
+  const leaving = new Map<number, number>();
+  for (const { oid, file, rows } of found) {
+    if (staying.has(file)) {
+      const { key, from } = there.get(oid)!;
+      const own = kept.get(key!) ?? { from, files: [], rows: 0 };
+      kept.set(key!, { from, files: [...own.files, file], rows: own.rows + rows });
+    } else if (!outgoing.has(file)) leaving.set(file, (leaving.get(file) ?? 0) + rows);
+  }
+  return {
+    touched: {
+      keys: touched.map(({ key }) => key),
+      names: touched.map(({ name }) => name),
+      where,
+      rows: found.reduce((sum, { rows }) => sum + rows, 0),
+      leaving: [...leaving].map(([file, rows]) => ({ file, rows })),
+    },
+    parts: touched
+      .map((part) => ({ ...part, kept: kept.get(part.key) }))
+      .filter((part) => part.rows > 0 || part.kept !== undefined),
+  };
+};
