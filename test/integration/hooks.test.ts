@@ -6,6 +6,8 @@ import {
   column,
   csv,
   definePipeline,
+  enqueue,
+  loadPipelineFile,
   rollbackPipeline,
   runPipeline,
   sqlFile,
@@ -16,9 +18,11 @@ import {
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { forgetRuns, useDatabase } from '../helpers/server.ts';
+import { until, useWorkers } from '../helpers/workers.ts';
 
 const files = useFiles();
 const database = useDatabase();
+const workers = useWorkers(() => ({ pipelines: 'pipelines' }));
 const one = async (sql: string): Promise<unknown> =>
   Object.values((await database.query(sql)).rows[0] as Record<string, unknown>)[0];
 const write = (content: string): string => files.write('in/a.csv', `id\n${content}\n`);
@@ -162,4 +166,27 @@ it('one that takes too long, or whose run is stopped, ends; what was owed is cal
   expect(await log()).toBe('sql rows:1');
   expect((await run({ published: sqlFile('log.sql') })).outcome).toBe('unchanged');
   expect(await log()).toBe('sql rows:1');
+});
+
+it('are called by a worker that does the run, functions and SQL alike', async () => {
+  write('1\n2');
+  files.write(
+    'pipelines/sales.ts',
+    `import { column, csv, definePipeline, sqlFile } from 'sluice';
+    export default definePipeline({
+      name: 'sales', schema: 'shop',
+      tables: { sale: { source: csv('in/*.csv'), columns: { id: column.integer('id') } } },
+      hooks: {
+        before: ({ query, hook }) => query('insert into log values ($1)', [hook]).then(() => undefined),
+        publishing: sqlFile('../log.sql'),
+      },
+    });`,
+  );
+  const place = { databaseUrl: database.url, redis: false } as const;
+  const folder = `${files.directory}/pipelines`;
+  await workers.start({ ...place, pipelines: folder, workingDirectory: files.directory, workers: 1 });
+  const loaded = await loadPipelineFile(`${folder}/sales.ts`);
+  await enqueue(loaded.pipeline, { ...place, directory: loaded.directory });
+  await until(async () => (await one(`select count(*)::int from etl.run where state = 'published'`)) === 1);
+  expect(await log()).toBe('before sql rows:2');
 });

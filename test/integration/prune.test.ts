@@ -112,3 +112,28 @@ it('a file takes its rejects along by an index, and ages are written rightly', a
   expect(await main(['prune', '--older', 'soon'], io)).toBe(2);
   expect(io.stderr.text).toContain("'soon' is not an age such as 12h, 90d or 8w");
 });
+
+it('beside runs that are going on, it keeps them and what they need', async () => {
+  const busy = pipeline('busy', { keep: 1 });
+  let isOver = false;
+  const pruneAll = async (): Promise<number> => {
+    let deleted = 0;
+    while (!isOver) deleted += ((await prune('--older', '0h')) as { runs: number }).runs;
+    return deleted;
+  };
+  const pruning = pruneAll();
+  for (const number of [1, 2, 3, 4, 5]) await night(busy, number);
+  isOver = true;
+  const deleted = await pruning;
+  expect(await one('select count(*)::int from busy.sale')).toBe(5);
+  expect((await runPipeline(busy, options())).outcome).toBe('unchanged');
+  expect(await rollbackPipeline(busy, options())).toMatchObject({ tables: [{ rows: 4 }] });
+  const { rows } = await database.query(`select count(*)::int as runs from etl.run where pipeline = 'busy'`);
+  // Five nights and the way back; whatever was deleted was deleted whole.
+  expect(rows[0]!['runs']).toBeGreaterThanOrEqual(3);
+  expect(rows[0]!['runs']).toBeLessThanOrEqual(6);
+  expect(deleted).toBeGreaterThan(0);
+  expect(
+    await one('select count(*)::int from etl.source_file where run_id not in (select id from etl.run)'),
+  ).toBe(0);
+});
