@@ -22,6 +22,8 @@ export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
 export { listFiles, type ListOptions } from './run/list-files.ts';
 export { rollbackPipeline, type RollbackOptions, type RollbackResult } from './run/rollback/rollback.ts';
+export { listVersions, pruneRuns, type PruneOptions, type UpkeepOptions } from './run/upkeep/library.ts';
+export type { KeptVersion, PruneResult } from './checkpoint/upkeep.ts';
 export { joinRun } from './run/load/join-run.ts';
 export { createWorker, type EtlWorker, type WorkerOptions } from './worker/worker.ts';
 export {

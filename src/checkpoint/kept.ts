@@ -3,22 +3,7 @@
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { keyOf } from './published-files.ts';
-
-/** An earlier version of a table, out of production. */
-export interface KeptVersion {
-  readonly table: string;
-  readonly schema: string;
-  /** The run that loaded it, and the one that replaced it; 0: it was there before the first run. */
-  readonly run: number;
-  readonly replacedBy: number;
-  /** Where it is, as SQL writes it. */
-  readonly location: string;
-  /** As its run recorded them; null: it was not published by one. */
-  readonly rows: number | null;
-  /** On disk, with its indexes. */
-  readonly bytes: number;
-  readonly keptAt: Date;
-}
+import type { KeptVersion } from './upkeep.ts';
 
 /** A kept version with what only its restorer needs. */
 export interface KeptTable extends KeptVersion {

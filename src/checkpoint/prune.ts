@@ -1,6 +1,7 @@
 // Deletes old runs from the ledger, with their files, chunks and rejects, but none that something still refers to.
 
 import type { Client } from '../db/client.ts';
+import type { Pruned } from './upkeep.ts';
 
 /**
  * SQL: ended runs that are older than $1 and that nothing needs. Needed are the newest run of a pipeline, which is continued if it is
@@ -18,16 +19,6 @@ const oldRuns = `
           select distinct on (schema_name, table_name) run_id, version from etl.published_table
             order by schema_name, table_name, run_id desc
         ) newest)`;
-
-/** What was deleted, or would be. */
-export interface Pruned {
-  readonly runs: number;
-  readonly files: number;
-  readonly chunks: number;
-  readonly rejects: number;
-  /** Failures before a run began. */
-  readonly failures: number;
-}
 
 /** What there is to delete. */
 export const countOld = async (client: Client, before: Date): Promise<Pruned> =>

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { plural } from '../../wording.ts';
-import type { PruneResult } from '../../run/upkeep/prune.ts';
+import type { PruneResult } from '../../checkpoint/upkeep.ts';
 import type { CliCommand } from '../command.ts';
 import { dayMs, flag, parseAge, readFlag, readSwitch } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { formatCount } from '../../wording.ts';
-import type { KeptVersion } from '../../checkpoint/kept.ts';
+import type { KeptVersion } from '../../checkpoint/upkeep.ts';
 import type { RollbackResult } from '../../run/rollback/rollback.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, paramFlag, parseCount, parseNames, readFlag, readPairs, readSwitch } from '../flags.ts';

@@ -1,6 +1,7 @@
 // The earlier versions of a pipeline's tables that are kept.
 
-import { keptTables, type KeptVersion } from '../../checkpoint/kept.ts';
+import { keptTables } from '../../checkpoint/kept.ts';
+import type { KeptVersion } from '../../checkpoint/upkeep.ts';
 import type { Client } from '../../db/client.ts';
 
 /** Those that left production last come first. A bookkeeping that is older than them has none. */

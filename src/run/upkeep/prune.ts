@@ -1,11 +1,12 @@
 // Deletes what the bookkeeping no longer needs: old runs, and on request old versions of tables.
 
 import { forgetKept, keptTables } from '../../checkpoint/kept.ts';
-import { countOld, deleteOld, type Pruned } from '../../checkpoint/prune.ts';
+import { countOld, deleteOld } from '../../checkpoint/prune.ts';
+import type { PruneResult } from '../../checkpoint/upkeep.ts';
 import { migrate } from '../../db/bookkeeping/migrate.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 
-export interface PruneOptions {
+export interface PruneWanted {
   /** Runs that ended before this. */
   readonly before: Date;
   /** Also versions of tables that left production before this. */
@@ -13,12 +14,6 @@ export interface PruneOptions {
   /** Only count. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
-}
-
-export interface PruneResult extends Pruned {
-  /** Versions of tables, and their bytes. */
-  readonly versions: number;
-  readonly bytes: number;
 }
 
 /** Somebody may be reading a version. */
@@ -34,7 +29,7 @@ const oldVersions = async (client: Client, before: Date) => {
 /** Deletes them in short transactions, beside runs that are going on. Errors: ETL_UNTRUSTED, ETL_SCHEMA_NEWER, the signal's reason. */
 export const prune = async (
   client: Client,
-  { before, kept, dryRun, signal }: PruneOptions,
+  { before, kept, dryRun, signal }: PruneWanted,
 ): Promise<PruneResult> => {
   await migrate(client);
   const versions = kept ? await oldVersions(client, before) : [];
