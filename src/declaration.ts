@@ -1,5 +1,6 @@
 // What a pipeline declares, as plain frozen data: written by pipeline/, read by every stage.
 
+import type { RowLimit, TestSpec } from './data-test.ts';
 import type { Dialect } from './dialect.ts';
 import type { HooksSpec, SqlFile } from './hook.ts';
 
@@ -139,10 +140,8 @@ export interface RecordedFormat {
   readonly columns: Readonly<Record<string, readonly FieldRef[]>>;
 }
 
-/** Records, or a share of them in percent. */
-export type RejectLimit =
-  | { readonly kind: 'count'; readonly records: number }
-  | { readonly kind: 'percent'; readonly percent: number };
+/** Records that may be rejected. */
+export type RejectLimit = RowLimit;
 
 /** What a table must hold to be published. `guard: false` is `{ rowsMin: 0, shrinkMaxPercent: 100 }`, which everything passes. */
 export interface Guard {
@@ -235,6 +234,7 @@ interface TableCommon {
   readonly primaryKey: readonly string[];
   readonly indexes: readonly IndexSpec[];
   readonly constraints?: readonly ConstraintSpec[];
+  readonly tests?: readonly TestSpec[];
   readonly publish: PublishSpec;
   /** Undefined: 'refuse'. */
   readonly evolve?: Evolve | undefined;

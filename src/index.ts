@@ -5,6 +5,7 @@ export {
   csv,
   definePipeline,
   env,
+  expect,
   hash,
   index,
   list,
@@ -21,6 +22,7 @@ export type { Pipeline, Row } from './pipeline/declare/define-pipeline.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
 export { listFiles, type ListOptions } from './run/list-files.ts';
+export { testPipeline, type TestPipelineOptions, type TestReport } from './run/tests/test-pipeline.ts';
 export { rollbackPipeline, type RollbackOptions, type RollbackResult } from './run/rollback/rollback.ts';
 export { listVersions, pruneRuns, type PruneOptions, type UpkeepOptions } from './run/upkeep/library.ts';
 export type { KeptVersion, PruneResult } from './checkpoint/upkeep.ts';
@@ -44,6 +46,7 @@ export type {
 export type { RunOptions } from './run/options.ts';
 export type { ConnectionOptions } from './db/connect/connection.ts';
 export type { RedisOptions } from './queue/redis-address.ts';
+export type { DataTestResult, FailingRow } from './data-test.ts';
 export type { FileState, RunEvent, RunResult, RunStep, StepTime, TableResult } from './model.ts';
 export { EtlError, type ErrorCode } from './errors.ts';
 export type { Logger } from './logger.ts';

@@ -1,5 +1,6 @@
 // The glossary as types: the words of ARCHITECTURE.md that more than one folder uses.
 
+import type { DataTestResult } from './data-test.ts';
 import type { LineEnd } from './declaration.ts';
 
 /** A place in a source file. */
@@ -171,8 +172,8 @@ export interface StepTime {
   readonly seconds: number;
 }
 
-/** plan: files, header, ledger · load: files into staging · build: new tables aside · publish: the final swap. */
-export type RunStep = 'plan' | 'load' | 'build' | 'publish';
+/** plan: files, header, ledger · load: files into staging · build: new tables aside · test: data tests, if any · publish: the final swap. */
+export type RunStep = 'plan' | 'load' | 'build' | 'test' | 'publish';
 
 /**
  * What became of the records of a table whose rows are merged; together they are those that were copied. Superseded records lost
@@ -237,6 +238,8 @@ export interface RunResult {
   readonly steps: readonly StepTime[];
   readonly seconds: number;
   readonly profile?: RunProfile;
+  /** Of a run whose tables have data tests. */
+  readonly tests?: readonly DataTestResult[];
 }
 
 /** Events of a run, in this order; `etl run --json` prints each as one line. */
@@ -266,11 +269,7 @@ export type RunEvent =
       readonly bytesTotal: number;
     } & Counts)
   | { readonly type: 'loaded'; readonly table: string; readonly seconds: number }
-  | {
-      readonly type: 'building';
-      readonly table: string;
-      readonly what: BuildWhat;
-    }
+  | { readonly type: 'building'; readonly table: string; readonly what: BuildWhat }
   | { readonly type: 'notice'; readonly message: string }
   /** An unfinished run is continued: this much of it is in staging. */
   | { readonly type: 'resumed'; readonly runId: number; readonly chunks: number; readonly records: number }

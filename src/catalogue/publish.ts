@@ -92,6 +92,24 @@ export const publishErrors = {
     retry: 'never',
     exit: guard,
   },
+  ETL_TEST_FAILED: {
+    message: 'data tests failed{state}:{problems}',
+    hint: 'Correct the files or the SQL, or change the tests. {hint}',
+    retry: 'never',
+    exit: guard,
+  },
+  ETL_TEST_REFUSED: {
+    message: 'table {table}: the test {test} cannot be run: {where}{problem}',
+    hint: 'Production is unchanged. Correct the test. {hint}',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_TEST_NO_TABLE: {
+    message: 'table {table}: there is no {name} to test',
+    hint: 'Run the pipeline first.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_PUBLISH_LOCKED: {
     message:
       'table {table}: could not be swapped within {seconds} s, because it is locked by process {pids} of the server',

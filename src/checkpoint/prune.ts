@@ -51,6 +51,7 @@ const partsOfRuns = [
     'etl.corrected',
     'select c.ctid from etl.corrected c join etl.source_file f on f.id = c.file_id where f.run_id = any ($1)',
   ],
+  [undefined, 'etl.data_test', 'select ctid from etl.data_test where run_id = any ($1)'],
   ['files', 'etl.source_file', 'select ctid from etl.source_file where run_id = any ($1)'],
   ['runs', 'etl.run', 'select ctid from etl.run where id = any ($1)'],
 ] as const;

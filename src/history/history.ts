@@ -1,5 +1,7 @@
 // The read model of earlier runs: the queries of `etl status`, and functions that run them.
 
+import { testsOfRun } from '../checkpoint/data-tests.ts';
+import type { DataTestResult } from '../data-test.ts';
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
@@ -71,6 +73,7 @@ export interface RunDetails {
   readonly run: RunSummary;
   readonly tables: readonly TableSummary[];
   readonly files: readonly FileSummary[];
+  readonly tests: readonly DataTestResult[];
 }
 
 // float8 holds every count exactly up to 2^53, and node-postgres gives it as a number; bigint would be text.
@@ -210,5 +213,6 @@ export const findRun = async (client: Client, runId: number): Promise<RunDetails
   const [run] = (await hasHistory(client)) ? await rowsOf<RunSummary>(client, selectRun(runId)) : [];
   if (!run) throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
   const tables = await rowsOf<TableSummary>(client, selectTables(runId));
-  return { run, tables, files: await rowsOf<FileSummary>(client, selectFiles(runId)) };
+  const files = await rowsOf<FileSummary>(client, selectFiles(runId));
+  return { run, tables, files, tests: await testsOfRun(client, runId) };
 };

@@ -6,14 +6,14 @@ import type { PipelineSpec } from '../declaration.ts';
 
 const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value, [])).digest('hex');
 
-/** A hash of each table's declaration, SQL file included: shows which of them changed. What is kept of earlier runs changes no row. */
+/** A hash of each table's declaration, SQL file included: shows which of them changed. Tests, and what is kept of earlier runs, change no row. */
 export const tableHashes = (
   spec: PipelineSpec,
   sqlTexts: ReadonlyMap<string, string>,
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
     spec.tables.map((declared) => {
-      const { keep: _, ...table } = declared;
+      const { keep: _keep, tests: _tests, ...table } = declared;
       if (table.transform === undefined) return [table.name, sha256(table)];
       const sql = sqlTexts.get(table.name);
       assert(sql !== undefined, `no SQL text of table ${table.name}`);

@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from 'node:events';
 import type { PipelineSpec } from '../declaration.ts';
+import type { TestSpec } from '../data-test.ts';
 import type { HookName } from '../hook.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
@@ -17,6 +18,7 @@ import { rounded } from './rounded.ts';
 export interface RunContext extends Omit<RunSettings, 'onEvent' | 'logger' | 'tracer' | 'profile'> {
   readonly spec: PipelineSpec;
   readonly hookTexts: ReadonlyMap<HookName, SqlText>;
+  readonly testTexts: ReadonlyMap<TestSpec, SqlText>;
   readonly address: ServerAddress;
   readonly queues: Queues;
   /** The coordinator's connection: plan, ledger, build, publish. Loads have connections of their own. */

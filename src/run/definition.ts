@@ -1,7 +1,8 @@
 // A bound pipeline with the text of its SQL files: what it says, and the hashes that identify it.
 
 import type { PipelineSpec, RecordedFormat } from '../declaration.ts';
-import { hookNames, type HookName } from '../hook.ts';
+import type { TestSpec } from '../data-test.ts';
+import { hookNames, type HookName, type SqlFile } from '../hook.ts';
 import { isOfPath } from '../format/header-check.ts';
 import { bindPipeline, type Binding } from '../pipeline/bind.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
@@ -33,6 +34,8 @@ export interface Definition {
   readonly sqlTexts: ReadonlyMap<string, SqlText>;
   /** Those of hooks. */
   readonly hookTexts: ReadonlyMap<HookName, SqlText>;
+  /** Those of data tests. */
+  readonly testTexts: ReadonlyMap<TestSpec, SqlText>;
   readonly hashes: DefinitionHashes;
 }
 
@@ -61,6 +64,19 @@ const readHookFiles = async (spec: PipelineSpec): Promise<ReadonlyMap<HookName, 
   return texts;
 };
 
+const readTestFiles = async ({
+  tables,
+  directory,
+}: PipelineSpec): Promise<ReadonlyMap<TestSpec, SqlText>> => {
+  const texts = new Map<TestSpec, SqlText>();
+  for (const { name, tests = [] } of tables)
+    for (const test of tests) {
+      const file = test.of['file'] as SqlFile | undefined;
+      if (file !== undefined) texts.set(test, await readSqlFile(name, file, directory));
+    }
+  return texts;
+};
+
 /** Binds the pipeline and reads its SQL. Errors: those of the declaration and of its SQL files. */
 export const readDefinition = async (pipeline: Pipeline, binding: Binding): Promise<Definition> => {
   const spec = bindPipeline(pipeline, binding);
@@ -71,5 +87,6 @@ export const readDefinition = async (pipeline: Pipeline, binding: Binding): Prom
     tables: tableHashes(spec, texts),
     staged: stagedHashes(spec),
   };
-  return { spec, sqlTexts, hookTexts: await readHookFiles(spec), hashes };
+  const [hookTexts, testTexts] = [await readHookFiles(spec), await readTestFiles(spec)];
+  return { spec, sqlTexts, hookTexts, testTexts, hashes };
 };

@@ -80,12 +80,13 @@ export const prepareRun = async (
 
 /** The run on one connection. */
 export const createContext = async (
-  { spec, hookTexts, hashes, address, backend, settings, hooks, report }: PreparedRun,
+  { spec, hookTexts, testTexts, hashes, address, backend, settings, hooks, report }: PreparedRun,
   client: Client,
 ): Promise<RunContext> => ({
   ...settings,
   spec,
   hookTexts,
+  testTexts,
   address,
   queues: { backend, namespace: await backend.namespaceOf(client), logger: report.logger },
   client,

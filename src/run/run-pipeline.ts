@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os';
 import { hasCorrections } from '../checkpoint/corrections.ts';
+import { testsOfRun } from '../checkpoint/data-tests.ts';
 import { advanceRun, latestRun, runStanding } from '../checkpoint/ledger.ts';
 import { endRun, runOfJob, whyStopped } from '../checkpoint/run-end.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
@@ -34,6 +35,7 @@ import { checkTargets, publishRun } from './publish/publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
 import { dropOldVersions } from './publish/old-versions.ts';
 import { tableResults } from './publish/results.ts';
+import { testRun } from './tests/test-run.ts';
 import { takeLock } from './take-lock.ts';
 
 /** State of the run that survives lost connections. */
@@ -68,9 +70,19 @@ const finish = async (
   start: number,
 ): Promise<RunResult> => {
   const tables = await tableResults(client, spec, runId);
+  const tests = await testsOfRun(client, runId);
   const [steps, profile] = [report.steps(), report.profile()];
   const seconds = secondsSince(start);
-  const result = { runId, pipeline: spec.name, outcome, tables, steps, seconds, ...(profile && { profile }) };
+  const result: RunResult = {
+    runId,
+    pipeline: spec.name,
+    outcome,
+    tables,
+    steps,
+    seconds,
+    ...(profile && { profile }),
+    ...(tests.length > 0 && { tests }),
+  };
   report.emit({ type: 'finished', result });
   return result;
 };
@@ -113,7 +125,7 @@ const loadCorrected = async (context: RunContext, run: LoadingRun): Promise<Read
   return seconds;
 };
 
-/** load -> check rejects -> build -> publish, with the run's state in the ledger at every step. */
+/** load -> check rejects -> build -> test -> publish, with the run's state in the ledger at every step. */
 const loadAndPublish = async (
   context: RunContext,
   run: LoadingRun,
@@ -131,6 +143,7 @@ const loadAndPublish = async (
   const built = await step(context, 'build', () =>
     buildTables(context, runId, planned, sqlTexts, loadSeconds),
   );
+  await testRun(context, runId, built);
   await advance(context, runId, 'publishing');
   await step(context, 'publish', () => publishRun(context, runId, built));
 };

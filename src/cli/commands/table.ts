@@ -15,6 +15,7 @@ import { runCommand } from './run.ts';
 import { runsCommand, showCommand } from './runs.ts';
 import { scheduleCommand } from './schedule.ts';
 import { statusCommand } from './status.ts';
+import { testCommand } from './test.ts';
 import { workerCommand } from './worker.ts';
 
 export const commands: readonly CliCommand[] = [
@@ -23,6 +24,7 @@ export const commands: readonly CliCommand[] = [
   statusCommand,
   runsCommand,
   showCommand,
+  testCommand,
   filesCommand,
   reloadCommand,
   unloadCommand,

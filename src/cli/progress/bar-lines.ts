@@ -35,6 +35,7 @@ const stepNames: Readonly<Record<RunStep, string>> = {
   plan: 'planning',
   load: 'loading',
   build: 'building',
+  test: 'testing',
   publish: 'publishing',
 };
 

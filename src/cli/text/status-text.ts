@@ -8,6 +8,7 @@ import { firstOf, formatCount, plural } from '../../wording.ts';
 import { differenceLines } from './differences-text.ts';
 import { alignRows, visibleLines, visibleText, type Alignment } from './layout.ts';
 import type { Paint, Style } from './paint.ts';
+import { testLines } from './tests-text.ts';
 
 export interface RunShown extends RunSummary {
   /** The run says it is at work, but its process has ended. */
@@ -165,7 +166,7 @@ const headLines = (run: RunShown, paint: Paint): string[] => {
 
 /** One run: what it did table by table and file by file, and why it failed. */
 export const runLines = (
-  { run, tables, files }: Omit<RunDetails, 'run'> & { run: RunShown },
+  { run, tables, files, tests }: Omit<RunDetails, 'run'> & { run: RunShown },
   paint: Paint,
 ): string[] => [
   ...headLines(run, paint),
@@ -173,5 +174,6 @@ export const runLines = (
   ...(tables.length > 0 ? ['', ...tableLines(tables, paint)] : []),
   ...(files.length > 0 ? ['', ...fileLines(files, paint)] : []),
   ...differenceLines(files),
+  ...(tests.length > 0 ? ['', ...testLines(tests, paint)] : []),
   ...rejectLines(run, paint),
 ];

@@ -43,6 +43,22 @@ correction: member text
 correction: pipeline text not null
 correction: source text not null
 correction: table_name text not null
+data_test: CHECK ((outcome = ANY (ARRAY['passed'::text, 'warned'::text, 'failed'::text])))
+data_test: CHECK ((severity = ANY (ARRAY['warn'::text, 'error'::text])))
+data_test: FOREIGN KEY {1} REFERENCES etl.run {1} ON DELETE c
+data_test: PRIMARY KEY (run_id, place)
+data_test: failures bigint not null
+data_test: kind text not null
+data_test: outcome text not null
+data_test: place integer not null
+data_test: problem text
+data_test: rows json not null
+data_test: run_id bigint not null
+data_test: seconds double precision not null
+data_test: severity text not null
+data_test: table_name text not null
+data_test: test text not null
+data_test: tested_at timestamp with time zone not null default clock_timestamp()
 failure: PRIMARY KEY (id)
 failure: error text not null
 failure: error_code text not null

@@ -7,7 +7,6 @@ import {
   type DerivedTableSpec,
   type Guard,
   type IndexSpec,
-  type RejectLimit,
   type SourceTableSpec,
   type TableSpec,
 } from '../../declaration.ts';
@@ -32,6 +31,7 @@ import {
 } from './publish-spec.ts';
 import { partitionBySchema } from '../declare/partition-by.ts';
 import { addProblem, mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
+import { limitSchema, percentOf, shareSchema } from '../declare/share.ts';
 import { sqlFileSchema } from '../declare/sql-file.ts';
 import { didYouMean } from './suggestion.ts';
 import {
@@ -45,20 +45,12 @@ import {
   checkStaging,
 } from './table-checks.ts';
 import { findCycle } from './table-order.ts';
+import { withTests } from './test-spec.ts';
 
 const nameList = z.array(z.string(mustBe('a name')), mustBe('a list of names'));
 const missings = ['error', 'null'] as const;
 const extras = ['ignore', 'error'] as const;
 const stagings = ['typed', 'text', 'none'] as const;
-const limitText = "a number of records, or a share such as '0.1%'";
-
-const percentOf = (share: string): number => Number(share.slice(0, -1));
-
-const shareSchema = (what: string) =>
-  z
-    .string(mustBe(what))
-    .regex(/^\d+(\.\d+)?%$/, mustBe(what))
-    .refine((share) => percentOf(share) <= 100, mustBe(what));
 
 /** A file that came empty or was cut off shows in half of the rows; what loses more on purpose says so. */
 const shrinkMaxDefault = '50%';
@@ -82,6 +74,7 @@ const commonShape = {
   primaryKey: nameList.default([]),
   indexes: z.array(z.unknown(), mustBe("a list of index('column')")).default([]),
   ...constraintShape,
+  tests: z.array(z.unknown(), mustBe("a list such as [expect.unique('id')]")).default([]),
   publish: publishSchema,
   evolve: z.enum(evolveChoices, mustBeOneOf(evolveChoices)).optional(),
   partitionBy: partitionBySchema.optional(),
@@ -89,20 +82,6 @@ const commonShape = {
   guard: guardSchema,
   keep: z.int(keepText).min(1, keepText).max(keepMax, keepText).optional(),
 };
-
-export const rejectLimitSchema = z.union(
-  [
-    z
-      .int()
-      .min(0)
-      .transform((records): RejectLimit => ({ kind: 'count', records })),
-    shareSchema(limitText).transform((share): RejectLimit => ({
-      kind: 'percent',
-      percent: percentOf(share),
-    })),
-  ],
-  mustBe(limitText),
-);
 
 const sourceTableSchema = strict({
   ...commonShape,
@@ -114,7 +93,7 @@ const sourceTableSchema = strict({
   filter: filterSchema,
   missing: z.enum(missings, mustBeOneOf(missings)).default('error'),
   extra: z.enum(extras, mustBeOneOf(extras)).default('ignore'),
-  rejectLimit: rejectLimitSchema.default({ kind: 'count', records: 0 }),
+  rejectLimit: limitSchema('records').default({ kind: 'count', records: 0 }),
   lineage: lineageSchema,
 });
 
@@ -143,7 +122,7 @@ export const tableSpecs = (input: unknown, pipeline: string, problems: Problems)
   const cycle = problems.length === 0 ? findCycle(specs) : undefined;
   if (cycle !== undefined)
     throw new EtlError('ETL_DEFINITION_CYCLE', { pipeline, cycle: cycle.join(' -> ') });
-  return specs;
+  return withTests(specs, tables, problems);
 };
 
 const tableSpec = (
@@ -189,7 +168,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   checkHistory(where, { ...table, name, lineage: table.lineage }, columns, problems);
   if (csv === undefined) return undefined;
   const { transform, comment } = table;
-  const { row: _, lineage, partitionBy, checks: _checks, unique: _unique, ...keys } = table;
+  const { row: _, lineage, partitionBy, checks: _checks, unique: _unique, tests: _tests, ...keys } = table;
   const spec: SourceTableSpec = {
     ...keys,
     name,
@@ -232,7 +211,7 @@ const derivedTable = (
   checkEvolve(where, table, problems);
   checkKeep(where, table, problems);
   const indexes = readIndexes(name, table.indexes, problems);
-  const { row: written, partitionBy, checks: _checks, unique: _unique, ...keys } = table;
+  const { row: written, partitionBy, checks: _checks, unique: _unique, tests: _tests, ...keys } = table;
   const row = written && madeColumns(written);
   const known = row?.map((column) => column.name);
   checkKey(where, table.primaryKey, known, [], problems);

@@ -1,5 +1,6 @@
 // What a pipeline file imports from sluice.
 
+export { expect } from '../../check/registry.ts';
 export { EtlError } from '../../errors.ts';
 export { column, path } from './column.ts';
 export { csv } from './csv.ts';

@@ -11,7 +11,8 @@ import { zodObject } from './made-row.ts';
 import { addProblem, mustBe, parsePart, strict, throwProblems, type Problems } from '../check/problems.ts';
 import type { ZodObjectOf } from './schema-types.ts';
 import type { RowOf, Table, Tables } from './table.ts';
-import { rejectLimitSchema, tableSpecs } from '../check/table-spec.ts';
+import { limitSchema } from './share.ts';
+import { tableSpecs } from '../check/table-spec.ts';
 
 /** Marks what definePipeline made; registered, so that another copy of sluice is understood too. */
 export const pipelineBrand: unique symbol = Symbol.for('sluice.pipeline') as never;
@@ -110,7 +111,7 @@ const definitionSchema = strict(
     name: z.string(mustBe('a name')),
     schema: z.string(mustBe('a name')),
     searchPath: z.array(z.string(mustBe('a name')), mustBe('a list of schemas')).default([]),
-    rejectLimit: rejectLimitSchema.optional(),
+    rejectLimit: limitSchema('records').optional(),
     hooks: hooksSchema.optional(),
     params: zodObject.optional(),
     tables: z.custom<object>(

@@ -1,6 +1,7 @@
 // The tables of a pipeline as a user writes them, as TypeScript types.
 
 import type { z } from 'zod';
+import type { TestDefinition } from '../../check/contract.ts';
 import type {
   AppendSpec,
   Evolve,
@@ -38,6 +39,8 @@ interface CommonKeys<Name extends string> {
   readonly checks?: Readonly<Record<string, string>>;
   /** Unique constraints: a column, a list of columns, or `{ columns, name }`. */
   readonly unique?: readonly (Name | readonly Name[] | UniqueKey<Name>)[];
+  /** What its rows are tested for before they are published: `[expect.unique('id'), expect.notNull('email', { severity: 'warn' })]`. */
+  readonly tests?: readonly TestDefinition<Name>[];
   /** Comment on the production table. */
   readonly comment?: string;
   /** Nothing is published when the table has fewer rows than `rowsMin`, or lost a larger share of them than `shrinkMax`,

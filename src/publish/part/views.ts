@@ -88,6 +88,18 @@ const versioned = (
   };
 };
 
+/** The selections of a table that stays. */
+export const partRows = async (client: Client, table: BuiltTable): Promise<Rows> => {
+  const [state] = await builtStates(client, [table]);
+  const names = state!.columns.map((column) => column.name);
+  const [columns] = await columnsOf(client, [productionName(table)]);
+  const production = `(select ${evolvedColumns(table, state!.columns, columns!)} from ${productionName(table)})`;
+  if (table.touched !== undefined) return replaced(table, table.touched, names, production);
+  if (table.merge === undefined) return appended(table, names, production);
+  const select = table.merge.versions === undefined ? merged : versioned;
+  return select(table, state!, names, production);
+};
+
 /** Views of a table by their names in the build schema. `isAll`: all its rows are new to the SQL that reads them. */
 const viewsOf = async (
   client: Client,
@@ -101,16 +113,7 @@ const viewsOf = async (
     [oldName(name), `${all} where false`],
   ] as const;
   if (extent === 'whole') return new Map(unchanged);
-  const [state] = await builtStates(client, [table]);
-  const names = state!.columns.map((column) => column.name);
-  const [columns] = await columnsOf(client, [productionName(table)]);
-  const production = `(select ${evolvedColumns(table, state!.columns, columns!)} from ${productionName(table)})`;
-  const rows =
-    table.touched !== undefined
-      ? replaced(table, table.touched, names, production)
-      : table.merge === undefined
-        ? appended(table, names, production)
-        : (table.merge.versions === undefined ? merged : versioned)(table, state!, names, production);
+  const rows = await partRows(client, table);
   const changes = [
     [newName(name), rows.new],
     [oldName(name), rows.old],

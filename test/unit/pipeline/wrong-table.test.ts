@@ -15,7 +15,7 @@ const tableCases: readonly Case[] = [
     name: 'a key that is nothing like a known one',
     definition: withTable({ from: ['obs2'], transform: sql, zzz: 1 }),
     problems: [
-      'table obs: unknown key `zzz`; known: primaryKey, indexes, checks, unique, publish, evolve, partitionBy, comment, guard, keep, from, transform, row',
+      'table obs: unknown key `zzz`; known: primaryKey, indexes, checks, unique, tests, publish, evolve, partitionBy, comment, guard, keep, from, transform, row',
     ],
   },
   {

@@ -1,0 +1,38 @@
+// The results of data tests as people read them: a line a test, and failing rows below.
+
+import type { DataTestResult, FailingRow } from '../../data-test.ts';
+import { plural } from '../../wording.ts';
+import { alignRows, visibleText } from './layout.ts';
+import type { Paint, Style } from './paint.ts';
+
+const styles: Readonly<Record<DataTestResult['outcome'], Style>> = {
+  passed: 'green',
+  warned: 'yellow',
+  failed: 'red',
+};
+
+const rowText = ({ file, line, values }: FailingRow): string => {
+  const place = file === null ? '' : `${file}${line === null ? '' : `:${line}`} `;
+  const shown = Object.entries(values).map(([name, value]) => `${name}=${value ?? 'null'}`);
+  return visibleText(place + shown.join(', '));
+};
+
+/** All tests, and the rows of those that found some. */
+export const testLines = (tests: readonly DataTestResult[], paint: Paint): string[] => {
+  const heads = alignRows(
+    tests.map(({ outcome, table, test, problem }) => [
+      paint(styles[outcome], outcome),
+      visibleText(table),
+      visibleText(test),
+      visibleText(problem ?? ''),
+    ]),
+    ['left', 'left', 'left', 'left'],
+  );
+  return tests.flatMap(({ rows, failures }, at) => [
+    heads[at]!,
+    ...rows.map((one) => paint('dim', `  ${rowText(one)}`)),
+    ...(rows.length > 0 && failures > rows.length
+      ? [paint('dim', `  … and ${plural(failures - rows.length, 'more row')}`)]
+      : []),
+  ]);
+};

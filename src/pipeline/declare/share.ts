@@ -1,0 +1,28 @@
+// Numbers of records, or shares of them, as they are written: `10`, `'0.1%'`.
+
+import { z } from 'zod';
+import type { RejectLimit } from '../../declaration.ts';
+import { mustBe } from '../check/problems.ts';
+
+export const percentOf = (share: string): number => Number(share.slice(0, -1));
+
+export const shareSchema = (what: string) =>
+  z
+    .string(mustBe(what))
+    .regex(/^\d+(\.\d+)?%$/, mustBe(what))
+    .refine((share) => percentOf(share) <= 100, mustBe(what));
+
+/** A number of these, or a share of them. */
+export const limitSchema = (of: 'records' | 'rows') => {
+  const what = `a number of ${of}, or a share such as '0.1%'`;
+  return z.union(
+    [
+      z
+        .int()
+        .min(0)
+        .transform((records): RejectLimit => ({ kind: 'count', records })),
+      shareSchema(what).transform((share): RejectLimit => ({ kind: 'percent', percent: percentOf(share) })),
+    ],
+    mustBe(what),
+  );
+};

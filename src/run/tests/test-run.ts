@@ -1,0 +1,105 @@
+// Tests what a run has built, before anything of production changes.
+//
+// A session of its own reads production as it will be: the tables that were built, and views of those that stay with the rows that
+// come. It may change nothing, and what it made is rolled back.
+
+import { recordTests } from '../../checkpoint/data-tests.ts';
+import type { DataTestResult } from '../../data-test.ts';
+import type { TableSpec } from '../../declaration.ts';
+import { withClient, withTransaction, type Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import { EtlError } from '../../errors.ts';
+import { mentions } from '../../pipeline/check/table-order.ts';
+import { authorsPath, buildSchema, type BuiltTable } from '../../publish/names.ts';
+import { partRows, showRows } from '../../publish/part/views.ts';
+import { planPublish } from '../../publish/plan.ts';
+import { step, stopSignal, type RunContext } from '../context.ts';
+import { rowsInProduction } from '../publish/guard.ts';
+import { problemsOf, testTables, testText, type TableToTest } from './test-tables.ts';
+
+/** Columns of the keys that the table will have, or the run fails. Of versions of a row one counts. */
+const keysOf = ({ primaryKey, constraints = [], indexes, publish }: TableSpec): TableToTest['keys'] => {
+  const from = typeof publish === 'object' && publish.mode === 'history' ? publish.from : undefined;
+  return [
+    primaryKey.filter((name) => name !== from),
+    ...constraints.flatMap((one) => (one.kind === 'unique' ? [one.columns] : [])),
+    ...indexes.flatMap(({ unique, where, columns }) => (unique && where === undefined ? [columns] : [])),
+  ].filter((columns) => columns.length > 0);
+};
+
+/** Rows that production has, where a test compares with them. */
+const rowsBefore = async (
+  { client }: RunContext,
+  tables: readonly TableSpec[],
+  built: readonly BuiltTable[],
+): Promise<ReadonlyMap<string, number | null>> => {
+  const isAsked = tables.some(({ tests = [] }) => tests.some(({ of }) => typeof of['percent'] === 'number'));
+  return isAsked ? rowsInProduction(client, await planPublish(client, built)) : new Map();
+};
+
+/** Makes the views under which SQL finds tables that stay. */
+const showParts = async (client: Client, { spec, testTexts }: RunContext, built: readonly BuiltTable[]) => {
+  const taken = new Set(spec.tables.map(({ name }) => name));
+  const texts = [...testTexts.values()].map(({ text }) => text);
+  const isAsked = (name: string): boolean => !taken.has(name) && texts.some((text) => mentions(text, name));
+  for (const table of built)
+    await showRows(client, table, false, (name) => name === table.table || isAsked(name));
+};
+
+const testBuilt = async (
+  context: RunContext,
+  tables: readonly TableSpec[],
+  built: readonly BuiltTable[],
+): Promise<readonly DataTestResult[]> => {
+  const { address, spec, testTexts } = context;
+  const before = await rowsBefore(context, tables, built);
+  const schema = buildSchema(spec.name);
+  const site = {
+    spec,
+    testTexts,
+    nameOf: (table: string) => quoteName(schema, table),
+    path: [schema, ...authorsPath(spec)],
+  };
+  const test = async (client: Client): Promise<readonly DataTestResult[]> => {
+    await showParts(client, context, built);
+    const toTest: TableToTest[] = [];
+    for (const table of tables) {
+      const own = built.find((one) => one.table === table.name)!;
+      const brought = own.extent === 'part' ? { brought: `(${(await partRows(client, own)).new})` } : {};
+      toTest.push({ table, ...brought, keys: keysOf(table), before: before.get(table.name) ?? null });
+    }
+    // A policy that hides rows from us is an error; otherwise they would not be tested.
+    await client.query('set local row_security = off; set transaction read only');
+    return testTables(client, site, toTest);
+  };
+  return withClient(
+    address,
+    (client) => withTransaction(client, () => test(client), { end: () => client.query('rollback') }),
+    stopSignal(context),
+  );
+};
+
+/**
+ * Tests all tables that have data tests, records what was found, and says what only warns. Errors: ETL_TEST_FAILED, ETL_TEST_REFUSED.
+ */
+export const testRun = async (
+  context: RunContext,
+  runId: number,
+  built: readonly BuiltTable[],
+): Promise<void> => {
+  const { client, spec, report } = context;
+  const tables = spec.tables.filter(({ tests }) => tests !== undefined);
+  if (tables.length === 0) return;
+  const results = await step(context, 'test', () => testBuilt(context, tables, built));
+  await recordTests(client, runId, results);
+  for (const one of results)
+    if (one.outcome === 'warned') report.emit({ type: 'notice', message: `data test ${testText(one)}` });
+  const failed = results.filter(({ outcome }) => outcome === 'failed');
+  if (failed.length === 0) return;
+  const hint = `\`etl status ${runId}\` shows the failing rows.`;
+  throw new EtlError('ETL_TEST_FAILED', {
+    state: ', and nothing was published',
+    problems: problemsOf(failed),
+    hint,
+  });
+};
