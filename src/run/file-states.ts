@@ -15,6 +15,8 @@ import { EtlError } from '../errors.ts';
 import type { FileState } from '../model.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import { refuseStrangers } from '../server/preflight.ts';
+import { versionsAsListed } from './begin/as-listed.ts';
+import type { Found } from './begin/found-files.ts';
 import { takeEverything, type Sieve } from './begin/sieve.ts';
 import { planSources } from './begin/plan.ts';
 import { readDefinition } from './definition.ts';
@@ -44,28 +46,61 @@ const judge = (version: KnownVersion | undefined): FileState['state'] => {
   return version.isCorrected ? 'corrected' : 'in production';
 };
 
-/** A sieve that lets nothing through, and keeps what it has seen. */
-const createLister = (client: Client | undefined, of: FilesOf, states: FileState[]): Sieve => {
+/** A sieve that lets nothing through, and keeps what it has seen, in the order in which it is listed. */
+const createLister = (client: Client, of: FilesOf, states: FileState[]): Sieve => {
   const listed: number[] = [];
   const { table } = of;
+  /** What was found together, with the versions that production has for sure: nobody opens those. */
+  let found: readonly Found[] = [];
+  let asListed = new Map<number, KnownVersion>();
+  const opened = async (batch: Parameters<Sieve['take']>[0]): Promise<Map<string, FileState[]>> => {
+    const versions = await knownVersions(client, of, batch);
+    const known = new Map(versions.map((one) => [one.place, one]));
+    listed.push(...versions.map(({ id }) => id));
+    const byLocation = new Map<string, FileState[]>();
+    for (const [place, file] of batch.entries()) {
+      const version = known.get(place);
+      const state = fileState(table, file, judge(version), version);
+      const there = byLocation.get(file.location);
+      if (there === undefined) byLocation.set(file.location, [state]);
+      else there.push(state);
+    }
+    return byLocation;
+  };
   return {
+    open: async (batch) => {
+      found = batch;
+      const versions = await versionsAsListed(client, of, batch);
+      asListed = new Map(versions.map((one) => [one.place, one]));
+      listed.push(...versions.map(({ id }) => id));
+      return [...batch.keys()].filter((place) => !asListed.has(place));
+    },
     take: async (batch) => {
-      const versions = client === undefined ? [] : await knownVersions(client, of, batch);
-      const known = new Map(versions.map((one) => [one.place, one]));
-      for (const [place, file] of batch.entries()) {
-        const version = known.get(place);
-        if (version !== undefined) listed.push(version.id);
-        states.push(fileState(table, file, judge(version), version));
+      const others = await opened(batch);
+      for (const [place, { file }] of found.entries()) {
+        const version = asListed.get(place);
+        if (version !== undefined) states.push(fileState(table, version, 'in production', version));
+        else states.push(...(others.get(file.location) ?? []));
+        others.delete(file.location);
       }
       return [];
     },
     end: async () => {
-      const gone = client === undefined ? [] : await goneFiles(client, of, listed);
-      for (const file of gone) states.push(fileState(table, file, 'gone', file));
+      for (const file of await goneFiles(client, of, listed))
+        states.push(fileState(table, file, 'gone', file));
       return takeEverything().end();
     },
   };
 };
+
+/** The same without a server: all files are new. */
+const createNewcomers = (table: string, states: FileState[]): Sieve => ({
+  take: async (batch) => {
+    for (const file of batch) states.push(fileState(table, file, 'new', undefined));
+    return [];
+  },
+  end: takeEverything().end,
+});
 
 /** The server, if it has file states. Errors: ETL_SCHEMA_OLDER, ETL_SCHEMA_NEWER. */
 const knowing = async (client: Client | undefined, spec: PipelineSpec): Promise<Client | undefined> => {
@@ -78,7 +113,7 @@ const knowing = async (client: Client | undefined, spec: PipelineSpec): Promise<
 
 /**
  * The state of every file, table by table in the order in which they are listed, then those that are gone; without a server all are
- * new. Reads the first bytes of each file. Errors: those of the definition, its files and the server, ETL_SCHEMA_OLDER.
+ * new. Reads the first bytes of each file that its listing does not show to be in production. Errors: those of the definition, its files and the server, ETL_SCHEMA_OLDER.
  */
 export const filesOf = async (
   pipeline: Pipeline,
@@ -90,7 +125,9 @@ export const filesOf = async (
   const known = await knowing(client, spec);
   const states: FileState[] = [];
   await planSources(spec, settings, ({ name: table }) =>
-    createLister(known, { pipeline: spec.name, schema: spec.schema, table }, states),
+    known === undefined
+      ? createNewcomers(table, states)
+      : createLister(known, { pipeline: spec.name, schema: spec.schema, table }, states),
   );
   return states;
 };

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import noaa from '../../pipelines/noaa.ts';
-import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, listFiles, runPipeline } from '../../src/index.ts';
 import type { KnownFile, Listing } from '../../src/source/contract.ts';
 import { s3 } from '../../src/source/s3/s3.ts';
 import { createClient } from '../../src/source/s3/client.ts';
@@ -292,6 +292,13 @@ describe('a run', () => {
       rows: 41,
     });
     expect(await server.order()).toHaveLength(1 + 3);
+    // One that is new is opened to see whether it is known by what it holds; they stay in the order of the listing.
+    server.put('small', '20a.csv', 'id\n41\n');
+    const listed = await listFiles(pipeline, { databaseUrl: database.url });
+    expect(await server.order()).toHaveLength(1 + 1);
+    expect(listed.filter(({ state }) => state === 'in production')).toHaveLength(41);
+    expect(listed.map(({ file }) => file)).toEqual(listed.map(({ file }) => file).toSorted());
+    expect(listed.find(({ state }) => state === 'new')).toMatchObject({ file: 's3://small/20a.csv' });
   });
 
   /** NOAA's pipeline with its files in a bucket, half of them compressed. */
