@@ -4,9 +4,26 @@ import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ColumnOptions } from '../../src/declaration.ts';
 import { isRefusal, type ColumnType } from '../../src/format/column-types/contract.ts';
-import { columnTypes } from '../../src/format/column-types/registry.ts';
+import { columnTypes, typeOf } from '../../src/format/column-types/registry.ts';
+import { column } from '../../src/index.ts';
+import { valuePrinter } from '../../src/run/preview/print-value.ts';
 import { useDatabase } from '../helpers/server.ts';
-import { many, runs, uuids, wideTexts, words } from './column-type-literals.ts';
+import { tableOf } from '../unit/format/reading.ts';
+import {
+  concat,
+  damaged,
+  dateTimes,
+  infinite,
+  isoDates,
+  isoTimes,
+  many,
+  offsets,
+  runs,
+  uuids,
+  wholeNumbers,
+  wideTexts,
+  words,
+} from './column-type-literals.ts';
 import { serverReads, serverTakes } from './column-type-server.ts';
 
 const database = useDatabase();
@@ -328,4 +345,57 @@ describe("spelling: 'server'", () => {
       expect(wider).toBeGreaterThan(20);
     },
   );
+});
+
+/** Numbers as files have them. */
+const decimals = fc
+  .tuple(
+    fc.constantFrom('', '-', '+', '00'),
+    fc.nat(99_999),
+    fc.constantFrom('', '.', '.5', '.25', '.0605', '.99951'),
+    fc.constantFrom('', 'e3', 'e-6'),
+  )
+  .map((parts) => parts.join(''));
+
+/** Where the text depends on the session. */
+const printed: Readonly<Record<string, string>> = {
+  timestamptz: "(value at time zone 'UTC')::text || '+00'",
+};
+
+describe('etl preview prints a value as the server prints it once it is stored', () => {
+  it.each([
+    { name: 'smallint', of: column.smallint('x'), literals: wholeNumbers },
+    { name: 'bigint', of: column.bigint('x'), literals: wholeNumbers },
+    { name: 'real', of: column.real('x'), literals: fc.oneof(decimals, infinite) },
+    { name: 'double', of: column.double('x'), literals: fc.oneof(decimals, infinite) },
+    {
+      name: 'numeric',
+      of: column.numeric('x'),
+      literals: fc.oneof(decimals, fc.constantFrom('0e400000000', '0e-20', '-0', '1e-300', '1e300')),
+    },
+    {
+      name: 'numeric(9,3) that rounds',
+      of: column.numeric('x', { precision: 9, scale: 3, round: true }),
+      literals: decimals,
+    },
+    { name: 'numeric(4)', of: column.numeric('x', { precision: 4 }), literals: decimals },
+    { name: 'boolean', of: column.boolean('x'), literals: fc.constantFrom('t', 'no', '1', 'FALSE') },
+    { name: 'date', of: column.date('x'), literals: fc.oneof(isoDates, infinite) },
+    { name: 'time', of: column.time('x'), literals: isoTimes },
+    { name: 'timestamp', of: column.timestamp('x'), literals: fc.oneof(dateTimes, infinite) },
+    { name: 'timestamptz', of: column.timestamptz('x'), literals: concat(dateTimes, offsets) },
+    { name: 'uuid', of: column.uuid('x'), literals: uuids },
+  ])('$name', async ({ name, of, literals }) => {
+    const [spec] = tableOf({}, { columns: { x: of } }).columns;
+    const type = typeOf(spec!);
+    const read = type.reader(spec!.options);
+    const print = valuePrinter(spec!);
+    const property = fc.asyncProperty(many(damaged(literals)), async (drawn) => {
+      const texts = drawn.map(read).filter((text): text is string => !isRefusal(text));
+      expect(texts.map(print)).toEqual(
+        await serverReads(database, type.sql(spec!.options), texts, printed[name] ?? 'value::text'),
+      );
+    });
+    await fc.assert(property, runs);
+  });
 });

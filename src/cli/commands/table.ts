@@ -7,6 +7,7 @@ import { doctorCommand } from './doctor.ts';
 import { enqueueCommand } from './enqueue.ts';
 import { filesCommand, reloadCommand, unloadCommand } from './files.ts';
 import { initCommand } from './init.ts';
+import { previewCommand } from './preview.ts';
 import { pruneCommand } from './prune.ts';
 import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
 import { rejectsCommand } from './rejects.ts';
@@ -20,6 +21,7 @@ import { workerCommand } from './worker.ts';
 
 export const commands: readonly CliCommand[] = [
   initCommand,
+  previewCommand,
   runCommand,
   statusCommand,
   runsCommand,

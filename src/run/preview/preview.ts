@@ -1,0 +1,145 @@
+// What the first records of each file would become, without a server: rows as production would have them, and rejects.
+
+import type { ColumnSpec, Dialect, SourceTableSpec } from '../../declaration.ts';
+import type { NewFile } from '../../checkpoint/ledger.ts';
+import { typeOf } from '../../format/column-types/registry.ts';
+import { createRecordJudge, filtered, rejectOf } from '../../format/record-judge.ts';
+import type { Faulty } from '../../format/record-parser.ts';
+import { recordBlocks } from '../../format/split/record-blocks.ts';
+import { createSplitter } from '../../format/split/splitter.ts';
+import type { Reject } from '../../model.ts';
+import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
+import type { Access } from '../../source/contract.ts';
+import { planSources, stagingColumns } from '../begin/plan.ts';
+import { readDefinition } from '../definition.ts';
+import { openInput } from '../input.ts';
+import { resolveOptions, type RunOptions } from '../options.ts';
+import { stopSignal } from '../context.ts';
+import { valuePrinter } from './print-value.ts';
+
+/** A row with the line of its record. */
+export interface PreviewRow {
+  readonly line: number;
+  /** As PostgreSQL prints them; null is null. */
+  readonly values: readonly (string | null)[];
+}
+
+export interface PreviewFile {
+  readonly table: string;
+  readonly file: string;
+  readonly encoding: string;
+  /** gzip, zip and so on; null: none. */
+  readonly decoding: string | null;
+  readonly columns: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[];
+  readonly rows: readonly PreviewRow[];
+  readonly rejects: readonly Reject[];
+  /** Records that a filter leaves out. */
+  readonly filtered: number;
+  /** The file has no further records. */
+  readonly isWhole: boolean;
+}
+
+/** Bytes of a file that are read, however long its records are. */
+const bytesMax = 4 * 1024 * 1024;
+const blockBytes = 64 * 1024;
+
+/** What only a run knows: the file's id, the run's and its start. */
+const unknownYet = '…';
+
+const printerOf = (column: ColumnSpec): ((text: string | null) => string | null) => {
+  if (column.lineage !== undefined && column.lineage !== '_line') return () => unknownYet;
+  const print = valuePrinter(column);
+  return (text) => (text === null ? null : print(text));
+};
+
+const textColumn = (name: string, place: number): ColumnSpec => ({
+  name,
+  type: 'text',
+  options: {},
+  headers: [place + 1],
+  separator: '',
+  nullable: true,
+  nulls: [],
+  tokens: {},
+  default: undefined,
+  map: undefined,
+  rules: [],
+  checks: [],
+  schema: undefined,
+});
+
+/** A table whose staging is text has the fields of its file as columns. */
+const shownTable = (table: SourceTableSpec, file: NewFile): SourceTableSpec =>
+  table.staging === 'text'
+    ? { ...table, columns: stagingColumns(table, [file]).map(({ name }, place) => textColumn(name, place)) }
+    : table;
+
+const previewFile = async (
+  declared: SourceTableSpec,
+  file: NewFile,
+  access: Access,
+  recordsMax: number,
+): Promise<PreviewFile> => {
+  const { name, encoding, decoding, header, lineEnd, dataByte, dataLine } = file;
+  const table = shownTable(declared, file);
+  const dialect: Dialect = table.format.dialect;
+  const judge = createRecordJudge({ ...table, format: { ...table.format, encoding } }, file);
+  const printers = table.columns.map(printerOf);
+  const rows: PreviewRow[] = [];
+  const rejects: Reject[] = [];
+  let [records, left] = [0, 0];
+  let isWhole = true;
+  const reads = openInput(file, access, dataByte, file.dataEnd ?? Infinity, { blockBytes });
+  const start = { byte: dataByte, line: dataLine, record: 1 };
+  for await (const block of recordBlocks(reads, start, createSplitter(dialect, header.length, lineEnd))) {
+    const found = block.spans.starts.length;
+    const taken = Math.min(found, recordsMax - records);
+    judge(block, 0, taken, (judgement, index) => {
+      if (judgement === filtered) left += 1;
+      else if (Array.isArray(judgement)) {
+        const line = block.position.line + block.spans.lines[index]!;
+        rows.push({ line, values: judgement.map((text, column) => printers[column]!(text)) });
+      } else rejects.push(rejectOf(block, index, judgement as Faulty));
+    });
+    records += taken;
+    isWhole = taken === found;
+    // A full block may be the last one: whether it was is not worth another read.
+    if (records < recordsMax && block.position.byte - dataByte < bytesMax) continue;
+    isWhole = false;
+    break;
+  }
+  const columns = table.columns.map((column) => ({
+    name: column.name,
+    type: typeOf(column).sql(column.options),
+    nullable: column.nullable,
+  }));
+  return {
+    table: table.name,
+    file: name,
+    encoding,
+    decoding,
+    columns,
+    rows,
+    rejects,
+    filtered: left,
+    isWhole,
+  };
+};
+
+/**
+ * The first `recordsMax` records of each file of a pipeline, judged as a run judges them. Reads the head of each file, and nothing is
+ * written. What only the server can know is not foreseen: duplicate keys, and values of types that it reads. Errors: those of the
+ * definition, its files, and its functions.
+ */
+export async function* previewPipeline(
+  pipeline: Pipeline,
+  options: RunOptions,
+  recordsMax: number,
+): AsyncGenerator<PreviewFile, void> {
+  const settings = resolveOptions(options);
+  const { spec } = await readDefinition(pipeline, settings);
+  const signal = stopSignal(settings);
+  for (const { table, files } of await planSources(spec, settings))
+    for (const file of files)
+      yield await previewFile(table, file, { declared: table.source, signal }, recordsMax);
+}

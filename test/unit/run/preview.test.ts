@@ -1,0 +1,130 @@
+// `etl preview`: rows and rejects of the first records, on wide and narrow terminals, without a server.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
+import { useFiles } from '../../helpers/files.ts';
+import { fakeIo } from '../cli/fake-io.ts';
+
+const files = useFiles();
+let pipeline: string;
+
+const content = [
+  'Id,Name,Price,Day,Kind',
+  '1,Ann,5,2024-02-29,x',
+  '2,"",,2024-02-30,y',
+  '3',
+  'four,null,1.25,,x',
+  '5,"tab\there",7.5,2024-03-01,drop',
+  '6,"",1.2,,x',
+].join('\n');
+
+beforeAll(() => {
+  files.write('in/a.csv', content);
+  files.write('in/b.csv', Buffer.from('\uFEFFId,Name,Price,Day,Kind\n7,Zoë,1,2024-01-01,x\n', 'utf16le'));
+  pipeline = files.write(
+    'shop.ts',
+    `import { column, csv, definePipeline, oneOf } from 'sluice';
+     export default definePipeline({ name: 'shop', schema: 'shop', tables: {
+       sale: {
+         source: csv(['in/a.csv', 'in/b.csv'], { encoding: 'detect', quotedNulls: false }),
+         filter: oneOf('Kind', ['x', 'y']),
+         columns: {
+           id: column.smallint('Id'),
+           name: column.text('Name').nullable(),
+           price: column.numeric('Price', { precision: 6, scale: 2 }).nullable(),
+           day: column.date('Day').nullable(),
+         },
+       },
+     } });`,
+  );
+});
+
+const preview = async (args: readonly string[], stdout = {}) => {
+  const io = fakeIo({
+    workingDirectory: files.directory,
+    stdout,
+    env: { NO_COLOR: '1', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' },
+  });
+  expect([await main(['preview', pipeline, ...args], io), io.stderr.text]).toEqual([0, '']);
+  return io.stdout.text;
+};
+
+describe('a preview', () => {
+  it('shows rows as the server prints them, null and an empty text as two things, and rejects with line and reason', async () => {
+    expect((await preview([])).split('\n')).toEqual([
+      'sale  in/a.csv',
+      'line        id  name           price  day',
+      '      smallint  text?  numeric(6,2)?  date?',
+      '   2         1  Ann             5.00  2024-02-29',
+      '   7         6  ""              1.20  null',
+      'reject line 3: day: 2024-02-30 is not a day of the calendar',
+      'reject line 4: the record has 1 field, the header 5',
+      'reject line 5: id: "four" is not a smallint',
+      '2 rows, 3 rejects, 1 filtered in all',
+      '',
+      'sale  in/b.csv (utf-16le)',
+      'line        id  name           price  day',
+      '      smallint  text?  numeric(6,2)?  date?',
+      '   2         7  Zoë             1.00  2024-01-01',
+      '1 row, 0 rejects in all',
+      '',
+    ]);
+  });
+
+  it('has a column a record where the terminal is narrow', async () => {
+    const text = await preview(['-n', '1'], { isTTY: true, columns: 40 });
+    expect(text.split('\n').slice(0, 7)).toEqual([
+      'sale  in/a.csv',
+      '                      line 2',
+      'id     smallint       1',
+      'name   text?          Ann',
+      'price  numeric(6,2)?  5.00',
+      'day    date?          2024-02-29',
+      '1 row, 0 rejects so far',
+    ]);
+  });
+
+  it('prints a line of JSON for each file', async () => {
+    const found = (await preview(['--json']))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(found.map(({ file }) => file)).toEqual(['in/a.csv', 'in/b.csv']);
+    expect(found[0].rows).toEqual([
+      { line: 2, values: ['1', 'Ann', '5.00', '2024-02-29'] },
+      { line: 7, values: ['6', '', '1.20', null] },
+    ]);
+    expect(found[0].rejects.map(({ code, column }: Record<string, string>) => [code, column])).toEqual([
+      ['range', 'day'],
+      ['field_count', null],
+      ['type', 'id'],
+    ]);
+  });
+
+  it('shows the fields of a table whose staging is text', async () => {
+    const text = files.write(
+      'text.ts',
+      `import { csv, definePipeline, sqlFile } from 'sluice';
+       export default definePipeline({ name: 'raw', schema: 'raw', tables: {
+         raw: { source: csv('in/a.csv'), staging: 'text', transform: sqlFile('raw.sql') } } });`,
+    );
+    files.write('raw.sql', 'select * from raw_staging');
+    const io = fakeIo({ workingDirectory: files.directory });
+    expect(await main(['preview', text, '-n', '2'], io)).toBe(0);
+    expect(io.stdout.text).toContain('   3  2      ""     null   2024-02-30  y');
+  });
+
+  it('reads the head of a file, not all of it', async () => {
+    const long = `in/long.csv`;
+    files.write(long, `a\n${'1\n'.repeat(100_000)}${'x'.repeat(3_000_000)}`);
+    const file = files.write(
+      'long.ts',
+      `import { column, csv, definePipeline } from 'sluice';
+       export default definePipeline({ name: 'long', schema: 'long', tables: {
+         long: { source: csv('in/long.csv'), columns: { a: column.integer('a') } } } });`,
+    );
+    const io = fakeIo({ workingDirectory: files.directory });
+    expect(await main(['preview', file, '-n', '3'], io)).toBe(0);
+    expect(io.stdout.text).toContain('3 rows, 0 rejects so far');
+  });
+});
