@@ -3,8 +3,10 @@
 import type { RowLimit, TestSpec } from './data-test.ts';
 import type { Dialect } from './dialect.ts';
 import type { HooksSpec, SqlFile } from './hook.ts';
+import type { AttributesSpec, IndexSpec, PartitionSpec } from './shape.ts';
 
 export type { Dialect, LineEnd } from './dialect.ts';
+export { partitionUnits, type IndexSpec, type PartitionSpec, type PartitionUnit } from './shape.ts';
 
 /** The name of an environment variable that holds a secret. Its value is read where it is used and is kept nowhere. */
 export interface Secret {
@@ -119,16 +121,6 @@ export type FilterSpec =
       readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
     };
 
-export interface IndexSpec {
-  /** Given, or made from table and columns. */
-  readonly name: string;
-  readonly columns: readonly string[];
-  readonly using: 'btree' | 'brin' | 'hash' | 'gin' | 'gist' | 'spgist';
-  readonly unique: boolean;
-  readonly where: string | undefined;
-  readonly include: readonly string[];
-}
-
 /** What the server makes sure of, by a name that the declaration owns. A condition is SQL that no row makes false. */
 export type ConstraintSpec =
   | { readonly kind: 'check'; readonly name: string; readonly condition: string }
@@ -219,22 +211,13 @@ export type PublishSpec = 'replace' | PartSpec;
 /** Which rows a run brings to a table: all that it will have, or those of some of its files, beside those that are there. */
 export type Extent = 'whole' | 'part';
 
-export const partitionUnits = ['day', 'week', 'month', 'quarter', 'year'] as const;
-export type PartitionUnit = (typeof partitionUnits)[number];
-
-/** How production of a table is divided: by time, by value, or by a hash of it. */
-export type PartitionSpec = { readonly column: string } & (
-  | { readonly by: 'range'; readonly unit: PartitionUnit }
-  | { readonly by: 'list' }
-  | { readonly by: 'hash'; readonly partitions: number }
-);
-
 interface TableCommon {
   readonly name: string;
   readonly primaryKey: readonly string[];
   readonly indexes: readonly IndexSpec[];
   readonly constraints?: readonly ConstraintSpec[];
   readonly tests?: readonly TestSpec[];
+  readonly attributes?: AttributesSpec;
   readonly publish: PublishSpec;
   /** Undefined: 'refuse'. */
   readonly evolve?: Evolve | undefined;

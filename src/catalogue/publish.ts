@@ -48,6 +48,12 @@ export const publishErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_ATTRIBUTE_REFUSED: {
+    message: 'table {table}: the server refuses `{statement}`: {problem}; nothing was loaded',
+    hint: 'Change the attribute in the definition. {hint}',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_ROWS_LOST: {
     message: 'table {table}: loading everything again would take {problem}',
     hint: 'Production is unchanged. `--allow-shrink {table}` (option `allowShrink`) lets them go.',

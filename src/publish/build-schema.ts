@@ -2,6 +2,7 @@
 
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteName, type Query } from '../db/sql.ts';
+import { storageClause } from './attributes/storage.ts';
 import { buildSchema, builtName, type TableNames } from './names.ts';
 
 /** A column of a table that rows are loaded into. */
@@ -15,7 +16,7 @@ export interface LandingColumn {
 export const createLanding = (names: TableNames, columns: readonly LandingColumn[]): Query => ({
   text: `create table ${builtName(names)} (
     ${columns.map(({ name, type, nullable }) => `${quoteName(name)} ${type}${nullable ? '' : ' not null'}`).join(',\n    ')}
-  )`,
+  )${storageClause(names.attributes)}`,
 });
 
 /** Rows of a table by its quoted name. */

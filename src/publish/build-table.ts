@@ -6,15 +6,17 @@ import { quoteName, quoteNames, searchPath, type Query } from '../db/sql.ts';
 import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
+import { setDeclared } from './attributes/attributes.ts';
+import { createAs } from './attributes/storage.ts';
 import { buildConstraints } from './constraints/constraints.ts';
 import type { Building } from './contract.ts';
-import { inheritStatistics } from './inherit.ts';
+import { inheritCollations, inheritStatistics } from './inherit.ts';
 import { RowsRefused } from './constraints/refused-rows.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
 
 /** Rows of a typed table: staging holds them checked and in their final types. */
 export const createFromStaging = (names: TableNames, columns: readonly string[], staging: string): Query => ({
-  text: `create table ${builtName(names)} as select ${quoteNames(columns)} from ${staging}`,
+  text: `${createAs(names)} select ${quoteNames(columns)} from ${staging}`,
 });
 
 /** An empty table of the same columns: its rows go from staging into production. */
@@ -28,7 +30,7 @@ export const createShape = (names: TableNames, columns: readonly string[], stagi
  * (test/integration/sql-files.test.ts).
  */
 export const aroundSql = (names: TableNames): readonly [string, string] => [
-  `create table ${builtName(names)} as select * from (\n`,
+  `${createAs(names)} select * from (\n`,
   '\n) as made',
 ];
 
@@ -154,12 +156,14 @@ const analyze = (names: TableNames): Query => ({ text: `analyze ${builtName(name
 export const buildAside = async (work: Building): Promise<void> => {
   const { client, names, making, tell } = work;
   const own = await making('indexes', async () => {
+    await inheritCollations(client, names);
     await buildDeclared(work);
     return buildOwn(work);
   });
   if (own.length > 0) tell(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
   await making('statistics', async () => {
     await inheritStatistics(client, names);
+    await setDeclared(client, builtName(names), names, 'part');
     // `analyze` calls the functions of indexes on expressions.
     await runQuery(client, analyze(names));
   }).catch((cause: unknown) => {

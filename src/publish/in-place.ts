@@ -11,7 +11,6 @@ import type { BuiltOver, PublishPlan, Publication } from './contract.ts';
 import { dependText, dependentsText } from './production/dependents.ts';
 import { keepsRowsElsewhere } from './production/extensions.ts';
 import { refuseUnfit } from './evolve.ts';
-import { setComment } from './inherit.ts';
 import { copyAway, isKept } from './production/keep.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyChanges, type KeyStep } from './keys.ts';
 import { builtName, productionName, rowsWith, type BuiltTable } from './names.ts';
@@ -152,7 +151,6 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
   }
   // Its name and those of its indexes are free for what comes there.
   await client.query(`drop table ${built}`);
-  if (table.comment !== undefined) await client.query(setComment(target, table.comment).text);
   return [...left, ...changes.make];
 };
 

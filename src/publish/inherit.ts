@@ -3,14 +3,13 @@
 // Storage and compression of a column apply to rows that are written later: those of the run are there already.
 
 import { runQuery, type Client } from '../db/client.ts';
-import { quoteText, type Query } from '../db/sql.ts';
+import type { Query } from '../db/sql.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
 
-/** A built table, the table whose place it takes, and the comment that is declared. */
+/** A built table, and the table whose place it takes. */
 export interface Heir {
   readonly name: string;
   readonly oldOid: number;
-  readonly comment: string | undefined;
 }
 
 /** Grants on the old tables, and on those of their columns that still exist. */
@@ -55,8 +54,8 @@ const commentsOnParts = `
 const selectStatements = (heirs: readonly Heir[]): Query => ({
   text: `
     with heir as materialized (
-      select h.place, h.name, h.name::regclass as oid, h.old, coalesce(h.comment, obj_description(h.old, 'pg_class')) as comment
-        from unnest($1::text[], $2::oid[], $3::text[]) with ordinality as h (name, old, comment, place)
+      select h.place, h.name, h.name::regclass as oid, h.old, obj_description(h.old, 'pg_class') as comment
+        from unnest($1::text[], $2::oid[]) with ordinality as h (name, old, place)
     ),
     grantees as (${grantees})
     select statement from (
@@ -101,14 +100,10 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
       union all ${commentsOnParts}
     ) statements
     order by place, step`,
-  values: [
-    heirs.map(({ name }) => name),
-    heirs.map(({ oldOid }) => oldOid),
-    heirs.map(({ comment }) => comment ?? null),
-  ],
+  values: [heirs.map(({ name }) => name), heirs.map(({ oldOid }) => oldOid)],
 });
 
-/** Gives built tables the properties of the old ones; a declared comment wins over an old one. */
+/** Gives built tables the properties of the old ones, also those that are declared otherwise. */
 export const inherit = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
   const { rows } = await runQuery(client, selectStatements(heirs));
   if (rows.length > 0) await client.query(rows.map(({ statement }) => statement).join(';\n'));
@@ -129,17 +124,40 @@ const selectStatistics = (names: TableNames): Query => ({
       from pg_index i join pg_class x on x.oid = i.indexrelid
         join pg_class y on y.relname = x.relname join pg_index j on j.indexrelid = y.oid
         join pg_attribute o on o.attrelid = x.oid join pg_attribute n on n.attrelid = y.oid and n.attnum = o.attnum
-      where i.indrelid = to_regclass($1) and j.indrelid = to_regclass($2) and o.attstattarget >= 0`,
-  values: [productionName(names), builtName(names)],
+      where i.indrelid = to_regclass($1) and j.indrelid = to_regclass($2) and o.attstattarget >= 0
+    union all
+    select format('alter index %s set tablespace %I', j.indexrelid::regclass, s.spcname)
+      from pg_index i join pg_class x on x.oid = i.indexrelid
+        join pg_class y on y.relname = x.relname join pg_index j on j.indexrelid = y.oid
+        join pg_tablespace s on s.oid = coalesce(nullif(x.reltablespace, 0),
+          (select dattablespace from pg_database where datname = current_database()))
+      where i.indrelid = to_regclass($1) and j.indrelid = to_regclass($2) and x.reltablespace <> y.reltablespace and not $3`,
+  values: [productionName(names), builtName(names), names.attributes?.tablespace !== undefined],
 });
 
-/** Gives the columns and indexes of the built table the statistics targets that they have in production: before it is analyzed. */
+/** Gives the columns and indexes of the built table the statistics targets and places that they have in production: before it is analyzed. */
 export const inheritStatistics = async (client: Client, names: TableNames): Promise<void> => {
   const { rows } = await runQuery(client, selectStatistics(names));
   for (const { statement } of rows) await client.query(statement);
 };
 
-/** Sets a declared comment on a table that stays. */
-export const setComment = (table: string, comment: string): Query => ({
-  text: `comment on table ${table} is ${quoteText(comment)}`,
-});
+/**
+ * Gives the columns of the built table the collations that somebody has given those of production, or of `whole`, its table, where
+ * there is no such partition. Before indexes are built: then it writes no row.
+ */
+export const inheritCollations = async (
+  client: Client,
+  names: TableNames,
+  whole: TableNames = names,
+): Promise<void> => {
+  const { rows } = await client.query(
+    `select format('alter table %s %s', $3::text, string_agg(format('alter column %I type %s collate %s', n.attname,
+          format_type(n.atttypid, n.atttypmod), o.attcollation::regcollation), ', ')) as statement
+      from pg_attribute o join pg_attribute n on n.attname = o.attname and n.atttypid = o.atttypid and n.atttypmod = o.atttypmod
+      where o.attrelid = coalesce(to_regclass($1), to_regclass($2)) and n.attrelid = to_regclass($3)
+        and n.attnum > 0 and not o.attisdropped and o.attcollation <> n.attcollation
+      having count(*) > 0`,
+    [productionName(names), productionName(whole), builtName(names)],
+  );
+  for (const { statement } of rows) await client.query(statement);
+};

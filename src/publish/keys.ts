@@ -4,6 +4,7 @@ import type { Client } from '../db/client.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import { isRefusal } from '../db/server-error.ts';
 import { EtlError, messageOf } from '../errors.ts';
+import { attributeChanges } from './attributes/changes.ts';
 import { evolutionOf } from './evolve.ts';
 import { productionName, type BuiltTable, type DeclaredTable } from './names.ts';
 import type { ProductionTable } from './production/production.ts';
@@ -191,15 +192,28 @@ export const keyChanges = (table: BuiltTable, built: TableState, production: Pro
   const nulls = nullChanges(table, built, production);
   const constraints = constraintChanges(table, built, production);
   const columns = evolutionOf(table, built.columns, production);
+  const attributes = attributeChanges(table, production);
   const alter = columns.messages.map((sql) => ({ sql, failure: 'its columns cannot be altered' }));
   // A column of a primary key allows no nulls: the key goes first.
   const drop = [...constraints.drop, ...key.drop, ...indexes.drop, ...nulls.drop, ...alter];
   return {
-    texts: [...columns.texts, ...key.texts, ...indexes.texts, ...nulls.texts, ...constraints.texts],
+    texts: [
+      ...columns.texts,
+      ...key.texts,
+      ...indexes.texts,
+      ...nulls.texts,
+      ...constraints.texts,
+      ...attributes.statements,
+    ],
     blocksReaders: drop.length + key.key.length + nulls.make.length + constraints.make.length > 0,
     drop,
     key: key.key,
-    make: [...nulls.make, ...constraints.make, ...indexes.make],
+    make: [
+      ...nulls.make,
+      ...constraints.make,
+      ...indexes.make,
+      ...attributes.statements.map((sql) => ({ sql, failure: 'an attribute cannot be set' })),
+    ],
   };
 };
 

@@ -11,6 +11,7 @@ import type {
   PublishSpec,
   SourceTableSpec,
 } from '../declaration.ts';
+import type { AttributesSpec } from '../shape.ts';
 import type { Partition } from './partitions/bounds.ts';
 import { quoteName, type Query } from '../db/sql.ts';
 
@@ -85,12 +86,15 @@ export interface TableNames {
   readonly built: string;
   /** Schemas in which the author's SQL, and functions that it calls, find unqualified names. */
   readonly path: readonly string[];
+  /** Declared ones that it has from the beginning. */
+  readonly attributes?: AttributesSpec | undefined;
 }
 
 /** The declared part of any table. */
 export interface DeclaredTable extends TableNames {
   readonly primaryKey: readonly string[];
   readonly constraints: readonly ConstraintSpec[];
+  readonly comment: string | undefined;
   readonly mode: PublishMode;
   readonly evolve: Evolve;
   /** Its columns as they are declared; none where SQL makes the rows. */
@@ -131,7 +135,6 @@ export interface BuiltPartition extends Partition {
 
 /** A table that is built aside and will be published. */
 export interface BuiltTable extends DeclaredTable {
-  readonly comment: string | undefined;
   /** How many earlier versions stay: the table that is replaced becomes one of them. */
   readonly keep: number;
   /** An earlier version that returns: the run that loaded it, and names that its indexes get back. */

@@ -8,6 +8,7 @@
 
 import type { Client } from '../db/client.ts';
 import { quoteName } from '../db/sql.ts';
+import { declaredOn } from './attributes/attributes.ts';
 import { buildAside, checkCopied } from './build-table.ts';
 import type { BuiltOver, Publication } from './contract.ts';
 import type { Catalogues } from './production/extensions.ts';
@@ -62,9 +63,7 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
   await inherit(
     client,
     swaps.flatMap(({ table, production }) =>
-      production === undefined
-        ? []
-        : [{ name: builtName(table), oldOid: production.oid, comment: table.comment }],
+      production === undefined ? [] : [{ name: builtName(table), oldOid: production.oid }],
     ),
   );
   await inheritDefaults(
@@ -73,7 +72,12 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
   );
   // All names first: an index of one table may have had the name that another's has now.
   await client.query(
-    [...swaps.flatMap(freeNames), ...swaps.flatMap(moveIn), ...swaps.flatMap(returnNames)].join('\n'),
+    [
+      ...swaps.flatMap(({ table }) => declaredOn(builtName(table), table, 'table')),
+      ...swaps.flatMap(freeNames),
+      ...swaps.flatMap(moveIn),
+      ...swaps.flatMap(returnNames),
+    ].join('\n'),
   );
 };
 

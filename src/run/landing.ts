@@ -14,12 +14,17 @@ import {
   publishedColumns,
 } from '../publish/names.ts';
 
-export const namesOf = (spec: PipelineSpec, { name }: TableSpec, extent: Extent = 'whole'): TableNames => ({
+export const namesOf = (
+  spec: PipelineSpec,
+  { name, attributes }: TableSpec,
+  extent: Extent = 'whole',
+): TableNames => ({
   schema: spec.schema,
   table: name,
   buildSchema: buildSchema(spec.name),
   built: extent === 'whole' ? name : partName(name),
   path: authorsPath(spec),
+  attributes,
 });
 
 /** The columns of the times of a table's versions; undefined: it has none. */
@@ -34,6 +39,7 @@ export const declaredAs = (spec: PipelineSpec, table: TableSpec, extent: Extent)
   ...namesOf(spec, table, extent),
   primaryKey: table.primaryKey,
   constraints: table.constraints ?? [],
+  comment: table.comment,
   mode: modeOf(table.publish),
   extent,
   partitionBy: table.partitionBy,

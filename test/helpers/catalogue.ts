@@ -78,7 +78,7 @@ export const settings = `
   comment on index geo.city_name_idx is 'by name';
   alter table geo.city set (fillfactor = 90, toast.autovacuum_enabled = false);
   alter table geo.city alter people set default 7, alter name set statistics 7, alter name set (n_distinct = 5);
-  alter table geo.city alter name set storage external, alter name set compression pglz;
+  alter table geo.city alter name set storage external, alter name set compression pglz, alter name type text collate "C";
   create index by_hand on geo.city (people) where people > 1;
   comment on index geo.by_hand is 'made by hand';
   create index by_expression on geo.city ((people + 1)) with (fillfactor = 60);

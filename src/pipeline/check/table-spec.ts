@@ -11,6 +11,7 @@ import {
   type TableSpec,
 } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
+import { attributeShape, readAttributes } from './shape/attribute-spec.ts';
 import { columnSpec } from './column-spec.ts';
 import { constraintShape, readConstraints } from './constraint-spec.ts';
 import { verbatimProblems } from './dialect-problems.ts';
@@ -75,6 +76,7 @@ const commonShape = {
   indexes: z.array(z.unknown(), mustBe("a list of index('column')")).default([]),
   ...constraintShape,
   tests: z.array(z.unknown(), mustBe("a list such as [expect.unique('id')]")).default([]),
+  ...attributeShape,
   publish: publishSchema,
   evolve: z.enum(evolveChoices, mustBeOneOf(evolveChoices)).optional(),
   partitionBy: partitionBySchema.optional(),
@@ -164,11 +166,12 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   checkIndexColumns(where, indexes, known, problems);
   checkPartitions(where, { ...table, indexes }, known, columns, problems);
   const constraints = readConstraints(name, table, known, problems);
+  const attributes = readAttributes(name, table, known, problems);
   checkMerge(where, { ...table, name }, known, problems);
   checkHistory(where, { ...table, name, lineage: table.lineage }, columns, problems);
   if (csv === undefined) return undefined;
   const { transform, comment } = table;
-  const { row: _, lineage, partitionBy, checks: _checks, unique: _unique, tests: _tests, ...keys } = table;
+  const { row: _, lineage, partitionBy, tests: _tests, ...keys } = withoutRead(table);
   const spec: SourceTableSpec = {
     ...keys,
     name,
@@ -177,6 +180,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
     columns: [...columns, ...stagedForMerge(table.publish)],
     indexes,
     ...constraints,
+    ...attributes,
     transform,
     comment,
     ...(partitionBy && { partitionBy }),
@@ -211,7 +215,7 @@ const derivedTable = (
   checkEvolve(where, table, problems);
   checkKeep(where, table, problems);
   const indexes = readIndexes(name, table.indexes, problems);
-  const { row: written, partitionBy, checks: _checks, unique: _unique, tests: _tests, ...keys } = table;
+  const { row: written, partitionBy, tests: _tests, ...keys } = withoutRead(table);
   const row = written && madeColumns(written);
   const known = row?.map((column) => column.name);
   checkKey(where, table.primaryKey, known, [], problems);
@@ -220,17 +224,27 @@ const derivedTable = (
   checkMerge(where, { ...keys, name }, known, problems);
   checkPartitions(where, { ...table, indexes }, known, [], problems);
   const constraints = readConstraints(name, table, known, problems);
+  const attributes = readAttributes(name, table, known, problems);
   return {
     ...keys,
     name,
     kind: 'derived',
     indexes,
     ...constraints,
+    ...attributes,
     comment: table.comment,
     ...(partitionBy && { partitionBy }),
     ...(row && { row }),
   };
 };
+
+/** The keys but those that are read into constraints and attributes. */
+const withoutRead = <Written extends object>(
+  table: Written,
+): Omit<Written, keyof typeof constraintShape | keyof typeof attributeShape> =>
+  Object.fromEntries(
+    Object.entries(table).filter(([key]) => !(key in constraintShape || key in attributeShape)),
+  ) as Written;
 
 const readColumns = (table: string, written: unknown, problems: Problems): ColumnSpec[] =>
   typeof written === 'object' && written !== null && !Array.isArray(written)

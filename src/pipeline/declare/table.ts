@@ -43,6 +43,14 @@ interface CommonKeys<Name extends string> {
   readonly tests?: readonly TestDefinition<Name>[];
   /** Comment on the production table. */
   readonly comment?: string;
+  /** Comments on its columns: `{ price: 'in euro' }`. */
+  readonly columnComments?: { readonly [Each in Name]?: string };
+  /** Statistics targets of columns, for the planner: `{ customer: 1000 }`. */
+  readonly statistics?: { readonly [Each in Name]?: number };
+  /** Storage parameters of the table: `{ fillfactor: 80, autovacuum_vacuum_scale_factor: 0.02 }`. */
+  readonly storage?: Readonly<Record<string, number | string | boolean>>;
+  /** Of the table and all its indexes. */
+  readonly tablespace?: string;
   /** Nothing is published when the table has fewer rows than `rowsMin`, or lost a larger share of them than `shrinkMax`,
    *  '50%' by default. false: it is published whatever it holds. */
   readonly guard?: Guard | false;

@@ -2,6 +2,7 @@
 
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
+import { createAs } from '../attributes/storage.ts';
 import { isDeletion } from './merge-sql.ts';
 import {
   builtName,
@@ -70,7 +71,7 @@ export const createMerged = async (client: Client, staged: Staged): Promise<Merg
   const rowsFrom = builtName(names);
   const records = (await hasTwice(client, staged)) ? `(${selectLast(staged)})` : staging;
   const { rowCount } = await client.query(
-    `create table ${rowsFrom} as select ${quoteNames(columns)} from ${records} n where not ${isDeletion(merge, 'n')}`,
+    `${createAs(names)} select ${quoteNames(columns)} from ${records} n where not ${isDeletion(merge, 'n')}`,
   );
   return { rowsFrom, rows: rowCount ?? 0, deletions: 0 };
 };

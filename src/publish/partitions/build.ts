@@ -5,8 +5,10 @@ import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { formatCount, plural } from '../../wording.ts';
+import { createAs } from '../attributes/storage.ts';
 import { buildDeclared, buildError, buildOwnOf, createShape } from '../build-table.ts';
 import type { Building, Publication } from '../contract.ts';
+import { inheritCollations } from '../inherit.ts';
 import { builtName, fileColumn, productionName, type BuiltPartition, type TableNames } from '../names.ts';
 import { columnsOf } from '../production/table-state.ts';
 import { refuseShape } from '../shape.ts';
@@ -175,6 +177,7 @@ export const createDivided = async (dividing: Dividing): Promise<void> => {
      drop table ${like};
      alter table ${parent} ${set.join(', ')}`,
   );
+  await inheritCollations(client, names);
   await buildDeclared(dividing);
 };
 
@@ -223,9 +226,8 @@ export const buildPartition = async (
   );
   let rows = 0;
   try {
-    const filled = await client.query(
-      `create table ${built} as select ${quoteNames(columns)} from ${source} where ${at} ${condition}`,
-    );
+    const create = `${createAs(names)} select ${quoteNames(columns)} from ${source} where ${at} ${condition}`;
+    const filled = await client.query(create);
     rows = (filled.rowCount ?? 0) + (await addKept(client, dividing, part));
     await client.query(
       `alter table ${built} ${[...set, `add constraint ${boundName} check (${conditions.join(' and ')})`].join(', ')}`,
@@ -233,6 +235,7 @@ export const buildPartition = async (
   } catch (cause) {
     throw buildError(whole, 'rows', cause);
   }
+  await inheritCollations(client, names, whole);
   await buildOwnOf(client, whole, indexes, names);
   const ownName = (one: string): string => fittingName(`${one}_${name.slice(whole.table.length + 1)}`);
   await build({

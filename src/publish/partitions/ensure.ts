@@ -4,6 +4,7 @@ import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import type { PublishPlan } from '../contract.ts';
 import { productionName } from '../names.ts';
+import { alterPart } from '../attributes/changes.ts';
 import { keyOfBound } from './bounds.ts';
 import { findPartitions } from './build.ts';
 import { refuseTaken } from './fit.ts';
@@ -40,4 +41,6 @@ export const ensurePartitions = async (client: Client, plan: PublishPlan): Promi
       })
       .join('\n'),
   );
+  if (table.attributes !== undefined)
+    for (const { names } of missing) await alterPart(client, productionName(names), table);
 };

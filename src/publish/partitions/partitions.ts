@@ -7,9 +7,10 @@
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
+import { declaredOn } from '../attributes/attributes.ts';
 import { buildAside, checkCopied } from '../build-table.ts';
 import type { PublishPlan, Publication, Rest } from '../contract.ts';
-import { inherit, setComment } from '../inherit.ts';
+import { inherit } from '../inherit.ts';
 import { changesOf } from '../in-place.ts';
 import {
   checkUnchanged,
@@ -44,7 +45,14 @@ interface Exchange {
 
 const namesIn = ({ table }: PublishPlan, name: string) => ({ ...table, table: name, built: name });
 
-/** Which partitions come and leave: all that production has, or those that are touched. */
+/** All partitions that production has, or those that are touched. */
+const leavingOf = ({ table, production }: PublishPlan): readonly ProductionPartition[] => {
+  const replaced = table.touched && new Set(table.touched.keys);
+  const before = production?.division?.partitions ?? [];
+  return before.filter(({ bound }) => replaced?.has(keyOfBound(table.partitionBy!, bound)!) ?? true);
+};
+
+/** Which partitions come and leave. */
 const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promise<readonly Exchange[]> => {
   const built = plans.flatMap(({ table }) => table.partitions ?? []);
   const states = (
@@ -67,11 +75,7 @@ const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promi
       const { oid } = states.next().value!;
       return { built: one, table: one.names, builtAs: { oid }, production: old };
     });
-    const replaced = table.touched && new Set(table.touched.keys);
-    const leaving = before.filter(
-      ({ bound }) => replaced?.has(keyOfBound(table.partitionBy!, bound)!) ?? true,
-    );
-    return { plan, coming, leaving };
+    return { plan, coming, leaving: leavingOf(plan) };
   });
 };
 
@@ -84,7 +88,7 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
     client,
     stays.flatMap(({ coming }) =>
       coming.flatMap(({ table, production: old }) =>
-        old === undefined ? [] : [{ name: builtName(table), oldOid: old.oid, comment: undefined }],
+        old === undefined ? [] : [{ name: builtName(table), oldOid: old.oid }],
       ),
     ),
   );
@@ -94,6 +98,10 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
   );
   await copyConstraints(client, stays);
   const statements = [
+    ...exchanges.flatMap(({ plan, coming }) => [
+      ...(plan.production === undefined ? declaredOn(builtName(plan.table), plan.table, 'whole') : []),
+      ...coming.flatMap(({ table }) => declaredOn(builtName(table), plan.table, 'part')),
+    ]),
     ...stays.flatMap(({ plan, coming, leaving }) => [
       ...coming.map(
         ({ table }) => `alter table ${builtName(plan.table)} detach partition ${builtName(table)};`,
@@ -114,13 +122,22 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
   await client.query(statements.join('\n'));
 };
 
+/** The table without the partitions that leave: nothing of those changes. */
+const stayingOf = ({ plan, leaving }: Pick<Exchange, 'plan' | 'leaving'>): PublishPlan => {
+  const production = plan.production!;
+  const { division } = production;
+  if (division === undefined) return plan;
+  const partitions = division.partitions.filter((one) => !leaving.includes(one));
+  return { ...plan, production: { ...production, division: { ...division, partitions } } };
+};
+
 /** Statements under locks that readers feel. */
 const exchange = ({ plan, coming, leaving }: Exchange): readonly string[] => {
   const { table, production } = plan;
   const name = productionName(table);
   if (production === undefined)
     return [`alter table ${quoteName(table.schema, waitingName(plan))} rename to ${quoteName(table.table)};`];
-  const { drop, key, make } = changesOf(plan);
+  const { drop, key, make } = changesOf(stayingOf({ plan, leaving }));
   return [
     ...leaving.flatMap((old) => [
       `alter table ${name} detach partition ${quoteName(old.schema, old.name)};`,
@@ -132,7 +149,6 @@ const exchange = ({ plan, coming, leaving }: Exchange): readonly string[] => {
       `alter table ${name} attach partition ${productionName(one.table)} ${one.built.bound};`,
       dropBound(productionName(one.table)),
     ]),
-    ...(table.comment === undefined ? [] : [`${setComment(name, table.comment).text};`]),
   ];
 };
 
@@ -182,10 +198,11 @@ export const partitions: Publication = {
   blocksReaders: () => false,
   notice: (plan) => {
     const { schema, table, touched } = plan.table;
-    const { texts } = touched === undefined ? { texts: [] } : changesOf(plan);
-    return texts.length === 0
-      ? undefined
-      : `${schema}.${table}: readers and writers wait while keys and indexes of all partitions change: ${texts.join(', ')}`;
+    if (plan.production === undefined) return undefined;
+    const { texts } = changesOf(stayingOf({ plan, leaving: leavingOf(plan) }));
+    if (texts.length === 0) return undefined;
+    const when = touched === undefined ? 'for a moment' : 'while all partitions change';
+    return `${schema}.${table}: readers and writers wait ${when}: ${texts.join(', ')}`;
   },
   apply,
 

@@ -35,7 +35,7 @@ export const inheritDefaults = async (client: Client, tables: readonly BuiltTabl
   const { oid } = (await client.query('select $1::text::regclass::oid as oid', [probe])).rows[0];
   await inherit(
     client,
-    tables.map((table) => ({ name: builtName(table), oldOid: oid, comment: table.comment })),
+    tables.map((table) => ({ name: builtName(table), oldOid: oid })),
   );
   await client.query(`drop table ${probe}`);
 };

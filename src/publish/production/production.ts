@@ -3,6 +3,7 @@
 import type { Client } from '../../db/client.ts';
 import { selectColumnUsers, selectDependents, selectNeeds, type Dependent } from './dependents.ts';
 import { selectCatalogues, type Catalogues } from './extensions.ts';
+import { attributeList } from '../attributes/attributes.ts';
 import type { DeclaredTable, TableNames } from '../names.ts';
 import { columnList, constraintList, indexList, wantedTables, type TableState } from './table-state.ts';
 
@@ -50,6 +51,8 @@ export interface ProductionTable extends TableState {
   readonly published: PublishedShape | undefined;
   /** What keeps the type of a column: views, policies, triggers and functions that use it. */
   readonly columnUsers: readonly { readonly column: string; readonly name: string }[];
+  /** Those that a declaration may change, by their keys. */
+  readonly attributes: Readonly<Record<string, string>>;
   /** For people, as the server last counted it. */
   readonly size: string;
   /** Indexes that some run recorded that it made. */
@@ -104,7 +107,7 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
   select m.*, s.oid, coalesce(u.users, '[]') as "columnUsers", pg_size_pretty(greatest(s.relpages, 0)::bigint * current_setting('block_size')::int) as size, s.relkind as kind, nullif(pg_get_userbyid(s.relowner), current_user) as owner,
       coalesce(h.dependents, '[]') as dependents, p.published, coalesce(i.ours, '{}') as ours,
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
-      ${constraintList('s.oid')} as constraints
+      ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
       left join (
         select distinct on (schema_name, table_name, table_oid) schema_name, table_name, table_oid,
@@ -128,7 +131,19 @@ type Found = Omit<ProductionTable, 'isReferenced' | 'published'> & {
 };
 
 const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
-  const { oid, kind, owner, columns, indexes, constraints, fingerprint, columnUsers, size, ours } = found;
+  const {
+    oid,
+    kind,
+    owner,
+    columns,
+    indexes,
+    constraints,
+    fingerprint,
+    columnUsers,
+    size,
+    ours,
+    attributes,
+  } = found;
   const published = found.published ?? undefined;
   const declared = new Set([...table.constraints.map(({ name }) => name), ...(published?.constraints ?? [])]);
   const key = indexes.find(({ isPrimary }) => isPrimary);
@@ -150,6 +165,7 @@ const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
     isReferenced,
     published,
     columnUsers,
+    attributes,
     size,
     ours,
   };

@@ -3,6 +3,7 @@
 import { createStaging, dropStaging, selectStaging } from '../../copy/staging.ts';
 import type { PipelineSpec } from '../../declaration.ts';
 import { ensureSchema, runQuery, withPath, type Client } from '../../db/client.ts';
+import { inPlaceOf } from '../../publish/attributes/tablespace.ts';
 import { createLanding } from '../../publish/build-schema.ts';
 import { authorsPath, buildSchema, dropBuiltTable } from '../../publish/names.ts';
 import type { RunContext } from '../context.ts';
@@ -42,7 +43,8 @@ const makeLanding = async ({ client, spec }: RunContext, { table, staging }: Pla
     return void (await runQuery(client, createStaging(spec.name, table.name, staging)));
   const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
   await runQuery(client, dropBuiltTable(namesOf(spec, table)));
-  await runQuery(client, createLanding(namesOf(spec, table), columns));
+  const names = namesOf(spec, table);
+  await inPlaceOf(client, names, () => runQuery(client, createLanding(names, columns)));
 };
 
 /**

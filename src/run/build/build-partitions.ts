@@ -2,6 +2,7 @@
 
 import type { TableSpec } from '../../declaration.ts';
 import { withTransaction } from '../../db/client.ts';
+import { inPlaceOf } from '../../publish/attributes/tablespace.ts';
 import { modeOf, type BuiltPartition, type BuiltTable, type TableNames } from '../../publish/names.ts';
 import {
   attachAside,
@@ -62,7 +63,8 @@ export const buildPartitions = async (
   await alongside(
     client,
     largestFirst.map((part) => async (own) => {
-      done.push(await withTransaction(own, () => buildPartition(own, dividing, part, source, build, tell)));
+      const buildOne = () => buildPartition(own, dividing, part, source, build, tell);
+      done.push(await withTransaction(own, () => inPlaceOf(own, part.names, buildOne, names)));
     }),
   );
   if (source !== rows.source) await client.query(`drop table ${source}`);

@@ -5,6 +5,7 @@ import { stagingTable } from '../../copy/staging.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
+import { inPlaceOf } from '../../publish/attributes/tablespace.ts';
 import { buildError, aroundSql } from '../../publish/build-table.ts';
 import { clearBuildSchema, dropBuildSchema } from '../../publish/build-schema.ts';
 import {
@@ -145,7 +146,7 @@ const buildDivided = (
     const { client, spec } = context;
     const { sql, merge, alongside } = bringing;
     const isMade = sql !== undefined || merge !== undefined;
-    const made = { ...names, built: fittingName(`${names.table}__rows`) };
+    const made = { ...names, built: fittingName(`${names.table}__rows`), attributes: undefined };
     const filled = isMade ? await fill(context, table, made, bringing) : undefined;
     const source = isMade ? builtName(made) : stagingTable(spec.name, table.name);
     const columns = isMade
@@ -181,13 +182,12 @@ const buildOne = async (
   const { extent, outgoing, merge } = bringing;
   const names = declaredAs(context.spec, table, extent);
   context.abort?.throwIfAborted();
-  const { indexes, comment, partitionBy, keep = 0 } = table;
+  const { indexes, partitionBy, keep = 0 } = table;
   const isDivided = partitionBy !== undefined && (extent === 'whole' || names.mode === 'touched');
   const build = isDivided ? buildDivided : buildWhole;
-  const filled = await build(context, table, names, bringing);
+  const filled = await inPlaceOf(context.client, names, () => build(context, table, names, bringing));
   return {
     ...names,
-    comment,
     keep,
     ...filled,
     merge,

@@ -5,6 +5,7 @@ import { runQuery } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { stagingTable } from '../../copy/staging.ts';
+import { createAs } from '../../publish/attributes/storage.ts';
 import { createFromStaging, createShape, setNotNull } from '../../publish/build-table.ts';
 import { countRows } from '../../publish/build-schema.ts';
 import { createMerged, lastRecords } from '../../publish/part/merge-rows.ts';
@@ -71,7 +72,7 @@ const fillVersions = async (
   const columns = publishedColumns(table).map(({ name }) => name);
   const { rows } = await runQuery(client, countRows(staging));
   const all = selectVersions({ primaryKey: table.primaryKey, columns, merge, staging });
-  const create = `create table ${builtName(names)} as ${all}`;
+  const create = `${createAs(names)} ${all}`;
   const made = await client.query(extent === 'whole' ? create : `${create} with no data`);
   const staged: number = rows[0].rows;
   return extent === 'whole'

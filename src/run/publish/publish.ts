@@ -10,6 +10,7 @@ import { DuplicateRows } from '../../publish/constraints/duplicates.ts';
 import { insertKept, isKept } from '../../publish/production/keep.ts';
 import { lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { keptSchema, namesInProduction, type BuiltTable } from '../../publish/names.ts';
+import { probeAttributes } from '../../publish/attributes/probe.ts';
 import { checkPlanned, checkTargets as checkAll, insertPublished, planPublish } from '../../publish/plan.ts';
 import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
 import { refusalOfAny } from '../../publish/refusals.ts';
@@ -30,16 +31,25 @@ const frozenMs = 5_000;
 
 /**
  * Checks production before anything is loaded. The columns of tables that SQL makes are not known yet, and are checked when
- * they are built. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
+ * they are built. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
  */
-export const checkTargets = ({ client, spec }: RunContext, planned: readonly PlannedTable[]): Promise<void> =>
-  checkAll(
+export const checkTargets = async (
+  { client, spec }: RunContext,
+  planned: readonly PlannedTable[],
+): Promise<void> => {
+  await checkAll(
     client,
     planned.flatMap(({ table, intake: { extent } }) => {
       const target = { table: declaredAs(spec, table, extent), like: landingTable(spec, table) };
       return table.transform === undefined ? [target] : [];
     }),
   );
+  for (const table of spec.tables) {
+    const like =
+      table.kind === 'source' && table.transform === undefined ? landingTable(spec, table) : undefined;
+    await probeAttributes(client, declaredAs(spec, table, 'whole'), like);
+  }
+};
 
 /** What tables are published for: files that were loaded, or a step back to an earlier version. */
 export interface Occasion {

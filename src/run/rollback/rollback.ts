@@ -110,7 +110,7 @@ const makeReady = async (context: RunContext, back: Return): Promise<BuiltTable>
   const { client, spec } = context;
   const { table, version } = back;
   const start = performance.now();
-  const { comment, keep = 0 } = table;
+  const { keep = 0 } = table;
   // A table that is appended to by now keeps no version: its version is of the time when it was replaced.
   const declared = { ...declaredAs(spec, table, 'whole'), mode: 'replace' } as const;
   const [production] = await productionTables(client, [declared]);
@@ -124,7 +124,6 @@ const makeReady = async (context: RunContext, back: Return): Promise<BuiltTable>
   return {
     ...declared,
     ...names,
-    comment,
     ...eachStaged(rows, builtName(names)),
     merge: undefined,
     outgoing: noneOutgoing,

@@ -15,7 +15,7 @@ const tableCases: readonly Case[] = [
     name: 'a key that is nothing like a known one',
     definition: withTable({ from: ['obs2'], transform: sql, zzz: 1 }),
     problems: [
-      'table obs: unknown key `zzz`; known: primaryKey, indexes, checks, unique, tests, publish, evolve, partitionBy, comment, guard, keep, from, transform, row',
+      'table obs: unknown key `zzz`; known: primaryKey, indexes, checks, unique, tests, columnComments, statistics, storage, tablespace, publish, evolve, partitionBy, comment, guard, keep, from, transform, row',
     ],
   },
   {
@@ -247,6 +247,42 @@ const tableCases: readonly Case[] = [
     }),
     problems: [
       "table obs, unique obs_wind_key: must contain wban, of partitionBy: PostgreSQL keeps a row unique only within its partition; add 'wban'",
+    ],
+  },
+  {
+    name: 'attributes of no column, and out of range',
+    definition: withTable({
+      source,
+      columns,
+      columnComments: { nope: 'a' },
+      statistics: { wind: 100_000 },
+      storage: { fillfactor: 5, 'x=1)--': 1 },
+      tablespace: '',
+    }),
+    problems: [
+      'table obs: statistics.wind must be a whole number from 0 to 10000, not 100000',
+      'table obs: storage.fillfactor must be a whole number from 10 to 100, not 5',
+      "table obs: tablespace must be the name of a tablespace, not ''",
+    ],
+  },
+  {
+    name: 'comments and statistics of columns that there are not, and parameters that are none',
+    definition: withTable({
+      source,
+      columns,
+      columnComments: { nope: 'a' },
+      statistics: { winds: 9 },
+    }),
+    problems: [
+      'table obs, columnComments: `nope` is no column of the table; known: wban, wind',
+      'table obs, statistics: `winds` is no column of the table; did you mean `wind`?',
+    ],
+  },
+  {
+    name: 'parameters with hostile names',
+    definition: withTable({ source, columns, storage: { 'x=1)--': 1 } }),
+    problems: [
+      'table obs: storage.x=1)-- is no name of a storage parameter, such as autovacuum_enabled or toast.autovacuum_enabled',
     ],
   },
   {

@@ -1,0 +1,52 @@
+// What a table that stays has otherwise than declared, and the statements that set it.
+
+import type { Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import { productionName, type DeclaredTable } from '../names.ts';
+import type { ProductionTable } from '../production/production.ts';
+import { attributeList, attributesOf, type Part } from './attributes.ts';
+import type { Declared } from './contract.ts';
+
+interface AttributeChanges {
+  /** The statements that make them. */
+  readonly statements: readonly string[];
+  readonly blocksReaders: boolean;
+}
+
+const changesOf = (
+  name: string,
+  declared: Declared,
+  found: ProductionTable['attributes'],
+  part: Part,
+): readonly { readonly statement: string; readonly blocksReaders: boolean }[] =>
+  attributesOf(part).flatMap(({ settings, blocksReaders }) =>
+    settings(declared, found)
+      .filter(({ key, value }) => (found[key] ?? '') !== value)
+      .map(({ sql }) => ({ statement: sql(name), blocksReaders })),
+  );
+
+/** Differences between the attributes of a table that stays, with its partitions, and those that are declared. */
+export const attributeChanges = (table: DeclaredTable, production: ProductionTable): AttributeChanges => {
+  const { division } = production;
+  const changes = [
+    ...changesOf(
+      productionName(table),
+      table,
+      production.attributes,
+      division === undefined ? 'table' : 'whole',
+    ),
+    ...(division?.partitions ?? []).flatMap(({ schema, name, attributes: found }) =>
+      changesOf(quoteName(schema, name), table, found, 'part'),
+    ),
+  ];
+  return {
+    statements: changes.map(({ statement }) => statement),
+    blocksReaders: changes.some((change) => change.blocksReaders),
+  };
+};
+
+/** Sets what is declared on a partition that was made like its table. */
+export const alterPart = async (client: Client, name: string, declared: Declared): Promise<void> => {
+  const { rows } = await client.query(`select ${attributeList('to_regclass($1)')} as found`, [name]);
+  for (const { statement } of changesOf(name, declared, rows[0].found, 'part')) await client.query(statement);
+};

@@ -1,0 +1,49 @@
+// Has the server make an empty table of the declared attributes before anything is loaded, and undoes it.
+
+import { ensureSchema, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import { hintOf, isRefusal } from '../../db/server-error.ts';
+import { EtlError, messageOf } from '../../errors.ts';
+import type { DeclaredTable } from '../names.ts';
+import { declaredOn } from './attributes.ts';
+import { storageClause } from './storage.ts';
+
+/** Thrown to end the transaction. */
+class Undo extends Error {}
+
+/** `like`: quoted name of a table of the same columns, where they are known. Errors: ETL_ATTRIBUTE_REFUSED. */
+export const probeAttributes = async (
+  client: Client,
+  table: DeclaredTable,
+  like: string | undefined,
+): Promise<void> => {
+  const { attributes, buildSchema } = table;
+  if (attributes === undefined) return;
+  const name = quoteName(buildSchema, 'etl_probe');
+  const space = attributes.tablespace === undefined ? '' : ` tablespace ${quoteName(attributes.tablespace)}`;
+  // Without columns nothing can be said of them.
+  const { columnComments: _comments, statistics: _statistics, ...ofTable } = attributes;
+  const statements = [
+    `create table ${name} (${like === undefined ? '' : `like ${like}`})${storageClause(attributes)}${space}`,
+    ...declaredOn(name, { attributes: like === undefined ? ofTable : attributes }, 'table'),
+  ];
+  await withTransaction(client, async () => {
+    await ensureSchema(client, buildSchema);
+    await withPath(client, table.path, async () => {
+      for (const statement of statements)
+        await client.query(statement).catch((cause: unknown) => {
+          if (!isRefusal(cause)) throw cause;
+          const details = {
+            table: table.table,
+            statement: statement.replace(name, quoteName(table.schema, table.table)),
+            problem: messageOf(cause),
+            hint: hintOf(cause),
+          };
+          throw new EtlError('ETL_ATTRIBUTE_REFUSED', details, { cause });
+        });
+    });
+    throw new Undo();
+  }).catch((cause: unknown) => {
+    if (!(cause instanceof Undo)) throw cause;
+  });
+};
