@@ -150,7 +150,8 @@ const scan = async (
       await client.query(`${select([value])} limit 0`).catch((own: unknown) => {
         throw asRefused(spec, 0, own);
       });
-    throw cause;
+    // All of them took too long, or met a value that nobody can read.
+    throw asRefused(tests[0]!.spec, 0, cause);
   }
 };
 

@@ -378,11 +378,6 @@ describe('a run', () => {
       tests: [{ test: 'codes' }, {}, {}, {}],
     });
   });
-
-  it('does not load again because a test is another one', async () => {
-    await run(pipeline());
-    expect(await run(nightly([], { lineage: ['_file', '_line'] }))).toMatchObject({ outcome: 'unchanged' });
-  });
 });
 
 describe('what is tested is what production will be', () => {
@@ -440,18 +435,22 @@ describe('what is tested is what production will be', () => {
     const pipeline = nightly(tests, { publish: { mode: 'history', at: 'day' } });
     expect((await outcomesOf(pipeline)).map(({ failures }) => failures)).toEqual([0, 0, 0, 0]);
     // The late one is a version that is over.
-    night('2.csv', '1,zzz,2023-01-01', '2,c,2024-02-02', '3,c,2024-02-02');
+    night('2.csv', '1,zzz,2023-01-01', '2,c,2024-02-02', '3,c,2024-02-02', '4,b,2024-03-01');
     expect((await outcomesOf(pipeline)).map(({ failures }) => failures)).toEqual([1, 2, 0, 1]);
-    expect(await sales()).toHaveLength(5);
+    expect(await sales()).toHaveLength(6);
   });
 
   it('of tables that refer to each other: rows that stay miss those that go', async () => {
     files.write('code.csv', 'code\na\nb\n');
     const code = { source: csv('code.csv'), columns: { code: column.text('code') }, guard: false };
     const pipeline = nightly([expected.references('code', 'code.code')], { publish: 'append' }, { code });
-    files.write('wrong.sql', 'select wrong from code');
-    const wrong = nightly([expected.sql('wrong.sql')], { publish: 'append' }, { code });
-    expect((await failureOf(run(wrong))).message).toContain('wrong.sql:1:8: 42703');
+    await database.query(`create schema night; create function night.spoil() returns bool language plpgsql as
+      'begin create table night.spoilt (); return true; end'`);
+    files.write('spoil.sql', 'select code\n  from code where spoil()');
+    const spoiling = nightly([expected.sql('spoil.sql')], { publish: 'append' }, { code });
+    expect((await failureOf(run(spoiling))).message).toContain(
+      'spoil.sql: 25006 cannot execute CREATE TABLE',
+    );
     await run(pipeline);
     night('2.csv', '3,b,2024-01-01');
     files.write('code.csv', 'code\nb\n');
@@ -460,7 +459,7 @@ describe('what is tested is what production will be', () => {
     expect(await rowsOf('select code from night.code order by 1')).toEqual([{ code: 'a' }, { code: 'b' }]);
   });
 
-  it('of tables in partitions, and of tables that SQL makes, while readers read', async () => {
+  it('of partitions that files touch, and of tables that SQL makes, while readers read', async () => {
     files.write('count.sql', 'select code, count(*)::int as n from sale group by code');
     const made = {
       from: ['sale'],
@@ -469,7 +468,11 @@ describe('what is tested is what production will be', () => {
     };
     const pipeline = nightly(
       [expected.rows({ min: 2 }), expected.notNull('code', { max: '40%' })],
-      { publish: 'append', primaryKey: ['id', 'day'], partitionBy: range('day', 'month') },
+      {
+        publish: { mode: 'replace', only: 'touched' },
+        primaryKey: ['id', 'day'],
+        partitionBy: range('day', 'month'),
+      },
       { made },
     );
     await run(pipeline);
@@ -541,11 +544,26 @@ describe('etl test', () => {
 
   it('ends after the statement_timeout of the role', async () => {
     files.write('slow.sql', 'select pg_sleep(60)');
-    await run(nightly([]));
+    await database.query(`${make} drop table shop.item; create view shop.item as
+      select 1 as id, 'a' as code, 1.0 as amount, now() as at from pg_sleep(case when random() > 2 then 0 else 60 end)`);
     const url = new URL(database.url);
     url.searchParams.set('options', '-c statement_timeout=200');
-    const error = await failureOf(test(nightly([expected.sql('slow.sql')]), { databaseUrl: url.href }));
-    expect(error).toMatchObject({ code: 'ETL_TEST_REFUSED' });
-    expect(error.message).toContain('57014');
+    for (const slow of [expected.notNull('id'), expected.sql('slow.sql')]) {
+      const error = await failureOf(test(item([slow]), { databaseUrl: url.href }));
+      expect(error).toMatchObject({ code: 'ETL_TEST_REFUSED' });
+      expect(error.message).toContain('57014');
+    }
+  });
+
+  it('is what a run is about to do', async () => {
+    const [exit, out] = await etl(
+      'run',
+      declared(`expect.notNull('code'), expect.rows({ min: 1 })`),
+      '--explain',
+    );
+    expect({ exit, out }).toMatchObject({
+      exit: 0,
+      out: expect.stringMatching(/tests +notNull\(code\), rows/),
+    });
   });
 });

@@ -5,6 +5,7 @@ import {
   column,
   csv,
   definePipeline,
+  expect,
   index,
   oneOf,
   present,
@@ -228,6 +229,25 @@ index('a', { using: 'btre' });
 const source = csv('a.csv');
 const columns = { a: column.text('A'), c: column.text('C') };
 const transform = sqlFile('a.sql');
+definePipeline({
+  name: 'tested',
+  schema: 's',
+  tables: {
+    a: {
+      source,
+      columns,
+      lineage: true,
+      tests: [expect.unique(['a', 'c']), expect.rows({ min: 1 }), expect.notNull('_file')],
+    },
+    // @ts-expect-error no such column
+    b: { source, columns, tests: [expect.unique('b')] },
+    made: { from: ['a'], transform, tests: [expect.between('n', 1, null, { severity: 'warn', max: '1%' })] },
+  },
+});
+// @ts-expect-error a table is fresh or not, none of its rows is
+expect.fresh('at', '2 days', { max: 1 });
+// @ts-expect-error an age has a unit
+expect.fresh('at', '2');
 // The compiler points at the line of the name that is wrong, and not at the call.
 definePipeline({
   name: 'a',

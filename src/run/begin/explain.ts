@@ -19,7 +19,7 @@ import { isFullRefresh, lookAtOutset, reasonsOf } from './outset.ts';
 import { planNeeded, planSources, type PlannedTable } from './plan.ts';
 import { modeOf } from '../../publish/names.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
-import { formatCount, plural } from '../../wording.ts';
+import { formatCount, onOneLine, plural } from '../../wording.ts';
 import { sharedFiles } from '../load/cut-segments.ts';
 import { chooseDecoder, type DecoderChoice } from '../load/table-load.ts';
 
@@ -237,7 +237,7 @@ const tablePlans = (
   shared: ReadonlySet<string>,
 ): readonly TablePlan[] =>
   spec.tables.map((table) => {
-    const { name, kind, publish, keep } = table;
+    const { name, kind, publish, keep, tests = [] } = table;
     const source = planned.find((one) => one.table === table);
     const steps =
       table.kind === 'source'
@@ -249,6 +249,9 @@ const tablePlans = (
       ...(altered === undefined ? [] : [{ step: 'alter', text: altered }]),
       ...(touched === undefined ? [] : [{ step: 'partitions', text: touched }]),
       { step: 'indexes', text: indexStep(table) },
+      ...(tests.length === 0
+        ? []
+        : [{ step: 'tests', text: tests.map((test) => onOneLine(test.name)).join(', ') }]),
       {
         step: 'publish',
         text: `${publishText(publish)}, ${guardText(table.guard, allowShrink.includes(name))}`,

@@ -13,7 +13,7 @@ import { EtlError, codeOf, isSqlState, messageOf } from '../../errors.ts';
 import { fileColumn } from '../../publish/names.ts';
 import { isOverLimit } from '../../reject/store.ts';
 import { placeInSql, type SqlText } from '../../transform/sql-file.ts';
-import { formatCount, plural } from '../../wording.ts';
+import { formatCount, onOneLine, plural } from '../../wording.ts';
 import { versionsOf } from '../landing.ts';
 import { rounded } from '../rounded.ts';
 
@@ -47,7 +47,7 @@ const refusalOf = ({ testTexts }: TestSite, table: string, thrown: unknown): unk
   const state = isSqlState(codeOf(cause)) ? `${codeOf(cause)} ` : '';
   const details = {
     table,
-    test: spec.name,
+    test: onOneLine(spec.name),
     where: sql === undefined ? '' : `${sql.file}${place}: `,
     problem: state + messageOf(cause),
     hint: hintOf(cause),
@@ -157,7 +157,8 @@ export const testTables = async (
 };
 
 /** For people: "sale, unique(id): 3 rows of 10: …". */
-export const testText = ({ table, test, problem }: DataTestResult): string => `${table}, ${test}: ${problem}`;
+export const testText = ({ table, test, problem }: DataTestResult): string =>
+  onOneLine(`${table}, ${test}: ${problem}`);
 
 /** As the error lists them that they make. */
 export const problemsOf = (failed: readonly DataTestResult[]): string =>
