@@ -1,12 +1,12 @@
 // The process is killed while partitions are built and exchanged: the next run comes to what an undisturbed run makes, and readers
-// have seen one night or the other.
+// have seen one night or the other. So it is when only the partitions that a night touches are exchanged.
 //
 // By default some of the effects are sampled; FAULT_EVERY=1 takes all.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectEnd, killRest, runArgs, startEtl, type Etl } from '../helpers/fault-child.ts';
 import { ask, createDatabase, databaseUrlOf, dropDatabase } from '../helpers/fault-database.ts';
 import { expectNoSessions } from '../helpers/fault-outcome.ts';
@@ -15,12 +15,11 @@ import { openProxy, type FaultProxy, type Point } from '../helpers/fault-proxy.t
 import { killChild } from '../helpers/fault-scene.ts';
 import { startServer } from '../helpers/fault-server.ts';
 
-const samples = 6;
+const samples = 4;
 
-const directory = mkdtempSync(join(tmpdir(), 'sluice-partitions-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
-const definition = `import { column, csv, definePipeline, range, sqlFile } from 'sluice';
+const definition = (
+  publish: string,
+): string => `import { column, csv, definePipeline, range, sqlFile } from 'sluice';
 export default definePipeline({
   name: 'shop',
   schema: 'shop',
@@ -30,6 +29,7 @@ export default definePipeline({
       columns: { id: column.integer('id'), day: column.date('day') },
       primaryKey: ['id', 'day'],
       partitionBy: range('day', 'month'),
+      publish: ${publish},
       guard: false,
     },
     total: { from: ['sale'], transform: sqlFile('../total.sql') },
@@ -37,138 +37,163 @@ export default definePipeline({
 });
 `;
 
-/** Sales of one month. */
-const write = (month: number, from: number, to: number): void => {
-  const rows = Array.from(
-    { length: to - from },
-    (_, place) => `${from + place},2026-0${month}-${10 + (place % 9)}`,
-  );
-  writeFileSync(join(directory, 'in', `${month}.csv`), ['id,day', ...rows, ''].join('\n'));
-};
-
 let server: Awaited<ReturnType<typeof startServer>>;
 let proxy: FaultProxy;
-/** The database after the first night; each kill begins with a copy of it. */
-let firstNight = '';
-const made: string[] = [];
-
-const etl = (database: string): Etl => {
-  const url = new URL(databaseUrlOf(server.url, database));
-  url.port = String(proxy.port);
-  return startEtl({ directory, url: url.href, args: runArgs(4_000) });
-};
-
-const copy = async (): Promise<string> => {
-  await expectNoSessions(databaseUrlOf(server.url, firstNight));
-  const name = `${firstNight}_${made.length}`;
-  await ask(server.url, `create database ${name} template ${firstNight} strategy file_copy`);
-  made.push(name);
-  return name;
-};
-
 beforeAll(async () => {
-  mkdirSync(join(directory, 'in'));
-  mkdirSync(join(directory, 'pipelines'));
-  writeFileSync(join(directory, 'pipelines', 'noaa.ts'), definition);
-  writeFileSync(join(directory, 'total.sql'), 'select count(*)::int as sales, sum(id)::int as ids from sale');
   server = await startServer();
   proxy = await openProxy(Number(new URL(server.url).port));
-  firstNight = await createDatabase(server.url);
-  write(1, 0, 1_000);
-  write(2, 1_000, 2_000);
-  expectEnd(await etl(firstNight).ended, 0);
-  await ask(databaseUrlOf(server.url, firstNight), 'create view shop.seen as select * from shop.sale');
-  // Of the second night: a month is gone, one has changed, one is new.
-  rmSync(join(directory, 'in', '1.csv'));
-  write(2, 1_500, 3_000);
-  write(3, 3_000, 4_000);
 });
 afterAll(async () => {
   killRest();
   await proxy.close();
-  for (const name of [...made, firstNight]) await dropDatabase(server.url, name);
 });
 
-const nights = {
-  first: 'sale_2026_01 1000, sale_2026_02 1000 | 2000 1999000',
-  second: 'sale_2026_02 1500, sale_2026_03 1000 | 2500 6873750',
-};
+const first = 'sale_2026_01 1000, sale_2026_02 1100 | 2100 3003950';
 
-/** What readers see of both tables, and of the partitions. */
-const seen = async (database: string): Promise<string> => {
-  const [row] = await ask<{ all: string }>(
-    databaseUrlOf(server.url, database),
-    `select (select string_agg(c.relname || ' ' || (select count(*) from shop.seen s where s.day between d.first and d.first + 27), ', '
+describe.each([
+  {
+    publish: "'replace'",
+    second: 'sale_2026_02 1600, sale_2026_03 1000 | 2600 7878700',
+    built: 'sale',
+  },
+  {
+    publish: "{ mode: 'replace', only: 'touched' }",
+    second: 'sale_2026_01 1000, sale_2026_02 1600, sale_2026_03 1000 | 3600 8378200',
+    built: 'sale__part',
+  },
+])('publish: $publish', ({ publish, second, built }) => {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-partitions-'));
+
+  /** Sales of one month, in a file of that name. */
+  const write = (month: number, from: number, to: number, name = `${month}`): void => {
+    const rows = Array.from(
+      { length: to - from },
+      (_, place) => `${from + place},2026-0${month}-${10 + (place % 9)}`,
+    );
+    writeFileSync(join(directory, 'in', `${name}.csv`), ['id,day', ...rows, ''].join('\n'));
+  };
+
+  /** The database after the first night; each kill begins with a copy of it. */
+  let firstNight = '';
+  const made: string[] = [];
+
+  const etl = (database: string): Etl => {
+    const url = new URL(databaseUrlOf(server.url, database));
+    url.port = String(proxy.port);
+    return startEtl({ directory, url: url.href, args: runArgs(4_000) });
+  };
+
+  const copy = async (): Promise<string> => {
+    await expectNoSessions(databaseUrlOf(server.url, firstNight));
+    const name = `${firstNight}_${made.length}`;
+    await ask(server.url, `create database ${name} template ${firstNight} strategy file_copy`);
+    made.push(name);
+    return name;
+  };
+
+  beforeAll(async () => {
+    mkdirSync(join(directory, 'in'));
+    mkdirSync(join(directory, 'pipelines'));
+    writeFileSync(join(directory, 'pipelines', 'noaa.ts'), definition(publish));
+    writeFileSync(
+      join(directory, 'total.sql'),
+      'select count(*)::int as sales, sum(id)::int as ids from sale',
+    );
+    firstNight = await createDatabase(server.url);
+    write(1, 0, 1_000);
+    write(2, 1_000, 2_000);
+    write(2, 10_000, 10_100, 'stays');
+    expectEnd(await etl(firstNight).ended, 0);
+    await ask(databaseUrlOf(server.url, firstNight), 'create view shop.seen as select * from shop.sale');
+    // Of the second night: a month is gone, one has changed, one is new.
+    rmSync(join(directory, 'in', '1.csv'));
+    write(2, 1_500, 3_000);
+    write(3, 3_000, 4_000);
+  });
+  afterAll(async () => {
+    for (const name of [...made, firstNight]) await dropDatabase(server.url, name);
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  /** What readers see of both tables, and of the partitions. */
+  const seen = async (database: string): Promise<string> => {
+    const [row] = await ask<{ all: string }>(
+      databaseUrlOf(server.url, database),
+      `select (select string_agg(c.relname || ' ' || (select count(*) from shop.seen s where s.day between d.first and d.first + 27), ', '
           order by c.relname)
         from pg_inherits join pg_class c on c.oid = inhrelid
           cross join lateral (select to_date(right(c.relname, 7), 'YYYY_MM') as first) d
         where inhparent = 'shop.sale'::regclass) || ' | ' || (select sales || ' ' || ids from shop.total) as all`,
-  );
-  return row!.all;
-};
+    );
+    return row!.all;
+  };
 
-const expectSecondNight = async (database: string): Promise<void> => {
-  expect(await seen(database)).toBe(nights.second);
-  expect(
-    await ask(
-      databaseUrlOf(server.url, database),
-      `select count(*) filter (where n.nspname = 'etl_staging')::int as staging,
+  const expectSecondNight = async (database: string): Promise<void> => {
+    expect(await seen(database)).toBe(second);
+    expect(
+      await ask(
+        databaseUrlOf(server.url, database),
+        `select count(*) filter (where n.nspname = 'etl_staging')::int as staging,
           count(*) filter (where n.nspname like 'etl\\_build%')::int as builds,
           count(*) filter (where n.nspname = 'shop' and relname ~ 'etl_')::int as left
         from pg_class c join pg_namespace n on n.oid = c.relnamespace and c.relkind in ('r', 'p', 'i')`,
-    ),
-  ).toEqual([{ staging: 0, builds: 0, left: 0 }]);
-};
-
-/** Kills the run there, looks at what it has left, and runs again. Returns whether it was killed. */
-const killAndRunAgain = async (point: Point): Promise<boolean> => {
-  const database = await copy();
-  proxy.arm(point, (effect, clientPort) => killChild(child)(effect, clientPort));
-  const child = etl(database);
-  const { end } = await child.ended;
-  proxy.disarm();
-  await expectNoSessions(databaseUrlOf(server.url, database));
-  expect(Object.values(nights)).toContain(await seen(database));
-  expectEnd(await etl(database).ended, 0);
-  await expectSecondNight(database);
-  return end === 'SIGKILL';
-};
-
-it('killed at every effect, the next run makes what an undisturbed run makes', async () => {
-  const undisturbed = await copy();
-  const from = proxy.effects();
-  expectEnd(await etl(undisturbed).ended, 0);
-  await expectSecondNight(undisturbed);
-  const effects = proxy.effects() - from;
-  const every = Number(process.env['FAULT_EVERY']) || Math.ceil(effects / samples);
-  let kills = 0;
-  for (let n = 1; n <= effects; n += every) kills += Number(await killAndRunAgain(effectPoint(n)));
-  expect(kills).toBeGreaterThan(1);
-});
-
-it.each([
-  ['while a partition is built', /^create table "etl_build_shop"\."sale_2026_03" as/],
-  ['before they are attached aside', /attach partition "etl_build_shop"/],
-  ['when they have been moved beside the old ones', /detach partition "etl_build_shop"/],
-] as const)('killed %s, the next run comes to the same', async (name, sql) => {
-  const point: Point = {
-    name,
-    when: 'after',
-    nth: 1,
-    matches: (effect) => 'sql' in effect && sql.test(effect.sql),
+      ),
+    ).toEqual([{ staging: 0, builds: 0, left: 0 }]);
   };
-  expect(await killAndRunAgain(point)).toBe(true);
-});
 
-it.each(['before', 'after'] as const)(
-  'killed %s the message that exchanges them: one night or the other',
-  async (when) => {
+  /** Kills the run there, looks at what it has left, and runs again. Returns whether it was killed. */
+  const killAndRunAgain = async (point: Point): Promise<boolean> => {
+    const database = await copy();
+    proxy.arm(point, (effect, clientPort) => killChild(child)(effect, clientPort));
+    const child = etl(database);
+    const { end } = await child.ended;
+    proxy.disarm();
+    await expectNoSessions(databaseUrlOf(server.url, database));
+    expect([first, second]).toContain(await seen(database));
+    expectEnd(await etl(database).ended, 0);
+    await expectSecondNight(database);
+    return end === 'SIGKILL';
+  };
+
+  it('killed at every effect, the next run makes what an undisturbed run makes', async () => {
+    const undisturbed = await copy();
+    const from = proxy.effects();
+    expectEnd(await etl(undisturbed).ended, 0);
+    await expectSecondNight(undisturbed);
+    const effects = proxy.effects() - from;
+    const every = Number(process.env['FAULT_EVERY']) || Math.ceil(effects / samples);
+    let kills = 0;
+    for (let n = 1; n <= effects; n += every) kills += Number(await killAndRunAgain(effectPoint(n)));
+    expect(kills).toBeGreaterThan(1);
+  });
+
+  it.each([
+    ['while a partition is built', /^create table "etl_build_shop"\."sale_2026_03" as/],
+    ['before they are attached aside', new RegExp(`alter table "etl_build_shop"."${built}" attach`)],
+    [
+      'when they have been moved beside the old ones',
+      new RegExp(`alter table "etl_build_shop"."${built}" detach`),
+    ],
+  ] as const)('killed %s, the next run comes to the same', async (name, sql) => {
     const point: Point = {
-      name: `${when} the last message`,
-      when,
+      name,
+      when: 'after',
       nth: 1,
-      matches: (effect) => 'sql' in effect && /attach partition "shop".*commit/s.test(effect.sql),
+      matches: (effect) => 'sql' in effect && sql.test(effect.sql),
     };
     expect(await killAndRunAgain(point)).toBe(true);
-  },
-);
+  });
+
+  it.each(['before', 'after'] as const)(
+    'killed %s the message that exchanges them: one night or the other',
+    async (when) => {
+      const point: Point = {
+        name: `${when} the last message`,
+        when,
+        nth: 1,
+        matches: (effect) => 'sql' in effect && /attach partition "shop".*commit/s.test(effect.sql),
+      };
+      expect(await killAndRunAgain(point)).toBe(true);
+    },
+  );
+});
