@@ -34,6 +34,7 @@ import { recordFailure } from './record-failure.ts';
 import { checkTargets, publishRun } from './publish/publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
 import { dropOldVersions } from './publish/old-versions.ts';
+import { analyzeTables } from './publish/statistics.ts';
 import { tableResults } from './publish/results.ts';
 import { testRun } from './tests/test-run.ts';
 import { takeLock } from './take-lock.ts';
@@ -49,17 +50,18 @@ interface Memory {
   readonly start: number;
 }
 
-/** Drops staging, the build schema and versions that are not kept. The run is already published: a failure here must not fail it. */
+/** Drops staging, the build schema and versions that are not kept, and makes statistics. The run is already published: a failure here must not fail it. */
 const tidyUp = async (context: RunContext): Promise<void> => {
   const { address, client, spec, keepStaging, report } = context;
   try {
     await dropBuildSchema(client, spec.name);
     await dropStaleStaging(context, keepStaging ? sourceNames(spec) : []);
     await dropOldVersions(context);
+    await analyzeTables(context);
   } catch (error) {
     // A lost server takes the recovery path, as anywhere else.
     if (retryOf(lossOf(client, address, error)) === 'server') throw error;
-    report.logger.warn({ error }, 'staging could not be dropped; the next run will');
+    report.logger.warn({ error }, 'what a published run leaves to do was not finished; the next run will');
   }
 };
 

@@ -210,6 +210,27 @@ it('keeps partitions of files that are not listed when everything is loaded agai
   expect(await partitions()).toEqual(['2026_02 3']);
 });
 
+it('makes statistics of the table as a whole when a tenth of its rows has changed, and not again those of its partitions', async () => {
+  const rows = async () =>
+    (await rowsOf(`select reltuples::int as n from pg_class where oid = 'shop.sale'::regclass`))[0]!['n'];
+  const analyzedAt = () =>
+    rowsOf(
+      `select relname, last_analyze from pg_stat_user_tables where relname like 'sale\\_2026%' order by 1 limit 2`,
+    );
+  const many = (month: number, count: number) =>
+    Array.from({ length: count }, (_, id) => `${month}00${id}:2026-0${month}-01`);
+  await run();
+  expect(await rows()).toBe(3);
+  const before = await analyzedAt();
+  write('03', ...many(3, 100));
+  await run();
+  expect(await rows()).toBe(103);
+  write('04', ...many(4, 9));
+  await run();
+  expect(await rows()).toBe(103);
+  expect(await analyzedAt()).toEqual(before);
+});
+
 it.each([
   ['a table that is one whole', { partitionBy: undefined }, 'needs partitionBy: range(…) or list(…)'],
   [

@@ -1,0 +1,78 @@
+// The statistics of divided tables as a whole: autovacuum makes those of partitions, and never these.
+//
+// `analyze` takes a lock that neither readers nor writers feel. It reads a sample of 300 rows times the statistics target, whatever the
+// size of the table. Before PostgreSQL 18 it then goes on to all partitions, which have statistics already, so its time is bounded: the
+// table itself comes first, and is committed.
+
+import type { Client } from '../../db/client.ts';
+import { codeOf } from '../../errors.ts';
+
+/** Longest time of all statistics of a table; the sample of the table itself takes seconds. */
+const analyzeMs = 30_000;
+
+/** Somebody alters the table, or analyzes it: the next run looks again. */
+const lockMs = 2_000;
+
+interface Stale {
+  readonly name: string;
+  readonly only: boolean;
+  readonly statementMs: string;
+  readonly waitMs: string;
+}
+
+/**
+ * Tables of which so many rows changed since they were analyzed as make autovacuum analyze others. A partition that was analyzed
+ * after its table counts as changed: it took the place of another one, or many of its rows have changed. Of the others only their
+ * growth is known: the server counts the rows of a partition that was made and analyzed in one transaction as changed since.
+ */
+const selectStale = `
+  select p.oid::regclass::text as name, current_setting('server_version_num')::int >= 180000 as only,
+      current_setting('statement_timeout') as "statementMs", current_setting('lock_timeout') as "waitMs"
+    from unnest($1::text[]) with ordinality as t (name, place)
+      join pg_class p on p.oid = to_regclass(t.name) and p.relkind = 'p'
+      left join pg_stat_user_tables s on s.relid = p.oid
+      cross join lateral (select greatest(s.last_analyze, s.last_autoanalyze) as at) last
+      cross join lateral (
+        select coalesce(sum(n.rows), 0) as rows,
+            greatest(coalesce(sum(n.rows) filter (where m.at > last.at), 0), abs(coalesce(sum(n.rows), 0) - p.reltuples)) as changed
+          from pg_inherits i join pg_class c on c.oid = i.inhrelid
+            left join lateral (
+              select n_live_tup, greatest(last_analyze, last_autoanalyze) as at
+                from pg_stat_user_tables where relid = c.oid
+            ) m on true
+            cross join lateral (select greatest(c.reltuples, m.n_live_tup, 0) as rows) n
+          where i.inhparent = p.oid
+      ) parts
+    where last.at is null or parts.changed > current_setting('autovacuum_analyze_threshold')::float8
+      + current_setting('autovacuum_analyze_scale_factor')::float8 * parts.rows
+    order by t.place`;
+
+const analyze = async (client: Client, { name, only, statementMs, waitMs }: Stale): Promise<boolean> => {
+  const limit = (statement: string | number, wait: string | number) =>
+    client.query(
+      `select set_config('statement_timeout', $1::text, false), set_config('lock_timeout', $2::text, false)`,
+      [statement, wait],
+    );
+  await limit(analyzeMs, lockMs);
+  try {
+    await client.query(`analyze ${only ? 'only ' : ''}${name}`);
+    return true;
+  } catch (error) {
+    if (!['57014', '55P03'].includes(codeOf(error) ?? '')) throw error;
+    return false;
+  } finally {
+    await limit(statementMs, waitMs);
+  }
+};
+
+/** Analyzes those of some divided tables that need it, by their quoted names; returns the names of those that it could not finish. */
+export const analyzeDivided = async (
+  client: Client,
+  names: readonly string[],
+): Promise<readonly string[]> => {
+  if (names.length === 0) return [];
+  const { rows } = await client.query<Stale>(selectStale, [names]);
+  const left: string[] = [];
+  for (const stale of rows) if (!(await analyze(client, stale))) left.push(stale.name);
+  return left;
+};
