@@ -1,8 +1,9 @@
 // What publishing asks of readers: its locks are taken together, late, and never while somebody else is waited for.
 
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, list, runPipeline } from '../../src/index.ts';
 import { lockTables } from '../../src/publish/locks.ts';
 import { failureOf } from '../helpers/failure.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
@@ -126,6 +127,65 @@ it('locks four hundred tables within one bound, and holds none when one of them 
     await query('rollback');
   });
 });
+
+/** A night of one table: its file has these ids. */
+const night = (publish: unknown, change: object, ids: readonly number[], file = 'a') => {
+  files.write(`nights/${file}.csv`, ['id,pieces', ...ids.map((id) => `${id},${ids.length}`), ''].join('\n'));
+  const url = new URL(database.url);
+  url.port = String(proxy.port);
+  const table = {
+    source: csv(`${files.directory}/nights/*.csv`),
+    columns: { id: column.integer('id'), pieces: column.integer('pieces') },
+    primaryKey: ['id'] as const,
+    publish: publish as 'append',
+    ...change,
+  };
+  return runPipeline(definePipeline({ name: 'shown', schema: 'shown', tables: { t: table } }), {
+    databaseUrl: url.href,
+    directory: files.directory,
+    workers: 1,
+  });
+};
+const idsTo = (last: number): number[] => Array.from({ length: last }, (_, id) => id + 1);
+
+it.each(['append', 'merge', 'history'])('%s asks for no lock that a reader feels', async (publish) => {
+  rmSync(`${files.directory}/nights`, { recursive: true, force: true });
+  await query('drop schema if exists etl cascade');
+  await night(publish, {}, [1, 2]);
+  await withPg(database.url, async (reader) => {
+    await reader.query('begin; select from shown.t');
+    const said = await publishingStatements(() =>
+      night(publish, {}, publish === 'append' ? [3, 4] : [2, 3, 4], 'b'),
+    );
+    expect(said.length).toBeGreaterThan(3);
+    expect(said.filter((sql) => /access exclusive/i.test(sql))).toEqual([]);
+    expect((await reader.query('select count(*)::int as n from shown.t')).rows[0]!['n']).toBeGreaterThan(2);
+  });
+});
+
+it.each([
+  ['all partitions', 'replace'],
+  ['those that are touched', { mode: 'replace', only: 'touched' }],
+])(
+  '%s are locked and exchanged in one message, and as much is said for twenty as for two',
+  async (_, publish) => {
+    const counts: number[] = [];
+    for (const count of [2, 20]) {
+      rmSync(`${files.directory}/nights`, { recursive: true, force: true });
+      await query('drop schema if exists shown, etl cascade');
+      await night(publish, { partitionBy: list('id') }, idsTo(count));
+      const said = await publishingStatements(() =>
+        night(publish, { partitionBy: list('id') }, [...idsTo(count), 99]),
+      );
+      const locking = said.filter((sql) => sql.includes('in access exclusive mode'));
+      expect(locking).toEqual([said.at(-1)]);
+      expect(locking[0]!.match(/lock table (.*?) in access/)![1]!.split(', ').length).toBe(count + 1);
+      expect(locking[0]).toMatch(/; commit$|\ncommit$/);
+      counts.push(said.length);
+    }
+    expect(counts[1]).toBe(counts[0]);
+  },
+);
 
 it('a table that a reader holds keeps no reader from it, nor from the other tables', async () => {
   const tables = tableNames(3);
