@@ -22,6 +22,7 @@ import { measureEncoded } from './parts/encoded.ts';
 import { measureHttp } from './parts/http.ts';
 import { measureLoad } from './parts/load.ts';
 import { decodeSpellings, measureMatrix, type Decoded } from './parts/matrix.ts';
+import { measureMonths } from './parts/months.ts';
 import { measureNightly } from './parts/nightly.ts';
 import { measureObjects } from './parts/objects.ts';
 import { measureOneFile } from './parts/one-file.ts';
@@ -56,6 +57,7 @@ const parts: Readonly<Record<string, Measure>> = {
   encoded: measureEncoded,
   distance: measureDistance,
   nightly: measureNightly,
+  months: measureMonths,
   'text-rows': measureTextRows,
   scaling: measureScaling,
   objects: measureObjects,

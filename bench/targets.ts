@@ -9,6 +9,7 @@ import { encodedSide } from './parts/encoded.ts';
 import { decoderSides } from './parts/decoder.ts';
 import { distanceSides } from './parts/distance.ts';
 import { loadSides } from './parts/load.ts';
+import { monthsSides } from './parts/months.ts';
 import { nightlySides } from './parts/nightly.ts';
 import { objectsSides } from './parts/objects.ts';
 import { oneFileSides } from './parts/one-file.ts';
@@ -138,6 +139,11 @@ export const judgeTargets = (
         nightlySides.staged,
         nightlySides.sorted,
       ]),
+    ),
+    target(
+      'one month of sixty replaced ÷ that month loaded alone',
+      1.2,
+      ratio(findUsages(reports, 'months'), monthsSides.touched, [monthsSides.alone]),
     ),
     target(
       'load, the server 20 ms away ÷ next door',

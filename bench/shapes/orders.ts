@@ -14,6 +14,7 @@ import {
   skewed,
   sometimes,
   uuid,
+  type Random,
 } from '../random.ts';
 import type { Shape } from './contract.ts';
 
@@ -42,6 +43,31 @@ const pipeline = definePipeline({
 
 const countries = ['DE', 'DE', 'DE', 'FR', 'NL', 'AT', 'PL', 'IT', 'ES', 'SE', 'US', 'GB'];
 
+/** Orders of moments that are given, or of four years. */
+export const orderLines = {
+  headerLine: 'id,created_at,updated_at,customer,amount,paid,country,note\n',
+  lines: (
+    seed: number,
+    createdAt: (random: Random) => Date = (random) => moment(random, 2022, 2025),
+  ): Generator<readonly string[], never> => {
+    const random = randomFrom(seed);
+    return batchesOf(() => {
+      const created = createdAt(random);
+      const updated = new Date(created.getTime() + skewed(random, 0, 30 * 86_400_000));
+      return [
+        uuid(random),
+        created.toISOString(),
+        isoSecond(updated, 'T'),
+        between(random, 1, 400_000),
+        decimal(skewed(random, 99, 250_000)),
+        random() < 0.9,
+        pick(random, countries),
+        `${sometimes(random, 0.4, () => quoted(phrase(random, 12)))}\n`,
+      ].join(',');
+    });
+  },
+};
+
 export default pipeline;
 
 export const shape: Shape = {
@@ -50,24 +76,7 @@ export const shape: Shape = {
   pipeline,
   files: {
     nameEnd: 'orders.csv',
-    headerLine: 'id,created_at,updated_at,customer,amount,paid,country,note\n',
-    lines: (seed) => {
-      const random = randomFrom(seed);
-      return batchesOf(() => {
-        const created = moment(random, 2022, 2025);
-        const updated = new Date(created.getTime() + skewed(random, 0, 30 * 86_400_000));
-        return [
-          uuid(random),
-          created.toISOString(),
-          isoSecond(updated, 'T'),
-          between(random, 1, 400_000),
-          decimal(skewed(random, 99, 250_000)),
-          random() < 0.9,
-          pick(random, countries),
-          `${sometimes(random, 0.4, () => quoted(phrase(random, 12)))}\n`,
-        ].join(',');
-      });
-    },
+    ...orderLines,
   },
   script: {
     copy: 'format csv, header',
