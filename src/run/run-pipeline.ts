@@ -13,7 +13,6 @@ import { setDurableCommits } from '../db/session/session-settings.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { defaultQueue, type RunEvent, type RunResult } from '../model.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
-import { dropBuildSchema } from '../publish/build-schema.ts';
 import type { SqlText } from '../transform/sql-file.ts';
 import { beginRun, continueRun } from './begin/begin.ts';
 import { buildTables, dropBuilt } from './build/build.ts';
@@ -21,11 +20,9 @@ import { checkRejects } from './publish/completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
 import { createContext, prepareRun, type PreparedRun } from './prepare.ts';
 import { callOwed, callPublished, runHook } from './hooks.ts';
-import { sourceNames } from './landing.ts';
 import { applyCorrections, sayOutdated } from './load/apply-corrections.ts';
 import { loadMissing } from './load/load.ts';
 import type { LoadingRun } from './load/loading-run.ts';
-import { dropStaleStaging } from './begin/make-landings.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
 import { planNeeded, type PlannedTable } from './begin/plan.ts';
@@ -33,9 +30,8 @@ import { preflight } from '../server/preflight.ts';
 import { recordFailure } from './record-failure.ts';
 import { checkTargets, publishRun } from './publish/publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
-import { dropOldVersions } from './publish/old-versions.ts';
-import { analyzeTables } from './publish/statistics.ts';
 import { tableResults } from './publish/results.ts';
+import { tidyUp } from './publish/tidy-up.ts';
 import { testRun } from './tests/test-run.ts';
 import { takeLock } from './take-lock.ts';
 
@@ -49,21 +45,6 @@ interface Memory {
   wasReached: boolean;
   readonly start: number;
 }
-
-/** Drops staging, the build schema and versions that are not kept, and makes statistics. The run is already published: a failure here must not fail it. */
-const tidyUp = async (context: RunContext): Promise<void> => {
-  const { address, client, spec, keepStaging, report } = context;
-  try {
-    await dropBuildSchema(client, spec.name);
-    await dropStaleStaging(context, keepStaging ? sourceNames(spec) : []);
-    await dropOldVersions(context);
-    await analyzeTables(context);
-  } catch (error) {
-    // A lost server takes the recovery path, as anywhere else.
-    if (retryOf(lossOf(client, address, error)) === 'server') throw error;
-    report.logger.warn({ error }, 'what a published run leaves to do was not finished; the next run will');
-  }
-};
 
 const finish = async (
   { client, spec, report }: RunContext,

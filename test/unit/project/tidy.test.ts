@@ -51,7 +51,7 @@ describe('src/', () => {
     expect(named.map(({ path }) => path)).toEqual([
       'src/cli/commands/run.ts',
       'src/run/options.ts',
-      'src/run/run-pipeline.ts',
+      'src/run/publish/tidy-up.ts',
     ]);
   });
 
