@@ -54,6 +54,15 @@ const perRecord = (sides: readonly SideReport[], wanted: string): number | undef
   return side?.records === undefined ? undefined : side.median.seconds / side.records;
 };
 
+/** CPU seconds a record of one side. */
+const cpuPerRecord = (sides: readonly SideReport[], wanted: string): number | undefined => {
+  const side = sides.find(({ name }) => name === wanted);
+  return side?.records === undefined ? undefined : side.median.clientSeconds / side.records;
+};
+
+/** A record has 144 bytes: this is 150 MB a second. */
+const initSecondsMax = 0.96e-6;
+
 /** Seconds a record of one side ÷ those of another. */
 const growth = (sides: readonly SideReport[], grownName: string, groundName: string): number | undefined => {
   const [grown, ground] = [perRecord(sides, grownName), perRecord(sides, groundName)];
@@ -81,6 +90,7 @@ export const judgeTargets = (
   const compressed = findUsages(reports, 'compressed');
   const textRows = findUsages(reports, 'text-rows');
   const decoder = findUsages(reports, 'decoder');
+  const initCpu = cpuPerRecord(findSides(reports, 'decoder'), decoderSides.init);
   const eachObject = perRecord(findSides(reports, 'objects'), objectsSides.s3);
   const scaling = findSides(reports, 'scaling');
   const target = (name: string, limit: number, measured: number | undefined): TargetReport => {
@@ -159,6 +169,11 @@ export const judgeTargets = (
       'rows as text, 2 workers ÷ csv-parse + pg-copy-streams',
       1,
       ratio(textRows, textRowsSides.etl, [textRowsSides.plain]),
+    ),
+    target(
+      'etl init, CPU of a record ÷ that of 150 MB/s',
+      1,
+      initCpu === undefined ? undefined : initCpu / initSecondsMax,
     ),
     target(
       'decoder alone ÷ csv-parse to arrays, CPU',

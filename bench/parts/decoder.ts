@@ -1,5 +1,5 @@
 // The compiled decoder alone: CPU for 44 columns in and 20 typed, checked and encoded ones out, against csv-parse making
-// arrays of texts of the same bytes.
+// arrays of texts of the same bytes; and what it takes `etl init` to infer all 44 from them.
 
 import { fileURLToPath } from 'node:url';
 import type { Bench } from '../bench-context.ts';
@@ -7,7 +7,11 @@ import { compare, type PartReport, type Side } from '../compare.ts';
 import type { GeneratedFile } from '../generate.ts';
 import { measured, runProgram, type Usage } from '../measure.ts';
 
-export const decoderSides = { csvParse: 'csv-parse to arrays', compiled: 'compiled decoder' } as const;
+export const decoderSides = {
+  csvParse: 'csv-parse to arrays',
+  compiled: 'compiled decoder',
+  init: 'etl init',
+} as const;
 
 const program = fileURLToPath(new URL('../programs/decode.mjs', import.meta.url));
 
@@ -43,7 +47,11 @@ export const measureDecoder = async (bench: Bench): Promise<PartReport> => {
     title: 'Decoder alone, no server',
     sides: await compare(
       bench.server,
-      [side(decoderSides.csvParse, 'csv-parse'), side(decoderSides.compiled, 'compiled')],
+      [
+        side(decoderSides.csvParse, 'csv-parse'),
+        side(decoderSides.compiled, 'compiled'),
+        side(decoderSides.init, 'init'),
+      ],
       bench.rounds,
     ),
   };

@@ -1,6 +1,8 @@
 // Decodes a file without a server, and prints the CPU seconds that it took and the rows that came out.
 //
-//   node decode.mjs compiled|csv-parse <file>
+//   node decode.mjs compiled|csv-parse|init <file>
+//
+// init: infers its columns, types and keys instead, from all of its records.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -10,6 +12,7 @@ import { createCompiledDecoder } from '../../dist/format/compiled/compiled-decod
 import { recordBlocks } from '../../dist/format/split/record-blocks.js';
 import { createSplitter } from '../../dist/format/split/splitter.js';
 import { column, csv, definePipeline } from '../../dist/index.js';
+import { readForInit } from '../../dist/run/init/write-init.js';
 import { readRange } from '../../dist/source/read-file.js';
 
 const [decoder, file] = process.argv.slice(2);
@@ -88,9 +91,16 @@ const decodeCsvParse = async () => {
   return rows;
 };
 
+const readInit = async () => {
+  const { tables } = await readForInit({ locations: [file], workingDirectory: '.' });
+  return tables[0].records;
+};
+
+const ways = { compiled: decodeCompiled, 'csv-parse': decodeCsvParse, init: readInit };
+
 const before = process.cpuUsage();
 const start = performance.now();
-const rows = await (decoder === 'compiled' ? decodeCompiled() : decodeCsvParse());
+const rows = await ways[decoder]();
 const seconds = (performance.now() - start) / 1000;
 const { user, system } = process.cpuUsage(before);
 console.log(JSON.stringify({ rows, seconds, cpuSeconds: (user + system) / 1e6 }));

@@ -13,10 +13,12 @@ import { nullWords } from './null-words.ts';
 const textsKeptMax = 8;
 
 /** Texts of a column whose counters are remembered: a power of two. QCLCD has about 300 different pressures. */
-const slots = 1024;
-/** Of a slot: the last four bytes, those before or a hash, the length and the counter. */
+const slots = 2048;
+const slotShift = 21;
+/** Of a slot: the first four bytes, the next four, the length and the counter. */
 const slotWords = 4;
-/** Longer texts are looked at each time: they seldom repeat, and each slot has room for one. */
+/** The same for longer texts, which seldom repeat; those that are longer still are looked at each time. */
+const longSlots = 256;
 const longMax = 40;
 const shortMax = 8;
 
@@ -47,6 +49,13 @@ export interface Group extends GroupRange {
   isFull: boolean;
 }
 
+/** Texts with their counters, by their hash. */
+interface LongTexts {
+  readonly bytes: Uint8Array;
+  readonly lengths: Int32Array;
+  readonly counters: Int32Array;
+}
+
 export interface ColumnEvidence {
   readonly counters: number[];
   readonly groups: Map<number, Group>;
@@ -54,14 +63,17 @@ export interface ColumnEvidence {
   readonly words: Map<string, number>;
   /** Candidates that are not out. */
   alive: number;
-  /** Blanks were around a text that a candidate takes, or around another one. */
+  /** Blanks were around a text that a candidate takes. */
   isPadded: boolean;
-  isTextPadded: boolean;
   readonly cache: Int32Array;
-  long: Uint8Array | undefined;
+  /** Counters of texts of one byte. */
+  readonly single: Int32Array;
+  long: LongTexts | undefined;
   /** The same for texts that are no bytes of a block. */
   readonly byText: Map<string, number>;
 }
+
+const unknown = -1;
 
 /** Counters that every column has. */
 export const counterOf = { empty: 0, blank: 1, text: 2 } as const;
@@ -72,8 +84,8 @@ export const createColumnEvidence = (): ColumnEvidence => ({
   words: new Map(),
   alive: anyCandidate,
   isPadded: false,
-  isTextPadded: false,
   cache: new Int32Array(slots * slotWords),
+  single: new Int32Array(256).fill(unknown),
   long: undefined,
   byText: new Map(),
 });
@@ -155,10 +167,7 @@ const classify = (column: ColumnEvidence, field: string): number => {
     return known;
   }
   const mask = column.alive === 0 ? 0 : candidatesOf(text, column.alive);
-  if (text.length !== field.length) {
-    if (mask === 0) column.isTextPadded = true;
-    else column.isPadded = true;
-  }
+  if (text.length !== field.length && mask !== 0) column.isPadded = true;
   if (column.alive === 0) return counterOf.text;
   const group = column.groups.get(mask) ?? newGroup(column, mask);
   column.groups.set(mask, group);
@@ -167,7 +176,7 @@ const classify = (column: ColumnEvidence, field: string): number => {
 };
 
 /** Texts that are remembered where a block has quotes. */
-const textsCachedMax = 2048;
+const textsCachedMax = 512;
 
 /** Counts a field that was read as text. */
 export const observeText = (column: ColumnEvidence, field: string): void => {
@@ -186,9 +195,16 @@ const isSame = (bytes: Buffer, from: number, long: Uint8Array, at: number, lengt
   return true;
 };
 
+/** Counts a field that the cache does not have. */
+const observeNew = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): number => {
+  const counter = classify(column, bytes.toString('utf8', from, to));
+  column.counters[counter]! += 1;
+  return counter;
+};
+
 /** Counts a field of more bytes than a slot can hold. */
 const observeLong = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): void => {
-  const { cache, counters } = column;
+  const { counters } = column;
   const length = to - from;
   const first = bytes[from]!;
   if (column.alive === 0 && first !== 32 && first !== 9) {
@@ -196,44 +212,57 @@ const observeLong = (column: ColumnEvidence, bytes: Buffer, from: number, to: nu
     return;
   }
   if (length > longMax) {
-    counters[classify(column, bytes.toString('utf8', from, to))]! += 1;
+    observeNew(column, bytes, from, to);
     return;
   }
   let hash = length;
   for (let at = from; at < to; at += 1) hash = Math.imul(hash, 0x01000193) ^ bytes[at]!;
-  const slot = (hash ^ (hash >>> 15)) & (slots - 1);
-  const at = slot * slotWords;
-  const long = (column.long ??= new Uint8Array(slots * longMax));
-  if (cache[at + 2] === length && isSame(bytes, from, long, slot * longMax, length)) {
-    counters[cache[at + 3]!]! += 1;
+  const slot = (hash ^ (hash >>> 15)) & (longSlots - 1);
+  const long = (column.long ??= {
+    bytes: new Uint8Array(longSlots * longMax),
+    lengths: new Int32Array(longSlots),
+    counters: new Int32Array(longSlots),
+  });
+  const isKnown = long.lengths[slot] === length && isSame(bytes, from, long.bytes, slot * longMax, length);
+  if (isKnown) {
+    counters[long.counters[slot]!]! += 1;
     return;
   }
-  const counter = classify(column, bytes.toString('utf8', from, to));
-  long.set(bytes.subarray(from, to), slot * longMax);
-  cache[at + 2] = length;
-  cache[at + 3] = counter;
-  counters[counter]! += 1;
+  long.bytes.set(bytes.subarray(from, to), slot * longMax);
+  long.lengths[slot] = length;
+  long.counters[slot] = observeNew(column, bytes, from, to);
+};
+
+/** Bytes of a field as a number; beyond the end of the block there are none to read at once. */
+const littleByLittle = (bytes: Buffer, from: number, to: number): number => {
+  let word = 0;
+  for (let at = from; at < to; at += 1) word = (word << 8) | bytes[at]!;
+  return word;
 };
 
 /**
  * Counts the fields of one column. `places` has for each record the first bytes of its fields, and one more after a delimiter that
- * follows the last.
+ * follows the last; `view` shows the same bytes.
  */
 export const observeFields = (
   column: ColumnEvidence,
   bytes: Buffer,
+  view: DataView,
   places: Int32Array,
   index: number,
   records: number,
   width: number,
 ): void => {
-  const { cache, counters } = column;
+  const { cache, counters, single } = column;
+  const last = bytes.length - shortMax;
   for (let record = 0, place = index; record < records; record += 1, place += width) {
     const from = places[place]!;
     const to = places[place + 1]! - 1;
     const length = to - from;
-    if (length === 0) {
-      counters[0]! += 1;
+    if (length <= 1) {
+      const known = length === 0 ? counterOf.empty : single[bytes[from]!]!;
+      if (known === unknown) single[bytes[from]!] = observeNew(column, bytes, from, to);
+      else counters[known]! += 1;
       continue;
     }
     if (length > shortMax) {
@@ -242,20 +271,23 @@ export const observeFields = (
     }
     let low = 0;
     let high = 0;
-    const middle = length > 4 ? to - 4 : from;
-    for (let at = from; at < middle; at += 1) high = (high << 8) | bytes[at]!;
-    for (let at = middle; at < to; at += 1) low = (low << 8) | bytes[at]!;
+    if (from > last) {
+      low = littleByLittle(bytes, from, Math.min(to, from + 4));
+      high = littleByLittle(bytes, from + 4, to);
+    } else if (length <= 4) low = view.getInt32(from) >> (32 - 8 * length);
+    else {
+      low = view.getInt32(from);
+      high = view.getInt32(from + 4) >> (64 - 8 * length);
+    }
     const hash = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
-    const at = (hash >>> 22) * slotWords;
+    const at = (hash >>> slotShift) * slotWords;
     if (cache[at] === low && cache[at + 1] === high && cache[at + 2] === length) {
       counters[cache[at + 3]!]! += 1;
       continue;
     }
-    const counter = classify(column, bytes.toString('utf8', from, to));
     cache[at] = low;
     cache[at + 1] = high;
     cache[at + 2] = length;
-    cache[at + 3] = counter;
-    counters[counter]! += 1;
+    cache[at + 3] = observeNew(column, bytes, from, to);
   }
 };

@@ -1,82 +1,100 @@
 // Which columns identify a record: candidates are found in the first records, and proved over all others, as far as memory allows.
 //
-// Texts are compared by 53 bits of their hash. Equal hashes of different texts only lose a key; a key that is proposed has no two
-// equal texts.
+// Texts are compared by 64 bits of their hash, as two numbers. Equal hashes of different texts only lose a key; a key that is proposed
+// has no two equal texts.
 
-import { SPACE, TAB } from '../format/split/grammar.ts';
+import { isBlankByte } from '../format/split/grammar.ts';
 
 /** Fields of the first records whose hashes are kept. */
 const fieldsKeptMax = 500_000;
 const recordsKeptMax = 10_000;
 
-/** Records of which a set of columns is proved to be a key; their hashes are 64 MiB. */
-export const provedMax = 5_500_000;
+/** Records of which a set of columns is proved to be a key: their hashes are 64 MiB, and half as much while the set grows. */
+const provedMax = 5_500_000;
 
 /** Most columns of a key, and among how many of the first ones it is looked for. */
 const keyColumnsMax = 3;
 const consideredMax = [16, 10, 8] as const;
 
 /** Sets of columns that are followed at once, while they are few enough for memory. */
-const followedMax = 3;
+const followedMax = 2;
 
-const two21 = 2 ** 21;
+/** The two halves of hashes, as many as there are records at once, or fields of the first ones. */
+export interface Hashes {
+  readonly low: Int32Array;
+  readonly high: Int32Array;
+}
 
-/** A number of 53 bits for the bytes, without blanks around them. */
-export const hashBytes = (bytes: Uint8Array, start: number, end: number): number => {
+export const createHashes = (length: number): Hashes => ({
+  low: new Int32Array(length),
+  high: new Int32Array(length),
+});
+
+/** Hashes bytes without the blanks around them. */
+export const hashBytes = (
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  into: Hashes,
+  place: number,
+): void => {
   let from = start;
   let to = end;
-  while (from < to && (bytes[from] === SPACE || bytes[from] === TAB)) from += 1;
-  while (to > from && (bytes[to - 1] === SPACE || bytes[to - 1] === TAB)) to -= 1;
-  let one = 0x811c9dc5;
-  let other = to - from;
+  while (from < to && isBlankByte(bytes[from])) from += 1;
+  while (to > from && isBlankByte(bytes[to - 1])) to -= 1;
+  let low = 0x811c9dc5;
+  let high = to - from;
   for (let at = from; at < to; at += 1) {
     const byte = bytes[at]!;
-    one = Math.imul(one ^ byte, 0x01000193);
-    other = Math.imul(other ^ byte, 0x5bd1e995) ^ (other >>> 15);
+    low = Math.imul(low ^ byte, 0x01000193);
+    high = Math.imul(high ^ byte, 0x5bd1e995) ^ (high >>> 15);
   }
-  one ^= one >>> 16;
-  other = Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
-  return (one >>> 0) * two21 + ((other >>> 0) & (two21 - 1));
+  into.low[place] = low ^ (low >>> 15);
+  into.high[place] = high ^ (high >>> 13);
 };
 
-/** One number for several. */
-export const joinHashes = (left: number, right: number): number => {
-  const low = Math.imul((left % 0x1_0000_0000) | 0, 0x9e3779b1) ^ ((right % 0x1_0000_0000) | 0);
-  const high = Math.imul((left / two21) | 0, 0x85ebca6b) ^ ((right / two21) | 0);
-  const mixed = Math.imul(low ^ (low >>> 15) ^ high, 0xc2b2ae35);
-  return (
-    ((mixed ^ (mixed >>> 13)) >>> 0) * two21 + (((Math.imul(high, 0x27d4eb2f) ^ low) >>> 0) & (two21 - 1))
-  );
-};
-
-/** A set of numbers that doubles its memory. */
+/** A set of hashes that doubles its memory; two zeros are an empty slot. */
 interface HashSet {
-  slots: Float64Array;
+  slots: Int32Array;
   size: number;
 }
 
-const createHashSet = (): HashSet => ({ slots: new Float64Array(1 << 14), size: 0 });
+/** Slots of two numbers. */
+const createHashSet = (): HashSet => ({ slots: new Int32Array(1 << 14), size: 0 });
 
-const placeOf = (slots: Float64Array, hash: number): number => {
-  const mask = slots.length - 1;
-  let place = (hash / two21) & mask;
-  while (slots[place] !== 0 && slots[place] !== hash) place = (place + 1) & mask;
+const placeOf = (slots: Int32Array, low: number, high: number): number => {
+  const mask = slots.length - 2;
+  let place = (Math.imul(low ^ (high >>> 7), 0x9e3779b1) >>> 1) & mask;
+  while (
+    (slots[place] !== 0 || slots[place + 1] !== 0) &&
+    (slots[place] !== low || slots[place + 1] !== high)
+  )
+    place = (place + 2) & mask;
   return place;
 };
 
-/** Adds a number; false when it is there. */
-const add = (set: HashSet, hash: number): boolean => {
-  // Zero is an empty slot.
-  const value = hash === 0 ? 1 : hash;
-  const place = placeOf(set.slots, value);
-  if (set.slots[place] === value) return false;
-  set.slots[place] = value;
-  set.size += 1;
-  if (set.size > set.slots.length * 0.7) {
-    const larger = new Float64Array(2 * set.slots.length);
-    for (const old of set.slots) if (old !== 0) larger[placeOf(larger, old)] = old;
-    set.slots = larger;
+const grow = (set: HashSet): void => {
+  const { slots } = set;
+  const larger = new Int32Array(2 * slots.length);
+  for (let at = 0; at < slots.length; at += 2) {
+    const [low, high] = [slots[at]!, slots[at + 1]!];
+    if (low === 0 && high === 0) continue;
+    const place = placeOf(larger, low, high);
+    larger[place] = low;
+    larger[place + 1] = high;
   }
+  set.slots = larger;
+};
+
+/** Adds a hash; false when it is there. */
+const add = (set: HashSet, low: number, given: number): boolean => {
+  const high = low === 0 && given === 0 ? 1 : given;
+  const place = placeOf(set.slots, low, high);
+  if (set.slots[place] === low && set.slots[place + 1] === high) return false;
+  set.slots[place] = low;
+  set.slots[place + 1] = high;
+  set.size += 1;
+  if (set.size > set.slots.length * 0.35) grow(set);
   return true;
 };
 
@@ -88,7 +106,7 @@ interface Followed {
 
 export interface KeySearch {
   /** Hashes of the fields of the first records, record after record. */
-  readonly first: number[];
+  first: Hashes | undefined;
   readonly width: number;
   readonly room: number;
   records: number;
@@ -98,14 +116,17 @@ export interface KeySearch {
   isLost: boolean;
 }
 
-export const createKeySearch = (width: number): KeySearch => ({
-  first: [],
-  width,
-  room: Math.min(recordsKeptMax, Math.max(1, Math.floor(fieldsKeptMax / width))),
-  records: 0,
-  followed: undefined,
-  isLost: false,
-});
+export const createKeySearch = (width: number): KeySearch => {
+  const room = Math.min(recordsKeptMax, Math.max(1, Math.floor(fieldsKeptMax / width)));
+  return {
+    first: createHashes(room * width),
+    width,
+    room,
+    records: 0,
+    followed: undefined,
+    isLost: false,
+  };
+};
 
 /** Whether records have to be hashed whole: the first ones. */
 export const isGathering = ({ followed }: KeySearch): boolean => followed === undefined;
@@ -117,19 +138,36 @@ function* combinations(places: readonly number[], size: number): Generator<reado
       for (const rest of combinations(places.slice(index + 1), size - 1)) yield [place, ...rest];
 }
 
-const keyOf = (first: readonly number[], base: number, columns: readonly number[]): number => {
-  let hash = first[base + columns[0]!]!;
-  for (let index = 1; index < columns.length; index += 1)
-    hash = joinHashes(hash, first[base + columns[index]!]!);
-  return hash;
+/** Where the hashes of a column are: at `first`, and so many places further for each record. */
+interface Hashed extends Hashes {
+  readonly first: number;
+  readonly step: number;
+}
+
+/** Adds records [from, to); false when two have the same fields. */
+const addRecords = (set: HashSet, columns: readonly Hashed[], from: number, to: number): boolean => {
+  for (let record = from; record < to; record += 1) {
+    let low = 0;
+    let high = 0;
+    for (let index = 0; index < columns.length; index += 1) {
+      const column = columns[index]!;
+      const place = column.first + record * column.step;
+      low = Math.imul(low ^ column.low[place]!, 0x85ebca6b) ^ (high >>> 11);
+      high = Math.imul(high ^ column.high[place]!, 0xc2b2ae35) ^ (low >>> 13);
+    }
+    if (!add(set, low, high)) return false;
+  }
+  return true;
 };
 
 /** The columns as a key of the first records; undefined when two of them are equal. */
-const followedOf = ({ first, width }: KeySearch, columns: readonly number[]): Followed | undefined => {
+const followedOf = (
+  { first, width, records }: KeySearch,
+  columns: readonly number[],
+): Followed | undefined => {
   const set = createHashSet();
-  for (let base = 0; base < first.length; base += width)
-    if (!add(set, keyOf(first, base, columns))) return undefined;
-  return { columns, set };
+  const hashed = columns.map((column) => ({ ...first!, first: column, step: width }));
+  return addRecords(set, hashed, 0, records) ? { columns, set } : undefined;
 };
 
 /**
@@ -146,32 +184,41 @@ export const followKeys = (search: KeySearch, eligible: readonly number[]): void
       if (found !== undefined) followed.push(found);
     }
   search.followed = followed;
-  search.first.length = 0;
+  search.first = undefined;
 };
 
-/** Takes the hashes of a record's fields; returns whether enough were gathered. */
-export const gather = (search: KeySearch, hashes: readonly number[]): boolean => {
-  for (const hash of hashes) search.first.push(hash);
+/** Takes a record while they are gathered: `hash` puts the hash of a column's field. Returns whether there is room for another. */
+export const gather = (
+  search: KeySearch,
+  hash: (column: number, into: Hashes, place: number) => void,
+): boolean => {
+  const { first, width } = search;
+  for (let column = 0; column < width; column += 1) hash(column, first!, search.records * width + column);
   search.records += 1;
-  return search.records >= search.room;
+  return search.records < search.room;
 };
 
-/** Takes a further record: `hashOf` gives the hash of a column's field. */
-export const follow = (search: KeySearch, hashOf: (column: number) => number): void => {
+/** Columns whose hashes are needed of further records. */
+export const columnsFollowed = ({ followed = [] }: KeySearch): readonly number[] => [
+  ...new Set(followed.flatMap(({ columns }) => columns)),
+];
+
+/** Takes records [from, to) by the hashes of their fields. */
+export const follow = (
+  search: KeySearch,
+  hashesOf: (column: number) => Hashes,
+  from: number,
+  to: number,
+): void => {
   const followed = search.followed!;
-  search.records += 1;
-  if (search.records > provedMax / followed.length) {
-    if (followed.length === 1) {
-      search.isLost = true;
-      search.followed = [];
-      return;
-    }
+  search.records += to - from;
+  while (followed.length > 0 && search.records * followed.length > provedMax) {
+    search.isLost = followed.length === 1;
     followed.pop();
   }
   for (let index = followed.length - 1; index >= 0; index -= 1) {
     const { columns, set } = followed[index]!;
-    let hash = hashOf(columns[0]!);
-    for (let place = 1; place < columns.length; place += 1) hash = joinHashes(hash, hashOf(columns[place]!));
-    if (!add(set, hash)) followed.splice(index, 1);
+    const hashed = columns.map((column) => ({ ...hashesOf(column), first: 0, step: 1 }));
+    if (!addRecords(set, hashed, from, to)) followed.splice(index, 1);
   }
 };

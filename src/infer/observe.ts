@@ -8,14 +8,20 @@ import type { RejectCode } from '../model.ts';
 import { createColumnEvidence, observeFields, observeText, type ColumnEvidence } from './column-evidence.ts';
 import { keyColumns } from './choose-key.ts';
 import {
+  columnsFollowed,
+  createHashes,
   createKeySearch,
   follow,
   followKeys,
   gather,
   hashBytes,
+  type Hashes,
   isGathering,
   type KeySearch,
 } from './keys.ts';
+
+/** Records that are looked at together, column by column, while their bytes are in the nearest cache. */
+const recordsAtOnce = 256;
 
 /** A record that would be a reject, whatever its columns are. */
 export interface FaultSeen {
@@ -30,6 +36,8 @@ export interface TableEvidence {
   readonly names: readonly string[];
   readonly columns: readonly ColumnEvidence[];
   readonly keys: KeySearch;
+  /** Of records that are looked at together, by column. */
+  readonly hashes: Map<number, Hashes>;
   records: number;
   /** Of the records that are at fault. */
   readonly faults: Map<RejectCode, { count: number; readonly first: FaultSeen }>;
@@ -40,6 +48,7 @@ export const createTableEvidence = (names: readonly string[]): TableEvidence => 
   names,
   columns: names.map(createColumnEvidence),
   keys: createKeySearch(names.length),
+  hashes: new Map(),
   records: 0,
   faults: new Map(),
   faulty: 0,
@@ -64,20 +73,26 @@ export const endGathering = (table: TableEvidence): void => {
   if (isGathering(table.keys)) followKeys(table.keys, keyColumns(table.columns, table.names));
 };
 
-const observeKeys = (table: TableEvidence, hashOf: (column: number) => number): void => {
-  const { keys } = table;
-  if (!isGathering(keys)) return follow(keys, hashOf);
-  if (
-    gather(
-      keys,
-      Array.from({ length: keys.width }, (_, column) => hashOf(column)),
-    )
-  )
-    endGathering(table);
-};
+/** Puts the hash of a field of a record. */
+type HashField = (record: number, column: number, into: Hashes, place: number) => void;
 
-/** Records that are looked at together, column by column, while their bytes are in the nearest cache. */
-const recordsAtOnce = 256;
+/** Takes so many records into the search for keys. */
+const observeKeys = (table: TableEvidence, records: number, hash: HashField): void => {
+  const { keys, hashes } = table;
+  let record = 0;
+  for (; record < records && isGathering(keys); record += 1) {
+    const taken = record;
+    if (!gather(keys, (column, into, place) => hash(taken, column, into, place))) endGathering(table);
+  }
+  const columns = columnsFollowed(keys);
+  if (record === records || columns.length === 0) return;
+  for (const column of columns) {
+    const own = hashes.get(column) ?? createHashes(recordsAtOnce);
+    hashes.set(column, own);
+    for (let place = record; place < records; place += 1) hash(place, column, own, place);
+  }
+  follow(keys, (column) => hashes.get(column)!, record, records);
+};
 
 /** Records of a block that have no quote. */
 interface Run {
@@ -107,18 +122,17 @@ const placeFields = (
   return place + 1 - first === fields;
 };
 
-const takeRun = (table: TableEvidence, bytes: Buffer, run: Run): void => {
-  const { columns, keys } = table;
+const takeRun = (table: TableEvidence, bytes: Buffer, view: DataView, run: Run): void => {
+  const { columns } = table;
   const { places, records } = run;
   const width = columns.length + 1;
   for (let column = 0; column < columns.length; column += 1)
-    observeFields(columns[column]!, bytes, places, column, records, width);
+    observeFields(columns[column]!, bytes, view, places, column, records, width);
   table.records += records;
-  for (let record = 0; record < records; record += 1) {
-    if (!isGathering(keys) && keys.followed!.length === 0) break;
-    const base = record * width;
-    observeKeys(table, (column) => hashBytes(bytes, places[base + column]!, places[base + column + 1]! - 1));
-  }
+  observeKeys(table, records, (record, column, into, place) => {
+    const at = record * width + column;
+    hashBytes(bytes, places[at]!, places[at + 1]! - 1, into, place);
+  });
   run.records = 0;
 };
 
@@ -130,7 +144,7 @@ const takeTexts = (
   to: number,
   observing: Observing,
 ): void => {
-  const { columns, keys } = table;
+  const { columns } = table;
   const lineOf = (index: number): number => block.position.line + block.spans.lines[index]!;
   for (let first = from; first < to; first += recordsAtOnce) {
     const last = Math.min(to, first + recordsAtOnce);
@@ -146,11 +160,10 @@ const takeTexts = (
         table.records += 1;
         for (let column = 0; column < columns.length; column += 1)
           observeText(columns[column]!, record[column] ?? '');
-        if (isGathering(keys) || keys.followed!.length > 0)
-          observeKeys(table, (column) => {
-            const text = Buffer.from(record[column] ?? '');
-            return hashBytes(text, 0, text.length);
-          });
+        observeKeys(table, 1, (_, column, into, place) => {
+          const text = Buffer.from(record[column] ?? '');
+          hashBytes(text, 0, text.length, into, place);
+        });
       }
     }
   }
@@ -164,6 +177,7 @@ export const observeBlock = (table: TableEvidence, block: RecordBlock, observing
   const fields = table.columns.length;
   const quoteByte = quote === null ? -1 : quote.charCodeAt(0);
   const isPlain = isStorable(bytes) && delimiter.length === 1;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const run: Run = { places: new Int32Array(recordsAtOnce * (fields + 1)), records: 0 };
   let nextQuote = quoteByte === -1 ? -1 : bytes.indexOf(quoteByte);
   let texts = 0;
@@ -179,8 +193,8 @@ export const observeBlock = (table: TableEvidence, block: RecordBlock, observing
     if (texts < index) takeTexts(table, block, texts, index, observing);
     texts = index + 1;
     run.records += 1;
-    if (run.records === recordsAtOnce) takeRun(table, bytes, run);
+    if (run.records === recordsAtOnce) takeRun(table, bytes, view, run);
   }
   takeTexts(table, block, texts, starts.length, observing);
-  takeRun(table, bytes, run);
+  takeRun(table, bytes, view, run);
 };

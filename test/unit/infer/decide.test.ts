@@ -31,7 +31,15 @@ const ofBytes = (values: readonly string[]): ColumnEvidence => {
     at += Buffer.byteLength(value) + 1;
     places[2 * index + 1] = at;
   }
-  observeFields(column, bytes, places, 0, values.length, 2);
+  observeFields(
+    column,
+    bytes,
+    new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
+    places,
+    0,
+    values.length,
+    2,
+  );
   return column;
 };
 
