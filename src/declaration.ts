@@ -1,5 +1,6 @@
 // What a pipeline declares, as plain frozen data: written by pipeline/, read by every stage.
 
+import type { ConstraintSpec } from './constraint.ts';
 import type { RowLimit, TestSpec } from './data-test.ts';
 import type { Dialect } from './dialect.ts';
 import type { HooksSpec, SqlFile } from './hook.ts';
@@ -120,11 +121,6 @@ export type FilterSpec =
       /** Keys are names and positions; the first name where there are several. */
       readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
     };
-
-/** What the server makes sure of, by a name that the declaration owns. A condition is SQL that no row makes false. */
-export type ConstraintSpec =
-  | { readonly kind: 'check'; readonly name: string; readonly condition: string }
-  | { readonly kind: 'unique'; readonly name: string; readonly columns: readonly string[] };
 
 /** How the files of a table are written, and of which fields its columns are made: enough to take a record apart later. */
 export interface RecordedFormat {

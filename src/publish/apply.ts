@@ -2,14 +2,23 @@
 
 import { withPath, type Client } from '../db/client.ts';
 import type { RowChanges } from '../model.ts';
+import { foreignKeysOf } from './constraints/foreign-keys.ts';
+import {
+  dropForeignKeys,
+  makeForeignKeys,
+  obsoleteKeys,
+  violationOf,
+} from './constraints/make-foreign-keys.ts';
+import { followsDeletes, parentsFirst } from './constraints/written-order.ts';
 import type { PublishPlan, Rest } from './contract.ts';
 import { lockTables, type Locksmith } from './locks.ts';
-import { namesInProduction, type BuiltTable } from './names.ts';
+import { namesInProduction, productionName, type BuiltTable } from './names.ts';
 import { refusalOf, refusalOfAny } from './refusals.ts';
 
 /** Locks and statements of the last message, and the proved rows of each table. */
 export interface Applied {
   readonly locked: readonly string[];
+  readonly touched: readonly string[];
   readonly last: readonly string[];
   /** Rows that production has with the commit, by the table's name. */
   readonly rows: ReadonlyMap<string, number>;
@@ -22,6 +31,65 @@ export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], Publis
   plans.filter(({ publication }) => publication.writes),
   plans.filter(({ publication }) => !publication.writes),
 ];
+
+const isOrdered = (written: readonly PublishPlan[]): boolean =>
+  written.some((plan) => followsDeletes(plan, written));
+
+/** What is applied at once: all plans of one publication, or one table after the other where a deletion may lead to others. */
+const groupsOf = (some: readonly PublishPlan[], inOrder: boolean): readonly (readonly PublishPlan[])[] => {
+  if (inOrder) return parentsFirst(some).map((plan) => [plan]);
+  const ways = new Set(some.map(({ publication }) => publication.apply));
+  return [...ways].map((way) => some.filter(({ publication }) => publication.apply === way));
+};
+
+/** Rows that others take along are gone when all is written. */
+const countFollowing = async (
+  client: Client,
+  written: readonly PublishPlan[],
+  rows: Map<string, number>,
+): Promise<void> => {
+  for (const { table } of written.filter((plan) => followsDeletes(plan, written))) {
+    const found = await client.query(`select count(*)::float8 as rows from ${productionName(table)}`);
+    rows.set(table.table, found.rows[0].rows);
+  }
+};
+
+/** Writes the rows of tables that stay, first of those whose readers do not wait, and has the server check them. */
+const applyWritten = async (
+  client: Client,
+  plans: readonly PublishPlan[],
+  apply: (some: readonly PublishPlan[]) => Promise<readonly Rest[]>,
+  { untilTaken }: Locksmith,
+): Promise<Rest[]> => {
+  const [written, moved] = byWriting(plans);
+  // Tables of one foreign key are written in any order.
+  if (written.some(({ table }) => foreignKeysOf(table).length > 0))
+    await client.query('set constraints all deferred');
+  const isLoud = ({ blocksReaders }: PublishPlan): boolean => blocksReaders;
+  const obsolete = obsoleteKeys(written);
+  const isTogether = obsolete.length > 0 || (isOrdered(written) && written.some(isLoud));
+  const loud = isTogether ? written : written.filter(isLoud);
+  const rests = [...(await apply(written.filter((plan) => !loud.includes(plan))))];
+  if (loud.length > 0) {
+    // With those that the last message locks: a reader of both, who has one and waits for the other, would be the victim of a
+    // deadlock. Proved by test/integration/publish-locks.test.ts, "all at once".
+    await untilTaken(namesInProduction([...loud, ...moved]), false, (names, queueMs) =>
+      client.query(lockTables(names, 'access exclusive', queueMs)),
+    );
+    if (obsolete.length > 0) await dropForeignKeys(client, obsolete);
+    rests.push(...(await apply(loud)));
+  }
+  // The server makes no index on a table whose deferred foreign keys are unchecked, and a check at the commit keeps readers
+  // waiting. Proved by test/integration/publish-keys.test.ts, "while its foreign keys are deferred".
+  const tables = plans.map(({ table }) => table);
+  if (written.length > 0)
+    await withPath(client, written[0]!.table.path, () => client.query('set constraints all immediate')).catch(
+      (cause: unknown) => {
+        throw violationOf(tables, cause) ?? refusalOfAny(written, cause);
+      },
+    );
+  return rests;
+};
 
 /** A table that is merged the first time gets all its rows. */
 const allInserted = ({ rows, staged }: BuiltTable): RowChanges => ({
@@ -36,22 +104,22 @@ const allInserted = ({ rows, staged }: BuiltTable): RowChanges => ({
  * Applies and verifies every plan. Plans that write rows come first, beginning with tables whose readers do not wait. `copied`:
  * loaded rows, `before`: rows of production, by the table's name.
  *
- * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_INCOMPLETE.
+ * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_CONSTRAINT_REFUSED, ETL_INCOMPLETE, RowsRefused.
  */
 export const applyAll = async (
   client: Client,
   plans: readonly PublishPlan[],
   copied: ReadonlyMap<string, number>,
   before: ReadonlyMap<string, number | null>,
-  { untilTaken }: Locksmith,
+  locksmith: Locksmith,
 ): Promise<Applied> => {
   const rows = new Map<string, number>();
   const changes = new Map<string, RowChanges>();
+  const [written, moved] = byWriting(plans);
   const apply = async (some: readonly PublishPlan[]): Promise<readonly Rest[]> => {
     const rests = [];
-    for (const applyTo of new Set(some.map(({ publication }) => publication.apply))) {
-      const own = some.filter(({ publication }) => publication.apply === applyTo);
-      rests.push(await applyTo(client, own));
+    for (const own of groupsOf(some, isOrdered(written))) {
+      rests.push(await own[0]!.publication.apply(client, own));
       for (const plan of own) {
         const { table } = plan.table;
         const { verify } = plan.publication;
@@ -68,29 +136,14 @@ export const applyAll = async (
     }
     return rests;
   };
-  const [written, moved] = byWriting(plans);
-  const loud = written.filter(({ blocksReaders }) => blocksReaders);
-  const rests = [...(await apply(written.filter(({ blocksReaders }) => !blocksReaders)))];
-  if (loud.length > 0) {
-    // With those that the last message locks: a reader of both, who has one and waits for the other, would be the victim of a
-    // deadlock. Proved by test/integration/publish-locks.test.ts, "all at once".
-    await untilTaken(namesInProduction([...loud, ...moved]), false, (names, queueMs) =>
-      client.query(lockTables(names, 'access exclusive', queueMs)),
-    );
-    rests.push(...(await apply(loud)));
-  }
-  // The server makes no index on a table whose deferred foreign keys are unchecked, and a check at the commit keeps readers
-  // waiting. Proved by test/integration/publish-keys.test.ts, "while its foreign keys are deferred".
-  if (written.length > 0)
-    await withPath(client, written[0]!.table.path, () => client.query('set constraints all immediate')).catch(
-      (cause: unknown) => {
-        throw refusalOfAny(written, cause);
-      },
-    );
+  const rests = await applyWritten(client, plans, apply, locksmith);
+  await countFollowing(client, written, rows);
   rests.push(...(await apply(moved)));
   for (const { finish } of rests) await finish?.();
+  await makeForeignKeys(client, plans);
   return {
     locked: rests.flatMap(({ locked = [] }) => locked),
+    touched: [...new Set(rests.flatMap(({ touched = [] }) => touched))],
     last: rests.flatMap(({ last = [] }) => last),
     rows,
     changes,

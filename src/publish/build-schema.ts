@@ -36,7 +36,7 @@ const selectMade = (schema: string, table: string): Query => ({
       left join pg_constraint k on k.conindid = i.indexrelid and k.conrelid = i.indrelid
     where i.indrelid = to_regclass($1)
     union all
-    select null, conname from pg_constraint where conrelid = to_regclass($1) and contype = 'c'`,
+    select null, conname from pg_constraint where conrelid = to_regclass($1) and contype in ('c', 'f')`,
   values: [quoteName(schema, table)],
 });
 

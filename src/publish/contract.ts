@@ -4,7 +4,8 @@
 // Publication, and it returns the statements that readers would feel instead of executing them: they become one message to the
 // server.
 
-import type { ConstraintSpec, IndexSpec } from '../declaration.ts';
+import type { ConstraintSpec } from '../constraint.ts';
+import type { IndexSpec } from '../declaration.ts';
 import type { Client } from '../db/client.ts';
 import type { BuildWhat, RowChanges } from '../model.ts';
 import type { BuiltTable, DeclaredTable, TableNames } from './names.ts';
@@ -43,6 +44,8 @@ export interface Rest {
   readonly finish?: () => Promise<void>;
   /** Quoted names of production tables that the last message locks against readers. */
   readonly locked?: readonly string[];
+  /** Others that its statements lock against readers themselves: tables of other people. */
+  readonly touched?: readonly string[];
   /** Statements of the last message, between those locks and the commit. It fails as a whole; 40001 asks for a new plan. */
   readonly last?: readonly string[];
 }

@@ -149,8 +149,8 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
     );
     left.push(...changes.key);
   }
-  // Its name and those of its indexes are free for what comes there.
-  await client.query(`drop table ${built}`);
+  // Its name and those of its indexes are free for what comes there. Other tables aside may refer to it.
+  await client.query(`drop table ${built} cascade`);
   return [...left, ...changes.make];
 };
 

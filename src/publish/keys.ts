@@ -1,6 +1,7 @@
 // Changes primary key, not null, constraints and indexes of a table that stays to those of the declaration.
 
 import type { Client } from '../db/client.ts';
+import { foreignKeyChanges } from './constraints/foreign-keys.ts';
 import { quoteName, quoteNames } from '../db/sql.ts';
 import { isRefusal } from '../db/server-error.ts';
 import { EtlError, messageOf } from '../errors.ts';
@@ -16,7 +17,7 @@ export interface KeyStep {
   readonly failure: string;
 }
 
-/** Drops before the new rows are written, and what is made after them. */
+/** Drops before the new rows are written, and what is made after them. Foreign keys are dropped and made by applyAll(). */
 export interface KeyChanges {
   /** For people; empty when nothing differs. */
   readonly texts: readonly string[];
@@ -155,13 +156,15 @@ const constraintChanges = (
   production: ProductionTable,
 ): Pick<KeyChanges, 'texts' | 'drop' | 'make'> => {
   const found = (state: TableState, name: string) => state.constraints.find((one) => one.name === name);
-  const changed = wanted.filter(({ name }) => {
+  const changed = wanted.filter(({ kind, name }) => {
     const old = found(production, name);
-    return !(old?.isValid === true && old.definition === found(built, name)?.definition);
+    return (
+      kind !== 'foreign key' && !(old?.isValid === true && old.definition === found(built, name)?.definition)
+    );
   });
   const ours = production.published?.constraints ?? [];
   const gone = production.constraints.filter(
-    ({ name }) => ours.includes(name) && wanted.every((one) => one.name !== name),
+    ({ name, on }) => on === null && ours.includes(name) && wanted.every((one) => one.name !== name),
   );
   const step = (name: string, what: string, verb: string): KeyStep => ({
     sql: `alter table ${productionName(table)} ${what}`,
@@ -191,6 +194,7 @@ export const keyChanges = (table: BuiltTable, built: TableState, production: Pro
   const indexes = indexChanges(table, built, production);
   const nulls = nullChanges(table, built, production);
   const constraints = constraintChanges(table, built, production);
+  const foreign = foreignKeyChanges(table, production.constraints, production.published?.constraints);
   const columns = evolutionOf(table, built.columns, production);
   const attributes = attributeChanges(table, production);
   const alter = columns.messages.map((sql) => ({ sql, failure: 'its columns cannot be altered' }));
@@ -203,9 +207,12 @@ export const keyChanges = (table: BuiltTable, built: TableState, production: Pro
       ...indexes.texts,
       ...nulls.texts,
       ...constraints.texts,
+      ...foreign.drop,
+      ...foreign.make,
       ...attributes.statements,
     ],
-    blocksReaders: drop.length + key.key.length + nulls.make.length + constraints.make.length > 0,
+    blocksReaders:
+      drop.length + key.key.length + nulls.make.length + constraints.make.length + foreign.drop.length > 0,
     drop,
     key: key.key,
     make: [

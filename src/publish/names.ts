@@ -1,8 +1,8 @@
 // Names of a pipeline's table: where it is built, and in production.
 
+import type { ConstraintSpec } from '../constraint.ts';
 import type {
   ColumnSpec,
-  ConstraintSpec,
   Evolve,
   Extent,
   PartitionSpec,

@@ -3,6 +3,8 @@
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { checkConditions } from './constraints/constraints.ts';
+import { foreignKeysOf } from './constraints/foreign-keys.ts';
+import { checkTargetsOutside } from './constraints/targets-outside.ts';
 import type { Applied } from './apply.ts';
 import type { Publication, PublishPlan } from './contract.ts';
 import { mergeColumns, type BuiltTable, type DeclaredTable } from './names.ts';
@@ -17,10 +19,10 @@ import { refuseOtherDivision } from './partitions/shape.ts';
 import { refuseOther, refuseShape } from './shape.ts';
 import { builtStates, columnsOf, type TableColumn } from './production/table-state.ts';
 
-/** A table that is to be published, and the quoted name of one with the declared columns. */
+/** A table that is to be published, and the quoted name of one with the declared columns; undefined: SQL makes them. */
 export interface Target {
   readonly table: DeclaredTable;
-  readonly like: string;
+  readonly like: string | undefined;
 }
 
 /** What `like` may have beside the declared columns. */
@@ -60,16 +62,18 @@ const choose = (
 
 /** Refuses before loading what publishing would refuse. */
 export const checkTargets = async (client: Client, targets: readonly Target[]): Promise<void> => {
-  const columns = await columnsOf(
-    client,
-    targets.map(({ like }) => like),
-  );
-  const found = await productionTables(
-    client,
-    targets.map(({ table }) => table),
-  );
+  const columns = (
+    await columnsOf(
+      client,
+      targets.flatMap(({ like }) => like ?? []),
+    )
+  ).values();
+  const tables = targets.map(({ table }) => table);
+  const found = await productionTables(client, tables);
   for (const [index, { table, like }] of targets.entries()) {
-    choose(table, publishedOf(table, columns[index]!), found[index]);
+    await checkTargetsOutside(client, table, tables, like);
+    if (like === undefined) continue;
+    choose(table, publishedOf(table, columns.next().value!), found[index]);
     await checkConditions(client, table, table.constraints, like);
   }
 };
@@ -134,7 +138,13 @@ export const insertPublished = (
           rows_before: before.get(table.table),
           version: table.returns?.run,
           // A version that returns has those of its own time.
-          constraints: (publication.writes ? table : builtAs).constraints.map(({ name }) => name),
+          constraints: [
+            ...new Set(
+              [...(publication.writes ? table : builtAs).constraints, ...foreignKeysOf(table)].map(
+                ({ name }) => name,
+              ),
+            ),
+          ],
           changes: changes.get(table.table),
           partitions: table.touched?.names,
         };

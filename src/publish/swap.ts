@@ -10,16 +10,17 @@ import type { Client } from '../db/client.ts';
 import { quoteName } from '../db/sql.ts';
 import { declaredOn } from './attributes/attributes.ts';
 import { buildAside, checkCopied } from './build-table.ts';
-import type { BuiltOver, Publication } from './contract.ts';
+import { foreignKeysOf } from './constraints/foreign-keys.ts';
+import type { BuiltOver, Publication, PublishPlan } from './contract.ts';
 import type { Catalogues } from './production/extensions.ts';
 import { inherit } from './inherit.ts';
-import { moveAway, returnNames, revokeGrants } from './production/keep.ts';
+import { isKept, moveAway, returnNames, revokeGrants } from './production/keep.ts';
 import { checkUnchanged, freeNames, inheritDefaults, moveIn, waitingName } from './production/move.ts';
-import { builtName, namesInProduction, type DeclaredTable } from './names.ts';
+import { builtName, namesInProduction, productionName, type DeclaredTable } from './names.ts';
 import { readCatalogues, type ProductionTable } from './production/production.ts';
 import { refusalOfAny } from './refusals.ts';
 import { differenceOf, refuseShape } from './shape.ts';
-import type { TableColumn } from './production/table-state.ts';
+import type { TableColumn, TableConstraint } from './production/table-state.ts';
 
 /** Columns that are not declared, and that the publishing run did not make. */
 const addedByHand = (declared: readonly TableColumn[], { columns, published }: ProductionTable): string[] => {
@@ -54,6 +55,24 @@ const refuseLoss = (
     );
 };
 
+/** Foreign keys of a table that leaves, which would keep rows of the tables that they refer to: those do not leave with it. */
+const keysOutside = (
+  { production: old }: BuiltOver,
+  swaps: readonly BuiltOver[],
+): readonly TableConstraint[] =>
+  (old?.constraints ?? []).filter(
+    ({ on }) => on !== null && swaps.every(({ production }) => production?.oid !== on),
+  );
+
+/** An earlier version that is kept gets its own again when it returns, to the tables of then. */
+const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string[] => {
+  const keys = isKept(swap)
+    ? swap.production.constraints.filter(({ on }) => on !== null)
+    : keysOutside(swap, swaps);
+  const drops = keys.map(({ name }) => `drop constraint ${quoteName(name)}`);
+  return drops.length === 0 ? [] : [`alter table ${productionName(swap.table)} ${drops.join(', ')};`];
+};
+
 /** Gives built tables the properties of the old ones, and moves them beside those. */
 const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
   await revokeGrants(
@@ -84,6 +103,7 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
 /** Statements under locks that readers feel. */
 const swapStatements = (swaps: readonly BuiltOver[], has: Catalogues): readonly string[] => [
   checkUnchanged(swaps, has),
+  ...swaps.flatMap((swap) => dropKeys(swap, swaps)),
   ...swaps.flatMap((swap) => {
     const { table } = swap;
     return [
@@ -92,6 +112,14 @@ const swapStatements = (swaps: readonly BuiltOver[], has: Catalogues): readonly 
     ];
   }),
 ];
+
+/** Foreign keys to tables of other people are made when the rows are in. */
+const noticeOutside = ({ table }: PublishPlan): string | undefined => {
+  const outside = foreignKeysOf(table).filter(({ references }) => references.schema !== undefined);
+  if (outside.length === 0) return undefined;
+  const names = outside.map(({ references: { schema, table: name } }) => `${schema}.${name}`);
+  return `${table.schema}.${table.table}: writers of ${[...new Set(names)].join(', ')} wait while its foreign keys are made`;
+};
 
 export const swap: Publication = {
   name: 'swap',
@@ -103,14 +131,15 @@ export const swap: Publication = {
   build: buildAside,
   rowsAtLeast: ({ rows }) => rows,
   blocksReaders: () => false,
-  notice: () => undefined,
+  notice: noticeOutside,
 
   apply: async (client, plans) => {
     await prepareSwaps(client, plans).catch((cause: unknown) => {
       throw refusalOfAny(plans, cause);
     });
     const has = await readCatalogues(client);
-    return { locked: namesInProduction(plans), last: swapStatements(plans, has) };
+    const touched = plans.flatMap((plan) => keysOutside(plan, plans).map(({ target }) => target!));
+    return { locked: namesInProduction(plans), touched, last: swapStatements(plans, has) };
   },
 
   verify: async (_, { table }, copied) => {

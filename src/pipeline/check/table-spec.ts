@@ -13,8 +13,9 @@ import {
 import { EtlError } from '../../errors.ts';
 import { attributeShape, readAttributes } from './shape/attribute-spec.ts';
 import { columnSpec } from './column-spec.ts';
-import { constraintShape, readConstraints } from './constraint-spec.ts';
+import { constraintShape, readConstraints } from './constraints/constraint-spec.ts';
 import { verbatimProblems } from './dialect-problems.ts';
+import { withTargets } from './constraints/foreign-key-spec.ts';
 import { csvSpec, csvSourceSchema } from '../declare/csv.ts';
 import { filterSchema } from '../declare/filter.ts';
 import { checkHistory, withVersions } from './history-spec.ts';
@@ -114,11 +115,12 @@ const tablesSchema = z
 export const tableSpecs = (input: unknown, pipeline: string, problems: Problems): readonly TableSpec[] => {
   const tables = parsePart(tablesSchema, input, '', problems, 'tables');
   if (tables === undefined) return [];
-  const specs = Object.entries(tables).flatMap(([name, table]) => {
+  const written = Object.entries(tables).flatMap(([name, table]) => {
     const problem = tableNameProblem(name, pipeline);
     if (problem !== undefined) addProblem(problems, `table ${name}`, problem);
     return tableSpec(name, table, Object.keys(tables), problems) ?? [];
   });
+  const specs = withTargets(written, problems);
   checkRelationNames(specs, problems);
   checkShownNames(specs, problems);
   const cycle = problems.length === 0 ? findCycle(specs) : undefined;

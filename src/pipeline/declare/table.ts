@@ -30,6 +30,24 @@ export interface UniqueKey<Name extends string> {
   readonly name?: string;
 }
 
+/** A table that a foreign key refers to: of this pipeline, or of another schema. */
+export interface Referenced {
+  readonly schema?: string;
+  readonly table: string;
+  /** Its primaryKey by default, if it is a table of this pipeline. */
+  readonly columns?: string | readonly string[];
+}
+
+export interface ForeignKey<Name extends string> {
+  readonly columns: Name | readonly Name[];
+  /** 'store' (its primaryKey), 'store.id', 'public.store.id', or { schema, table, columns }. */
+  readonly references: string | Referenced;
+  /** What becomes of a row when the one that it refers to is deleted: no action (the deletion is refused), by default. */
+  readonly onDelete?: 'no action' | 'cascade' | 'set null';
+  /** `<table>_<columns>_fkey` by default. */
+  readonly name?: string;
+}
+
 interface CommonKeys<Name extends string> {
   readonly primaryKey?: readonly Name[];
   readonly indexes?: readonly IndexDefinition<Name>[];
@@ -39,6 +57,8 @@ interface CommonKeys<Name extends string> {
   readonly checks?: Readonly<Record<string, string>>;
   /** Unique constraints: a column, a list of columns, or `{ columns, name }`. */
   readonly unique?: readonly (Name | readonly Name[] | UniqueKey<Name>)[];
+  /** Foreign keys to tables of this pipeline, or to others: `{ columns: 'store_id', references: 'store.id' }`. */
+  readonly foreignKeys?: readonly ForeignKey<Name>[];
   /** What its rows are tested for before they are published: `[expect.unique('id'), expect.notNull('email', { severity: 'warn' })]`. */
   readonly tests?: readonly TestDefinition<Name>[];
   /** Comment on the production table. */

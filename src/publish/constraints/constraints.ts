@@ -1,6 +1,6 @@
 // Makes the declared constraints of a table aside; keys.ts changes those of one that stays.
 
-import type { ConstraintSpec } from '../../declaration.ts';
+import type { ConstraintSpec, ForeignKeySpec } from '../../constraint.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames, searchPath, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/server-error.ts';
@@ -9,17 +9,24 @@ import { builtName, type TableNames } from '../names.ts';
 import { RowsRefused } from './refused-rows.ts';
 
 /** For people: "check price_positive (price > 0)". */
-export const constraintText = (constraint: ConstraintSpec): string =>
-  `${constraint.kind} ${constraint.name} (${constraint.kind === 'check' ? constraint.condition : constraint.columns.join(', ')})`;
+export const constraintText = (constraint: ConstraintSpec): string => {
+  const { kind, name } = constraint;
+  if (kind === 'check') return `${kind} ${name} (${constraint.condition})`;
+  const own = `${kind} ${name} (${constraint.columns.join(', ')})`;
+  return kind === 'unique' ? own : `${own} to ${constraint.references.table} (${constraint.to.join(', ')})`;
+};
 
-const definition = (constraint: ConstraintSpec): string =>
+/** What the rows of a table have to obey by themselves. */
+type OwnConstraint = Exclude<ConstraintSpec, ForeignKeySpec>;
+
+const definition = (constraint: OwnConstraint): string =>
   constraint.kind === 'check'
     ? // A comment at its end must not take the parenthesis.
       `check (${constraint.condition}\n)`
     : `unique (${quoteNames(constraint.columns)})`;
 
 /** Statements in one message share a transaction, so the search path of a condition ends with it. */
-const addConstraints = (names: TableNames, constraints: readonly ConstraintSpec[]): Query => {
+const addConstraints = (names: TableNames, constraints: readonly OwnConstraint[]): Query => {
   const added = constraints.map(
     (constraint) => `add constraint ${quoteName(constraint.name)} ${definition(constraint)}`,
   );
@@ -27,13 +34,13 @@ const addConstraints = (names: TableNames, constraints: readonly ConstraintSpec[
   return { text: `${path(names.path)};\nalter table ${builtName(names)} ${added.join(', ')};\n${path([])}` };
 };
 
-/** A constraint that the server does not make, as our error; rows that are in its way are named by who knows where they are from. */
-const refusal = ({ table }: TableNames, constraints: readonly ConstraintSpec[], cause: unknown): unknown => {
+/** A constraint that the server does not make, as our error; anything else as it is. */
+export const refusedByServer = (
+  { table }: TableNames,
+  constraints: readonly ConstraintSpec[],
+  cause: unknown,
+): unknown => {
   if (!isRefusal(cause)) return cause;
-  const { constraint: name } = cause as { constraint?: string };
-  const violated = constraints.find((constraint) => constraint.name === name);
-  if (violated !== undefined && ['23505', '23514'].includes(codeOf(cause) ?? ''))
-    return new RowsRefused({ table, what: constraintText(violated), rule: violated }, { cause });
   const details = {
     table,
     constraint: constraints.map(constraintText).join(', '),
@@ -43,14 +50,25 @@ const refusal = ({ table }: TableNames, constraints: readonly ConstraintSpec[], 
   return new EtlError('ETL_CONSTRAINT_REFUSED', details, { cause });
 };
 
-/** Makes the constraints of a table aside. All checks are one scan. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED. */
+/** The same; rows that are in its way are named by who knows where they are from. */
+const refusal = (names: TableNames, constraints: readonly OwnConstraint[], cause: unknown): unknown => {
+  const { table } = names;
+  const { constraint: name } = cause as { constraint?: string };
+  const violated = constraints.find((constraint) => constraint.name === name);
+  if (violated !== undefined && ['23505', '23514'].includes(codeOf(cause) ?? ''))
+    return new RowsRefused({ table, what: constraintText(violated), rule: violated }, { cause });
+  return refusedByServer(names, constraints, cause);
+};
+
+/** Makes the constraints of a table aside, without its foreign keys. All checks are one scan. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED. */
 export const buildConstraints = async (
   client: Client,
   names: TableNames,
   constraints: readonly ConstraintSpec[],
 ): Promise<void> => {
-  const checks = constraints.filter(({ kind }) => kind === 'check');
-  const keys = constraints.filter(({ kind }) => kind === 'unique');
+  const own = constraints.filter((one) => one.kind !== 'foreign key');
+  const checks = own.filter(({ kind }) => kind === 'check');
+  const keys = own.filter(({ kind }) => kind === 'unique');
   for (const some of [...(checks.length > 0 ? [checks] : []), ...keys.map((key) => [key])])
     await runQuery(client, addConstraints(names, some)).catch((cause: unknown) => {
       throw refusal(names, some, cause);

@@ -1,8 +1,8 @@
-// Rows that a key or a check has refused, and the SQL that finds them where they were loaded.
+// Rows that a key, a check or a foreign key has refused, and the SQL that finds them where they were loaded.
 
 import { withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import type { ConstraintSpec } from '../../declaration.ts';
+import type { ConstraintSpec } from '../../constraint.ts';
 
 /** A row: its place in the table that it was loaded into, the transaction that loaded it, and what it is known by. */
 export interface LoadedRow {
@@ -12,10 +12,22 @@ export interface LoadedRow {
 }
 
 /** What rows have to obey: no name of a key is needed. */
-export type RowRule = Pick<ConstraintSpec & { readonly kind: 'check' }, 'kind' | 'condition'> | UniqueRule;
+export type RowRule =
+  | Pick<ConstraintSpec & { readonly kind: 'check' }, 'kind' | 'condition'>
+  | UniqueRule
+  | ForeignKeyRule;
+
 interface UniqueRule {
   readonly kind: 'unique';
   readonly columns: readonly string[];
+}
+
+interface ForeignKeyRule {
+  readonly kind: 'foreign key';
+  readonly columns: readonly string[];
+  readonly to: readonly string[];
+  /** The rows that may be referred to: a quoted name, or a query in parentheses. */
+  readonly keys: string;
 }
 
 /** Thrown when the server refused rows: who loaded them knows their files and lines. */
@@ -44,9 +56,15 @@ const refusedRows = (rowsFrom: string, rule: RowRule): string => {
     return `select n.ctid, n.xmin, left(row(n.*)::text, ${rowCharactersMax}) as key from ${rowsFrom} n where (${rule.condition}\n) is false`;
   const columns = rule.columns.map((column) => `n.${quoteName(column)}`);
   const key = `'(' || array_to_string(array[${columns.map((column) => `${column}::text`).join(', ')}], ', ') || ')'`;
+  const isPresent = columns.map((column) => `${column} is not null`).join(' and ');
+  if (rule.kind === 'foreign key') {
+    const same = rule.to.map((name, at) => `k.${quoteName(name)} = ${columns[at]!}`).join(' and ');
+    return `select n.ctid, n.xmin, ${key} as key from ${rowsFrom} n
+      where ${isPresent} and not exists (select from ${rule.keys} k where ${same})`;
+  }
   return `select * from (
     select n.ctid, n.xmin, ${key} as key, count(*) over (partition by ${columns.join(', ')}) as same
-      from ${rowsFrom} n where ${columns.map((column) => `${column} is not null`).join(' and ')}
+      from ${rowsFrom} n where ${isPresent}
   ) n where same > 1`;
 };
 

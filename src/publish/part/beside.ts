@@ -19,7 +19,7 @@ const violationOf = (
 ): RowsRefused | undefined => {
   const { constraint: name } = cause as { constraint?: string };
   const violated = constraints.find((constraint) => constraint.name === name);
-  return codeOf(cause) === '23514' && violated !== undefined
+  return codeOf(cause) === '23514' && violated?.kind === 'check'
     ? new RowsRefused({ table, what: constraintText(violated), rule: violated }, { cause })
     : undefined;
 };

@@ -6,7 +6,7 @@
 // schema, and are dropped after the commit. Proved by test/integration/partitions.test.ts.
 
 import type { Client } from '../../db/client.ts';
-import { quoteName } from '../../db/sql.ts';
+import { quoteName, quoteText } from '../../db/sql.ts';
 import { declaredOn } from '../attributes/attributes.ts';
 import { buildAside, checkCopied } from '../build-table.ts';
 import type { PublishPlan, Publication, Rest } from '../contract.ts';
@@ -131,6 +131,23 @@ const stayingOf = ({ plan, leaving }: Pick<Exchange, 'plan' | 'leaving'>): Publi
   return { ...plan, production: { ...production, division: { ...division, partitions } } };
 };
 
+/** Tables that foreign keys of the divided ones refer to. */
+const referredBy = (exchanges: readonly Exchange[]): readonly string[] =>
+  exchanges.flatMap(({ plan }) => plan.production?.constraints.flatMap(({ target }) => target ?? []) ?? []);
+
+/** Foreign keys of partitions that have left, which would keep rows of the tables that they refer to. */
+const dropForeignKeys = (exchanges: readonly Exchange[]): readonly string[] => {
+  const left = exchanges.flatMap(({ leaving }) => leaving.map(({ oid }) => oid));
+  if (referredBy(exchanges).length === 0 || left.length === 0) return [];
+  const body = `declare drops text; begin
+    for drops in select format('alter table %s drop constraint %I', conrelid::regclass, conname) from pg_constraint
+        where contype = 'f' and conparentid = 0 and conrelid = any ('{${left.join(',')}}'::oid[]) loop
+      execute drops;
+    end loop;
+  end`;
+  return [`do ${quoteText(body)};`];
+};
+
 /** Statements under locks that readers feel. */
 const exchange = ({ plan, coming, leaving }: Exchange): readonly string[] => {
   const { table, production } = plan;
@@ -174,7 +191,12 @@ const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Res
         ? []
         : [productionName(plan.table), ...leaving.map(({ schema, name }) => quoteName(schema, name))],
     ),
-    last: [checkUnchanged(exchanges.flatMap(watchedOf), has), ...exchanges.flatMap(exchange)],
+    touched: referredBy(exchanges),
+    last: [
+      checkUnchanged(exchanges.flatMap(watchedOf), has),
+      ...exchanges.flatMap(exchange),
+      ...dropForeignKeys(exchanges),
+    ],
   };
 };
 

@@ -9,6 +9,7 @@ import { keyOfBound } from './bounds.ts';
 /** What sees rows come and go, or holds on to single ones: it would miss those of a partition that is attached. */
 const rowKeepers = new Set([
   'foreign key',
+  'foreign key to',
   'trigger',
   'rule',
   'publication',

@@ -4,7 +4,9 @@ import type { Client } from '../../db/client.ts';
 import { selectColumnUsers, selectDependents, selectNeeds, type Dependent } from './dependents.ts';
 import { selectCatalogues, type Catalogues } from './extensions.ts';
 import { attributeList } from '../attributes/attributes.ts';
+import { foreignKeyChanges } from '../constraints/foreign-keys.ts';
 import type { DeclaredTable, TableNames } from '../names.ts';
+import { withoutLinks } from './links.ts';
 import { columnList, constraintList, indexList, wantedTables, type TableState } from './table-state.ts';
 
 /** The record of the newest run that published a table; null: that run was older than the record. */
@@ -151,8 +153,19 @@ const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
   const others = found.dependents.filter(
     ({ kind: what, name }) => what !== 'constraint' || !declared.has(name),
   );
-  const dependents = [...others, ...(isKeyOwn ? [{ kind: 'primary key', name: key!.name }] : [])];
-  const isReferenced = dependents.some((dependent) => dependent.kind === 'foreign key');
+  // Partitions are exchanged with the foreign keys of their table: those that change are changed where its rows stay.
+  const changes = foreignKeyChanges(table, found.constraints, published?.constraints);
+  const isUnlike = table.partitionBy !== undefined && changes.drop.length + changes.make.length > 0;
+  const dependents = [
+    ...others,
+    ...(isKeyOwn ? [{ kind: 'primary key', name: key!.name }] : []),
+    ...(isUnlike ? [{ kind: 'foreign key to', name: 'another table than before' }] : []),
+  ];
+  // A declared foreign key of the table to itself is deferred, and nothing can be altered before it is checked.
+  const refersToItself = found.constraints.some(({ name, on }) => on === oid && declared.has(name));
+  const isReferenced =
+    dependents.some((dependent) => dependent.kind === 'foreign key') ||
+    (refersToItself && table.primaryKey.length > 0);
   return {
     oid,
     kind,
@@ -249,5 +262,5 @@ export const productionTables = async (
     const row = found.get(index + 1);
     return row && asProduction(table, row);
   });
-  return withDivisions(client, tables, described);
+  return withDivisions(client, tables, withoutLinks(tables, described));
 };

@@ -39,6 +39,12 @@ export interface TableConstraint {
   /** As the server writes it, with the schemas of all names: the same text means the same constraint. */
   readonly definition: string;
   readonly isValid: boolean;
+  /** Of a foreign key: oid and quoted name of the table that it refers to. */
+  readonly on: number | null;
+  readonly target: string | null;
+  /** With its table, as `dependents` names it. */
+  readonly shown: string;
+  readonly comment: string | null;
 }
 
 /** True when both rows, by their aliases, have the same values in the columns of an index, as the index sees it. */
@@ -110,11 +116,25 @@ export const indexList = (oid: string, production: string): string => `
       on k.conindid = i.indexrelid and k.conrelid = i.indrelid and k.contype in ('p', 'u', 'x')
     where i.indrelid = ${oid}), '[]')`;
 
-/** Checks and unique constraints of the table with this oid, as a list. */
+/** Columns of a key, in its order. */
+const keyColumns = (table: string, numbers: string): string => `
+  (select string_agg(a.attname, ',' order by u.place) from unnest(${numbers}) with ordinality as u (attnum, place)
+    join pg_attribute a on a.attrelid = ${table} and a.attnum = u.attnum)`;
+
+/** As foreignKeyText() writes one that is declared. */
+const foreignKeyDescription = `
+  concat_ws(' ', ${keyColumns('k.conrelid', 'k.conkey')}, r.nspname || '.' || f.relname, ${keyColumns('k.confrelid', 'k.confkey')},
+    k.confdeltype, k.confupdtype, k.confmatchtype, k.condeferrable, k.condeferred)`;
+
+/** Checks, unique constraints and foreign keys of the table with this oid, as a list. */
 export const constraintList = (oid: string): string => `
-  coalesce((select json_agg(json_build_object('name', conname, 'definition', pg_get_constraintdef(oid), 'isValid', convalidated)
-      order by conname)
-    from pg_constraint where conrelid = ${oid} and contype in ('c', 'u')), '[]')`;
+  coalesce((select json_agg(json_build_object('name', k.conname, 'isValid', k.convalidated, 'on', f.oid::bigint,
+        'target', quote_ident(r.nspname) || '.' || quote_ident(f.relname), 'shown', k.conrelid::regclass || '.' || k.conname,
+        'comment', obj_description(k.oid, 'pg_constraint'),
+        'definition', case k.contype when 'f' then ${foreignKeyDescription} else pg_get_constraintdef(k.oid) end)
+      order by k.conname)
+    from pg_constraint k left join pg_class f on f.oid = k.confrelid left join pg_namespace r on r.oid = f.relnamespace
+    where k.conrelid = ${oid} and k.contype in ('c', 'u', 'f') and k.conparentid = 0), '[]')`;
 
 /** Columns of the tables with these quoted names. */
 export const columnsOf = async (

@@ -7,6 +7,8 @@ import { ensureSchema, runQuery, withPath, withTransaction, type Client } from '
 import { quoteName } from '../../db/sql.ts';
 import { inPlaceOf } from '../../publish/attributes/tablespace.ts';
 import { buildError, aroundSql } from '../../publish/build-table.ts';
+import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts';
+import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
 import { clearBuildSchema, dropBuildSchema } from '../../publish/build-schema.ts';
 import {
   buildSchema,
@@ -271,5 +273,11 @@ export const buildTables = async (
     );
     built.set(name, await building);
   });
-  return tableOrder(spec.tables).map(({ name }) => built.get(name)!);
+  const tables = tableOrder(spec.tables).map(({ name }) => built.get(name)!);
+  await buildForeignKeys(client, tables).catch((cause: unknown) =>
+    cause instanceof RowsRefused
+      ? throwNamed(context, runId, built.get(cause.table)!, cause)
+      : Promise.reject(cause),
+  );
+  return tables;
 };

@@ -70,7 +70,7 @@ const loadedRows = ({ spec }: RunContext, names: TableNames): string => {
   return isStaged ? stagingTable(spec.name, table.name) : builtName(names);
 };
 
-/** The error of rows that a key or a check refused while it was made. Errors: those of their files' sources. */
+/** The error of rows that a key, a check or a foreign key refused. Errors: those of their files' sources. */
 const nameRefused = async (
   context: RunContext,
   runId: number,
@@ -93,9 +93,15 @@ const nameRefused = async (
   const unnamed = names.built === table ? 'rows that SQL made' : 'rows of production that stay';
   const records = all === 0 ? unnamed : counted;
   const options = { cause };
+  const { detail = '' } = cause as { detail?: string };
   if (rule.kind === 'check')
     return new EtlError('ETL_CONSTRAINT', { table, constraint: what, records }, options);
-  const { detail = '' } = cause as { detail?: string };
+  if (rule.kind === 'foreign key')
+    return new EtlError(
+      'ETL_CONSTRAINT',
+      { table, constraint: what, records: all === 0 ? `a row: ${detail.replace(/\.$/, '')}` : records },
+      options,
+    );
   return new EtlError(
     'ETL_DUPLICATE_KEY',
     { table, key: what, detail: all === 0 ? detail : `${detail} In ${records}` },

@@ -39,9 +39,11 @@ export const checkTargets = async (
 ): Promise<void> => {
   await checkAll(
     client,
-    planned.flatMap(({ table, intake: { extent } }) => {
-      const target = { table: declaredAs(spec, table, extent), like: landingTable(spec, table) };
-      return table.transform === undefined ? [target] : [];
+    spec.tables.map((table) => {
+      const extent = planned.find((one) => one.table === table)?.intake.extent ?? 'whole';
+      const isTyped = table.kind === 'source' && table.transform === undefined;
+      const like = isTyped ? landingTable(spec, table) : undefined;
+      return { table: declaredAs(spec, table, extent), like };
     }),
   );
   for (const table of spec.tables) {
@@ -100,16 +102,28 @@ const prepare = async (
 const commit = async (
   context: RunContext,
   plans: readonly PublishPlan[],
-  { runId, locked, last }: Prepared,
+  { runId, locked, touched, last }: Prepared,
   { untilTaken }: Locksmith,
 ): Promise<void> => {
   const { client } = context;
-  const statements = [...last, ...publishingStatements(context), 'commit'];
   const readersWait = plans.some(({ blocksReaders }) => blocksReaders);
-  await untilTaken(locked, readersWait, async (names, queueMs) => {
+  await untilTaken([...locked, ...touched], readersWait, async (names, queueMs) => {
     const finished = await runQuery(client, finishRun(runId));
     if (finished.rowCount === 0) throw await whyStopped(client, runId);
-    await client.query([lockTables(names, 'access exclusive', queueMs), ...statements].join('\n'));
+    const own = names.filter((name) => locked.includes(name));
+    // Its owner may not have let us lock a table of other people: the statements that need it wait as long.
+    const bounded =
+      touched.length === 0
+        ? last
+        : [`set local lock_timeout = ${Math.ceil(queueMs)};`, ...last, 'set local lock_timeout = 0;'];
+    await client.query(
+      [
+        lockTables(own, 'access exclusive', queueMs),
+        ...bounded,
+        ...publishingStatements(context),
+        'commit',
+      ].join('\n'),
+    );
   }).catch((cause: unknown) => {
     throw refusalOfAny(byWriting(plans)[1], publishingError(context, cause));
   });

@@ -16,12 +16,20 @@ import { migrate } from '../../db/bookkeeping/migrate.ts';
 import { ensureSchema, runQuery, withClient, withTransaction } from '../../db/client.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { setDurableCommits } from '../../db/session/session-settings.ts';
+import type { PipelineSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import { countRows, dropBuildSchema } from '../../publish/build-schema.ts';
 import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
-import { buildSchema, builtName, keptSchema, type BuiltTable, type TableNames } from '../../publish/names.ts';
-import { productionTables } from '../../publish/production/production.ts';
+import {
+  buildSchema,
+  builtName,
+  keptSchema,
+  type BuiltTable,
+  type DeclaredTable,
+  type TableNames,
+} from '../../publish/names.ts';
+import { productionTables, type ProductionTable } from '../../publish/production/production.ts';
 import { buildFor, choosePublication } from '../../publish/registry.ts';
 import { preflight, refuseStrangers } from '../../server/preflight.ts';
 import { dropStaleStaging } from '../begin/make-landings.ts';
@@ -77,11 +85,33 @@ export interface RollbackResult {
   readonly withdrawn: readonly string[];
 }
 
+/** Rows of a version that the definition of today does not allow. */
+const throwUnfit =
+  (backs: readonly Return[]) =>
+  (cause: unknown): never => {
+    if (!(cause instanceof RowsRefused)) throw cause;
+    const { table, what: constraint } = cause;
+    const { run } = backs.find((back) => back.table.name === table)!.version;
+    throw new EtlError(
+      'ETL_CONSTRAINT',
+      { table, constraint, records: `rows of the version of run ${run}` },
+      { cause },
+    );
+  };
+
+/** What publishing knows of a table that goes back. One that is appended to by now keeps no version: its version is of the time when it
+ *  was replaced. */
+const declaredBack = (spec: PipelineSpec, { table }: Return): DeclaredTable => ({
+  ...declaredAs(spec, table, 'whole'),
+  mode: 'replace',
+});
+
 /** Rows of a version, in a new table that is completed like production's. */
 const copyBack = async (
   { client, spec, report }: RunContext,
-  { table, version }: Return,
+  back: Return,
 ): Promise<{ readonly names: TableNames; readonly rows: number }> => {
+  const { table, version } = back;
   const names = namesOf(spec, table);
   const [built, kept] = [builtName(names), version.location];
   await client.query(`create table ${built} (like ${kept})`);
@@ -97,23 +127,21 @@ const copyBack = async (
     constraints: table.constraints ?? [],
     making: (_, work) => work(),
     tell: (message) => report.emit({ type: 'notice', message }),
-  }).catch((cause: unknown) => {
-    if (!(cause instanceof RowsRefused)) throw cause;
-    const records = `rows of the version of run ${version.run}`;
-    throw new EtlError('ETL_CONSTRAINT', { table: table.name, constraint: cause.what, records }, { cause });
-  });
+  }).catch(throwUnfit([back]));
   return { names, rows: rowCount ?? 0 };
 };
 
 /** The kept table itself, unless its rows are a copy, or have to go into the table that is there. */
-const makeReady = async (context: RunContext, back: Return): Promise<BuiltTable> => {
+const makeReady = async (
+  context: RunContext,
+  back: Return,
+  production: ProductionTable | undefined,
+): Promise<BuiltTable> => {
   const { client, spec } = context;
   const { table, version } = back;
   const start = performance.now();
   const { keep = 0 } = table;
-  // A table that is appended to by now keeps no version: its version is of the time when it was replaced.
-  const declared = { ...declaredAs(spec, table, 'whole'), mode: 'replace' } as const;
-  const [production] = await productionTables(client, [declared]);
+  const declared = declaredBack(spec, back);
   const isMoved = version.indexes !== null && !choosePublication(declared, production).writes;
   const { names, rows } = isMoved
     ? {
@@ -171,7 +199,11 @@ const goBack = async (context: RunContext, to: number, backs: readonly Return[])
     await refuseStrangers(client, pipeline);
   });
   const built: BuiltTable[] = [];
-  for (const back of backs) built.push(await makeReady(context, back));
+  const found = await productionTables(
+    client,
+    backs.map((back) => declaredBack(spec, back)),
+  );
+  for (const [place, back] of backs.entries()) built.push(await makeReady(context, back, found[place]));
   let runId = 0;
   await publishTables(context, built, {
     judge: (plans) => rowsInProduction(client, plans),
@@ -183,7 +215,7 @@ const goBack = async (context: RunContext, to: number, backs: readonly Return[])
       return { runId, copied: new Map() };
     },
     record: () => recordReturn(context, backs, built),
-  });
+  }).catch(throwUnfit(backs));
   return runId;
 };
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { csv, hash, index, list, present, range } from '../../../src/pipeline/declare/authoring.ts';
+import { column, csv, hash, index, list, present, range } from '../../../src/pipeline/declare/authoring.ts';
 import { columns, problemsOf, source, sql, withTable, type Case } from './wrong-definitions.ts';
 
 const tableCases: readonly Case[] = [
@@ -15,7 +15,7 @@ const tableCases: readonly Case[] = [
     name: 'a key that is nothing like a known one',
     definition: withTable({ from: ['obs2'], transform: sql, zzz: 1 }),
     problems: [
-      'table obs: unknown key `zzz`; known: primaryKey, indexes, checks, unique, tests, columnComments, statistics, storage, tablespace, publish, evolve, partitionBy, comment, guard, keep, from, transform, row',
+      'table obs: unknown key `zzz`; known: primaryKey, indexes, checks, unique, foreignKeys, tests, columnComments, statistics, storage, tablespace, publish, evolve, partitionBy, comment, guard, keep, from, transform, row',
     ],
   },
   {
@@ -283,6 +283,69 @@ const tableCases: readonly Case[] = [
     definition: withTable({ source, columns, storage: { 'x=1)--': 1 } }),
     problems: [
       'table obs: storage.x=1)-- is no name of a storage parameter, such as autovacuum_enabled or toast.autovacuum_enabled',
+    ],
+  },
+  {
+    name: 'foreign keys that are none',
+    definition: withTable({
+      source,
+      columns,
+      foreignKeys: [
+        { columns: 'wban', references: 'station.' },
+        { columns: [], references: { table: 'obs', column: 'wban' } },
+        { columns: 'wban', references: 'obs', onDelete: 'restrict' },
+      ],
+    }),
+    problems: [
+      "table obs: foreignKeys[0].references must be a table and its column, such as 'store.id', or { table, columns }, not 'station.'",
+      "table obs: foreignKeys[1].columns must be an object such as { columns: 'store_id', references: 'store.id' }, not an empty list",
+      'table obs: foreignKeys[1].references unknown key `column`; did you mean `columns`?',
+      "table obs: foreignKeys[2].onDelete does not know 'restrict'; known values: 'no action', 'cascade', 'set null'",
+    ],
+  },
+  {
+    name: 'foreign keys to what is not there, is no key, or of another type',
+    definition: {
+      name: 'noaa',
+      schema: 'noaa',
+      tables: {
+        obs: {
+          source,
+          columns: { ...columns, code: column.text('code'), other: column.bigint('other').nullable() },
+          primaryKey: ['wban'],
+          foreignKeys: [
+            { columns: 'none', references: 'station' },
+            { columns: 'wban', references: 'statoin.id' },
+            { columns: 'wban', references: 'station.ident' },
+            { columns: 'wban', references: 'station.name', name: 'to_name' },
+            { columns: ['wban', 'wind'], references: 'station', name: 'two' },
+            { columns: 'other', references: 'station.id' },
+            { columns: 'code', references: 'day', name: 'to_day' },
+            { columns: 'wban', references: { schema: 'other', table: 'place' }, name: 'outside' },
+            { columns: ['wban'], references: 'station', onDelete: 'set null', name: 'nulls' },
+            { columns: 'code', references: 'obs', onDelete: 'cascade', name: 'round' },
+          ],
+        },
+        station: {
+          source,
+          columns: { id: column.text('id'), name: column.text('name') },
+          primaryKey: ['id'],
+        },
+        day: { from: ['obs'], transform: sql },
+      },
+    },
+    problems: [
+      'table obs, foreign key obs_none_fkey: `none` is no column of the table; known: wban, wind, code, other',
+      'table obs, foreign key obs_wban_fkey: the name is taken by another constraint of the table; choose another',
+      "table obs, foreign key obs_wban_fkey: `statoin` is no table of this pipeline, and another is written 'schema.table.column'; did you mean `station`?",
+      'table obs, foreign key obs_wban_fkey: `ident` is no column of table station; known: id, name',
+      'table obs, foreign key to_name: (name) of table station is neither its primaryKey nor unique; declare it in unique',
+      'table obs, foreign key two: 2 columns refer to 1; name as many of the other table',
+      'table obs, foreign key obs_other_fkey: other is bigint, and id of table station is text; give both the same type',
+      'table obs, foreign key to_day: table day has no primaryKey; declare one, or name its columns',
+      'table obs, foreign key outside: needs the columns of other.place that it refers to',
+      "table obs, foreign key nulls: onDelete: 'set null' needs a column that allows nulls; wban does not",
+      "table obs, foreign key round: onDelete: 'cascade' needs an order of the tables, and they refer to each other in a circle; remove onDelete",
     ],
   },
   {

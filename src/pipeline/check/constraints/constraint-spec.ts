@@ -1,10 +1,12 @@
 // The constraints of a table beside its primary key, as they are written and checked.
 
 import { z } from 'zod';
-import type { ConstraintSpec, PartitionSpec } from '../../declaration.ts';
-import { defaultName, nameProblem } from './names.ts';
-import { addProblem, mustBe, strict, type Problems } from './problems.ts';
-import { checkColumnNames, checkHoldsPartition } from './table-checks.ts';
+import type { ConstraintSpec } from '../../../constraint.ts';
+import type { PartitionSpec } from '../../../declaration.ts';
+import { foreignKeysSchema, foreignKeysOf } from './foreign-key-spec.ts';
+import { defaultName, nameProblem } from '../names.ts';
+import { addProblem, mustBe, strict, type Problems } from '../problems.ts';
+import { checkColumnNames, checkHoldsPartition } from '../table-checks.ts';
 
 const conditionMust = mustBe("an SQL condition, such as 'price >= 0'");
 const columnsMust = mustBe("a column, a list of columns, or { columns: […], name: '…' }");
@@ -34,17 +36,22 @@ export const constraintShape = {
       mustBe('a list of columns or lists of columns'),
     )
     .default([]),
+  foreignKeys: foreignKeysSchema,
 };
 
 type Written = { readonly [Key in keyof typeof constraintShape]: z.output<(typeof constraintShape)[Key]> };
 
-const constraintsOf = (table: string, { checks, unique }: Written): readonly ConstraintSpec[] => [
+const constraintsOf = (
+  table: string,
+  { checks, unique, foreignKeys }: Written,
+): readonly ConstraintSpec[] => [
   ...Object.entries(checks).map(([key, condition]) => ({ kind: 'check' as const, name: key, condition })),
   ...unique.map((one) => ({
     kind: 'unique' as const,
     name: one.name ?? defaultName([table, ...one.columns], 'key'),
     columns: one.columns,
   })),
+  ...foreignKeysOf(table, foreignKeys),
 ];
 
 /** The constraints, where there are any; problems are added. `known`: columns, as far as they are known. */
@@ -63,9 +70,10 @@ export const readConstraints = (
     if (names.has(constraint.name))
       addProblem(problems, where, 'the name is taken by another constraint of the table; choose another');
     names.add(constraint.name);
-    if (constraint.kind !== 'unique') continue;
+    if (constraint.kind === 'check') continue;
     checkColumnNames(where, constraint.columns, known, problems);
-    checkHoldsPartition(where, constraint.columns, written.partitionBy, problems);
+    if (constraint.kind === 'unique')
+      checkHoldsPartition(where, constraint.columns, written.partitionBy, problems);
   }
   // Left out, so that adding the option changed no hash.
   return constraints.length === 0 ? {} : { constraints };

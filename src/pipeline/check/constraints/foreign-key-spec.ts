@@ -1,0 +1,189 @@
+// The foreign keys of a table, as they are written, and checked against the tables that they refer to.
+
+import { z } from 'zod';
+import { deleteActions, type ForeignKeySpec, type TableRef } from '../../../constraint.ts';
+import { type TableSpec } from '../../../declaration.ts';
+import { publishedColumns } from '../../../publish/names.ts';
+import { defaultName } from '../names.ts';
+import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from '../problems.ts';
+import { didYouMean } from '../suggestion.ts';
+
+const must = mustBe("an object such as { columns: 'store_id', references: 'store.id' }");
+const referencesMust = mustBe("a table and its column, such as 'store.id', or { table, columns }");
+const name = z.string(must).min(1, must);
+const names = z.union([name.transform((one) => [one]), z.array(name, must).min(1, must)], must);
+
+/** The table that is referred to; no columns: its primaryKey. */
+export interface Reference extends TableRef {
+  readonly columns: readonly string[];
+}
+
+const written = /^(?:([a-z_][a-z0-9_]*)\.)??([a-z_][a-z0-9_]*)(?:\.([a-z_][a-z0-9_]*))?$/;
+
+const references = z.union(
+  [
+    z
+      .string(referencesMust)
+      .regex(written, referencesMust)
+      .transform((text): Reference => {
+        const [, schema, table, column] = written.exec(text)!;
+        return { schema, table: table!, columns: column === undefined ? [] : [column] };
+      }),
+    strict({ schema: name.optional(), table: name, columns: names.optional() }).transform(
+      ({ schema, table, columns = [] }): Reference => ({ schema, table, columns }),
+    ),
+  ],
+  referencesMust,
+);
+
+const foreignKeySchema = strict(
+  {
+    columns: names,
+    references,
+    onDelete: z.enum(deleteActions, mustBeOneOf(deleteActions)).default('no action'),
+    name: name.optional(),
+  },
+  "an object such as { columns: 'store_id', references: 'store.id' }",
+);
+
+export const foreignKeysSchema = z.array(foreignKeySchema, mustBe('a list of foreign keys')).default([]);
+
+export const foreignKeysOf = (
+  table: string,
+  keys: z.output<typeof foreignKeysSchema>,
+): readonly ForeignKeySpec[] =>
+  keys.map(({ columns, references: { columns: to, ...target }, onDelete, name: given }) => ({
+    kind: 'foreign key',
+    name: given ?? defaultName([table, ...columns], 'fkey'),
+    columns,
+    references: target,
+    to,
+    onDelete,
+  }));
+
+const keysIn = ({ constraints = [] }: TableSpec): readonly ForeignKeySpec[] =>
+  constraints.flatMap((one) => (one.kind === 'foreign key' ? [one] : []));
+
+/** By what a row of a table is found: its primary key, and other keys without a condition. */
+const uniqueIn = ({ primaryKey, indexes, constraints = [] }: TableSpec): readonly (readonly string[])[] => [
+  primaryKey,
+  ...indexes.filter(({ unique, where }) => unique && where === undefined).map(({ columns }) => columns),
+  ...constraints.flatMap((one) => (one.kind === 'unique' ? [one.columns] : [])),
+];
+
+/** Types whose values the server compares in a foreign key, whichever of them is referred to. */
+const families: readonly (readonly string[])[] = [
+  ['text', 'varchar'],
+  ['smallint', 'integer', 'bigint'],
+  ['numeric'],
+  ['real', 'double'],
+  ['date', 'timestamp', 'timestamptz'],
+];
+
+/** A type becomes one of a later family by itself. */
+const widening = ['smallint', 'numeric', 'real'];
+
+const canRefer = (from: string, to: string): boolean => {
+  if (from === to || from === 'of' || to === 'of') return true;
+  const familyOf = (type: string) => families.find((family) => family.includes(type))?.[0] ?? type;
+  const [one, other] = [familyOf(from), familyOf(to)];
+  return one === other || (widening.includes(one) && widening.indexOf(one) < widening.indexOf(other));
+};
+
+/** Where columns are declared; undefined: SQL makes them. */
+const columnsOf = (table: TableSpec) =>
+  table.kind === 'source' && table.staging !== 'text' ? publishedColumns(table) : undefined;
+
+/** Whether foreign keys lead from one table to another, over any others. */
+const leads = (from: string, to: string, tables: readonly TableSpec[], seen = new Set<string>()): boolean => {
+  if (from === to) return true;
+  if (seen.has(from)) return false;
+  seen.add(from);
+  const table = tables.find((one) => one.name === from);
+  return (
+    table !== undefined &&
+    keysIn(table).some(
+      ({ references: target }) => target.schema === undefined && leads(target.table, to, tables, seen),
+    )
+  );
+};
+
+/** What the columns of both tables must be for each other. */
+const checkColumns = (
+  where: string,
+  table: TableSpec,
+  { columns, to, onDelete }: ForeignKeySpec,
+  target: TableSpec | undefined,
+  problems: Problems,
+): void => {
+  const add = (what: string): void => addProblem(problems, where, what);
+  const own = columnsOf(table);
+  if (to.length !== columns.length)
+    add(`${columns.length} columns refer to ${to.length}; name as many of the other table`);
+  for (const [place, column] of columns.entries()) {
+    const from = own?.find((one) => one.name === column);
+    const other = target && columnsOf(target)?.find((one) => one.name === to[place]);
+    if (from !== undefined && other !== undefined && !canRefer(from.type, other.type))
+      add(
+        `${column} is ${from.type}, and ${other.name} of table ${target!.name} is ${other.type}; give both the same type`,
+      );
+    if (onDelete === 'set null' && (from?.nullable === false || table.primaryKey.includes(column)))
+      add(`onDelete: 'set null' needs a column that allows nulls; ${column} does not`);
+  }
+};
+
+/** A foreign key with the columns that it refers to; problems are added. */
+const withTarget = (
+  table: TableSpec,
+  key: ForeignKeySpec,
+  tables: readonly TableSpec[],
+  problems: Problems,
+): ForeignKeySpec => {
+  const where = `table ${table.name}, foreign key ${key.name}`;
+  const add = (what: string): void => addProblem(problems, where, what);
+  const { references: target, onDelete } = key;
+  if (target.schema !== undefined) {
+    if (key.to.length === 0) add(`needs the columns of ${target.schema}.${target.table} that it refers to`);
+    else checkColumns(where, table, key, undefined, problems);
+    return key;
+  }
+  const other = tables.find((one) => one.name === target.table);
+  if (other === undefined) {
+    const known = tables.map((one) => one.name);
+    add(
+      `\`${target.table}\` is no table of this pipeline, and another is written 'schema.table.column'${didYouMean(target.table, known)}`,
+    );
+    return key;
+  }
+  const complete = { ...key, to: key.to.length > 0 ? key.to : other.primaryKey };
+  const { to } = complete;
+  const known = columnsOf(other)?.map((column) => column.name) ?? other.row?.map((column) => column.name);
+  const unknown = to.find((column) => known?.includes(column) === false);
+  const sorted = (list: readonly string[]): string => list.toSorted().join('\0');
+  if (unknown !== undefined)
+    add(`\`${unknown}\` is no column of table ${other.name}${didYouMean(unknown, known!)}`);
+  else if (to.length === 0) add(`table ${other.name} has no primaryKey; declare one, or name its columns`);
+  else if (!uniqueIn(other).some((list) => sorted(list) === sorted(to)))
+    add(
+      `(${to.join(', ')}) of table ${other.name} is neither its primaryKey nor unique; declare it in unique`,
+    );
+  else checkColumns(where, table, complete, other, problems);
+  if (onDelete !== 'no action' && leads(other.name, table.name, tables))
+    add(
+      `onDelete: '${onDelete}' needs an order of the tables, and they refer to each other in a circle; remove onDelete`,
+    );
+  return complete;
+};
+
+/** The tables with what their foreign keys refer to; problems are added. */
+export const withTargets = (tables: readonly TableSpec[], problems: Problems): readonly TableSpec[] =>
+  tables.map((table) =>
+    keysIn(table).length === 0
+      ? table
+      : {
+          ...table,
+          constraints: table.constraints!.map((one) =>
+            one.kind === 'foreign key' ? withTarget(table, one, tables, problems) : one,
+          ),
+        },
+  );
