@@ -183,16 +183,22 @@ const versions: NightMode = {
   model: versioned,
 };
 
+/** Its rows refer to those of the derived table. */
+const linked = (mode: NightMode): NightMode => ({
+  ...mode,
+  options: `${mode.options}, foreignKeys: [{ columns: 'day', references: 'total' }]`,
+});
+
 export const nightModes: readonly NightMode[] = [
-  replaces('replaced', false),
+  linked(replaces('replaced', false)),
   replaces('replaced_in_place', true),
   appends('appended', 'error', 'keep', true),
   appends('appended_once', 'ignore', 'keep', false),
-  appends('mirrored', 'reload', 'unload', false),
+  linked(appends('mirrored', 'reload', 'unload', false)),
   appends('mirrored_in_use', 'reload', 'unload', true),
-  merges('merged', 'reload', true, true),
+  linked(merges('merged', 'reload', true, true)),
   merges('merged_last', 'ignore', false, false),
-  versions,
+  linked(versions),
   divided(replaces('', false), 'divided'),
   divided(replaces('', true), 'divided_in_use'),
   divided(appends('', 'reload', 'unload', true), 'divided_mirrored'),
