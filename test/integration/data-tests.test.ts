@@ -8,8 +8,12 @@ import {
   column,
   csv,
   definePipeline,
+  enqueue,
   expect as expected,
+  loadPipelineFile,
+  queueState,
   range,
+  retry,
   sqlFile,
   testPipeline,
   type Pipeline,
@@ -21,6 +25,8 @@ import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { forgetRuns } from '../helpers/server.ts';
+
+import { until, useWorkers } from '../helpers/workers.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 
 const { files, database, notices, rowsOf, run } = usePipelineRuns();
@@ -565,5 +571,39 @@ describe('etl test', () => {
       exit: 0,
       out: expect.stringMatching(/tests +notNull\(code\), rows/),
     });
+  });
+});
+
+describe('a worker', () => {
+  const workers = useWorkers(() => ({
+    databaseUrl: database.url,
+    redis: false,
+    pipelines: `${files.directory}/pipelines`,
+    workingDirectory: files.directory,
+    workers: 1,
+  }));
+
+  it('does not try a run again whose data tests failed', async () => {
+    await fresh();
+    const path = files.write(
+      'pipelines/worked.ts',
+      `import { column, csv, definePipeline, expect } from 'sluice';
+      export default definePipeline({ name: 'worked', schema: 'night', tables: { sale: {
+        source: csv('in/*.csv'), columns: { id: column.integer('id') }, tests: [expect.rows({ min: 3 })] } } });`,
+    );
+    await workers.start();
+    const place = { databaseUrl: database.url, redis: false } as const;
+    const ends = (message: string) => until(() => workers.lines.some((line) => line.message === message));
+    const { pipeline } = await loadPipelineFile(path);
+    await enqueue(pipeline, place);
+    await ends('run failed');
+    expect(workers.lines.find(({ message }) => message === 'run failed')).toMatchObject({
+      code: 'ETL_TEST_FAILED',
+    });
+    expect(await queueState(place)).toMatchObject({ waiting: 0, active: 0, delayed: 0, failed: 1 });
+    night('2.csv', '3,c,2024-01-01');
+    await retry(1, place);
+    await ends('run ended');
+    expect(await rowsOf('select count(*)::int as n from night.sale')).toEqual([{ n: 3 }]);
   });
 });
