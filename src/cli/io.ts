@@ -10,7 +10,12 @@ export interface Output {
   getWindowSize?(): [number, number];
 }
 
+/** A terminal that can be read from. */
+export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
+
 export interface Io {
+  /** Undefined: nobody is there to answer. */
+  readonly stdin?: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   /** Changed only by reading `.env`, which adds what is absent. */
@@ -46,6 +51,9 @@ const outliveReader = (stream: NodeJS.WriteStream): Output => {
 
 /** The process's own streams, environment, directory and clock. */
 export const processIo = (): Io => ({
+  get stdin() {
+    return process.stdin;
+  },
   stdout: outliveReader(process.stdout),
   stderr: outliveReader(process.stderr),
   env: process.env,

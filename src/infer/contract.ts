@@ -13,9 +13,16 @@ export interface TypeChoice {
   readonly isOneToOne: boolean;
 }
 
+/** What a column may be instead, if a person says so. */
+export interface Alternative {
+  readonly label: string;
+  readonly choice: TypeChoice;
+}
+
 /** What is to be said of a column whose type is not clear. */
 export interface Doubt {
   readonly doubt: string;
+  readonly alternatives: readonly Alternative[];
 }
 
 export interface Decision extends TypeChoice {
@@ -24,7 +31,11 @@ export interface Decision extends TypeChoice {
   readonly words: readonly (readonly [word: string, count: number])[];
   /** Records with a value. */
   readonly values: number;
+  /** Its values may have blanks around them: as another type than text, it needs `trim`. */
+  readonly isPadded: boolean;
   readonly doubts: readonly string[];
+  /** Of a column that stays text. */
+  readonly alternatives: readonly { readonly label: string; readonly decision: Decision }[];
 }
 
 /** What all groups of a column have in common. */

@@ -44,9 +44,16 @@ const patternOf = (
 const orderOf = (pattern: DatePattern): string =>
   pattern.startsWith('D') ? 'day' : pattern.startsWith('M') ? 'month' : 'year';
 
-/** Patterns that all read every date as another one. */
-const doubtOf = (patterns: readonly DatePattern[]): Doubt => ({
+/** Patterns that all read every date, as another one each; `decide` says what one of them makes of the column. */
+const doubtOf = (
+  patterns: readonly DatePattern[],
+  decide: (pattern: DatePattern) => TypeChoice | Doubt | undefined,
+): Doubt => ({
   doubt: `dates whose first part may be ${patterns.map(orderOf).join(' or ')}: kept as text; declare \`format: '${patterns[0]!}'\` or \`'${patterns[1]!}'\``,
+  alternatives: patterns.flatMap((pattern) => {
+    const choice = decide(pattern);
+    return choice === undefined || 'doubt' in choice ? [] : [{ label: `${orderOf(pattern)} first`, choice }];
+  }),
 });
 
 const decideTime = ({ all, name, lengthMin, lengthMax }: Summary): TypeChoice | undefined => {
@@ -63,7 +70,7 @@ const decideDate = (summary: Summary, dates: readonly DatePattern[]): TypeChoice
   const { name, values, lengthMin, lengthMax } = summary;
   const [date, other] = dates;
   if (date === undefined) return undefined;
-  if (other !== undefined) return doubtOf(dates);
+  if (other !== undefined) return doubtOf(dates, (one) => decideDate(summary, [one]));
   if (date === 'YYYYMMDD' && values < accidentMax && !dateNames.test(name)) return undefined;
   const { pattern, isFixed } = patternOf(date, lengthMin, lengthMax);
   return {
@@ -86,7 +93,7 @@ const decideDateAndTime = (
   const [date, other] = dates;
   const time = timeOf(all);
   if (date === undefined || time === undefined) return undefined;
-  if (other !== undefined) return doubtOf(dates);
+  if (other !== undefined) return doubtOf(dates, (one) => decideDateAndTime(summary, [one]));
   const { pattern, isFixed } = patternOf(date, dateMin, dateMax);
   const isOneToOne =
     isFixed &&

@@ -2,7 +2,7 @@
 
 import { formatCount } from '../wording.ts';
 import { bit } from './candidates.ts';
-import type { Doubt, Summary, TypeChoice } from './contract.ts';
+import type { Alternative, Doubt, Summary, TypeChoice } from './contract.ts';
 
 /** Whole numbers up to a tenth of what the type holds: the next file may have larger ones. */
 const wholeTypes = [
@@ -37,28 +37,57 @@ const decideDecimal = (summary: Summary, spelling: Readonly<Record<string, strin
   return { type: 'numeric', options: { ...size, ...spelling }, range: rangeOf(summary), isOneToOne: false };
 };
 
+const thousands = (spelling: Readonly<Record<string, string>>): Alternative => ({
+  label: `numbers with ${spelling['thousands']} between thousands`,
+  choice: { type: 'numeric', options: spelling, isOneToOne: false },
+});
+
 /** Numbers whose separators, or whose first digits, can mean two things. */
-const doubtOf = ({ all }: Summary): string | undefined => {
-  if ((all & bit.zeros) !== 0) return 'whole numbers, some with leading zeros: kept as text, as codes are';
+const doubtOf = (summary: Summary): Doubt | undefined => {
+  const { all } = summary;
+  if ((all & bit.zeros) !== 0)
+    return {
+      doubt: 'whole numbers, some with leading zeros: kept as text, as codes are',
+      alternatives: [{ label: 'numbers', choice: decideWhole(summary) }],
+    };
   const isGrouped = (all & bit.grouped) !== 0;
   if (isGrouped && (all & bit.comma) !== 0)
-    return "1,234 may be a thousand, or a decimal comma: kept as text; declare `thousands: ','` or `decimal: ','`";
+    return {
+      doubt:
+        "1,234 may be a thousand, or a decimal comma: kept as text; declare `thousands: ','` or `decimal: ','`",
+      alternatives: [
+        thousands({ thousands: ',' }),
+        { label: 'numbers with a decimal comma', choice: decideDecimal(summary, { decimal: ',' }) },
+      ],
+    };
   if (isGrouped)
-    return "numbers with a thousands separator: kept as text; `column.numeric(…, { thousands: ',' })` reads them";
+    return {
+      doubt:
+        "numbers with a thousands separator: kept as text; `column.numeric(…, { thousands: ',' })` reads them",
+      alternatives: [thousands({ thousands: ',' })],
+    };
   if ((all & bit.groupedByPoint) !== 0)
-    return "numbers with a thousands separator: kept as text; `column.numeric(…, { thousands: '.', decimal: ',' })` reads them";
+    return {
+      doubt:
+        "numbers with a thousands separator: kept as text; `column.numeric(…, { thousands: '.', decimal: ',' })` reads them",
+      alternatives: [thousands({ thousands: '.', decimal: ',' })],
+    };
   return undefined;
 };
 
 export const decideNumber = (summary: Summary): TypeChoice | Doubt | undefined => {
   const { all, name } = summary;
   if ((all & bit.whole) !== 0) {
-    if (codeNames.test(name)) return { doubt: 'whole numbers, by their name codes: kept as text' };
-    return decideWhole(summary);
+    const choice = decideWhole(summary);
+    return codeNames.test(name)
+      ? {
+          doubt: 'whole numbers, by their name codes: kept as text',
+          alternatives: [{ label: 'numbers', choice }],
+        }
+      : choice;
   }
   if ((all & bit.decimal) !== 0) return decideDecimal(summary, {});
   if ((all & bit.float) !== 0) return { type: 'double', options: {}, isOneToOne: false };
   if ((all & bit.comma) !== 0 && (all & bit.grouped) === 0) return decideDecimal(summary, { decimal: ',' });
-  const doubt = doubtOf(summary);
-  return doubt === undefined ? undefined : { doubt };
+  return doubtOf(summary);
 };

@@ -16,8 +16,11 @@ export const countOf = ({ counters }: ColumnEvidence, { counter, texts }: Group)
   return count;
 };
 
-const summaryOf = (column: ColumnEvidence, name: string): Summary => {
-  const groups = [...column.groups.values()];
+const summaryOf = (
+  column: ColumnEvidence,
+  name: string,
+  groups: readonly Group[] = [...column.groups.values()],
+): Summary => {
   const text = column.counters[counterOf.text]!;
   const least = (key: 'least' | 'lengthMin' | 'dateMin'): number =>
     Math.min(...groups.map((one) => one[key]));
@@ -73,64 +76,102 @@ const isDoubt = (found: TypeChoice | Doubt): found is Doubt => 'doubt' in found;
 /** Fewer numbers among texts are no sign of anything. */
 const usualMin = 20;
 
+const timesText = (column: ColumnEvidence, [text, counter]: readonly [string, number]): string =>
+  `${shownText(text)} ${formatCount(column.counters[counter]!)}×`;
+
+/** Words with their counters. */
+type Words = readonly (readonly [word: string, counter: number])[];
+
+/** The column as a type that takes all of its values but these words and the null words. */
+const decided = (column: ColumnEvidence, choice: TypeChoice, values: number, more: Words = []): Decision => {
+  const { counters, isPadded } = column;
+  const words = [...column.words, ...more].map(([word, counter]) => [word, counters[counter]!] as const);
+  const empty = counters[counterOf.empty]! + counters[counterOf.blank]!;
+  const missing = words.reduce((sum, [, count]) => sum + count, empty);
+  return { ...choice, missing, words, values, isPadded, doubts: [], alternatives: [] };
+};
+
+/** What a column is by its values alone. */
+const decideSummary = (summary: Summary): TypeChoice | Doubt =>
+  decideBoolean(summary) ??
+  decideOther(summary) ??
+  decideMoment(summary) ??
+  decideNumber(summary) ??
+  textChoice;
+
+/** A doubt, and what the column is if it is decided. */
+type Open = Pick<Decision, 'doubts' | 'alternatives'>;
+
 /** Texts that keep a column from being what most of its values are. */
-const oddOnes = (column: ColumnEvidence, { groups, values }: Summary): string | undefined => {
+const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Open | undefined => {
   const numbers = bit.decimal | bit.comma;
-  const likely: readonly (readonly [mask: number, name: string])[] = [
+  const likely: readonly (readonly [mask: number, what: string])[] = [
     [numbers, 'numbers'],
     [bit.zeros, 'whole numbers, some with leading zeros'],
     [bit.dateAlone, 'dates'],
     [bit.isoTimestamp | bit.dateAndTime | bit.timestamptz, 'timestamps'],
   ];
-  for (const [mask, name] of likely) {
+  for (const [mask, what] of likely) {
     const odd = groups.filter((group) => (group.mask & mask) === 0);
     const others = odd.reduce((sum, group) => sum + countOf(column, group), 0);
     if (odd.length === 0 || values - others < usualMin || odd.some(({ isFull }) => isFull)) continue;
-    const texts = odd.flatMap((group) =>
-      [...group.texts].map(
-        ([text, counter]) => `${shownText(text)} ${formatCount(column.counters[counter]!)}×`,
-      ),
+    const words = odd.flatMap(({ texts }) => [...texts]);
+    const shown = words.slice(0, 4).map((word) => timesText(column, word));
+    const rest = summaryOf(
+      column,
+      name,
+      groups.filter((group) => !odd.includes(group)),
     );
-    return `${formatCount(values - others)} of ${formatCount(values)} are ${name}, ${texts.slice(0, 4).join(', ')} not: kept as text; if they mean no value, declare them as \`nulls\``;
+    const found = decideSummary(rest);
+    const choice = isDoubt(found) ? found.alternatives[0]?.choice : found;
+    const isPossible =
+      choice !== undefined && choice.type !== 'text' && column.counters[counterOf.text] === 0;
+    return {
+      doubts: [
+        `${formatCount(values - others)} of ${formatCount(values)} are ${what}, ${shown.join(', ')} not: kept as text; if they mean no value, declare them as \`nulls\``,
+      ],
+      alternatives: isPossible
+        ? [
+            {
+              label: `${choice.type}, and no value for the others`,
+              decision: decided(column, choice, rest.values, words),
+            },
+          ]
+        : [],
+    };
   }
   return undefined;
 };
 
-const textDoubts = (column: ColumnEvidence, summary: Summary): readonly string[] => {
+const textDoubts = (column: ColumnEvidence, summary: Summary): Open => {
   const odd = oddOnes(column, summary);
   const words = [...column.words].filter(([word]) => !commonWords.has(word));
-  const shown = words.map(
-    ([word, counter]) => `${shownText(word)} ${formatCount(column.counters[counter]!)}×`,
-  );
-  return [
-    ...(odd === undefined ? [] : [odd]),
-    ...(shown.length === 0
-      ? []
-      : [`${shown.join(', ')}: kept as text; if that means no value, declare it as \`nulls\``]),
-  ];
+  const shown = words.map((word) => timesText(column, word));
+  const kept = `${shown.join(', ')}: kept as text; if that means no value, declare it as \`nulls\``;
+  return {
+    doubts: [...(odd?.doubts ?? []), ...(shown.length === 0 ? [] : [kept])],
+    alternatives: odd?.alternatives ?? [],
+  };
 };
 
 /** What a column is declared as. */
 export const decideColumn = (column: ColumnEvidence, name: string): Decision => {
-  const { counters } = column;
+  const { counters, words, isPadded } = column;
   const summary = summaryOf(column, name);
-  const words = [...column.words].map(([word, counter]) => [word, counters[counter]!] as const);
+  const found = summary.values === 0 ? textChoice : decideSummary(summary);
+  if (!isDoubt(found) && found.type !== 'text') return decided(column, found, summary.values);
   const empty = counters[counterOf.empty]! + counters[counterOf.blank]!;
-  const found =
-    summary.values === 0
-      ? textChoice
-      : (decideBoolean(summary) ??
-        decideOther(summary) ??
-        decideMoment(summary) ??
-        decideNumber(summary) ??
-        textChoice);
-  if (!isDoubt(found) && found.type !== 'text') {
-    const missing = words.reduce((sum, [, count]) => sum + count, empty);
-    return { ...found, missing, words, values: summary.values, doubts: [] };
-  }
-  const values = words.reduce((sum, [, count]) => sum + count, summary.values);
-  const doubts = isDoubt(found) ? [found.doubt] : textDoubts(column, summary);
-  return { ...textChoice, missing: empty, words: [], values, doubts };
+  const values = [...words.values()].reduce((sum, counter) => sum + counters[counter]!, summary.values);
+  const open: Open = isDoubt(found)
+    ? {
+        doubts: [found.doubt],
+        alternatives: found.alternatives.map(({ label, choice }) => ({
+          label,
+          decision: decided(column, choice, summary.values),
+        })),
+      }
+    : textDoubts(column, summary);
+  return { ...textChoice, missing: empty, words: [], values, isPadded, ...open };
 };
 
 /** The only value of a column that has no other; undefined: it has several, or none. */

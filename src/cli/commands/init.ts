@@ -4,18 +4,20 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { codeOf, EtlError } from '../../errors.ts';
+import type { WrittenTable } from '../../infer/write-pipeline.ts';
 import type { InitDraft } from '../../run/init/write-init.ts';
 import { plural } from '../../wording.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseString, readFlag, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
+import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
 import { formatBytes } from '../text/amounts.ts';
 import { visibleText } from '../text/layout.ts';
 import { paintFor } from '../text/paint.ts';
 
 const examples = `
-Every record of every file is read, so that the pipeline loads the files without a reject. What is not clear stays text, and a
-comment says so. Files with the same header become one table. Locations are those of csv(): paths, globs, https://, s3://, members
+Every record of every file is read, so that the pipeline loads the files without a reject. What is not clear is asked on a
+terminal; with --yes, or without a terminal, it stays text, and a comment says so. Files with the same header become one table. Locations are those of csv(): paths, globs, https://, s3://, members
 of archives; compressed files too.
 
 Examples:
@@ -59,23 +61,48 @@ const writePipeline = async (file: string, text: string, force: boolean): Promis
   }
 };
 
+/** Asks what was left open, table by table. */
+const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
+  const { settleColumn } = await import('../../run/init/settle.ts');
+  const tables: WrittenTable[] = [];
+  for (const found of draft.tables) {
+    let table = found;
+    for (const [place, { doubts, alternatives }] of found.decisions.entries()) {
+      if (alternatives.length === 0) continue;
+      const name = found.header[place] || `field ${place + 1}`;
+      const answers = ['text', ...alternatives.map(({ label }) => label)];
+      const chosen = await prompt.choice(`${found.name}, ${name}: ${doubts[0]}`, answers);
+      if (chosen > 0) table = settleColumn(table, place, alternatives[chosen - 1]!.decision);
+    }
+    tables.push(table);
+  }
+  return { ...draft, tables };
+};
+
+const writeLines = (lines: readonly string[], io: Io): void =>
+  void io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+
 const init = async (locations: readonly string[], command: Command, io: Io): Promise<void> => {
   const out = readFlag(command, 'out', parseString, io);
   const force = readSwitch(command, 'force', io);
+  const asks = !readSwitch(command, 'yes', io) && canAsk(io);
   const { initText, readForInit } = await import('../../run/init/write-init.ts');
   const { snakeCase } = await import('../../infer/header.ts');
   const draft = await readForInit({ locations, workingDirectory: io.workingDirectory });
-  const name =
-    out === undefined ? draft.name : snakeCase(basename(out).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
-  const path = out ?? join('pipelines', `${name}.ts`);
+  writeLines(summaryLines(draft, io), io);
+  const nameOf = (path: string): string =>
+    snakeCase(basename(path).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
+  const usual = out ?? join('pipelines', `${draft.name}.ts`);
+  const { path, settled } = asks
+    ? await withPrompt(io, async (prompt) => ({
+        settled: await settle(draft, prompt),
+        path: out ?? (await prompt.text('Where to write the pipeline?', usual)),
+      }))
+    : { path: usual, settled: draft };
   const file = resolve(io.workingDirectory, path);
-  await writePipeline(file, initText(draft, name, path), force);
+  await writePipeline(file, initText(settled, nameOf(path), path), force);
   const shown = relative(io.workingDirectory, file);
-  const lines = [
-    ...summaryLines(draft, io),
-    `Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`,
-  ];
-  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  writeLines([`Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`], io);
 };
 
 export const initCommand: CliCommand = {

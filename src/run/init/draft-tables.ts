@@ -3,6 +3,7 @@
 import type { Dialect } from '../../declaration.ts';
 import type { EncodingName } from '../../decode/encoding/labels.ts';
 import { chooseKey } from '../../infer/choose-key.ts';
+import { counterOf } from '../../infer/column-evidence.ts';
 import type { Decision } from '../../infer/contract.ts';
 import { decideColumn } from '../../infer/decide.ts';
 import { otherDialects } from '../../infer/dialect.ts';
@@ -155,9 +156,8 @@ const withDialects = async (
 
 /** Numbers are padded with blanks, or a blank is no value: then blanks around fields mean nothing. */
 const trims = ({ columns }: TableEvidence, decisions: readonly Decision[]): boolean =>
-  columns.some(
-    ({ counters, isPadded }, place) => counters[1]! > 0 || (isPadded && decisions[place]!.type !== 'text'),
-  );
+  columns.some(({ counters }) => counters[counterOf.blank]! > 0) ||
+  decisions.some(({ isPadded, type }) => isPadded && type !== 'text');
 
 const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Promise<TableDraft> => {
   const { dialect, remarks } = files[0]!;

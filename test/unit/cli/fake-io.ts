@@ -1,7 +1,7 @@
 // An Io whose streams keep what is written, for tests of the command line.
 
 import { tmpdir } from 'node:os';
-import type { Io, Output } from '../../../src/cli/io.ts';
+import type { Input, Io, Output } from '../../../src/cli/io.ts';
 
 export interface FakeOutput extends Output {
   text: string;
@@ -28,6 +28,7 @@ export const fakeOutput = (terminal: Partial<FakeOutput> = {}): FakeOutput => ({
 });
 
 interface FakeIoOptions {
+  readonly stdin?: Input;
   readonly env?: NodeJS.ProcessEnv;
   readonly workingDirectory?: string;
   readonly stdout?: Partial<FakeOutput>;
@@ -37,6 +38,7 @@ interface FakeIoOptions {
 export const fakeIo = (options: FakeIoOptions = {}): FakeIo => {
   let nowMs = 1_700_000_000_000;
   return {
+    ...(options.stdin === undefined ? {} : { stdin: options.stdin }),
     stdout: fakeOutput(options.stdout),
     stderr: fakeOutput(options.stderr),
     env: { ...options.env },

@@ -212,17 +212,22 @@ const columns = fc
     }),
   );
 
-describe('whatever is chosen', () => {
+describe('whatever is chosen, or offered', () => {
   it('takes every value that is not a null word, and counts each once', () => {
     fc.assert(
       fc.property(columns, (values) => {
         const found = decideColumn(ofBytes(values), 'Date');
         expect(decideColumn(ofTexts(values), 'Date')).toEqual(found);
         expect(found.values + found.missing).toBe(values.length);
-        const reads = columnTypes[found.type].reader(found.options as never);
-        const words = new Set(found.words.map(([word]) => word));
-        const present = values.map(trimBlanks).filter((value) => value !== '' && !words.has(value));
-        expect(present.filter((value) => isRefusal(reads(value)))).toEqual([]);
+        for (const { type, options, words } of [
+          found,
+          ...found.alternatives.map(({ decision }) => decision),
+        ]) {
+          const reads = columnTypes[type].reader(options as never);
+          const missing = new Set(words.map(([word]) => word));
+          const present = values.map(trimBlanks).filter((value) => value !== '' && !missing.has(value));
+          expect(present.filter((value) => isRefusal(reads(value)))).toEqual([]);
+        }
       }),
       { numRuns: searched(300) },
     );

@@ -1,6 +1,7 @@
 // What `etl init` finds of whole files: dialect, header, encoding, tables, keys; and the text that it writes.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
@@ -197,5 +198,52 @@ describe('the file that is written', () => {
     const io = fakeIo({ workingDirectory: files.directory });
     expect(await main(['init', ...args, '--yes'], io)).not.toBe(0);
     expect(io.stderr.text).toContain(says);
+  });
+});
+
+describe('on a terminal', () => {
+  const open = (lines: readonly string[]) => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    stdin.end(lines.map((line) => `${line}\n`).join(''));
+    return fakeIo({
+      stdin,
+      stdout: { isTTY: true },
+      env: { NO_COLOR: '1' },
+      workingDirectory: files.directory,
+    });
+  };
+  const days = [
+    'Id,Day,Wind',
+    ...Array.from({ length: 30 }, (_, at) => `${at},01/0${1 + (at % 9)}/2024,${at === 3 ? 'VR' : at}`),
+  ];
+
+  it('asks what is open, and where to write; an empty answer keeps the text', async () => {
+    files.write('asked.csv', days.join('\n'));
+    const io = open(['9', '3', '', 'pipelines/wind.ts']);
+    expect([await main(['init', 'asked.csv'], io), io.stderr.text]).toEqual([0, '']);
+    const text = readFileSync(`${files.directory}/pipelines/wind.ts`, 'utf8');
+    expect(text).toContain("name: 'wind'");
+    expect(text).toContain("day: column.date('Day', { format: 'MM/DD/YYYY' }), // 30 of 30");
+    expect(text).toContain("wind: column.text('Wind'), // 30 of 30");
+  });
+
+  it('an answer may make a word a missing value; then its column is no key', async () => {
+    files.write(
+      'null.csv',
+      ['Wind,n', ...Array.from({ length: 30 }, (_, at) => `${at === 3 ? 'VR' : at},x`)].join('\n'),
+    );
+    const io = open(['2', '']);
+    expect(await main(['init', 'null.csv'], io)).toBe(0);
+    const text = readFileSync(`${files.directory}/pipelines/null.ts`, 'utf8');
+    expect(text).toContain(
+      `column.smallint('Wind', { nulls: ['VR'] }).nullable(), // 29 of 30, 0 to 29; 1 "VR" → null`,
+    );
+    expect(text).not.toContain('primaryKey');
+  });
+
+  it('nothing is written when the questions are left', async () => {
+    const io = open(['2']);
+    expect(await main(['init', 'asked.csv', '--out', 'left.ts'], io)).toBe(2);
+    expect(existsSync(`${files.directory}/left.ts`)).toBe(false);
   });
 });
