@@ -23,6 +23,7 @@ import { measureHttp } from './parts/http.ts';
 import { measureLoad } from './parts/load.ts';
 import { decodeSpellings, measureMatrix, type Decoded } from './parts/matrix.ts';
 import { measureMonths } from './parts/months.ts';
+import { mergeParts } from './parts/merge.ts';
 import { measureNightly } from './parts/nightly.ts';
 import { measureObjects } from './parts/objects.ts';
 import { measureOneFile } from './parts/one-file.ts';
@@ -58,6 +59,7 @@ const parts: Readonly<Record<string, Measure>> = {
   distance: measureDistance,
   nightly: measureNightly,
   months: measureMonths,
+  ...mergeParts,
   'text-rows': measureTextRows,
   scaling: measureScaling,
   objects: measureObjects,

@@ -10,6 +10,7 @@ import { decoderSides } from './parts/decoder.ts';
 import { distanceSides } from './parts/distance.ts';
 import { loadSides } from './parts/load.ts';
 import { monthsSides } from './parts/months.ts';
+import { mergeParts, mergeSides } from './parts/merge.ts';
 import { nightlySides } from './parts/nightly.ts';
 import { objectsSides } from './parts/objects.ts';
 import { oneFileSides } from './parts/one-file.ts';
@@ -149,6 +150,13 @@ export const judgeTargets = (
         nightlySides.staged,
         nightlySides.sorted,
       ]),
+    ),
+    ...Object.keys(mergeParts).map((part) =>
+      target(
+        `${part} ÷ best psql script`,
+        0.7,
+        ratio(findUsages(reports, part), mergeSides.etl, Object.values(mergeSides.scripts)),
+      ),
     ),
     target(
       'one month of sixty replaced ÷ that month loaded alone',

@@ -8,7 +8,7 @@ import { pipelinePath, runEtl } from '../etl.ts';
 import { measured } from '../measure.ts';
 import type { Session } from '../psql.ts';
 import { shape } from '../shapes/orders.ts';
-import { resetScripts, tuned } from '../sides.ts';
+import { dropSchemas, resetScripts, tuned } from '../sides.ts';
 import { scriptSchema } from '../sql.ts';
 
 export const nightlySides = {
@@ -25,19 +25,22 @@ const theirs = `${scriptSchema}.orders`;
 const staged = `${scriptSchema}.staged`;
 
 /** The table as it was before the night. */
-const remake = (table: string): string => `drop table if exists ${table};
+export const remakeOrders = (table: string): string => `drop table if exists ${table};
   create table ${table} (like ${base}); insert into ${table} select * from ${base};
   alter table ${table} add constraint orders_pkey primary key (id); analyze ${table}`;
+
+/** Keeps what a run has loaded. */
+export const keepBase = `${dropSchemas('bench_base')}; create schema bench_base;
+  create table ${base} (like ${ours}); insert into ${base} select * from ${ours}`;
 
 export const measureNightly = async (bench: Bench): Promise<PartReport> => {
   const { server, sessions, records, rounds } = bench;
   const { directory, files } = await bench.dataset(records * 5, 5, shape.files);
   const { path: night } = files.at(-1)!;
   const { script } = shape;
+  await server.query(dropSchemas('bench_nightly'));
   await runEtl(server, { pipeline, params: { files: '00[1-4]orders.csv' }, workers: 2, directory });
-  await server.query(
-    `create schema bench_base; create table ${base} (like ${ours}); insert into ${base} select * from ${ours}`,
-  );
+  await server.query(keepBase);
 
   const stage: Session = [
     ...tuned,
@@ -49,7 +52,7 @@ export const measureNightly = async (bench: Bench): Promise<PartReport> => {
     records,
     run: () => measured(server.pid, () => sessions.run([[session]])),
     results: { rows: `select * from ${theirs}` },
-    reset: `${resetScripts}; ${remake(theirs)}`,
+    reset: `${resetScripts}; ${remakeOrders(theirs)}`,
   });
   const sides: readonly Side[] = [
     scriptSide(nightlySides.straight, [...tuned, { copy: theirs, options: script.copy, file: night }]),
@@ -63,7 +66,7 @@ export const measureNightly = async (bench: Bench): Promise<PartReport> => {
       records,
       run: async () => (await runEtl(server, { pipeline, workers: 2, directory, isWhole: false })).whole,
       results: { rows: `select * from ${ours}` },
-      reset: `${remake(ours)}; delete from etl.published_file where name like '%005orders.csv'`,
+      reset: `${remakeOrders(ours)}; delete from etl.published_file where name like '%005orders.csv'`,
     },
   ];
   return {

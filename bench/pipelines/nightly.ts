@@ -1,4 +1,4 @@
-// Orders of a shop that come every night: those of one night are put to the ones that are there.
+// Orders of a shop that come every night: those of one night are put to the ones that are there, or take their places.
 
 import { csv, definePipeline } from 'sluice';
 import { z } from 'zod';
@@ -7,13 +7,16 @@ import { columns } from '../shapes/orders.ts';
 export default definePipeline({
   name: 'bench_nightly',
   schema: 'bench_nightly',
-  params: z.object({ files: z.string().default('*orders.csv') }),
-  tables: ({ files }) => ({
+  params: z.object({
+    files: z.string().default('*orders.csv'),
+    publish: z.enum(['append', 'merge']).default('append'),
+  }),
+  tables: ({ files, publish }) => ({
     orders: {
       source: csv(files),
       columns,
       primaryKey: ['id'],
-      publish: 'append',
+      publish,
     },
   }),
 });
