@@ -176,6 +176,7 @@ export interface MergeSpec {
   /** Records that satisfy all of these, if there are any, delete the row of their key. Of two records of a key the last counts, or none. */
   readonly deleted: readonly FilterSpec[];
   readonly twice: 'last' | 'reject';
+  readonly by?: 'upsert' | 'rebuild' | undefined;
 }
 
 /** Every version of a row by primary key, with the time from which and to which it was valid. */
@@ -232,10 +233,8 @@ export interface SourceTableSpec extends TableCommon {
   readonly kind: 'source';
   readonly source: SourceSpec;
   readonly format: FormatSpec;
-  /**
-   * typed: declared columns, checked · text: every header column as text, bytes untouched, cleaned by `transform` ·
-   * none: declared columns, checked, straight into the new table that will be production's.
-   */
+  /** typed: declared columns, checked · text: every header column as text, bytes untouched, cleaned by `transform` ·
+   *  none: declared columns, checked, straight into the new table that will be production's. */
   readonly staging: 'typed' | 'text' | 'none';
   readonly columns: readonly ColumnSpec[];
   readonly filter: readonly FilterSpec[];

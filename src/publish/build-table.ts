@@ -152,6 +152,14 @@ export const buildOwnOf = async (
 
 const analyze = (names: TableNames): Query => ({ text: `analyze ${builtName(names)}` });
 
+/** Statistics of a filled table, as detailed as production's. */
+export const completeStatistics = async (client: Client, names: TableNames): Promise<void> => {
+  await inheritStatistics(client, names);
+  await setDeclared(client, builtName(names), names, 'part');
+  // `analyze` calls the functions of indexes on expressions.
+  await runQuery(client, analyze(names));
+};
+
 /** Completes a filled table like production's: keys, indexes (also those made by hand) and statistics. */
 export const buildAside = async (work: Building): Promise<void> => {
   const { client, names, making, tell } = work;
@@ -161,12 +169,7 @@ export const buildAside = async (work: Building): Promise<void> => {
     return buildOwn(work);
   });
   if (own.length > 0) tell(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
-  await making('statistics', async () => {
-    await inheritStatistics(client, names);
-    await setDeclared(client, builtName(names), names, 'part');
-    // `analyze` calls the functions of indexes on expressions.
-    await runQuery(client, analyze(names));
-  }).catch((cause: unknown) => {
+  await making('statistics', () => completeStatistics(client, names)).catch((cause: unknown) => {
     throw buildError(names, 'statistics', cause);
   });
 };

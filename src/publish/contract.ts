@@ -12,6 +12,31 @@ import type { BuiltTable, DeclaredTable, TableNames } from './names.ts';
 import type { ProductionTable } from './production/production.ts';
 import type { BuiltState, TableColumn } from './production/table-state.ts';
 
+/** Rows of production that a run changes, by what happens to them. Older records lose against the row that is there. */
+export type Differences = Readonly<Record<'insert' | 'update' | 'remove' | 'older', number>>;
+
+/** What was found before publishing, with no lock: somebody may have written to production since. */
+export interface Found {
+  readonly counts: Differences;
+  /** The table that was built of production's rows and the run's. */
+  readonly rebuilt?: Rebuilt;
+}
+
+export interface Rebuilt {
+  readonly oid: number;
+  /** Its name in the build schema, and statements that give its indexes their names. */
+  readonly built: string;
+  readonly renames: readonly string[];
+  readonly rows: number;
+  /** Of production, when it was read: the number of its rows, and what represents their versions. */
+  readonly read: ReadState;
+}
+
+export interface ReadState {
+  readonly rows: number;
+  readonly versions: string;
+}
+
 /** A built table, and the production table; undefined when there is none yet. */
 export interface BuiltOver {
   readonly table: BuiltTable;
@@ -22,6 +47,8 @@ export interface BuiltOver {
 /** How a table will be published. */
 export interface PublishPlan extends BuiltOver {
   readonly publication: Publication;
+  /** Undefined: nothing was looked for, or somebody has written since. */
+  readonly found?: Found | undefined;
   /** Its readers wait from `apply` to the commit, so it comes last. */
   readonly blocksReaders: boolean;
 }
@@ -55,11 +82,13 @@ export interface Publication {
   readonly name: string;
   /** Rows go into the table that is there, and its writers wait; otherwise a table takes its place in the last message. */
   readonly writes: boolean;
+  /** Its writers wait from the beginning, though another table takes its place: this one holds rows that it had. */
+  readonly holdsWriters?: true;
   /** Words of a run's summary before the names of such tables; undefined: none. */
   readonly summary: string | undefined;
 
   /** Whether it suits the table and the one in its place; the first suitable one that `publish` names is chosen. */
-  takes(table: DeclaredTable, production: ProductionTable | undefined): boolean;
+  takes(table: DeclaredTable, production: ProductionTable | undefined, found?: Found): boolean;
 
   /** Before anything is loaded, where the columns are known by then, and with every plan. Errors: ETL_PUBLISH_SHAPE. */
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;

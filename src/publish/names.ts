@@ -5,6 +5,7 @@ import type {
   ColumnSpec,
   Evolve,
   Extent,
+  MergeSpec,
   PartitionSpec,
   PipelineSpec,
   PublishMode,
@@ -49,6 +50,9 @@ export const onceName = (table: string): string => `${table}__once`;
 /** Where is found what a merge has to write. */
 export const diffName = (table: string): string => `${table}__diff`;
 
+/** Where a table is built again of its rows and those of a run. */
+export const rebuiltName = (table: string): string => `${table}__rebuilt`;
+
 /** Columns of staging that production has not: which record of a key is the last, and whether it deletes the row. */
 export const mergeColumns = { file: '_etl_file', line: '_etl_line', deleted: '_etl_deleted' } as const;
 
@@ -58,6 +62,8 @@ export interface MergeRules {
   readonly update: readonly string[] | undefined;
   /** The row with a smaller value of this column, null being the smallest, loses. */
   readonly newer: string | undefined;
+  /** How they are written; undefined: as it costs less. */
+  readonly by?: MergeSpec['by'];
   /** Columns that say where a row is from: they change with the others, and are no difference by themselves. */
   readonly lineage: readonly string[];
   /** Whether the rows have a column that says which of them delete. */

@@ -6,7 +6,7 @@ import { checkConditions } from './constraints/constraints.ts';
 import { foreignKeysOf } from './constraints/foreign-keys.ts';
 import { checkTargetsOutside } from './constraints/targets-outside.ts';
 import type { Applied } from './apply.ts';
-import type { Publication, PublishPlan } from './contract.ts';
+import type { BuiltOver, Found, Publication, PublishPlan } from './contract.ts';
 import { mergeColumns, type BuiltTable, type DeclaredTable } from './names.ts';
 import {
   ProductionChanged,
@@ -14,7 +14,7 @@ import {
   productionTables,
   type ProductionTable,
 } from './production/production.ts';
-import { choosePublication } from './registry.ts';
+import { choosePublication, modes } from './registry.ts';
 import { refuseOtherDivision } from './partitions/shape.ts';
 import { refuseOther, refuseShape } from './shape.ts';
 import { builtStates, columnsOf, type TableColumn } from './production/table-state.ts';
@@ -43,8 +43,9 @@ const choose = (
   table: DeclaredTable,
   columns: readonly TableColumn[],
   production: ProductionTable | undefined,
+  found?: Found,
 ): Publication => {
-  const publication = choosePublication(table, production);
+  const publication = choosePublication(table, production, found);
   if (production === undefined) {
     if (table.extent === 'part')
       refuseShape(
@@ -78,18 +79,39 @@ export const checkTargets = async (client: Client, targets: readonly Target[]): 
   }
 };
 
-/** Plans all tables, with as many queries as one table takes. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED. */
+/** The plan of a table, after what was found in its rows. */
+const planOf = (over: BuiltOver, publication: Publication, found?: Found): PublishPlan => {
+  const { table, builtAs, production } = over;
+  const chosen = found === undefined ? publication : choose(table, builtAs.columns, production, found);
+  const { rebuilt } = found ?? {};
+  const plan =
+    rebuilt === undefined
+      ? over
+      : { table: { ...table, built: rebuilt.built }, builtAs: { ...builtAs, oid: rebuilt.oid }, production };
+  return { ...plan, publication: chosen, found, blocksReaders: chosen.blocksReaders(over) };
+};
+
+/**
+ * Plans all tables, with as many queries as one table takes. `looks`: at the rows, too, where the choice depends on them. Errors:
+ * ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
+ */
 export const planPublish = async (
   client: Client,
   tables: readonly BuiltTable[],
+  looks = false,
 ): Promise<readonly PublishPlan[]> => {
-  const found = await productionTables(client, tables);
+  const productions = await productionTables(client, tables);
   const built = await builtStates(client, tables);
-  return tables.map((table, index) => {
-    const over = { table, builtAs: built[index]!, production: found[index] };
-    const publication = choose(table, over.builtAs.columns, over.production);
-    return { ...over, publication, blocksReaders: publication.blocksReaders(over) };
+  const chosen = tables.map((table, index) => {
+    const over = { table, builtAs: built[index]!, production: productions[index] };
+    return { over, publication: choose(table, over.builtAs.columns, over.production) };
   });
+  const plans: PublishPlan[] = [];
+  for (const { over, publication } of chosen) {
+    const { look } = modes[over.table.mode];
+    plans.push(planOf(over, publication, looks ? await look?.(client, over) : undefined));
+  }
+  return plans;
 };
 
 /**

@@ -2,9 +2,11 @@
 
 import type { Extent, PublishMode } from '../declaration.ts';
 import { append } from './part/append.ts';
-import type { Publication } from './contract.ts';
+import type { Client } from '../db/client.ts';
+import type { BuiltOver, Found, Publication } from './contract.ts';
 import { history } from './part/history.ts';
 import { inPlace } from './in-place.ts';
+import { lookAndRebuild, rebuild } from './part/rebuild.ts';
 import { merge } from './part/merge.ts';
 import type { DeclaredTable } from './names.ts';
 import type { ProductionTable } from './production/production.ts';
@@ -17,12 +19,14 @@ export interface Mode {
   readonly whole: readonly Publication[];
   /** The rows of some files, into a table that is there; undefined: every run of the mode brings all rows. */
   readonly part?: readonly Publication[];
+  /** What some of these need to know of the rows first. It is asked once, before all locks. */
+  readonly look?: (client: Client, over: BuiltOver) => Promise<Found | undefined>;
 }
 
 export const modes: Readonly<Record<PublishMode, Mode>> = {
   replace: { whole: [partitions, swap, inPlace] },
   append: { whole: [partitions, swap, inPlace], part: [append] },
-  merge: { whole: [partitions, swap, inPlace], part: [merge] },
+  merge: { whole: [partitions, swap, inPlace], part: [rebuild, merge], look: lookAndRebuild },
   history: { whole: [partitions, swap, inPlace], part: [history] },
   touched: { whole: [partitions, swap, inPlace], part: [partitions, inPlace] },
 };
@@ -32,8 +36,11 @@ const publicationsOf = (mode: PublishMode, extent: Extent): readonly Publication
 export const choosePublication = (
   table: DeclaredTable,
   production: ProductionTable | undefined,
+  found?: Found,
 ): Publication =>
-  publicationsOf(table.mode, table.extent).find((publication) => publication.takes(table, production))!;
+  publicationsOf(table.mode, table.extent).find((publication) =>
+    publication.takes(table, production, found),
+  )!;
 
 /** Completes the rows of a table for any of them: production may change until one is chosen. */
 export const buildFor = (mode: PublishMode, extent: Extent): Publication['build'] =>

@@ -51,7 +51,7 @@ export default definePipeline({
       from: ['stock'],
       transform: sqlFile('../stock-total.sql'),
       primaryKey: ['thousand'],
-      publish: 'merge',
+      publish: { mode: 'merge', by: 'rebuild' },
       guard: false,
     },
   },
@@ -250,6 +250,12 @@ const points: readonly Point[] = [
     when: 'before',
     nth: 1,
     matches: isStatement(/^update only "shop"\."stock"/),
+  },
+  {
+    name: 'while a table is built again',
+    when: 'before',
+    nth: 2,
+    matches: isStatement(/^insert into "etl_build_shop"\."stock_total__rebuilt"/),
   },
   {
     name: 'before versions are ended',

@@ -162,7 +162,7 @@ const merges = (
   isInUse: boolean,
 ): NightMode => ({
   name,
-  options: `publish: { mode: 'merge', changed: '${changed}', deleted: oneOf('gone', ['y'])${byTime ? ", newer: 'at'" : ''} }, evolve: 'add'`,
+  options: `publish: { mode: 'merge', changed: '${changed}', deleted: oneOf('gone', ['y'])${byTime ? ", newer: 'at'" : ''}${isInUse ? '' : ", by: 'rebuild'"} }, evolve: 'add'`,
   key: ['id'],
   events: every,
   hasDependents: isInUse,

@@ -93,7 +93,7 @@ const publicationNotes = (tables: readonly TableResult[]): string[] =>
 /** What became of the records of tables that are merged. */
 const mergeNotes = (tables: readonly TableResult[]): string[] =>
   tables.flatMap(({ table, strategy, changes }) => {
-    if (changes === undefined || strategy !== 'merge') return [];
+    if (changes === undefined || !['merge', 'rebuild'].includes(strategy)) return [];
     const whats = ['inserted', 'updated', 'unchanged', 'deleted', 'superseded'] as const;
     const counts = whats.map((what) => `${formatCount(changes[what])} ${what}`);
     return [`Merged into ${visibleText(table)}: ${counts.join(', ')}.`];

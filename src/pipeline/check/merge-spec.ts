@@ -10,7 +10,7 @@ import {
   type TableSpec,
 } from '../../declaration.ts';
 import { neededFields } from '../../format/header-check.ts';
-import { diffName, mergeColumns, onceName, partName } from '../../publish/names.ts';
+import { diffName, mergeColumns, onceName, partName, rebuiltName } from '../../publish/names.ts';
 import { filterSchema } from '../declare/filter.ts';
 import { madeColumn } from './made-column.ts';
 import { derivedProblem } from './names.ts';
@@ -18,6 +18,7 @@ import { addProblem, mustBe, mustBeOneOf, strict, type Problems } from './proble
 import { didYouMean } from './suggestion.ts';
 
 const twiceChoices = ['last', 'reject'] as const;
+const ways = ['upsert', 'rebuild'] as const;
 const columnName = z.string(mustBe('the name of a column'));
 const unloads = "gone: 'unload' needs mode 'append': a merged row may come from several files";
 
@@ -30,6 +31,7 @@ export const mergeSchema = strict({
   newer: columnName.optional(),
   deleted: filterSchema,
   twice: z.enum(twiceChoices, mustBeOneOf(twiceChoices)).default('last'),
+  by: z.enum(ways, mustBeOneOf(ways)).optional(),
 });
 
 /** Columns of staging that say which record of a key is the last, and whether it deletes the row. */
@@ -92,7 +94,7 @@ export const checkMerge = (
   const made = [mergeColumns.file, mergeColumns.line, mergeColumns.deleted];
   for (const column of (known ?? []).filter((one) => (made as readonly string[]).includes(one)))
     addProblem(problems, `${where}, column ${column}`, 'has a name that merging needs; choose another name');
-  for (const other of [partName(name), onceName(name), diffName(name)]) {
+  for (const other of [partName(name), onceName(name), diffName(name), rebuiltName(name)]) {
     const problem = derivedProblem('name for merging', other, 'the name of the table');
     if (problem !== undefined) add(problem);
   }

@@ -94,6 +94,9 @@ interface MergeRows<Name extends string> {
   readonly update?: readonly Name[];
   /** A row with a smaller value of this column loses against the one that is there; null is the smallest. */
   readonly newer?: Name;
+  /** upsert: rows that change are written where they are · rebuild: the table is built again and swapped, if nothing depends on it.
+   *  What costs less by default. */
+  readonly by?: MergeSpec['by'];
 }
 
 /** How records are merged by primary key. */

@@ -10,16 +10,15 @@ import type { PublishPlan, Publication } from '../contract.ts';
 import { rowsOf } from '../in-place.ts';
 import { keyOf } from './merge-sql.ts';
 import {
-  atColumn,
   columnNames,
-  countKinds,
-  diffOf,
+  createDifferences,
+  differencesOf,
   isOnePiece,
   kindColumn,
   kinds,
-  merge,
   writeFound,
-} from './merge.ts';
+} from './differences.ts';
+import { merge } from './merge.ts';
 import type { BuiltTable } from '../names.ts';
 import { haveSame, type TableIndex } from '../production/table-state.ts';
 import { comparedColumns, selectVersions, type Versioned } from './versions.ts';
@@ -60,15 +59,17 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
       ? `coalesce(t.${quoteName(name)}, o.${quoteName(name)}) as ${quoteName(name)}`
       : `t.${quoteName(name)}`,
   );
-  const at = isOnePiece(plan) ? `o.ctid as ${atColumn},` : '';
-  const ctid = isOnePiece(plan) ? 'o.ctid, ' : '';
-  await client.query(`create unlogged table ${diffOf(plan)} as
-    select ${values.join(', ')}, ${at}
-        (case when o.${first} is null then '${kinds.insert}' when t.${first} is null then '${kinds.remove}'
+  const place = isOnePiece(plan) ? 'o.ctid, o.xmin, ' : '';
+  await createDifferences(
+    client,
+    plan,
+    values,
+    `(case when o.${first} is null then '${kinds.insert}' when t.${first} is null then '${kinds.remove}'
           else '${kinds.update}' end)::"char" as ${kindColumn}
       from (${selectVersions(versioned, { rows, isTouched: touched })}) t
-        full join (select ${ctid}o.* from ${rows} o where ${touched}) o on ${haveSame(key, 't', 'o')}
-      where t.${first} is null or o.${first} is null or ${record('t')} operator(pg_catalog.*<>) ${record('o')}`);
+        full join (select ${place}o.* from ${rows} o where ${touched}) o on ${haveSame(key, 't', 'o')}
+      where t.${first} is null or o.${first} is null or ${record('t')} operator(pg_catalog.*<>) ${record('o')}`,
+  );
 };
 
 export const history: Publication = {
@@ -81,7 +82,7 @@ export const history: Publication = {
   apply: (client, plans) => applyEach(client, plans, (_, plan) => writeFound(client, plan, findVersions)),
 
   changes: async (client, plan) => {
-    const { insert, update, remove } = await countKinds(client, plan);
+    const { insert, update, remove } = await differencesOf(client, plan);
     const unchanged = Math.max(0, plan.table.staged - insert - remove);
     return { inserted: insert, updated: update, deleted: remove, unchanged, superseded: 0 };
   },

@@ -14,6 +14,8 @@ export interface PublishedShape {
   /** The run that loaded the rows. */
   readonly run: number;
   readonly rows: number;
+  /** A run has made the table; others have put rows into it at most. */
+  readonly isMade: boolean;
   readonly columns: readonly string[] | null;
   readonly notNull: readonly string[] | null;
   readonly primaryKey: readonly string[] | null;
@@ -114,7 +116,8 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
       left join (
         select distinct on (schema_name, table_name, table_oid) schema_name, table_name, table_oid,
             json_build_object('run', coalesce(version, run_id), 'rows', rows, 'columns', columns, 'notNull', not_null, 'primaryKey', primary_key,
-              'constraints', constraints) as published
+              'constraints', constraints, 'isMade', bool_or(strategy not in ('append', 'merge', 'history'))
+                over (partition by schema_name, table_name, table_oid)) as published
           from etl.published_table order by schema_name, table_name, table_oid, run_id desc
       ) p on p.schema_name = s.schema and p.table_name = s.name and p.table_oid = s.oid
       left join (

@@ -83,7 +83,10 @@ const mergeRules = (table: TableSpec): MergeRules | undefined => {
   const columns = table.kind === 'source' ? publishedColumns(table) : [];
   const lineage = columns.filter((column) => column.lineage !== undefined).map(({ name }) => name);
   const deletes = publish.deleted.length > 0;
-  if (publish.mode === 'merge') return { update: publish.update, newer: publish.newer, lineage, deletes };
+  if (publish.mode === 'merge') {
+    const { update, newer, by } = publish;
+    return { update, newer, by, lineage, deletes };
+  }
   const versions = versionsOf(publish)!;
   const others = lineage.filter((name) => name !== versions.from);
   return { update: undefined, newer: undefined, lineage: others, deletes, versions };

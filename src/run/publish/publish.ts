@@ -88,7 +88,8 @@ const prepare = async (
   const { runId, copied } = await begin();
   await ensureSchema(client, spec.schema);
   await ensureKept(context, plans);
-  await lockQuietly(client, namesInProduction(written), namesInProduction(moved));
+  const held = moved.filter(({ publication }) => publication.holdsWriters);
+  await lockQuietly(client, namesInProduction([...written, ...held]), namesInProduction(moved));
   await checkPlanned(client, plans);
   const applied = await applyAll(client, plans, copied, rowsBefore, locksmith);
   await runQuery(client, insertKept(runId, spec.name, plans));
@@ -142,8 +143,11 @@ export const publishTables = async (
 ): Promise<void> => {
   const { client } = context;
   let rowsBefore: ReadonlyMap<string, number | null> | undefined;
+  let isFirst = true;
   await untilPublished(context, built, async (locksmith, tell) => {
-    const plans = await planPublish(client, built);
+    // What is found without a lock is worth nothing while others write: the next attempt looks under the lock.
+    const plans = await planPublish(client, built, isFirst);
+    isFirst = false;
     const before = (rowsBefore ??= await occasion.judge(plans));
     tell(plans.map((plan) => plan.publication.notice(plan)));
     await withTransaction(client, () => prepare(context, occasion, plans, before, locksmith), {
