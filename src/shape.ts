@@ -30,4 +30,16 @@ export interface AttributesSpec {
   readonly storage?: Readonly<Record<string, string>>;
   /** Of the table and its indexes. */
   readonly tablespace?: string;
+  /** Columns that no file has a value for, after all others. */
+  readonly serverColumns?: readonly ServerColumnSpec[];
 }
+
+/** A column that the server fills: computed from others of its row, or numbered. */
+export type ServerColumnSpec =
+  | {
+      readonly kind: 'generated';
+      readonly name: string;
+      readonly type: string;
+      readonly expression: string;
+    }
+  | { readonly kind: 'identity'; readonly name: string; readonly when: 'always' | 'by default' };

@@ -40,6 +40,13 @@ const selectMade = (schema: string, table: string): Query => ({
   values: [quoteName(schema, table)],
 });
 
+/** Columns that the server fills: they are made when the rows are in. */
+const selectFilled = (schema: string, table: string): Query => ({
+  text: `select attname as name from pg_attribute
+    where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and (attgenerated <> '' or attidentity <> '')`,
+  values: [quoteName(schema, table)],
+});
+
 /** Tables dropped in one statement: each takes several of the server's few thousand locks. */
 const tablesPerDrop = 100;
 
@@ -54,7 +61,7 @@ export const dropBuildSchema = async (client: Client, pipeline: string): Promise
   await client.query(`drop schema if exists ${quoteName(schema)} cascade`);
 };
 
-/** Drops the tables of an earlier attempt; tables that rows were loaded into only lose their keys and indexes. */
+/** Drops the tables of an earlier attempt; tables that rows were loaded into only lose what was made after them. */
 export const clearBuildSchema = async (
   client: Client,
   pipeline: string,
@@ -66,11 +73,14 @@ export const clearBuildSchema = async (
     if (!loaded.includes(name)) await client.query(`drop table if exists ${quoteName(schema, name)} cascade`);
   for (const table of loaded) {
     const { rows } = await runQuery(client, selectMade(schema, table));
+    const filled = await runQuery(client, selectFilled(schema, table));
     for (const { name, key } of rows as { name: string; key: string | null }[])
       await client.query(
         key === null
           ? `drop index ${quoteName(schema, name)}`
           : `alter table ${quoteName(schema, table)} drop constraint ${quoteName(key)}`,
       );
+    for (const { name } of filled.rows)
+      await client.query(`alter table ${quoteName(schema, table)} drop column ${quoteName(name)}`);
   }
 };

@@ -7,6 +7,7 @@ import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { formatCount, plural } from '../wording.ts';
 import { setDeclared } from './attributes/attributes.ts';
+import { addServerColumns, columnText, serverColumnsOf } from './attributes/server-columns.ts';
 import { createAs } from './attributes/storage.ts';
 import { buildConstraints } from './constraints/constraints.ts';
 import type { Building } from './contract.ts';
@@ -94,6 +95,14 @@ const buildIndex = async (
   }
 };
 
+/** Makes the columns that the server fills. Errors: ETL_PUBLISH_REFUSED. */
+export const makeServerColumns = async (client: Client, names: TableNames): Promise<void> => {
+  await addServerColumns(client, names).catch((cause: unknown) => {
+    const columns = serverColumnsOf(names.attributes).map(columnText);
+    throw buildError(names, columns.join(', '), cause);
+  });
+};
+
 /** Builds the declared keys, constraints and indexes. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, those of `buildIndex`. */
 export const buildDeclared = async ({
   client,
@@ -102,6 +111,7 @@ export const buildDeclared = async ({
   indexes,
   constraints = [],
 }: Pick<Building, 'client' | 'names' | 'primaryKey' | 'indexes'> & Partial<Building>): Promise<void> => {
+  await makeServerColumns(client, names);
   if (primaryKey.length > 0)
     await buildIndex(
       client,

@@ -5,10 +5,11 @@
 
 import { evolveChoices, type Evolve } from '../declaration.ts';
 import { quoteName, quoteText } from '../db/sql.ts';
+import { columnClause, serverColumnsOf } from './attributes/server-columns.ts';
 import { productionName, type DeclaredTable } from './names.ts';
 import type { ProductionTable } from './production/production.ts';
 import { refuseShape } from './shape.ts';
-import type { TableColumn } from './production/table-state.ts';
+import { numbered, type TableColumn } from './production/table-state.ts';
 import { widens } from './widening.ts';
 
 /** A difference between definition and table. */
@@ -49,6 +50,45 @@ const addition = (table: DeclaredTable, { name, type, notNull }: TableColumn): C
   return { name, alter: add + filled + (isRequired ? ' not null' : ''), isFilled, problem, needs: 'add' };
 };
 
+/** SQL: the declared column, with its expression as the server writes it. */
+const clauseOf = (table: DeclaredTable, { name, type, filledBy }: TableColumn): string => {
+  const column = serverColumnsOf(table.attributes).find((one) => one.name === name)!;
+  return columnClause(column.kind === 'identity' ? column : { ...column, type, expression: filledBy! });
+};
+
+/** A column that the server fills: it computes, or numbers, the rows that are there. */
+const filling = (table: DeclaredTable, column: TableColumn): ColumnChange => ({
+  name: column.name,
+  alter: `add column ${clauseOf(table, column)}`,
+  rewrites: true,
+  problem: `${column.name} ${column.type} is declared, and the table has no such column`,
+  needs: 'add',
+});
+
+/** How the server fills it is declared otherwise. */
+const refilling = (
+  table: DeclaredTable,
+  column: TableColumn,
+  was: TableColumn,
+  { setsExpressions }: ProductionTable,
+): ColumnChange => {
+  const name = quoteName(column.name);
+  const isComputed = ({ filledBy }: TableColumn): boolean => filledBy !== null && filledBy !== numbered;
+  const text = ({ filledBy }: TableColumn): string =>
+    filledBy === null ? 'a plain column' : filledBy === numbered ? 'an identity' : `generated as ${filledBy}`;
+  const problem = `${column.name} is declared as ${text(column)}, and it is ${text(was)} in the table`;
+  if (setsExpressions && isComputed(column) && isComputed(was))
+    return {
+      name: column.name,
+      alter: `alter column ${name} set expression as (${column.filledBy!})`,
+      rewrites: true,
+      problem,
+      needs: 'retype',
+    };
+  const alter = `drop column ${name}, add column ${clauseOf(table, column)}`;
+  return { name: column.name, alter, problem, needs: undefined };
+};
+
 const retyping = (
   { name, type }: TableColumn,
   was: TableColumn,
@@ -75,7 +115,10 @@ const changesOf = (
 ): readonly ColumnChange[] => [
   ...declared.flatMap((column) => {
     const was = production.columns.find(({ name }) => name === column.name);
-    if (was === undefined) return [addition(table, column)];
+    if (was === undefined)
+      return [column.filledBy === null ? addition(table, column) : filling(table, column)];
+    if (column.filledBy !== null && column.filledBy !== was.filledBy)
+      return [refilling(table, column, was, production)];
     return was.type === column.type ? [] : [retyping(column, was, production)];
   }),
   ...production.columns

@@ -18,7 +18,7 @@ import { productionTables, type ProductionTable } from './production/production.
 import { ensurePartitions } from './partitions/ensure.ts';
 import { refusalOf } from './refusals.ts';
 import { differenceOf, refuseShape } from './shape.ts';
-import { haveSame, type TableIndex } from './production/table-state.ts';
+import { haveSame, writtenColumns, type TableIndex } from './production/table-state.ts';
 
 /** A plan of this publication: there is a table. */
 export const changesOf = ({ table, builtAs, production }: BuiltOver): KeyChanges =>
@@ -131,7 +131,7 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
   await client.query('set local row_security = off');
   await copyAway(client, plan, rowsOf(table, production));
   await ensurePartitions(client, plan);
-  const names = builtAs.columns.map(({ name }) => name);
+  const names = writtenColumns(builtAs.columns).map(({ name }) => name);
   const list = quoteNames(names);
   const left: KeyStep[] = [];
   if (production.isReferenced) {

@@ -84,7 +84,7 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
         from heir h join pg_attrdef d on d.adrelid = h.old
           join pg_attribute o on o.attrelid = d.adrelid and o.attnum = d.adnum
           join pg_attribute n on n.attrelid = h.oid and n.attname = o.attname and n.atttypid = o.atttypid
-        where o.attgenerated = ''
+        where o.attgenerated = '' and n.attgenerated = '' and n.attidentity = ''
       union all
       select h.place, 8, format('alter table %s replica identity %s', h.name,
           case c.relreplident when 'f' then 'full' else 'nothing' end)

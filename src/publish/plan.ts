@@ -2,6 +2,8 @@
 
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
+import { foreseenColumns } from './attributes/changes.ts';
+import { withServerColumns } from './attributes/server-columns.ts';
 import { checkConditions } from './constraints/constraints.ts';
 import { foreignKeysOf } from './constraints/foreign-keys.ts';
 import { checkTargetsOutside } from './constraints/targets-outside.ts';
@@ -74,8 +76,10 @@ export const checkTargets = async (client: Client, targets: readonly Target[]): 
   for (const [index, { table, like }] of targets.entries()) {
     await checkTargetsOutside(client, table, tables, like);
     if (like === undefined) continue;
-    choose(table, publishedOf(table, columns.next().value!), found[index]);
-    await checkConditions(client, table, table.constraints, like);
+    const filled = await foreseenColumns(client, table, found[index]);
+    const loaded = columns.next().value!.filter(({ name }) => filled.every((one) => one.name !== name));
+    choose(table, [...publishedOf(table, loaded), ...filled], found[index]);
+    await checkConditions(client, table, table.constraints, withServerColumns(like, table.attributes));
   }
 };
 

@@ -3,16 +3,26 @@
 import { EtlError } from '../errors.ts';
 import type { DeclaredTable } from './names.ts';
 import type { ProductionTable } from './production/production.ts';
-import type { TableColumn } from './production/table-state.ts';
+import { numbered, type TableColumn } from './production/table-state.ts';
 
 const written = ({ name, type }: TableColumn): string => `${name} ${type}`;
+
+/** The same, where the declaration has the server fill the column. */
+const filled = (column: TableColumn): string => {
+  const { filledBy } = column;
+  if (filledBy === null) return written(column);
+  return `${written(column)} ${filledBy === numbered ? numbered : `generated as ${filledBy}`}`;
+};
 
 /** Columns that one has and the other has not, for people; empty when rows of one fit the other. */
 export const differenceOf = (
   declared: readonly TableColumn[],
   production: readonly TableColumn[],
 ): string => {
-  const [are, were] = [declared.map(written), production.map(written)];
+  const isFilled = (column: TableColumn): boolean =>
+    declared.some(({ name, filledBy }) => name === column.name && filledBy !== null);
+  const are = declared.map(filled);
+  const were = production.map((column) => (isFilled(column) ? filled(column) : written(column)));
   return [
     ...are.filter((column) => !were.includes(column)).map((column) => `declared ${column}`),
     ...were.filter((column) => !are.includes(column)).map((column) => `in the table ${column}`),

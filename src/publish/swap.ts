@@ -17,6 +17,7 @@ import { inherit } from './inherit.ts';
 import { isKept, moveAway, returnNames, revokeGrants } from './production/keep.ts';
 import { checkUnchanged, freeNames, inheritDefaults, moveIn, waitingName } from './production/move.ts';
 import { builtName, namesInProduction, productionName, type DeclaredTable } from './names.ts';
+import { hideSequences, nameSequences, takeOver } from './production/sequences.ts';
 import { readCatalogues, type ProductionTable } from './production/production.ts';
 import { refusalOfAny } from './refusals.ts';
 import { differenceOf, refuseShape } from './shape.ts';
@@ -94,6 +95,7 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
     [
       ...swaps.flatMap(({ table }) => declaredOn(builtName(table), table, 'table')),
       ...swaps.flatMap(freeNames),
+      ...swaps.flatMap(hideSequences),
       ...swaps.flatMap(moveIn),
       ...swaps.flatMap(returnNames),
     ].join('\n'),
@@ -107,8 +109,10 @@ const swapStatements = (swaps: readonly BuiltOver[], has: Catalogues): readonly 
   ...swaps.flatMap((swap) => {
     const { table } = swap;
     return [
+      ...takeOver(swap),
       ...moveAway(swap),
       `alter table ${quoteName(table.schema, waitingName(swap))} rename to ${quoteName(table.table)};`,
+      ...nameSequences(swap),
     ];
   }),
 ];

@@ -14,6 +14,7 @@ import { neededFields } from '../../format/header-check.ts';
 import { columnsMax } from '../../limits.ts';
 import { newName, oldName } from '../../publish/names.ts';
 import { derivedProblem, nameProblem } from './names.ts';
+import { isOfFiles } from './shape/server-column-spec.ts';
 import { addProblem, type Problems } from './problems.ts';
 import { didYouMean } from './suggestion.ts';
 
@@ -31,11 +32,13 @@ interface StagingInput {
 export const checkStaging = (where: string, table: StagingInput, problems: Problems): void => {
   const add = (what: string): void => addProblem(problems, where, what);
   if (table.staging !== 'text') {
-    const count = table.columns && Object.keys(table.columns).length;
-    if (count === undefined) add("has no columns; declare them, or use staging: 'text' with a transform");
-    else if (count === 0) add('columns is empty; declare at least one');
-    else if (count > columnsMax)
-      add(`has ${count} columns, and PostgreSQL allows ${columnsMax}; leave some out`);
+    const columns: unknown[] | undefined = table.columns && Object.values(table.columns);
+    if (columns === undefined) add("has no columns; declare them, or use staging: 'text' with a transform");
+    else if (columns.length === 0) add('columns is empty; declare at least one');
+    else if (!columns.some(isOfFiles))
+      add('columns has only some that the server fills; declare one that files have');
+    else if (columns.length > columnsMax)
+      add(`has ${columns.length} columns, and PostgreSQL allows ${columnsMax}; leave some out`);
     if (table.transform !== undefined) {
       add("transform needs staging: 'text'; or derive another table with from: ['…'] and the transform");
     }

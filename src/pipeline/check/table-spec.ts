@@ -21,6 +21,7 @@ import { filterSchema } from '../declare/filter.ts';
 import { checkHistory, withVersions } from './history-spec.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
+import { isOfFiles, readServerColumns } from './shape/server-column-spec.ts';
 import { checkDerived, checkMerge, stagedForMerge } from './merge-spec.ts';
 import { tableNameProblem } from './names.ts';
 import {
@@ -164,12 +165,15 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   const row = table.row && madeColumns(table.row);
   const declared = table.staging === 'text' ? table.row?.shape : table.columns;
   const known = declared && [...Object.keys(declared), ...lineageOf(table.lineage, table.publish)];
-  checkKey(where, table.primaryKey, known, columns, problems);
+  const serverColumns = readServerColumns(where, table.columns, table.partitionBy, problems);
+  const ofFiles = known?.filter((one) => serverColumns?.every(({ name: made }) => made !== one) ?? true);
+  const isMatched = table.publish !== 'replace' && table.publish.mode !== 'append';
+  checkKey(where, table.primaryKey, isMatched ? ofFiles : known, columns, problems);
   checkIndexColumns(where, indexes, known, problems);
-  checkPartitions(where, { ...table, indexes }, known, columns, problems);
+  checkPartitions(where, { ...table, indexes }, ofFiles, columns, problems);
   const constraints = readConstraints(name, table, known, problems);
-  const attributes = readAttributes(name, table, known, problems);
-  checkMerge(where, { ...table, name }, known, problems);
+  const attributes = readAttributes(name, table, serverColumns, known, problems);
+  checkMerge(where, { ...table, name }, ofFiles, problems);
   checkHistory(where, { ...table, name, lineage: table.lineage }, columns, problems);
   if (csv === undefined) return undefined;
   const { transform, comment } = table;
@@ -226,7 +230,7 @@ const derivedTable = (
   checkMerge(where, { ...keys, name }, known, problems);
   checkPartitions(where, { ...table, indexes }, known, [], problems);
   const constraints = readConstraints(name, table, known, problems);
-  const attributes = readAttributes(name, table, known, problems);
+  const attributes = readAttributes(name, table, undefined, known, problems);
   return {
     ...keys,
     name,
@@ -250,7 +254,9 @@ const withoutRead = <Written extends object>(
 
 const readColumns = (table: string, written: unknown, problems: Problems): ColumnSpec[] =>
   typeof written === 'object' && written !== null && !Array.isArray(written)
-    ? Object.entries(written).flatMap(([name, column]) => columnSpec(name, column, table, problems) ?? [])
+    ? Object.entries(written).flatMap(([name, column]) =>
+        isOfFiles(column) ? (columnSpec(name, column, table, problems) ?? []) : [],
+      )
     : [];
 
 const readIndexes = (table: string, written: readonly unknown[], problems: Problems): IndexSpec[] =>

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { ColumnType } from '../../format/column-types/contract.ts';
 import { columnTypes, type ColumnTypeName } from '../../format/column-types/registry.ts';
 import { freezeDeep } from '../check/freeze.ts';
+import { serverColumns } from './server-column.ts';
 import type { ZodSchema } from './schema-types.ts';
 
 /** A part of a file's path: made by `path(…)`. */
@@ -182,6 +183,7 @@ const buildersOf = <Types extends object>(
 
 const builders = {
   ...buildersOf(columnTypes),
+  ...serverColumns,
   /** Any other type of the server, by its name: `column.of('citext', 'Name')`. */
   of: (sqlType: string, headers: Headers, options?: CommonOptions): Column<string, false> =>
     start('of', headers, options, sqlType),

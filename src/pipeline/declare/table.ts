@@ -12,12 +12,13 @@ import type {
 } from '../../declaration.ts';
 import type { SqlFile } from '../../hook.ts';
 import type { AnyColumn, Column } from './column.ts';
+import type { ServerColumn } from './server-column.ts';
 import type { CsvSource } from './csv.ts';
 import type { IndexDefinition } from './index-definition.ts';
 import type { PartitionDefinition } from './partition-by.ts';
 import type { ZodObjectOf, ZodSchema } from './schema-types.ts';
 
-export type Columns = Readonly<Record<string, AnyColumn>>;
+export type Columns = Readonly<Record<string, AnyColumn | ServerColumn>>;
 
 export interface Guard {
   readonly rowsMin?: number;
@@ -223,7 +224,11 @@ type RowValue<Declared> =
       ? z.output<Declared>
       : unknown;
 
-/** One row of a table with these columns; not known where none are declared. */
+/** One row of a table with these columns, as files have it; not known where none are declared. */
 export type RowOf<Declared> = unknown extends Declared
   ? Record<string, unknown>
-  : { -readonly [Name in keyof Declared]: RowValue<Declared[Name]> };
+  : {
+      -readonly [Name in keyof Declared as Declared[Name] extends ServerColumn ? never : Name]: RowValue<
+        Declared[Name]
+      >;
+    };

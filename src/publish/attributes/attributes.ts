@@ -3,11 +3,12 @@
 import type { Client } from '../../db/client.ts';
 import { comments } from './comments.ts';
 import type { Attribute, Declared } from './contract.ts';
+import { identity } from './server-columns.ts';
 import { statistics } from './statistics.ts';
 import { storage } from './storage.ts';
 import { tablespace } from './tablespace.ts';
 
-const attributes: readonly Attribute[] = [comments, statistics, storage, tablespace];
+const attributes: readonly Attribute[] = [comments, statistics, storage, tablespace, identity];
 
 /** A table, the whole of one that is divided, or a partition of it. */
 export type Part = 'table' | 'whole' | 'part';

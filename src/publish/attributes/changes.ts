@@ -4,8 +4,10 @@ import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { productionName, type DeclaredTable } from '../names.ts';
 import type { ProductionTable } from '../production/production.ts';
+import { numbered, type TableColumn } from '../production/table-state.ts';
 import { attributeList, attributesOf, type Part } from './attributes.ts';
 import type { Declared } from './contract.ts';
+import { serverColumnsOf, writtenTypes } from './server-columns.ts';
 
 interface AttributeChanges {
   /** The statements that make them. */
@@ -49,4 +51,29 @@ export const attributeChanges = (table: DeclaredTable, production: ProductionTab
 export const alterPart = async (client: Client, name: string, declared: Declared): Promise<void> => {
   const { rows } = await client.query(`select ${attributeList('to_regclass($1)')} as found`, [name]);
   for (const { statement } of changesOf(name, declared, rows[0].found, 'part')) await client.query(statement);
+};
+
+/** The columns that the server fills, as it will write them; an expression that is there is taken for the declared one. */
+export const foreseenColumns = async (
+  client: Client,
+  table: DeclaredTable,
+  production: ProductionTable | undefined,
+): Promise<readonly TableColumn[]> => {
+  const columns = serverColumnsOf(table.attributes);
+  const types = await writtenTypes(
+    client,
+    table.path,
+    columns.map((column) => (column.kind === 'identity' ? 'bigint' : column.type)),
+  );
+  return columns.map((column, place) => {
+    const was = production?.columns.find(({ name }) => name === column.name);
+    const isComputed = was?.filledBy != null && was.filledBy !== numbered;
+    return {
+      name: column.name,
+      type: types[place]!,
+      notNull: column.kind === 'identity',
+      hasDefault: true,
+      filledBy: column.kind === 'identity' ? numbered : isComputed ? was.filledBy : `(${column.expression})`,
+    };
+  });
 };

@@ -6,6 +6,7 @@ import { hintOf, isRefusal } from '../../db/server-error.ts';
 import { EtlError, messageOf } from '../../errors.ts';
 import type { DeclaredTable } from '../names.ts';
 import { declaredOn } from './attributes.ts';
+import { columnClause, serverColumnsOf } from './server-columns.ts';
 import { storageClause } from './storage.ts';
 
 /** Thrown to end the transaction. */
@@ -25,6 +26,11 @@ export const probeAttributes = async (
   const { columnComments: _comments, statistics: _statistics, ...ofTable } = attributes;
   const statements = [
     `create table ${name} (${like === undefined ? '' : `like ${like}`})${storageClause(attributes)}${space}`,
+    ...(like === undefined ? [] : serverColumnsOf(attributes)).flatMap((column) => [
+      // Left by an attempt that was loaded directly.
+      `alter table ${name} drop column if exists ${quoteName(column.name)}`,
+      `alter table ${name} add column ${columnClause(column)}`,
+    ]),
     ...declaredOn(name, { attributes: like === undefined ? ofTable : attributes }, 'table'),
   ];
   await withTransaction(client, async () => {

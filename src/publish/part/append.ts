@@ -14,6 +14,7 @@ import { changesOf } from '../in-place.ts';
 import { inKeyOrder } from './key-order.ts';
 import { doKeySteps, type KeyStep } from '../keys.ts';
 import { fileColumn, productionName } from '../names.ts';
+import { writtenColumns } from '../production/table-state.ts';
 import { ensurePartitions } from '../partitions/ensure.ts';
 
 /** Rows of files that have left, which nothing refers to. */
@@ -31,7 +32,7 @@ const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<v
  * written.
  */
 const insertRows = async (client: Client, { table, builtAs, production }: PublishPlan): Promise<number> => {
-  const names = builtAs.columns.map(({ name }) => name);
+  const names = writtenColumns(builtAs.columns).map(({ name }) => name);
   const list = quoteNames(names);
   const target = productionName(table);
   const order = await inKeyOrder(client, table.rowsFrom, table.rows, table.primaryKey);

@@ -11,7 +11,7 @@ import { changingColumns, isDeletion, isDifferent, isOlder, keyOf } from './merg
 import { diffName, productionName } from '../names.ts';
 import { ensurePartitions } from '../partitions/ensure.ts';
 import { keepsRowsElsewhere } from '../production/extensions.ts';
-import { haveSame } from '../production/table-state.ts';
+import { haveSame, writtenColumns } from '../production/table-state.ts';
 
 /** What happens to a row, in the table of differences. Older records lose against the row that is there. */
 export const kinds = { insert: 'i', update: 'u', remove: 'd', older: 'o' } as const;
@@ -24,7 +24,7 @@ export const kindColumn = '_etl_kind';
 export const diffOf = ({ table }: BuiltOver): string => quoteName(table.buildSchema, diffName(table.table));
 
 export const columnNames = ({ builtAs }: BuiltOver): readonly string[] =>
-  builtAs.columns.map(({ name }) => name);
+  writtenColumns(builtAs.columns).map(({ name }) => name);
 
 /** Only in a table of one piece does the place of a row say which it is. */
 export const isOnePiece = ({ production }: BuiltOver): boolean =>

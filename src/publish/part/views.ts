@@ -3,12 +3,19 @@
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
+import { serverColumnsOf, withServerColumns } from '../attributes/server-columns.ts';
 import { evolvedColumns } from '../evolve.ts';
 import { isTouched, versionedOf } from './history.ts';
 import { selectVersions } from './versions.ts';
 import { changingColumns, isDeletion, isOlder, keyOf } from './merge-sql.ts';
 import { fileColumn, newName, oldName, productionName, type BuiltTable, type Touched } from '../names.ts';
-import { builtStates, columnsOf, haveSame, type BuiltState } from '../production/table-state.ts';
+import {
+  builtStates,
+  columnsOf,
+  haveSame,
+  writtenColumns,
+  type BuiltState,
+} from '../production/table-state.ts';
 
 /** The three selections of a table. */
 interface Rows {
@@ -88,16 +95,30 @@ const versioned = (
   };
 };
 
+/** With what the server will compute of rows that are not yet there; a number they have not. */
+const completed = ({ attributes }: BuiltTable, rows: Rows): Rows => {
+  const generated = serverColumnsOf(attributes).filter(({ kind }) => kind === 'generated');
+  if (generated.length === 0) return rows;
+  const withGenerated = (sql: string): string =>
+    `select * from ${withServerColumns(`(${sql})`, { serverColumns: generated })}`;
+  return {
+    whole: withGenerated(rows.whole),
+    new: withGenerated(rows.new),
+    old: withGenerated(rows.old),
+  };
+};
+
 /** The selections of a table that stays. */
 export const partRows = async (client: Client, table: BuiltTable): Promise<Rows> => {
   const [state] = await builtStates(client, [table]);
-  const names = state!.columns.map((column) => column.name);
+  const written = writtenColumns(state!.columns);
+  const names = written.map((column) => column.name);
   const [columns] = await columnsOf(client, [productionName(table)]);
-  const production = `(select ${evolvedColumns(table, state!.columns, columns!)} from ${productionName(table)})`;
-  if (table.touched !== undefined) return replaced(table, table.touched, names, production);
-  if (table.merge === undefined) return appended(table, names, production);
+  const production = `(select ${evolvedColumns(table, written, columns!)} from ${productionName(table)})`;
+  if (table.touched !== undefined) return completed(table, replaced(table, table.touched, names, production));
+  if (table.merge === undefined) return completed(table, appended(table, names, production));
   const select = table.merge.versions === undefined ? merged : versioned;
-  return select(table, state!, names, production);
+  return completed(table, select(table, state!, names, production));
 };
 
 /** Views of a table by their names in the build schema. `isAll`: all its rows are new to the SQL that reads them. */

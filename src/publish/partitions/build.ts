@@ -6,7 +6,7 @@ import { quoteName, quoteNames } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { createAs } from '../attributes/storage.ts';
-import { buildDeclared, buildError, buildOwnOf, createShape } from '../build-table.ts';
+import { buildDeclared, buildError, buildOwnOf, createShape, makeServerColumns } from '../build-table.ts';
 import type { Building, Publication } from '../contract.ts';
 import { inheritCollations } from '../inherit.ts';
 import { builtName, fileColumn, productionName, type BuiltPartition, type TableNames } from '../names.ts';
@@ -236,11 +236,13 @@ export const buildPartition = async (
     throw buildError(whole, 'rows', cause);
   }
   await inheritCollations(client, names, whole);
+  await makeServerColumns(client, names);
   await buildOwnOf(client, whole, indexes, names);
   const ownName = (one: string): string => fittingName(`${one}_${name.slice(whole.table.length + 1)}`);
+  const { serverColumns: _made, ...attributes } = names.attributes ?? {};
   await build({
     client,
-    names,
+    names: { ...names, attributes },
     primaryKey,
     indexes: indexes.map((index) => ({ ...index, name: ownName(index.name) })),
     // A check must have the name that it has in the table.

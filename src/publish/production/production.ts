@@ -4,10 +4,18 @@ import type { Client } from '../../db/client.ts';
 import { selectColumnUsers, selectDependents, selectNeeds, type Dependent } from './dependents.ts';
 import { selectCatalogues, type Catalogues } from './extensions.ts';
 import { attributeList } from '../attributes/attributes.ts';
+import { serverColumnsOf } from '../attributes/server-columns.ts';
 import { foreignKeyChanges } from '../constraints/foreign-keys.ts';
 import type { DeclaredTable, TableNames } from '../names.ts';
 import { withoutLinks } from './links.ts';
-import { columnList, constraintList, indexList, wantedTables, type TableState } from './table-state.ts';
+import {
+  columnList,
+  constraintList,
+  sequenceList,
+  indexList,
+  wantedTables,
+  type TableState,
+} from './table-state.ts';
 
 /** The record of the newest run that published a table; null: that run was older than the record. */
 export interface PublishedShape {
@@ -57,6 +65,8 @@ export interface ProductionTable extends TableState {
   readonly columnUsers: readonly { readonly column: string; readonly name: string }[];
   /** Those that a declaration may change, by their keys. */
   readonly attributes: Readonly<Record<string, string>>;
+  /** Whether the server changes the expression of a generated column: since PostgreSQL 17. */
+  readonly setsExpressions: boolean;
   /** For people, as the server last counted it. */
   readonly size: string;
   /** Indexes that some run recorded that it made. */
@@ -111,7 +121,8 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
   select m.*, s.oid, coalesce(u.users, '[]') as "columnUsers", pg_size_pretty(greatest(s.relpages, 0)::bigint * current_setting('block_size')::int) as size, s.relkind as kind, nullif(pg_get_userbyid(s.relowner), current_user) as owner,
       coalesce(h.dependents, '[]') as dependents, p.published, coalesce(i.ours, '{}') as ours,
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
-      ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes
+      ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes, ${sequenceList('s.oid')} as sequences,
+      current_setting('server_version_num')::int >= 170000 as "setsExpressions"
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
       left join (
         select distinct on (schema_name, table_name, table_oid) schema_name, table_name, table_oid,
@@ -136,25 +147,18 @@ type Found = Omit<ProductionTable, 'isReferenced' | 'published'> & {
 };
 
 const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
-  const {
-    oid,
-    kind,
-    owner,
-    columns,
-    indexes,
-    constraints,
-    fingerprint,
-    columnUsers,
-    size,
-    ours,
-    attributes,
-  } = found;
-  const published = found.published ?? undefined;
+  const { place: _, published: recorded, ...described } = found;
+  const published = recorded ?? undefined;
   const declared = new Set([...table.constraints.map(({ name }) => name), ...(published?.constraints ?? [])]);
-  const key = indexes.find(({ isPrimary }) => isPrimary);
+  const numbered = new Set(serverColumnsOf(table.attributes).map(({ name }) => name));
+  const sequences = new Set(
+    found.sequences.filter(({ column }) => numbered.has(column)).map(({ text }) => text),
+  );
+  const key = found.indexes.find(({ isPrimary }) => isPrimary);
   const isKeyOwn = table.primaryKey.length === 0 && isOwnKey(key?.columns ?? [], published);
   const others = found.dependents.filter(
-    ({ kind: what, name }) => what !== 'constraint' || !declared.has(name),
+    ({ kind, name }) =>
+      !(kind === 'constraint' && declared.has(name)) && !(kind === 'identity' && sequences.has(name)),
   );
   // Partitions are exchanged with the foreign keys of their table: those that change are changed where its rows stay.
   const changes = foreignKeyChanges(table, found.constraints, published?.constraints);
@@ -165,26 +169,11 @@ const asProduction = (table: DeclaredTable, found: Found): ProductionTable => {
     ...(isUnlike ? [{ kind: 'foreign key to', name: 'another table than before' }] : []),
   ];
   // A declared foreign key of the table to itself is deferred, and nothing can be altered before it is checked.
-  const refersToItself = found.constraints.some(({ name, on }) => on === oid && declared.has(name));
+  const refersToItself = found.constraints.some(({ name, on }) => on === found.oid && declared.has(name));
   const isReferenced =
     dependents.some((dependent) => dependent.kind === 'foreign key') ||
     (refersToItself && table.primaryKey.length > 0);
-  return {
-    oid,
-    kind,
-    owner,
-    columns,
-    indexes,
-    constraints,
-    dependents,
-    fingerprint,
-    isReferenced,
-    published,
-    columnUsers,
-    attributes,
-    size,
-    ours,
-  };
+  return { ...described, dependents, isReferenced, published };
 };
 
 /** Whether table and dependents are the same. */

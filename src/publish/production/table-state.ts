@@ -10,6 +10,8 @@ export interface TableColumn {
   readonly notNull: boolean;
   /** The server has a value for it: a default, or one that it makes. */
   readonly hasDefault: boolean;
+  /** What the server computes it from, or that it numbers it; null: it stores what it is given. */
+  readonly filledBy: string | null;
 }
 
 export interface TableIndex {
@@ -53,10 +55,19 @@ export const haveSame = ({ columns, equals }: TableIndex, a: string, b: string):
     .map((column, at) => `${a}.${quoteName(column)} ${equals[at]!} ${b}.${quoteName(column)}`)
     .join(' and ');
 
+/** The sequence of an identity column; `text` is its name for people. */
+export interface TableSequence {
+  readonly column: string;
+  readonly name: string;
+  readonly text: string;
+}
+
 export interface TableState {
   readonly columns: readonly TableColumn[];
   readonly indexes: readonly TableIndex[];
   readonly constraints: readonly TableConstraint[];
+  /** Of identity columns. */
+  readonly sequences: readonly TableSequence[];
 }
 
 /** A table aside. */
@@ -74,12 +85,20 @@ export const wantedTables = (tables: readonly TableNames[]): string =>
   `unnest(${quoteTexts(tables.map(({ schema }) => schema))}, ${quoteTexts(tables.map(({ table }) => table))})
     with ordinality as w (schema, name, place)`;
 
+/** In the place of an expression: an identity column. */
+export const numbered = 'identity';
+
+/** Columns that rows are written with. */
+export const writtenColumns = (columns: readonly TableColumn[]): readonly TableColumn[] =>
+  columns.filter(({ filledBy }) => filledBy === null);
+
 /** Columns of the table with this oid, as a list. */
 export const columnList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod), 'notNull', attnotnull,
-        'hasDefault', atthasdef or attidentity <> '')
+        'hasDefault', atthasdef or attidentity <> '',
+        'filledBy', case when attidentity <> '' then '${numbered}' when attgenerated <> '' then pg_get_expr(adbin, adrelid) end)
       order by attnum)
-    from pg_attribute where attrelid = ${oid} and attnum > 0 and not attisdropped), '[]')`;
+    from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = ${oid} and attnum > 0 and not attisdropped), '[]')`;
 
 /** The equality operator of a B-tree. PostgreSQL, "Operator Classes and Operator Families". */
 const equality = (opclass: string): string => `coalesce(
@@ -136,6 +155,13 @@ export const constraintList = (oid: string): string => `
     from pg_constraint k left join pg_class f on f.oid = k.confrelid left join pg_namespace r on r.oid = f.relnamespace
     where k.conrelid = ${oid} and k.contype in ('c', 'u', 'f') and k.conparentid = 0), '[]')`;
 
+/** The sequences of identity columns of the table with this oid, as a list. */
+export const sequenceList = (oid: string): string => `
+  coalesce((select json_agg(json_build_object('column', a.attname, 'name', q.relname, 'text', q.oid::regclass::text) order by a.attnum)
+    from pg_depend d join pg_class q on q.oid = d.objid and q.relkind = 'S'
+      join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
+    where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = ${oid} and d.deptype = 'i'), '[]')`;
+
 /** Columns of the tables with these quoted names. */
 export const columnsOf = async (
   client: Client,
@@ -156,7 +182,7 @@ export const builtStates = async (
 ): Promise<readonly BuiltState[]> => {
   const { rows } = await client.query(
     `select c.oid, ${columnList('c.oid')} as columns, ${indexList('c.oid', "format('%I.%I', b.schema, b.name)")} as indexes,
-        ${constraintList('c.oid')} as constraints
+        ${constraintList('c.oid')} as constraints, ${sequenceList('c.oid')} as sequences
       from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as b (schema, name, build_schema, built, place)
         join pg_namespace n on n.nspname = b.build_schema join pg_class c on c.relnamespace = n.oid and c.relname = b.built
       order by b.place`,

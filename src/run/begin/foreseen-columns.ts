@@ -1,9 +1,10 @@
 // What a run would alter of the columns of tables that stay, said before anything is made: there is no staging to compare with yet.
 
 import type { PipelineSpec } from '../../declaration.ts';
-import { withPath, withTransaction, type Client } from '../../db/client.ts';
-import { quoteName } from '../../db/sql.ts';
+import type { Client } from '../../db/client.ts';
 import { EtlError } from '../../errors.ts';
+import { foreseenColumns as columnsFilled } from '../../publish/attributes/changes.ts';
+import { writtenTypes } from '../../publish/attributes/server-columns.ts';
 import { evolutionOf, refuseUnfit } from '../../publish/evolve.ts';
 import { authorsPath, publishedColumns } from '../../publish/names.ts';
 import { productionTables } from '../../publish/production/production.ts';
@@ -11,7 +12,7 @@ import type { TableColumn } from '../../publish/production/table-state.ts';
 import { declaredAs } from '../landing.ts';
 import type { PlannedTable } from './plan.ts';
 
-/** The declared columns with their types as the server writes them: a list of nulls has them without a table. */
+/** The declared columns with their types as the server writes them. */
 const asServerWrites = async (
   client: Client,
   spec: PipelineSpec,
@@ -19,19 +20,17 @@ const asServerWrites = async (
 ): Promise<readonly TableColumn[]> => {
   const columns = publishedColumns(table);
   const staging = staged.filter(({ name }) => columns.some((column) => column.name === name));
-  const nulls = staging.map(({ name, type }) => `null::${type} as ${quoteName(name)}`).join(', ');
-  const { fields } = await withTransaction(client, () =>
-    withPath(client, authorsPath(spec), () => client.query(`select ${nulls} limit 0`)),
-  );
-  const { rows } = await client.query(
-    'select format_type(t.oid, t.size) as type from unnest($1::oid[], $2::integer[]) with ordinality as t (oid, size, place) order by place',
-    [fields.map((field) => field.dataTypeID), fields.map((field) => field.dataTypeModifier)],
+  const types = await writtenTypes(
+    client,
+    authorsPath(spec),
+    staging.map(({ type }) => type),
   );
   return columns.map(({ name, nullable }, place) => ({
     name,
-    type: rows[place].type,
+    type: types[place]!,
     notNull: !nullable,
     hasDefault: false,
+    filledBy: null,
   }));
 };
 
@@ -50,7 +49,10 @@ export const foreseenColumns = async (
   for (const [place, target] of targets.entries()) {
     const production = found[place];
     if (production === undefined) continue;
-    const columns = await asServerWrites(client, spec, staying[place]!);
+    const columns = [
+      ...(await asServerWrites(client, spec, staying[place]!)),
+      ...(await columnsFilled(client, target, production)),
+    ];
     try {
       refuseUnfit(target, columns, production);
       for (const text of evolutionOf(target, columns, production).texts) texts.set(target.table, text);

@@ -30,6 +30,7 @@ import {
   type TableNames,
 } from '../../publish/names.ts';
 import { productionTables, type ProductionTable } from '../../publish/production/production.ts';
+import { dropServerColumns } from '../../publish/attributes/server-columns.ts';
 import { buildFor, choosePublication } from '../../publish/registry.ts';
 import { preflight, refuseStrangers } from '../../server/preflight.ts';
 import { dropStaleStaging } from '../begin/make-landings.ts';
@@ -116,6 +117,7 @@ const copyBack = async (
   const [built, kept] = [builtName(names), version.location];
   await client.query(`create table ${built} (like ${kept})`);
   const { rowCount } = await client.query(`insert into ${built} select * from ${kept}`);
+  await dropServerColumns(client, names);
   await buildFor(
     'replace',
     'whole',

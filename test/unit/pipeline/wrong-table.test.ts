@@ -279,6 +279,34 @@ const tableCases: readonly Case[] = [
     ],
   },
   {
+    name: 'columns that the server fills, of no type and no expression',
+    definition: withTable({
+      source,
+      columns: { ...columns, twice: column.generated('', ''), id: column.identity('never' as never) },
+    }),
+    problems: [
+      "table obs, column twice: type must be an SQL type, such as numeric(12,2), not ''",
+      "table obs, column twice: expression must be an SQL expression, such as price * pieces, not ''",
+      "table obs, column id: when does not know 'never'; known values: 'always', 'by default'",
+    ],
+  },
+  {
+    name: 'columns that the server fills where it cannot',
+    definition: withTable({
+      source,
+      columns: { ...columns, twice: column.generated('int', 'wind * 2'), id: column.identity() },
+      publish: 'merge',
+      primaryKey: ['id'],
+      partitionBy: list('twice'),
+    }),
+    problems: [
+      'table obs, column id: identity needs a table that is one whole: before PostgreSQL 17 partitions have none; remove it, or partitionBy',
+      'table obs, primaryKey: `id` is no column of the table; known: wban, wind',
+      'table obs, partitionBy: `twice` is no column of the table; known: wban, wind',
+      "table obs, primaryKey: must contain twice, of partitionBy: PostgreSQL keeps a row unique only within its partition; add 'twice'",
+    ],
+  },
+  {
     name: 'parameters with hostile names',
     definition: withTable({ source, columns, storage: { 'x=1)--': 1 } }),
     problems: [

@@ -46,13 +46,14 @@ type Written = { readonly [Key in keyof typeof attributeShape]?: z.output<(typeo
 export const readAttributes = (
   table: string,
   { columnComments, statistics, storage, tablespace }: Written,
+  serverColumns: AttributesSpec['serverColumns'],
   known: readonly string[] | undefined,
   problems: Problems,
 ): { readonly attributes?: AttributesSpec } => {
   const where = `table ${table}`;
   for (const [key, columns] of Object.entries({ columnComments, statistics }))
     checkColumnNames(`${where}, ${key}`, Object.keys(columns ?? {}), known, problems);
-  const written = { columnComments, statistics, storage, tablespace };
+  const written = { columnComments, statistics, storage, tablespace, serverColumns };
   // Left out, so that adding the options changed no hash.
   const attributes = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined));
   return Object.keys(attributes).length === 0 ? {} : { attributes };
