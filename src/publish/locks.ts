@@ -96,11 +96,11 @@ export const holdersOf = async (
 /** Lock, deadlock or statement timeout: another try may meet nobody. */
 const isLocked = (error: unknown): boolean => ['55P03', '57014', '40P01'].includes(codeOf(error) ?? '');
 
-/** Statements that take all these locks within a time, or fail. */
-export const lockTables = (names: readonly string[], mode: LockMode, ms: number): string =>
+/** Statements that take all these locks within a time, or fail. Partitions of a table are locked with it unless `only` is said. */
+export const lockTables = (names: readonly string[], mode: LockMode, ms: number, only = ''): string =>
   names.length === 0
     ? ''
-    : `set local statement_timeout = ${Math.ceil(ms)}; lock table ${names.join(', ')} in ${mode} mode; set local statement_timeout = 0;`;
+    : `set local statement_timeout = ${Math.ceil(ms)}; lock table ${names.map((name) => only + name).join(', ')} in ${mode} mode; set local statement_timeout = 0;`;
 
 /**
  * Takes locks that readers do not feel. They freeze what depends on the tables, except views, functions and grants; `written` are

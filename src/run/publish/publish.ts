@@ -119,7 +119,7 @@ const commit = async (
         : [`set local lock_timeout = ${Math.ceil(queueMs)};`, ...last, 'set local lock_timeout = 0;'];
     await client.query(
       [
-        lockTables(own, 'access exclusive', queueMs),
+        lockTables(own, 'access exclusive', queueMs, 'only '),
         ...bounded,
         ...publishingStatements(context),
         'commit',
