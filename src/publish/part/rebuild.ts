@@ -62,7 +62,7 @@ const canRebuild = async (client: Client, over: BuiltOver, production: Productio
   if (!production.columns.every(({ name }) => names.has(name))) return false;
   const { rows } = await client.query(
     `select has_schema_privilege(c.relnamespace, 'create') and c.reltablespace = 0
-        and not exists (select from pg_attribute where attrelid = c.oid and attgenerated <> '')
+        and not exists (select from pg_attribute where attrelid = c.oid and (attgenerated <> '' or attidentity <> ''))
         and not exists (select from pg_constraint where contype = 'f' and c.oid in (conrelid, confrelid))
         and not exists (select from pg_index i join pg_class x on x.oid = i.indexrelid
           where i.indrelid = c.oid and x.reltablespace <> 0) as "isPlain"
@@ -198,7 +198,7 @@ export const rebuild: Publication = {
   name: 'rebuild',
   writes: false,
   holdsWriters: true,
-  summary: 'Merged by building the table again, because much of it has changed',
+  summary: 'Merged by building the table again',
 
   takes: (_, __, found) => found?.rebuilt !== undefined,
 
