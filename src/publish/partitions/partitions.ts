@@ -3,7 +3,7 @@
 //
 // Readers feel one message to the server, as with a swap: it locks the table, detaches the old partitions, attaches the new ones and
 // commits. The checks of the new ones say what their bounds say, so that the server reads none of them. The old ones go to the build
-// schema, and are dropped after the commit. Proved by test/integration/partitions.test.ts.
+// schema, and are dropped after the commit. Proved by test/modes/partitions.test.ts.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';

@@ -1,7 +1,7 @@
 // Which partitions of production a run touches, and which of their rows stay: those of files that are still listed.
 //
 // A partition is touched when rows that were loaded belong to it, or rows of a file that leaves are in it. It is made again of both:
-// loaded rows, and rows of production whose files are listed and unchanged. Proved by test/integration/touched.test.ts.
+// loaded rows, and rows of production whose files are listed and unchanged. Proved by test/modes/touched.test.ts.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
