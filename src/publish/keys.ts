@@ -148,7 +148,7 @@ const nullChanges = (
 
 /**
  * Differences between the constraints of a table that stays and those of the declaration, which owns what it has declared before.
- * Others stay as they are: test/integration/constraints.test.ts, "keeps one made by hand".
+ * Others stay as they are: test/modes/constraints.test.ts, "keeps one made by hand".
  */
 const constraintChanges = (
   { constraints: wanted, ...table }: BuiltTable,
