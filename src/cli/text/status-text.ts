@@ -85,10 +85,12 @@ const countCells = (counts: TableSummary | FileSummary): string[] =>
 /** How many partitions are named. */
 const namedMax = 5;
 
+/** Those that a run has replaced of a table whose others stayed. */
+export const partitionsText = (names: readonly string[]): string =>
+  names.length === 0 ? 'no partition' : firstOf(names.map(visibleText), namedMax).join(', ');
+
 const publishedBy = ({ strategy, partitions }: TableSummary): string =>
-  partitions === null
-    ? (strategy ?? '')
-    : `${strategy}: ${firstOf(partitions.map(visibleText), namedMax).join(', ') || 'none'}`;
+  partitions === null ? (strategy ?? '') : `${strategy}: ${partitionsText(partitions)}`;
 
 const tableRow = (table: TableSummary): string[] => [
   visibleText(table.schema === null ? table.table : `${table.schema}.${table.table}`),

@@ -3,8 +3,9 @@
 import type { RunResult, StepTime, TableResult } from '../../model.ts';
 import { publicationNamed } from '../../publish/registry.ts';
 import { formatBytes, formatDate, formatRate, formatSeconds } from './amounts.ts';
-import { firstOf, formatCount, plural } from '../../wording.ts';
+import { formatCount, plural } from '../../wording.ts';
 import { alignRows, visibleText, type Alignment } from './layout.ts';
+import { partitionsText } from './status-text.ts';
 import type { Paint } from './paint.ts';
 
 const titles = [
@@ -99,17 +100,10 @@ const mergeNotes = (tables: readonly TableResult[]): string[] =>
     return [`Merged into ${visibleText(table)}: ${counts.join(', ')}.`];
   });
 
-/** How many partitions are named. */
-const namedMax = 5;
-
 /** The partitions that were replaced, where others stayed. */
 const partitionNotes = (tables: readonly TableResult[]): string[] =>
   tables.flatMap(({ table, partitions }) =>
-    partitions === undefined
-      ? []
-      : [
-          `Replaced of ${visibleText(table)}: ${firstOf(partitions.map(visibleText), namedMax).join(', ') || 'no partition'}.`,
-        ],
+    partitions === undefined ? [] : [`Replaced of ${visibleText(table)}: ${partitionsText(partitions)}.`],
   );
 
 const notes = ({ runId, tables }: RunResult, paint: Paint): string[] => {

@@ -41,17 +41,17 @@ const numberingOf = async (
   column: string,
 ): Promise<Numbering | undefined> => {
   const { rows } = await client.query(
-    `select s.seqrelid::regclass::text as name, s.seqstart::text as start, format('increment by %s minvalue %s maxvalue %s cache %s%s',
+    `select s.seqrelid::regclass::text as name, s.seqstart::text as start, s.seqincrement::text as increment, format('increment by %s minvalue %s maxvalue %s cache %s%s',
         s.seqincrement, s.seqmin, s.seqmax, s.seqcache, case when s.seqcycle then ' cycle' else '' end) as options
       from pg_attribute a join pg_sequence s on s.seqrelid = pg_get_serial_sequence($1, a.attname)::regclass
       where a.attrelid = to_regclass($1) and a.attname = $2 and a.attidentity <> ''`,
     [productionName(names), column],
   );
   if (rows.length === 0) return undefined;
-  const { name, start, options } = rows[0];
+  const { name, start, increment, options } = rows[0];
   const next = await client.query(
-    `select last_value + case when is_called then (select seqincrement from pg_sequence where seqrelid = '${name}'::regclass) else 0 end as next
-      from ${name}`,
+    `select last_value + case when is_called then $1::bigint else 0 end as next from ${name}`,
+    [increment],
   );
   return { start, options: ` (start with ${next.rows[0].next} ${options})` };
 };

@@ -8,6 +8,7 @@ import type { Faulty } from '../../format/record-parser.ts';
 import { recordBlocks } from '../../format/split/record-blocks.ts';
 import { createSplitter } from '../../format/split/splitter.ts';
 import type { Reject } from '../../model.ts';
+import { madeColumn } from '../../pipeline/check/made-column.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import type { Access } from '../../source/contract.ts';
 import { planSources, stagingColumns } from '../begin/plan.ts';
@@ -52,26 +53,15 @@ const printerOf = (column: ColumnSpec): ((text: string | null) => string | null)
   return (text) => (text === null ? null : print(text));
 };
 
-const textColumn = (name: string, place: number): ColumnSpec => ({
-  name,
-  type: 'text',
-  options: {},
-  headers: [place + 1],
-  separator: '',
-  nullable: true,
-  nulls: [],
-  tokens: {},
-  default: undefined,
-  map: undefined,
-  rules: [],
-  checks: [],
-  schema: undefined,
-});
-
 /** A table whose staging is text has the fields of its file as columns. */
 const shownTable = (table: SourceTableSpec, file: NewFile): SourceTableSpec =>
   table.staging === 'text'
-    ? { ...table, columns: stagingColumns(table, [file]).map(({ name }, place) => textColumn(name, place)) }
+    ? {
+        ...table,
+        columns: stagingColumns(table, [file]).map(({ name }, place) =>
+          madeColumn(name, 'text', { headers: [place + 1], nullable: true }),
+        ),
+      }
     : table;
 
 const previewFile = async (
