@@ -117,7 +117,7 @@ export const sourceErrors = {
   },
   ETL_FILE_LINEAGE: {
     message: 'table {table}: rows of {file} cannot be told from those of other files',
-    hint: "Declare publish: { mode: 'append', changed: 'reload' }, which keeps the file of each row, and load everything again once with --full-refresh.",
+    hint: '{hint}',
     retry: 'never',
     exit: usage,
   },
@@ -129,7 +129,7 @@ export const sourceErrors = {
   },
   ETL_FILE_CHANGED: {
     message: 'table {table}: not as it was loaded, by size, time or content: {files}; nothing was loaded',
-    hint: "Choose what becomes of it: publish: { mode: 'append', changed: 'reload' } loads it again, and changed: 'ignore' leaves its rows as they are. A file that was put back needs its old time, too.",
+    hint: "{hint}, and changed: 'ignore' leaves its rows as they are. A file that was copied or put back needs its old time, too.",
     retry: 'never',
     exit: failed,
   },

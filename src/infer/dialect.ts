@@ -5,6 +5,7 @@ import { recordFields, writtenDialect } from '../format/record-fields.ts';
 import { isQuoteFault } from '../format/raw-fields.ts';
 import { createSplitter } from '../format/split/splitter.ts';
 import { findLineEnd, grammarOf } from '../format/split/grammar.ts';
+import { hasHeader } from './header.ts';
 
 /** The first record is data until something speaks for a header. */
 export const plainDialect: Dialect = { ...writtenDialect, lineEnd: 'auto' };
@@ -97,6 +98,9 @@ const linesBefore = (head: Buffer, lines: number): readonly string[] =>
     .split(/\r\n|\n|\r/, lines);
 
 const commentSign = '#';
+const commentRemark = `lines that begin with ${commentSign} are comments`;
+
+const hasComments = (head: Buffer): boolean => /(?:^|[\r\n])#/.test(head.toString('latin1'));
 
 /** With quotes that mean something, unless far fewer records can be read then. */
 const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candidate => {
@@ -104,11 +108,26 @@ const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candida
   const quoted = candidateOf(head, isWhole, dialect);
   if (quoted.share === 1) return quoted;
   return [
+    ...(hasComments(head) ? [{ ...dialect, comment: commentSign }] : []),
     { ...dialect, trim: true },
     { ...dialect, quote: null, escape: null },
   ]
     .map((other) => candidateOf(head, isWhole, other))
     .reduce((best, other) => (other.share > best.share + shareStep ? other : best), quoted);
+};
+
+/** Records that leave out the last fields of their header; undefined: they have them, or there is none. */
+const shortened = ({ dialect, records, fields }: Candidate): HeadGuess | undefined => {
+  const known = records.flatMap((record) => (record.fields === undefined ? [] : [record.fields]));
+  const most = known[0]?.length ?? 0;
+  if (fields < 2 || most <= fields || known.some((record) => record.length > most)) return undefined;
+  const padded = known.map((record) => [
+    ...record,
+    ...Array.from({ length: most - record.length }, () => ''),
+  ]);
+  return hasHeader(padded)
+    ? { dialect: { ...dialect, ragged: 'pad' }, records: padded, fields: most, remarks: [] }
+    : undefined;
 };
 
 /** Reads the dialect off the first bytes. `isWhole`: there are no others. */
@@ -117,23 +136,24 @@ export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
   const best = others.reduce((found, other) => (isBetter(other, found) ? other : found), first!);
   const usual = (records: readonly HeadRecord[]) =>
     records.flatMap(({ fields }) => (fields?.length === best.fields ? [fields] : []));
+  const told = best.dialect.comment === null ? [] : [commentRemark];
+  const short = shortened(best);
+  if (short !== undefined) return { ...short, remarks: told };
   const preamble = preambleOf(best);
   if (preamble === 0)
-    return { dialect: best.dialect, records: usual(best.records), fields: best.fields, remarks: [] };
+    return { dialect: best.dialect, records: usual(best.records), fields: best.fields, remarks: told };
   const { line } = best.records[preamble]!;
   const lines = linesBefore(head, line);
   const isComment = lines.every((text) => text.trim() === '' || text.startsWith(commentSign));
   const isOnlyBefore = usual(best.records).every(([field = '']) => !field.startsWith(commentSign));
   const own = isComment && isOnlyBefore ? { comment: commentSign } : { skipLines: line };
   const remark =
-    'comment' in own
-      ? `lines that begin with ${commentSign} are comments`
-      : `the first ${line === 1 ? 'line is' : `${line} lines are`} no header`;
+    'comment' in own ? commentRemark : `the first ${line === 1 ? 'line is' : `${line} lines are`} no header`;
   return {
     dialect: { ...best.dialect, ...own },
     records: usual(best.records.slice(preamble)),
     fields: best.fields,
-    remarks: [remark],
+    remarks: [...new Set([...told, remark])],
   };
 };
 
@@ -157,5 +177,6 @@ export const otherDialects = (dialect: Dialect, codes: readonly string[]): reado
           { ...dialect, quotes: 'lenient' as const },
         ]
       : []),
+    ...(codes.includes('field_count') ? [{ ...dialect, ragged: 'pad' as const }] : []),
   ];
 };

@@ -145,6 +145,7 @@ const takeTexts = (
   observing: Observing,
 ): void => {
   const { columns } = table;
+  const isPadded = observing.dialect.ragged === 'pad';
   const lineOf = (index: number): number => block.position.line + block.spans.lines[index]!;
   for (let first = from; first < to; first += recordsAtOnce) {
     const last = Math.min(to, first + recordsAtOnce);
@@ -153,7 +154,7 @@ const takeTexts = (
       if (isFaulty(record)) {
         const { code, reason } = record.faults[0]!;
         addFault(table, { code, reason, ...at });
-      } else if (record.length !== columns.length) {
+      } else if (record.length > columns.length || (record.length < columns.length && !isPadded)) {
         const reason = `the record has ${record.length} fields, the header ${columns.length}`;
         addFault(table, { code: 'field_count', reason, ...at });
       } else {

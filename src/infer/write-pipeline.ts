@@ -58,7 +58,7 @@ const objectText = (options: Readonly<Record<string, unknown>>): string => {
 
 /** Options of csv() that are not the defaults. */
 const csvOptions = ({ dialect, encoding }: WrittenTable): Readonly<Record<string, unknown>> => {
-  const { delimiter, quote, escape, header, quotes, lineEnd, trim, skipLines, comment } = dialect;
+  const { delimiter, quote, escape, header, quotes, lineEnd, trim, skipLines, comment, ragged } = dialect;
   return {
     ...(encoding === undefined ? {} : { encoding }),
     ...(delimiter === ',' ? {} : { delimiter }),
@@ -70,6 +70,7 @@ const csvOptions = ({ dialect, encoding }: WrittenTable): Readonly<Record<string
     ...(skipLines === 0 ? {} : { skipLines }),
     ...(comment === null ? {} : { comment }),
     ...(trim === false ? {} : { trim }),
+    ...(ragged === 'reject' ? {} : { ragged }),
   };
 };
 

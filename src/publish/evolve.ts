@@ -136,6 +136,12 @@ const changesOf = (
 const statementOf = (table: DeclaredTable, changes: readonly Pick<ColumnChange, 'alter'>[]): string =>
   `alter table ${productionName(table)} ${changes.map(({ alter }) => alter).join(', ')}`;
 
+/** A column that runs fill, in each row that they load: no value of ours suits the rows that are there. */
+const isFilledByRuns = ({ declared, versions }: DeclaredTable, { name }: ColumnChange): boolean =>
+  declared.some((one) => one.name === name && one.lineage !== undefined) ||
+  versions?.from === name ||
+  versions?.to === name;
+
 /** Rows fit when every declared column is there, or will be made, and every other one can do without a value. Errors: ETL_PUBLISH_SHAPE. */
 export const refuseUnfit = (
   table: DeclaredTable,
@@ -144,6 +150,13 @@ export const refuseUnfit = (
 ): void => {
   const refused = changesOf(table, declared, production).filter((change) => !isMade(table, change));
   if (refused.length === 0) return;
+  const unfilled = refused.filter((change) => isFilledByRuns(table, change));
+  if (unfilled.length > 0)
+    refuseShape(
+      table.table,
+      `rows of ${table.schema}.${table.table} have no ${unfilled.map(({ name }) => name).join(', ')}, which a run writes into each row that it loads`,
+      'Load everything again once with --full-refresh.',
+    );
   const needs = evolveChoices.findLast((level) => refused.some((change) => change.needs === level));
   const option =
     needs !== undefined && refused.every((change) => change.needs !== undefined)

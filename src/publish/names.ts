@@ -104,7 +104,7 @@ export interface DeclaredTable extends TableNames {
   readonly mode: PublishMode;
   readonly evolve: Evolve;
   /** Its columns as they are declared; none where SQL makes the rows. */
-  readonly declared: readonly Pick<ColumnSpec, 'name' | 'nullable' | 'default'>[];
+  readonly declared: readonly Pick<ColumnSpec, 'name' | 'nullable' | 'default' | 'lineage'>[];
   readonly extent: Extent;
   readonly partitionBy?: PartitionSpec | undefined;
   /** Undefined: it has no versions. */

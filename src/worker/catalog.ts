@@ -27,6 +27,17 @@ const listFolder = async (folder: string): Promise<readonly string[]> => {
   }
 };
 
+const unknownPipeline = (
+  pipeline: string,
+  folder: string,
+  names: readonly string[],
+  others = '',
+): EtlError => {
+  const near = nearest(pipeline, names);
+  const suggestion = near === undefined ? others : `; did you mean ${near}?`;
+  return new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder, suggestion });
+};
+
 /** Imports every pipeline of a folder, once. Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
 export const loadCatalog = async (folder: string): Promise<Catalog> => {
   const refuse = (problem: string): never => {
@@ -47,18 +58,30 @@ export const loadCatalog = async (folder: string): Promise<Catalog> => {
     find: (pipeline) => {
       const found = loaded.get(pipeline);
       if (found !== undefined) return found;
-      const near = nearest(pipeline, names);
-      const suggestion = near === undefined ? '' : `; did you mean ${near}?`;
-      throw new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder, suggestion });
+      throw unknownPipeline(pipeline, folder, names);
     },
   };
 };
 
 /**
- * One pipeline of a folder, by its name or that of its file, which is tried first: the others are only loaded if it is not there.
- * Errors: ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER; those of loadPipelineFile.
+ * One pipeline of a folder, by its name or that of its file, which is tried first: the others are only loaded if it is not there, and one
+ * that cannot be is somebody else's. Errors: ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER; of its own file those of loadPipelineFile.
  */
 export const findPipeline = async (folder: string, name: string): Promise<LoadedPipeline> => {
-  const file = (await listFolder(folder)).find((one) => parse(one).name === name);
-  return file === undefined ? (await loadCatalog(folder)).find(name) : loadPipelineFile(join(folder, file));
+  const files = await listFolder(folder);
+  const own = files.find((file) => parse(file).name === name);
+  if (own !== undefined) return loadPipelineFile(join(folder, own));
+  const names: string[] = [];
+  const broken: string[] = [];
+  for (const file of files) {
+    const loaded = await loadPipelineFile(join(folder, file)).catch((error: unknown) => {
+      if (!(error instanceof EtlError)) throw error;
+      broken.push(file);
+    });
+    if (loaded?.pipeline.name === name) return loaded;
+    if (loaded) names.push(loaded.pipeline.name);
+  }
+  const others =
+    broken.length === 0 ? '' : `; without an answer: ${broken.join(', ')}, which cannot be loaded`;
+  throw unknownPipeline(name, folder, names, others);
 };

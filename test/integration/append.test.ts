@@ -236,6 +236,7 @@ describe('a file that changed', () => {
     expect(error).toMatchObject({
       code: 'ETL_FILE_CHANGED',
       details: { table: 'sale', files: '1 file: in/01.csv' },
+      hint: expect.stringContaining('once everything was loaded with --full-refresh'),
     });
     expect([await sales(), (await rowsOf('select max(id)::int as id from etl.run'))[0]]).toEqual([
       '1:5 2:6',
@@ -348,7 +349,10 @@ describe('single files', () => {
     expect(await failureOf(run(pipeline(), { unload: ['in/01.csv'] }))).toMatchObject({
       code: 'ETL_FILE_LINEAGE',
     });
-    expect(await failureOf(run(reloading))).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
+    expect(await failureOf(run(reloading))).toMatchObject({
+      code: 'ETL_PUBLISH_SHAPE',
+      hint: expect.stringContaining('Load everything again once with --full-refresh.'),
+    });
     await run(reloading, { fullRefresh: true });
     await run(reloading, { unload: ['in/01.csv'] });
     expect(await rowsOf('select * from shop.sale')).toEqual([]);

@@ -224,7 +224,17 @@ it('merges a file that changed again, and takes none out', async () => {
   await run(pipeline(publish));
   expect(await items()).toBe('1:5:1 2:8:1 3:-:1 9:9');
   const file = { unload: ['in/02.csv'] };
-  expect(await failureOf(run(pipeline(publish), file))).toMatchObject({ code: 'ETL_FILE_LINEAGE' });
+  expect(await failureOf(run(pipeline(publish), file))).toMatchObject({
+    code: 'ETL_FILE_LINEAGE',
+    hint: expect.stringMatching(/^With mode: 'merge' .* several files/),
+  });
+  write('01.csv', '1:6:1');
+  expect(await failureOf(run(pipeline({ mode: 'merge' })))).toMatchObject({
+    code: 'ETL_FILE_CHANGED',
+    hint: expect.stringContaining("{ mode: 'merge', changed: 'reload' } loads it again, and"),
+  });
+  write('01.csv', '1:5:1', '2:8:1', '9:9');
+  await run(pipeline(publish));
   await run(pipeline(publish), { reload: ['in/02.csv'] });
   expect(await items()).toBe('1:7:2 2:8:1 3:-:1 9:9');
 });

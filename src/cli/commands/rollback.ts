@@ -52,22 +52,22 @@ const list = async (name: string, json: boolean, command: Command, io: Io): Prom
 const resultLines = ({ pipeline, runId, to, tables, undone, withdrawn }: RollbackResult): string[] => {
   const state = to === 0 ? 'before its first run' : `of run ${to}`;
   if (runId === null) return [`Nothing to do: production of ${visibleText(pipeline)} is as ${state}.`];
-  const what =
-    withdrawn.length === 0 ? 'the same definition' : withdrawn.map((name) => visibleText(name)).join(', ');
+  const refused = `The next run refuses to publish run ${undone} again`;
+  const until =
+    withdrawn.length === 0
+      ? [`${refused} before its definition has changed; --full-refresh publishes it all the same.`]
+      : [
+          `${refused}: it waits until you correct or remove`,
+          `  ${withdrawn.map((name) => visibleText(name)).join(', ')}`,
+          'or change the definition; --full-refresh publishes it all the same.',
+        ];
   return [
     `Run ${runId}: production of ${visibleText(pipeline)} is as ${state} again.`,
     ...tables.map(({ schema, table, rows, rowsBefore }) => {
       const before = rowsBefore === null ? '' : ` (before: ${formatCount(rowsBefore)})`;
       return `  ${visibleText(`${schema}.${table}`)}: ${formatCount(rows)} rows${before}`;
     }),
-    ...(undone === null
-      ? []
-      : [
-          `The next run refuses to publish run ${undone} again: it waits until you correct or remove`,
-          `  ${what}`,
-          'or change the definition; --full-refresh publishes it all the same.',
-          `Run ${undone} is kept: --to ${undone} goes back to it.`,
-        ]),
+    ...(undone === null ? [] : [...until, `Run ${undone} is kept: --to ${undone} goes back to it.`]),
   ];
 };
 

@@ -58,13 +58,20 @@ const createLeaving = () => {
 /** Reports files that stay as they are in production, though they are others. Errors: ETL_FILE_CHANGED. */
 const reportLeft = (
   { report }: Judging,
-  { table }: FilesOf,
+  { name: table, columns, publish }: SourceTableSpec,
   choice: AppendSpec['changed'],
   changed: Tally,
   corrected: Tally,
 ): void => {
-  if (changed.count > 0 && choice === 'error')
-    throw new EtlError('ETL_FILE_CHANGED', { table, files: changed.text() });
+  if (changed.count > 0 && choice === 'error') {
+    const mode = modeOf(publish);
+    const isKnown = mode !== 'append' || columns.some(({ name }) => name === fileColumn);
+    const once = isKnown
+      ? ''
+      : ', once everything was loaded with --full-refresh, so that rows know their file';
+    const hint = `Choose what becomes of it: publish: { mode: '${mode}', changed: 'reload' } loads it again${once}`;
+    throw new EtlError('ETL_FILE_CHANGED', { table, files: changed.text(), hint });
+  }
   const tell = (message: string): void => report.emit({ type: 'notice', message: `${table}: ${message}` });
   if (changed.count > 0)
     tell(`left as they were when they were loaded, though they have changed: ${changed.text()}`);
@@ -80,11 +87,14 @@ const wishOf = (
 ): Wish | undefined => {
   const wish = asked.wishOf(file);
   if (wish === undefined) return undefined;
-  const isPossible = !['append', 'touched'].includes(modeOf(publish))
-    ? wish === 'reload'
-    : columns.some(({ name }) => name === fileColumn);
-  if (!isPossible) throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name });
-  return wish;
+  const mode = modeOf(publish);
+  const isByFile = ['append', 'touched'].includes(mode);
+  const isPossible = isByFile ? columns.some(({ name }) => name === fileColumn) : wish === 'reload';
+  if (isPossible) return wish;
+  const hint = isByFile
+    ? "Declare publish: { mode: 'append', changed: 'reload' }, which keeps the file of each row, and load everything again once with --full-refresh."
+    : `With mode: '${mode}' what is there of a key may come from several files. Correct the file and run, or reload it.`;
+  throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name, hint });
 };
 
 /** Judges files of which a version is known. */
@@ -138,7 +148,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
       });
     },
     end: async () => {
-      reportLeft(judging, of, publish.changed, changed, corrected);
+      reportLeft(judging, spec, publish.changed, changed, corrected);
       const unloads = publish.gone === 'unload';
       // Files that are kept may be many, and nobody asks for them.
       const gone = unloads || asked.hasAny ? await goneFiles(client, of, listed) : [];

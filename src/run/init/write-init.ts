@@ -72,6 +72,9 @@ const remarksOf = ({ files, faults, isKeyUnknown, remarks, dialect }: TableDraft
           `${guessed[0]!.name}: not UTF-8, read as ${guessed[0]!.encoding}, which is a guess: look at letters with accents`,
         ]),
     ...(dialect.header === false ? ['no header: fields are named by their positions'] : []),
+    ...(dialect.ragged === 'pad'
+      ? ['records with fewer fields than the header: the last ones are empty']
+      : []),
     ...faults.map(
       ({ count, first: { file, line, reason } }) =>
         `${plural(count, 'record')} will be rejected, the first at line ${formatCount(line)} of ${file}: ${reason}`,

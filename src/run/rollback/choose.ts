@@ -22,6 +22,9 @@ const refuse = (pipeline: string, problem: string, hint: string): never => {
   throw new EtlError('ETL_ROLLBACK', { pipeline, problem, hint });
 };
 
+/** Publications that put all rows in the place of others, which may be kept. */
+const replacing = new Set(['swap', 'in place']);
+
 /**
  * The run of the version that left production last, of those that are older than what is there: one that was rolled back before is
  * newer than what took its place. Errors: ETL_ROLLBACK.
@@ -30,13 +33,21 @@ export const runBefore = ({ spec, kept, inProduction, tables }: Choice): number 
   const now = new Map(inProduction.map(({ table, run }) => [table, run]));
   const before = kept.find(({ table, run }) => tables.includes(table) && run < (now.get(table) ?? 0));
   if (before !== undefined) return before.run;
-  const hint =
-    'Tables with `keep: 1` keep the version before each run; `etl rollback --list` shows what is kept.';
+  const newer = kept.find(({ table }) => tables.includes(table));
+  if (newer !== undefined)
+    return refuse(
+      spec.name,
+      'no version is kept that is older than production',
+      `Those that were rolled back are kept: \`--to ${newer.run}\` goes forward to one; \`etl rollback --list\` shows all.`,
+    );
+  const isAppended = inProduction.some(
+    ({ table, strategy }) => tables.includes(table) && !replacing.has(strategy),
+  );
+  const hint = isAppended
+    ? '`etl unload` takes the rows of a file out of a table that is appended to. Tables that are replaced keep versions with `keep: 1`.'
+    : 'Tables with `keep: 1` keep the version before each run; `etl rollback --list` shows what is kept.';
   return refuse(spec.name, 'no earlier version is kept', hint);
 };
-
-/** Publications that put all rows in the place of others, which may be kept. */
-const replacing = new Set(['swap', 'in place']);
 
 /** Why a table cannot go back. */
 const whyNot = ({ inProduction }: Choice, { table, run }: Version): string => {

@@ -48,6 +48,13 @@ it('an unknown name is answered with the nearest one, and without a folder with 
     code: 'ETL_PIPELINE_UNKNOWN',
     message: expect.stringContaining('did you mean night_sales?'),
   });
+  files.write('pipelines/broken.ts', 'export default 1;');
+  expect(await failureOf(load('weekly'))).toMatchObject({
+    code: 'ETL_PIPELINE_UNKNOWN',
+    message: expect.stringContaining('without an answer: broken.ts, which cannot be loaded'),
+  });
+  expect(await load('night_sales')).toEqual(['night_sales', 'pipelines/night.ts']);
+  expect(await failureOf(load('broken'))).toMatchObject({ code: 'ETL_PIPELINE_FILE' });
   expect(await failureOf(load('night', { ETL_PIPELINES: 'nowhere' }))).toMatchObject({
     code: 'ETL_PIPELINE_FILE',
   });

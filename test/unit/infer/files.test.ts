@@ -79,8 +79,30 @@ describe('the dialect of a file', () => {
     expect(tables[0]!.remarks.filter((remark) => remark.includes('rejected'))).toEqual([]);
   });
 
-  it('is not stretched over records with another number of fields, which are reported', async () => {
-    const { tables } = await read('a,b\n1,2\n3\n4,5\n');
+  it.each([
+    {
+      name: 'records that leave out their last fields',
+      text: 'a,b\n1,2\n3\n4,5\n',
+      dialect: { ragged: 'pad' },
+    },
+    {
+      name: 'a header with more fields than any record',
+      text: 'a,b,c\n1,x\n2,y\n3,z\n',
+      dialect: { ragged: 'pad', skipLines: 0, header: true },
+    },
+    {
+      name: 'comments after the header',
+      text: 'name,n\n# one\nx,1\n# two, three\ny,2\nz,3\n',
+      dialect: { comment: '#', header: true },
+    },
+  ])('knows $name, and says so', async ({ text, dialect }) => {
+    const { tables } = await read(text);
+    expect(tables[0]).toMatchObject({ records: 3, dialect });
+    expect(tables[0]!.remarks.join()).toMatch(/are comments|the last ones are empty/);
+  });
+
+  it('is not stretched over records with more fields, which are reported', async () => {
+    const { tables } = await read('a,b\n1,2\n3,4,5\n4,5\n');
     expect(tables[0]).toMatchObject({ records: 2, dialect: { ragged: 'reject' } });
     expect(tables[0]!.remarks.join()).toMatch(/1 record will be rejected, the first at line 3 of .*field/);
   });
