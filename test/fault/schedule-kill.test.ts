@@ -41,9 +41,9 @@ const point = (name: string, when: Point['when'], sql: RegExp, previous = /^/): 
   nth: 1,
   matches: (effect: Effect) => sql.test(effect.sql) && previous.test(effect.previous),
 });
-const isDecided = /^update etl\.schedule set job = \$2/;
+const isDecided = /^with decided as \(\s*insert into etl\.schedule_slot/;
 const isEnqueued = /^update etl\.schedule set job_state = 'enqueued'/;
-const isTold = /^update etl\.schedule set job_state = \$2/;
+const isTold = /^with slot as \(\s*update etl\.schedule_slot set job_state/;
 const points: readonly Point[] = [
   point('the slot is written down', 'before', /^update etl\.schedule set last_slot/),
   point('the run is decided on', 'before', isDecided),
@@ -110,6 +110,10 @@ describe('a worker is killed', () => {
     );
     expect(row).toMatchObject({ last_slot: slot, last_outcome: 'enqueued', later: true });
     const { job } = row!;
+    // The slot is remembered once, with what became of it.
+    expect(await ask(url, 'select slot, outcome, job, job_state from etl.schedule_slot')).toEqual([
+      { slot, outcome: 'enqueued', job, job_state: 'published' },
+    ]);
     expect(await ask(url, 'select job, state from etl.run')).toEqual([{ job, state: 'published' }]);
     expect(await ask(url, 'select queue, id from etl_queue.job')).toEqual([{ queue: 'etl-run', id: job }]);
     const { tables, rejects } = data.outcome;
