@@ -13,8 +13,8 @@ let url = '';
 
 beforeAll(async () => {
   server = await startOwnServer();
-  // An empty database takes about 8 MB, the staged files 27.
-  disk = await mountSmallDisk('20m', await stat(server.server.directory));
+  // An empty database takes about 8 MB, bookkeeping and queue 3, the staged files 27.
+  disk = await mountSmallDisk('24m', await stat(server.server.directory));
   await ask(server.server.url, `create tablespace small location '${disk.directory}'`);
   await ask(server.server.url, 'create database full_disk tablespace small template template0');
   url = server.server.url.replace(/\/etl$/, '/full_disk');

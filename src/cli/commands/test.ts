@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { EtlError } from '../../errors.ts';
-import type { TestReport } from '../../run/tests/test-pipeline.ts';
+import type { TestReport } from '../../run/tests/test-report.ts';
 import { plural } from '../../wording.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, paramFlag, parseNames, readFlag, readPairs, readSwitch } from '../flags.ts';
@@ -36,7 +36,7 @@ const runTests = async (file: string, command: Command, io: Io): Promise<void> =
   const params = readPairs(command, 'param', io);
   const tables = readFlag(command, 'table', parseNames, io);
   const { pipeline, directory } = await loadPipeline(file, io);
-  const { testsOf } = await import('../../run/tests/test-pipeline.ts');
+  const { testsOf } = await import('../../run/tests/production-tests.ts');
   const { problemsOf } = await import('../../run/tests/test-tables.ts');
   const options = { params, directory, ...(tables && { tables }) };
   const report =

@@ -1,71 +1,13 @@
-// Runs the data tests of a pipeline on production, at any time: it reads, and takes no lock that a reader does not take.
+// Runs the data tests of a pipeline on production, for the library.
 //
 // The types of what it exports need no package: test/package/production.test.ts compiles them without any.
 
-import { rowsBeforeNewest } from '../../checkpoint/data-tests.ts';
-import { keysOf } from '../../check/measure.ts';
-import type { DataTestResult } from '../../data-test.ts';
-import { withClient, withTransaction, type Client } from '../../db/client.ts';
+import { withClient } from '../../db/client.ts';
 import { resolveServer } from '../../db/connect/address.ts';
-import { quoteName } from '../../db/sql.ts';
 import { findEtlDirectory } from '../../embedded/find-directory.ts';
-import { EtlError } from '../../errors.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
-import { authorsPath } from '../../publish/names.ts';
-import { readDefinition } from '../definition.ts';
-import { refuseUnknownTables, resolveOptions, type RunOptions } from '../options.ts';
-import { testTables, type TableToTest } from './test-tables.ts';
-
-export interface TestPipelineOptions extends Pick<
-  RunOptions,
-  'databaseUrl' | 'connection' | 'params' | 'directory' | 'signal'
-> {
-  /** Tables that are tested. Default: all. */
-  readonly tables?: readonly string[];
-}
-
-/** What the tests of a pipeline found in production. */
-export interface TestReport {
-  readonly pipeline: string;
-  /** The worst of the tests. */
-  readonly outcome: DataTestResult['outcome'];
-  readonly tests: readonly DataTestResult[];
-}
-
-/** The same over a connection; undefined: there is no server, and so no table. Errors: ETL_TEST_NO_TABLE, ETL_TEST_REFUSED. */
-export const testsOf = async (
-  pipeline: Pipeline,
-  { tables: asked, ...options }: TestPipelineOptions,
-  client: Client | undefined,
-): Promise<TestReport> => {
-  const { spec, testTexts } = await readDefinition(pipeline, resolveOptions(options));
-  const names = spec.tables.map(({ name }) => name);
-  refuseUnknownTables(names, asked, 'tables');
-  const nameOf = (table: string): string => quoteName(spec.schema, table);
-  const tables = spec.tables.filter(
-    ({ name, tests }) => tests !== undefined && (asked ?? names).includes(name),
-  );
-  const missing = (table: string): EtlError =>
-    new EtlError('ETL_TEST_NO_TABLE', { table, name: `${spec.schema}.${table}` });
-  if (client === undefined) throw missing(names[0]!);
-  // Each statement sees what is there when it begins: to an older snapshot a table that was swapped meanwhile would be empty.
-  const tests = await withTransaction(client, async () => {
-    await client.query(
-      'set transaction read only; set local row_security = off; set local statement_timeout to default',
-    );
-    const toTest: TableToTest[] = [];
-    for (const table of tables) {
-      const { name } = table;
-      const { rows } = await client.query('select to_regclass($1) is not null as there', [nameOf(name)]);
-      if (!rows[0].there) throw missing(name);
-      const before = await rowsBeforeNewest(client, spec.schema, name);
-      toTest.push({ table, keys: await keysOf(client, nameOf(name)), before });
-    }
-    return testTables(client, { spec, testTexts, nameOf, path: authorsPath(spec) }, toTest);
-  });
-  const outcome = (['failed', 'warned'] as const).find((one) => tests.some((test) => test.outcome === one));
-  return { pipeline: spec.name, outcome: outcome ?? 'passed', tests };
-};
+import { testsOf } from './production-tests.ts';
+import type { TestPipelineOptions, TestReport } from './test-report.ts';
 
 /**
  * Tests production; tests that fail are results, not errors. The server is found as by runPipeline. Errors: those of the definition and

@@ -1,0 +1,20 @@
+// What a test of production is asked, and what it answers. Types alone, for they are the library's.
+
+import type { DataTestResult } from '../../data-test.ts';
+import type { RunOptions } from '../options.ts';
+
+export interface TestPipelineOptions extends Pick<
+  RunOptions,
+  'databaseUrl' | 'connection' | 'params' | 'directory' | 'signal'
+> {
+  /** Tables that are tested. Default: all. */
+  readonly tables?: readonly string[];
+}
+
+/** What the tests of a pipeline found in production. */
+export interface TestReport {
+  readonly pipeline: string;
+  /** The worst of the tests. */
+  readonly outcome: DataTestResult['outcome'];
+  readonly tests: readonly DataTestResult[];
+}
