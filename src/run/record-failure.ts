@@ -1,11 +1,15 @@
-// Keeps what failed before there was a run, where there is a bookkeeping schema to keep it in.
+// Keeps why a run ended, and what failed before there was a run, where there is a bookkeeping schema to keep it in.
 
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { keepFailure } from '../checkpoint/failure.ts';
+import { endRun } from '../checkpoint/run-end.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
-import { withClient } from '../db/client.ts';
-import type { EtlError } from '../errors.ts';
+import { runQuery, withClient } from '../db/client.ts';
+import { retryOf } from '../db/retry.ts';
+import { codeOf, type EtlError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import type { PreparedRun } from './prepare.ts';
 
 export interface FailedBefore {
   readonly pipeline: string | null;
@@ -26,5 +30,39 @@ export const recordFailure = async (
   const failure = { ...failed, host: hostname(), pid: process.pid, errorCode, error };
   await withClient(address, (client) => keepFailure(client, failure)).catch((cause: unknown) =>
     logger.warn({ error: cause }, 'the failure could not be recorded'),
+  );
+};
+
+/**
+ * On a full disk the run's row has room where its earlier versions were, once no session sees these any more: the loaders' are ending.
+ * Proved by test/fault/disk-full.test.ts.
+ */
+const diskFull = '53100';
+const roomMs = 400;
+const roomTries = 6;
+
+/** Records in the ledger why a run ended, over a new connection: the run's own may be gone. */
+export const recordEnd = async (
+  { address, report }: PreparedRun,
+  runId: number,
+  error: EtlError,
+): Promise<void> => {
+  // A server that is gone cannot record it; a run that another process took over is not ours to end.
+  if (
+    retryOf(error) === 'server' ||
+    ['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)
+  )
+    return;
+  const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
+  const record = (tries: number): Promise<unknown> =>
+    withClient(address, (client) =>
+      runQuery(client, endRun(runId, state, error, hostname(), process.pid)),
+    ).catch(async (cause: unknown) => {
+      if (codeOf(cause) !== diskFull || tries === 1) throw cause;
+      await sleep(roomMs);
+      return record(tries - 1);
+    });
+  await record(roomTries).catch((cause: unknown) =>
+    report.logger.warn({ error: cause }, 'the end of the run could not be recorded'),
   );
 };

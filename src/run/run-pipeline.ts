@@ -1,10 +1,9 @@
 // The composer: one run of a pipeline from files to published tables, as a list of steps.
 
-import { hostname } from 'node:os';
 import { hasCorrections } from '../checkpoint/corrections.ts';
 import { testsOfRun } from '../checkpoint/data-tests.ts';
 import { advanceRun, latestRun, runStanding } from '../checkpoint/ledger.ts';
-import { endRun, runOfJob, whyStopped } from '../checkpoint/run-end.ts';
+import { runOfJob, whyStopped } from '../checkpoint/run-end.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
 import { retryOf } from '../db/retry.ts';
@@ -27,7 +26,7 @@ import type { RunHooks, RunOptions } from './options.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
 import { planNeeded, type PlannedTable } from './begin/plan.ts';
 import { preflight } from '../server/preflight.ts';
-import { recordFailure } from './record-failure.ts';
+import { recordEnd, recordFailure } from './record-failure.ts';
 import { checkTargets, publishRun } from './publish/publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
 import { tableResults } from './publish/results.ts';
@@ -137,22 +136,6 @@ const endOf = ({ address, settings }: PreparedRun, thrown: unknown): EtlError =>
   if (reason === undefined) return asServerError(address, thrown);
   const signal = messageOf(reason);
   return new EtlError('ETL_INTERRUPTED', { signal }, { cause: thrown });
-};
-
-/** Records in the ledger why a run ended, over a new connection: the run's own may be gone. */
-const recordEnd = async ({ address, report }: PreparedRun, runId: number, error: EtlError): Promise<void> => {
-  // A server that is gone cannot record it; a run that another process took over is not ours to end.
-  if (
-    retryOf(error) === 'server' ||
-    ['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)
-  )
-    return;
-  const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
-  await withClient(address, (client) =>
-    runQuery(client, endRun(runId, state, error, hostname(), process.pid)),
-  ).catch((cause: unknown) =>
-    report.logger.warn({ error: cause }, 'the end of the run could not be recorded'),
-  );
 };
 
 /** The event for a server that is back, if nothing of this run was in staging, or if it no longer matters. */
