@@ -13,7 +13,7 @@ let url = '';
 
 beforeAll(async () => {
   server = await startOwnServer();
-  // An empty database takes about 8 MB, bookkeeping and queue 3, the staged files 27.
+  // An empty database takes about 8 MB, bookkeeping and queue 1, the staged files 27.
   disk = await mountSmallDisk('24m', await stat(server.server.directory));
   await ask(server.server.url, `create tablespace small location '${disk.directory}'`);
   await ask(server.server.url, 'create database full_disk tablespace small template template0');

@@ -170,7 +170,7 @@ describe('rollback', () => {
     expect(await production()).toBe('1:1 = 1');
     expect(await failureOf(rollback())).toMatchObject({
       code: 'ETL_ROLLBACK',
-      message: expect.stringContaining('no earlier version is kept') as unknown,
+      message: expect.stringContaining('no version is kept that is older than production') as unknown,
     });
     expect(await rollback({ to: 3 })).toMatchObject({ to: 3, undone: null, withdrawn: [] });
     expect(await production()).toBe('1:1 2:2 3:3 = 6');
