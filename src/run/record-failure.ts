@@ -1,13 +1,12 @@
 // Keeps why a run ended, and what failed before there was a run, where there is a bookkeeping schema to keep it in.
 
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { keepFailure } from '../checkpoint/failure.ts';
 import { endRun } from '../checkpoint/run-end.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { runQuery, withClient } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
-import { codeOf, type EtlError } from '../errors.ts';
+import type { EtlError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { PreparedRun } from './prepare.ts';
 
@@ -33,14 +32,6 @@ export const recordFailure = async (
   );
 };
 
-/**
- * On a full disk the run's row has room where its earlier versions were, once no session sees these any more: the loaders' are ending.
- * Proved by test/fault/disk-full.test.ts.
- */
-const diskFull = '53100';
-const roomMs = 400;
-const roomTries = 6;
-
 /** Records in the ledger why a run ended, over a new connection: the run's own may be gone. */
 export const recordEnd = async (
   { address, report }: PreparedRun,
@@ -54,15 +45,9 @@ export const recordEnd = async (
   )
     return;
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
-  const record = (tries: number): Promise<unknown> =>
-    withClient(address, (client) =>
-      runQuery(client, endRun(runId, state, error, hostname(), process.pid)),
-    ).catch(async (cause: unknown) => {
-      if (codeOf(cause) !== diskFull || tries === 1) throw cause;
-      await sleep(roomMs);
-      return record(tries - 1);
-    });
-  await record(roomTries).catch((cause: unknown) =>
+  await withClient(address, (client) =>
+    runQuery(client, endRun(runId, state, error, hostname(), process.pid)),
+  ).catch((cause: unknown) =>
     report.logger.warn({ error: cause }, 'the end of the run could not be recorded'),
   );
 };

