@@ -4,6 +4,10 @@ import { runQuery, withTransaction, type Client } from '../db/client.ts';
 import { storableJson } from '../db/sql.ts';
 import type { DataTestResult } from '../data-test.ts';
 
+/** Whether the bookkeeping is new enough to have a table. */
+const isThere = async (client: Client, table: string): Promise<boolean> =>
+  (await client.query('select to_regclass($1) is not null as there', [table])).rows[0].there;
+
 /** Records them in place of those that the run had found before. */
 export const recordTests = async (
   client: Client,
@@ -24,8 +28,7 @@ export const recordTests = async (
 
 /** Those of a run, in the order of the declaration; none in a bookkeeping that is older than they are. */
 export const testsOfRun = async (client: Client, runId: number): Promise<readonly DataTestResult[]> => {
-  const { rows: found } = await client.query(`select to_regclass('etl.data_test') is not null as there`);
-  if (!found[0].there) return [];
+  if (!(await isThere(client, 'etl.data_test'))) return [];
   const { rows } = await client.query(
     `select table_name as "table", test, kind, severity, outcome, failures::float8 as failures, problem, rows, seconds
       from etl.data_test where run_id = $1 order by place`,
@@ -40,8 +43,7 @@ export const fileNames = async (
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
   if (ids.length === 0) return new Map();
-  const { rows: found } = await client.query(`select to_regclass('etl.published_file') is not null as there`);
-  if (!found[0].there) return new Map();
+  if (!(await isThere(client, 'etl.published_file'))) return new Map();
   const { rows } = await client.query(
     `select id::text as id, name from etl.source_file where id = any ($1::bigint[])
       union select file_id::text, name from etl.published_file where file_id = any ($1::bigint[])`,
@@ -56,10 +58,7 @@ export const rowsBeforeNewest = async (
   schema: string,
   table: string,
 ): Promise<number | null> => {
-  const { rows: found } = await client.query(
-    `select to_regclass('etl.published_table') is not null as there`,
-  );
-  if (!found[0].there) return null;
+  if (!(await isThere(client, 'etl.published_table'))) return null;
   const { rows } = await client.query(
     `select (to_jsonb(p) ->> 'rows_before')::float8 as before from etl.published_table p
       where schema_name = $1 and table_name = $2 order by run_id desc limit 1`,

@@ -2,13 +2,11 @@
 //
 // The types of what it exports need no package: test/package/production.test.ts compiles them without any.
 
-import { withClient } from '../db/client.ts';
-import { resolveServer } from '../db/connect/address.ts';
-import { findEtlDirectory } from '../embedded/find-directory.ts';
 import type { FileState } from '../model.ts';
 import type { Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import { filesOf } from './file-states.ts';
 import type { RunOptions } from './options.ts';
+import { onServer } from './upkeep/on-server.ts';
 
 export type ListOptions = Pick<
   RunOptions,
@@ -19,12 +17,5 @@ export type ListOptions = Pick<
  * Lists the files of a pipeline, and those in production that are gone. The server is found as by runPipeline. Errors: those of the
  * definition, its files and the server, ETL_SCHEMA_OLDER.
  */
-export const listFiles = async (
-  pipeline: Pipeline,
-  options: ListOptions = {},
-): Promise<readonly FileState[]> => {
-  const { databaseUrl, connection } = options;
-  const etlDirectory = findEtlDirectory(process.cwd());
-  const address = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
-  return withClient(address, (client) => filesOf(pipeline, options, client));
-};
+export const listFiles = (pipeline: Pipeline, options: ListOptions = {}): Promise<readonly FileState[]> =>
+  onServer(options, (client) => filesOf(pipeline, options, client));

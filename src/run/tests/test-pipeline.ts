@@ -2,10 +2,8 @@
 //
 // The types of what it exports need no package: test/package/production.test.ts compiles them without any.
 
-import { withClient } from '../../db/client.ts';
-import { resolveServer } from '../../db/connect/address.ts';
-import { findEtlDirectory } from '../../embedded/find-directory.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
+import { onServer } from '../upkeep/on-server.ts';
 import { testsOf } from './production-tests.ts';
 import type { TestPipelineOptions, TestReport } from './test-report.ts';
 
@@ -13,12 +11,5 @@ import type { TestPipelineOptions, TestReport } from './test-report.ts';
  * Tests production; tests that fail are results, not errors. The server is found as by runPipeline. Errors: those of the definition and
  * the server, ETL_TEST_NO_TABLE, ETL_TEST_REFUSED.
  */
-export const testPipeline = async (
-  pipeline: Pipeline,
-  options: TestPipelineOptions = {},
-): Promise<TestReport> => {
-  const { databaseUrl, connection, signal } = options;
-  const etlDirectory = findEtlDirectory(process.cwd());
-  const address = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
-  return withClient(address, (client) => testsOf(pipeline, options, client), signal);
-};
+export const testPipeline = (pipeline: Pipeline, options: TestPipelineOptions = {}): Promise<TestReport> =>
+  onServer(options, (client) => testsOf(pipeline, options, client));

@@ -3,13 +3,11 @@
 // The types of what it exports need no package: test/package/production.test.ts compiles them without any.
 
 import type { KeptVersion, PruneResult } from '../../checkpoint/upkeep.ts';
-import { withClient, type Client } from '../../db/client.ts';
-import { resolveServer } from '../../db/connect/address.ts';
-import { findEtlDirectory } from '../../embedded/find-directory.ts';
 import { EtlError } from '../../errors.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
 import type { RunOptions } from '../options.ts';
 import { listVersionsOn } from '../rollback/list-versions.ts';
+import { onServer } from './on-server.ts';
 import { prune } from './prune.ts';
 
 export type UpkeepOptions = Pick<RunOptions, 'databaseUrl' | 'connection'>;
@@ -23,14 +21,6 @@ export interface PruneOptions extends UpkeepOptions, Pick<RunOptions, 'signal'> 
   readonly dryRun?: boolean;
 }
 
-const onServer = async <T>(
-  { databaseUrl, connection }: UpkeepOptions,
-  work: (client: Client) => Promise<T>,
-): Promise<T> => {
-  const etlDirectory = findEtlDirectory(process.cwd());
-  return withClient(await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory }), work);
-};
-
 /** Earlier versions of a pipeline's tables, those that left production last first. Errors: those of the server. */
 export const listVersions = (
   pipeline: Pipeline,
@@ -42,10 +32,18 @@ export const listVersions = (
  * (no date), ETL_UNTRUSTED, ETL_SCHEMA_NEWER, those of the server, the signal's reason.
  */
 export const pruneRuns = (options: PruneOptions): Promise<PruneResult> => {
-  const { before, kept = false, dryRun = false, signal = new AbortController().signal } = options;
+  const {
+    databaseUrl,
+    connection,
+    before,
+    kept = false,
+    dryRun = false,
+    signal = new AbortController().signal,
+  } = options;
   if (!(before instanceof Date) || Number.isNaN(before.getTime())) {
     const problem = 'before must be a Date';
     throw new EtlError('ETL_USAGE', { problem, hint: 'Example: new Date(Date.now() - 90 * 86_400_000).' });
   }
-  return onServer(options, (client) => prune(client, { before, kept, dryRun, signal }));
+  // The signal stops it between two transactions, not in one.
+  return onServer({ databaseUrl, connection }, (client) => prune(client, { before, kept, dryRun, signal }));
 };
