@@ -5,12 +5,11 @@ import { join, parse, resolve } from 'node:path';
 import { ShellCompDirective, type RootCommand } from '@bomb.sh/tab';
 import tab from '@bomb.sh/tab/commander';
 import { completionsMax } from '../limits.ts';
+import { isPipelineFile } from '../pipeline/file-name.ts';
 import { commands } from './commands/table.ts';
 import type { Io } from './io.ts';
 import { pipelinesFolder } from './pipeline.ts';
 import { createProgram } from './program.ts';
-
-const pipelineFile = /\.(ts|mts|cts|js|mjs|cjs)$/;
 
 const readFolder = (folder: string) => {
   try {
@@ -26,7 +25,7 @@ const filesLike = (typed: string, workingDirectory: string): string[] => {
   const folder = typed.slice(0, typed.lastIndexOf('/') + 1);
   return readFolder(join(workingDirectory, folder))
     .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')
-    .filter((entry) => entry.isDirectory() || pipelineFile.test(entry.name))
+    .filter((entry) => entry.isDirectory() || isPipelineFile(entry.name))
     .slice(0, completionsMax)
     .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`);
 };
@@ -36,7 +35,7 @@ const namesLike = (typed: string, io: Io): string[] =>
   typed.includes('/')
     ? []
     : readFolder(resolve(io.workingDirectory, pipelinesFolder(io)))
-        .filter((entry) => entry.isFile() && pipelineFile.test(entry.name))
+        .filter((entry) => entry.isFile() && isPipelineFile(entry.name))
         .slice(0, completionsMax)
         .map(({ name }) => parse(name).name);
 

@@ -3,6 +3,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Argument } from 'commander';
+import { isPipelineFile } from '../pipeline/file-name.ts';
 import type { LoadedPipeline } from '../pipeline/load-file.ts';
 import type { Io } from './io.ts';
 
@@ -19,7 +20,7 @@ export const pipelineArgument = (): Argument =>
 export const loadPipeline = async (given: string, io: Io): Promise<LoadedPipeline> => {
   const folder = resolve(io.workingDirectory, pipelinesFolder(io));
   const found = async (path: string) => stat(path).catch(() => undefined);
-  const isPath = /[\\/]|\.[cm]?[jt]s$/.test(given) || (await found(given))?.isFile() === true;
+  const isPath = /[\\/]/.test(given) || isPipelineFile(given) || (await found(given))?.isFile() === true;
   if (!isPath && (await found(folder))?.isDirectory() === true) {
     const { findPipeline } = await import('../worker/catalog.ts');
     return findPipeline(folder, given);

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join, parse, resolve } from 'node:path';
 import { EtlError, messageOf } from '../errors.ts';
 import { nearest } from '../nearest.ts';
+import { isPipelineFile } from '../pipeline/file-name.ts';
 import { loadPipelineFile, type LoadedPipeline } from '../pipeline/load-file.ts';
 
 export interface Catalog {
@@ -12,8 +13,6 @@ export interface Catalog {
   readonly find: (pipeline: string) => LoadedPipeline;
   readonly has: (pipeline: string) => boolean;
 }
-
-const isPipelineFile = (name: string): boolean => /(?<!\.d)\.[cm]?[jt]s$/.test(name);
 
 const listFolder = async (folder: string): Promise<readonly string[]> => {
   try {

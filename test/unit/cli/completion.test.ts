@@ -10,7 +10,7 @@ import { fakeIo } from './fake-io.ts';
 const { directory } = useFiles();
 mkdirSync(join(directory, 'pipelines'));
 writeFileSync(join(directory, 'pipelines', 'noaa.ts'), '');
-writeFileSync(join(directory, 'pipelines', 'notes.md'), '');
+for (const other of ['notes.md', 'noaa.d.ts']) writeFileSync(join(directory, 'pipelines', other), '');
 
 const printed: string[] = [];
 beforeEach(() => {
