@@ -15,7 +15,7 @@ import { openProxy, type FaultProxy, type Point, type Strike, type Verdict } fro
 import { killChild } from '../helpers/fault-scene.ts';
 import { restarts, startServer } from '../helpers/fault-server.ts';
 
-const samples = 8;
+const samples = 4;
 const chunkBytes = 4_000;
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-append-'));

@@ -15,7 +15,7 @@ import { openProxy, type FaultProxy, type Point } from '../helpers/fault-proxy.t
 import { killChild } from '../helpers/fault-scene.ts';
 import { startServer } from '../helpers/fault-server.ts';
 
-const samples = 4;
+const samples = 2;
 
 const definition = (
   publish: string,

@@ -16,7 +16,7 @@ import { openProxy, type FaultProxy, type Point, type Verdict } from '../helpers
 import { killChild } from '../helpers/fault-scene.ts';
 import { startServer } from '../helpers/fault-server.ts';
 
-const samples = 6;
+const samples = 4;
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-rollback-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
