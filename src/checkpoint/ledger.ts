@@ -88,7 +88,7 @@ export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publish
 /** The last step, in the publishing transaction; changes no row when the run is no longer ours to publish. */
 export const finishRun = (runId: number): Query => ({
   text: `update etl.run
-    set state = 'published', finished_at = clock_timestamp(), error_code = null, error = null
+    set state = 'published', finished_at = clock_timestamp(), error_code = null, error = null, end_room = null
     where id = $1 and state = 'publishing'`,
   values: [runId],
 });

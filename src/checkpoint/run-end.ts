@@ -11,7 +11,8 @@ const misread = new Set(['ETL_SOURCE_CORRUPT', 'ETL_SOURCE_CHANGED']);
 /**
  * Records why a run ended, unless it was published, or another process has it, by now. A file that was misread loses its
  * fingerprint: what is loaded of it is not kept, also when the good file comes back with the same size, time and ends
- * (test/integration/decoded.test.ts, "what was read of a damaged file is loaded again").
+ * (test/integration/decoded.test.ts, "what was read of a damaged file is loaded again"). On a full disk the error takes the place
+ * that the row kept for it, `end_room`: a longer row would need a page elsewhere (test/fault/disk-full.test.ts).
  */
 export const endRun = (
   runId: number,
@@ -22,7 +23,7 @@ export const endRun = (
 ): Query => ({
   text: `with ended as (
       update etl.run
-      set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp()
+      set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp(), end_room = null
       where id = $1 and state not in ('published', 'cancelled') and host = $5 and pid = $6
       returning id
     )
@@ -45,7 +46,7 @@ export const endRun = (
  */
 export const cancelRun = (runId: number, { code, message }: { code: string; message: string }): Query => ({
   text: `update etl.run
-    set state = 'cancelled', error_code = $2, error = $3, finished_at = clock_timestamp()
+    set state = 'cancelled', error_code = $2, error = $3, finished_at = clock_timestamp(), end_room = null
     where id = $1 and (state in ('planned', 'loading', 'loaded', 'publishing')
       or job is not null and (state = 'failed' or error_code = 'ETL_INTERRUPTED'))
     returning id`,

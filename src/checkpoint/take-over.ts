@@ -10,7 +10,7 @@ export const abandonRuns = (pipeline: string, why: string): Query => ({
   text: `update etl.run
     set state = 'cancelled', finished_at = coalesce(finished_at, clock_timestamp()),
       error_code = coalesce(error_code, 'ETL_INTERRUPTED'),
-      error = coalesce(error, 'its process ended without a word; ' || $2)
+      error = coalesce(error, 'its process ended without a word; ' || $2), end_room = null
     where pipeline = $1 and state not in ('published', 'cancelled', 'failed')`,
   values: [pipeline, why],
 });
@@ -26,7 +26,7 @@ export const adoptRun = (
 ): Query => ({
   text: `update etl.run
     set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
-      queue = $6, session = pg_backend_pid(), finished_at = null, error_code = null, error = null
+      queue = $6, session = pg_backend_pid(), finished_at = null, error_code = null, error = null, end_room = default
     where id = $1 and ($5::text is null or job is distinct from $5 or error_code is distinct from 'ETL_RUN_CANCELLED')
     returning generation`,
   values: [runId, host, pid, workers, job, queue],

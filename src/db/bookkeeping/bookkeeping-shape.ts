@@ -156,6 +156,7 @@ run: PRIMARY KEY (id)
 run: corrections bigint not null default 0
 run: crashes_seen integer not null default 0
 run: definition_hash text not null
+run: end_room text default repeat('.'::text, 700)
 run: epoch uuid not null
 run: error text
 run: error_code text
