@@ -157,7 +157,8 @@ export const claimChunk = (fileId: number, start: Position, epoch: string): Quer
     values ($1, $2, $2, $3, $4, 0, 0, 0, 0, 0, $5)
     on conflict (file_id, byte_start) do update
       set byte_end = excluded.byte_end, lines = 0, records = 0, copied = 0, rejected = 0, filtered = 0,
-        first_line = excluded.first_line, first_record = excluded.first_record, epoch = excluded.epoch
+        first_line = excluded.first_line, first_record = excluded.first_record, epoch = excluded.epoch,
+        session = excluded.session, lost_at = c.committed_at
       where c.epoch <> excluded.epoch
     returning true as claimed`,
   values: [fileId, start.byte, start.line, start.record, epoch],

@@ -143,6 +143,16 @@ const selectRuns = ({ limit, pipeline, state, since }: RunsWanted): Query => ({
   values: [limit, pipeline, since],
 });
 
+/** Runs by their numbers, with their totals, in no order. */
+export const selectRunsOf = (runIds: readonly number[]): Query => ({
+  text: `select ${runColumns}
+    from etl.run r
+    left join (${filesWithTotals('f.run_id = any ($1)')}) f on f.run_id = r.id
+    where r.id = any ($1)
+    group by r.id`,
+  values: [runIds],
+});
+
 /** One run by its number. */
 export const selectRun = (runId: number): Query => ({
   text: `select ${runColumns}

@@ -8,7 +8,7 @@ import { flag, paramFlag, readPairs, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { askServer, databaseUrlFlag } from '../server.ts';
-import { formatDate } from '../text/amounts.ts';
+import { formatDate } from '../../amounts.ts';
 import { alignRows, visibleText, type Alignment } from '../text/layout.ts';
 import { paintFor } from '../text/paint.ts';
 import { runFile, withRunFlags } from './run.ts';

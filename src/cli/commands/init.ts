@@ -11,7 +11,7 @@ import type { CliCommand } from '../command.ts';
 import { flag, parseString, readFlag, readSwitch } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
-import { formatBytes } from '../text/amounts.ts';
+import { formatBytes } from '../../amounts.ts';
 import { visibleText } from '../text/layout.ts';
 import { paintFor } from '../text/paint.ts';
 

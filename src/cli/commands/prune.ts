@@ -8,7 +8,7 @@ import { dayMs, flag, parseAge, readFlag, readSwitch } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { askServer, databaseUrlFlag } from '../server.ts';
-import { formatBytes } from '../text/amounts.ts';
+import { formatBytes } from '../../amounts.ts';
 
 const examples = `
 Never deleted: what is needed to go on with a run, to know which files are in production, to go back to a version that is

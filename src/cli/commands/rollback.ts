@@ -10,7 +10,7 @@ import { withInterrupt } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
-import { formatBytes, formatDate } from '../text/amounts.ts';
+import { formatBytes, formatDate } from '../../amounts.ts';
 import { alignRows, visibleText, type Alignment } from '../text/layout.ts';
 import { paintFor } from '../text/paint.ts';
 

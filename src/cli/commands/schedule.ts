@@ -10,7 +10,7 @@ import type { CliCommand } from '../command.ts';
 import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, paramFlag } from '../flags.ts';
 import type { Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
-import { formatDate } from '../text/amounts.ts';
+import { formatDate } from '../../amounts.ts';
 import { alignRows, visibleText } from '../text/layout.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';

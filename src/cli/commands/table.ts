@@ -17,6 +17,7 @@ import { runsCommand, showCommand } from './runs.ts';
 import { scheduleCommand } from './schedule.ts';
 import { statusCommand } from './status.ts';
 import { testCommand } from './test.ts';
+import { uiCommand } from './ui.ts';
 import { workerCommand } from './worker.ts';
 
 export const commands: readonly CliCommand[] = [
@@ -26,6 +27,7 @@ export const commands: readonly CliCommand[] = [
   statusCommand,
   runsCommand,
   showCommand,
+  uiCommand,
   testCommand,
   filesCommand,
   reloadCommand,

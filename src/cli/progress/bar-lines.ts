@@ -2,7 +2,7 @@
 
 import { barCellsMax } from '../../limits.ts';
 import type { RunStep } from '../../model.ts';
-import { formatBytes, formatLeft, formatRate, formatSeconds } from '../text/amounts.ts';
+import { formatBytes, formatLeft, formatRate, formatSeconds } from '../../amounts.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { alignRows, clip, textWidth, visibleText, type Alignment } from '../text/layout.ts';
 import type { Paint } from '../text/paint.ts';

@@ -2,7 +2,7 @@
 
 import { progressLineIntervalMs } from '../../limits.ts';
 import type { RunEvent, RunStep } from '../../model.ts';
-import { formatBytes, formatLeft, formatRate, formatSeconds } from '../text/amounts.ts';
+import { formatBytes, formatLeft, formatRate, formatSeconds } from '../../amounts.ts';
 import { formatCount, plural } from '../../wording.ts';
 import type { Io } from '../io.ts';
 import { visibleLines } from '../text/layout.ts';

@@ -1,7 +1,7 @@
 // Events that are worth one line of their own wherever progress is shown.
 
 import type { RunEvent } from '../../model.ts';
-import { formatSeconds } from '../text/amounts.ts';
+import { formatSeconds } from '../../amounts.ts';
 import { plural } from '../../wording.ts';
 
 const chunksAndRecords = ({ chunks, records }: { chunks: number; records: number }): string =>

@@ -1,7 +1,7 @@
 // Where the time of a run went, as lines; and what that says about what to raise.
 
 import type { LoadTimes, RunProfile, RunStep, StepTime } from '../../model.ts';
-import { formatSeconds } from './amounts.ts';
+import { formatSeconds } from '../../amounts.ts';
 import { alignRows, visibleText } from './layout.ts';
 import type { Paint } from './paint.ts';
 

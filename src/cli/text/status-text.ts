@@ -3,7 +3,7 @@
 import { catalogue, type ErrorCode } from '../../errors.ts';
 import type { RunFailure } from '../../model.ts';
 import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../../history/history.ts';
-import { formatBytes, formatDate, formatSeconds } from './amounts.ts';
+import { formatBytes, formatDate, formatSeconds } from '../../amounts.ts';
 import { firstOf, formatCount, plural } from '../../wording.ts';
 import { differenceLines } from './differences-text.ts';
 import { alignRows, visibleLines, visibleText, type Alignment } from './layout.ts';

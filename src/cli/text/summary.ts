@@ -2,7 +2,7 @@
 
 import type { RunResult, StepTime, TableResult } from '../../model.ts';
 import { publicationNamed } from '../../publish/registry.ts';
-import { formatBytes, formatDate, formatRate, formatSeconds } from './amounts.ts';
+import { formatBytes, formatDate, formatRate, formatSeconds } from '../../amounts.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { alignRows, visibleText, type Alignment } from './layout.ts';
 import { partitionsText } from './status-text.ts';

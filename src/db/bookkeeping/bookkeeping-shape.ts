@@ -18,8 +18,10 @@ chunk: filtered bigint not null
 chunk: first_line bigint not null
 chunk: first_record bigint not null
 chunk: lines bigint not null
+chunk: lost_at timestamp with time zone
 chunk: records bigint not null
 chunk: rejected bigint not null
+chunk: session integer default pg_backend_pid()
 corrected: CHECK ((outcome = ANY (ARRAY['copied'::text, 'filtered'::text])))
 corrected: FOREIGN KEY {1} REFERENCES etl.source_file {1} ON DELETE c
 corrected: PRIMARY KEY (file_id, byte)

@@ -6,7 +6,7 @@ import type { Fault } from '../../../model.ts';
 import type { FaultKind, FaultKinds } from '../../../reject/store.ts';
 import type { RejectedRun, RejectRow } from '../../../history/list-rejects.ts';
 import { formatCount, linesOf, plural } from '../../../wording.ts';
-import { formatDate } from '../../text/amounts.ts';
+import { formatDate } from '../../../amounts.ts';
 import { parseCount, readFlag, readSwitch } from '../../flags.ts';
 import { widthOf, written, type Io } from '../../io.ts';
 import { clip, visibleText } from '../../text/layout.ts';

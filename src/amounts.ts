@@ -1,6 +1,6 @@
 // Numbers, sizes, times and dates as people read them.
 
-import { formatCount } from '../../wording.ts';
+import { formatCount } from './wording.ts';
 
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
 

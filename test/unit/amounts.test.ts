@@ -1,8 +1,8 @@
 // Numbers, sizes and times as people read them.
 
 import { expect, it } from 'vitest';
-import { formatBytes, formatDate, formatRate, formatSeconds } from '../../../../src/cli/text/amounts.ts';
-import { formatCount, plural } from '../../../../src/wording.ts';
+import { formatBytes, formatDate, formatRate, formatSeconds } from '../../src/amounts.ts';
+import { formatCount, plural } from '../../src/wording.ts';
 
 const cases = [
   { name: 'small counts have no separator', got: formatCount(999), wanted: '999' },

@@ -1,0 +1,78 @@
+// `etl ui`: the page in a browser, until it is stopped.
+
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import { portMax } from '../../limits.ts';
+import type { CliCommand } from '../command.ts';
+import { flag, parseCount, parseNames, parseString, readFlag, readSwitch } from '../flags.ts';
+import { withInterrupt } from '../interrupt.ts';
+import type { Io } from '../io.ts';
+import { readRedis, redisPrefixFlag } from '../redis.ts';
+import { databaseUrlFlag, openServer } from '../server.ts';
+
+const examples = `
+It listens on 127.0.0.1 and prints an address with a token, which the browser keeps as a cookie. On another address, name
+the hosts that it is reached by, and put TLS in front of it: whoever reads the token sees everything.
+
+Examples:
+  $ etl ui
+  $ etl ui --port 8080 --control
+  $ ETL_TOKEN=$(cat token) etl ui --host 0.0.0.0 --hosts etl.example.com`;
+
+const serve = async (command: Command, io: Io): Promise<void> => {
+  const port = readFlag(command, 'port', parseCount(portMax), io) ?? 0;
+  const host = readFlag(command, 'host', parseString, io) ?? '127.0.0.1';
+  const hosts = readFlag(command, 'hosts', parseNames, io);
+  const token = readFlag(command, 'token', parseString, io);
+  const control = readSwitch(command, 'control', io);
+  const redis = await readRedis(command, io);
+  await withInterrupt(
+    () => undefined,
+    async ({ drain }) => {
+      const { config: connection } = await openServer(command, io);
+      const { createPage } = await import('../../page/create-page.ts');
+      const { servePage } = await import('../../page/serve.ts');
+      const logger = (await import('pino')).pino(
+        { level: 'error' },
+        { write: (line: string) => void io.stderr.write(line) },
+      );
+      const page = createPage({ ...redis, connection, hosts, token, control, logger });
+      const server = await servePage(page, { port, host });
+      try {
+        const shown = host.includes(':') ? `[${host}]` : host;
+        io.stdout.write(`http://${shown}:${server.port}/?token=${page.token}\n`);
+        if (!drain.aborted) await once(drain, 'abort');
+      } finally {
+        await page.close();
+        await server.close();
+      }
+    },
+  );
+};
+
+export const uiCommand: CliCommand = {
+  name: 'ui',
+  register(program, io) {
+    program
+      .command('ui')
+      .summary('the page: runs, chunks, rejects and schedules in a browser')
+      .description(
+        'Serves a page that shows runs, chunks, rejects, files, schedules and queues, until it is stopped.',
+      )
+      .addOption(databaseUrlFlag())
+      .addOption(redisPrefixFlag())
+      .addOption(flag('--port <port>', 'port to listen on; default: any that is free'))
+      .addOption(flag('--host <host>', 'address to listen on; default: 127.0.0.1'))
+      .addOption(
+        flag(
+          '--hosts <names>',
+          'names in the Host header that are answered, comma-separated; default: those of this machine',
+        ),
+      )
+      .addOption(flag('--token <token>', 'what a visitor has to know; default: a random one'))
+      .addOption(flag('--control', 'let visitors cancel, retry, run and pause'))
+      .addOption(flag('--debug', 'print stack traces and causes of errors'))
+      .addHelpText('after', examples)
+      .action((_, command: Command) => serve(command, io));
+  },
+};

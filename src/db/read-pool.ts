@@ -1,0 +1,120 @@
+// A few connections that only read: opened when they are needed, used one after the other, closed when nobody asks any more.
+
+import { EtlError } from '../errors.ts';
+import { schemaVersions } from './bookkeeping/migrate.ts';
+import { readOnlyPlainTables, readTrust, refuseStrange } from './bookkeeping/trust.ts';
+import { closeClient, lossOf, openClient, type Client } from './client.ts';
+import type { ServerAddress } from './connect/address.ts';
+import { withPermission } from './server-error.ts';
+
+export interface ReadPool {
+  /** Errors: those of `read`, of the server, ETL_UNTRUSTED, ETL_SCHEMA_OLDER, ETL_PAGE_BUSY when too many wait. */
+  readonly read: <T>(read: (client: Client) => Promise<T>) => Promise<T>;
+  readonly close: () => Promise<void>;
+}
+
+export interface ReadPoolOptions {
+  /** Asked until it has given an answer. */
+  readonly address: () => Promise<ServerAddress>;
+  readonly connectionsMax: number;
+  readonly waitingMax: number;
+  readonly statementMsMax: number;
+  readonly idleMs: number;
+}
+
+const openReader = async (address: ServerAddress, statementMs: number): Promise<Client> => {
+  const client = await openClient(address);
+  try {
+    await client.query(`set default_transaction_read_only = on; set statement_timeout = ${statementMs};
+      set lock_timeout = ${statementMs}`);
+    await readOnlyPlainTables(client);
+    const trust = await readTrust(client);
+    refuseStrange(trust);
+    const { found, known } = await schemaVersions(client, trust);
+    if (found > 0 && found < known) throw new EtlError('ETL_SCHEMA_OLDER', { found, known });
+    return client;
+  } catch (error) {
+    await closeClient(client);
+    throw withPermission(address, lossOf(client, address, error));
+  }
+};
+
+/** So many at once; others wait for their turn, and those who would be too many are refused. */
+const createTurns = (atOnce: number, waitingMax: number) => {
+  const waiting: (() => void)[] = [];
+  let busy = 0;
+  return {
+    take: async (): Promise<void> => {
+      if (busy < atOnce) return void (busy += 1);
+      if (waiting.length >= waitingMax) throw new EtlError('ETL_PAGE_BUSY');
+      return new Promise<void>((resolve) => void waiting.push(resolve));
+    },
+    give: (): void => {
+      const next = waiting.shift();
+      // A turn that somebody waits for is passed on.
+      if (next === undefined) busy -= 1;
+      else next();
+    },
+  };
+};
+
+/** Connections that nobody uses at the moment; each is closed after a while. */
+const createIdle = (idleMs: number) => {
+  const idle: { readonly client: Client; readonly timer: NodeJS.Timeout }[] = [];
+  let isClosed = false;
+  return {
+    pop: (): Client | undefined => {
+      const one = idle.pop();
+      clearTimeout(one?.timer);
+      return one?.client;
+    },
+    push: async (client: Client): Promise<void> => {
+      if (isClosed) return closeClient(client);
+      const close = (): void => {
+        idle.splice(idle.indexOf(one), 1);
+        void closeClient(client);
+      };
+      const one = { client, timer: setTimeout(close, idleMs).unref() };
+      idle.push(one);
+      return undefined;
+    },
+    close: async (): Promise<void> => {
+      isClosed = true;
+      for (const { client, timer } of idle.splice(0)) {
+        clearTimeout(timer);
+        await closeClient(client);
+      }
+    },
+  };
+};
+
+export const createReadPool = (options: ReadPoolOptions): ReadPool => {
+  const turns = createTurns(options.connectionsMax, options.waitingMax);
+  const idle = createIdle(options.idleMs);
+  let found: ServerAddress | undefined;
+
+  const use = async <T>(read: (client: Client) => Promise<T>): Promise<T> => {
+    const address = (found ??= await options.address());
+    const client = idle.pop() ?? (await openReader(address, options.statementMsMax));
+    try {
+      const result = await read(client);
+      await idle.push(client);
+      return result;
+    } catch (error) {
+      // What state it is in is not worth knowing.
+      await closeClient(client);
+      throw withPermission(address, lossOf(client, address, error));
+    }
+  };
+  return {
+    read: async (read) => {
+      await turns.take();
+      try {
+        return await use(read);
+      } finally {
+        turns.give();
+      }
+    },
+    close: idle.close,
+  };
+};

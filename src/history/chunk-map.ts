@@ -1,0 +1,148 @@
+// The read model of a run's chunks: which bytes of which file are loaded, were lost in a crash, or were loaded again, and when.
+//
+// A map has a bounded number of cells: a file with more chunks is divided into equal parts, and each shows the worst of its chunks.
+
+import type { Client } from '../db/client.ts';
+import type { Query } from '../db/sql.ts';
+import { rowsOf } from './history.ts';
+
+/** lost: loaded before a crash, and not again yet. reloaded: loaded again after it. */
+export type ChunkState = 'loaded' | 'reloaded' | 'lost';
+
+/** One chunk, or several side by side. */
+export interface ChunkCell {
+  readonly fileId: number;
+  readonly start: number;
+  readonly end: number;
+  readonly chunks: number;
+  readonly records: number;
+  readonly rejected: number;
+  readonly state: ChunkState;
+  /** The session that loaded it, or the last of several; null: loaded by an earlier version. */
+  readonly session: number | null;
+  readonly committedAt: Date;
+}
+
+/** A file of a run, and how much of it is loaded. */
+export interface MappedFile {
+  readonly id: number;
+  readonly table: string;
+  readonly file: string;
+  /** Where its data ends, as far as that is known: the size of the file, or the last byte that was loaded. */
+  readonly bytes: number;
+  /** Where it begins, after the header. */
+  readonly dataByte: number;
+  readonly chunks: number;
+  readonly records: number;
+  readonly lost: number;
+  readonly reloaded: number;
+  readonly loadedBytes: number;
+}
+
+export interface ChunkMap {
+  readonly files: readonly MappedFile[];
+  /** All files of the run. */
+  readonly filesTotal: number;
+  readonly cells: readonly ChunkCell[];
+  /** Sessions that loaded, those that began first come first. */
+  readonly sessions: readonly number[];
+}
+
+/** Files of one map, and parts of one file. */
+const filesShown = 40;
+const partsMax = 240;
+
+const selectFiles = (runId: number, first: number): Query => ({
+  text: `select f.id::float8 as id, f.table_name as table, f.name as file,
+      greatest(coalesce(f.data_end, case when f.decoding is null then f.bytes end, 0), coalesce(c.end, 0))::float8 as bytes,
+      f.data_byte::float8 as "dataByte", c.chunks::float8 as chunks, c.records::float8 as records, c.lost::float8 as lost, c.reloaded::float8 as reloaded,
+      c.loaded::float8 as "loadedBytes", count(*) over ()::float8 as total
+    from etl.run r
+    join etl.source_file f on f.run_id = r.id
+    cross join lateral (
+      select count(*) as chunks, coalesce(sum(records), 0) as records, max(byte_end) as end,
+        count(*) filter (where epoch <> r.epoch) as lost,
+        count(*) filter (where epoch = r.epoch and lost_at is not null) as reloaded,
+        coalesce(sum(byte_end - byte_start) filter (where epoch = r.epoch), 0) as loaded
+      from etl.chunk where file_id = f.id
+    ) c
+    where r.id = $1
+    order by f.table_name, f.ordinal
+    offset $2 limit $3`,
+  values: [runId, first, filesShown],
+});
+
+/** Cells of some files; of each at most as many as there are parts. */
+const selectCells = (runId: number, fileIds: readonly number[]): Query => ({
+  text: `select c.file_id::float8 as "fileId", min(c.byte_start)::float8 as start, max(c.byte_end)::float8 as end,
+      count(*)::float8 as chunks, sum(c.records)::float8 as records, sum(c.rejected)::float8 as rejected,
+      case when bool_or(c.epoch <> r.epoch) then 'lost' when bool_or(c.lost_at is not null) then 'reloaded' else 'loaded' end as state,
+      (array_agg(c.session order by c.committed_at desc))[1] as session, max(c.committed_at) as "committedAt"
+    from etl.run r
+    join etl.source_file f on f.run_id = r.id
+    join (
+      select file_id, count(*) as chunks, max(byte_end) as bytes from etl.chunk where file_id = any ($2) group by file_id
+    ) size on size.file_id = f.id
+    join etl.chunk c on c.file_id = f.id
+    where r.id = $1 and f.id = any ($2)
+    group by c.file_id, case when size.chunks <= $3 then c.byte_start else c.byte_start * $3 / greatest(size.bytes, 1) end
+    order by 1, 2`,
+  values: [runId, fileIds, partsMax],
+});
+
+const selectSessions = (runId: number): Query => ({
+  text: `select c.session from etl.chunk c join etl.source_file f on f.id = c.file_id
+    where f.run_id = $1 and c.session is not null group by c.session order by min(c.committed_at), c.session`,
+  values: [runId],
+});
+
+/** The map of a run's files, from the one at place `first`. */
+export const chunkMapOf = async (client: Client, runId: number, first = 0): Promise<ChunkMap> => {
+  const files = await rowsOf<MappedFile & { total: number }>(client, selectFiles(runId, first));
+  const ids = files.map(({ id }) => id);
+  const sessions = await rowsOf<{ session: number }>(client, selectSessions(runId));
+  return {
+    files,
+    filesTotal: files[0]?.total ?? 0,
+    cells: await rowsOf<ChunkCell>(client, selectCells(runId, ids)),
+    sessions: sessions.map(({ session }) => session),
+  };
+};
+
+/** What was loaded in a stretch of time. */
+export interface Throughput {
+  readonly at: Date;
+  readonly seconds: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly chunks: number;
+}
+
+/** Stretches of a run: points of a chart. */
+const stretches = 80;
+
+const selectThroughput = (runId: number): Query => ({
+  text: `with chunk as materialized (
+      select c.committed_at as at, c.records, c.byte_end - c.byte_start as bytes
+      from etl.chunk c join etl.source_file f on f.id = c.file_id where f.run_id = $1
+    ),
+    span as (
+      select least(min(c.at), min(r.started_at)) as first,
+        greatest(extract(epoch from max(c.at) - least(min(c.at), min(r.started_at)))::float8, 0.001) / $2::int as step
+      from chunk c, etl.run r where r.id = $1
+    ),
+    part as (
+      select least(floor(extract(epoch from c.at - s.first)::float8 / s.step), $2::int - 1)::int as place,
+        sum(c.records)::float8 as records, sum(c.bytes)::float8 as bytes, count(*)::float8 as chunks
+      from chunk c, span s group by 1
+    )
+    select s.first + place * s.step * interval '1 s' as at, s.step as seconds, coalesce(p.records, 0) as records,
+      coalesce(p.bytes, 0) as bytes, coalesce(p.chunks, 0) as chunks
+    from span s cross join generate_series(0, $2::int - 1) place left join part p using (place)
+    where s.first is not null order by place`,
+  values: [runId, stretches],
+});
+
+/** What was loaded when, in equal stretches from the run's beginning to its last chunk; none before the first. */
+export const throughputOf = (client: Client, runId: number): Promise<Throughput[]> =>
+  rowsOf<Throughput>(client, selectThroughput(runId));

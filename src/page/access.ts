@@ -1,0 +1,77 @@
+// Who may see the page: names in the Host header, a token, and for changes where a request comes from.
+//
+// A page of another site can send requests to 127.0.0.1, and by a name of its own that leads there it could read the answers (DNS
+// rebinding). So a request names a host that we know, and brings a cookie that browsers send from our own pages only.
+
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { PageOptions } from './options.ts';
+
+const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** 32 bytes: nobody guesses them. */
+export const newToken = (): string => randomBytes(32).toString('base64url');
+
+/** Whether two texts are the same, in a time that does not say where they differ. */
+const isSame = (one: string, other: string): boolean => {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+};
+
+/** The name of a Host header without its port, in lower case. */
+const nameOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, '');
+
+export interface Access {
+  /** Whether a request names a host of ours. */
+  readonly isOurHost: (request: Request) => boolean;
+  /** Whether it brings the token: in a cookie, or as `Authorization: Bearer`. */
+  readonly isKnown: (request: Request) => boolean;
+  /** Whether this is the token, as a printed address has it. */
+  readonly isToken: (text: string) => boolean;
+  /** The cookie that a visitor with the token gets. */
+  readonly cookie: (isSecure: boolean) => string;
+  /** What forms send to show that they are ours. */
+  readonly formKey: string;
+  /** Whether a form that changes something is ours, and was sent from our own page. */
+  readonly isOurForm: (request: Request, key: unknown) => boolean;
+}
+
+export const createAccess = (token: string | null, base: string, hosts: PageOptions['hosts']): Access => {
+  const known = hosts === 'any' ? undefined : new Set((hosts ?? ownNames).map(nameOf));
+  const secret = token ?? newToken();
+  const derive = (what: string): string => createHmac('sha256', secret).update(what).digest('base64url');
+  // Ports of one machine share their cookies, so each page's has a name of its own.
+  const cookieName = `sluice_${derive('name').slice(0, 8)}`;
+  const cookieValue = derive('cookie');
+  const formKey = derive('form');
+  const hostOf = (request: Request): string => request.headers.get('host') ?? new URL(request.url).host;
+
+  const cookieOf = (request: Request): string | undefined =>
+    request.headers
+      .get('cookie')
+      ?.split(/; */)
+      .find((part) => part.startsWith(`${cookieName}=`))
+      ?.slice(cookieName.length + 1);
+
+  return {
+    formKey,
+    isOurHost: (request) => known === undefined || known.has(nameOf(hostOf(request))),
+    isToken: (text) => token !== null && isSame(text, token),
+    isKnown: (request) => {
+      if (token === null) return true;
+      const [, bearer] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
+      if (bearer !== undefined) return isSame(bearer, token);
+      const cookie = cookieOf(request);
+      return cookie !== undefined && isSame(cookie, cookieValue);
+    },
+    cookie: (isSecure) =>
+      `${cookieName}=${cookieValue}; Path=${base || '/'}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`,
+    isOurForm: (request, key) => {
+      const origin = request.headers.get('origin');
+      const site = request.headers.get('sec-fetch-site');
+      const isOurs = origin !== null && URL.canParse(origin) && new URL(origin).host === hostOf(request);
+      return (
+        isOurs && (site === null || site === 'same-origin') && typeof key === 'string' && isSame(key, formKey)
+      );
+    },
+  };
+};

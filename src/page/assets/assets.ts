@@ -1,0 +1,31 @@
+// The files that a browser is sent beside pages: our style and script, and uPlot's, each with a tag by which it is known again.
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { script } from './script.ts';
+import { style } from './style.ts';
+
+export interface Asset {
+  readonly type: string;
+  readonly text: string;
+  readonly etag: string;
+}
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0f766e"/><path d="M3 4h10M3 8h7M3 12h4" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>`;
+
+/** A file of uPlot, which has no module that a browser could take as it is. */
+const ofUplot = (name: string): string =>
+  readFileSync(createRequire(import.meta.url).resolve(`uplot/dist/${name}`), 'utf8');
+
+const asset = (name: string, type: string, text: string): readonly [string, Asset] => {
+  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+  return [name, { type, text, etag }];
+};
+
+export const assets: ReadonlyMap<string, Asset> = new Map([
+  asset('page.css', 'text/css; charset=utf-8', `${ofUplot('uPlot.min.css')}\n${style}`),
+  asset('page.js', 'text/javascript; charset=utf-8', script),
+  asset('chart.js', 'text/javascript; charset=utf-8', ofUplot('uPlot.iife.min.js')),
+  asset('icon.svg', 'image/svg+xml', icon),
+]);

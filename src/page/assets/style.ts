@@ -1,0 +1,77 @@
+// The style of every page: one sheet, system fonts, colours as variables for light and dark.
+
+export const style = `
+:root {
+  color-scheme: light dark;
+  --bg: #f7f8f9; --panel: #ffffff; --text: #1b2126; --dim: #57626c; --line: #dfe4e8; --accent: #0f766e;
+  --good: #15803d; --bad: #b91c1c; --warn: #92560a; --busy: #1d4ed8;
+  --good-bg: #e6f5ea; --bad-bg: #fdeaea; --warn-bg: #fdf3dc; --busy-bg: #e6edfd; --idle-bg: #edf0f2;
+  --loaded: #4f9d8f; --reloaded: #d08a1d; --lost: #c93a3a; --open: #e5e9ec;
+  --w0: #4c78a8; --w1: #e08a3c; --w2: #54a24b; --w3: #b279a2; --w4: #d6616b; --w5: #72b7b2; --w6: #9d755d; --w7: #9a9a5a;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --bg: #12161a; --panel: #1a2026; --text: #e4e9ed; --dim: #9aa7b2; --line: #2c353d; --accent: #4fd1c0;
+    --good: #6ee79a; --bad: #ff8f8f; --warn: #f3c063; --busy: #93b4ff;
+    --good-bg: #14321f; --bad-bg: #401c1e; --warn-bg: #3a2c10; --busy-bg: #1a2a4c; --idle-bg: #262e35;
+    --loaded: #3f8f83; --reloaded: #d99a34; --lost: #d9534f; --open: #29323a;
+  }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--bg); color: var(--text); font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; font-variant-numeric: tabular-nums; }
+a { color: var(--accent); text-underline-offset: 2px; }
+a:focus-visible, button:focus-visible, summary:focus-visible, .scroll:focus-visible, input:focus-visible, select:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+code, pre, .raw { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+.skip { position: absolute; left: -999px; } .skip:focus { left: 8px; top: 8px; background: var(--panel); padding: 6px 10px; z-index: 2; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+header { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 20px; padding: 10px 24px; background: var(--panel); border-bottom: 1px solid var(--line); }
+.brand { font-weight: 700; color: var(--text); text-decoration: none; letter-spacing: .02em; }
+nav { display: flex; flex-wrap: wrap; gap: 2px; flex: 1; }
+nav a { padding: 4px 10px; border-radius: 6px; color: var(--dim); text-decoration: none; }
+nav a:hover { color: var(--text); background: var(--idle-bg); }
+nav a[aria-current] { color: var(--text); background: var(--idle-bg); font-weight: 600; }
+.mode { font-size: 12px; color: var(--dim); border: 1px solid var(--line); border-radius: 99px; padding: 1px 10px; }
+main { max-width: 1320px; margin: 0 auto; padding: 16px 24px 32px; outline: none; }
+h1 { font-size: 20px; margin: 4px 0 12px; overflow-wrap: anywhere; }
+h2 { font-size: 14px; margin: 0 0 10px; }
+section { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 14px 16px; margin: 0 0 14px; }
+section:has(> .choice:only-child) { background: none; border: 0; padding: 0 2px; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+th { text-align: left; font-weight: 600; font-size: 12px; color: var(--dim); padding: 4px 10px; border-bottom: 1px solid var(--line); white-space: nowrap; }
+td { padding: 6px 10px; border-bottom: 1px solid var(--line); vertical-align: top; white-space: nowrap; }
+tbody tr:last-child td { border-bottom: 0; } tbody tr:hover { background: color-mix(in srgb, var(--idle-bg) 45%, transparent); }
+th:first-child, td:first-child { padding-left: 4px; } th:last-child, td:last-child { padding-right: 4px; }
+.number { text-align: right; } td.long { white-space: normal; overflow-wrap: anywhere; min-width: 200px; }
+td time { color: var(--dim); font-size: 12.5px; }
+.name { font-weight: 600; }
+.dim, .none, figcaption, .bar-share { color: var(--dim); } .none { margin: 4px 0; }
+.bad { color: var(--bad); }
+.badge { display: inline-block; border-radius: 99px; padding: 0 9px; font-size: 12px; line-height: 20px; white-space: nowrap; background: var(--idle-bg); color: var(--dim); }
+.badge.good { background: var(--good-bg); color: var(--good); } .badge.bad { background: var(--bad-bg); color: var(--bad); }
+.badge.warn { background: var(--warn-bg); color: var(--warn); } .badge.busy { background: var(--busy-bg); color: var(--busy); }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(180px, 1fr)); gap: 10px 20px; margin: 0; }
+dt { font-size: 12px; color: var(--dim); } dd { margin: 0; overflow-wrap: anywhere; }
+.error { border-left: 3px solid var(--bad); background: var(--bad-bg); padding: 8px 12px; margin: 12px 0 0; border-radius: 0 6px 6px 0; }
+.error p { margin: 2px 0; } .error pre { margin: 4px 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.choice { margin: 0 0 10px; color: var(--dim); } .choice a { padding: 2px 8px; border-radius: 6px; text-decoration: none; color: var(--dim); }
+.choice a:hover, .choice .chosen { background: var(--idle-bg); color: var(--text); } .choice .chosen { font-weight: 600; }
+svg { display: block; } svg text { fill: var(--dim); font-size: 11px; }
+.trend rect { fill: var(--loaded); } .trend rect.bad { fill: var(--lost); }
+.loaded { fill: var(--loaded); } .reloaded { fill: var(--reloaded); } .lost { fill: var(--lost); } .open { fill: var(--open); }
+.w0 { fill: var(--w0); } .w1 { fill: var(--w1); } .w2 { fill: var(--w2); } .w3 { fill: var(--w3); } .w4 { fill: var(--w4); } .w5 { fill: var(--w5); } .w6 { fill: var(--w6); } .w7 { fill: var(--w7); }
+.map-head { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 4px 20px; }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 16px; list-style: none; padding: 0; margin: 0 0 10px; color: var(--dim); font-size: 12.5px; }
+.legend li { display: flex; align-items: center; gap: 6px; }
+.bar { display: grid; grid-template-columns: minmax(120px, 240px) 1fr 56px; gap: 12px; align-items: center; padding: 3px 0; }
+.bar-name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 12.5px; } .bar-share { text-align: right; font-size: 12.5px; }
+.bar svg { width: 100%; height: 18px; border-radius: 3px; }
+.numbers { margin-top: 10px; } summary { cursor: pointer; color: var(--dim); font-size: 12.5px; width: max-content; }
+.chart { margin: 0; } .chart svg { width: 100%; height: 160px; border-bottom: 1px solid var(--line); } .chart path { fill: color-mix(in srgb, var(--loaded) 35%, transparent); stroke: var(--loaded); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
+figcaption { font-size: 12.5px; margin-top: 6px; }
+footer { display: flex; flex-wrap: wrap; gap: 4px 24px; padding: 12px 24px; color: var(--dim); font-size: 12px; border-top: 1px solid var(--line); }
+form { display: inline; } button { font: inherit; padding: 3px 12px; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); color: var(--text); cursor: pointer; } button:hover { background: var(--idle-bg); }
+.fault { background: var(--bad-bg); color: var(--bad); font-weight: 600; border-radius: 3px; padding: 0 3px; }
+@media (max-width: 640px) { header, main, footer { padding-left: 12px; padding-right: 12px; } .bar { grid-template-columns: 1fr 48px; } .bar-name { grid-column: 1 / -1; } }
+@media (prefers-reduced-motion: no-preference) { .badge.busy span { animation: pulse 1.6s ease-in-out infinite; } @keyframes pulse { 50% { opacity: .25; } } }
+`;

@@ -1,0 +1,77 @@
+// The page as a function of the library: a fetch handler with a few connections of its own that only read.
+
+import { createReadPool } from '../db/read-pool.ts';
+import type { ServerAddress } from '../db/connect/address.ts';
+import { EtlError } from '../errors.ts';
+import { silentLogger } from '../logger.ts';
+import { findSite } from '../worker/site.ts';
+import { createAccess, newToken } from './access.ts';
+import { createApp } from './app.ts';
+import { createLive } from './live.ts';
+import type { EtlPage, PageOptions } from './options.ts';
+
+/** Connections of a page: several people look at once, and each look takes milliseconds. */
+const connectionsMax = 3;
+/** Requests that wait for one; more are refused. */
+const waitingMax = 100;
+/** A statement of a page takes milliseconds; one that takes longer must not hold up the server's own work. */
+const statementMsMax = 10_000;
+/** A page that nobody looks at has no connection. */
+const idleMs = 30_000;
+
+/** A token that can be guessed is none. */
+const tokenCharsMin = 16;
+
+const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });
+
+const checkBase = (basePath: string): string => {
+  const base = basePath.replace(/\/+$/, '');
+  if (base === '' || /^(\/[\w.~-]+)+$/.test(base)) return base;
+  throw usage(`basePath ${JSON.stringify(basePath)} is no path`, "It looks like '/etl'.");
+};
+
+const checkToken = (token: string | false | undefined): string | null => {
+  if (token === false) return null;
+  if (token === undefined) return newToken();
+  if (token.length >= tokenCharsMin && /^[\x21-\x7e]+$/.test(token)) return token;
+  throw usage(
+    `the token must have at least ${tokenCharsMin} visible ASCII characters`,
+    'Leave it out for a random one.',
+  );
+};
+
+/**
+ * A page that shows what the bookkeeping of a database has: a handler for a service that exists. The server is found as by runPipeline,
+ * when the first request comes. Errors: ETL_USAGE.
+ */
+export const createPage = (options: PageOptions = {}): EtlPage => {
+  const { basePath = '/', hosts, logger = silentLogger, control: canControl = false } = options;
+  const base = checkBase(basePath);
+  const token = checkToken(options.token);
+  let address: ServerAddress | undefined;
+  const pool = createReadPool({
+    address: async () => (address ??= (await findSite(options)).address),
+    connectionsMax,
+    waitingMax,
+    statementMsMax,
+    idleMs,
+  });
+  const live = createLive();
+  const app = createApp({
+    base,
+    access: createAccess(token, base, hosts),
+    live,
+    logger,
+    canControl,
+    server: () => address?.label ?? '',
+    withContext: (given, make) => pool.read((client) => make({ ...given, client })),
+  });
+  return {
+    token,
+    fetch: async (request) => app.fetch(request),
+    close: async () => {
+      live.close();
+      await pool.close();
+    },
+  };
+};

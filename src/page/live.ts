@@ -1,0 +1,94 @@
+// Live updates: a stream of server-sent events for one page, with the sections that changed since they were sent last.
+//
+// All who look at the same page share one look at the database. A stream ends after a while, and the browser opens another; one whose
+// reader takes nothing is ended, so that what it has not read is bounded by one answer.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from 'hono';
+import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
+import { sentSection, type SentSection } from './parts/layout.ts';
+import type { View } from './view.ts';
+
+/** Streams at once: a team with some windows each. */
+const streamsMax = 32;
+const streamMsMax = 10 * 60_000;
+/** A reader that takes nothing for so long is gone, or wants us to keep things for it. */
+const writeMsMax = 15_000;
+/** Something is sent at least this often, so that proxies keep the connection and a lost one is noticed. */
+const pulseMs = 15_000;
+
+interface Look {
+  readonly at: number;
+  readonly sections: Promise<{ readonly sent: readonly SentSection[]; readonly freshMs: number }>;
+}
+
+export interface Live {
+  /** Answers with the stream of a page; undefined when there are too many. */
+  readonly stream: (context: Context, path: string, make: () => Promise<View>) => Response | undefined;
+  readonly close: () => void;
+}
+
+const look = async (make: () => Promise<View>): Promise<{ sent: SentSection[]; freshMs: number }> => {
+  const { sections, freshMs } = await make();
+  return { sent: await Promise.all(sections.map(sentSection)), freshMs };
+};
+
+export const createLive = (): Live => {
+  const closing = new AbortController();
+  const looks = new Map<string, Look>();
+  let streams = 0;
+
+  /** What a page shows now; somebody else's look counts while it is fresh. */
+  const lookAt = (path: string, make: () => Promise<View>, freshMs: number): Look['sections'] => {
+    const known = looks.get(path);
+    if (known !== undefined && Date.now() - known.at < freshMs / 2) return known.sections;
+    for (const [other, { at }] of looks) if (Date.now() - at > streamMsMax) looks.delete(other);
+    const sections = look(make);
+    sections.catch(() => looks.delete(path));
+    looks.set(path, { at: Date.now(), sections });
+    return sections;
+  };
+
+  const send = async (stream: SSEStreamingApi, event: string, data: string): Promise<void> => {
+    const isLate = sleep(writeMsMax, true, { ref: false });
+    if (await Promise.race([stream.writeSSE({ event, data }).then(() => false), isLate])) stream.abort();
+  };
+
+  const follow = async (stream: SSEStreamingApi, path: string, make: () => Promise<View>): Promise<void> => {
+    const stopping = new AbortController();
+    stream.onAbort(() => stopping.abort());
+    const signal = AbortSignal.any([stopping.signal, closing.signal]);
+    const known = new Map<string, string>();
+    const end = Date.now() + streamMsMax;
+    let wait = 1_000;
+    let pulseAt = 0;
+    while (!signal.aborted && Date.now() < end) {
+      const found = await lookAt(path, make, wait).catch(() => undefined);
+      const changed = found?.sent.filter(({ id, hash }) => known.get(id) !== hash) ?? [];
+      for (const { id, hash } of changed) known.set(id, hash);
+      if (found !== undefined && changed.length > 0)
+        await send(stream, 'sections', JSON.stringify({ ids: found.sent.map(({ id }) => id), changed }));
+      else if (Date.now() > pulseAt) await send(stream, found === undefined ? 'lost' : 'pulse', '');
+      if (changed.length > 0 || Date.now() > pulseAt) pulseAt = Date.now() + pulseMs;
+      wait = found?.freshMs ?? 5_000;
+      // The end of the stream ends the waiting; that is no error.
+      await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+
+  return {
+    stream: (context, path, make) => {
+      if (streams >= streamsMax) return undefined;
+      streams += 1;
+      const answer = streamSSE(context, async (stream) => {
+        try {
+          await follow(stream, path, make);
+        } finally {
+          streams -= 1;
+        }
+      });
+      return answer;
+    },
+    close: () => closing.abort(),
+  };
+};

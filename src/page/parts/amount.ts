@@ -1,0 +1,30 @@
+// Amounts that only the page shows: how long ago, how long until, shares, rates.
+
+const units = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+] as const;
+
+/** 40 -> '40 s', 4000 -> '1 h', 200000 -> '2 d': the largest unit alone. */
+const roughly = (seconds: number): string => {
+  const found = units.find(([size]) => seconds >= size);
+  return found === undefined ? `${Math.round(seconds)} s` : `${Math.floor(seconds / found[0])} ${found[1]}`;
+};
+
+export const ago = (at: Date, now: Date): string => {
+  const seconds = (now.getTime() - at.getTime()) / 1000;
+  return seconds < 1 ? 'now' : `${roughly(seconds)} ago`;
+};
+
+export const until = (at: Date, now: Date): string => {
+  const seconds = (at.getTime() - now.getTime()) / 1000;
+  return seconds <= 0 ? 'due' : `in ${roughly(seconds)}`;
+};
+
+/** 0.5 -> '50 %'; what is not all is never shown as 100 %. */
+export const share = (part: number, whole: number): string => {
+  if (whole <= 0) return '–';
+  const percent = (100 * part) / whole;
+  return percent > 0 && percent < 1 ? '< 1 %' : `${part < whole ? Math.min(99, Math.round(percent)) : 100} %`;
+};

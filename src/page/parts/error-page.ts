@@ -1,0 +1,48 @@
+// What is shown instead of a page that could not be made: an error of ours with its advice, and nothing that leads inside.
+
+import { asEtlError, codeOf, EtlError, type ErrorCode } from '../../errors.ts';
+import { html, nothing, seen, type Html } from './html.ts';
+
+export interface PageError {
+  readonly status: 400 | 404 | 500 | 503;
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+const statuses: Partial<Record<ErrorCode, PageError['status']>> = {
+  ETL_RUN_UNKNOWN: 404,
+  ETL_SCHEDULE_UNKNOWN: 404,
+  ETL_USAGE: 400,
+  ETL_RUN_OVER: 400,
+  ETL_PAGE_BUSY: 503,
+  ETL_CONNECT: 503,
+  ETL_CONNECT_AUTH: 503,
+  ETL_CONNECT_DATABASE: 503,
+  ETL_CONNECT_TLS: 503,
+  ETL_SERVER_LOST: 503,
+  ETL_EMBEDDED_START: 503,
+};
+
+/** SQLSTATE of a statement that took too long. */
+const isSlow = (thrown: unknown): boolean => codeOf(thrown) === '57014';
+
+export const asPageError = (thrown: unknown): PageError => {
+  const { code, message, hint } = isSlow(thrown) ? new EtlError('ETL_PAGE_BUSY') : asEtlError(thrown);
+  // What we did not foresee may say anything.
+  if (code === 'ETL_INTERNAL')
+    return {
+      status: 500,
+      code,
+      message: 'this page could not be made',
+      hint: 'The log of its process says why.',
+    };
+  return { status: statuses[code] ?? 503, code, message, hint };
+};
+
+export const errorBody = ({ code, message, hint }: PageError): Html =>
+  html`<div class="error">
+    <p><code>${code}</code></p>
+    <pre>${seen(message)}</pre>
+    ${hint === '' ? nothing : html`<p>${seen(hint)}</p>`}
+  </div>`;

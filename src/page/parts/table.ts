@@ -1,0 +1,67 @@
+// A table: columns say what a cell holds and how it is aligned.
+
+import { html, nothing, type Html } from './html.ts';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => unknown;
+  /** Numbers go to the right. */
+  readonly isNumber?: boolean;
+  /** Long texts may break anywhere. */
+  readonly isLong?: boolean;
+}
+
+const classOf = ({ isNumber, isLong }: Column<never>): string => (isNumber ? 'number' : isLong ? 'long' : '');
+
+export interface TableOptions {
+  readonly caption: string;
+  /** Shown where there are no rows. */
+  readonly none?: string;
+  /** The caption is for those who do not see the heading above it. */
+  readonly isCaptionHidden?: boolean;
+}
+
+export const table = <Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  { caption, none = 'none', isCaptionHidden = true }: TableOptions,
+): Html => {
+  if (rows.length === 0) return html`<p class="none">${none}</p>`;
+  const head = columns.map((column) => html`<th scope="col" class="${classOf(column)}">${column.title}</th>`);
+  const cells = (row: Row): Html[] =>
+    columns.map((column) => html`<td class="${classOf(column)}">${column.cell(row)}</td>`);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+    <table>
+      <caption class="${isCaptionHidden ? 'unseen' : ''}">
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${head}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              ${cells(row)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+};
+
+/** The numbers of a picture, folded away. */
+export const numbersOf = <Row>(
+  id: string,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  caption: string,
+): Html =>
+  rows.length === 0
+    ? nothing
+    : html`<details class="numbers" id="${id}">
+        <summary>Numbers</summary>
+        ${table(columns, rows, { caption })}
+      </details>`;

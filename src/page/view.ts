@@ -1,0 +1,39 @@
+// The contract of a view: what one page shows, in sections that live updates replace one by one.
+
+import type { Client } from '../db/client.ts';
+import type { Html } from './parts/html.ts';
+
+/** What a view is made of. */
+export interface ViewContext {
+  readonly client: Client;
+  /** Numbers and names in the path, in its order. */
+  readonly parts: readonly string[];
+  readonly query: URLSearchParams;
+  /** The address of a page of ours: '/runs/12' as it is under the host's path. */
+  readonly href: (path: string) => string;
+  /** What forms send; undefined: nothing may be changed here. */
+  readonly formKey: string | undefined;
+  readonly now: Date;
+}
+
+export interface Section {
+  readonly id: string;
+  /** Without one, the section needs none. */
+  readonly title?: string;
+  readonly body: Html;
+}
+
+export interface View {
+  readonly title: string;
+  /** Place in the navigation. */
+  readonly place: string;
+  readonly sections: readonly Section[];
+  /** How soon there may be something new. */
+  readonly freshMs: number;
+}
+
+export type MakeView = (context: ViewContext) => Promise<View>;
+
+/** A run under way changes with every chunk; everything else when somebody does something. */
+export const busyMs = 2_000;
+export const calmMs = 15_000;

@@ -1,0 +1,138 @@
+// The first page: each pipeline with its newest run, how fresh its tables are, what comes next, and how its runs were lately.
+
+import { formatSeconds } from '../../amounts.ts';
+import { failuresShown, listFailures } from '../../checkpoint/failure.ts';
+import { listPipelines, type PipelineSummary } from '../../history/overview.ts';
+import type { RunSummary } from '../../history/history.ts';
+import type { RunFailure } from '../../model.ts';
+import { formatCount } from '../../wording.ts';
+import type { Schedule } from '../../worker/schedule/contract.ts';
+import { listSchedules } from '../../worker/schedule/list.ts';
+import { ago, until } from '../parts/amount.ts';
+import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { badge, isUnderWay, stateBadge } from '../parts/state.ts';
+import { table, type Column } from '../parts/table.ts';
+import { trend } from '../parts/trend.ts';
+import { busyMs, calmMs, type MakeView, type ViewContext } from '../view.ts';
+
+/** Runs that failed stand out; of a run under way there is no time yet. */
+const trendOf = (
+  name: string,
+  { runs }: PipelineSummary,
+  valueOf: (run: RunSummary) => number | null,
+  textOf: (value: number) => string,
+): Html =>
+  trend(
+    name,
+    runs.toReversed().map((run) => {
+      const value = valueOf(run);
+      const isBad = run.state === 'failed';
+      const said = value === null ? 'under way' : textOf(value);
+      return { value, isBad, label: `run ${run.id}: ${said}${isBad ? ', failed' : ''}` };
+    }),
+  );
+
+const nextOf = (pipeline: string, schedules: readonly Schedule[], now: Date): Html => {
+  const own = schedules.filter((schedule) => schedule.pipeline === pipeline);
+  if (own.length === 0) return html`<span class="dim">no schedule</span>`;
+  const next = own
+    .filter(({ paused }) => !paused)
+    .flatMap(({ next: slots }) => slots.slice(0, 1))
+    .map((slot) => new Date(slot))
+    .sort((one, other) => one.getTime() - other.getTime())[0];
+  return next === undefined ? badge('idle', 'paused') : html`${until(next, now)}<br />${time(next)}`;
+};
+
+const pipelineColumns = (
+  { href, now }: ViewContext,
+  schedules: readonly Schedule[],
+): readonly Column<PipelineSummary>[] => [
+  {
+    title: 'Pipeline',
+    cell: ({ pipeline }) =>
+      html`<a class="name" href="${href(`/runs?pipeline=${encodeURIComponent(pipeline)}`)}"
+        >${seen(pipeline)}</a
+      >`,
+  },
+  {
+    title: 'Last run',
+    cell: ({ runs: [run] }) =>
+      run &&
+      html`<a href="${href(`/runs/${run.id}`)}">${run.id}</a> ${stateBadge(run)}${
+          run.errorCode === null ? nothing : html`<br /><code class="bad">${run.errorCode}</code>`
+        }`,
+  },
+  {
+    title: 'Started',
+    cell: ({ runs: [run] }) => run && html`${ago(run.startedAt, now)}<br />${time(run.startedAt)}`,
+  },
+  {
+    title: 'Fresh as of',
+    cell: ({ publishedAt }) =>
+      publishedAt === null
+        ? html`<span class="dim">never published</span>`
+        : html`${ago(publishedAt, now)}<br />${time(publishedAt)}`,
+  },
+  { title: 'Next slot', cell: ({ pipeline }) => nextOf(pipeline, schedules, now) },
+  {
+    title: 'Records',
+    cell: (one) =>
+      trendOf(
+        'records',
+        one,
+        ({ records }) => records,
+        (count) => `${formatCount(count)} records`,
+      ),
+  },
+  {
+    title: 'Rejects',
+    cell: (one) =>
+      trendOf(
+        'rejects',
+        one,
+        ({ rejected }) => rejected,
+        (count) => `${formatCount(count)} rejects`,
+      ),
+  },
+  {
+    title: 'Time',
+    cell: (one) => trendOf('time', one, ({ seconds }) => seconds, formatSeconds),
+  },
+];
+
+const failureColumns: readonly Column<RunFailure>[] = [
+  { title: 'When', cell: ({ failedAt }) => time(failedAt) },
+  { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline ?? 'unknown') },
+  { title: 'Host', cell: ({ host }) => seen(host) },
+  { title: 'Code', cell: ({ errorCode }) => html`<code>${errorCode}</code>` },
+  { title: 'Error', cell: ({ error }) => seen(error), isLong: true },
+];
+
+export const overview: MakeView = async (context) => {
+  const pipelines = await listPipelines(context.client);
+  const schedules = await listSchedules(context.client);
+  const failures = await listFailures(context.client, { limit: failuresShown });
+  const columns = pipelineColumns(context, schedules);
+  const none = 'Nothing was run on this database yet.';
+  return {
+    title: 'Overview',
+    place: 'overview',
+    freshMs: pipelines.some(({ runs: [run] }) => run && isUnderWay(run)) ? busyMs : calmMs,
+    sections: [
+      {
+        id: 'pipelines',
+        title: 'Pipelines',
+        body: table(columns, pipelines, { caption: 'Pipelines', none }),
+      },
+      ...(failures.length === 0
+        ? []
+        : [
+            {
+              id: 'failures',
+              title: 'Failures before a run began',
+              body: table(failureColumns, failures, { caption: 'Failures before a run began' }),
+            },
+          ]),
+    ],
+  };
+};

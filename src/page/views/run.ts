@@ -1,0 +1,139 @@
+// One run: how far it is, what its chunks became, when it was fast, what it published, and why it failed.
+
+import { formatBytes, formatRate, formatSeconds } from '../../amounts.ts';
+import type { DataTestResult } from '../../data-test.ts';
+import { catalogue, type ErrorCode } from '../../errors.ts';
+import { chunkMapOf, throughputOf, type ChunkMap } from '../../history/chunk-map.ts';
+import { findRun, type FileSummary, type RunSummary, type TableSummary } from '../../history/history.ts';
+import { formatCount, plural } from '../../wording.ts';
+import { share } from '../parts/amount.ts';
+import { chunkMap, colourings, type Colouring } from '../parts/chunk-map.ts';
+import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { badge, isUnderWay, stateBadge } from '../parts/state.ts';
+import { table, type Column } from '../parts/table.ts';
+import { throughputChart } from '../parts/throughput.ts';
+import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../view.ts';
+
+const isKnown = (code: string): code is ErrorCode => code in catalogue;
+
+const errorOf = ({ errorCode, error }: RunSummary): Html => {
+  if (errorCode === null && error === null) return nothing;
+  const hint = errorCode !== null && isKnown(errorCode) ? catalogue[errorCode].hint : '';
+  return html`<div class="error">
+    <p><code>${errorCode}</code></p>
+    <pre>${seen(error ?? '')}</pre>
+    ${hint === '' || hint.includes('{') ? nothing : html`<p>${hint}</p>`}
+  </div>`;
+};
+
+const fact = (name: string, value: unknown): Html =>
+  html`<div>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
+
+const factsOf = (run: RunSummary, map: ChunkMap, { href, now }: ViewContext): Html => {
+  const seconds = run.seconds ?? (now.getTime() - run.startedAt.getTime()) / 1000;
+  return html`<dl class="facts">
+    ${fact('State', stateBadge(run))}
+    ${fact('Pipeline', html`<a href="${href(`/runs?pipeline=${encodeURIComponent(run.pipeline)}`)}">${seen(run.pipeline)}</a>`)}
+    ${fact('Started', time(run.startedAt))} ${fact('Finished', time(run.finishedAt))}
+    ${fact('Time', formatSeconds(seconds))} ${fact('Records', formatCount(run.records))}
+    ${fact('Records a second', formatRate(run.records, seconds))}
+    ${fact('Rejected', run.rejected === 0 ? '0' : html`<a href="${href(`/rejects?run=${run.id}`)}">${formatCount(run.rejected)}</a> (${share(run.rejected, run.records)})`)}
+    ${fact('Filtered', formatCount(run.filtered))}
+    ${fact('Files', `${formatCount(run.files)}, ${formatBytes(run.bytes)}`)}
+    ${fact('Process', `${run.pid} on ${seen(run.host)}`)}
+    ${fact('Workers', map.sessions.length > 0 ? `${run.workers} asked for, ${plural(map.sessions.length, 'session')}` : run.workers)}
+  </dl>`;
+};
+
+const tableColumns: readonly Column<TableSummary>[] = [
+  { title: 'Table', cell: (one) => seen(one.schema === null ? one.table : `${one.schema}.${one.table}`) },
+  { title: 'Files', cell: ({ files }) => formatCount(files), isNumber: true },
+  { title: 'Records', cell: ({ records }) => formatCount(records), isNumber: true },
+  { title: 'Copied', cell: ({ copied }) => formatCount(copied), isNumber: true },
+  { title: 'Rejected', cell: ({ rejected }) => formatCount(rejected), isNumber: true },
+  { title: 'Filtered', cell: ({ filtered }) => formatCount(filtered), isNumber: true },
+  {
+    title: 'Rows before',
+    cell: ({ rowsBefore }) => (rowsBefore === null ? '–' : formatCount(rowsBefore)),
+    isNumber: true,
+  },
+  {
+    title: 'Rows',
+    cell: ({ rows }) => (rows === null ? 'not published' : formatCount(rows)),
+    isNumber: true,
+  },
+  { title: 'Published by', cell: ({ strategy }) => strategy ?? '–' },
+  { title: 'Time', cell: ({ seconds }) => (seconds === null ? '–' : formatSeconds(seconds)), isNumber: true },
+];
+
+const fileColumns: readonly Column<FileSummary>[] = [
+  { title: 'File', cell: ({ file }) => seen(file), isLong: true },
+  { title: 'Table', cell: (one) => seen(one.table) },
+  { title: 'Size', cell: ({ bytes }) => formatBytes(bytes), isNumber: true },
+  { title: 'Records', cell: ({ records }) => formatCount(records), isNumber: true },
+  { title: 'Copied', cell: ({ copied }) => formatCount(copied), isNumber: true },
+  { title: 'Rejected', cell: ({ rejected }) => formatCount(rejected), isNumber: true },
+  { title: 'Filtered', cell: ({ filtered }) => formatCount(filtered), isNumber: true },
+];
+
+/** Files of a run that are listed; the rest is in `etl show`. */
+const filesListed = 200;
+
+const outcomes = { passed: 'good', warned: 'warn', failed: 'bad' } as const;
+
+const testColumns: readonly Column<DataTestResult>[] = [
+  { title: 'Test', cell: ({ test }) => seen(test) },
+  { title: 'Table', cell: (one) => seen(one.table) },
+  { title: 'Outcome', cell: ({ outcome }) => badge(outcomes[outcome], outcome) },
+  { title: 'Failures', cell: ({ failures }) => formatCount(failures), isNumber: true },
+  { title: 'Problem', cell: ({ problem }) => seen(problem ?? ''), isLong: true },
+];
+
+const readColouring = (query: URLSearchParams): Colouring =>
+  colourings.find((choice) => choice === query.get('by')) ?? 'state';
+
+export const runView: MakeView = async (context) => {
+  const { client, href, query } = context;
+  const runId = Number(context.parts[0]);
+  const { run, tables, files, tests } = await findRun(client, runId);
+  const map = await chunkMapOf(client, runId);
+  const throughput = await throughputOf(client, runId);
+  const by = readColouring(query);
+  const optional = (isThere: boolean, section: () => Section): Section[] => (isThere ? [section()] : []);
+  return {
+    title: `Run ${run.id} of ${seen(run.pipeline)}`,
+    place: 'runs',
+    freshMs: isUnderWay(run) ? busyMs : calmMs,
+    sections: [
+      { id: 'facts', body: html`${factsOf(run, map, context)}${errorOf(run)}` },
+      {
+        id: 'map',
+        title: 'Chunks',
+        body: chunkMap(map, by, (choice) => href(`/runs/${runId}?by=${choice}`)),
+      },
+      ...optional(throughput.length > 0, () => ({
+        id: 'throughput',
+        title: 'Throughput',
+        body: throughputChart(throughput),
+      })),
+      { id: 'tables', title: 'Tables', body: table(tableColumns, tables, { caption: 'Tables' }) },
+      ...optional(tests.length > 0, () => ({
+        id: 'tests',
+        title: 'Data tests',
+        body: table(testColumns, tests, { caption: 'Data tests' }),
+      })),
+      ...optional(files.length > 0, () => ({
+        id: 'files',
+        title: 'Files',
+        body: html`${table(fileColumns, files.slice(0, filesListed), { caption: 'Files' })}${
+          files.length > filesListed
+            ? html`<p class="dim">The first ${filesListed} of ${plural(files.length, 'file')}.</p>`
+            : nothing
+        }`,
+      })),
+    ],
+  };
+};
