@@ -17,8 +17,8 @@ import { runsCommand, showCommand } from './runs.ts';
 import { scheduleCommand } from './schedule.ts';
 import { statusCommand } from './status.ts';
 import { testCommand } from './test.ts';
-import { uiCommand } from './ui.ts';
-import { workerCommand } from './worker.ts';
+import { uiCommand } from './serve/ui.ts';
+import { workerCommand } from './serve/worker.ts';
 
 export const commands: readonly CliCommand[] = [
   initCommand,

@@ -2,15 +2,15 @@
 
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { chunkBytesMax, portMax, workersMax } from '../../limits.ts';
-import type { CliCommand } from '../command.ts';
-import { flag, parseChoice, parseCount, parseDuration, parseString, readFlag } from '../flags.ts';
-import { withInterrupt } from '../interrupt.ts';
-import type { Io } from '../io.ts';
-import { defaultFolder } from '../pipeline.ts';
-import { readRedis, redisPrefixFlag } from '../redis.ts';
-import { databaseUrlFlag, openServer } from '../server.ts';
-import { tracingFlag, withTracing } from '../tracing.ts';
+import { chunkBytesMax, portMax, workersMax } from '../../../limits.ts';
+import type { CliCommand } from '../../command.ts';
+import { flag, parseChoice, parseCount, parseDuration, parseString, readFlag } from '../../flags.ts';
+import { withInterrupt } from '../../interrupt.ts';
+import type { Io } from '../../io.ts';
+import { defaultFolder } from '../../pipeline.ts';
+import { readRedis, redisPrefixFlag } from '../../redis.ts';
+import { databaseUrlFlag, openServer } from '../../server.ts';
+import { tracingFlag, withTracing } from '../../tracing.ts';
 
 const examples = `
 A worker runs only pipelines of its own folder, by the name that \`etl enqueue\` put on the queue; it refuses a run whose
@@ -57,7 +57,7 @@ const work = async (command: Command, io: Io): Promise<void> => {
   await withTracing(command, io, (tracing) =>
     withInterrupt(sayStopping, async ({ drain, abort }) => {
       const { config: connection } = await openServer(command, io);
-      const { createWorker } = await import('../../worker/worker.ts');
+      const { createWorker } = await import('../../../worker/worker.ts');
       const worker = await createWorker({
         ...options,
         ...redis,

@@ -2,17 +2,17 @@
 
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { portMax } from '../../limits.ts';
-import type { CliCommand } from '../command.ts';
-import { flag, parseCount, parseNames, parseString, readFlag, readSwitch } from '../flags.ts';
-import { withInterrupt } from '../interrupt.ts';
-import type { Io } from '../io.ts';
-import { readRedis, redisPrefixFlag } from '../redis.ts';
-import { databaseUrlFlag, openServer } from '../server.ts';
+import { portMax } from '../../../limits.ts';
+import type { CliCommand } from '../../command.ts';
+import { flag, parseCount, parseNames, parseString, readFlag, readSwitch } from '../../flags.ts';
+import { withInterrupt } from '../../interrupt.ts';
+import type { Io } from '../../io.ts';
+import { readRedis, redisPrefixFlag } from '../../redis.ts';
+import { databaseUrlFlag, openServer } from '../../server.ts';
 
 const examples = `
 It listens on 127.0.0.1 and prints an address with a token, which the browser keeps as a cookie. On another address, name
-the hosts that it is reached by, and put TLS in front of it: whoever reads the token sees everything.
+the hosts that it is reached by, and put TLS in front of it: everybody with the token sees everything.
 
 Examples:
   $ etl ui
@@ -30,8 +30,8 @@ const serve = async (command: Command, io: Io): Promise<void> => {
     () => undefined,
     async ({ drain }) => {
       const { config: connection } = await openServer(command, io);
-      const { createPage } = await import('../../page/create-page.ts');
-      const { servePage } = await import('../../page/serve.ts');
+      const { createPage } = await import('../../../page/create-page.ts');
+      const { servePage } = await import('../../../page/serve.ts');
       const logger = (await import('pino')).pino(
         { level: 'error' },
         { write: (line: string) => void io.stderr.write(line) },
