@@ -24,6 +24,8 @@ export { runPipeline } from './run/run-pipeline.ts';
 export { listFiles, type ListOptions } from './run/list-files.ts';
 export { testPipeline } from './run/tests/test-pipeline.ts';
 export type { TestPipelineOptions, TestReport } from './run/tests/test-report.ts';
+export { verifyPipeline } from './run/verify/verify-pipeline.ts';
+export type { VerifiedTable, VerifyOptions, VerifyReport } from './run/verify/report.ts';
 export { rollbackPipeline, type RollbackOptions, type RollbackResult } from './run/rollback/rollback.ts';
 export { listVersions, pruneRuns, type PruneOptions, type UpkeepOptions } from './run/upkeep/library.ts';
 export type { KeptVersion, PruneResult } from './checkpoint/upkeep.ts';

@@ -116,6 +116,30 @@ export const publishErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_VERIFY_DIFFERENT: {
+    message: 'files and production differ:{problems}',
+    hint: 'Somebody has changed rows, or the load was wrong. `etl run --full-refresh` loads all files again.',
+    retry: 'never',
+    exit: guard,
+  },
+  ETL_VERIFY_NOTHING: {
+    message: 'pipeline {pipeline}: no file{of} is in production, so there is nothing to verify',
+    hint: 'Run the pipeline first.',
+    retry: 'never',
+    exit: failed,
+  },
+  ETL_VERIFY_MOVED: {
+    message: 'table {table}: something was published {times} times while it was read',
+    hint: 'Verify when no run is under way.',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_VERIFY_HASH: {
+    message: 'the server hashes texts otherwise than expected, so that values cannot be compared',
+    hint: 'Its processor is big-endian, or its PostgreSQL is newer than this version of sluice knows.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_PUBLISH_LOCKED: {
     message:
       'table {table}: could not be swapped within {seconds} s, because it is locked by process {pids} of the server',

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import { loadPipelineFile, runPipeline } from '../../src/index.ts';
+import { loadPipelineFile, runPipeline, verifyPipeline, type VerifyReport } from '../../src/index.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
@@ -50,6 +50,8 @@ const others: Readonly<Record<string, readonly number[]>> = {
   ghcnd_cdo_usw: [7, 8],
 };
 
+let verified: VerifyReport;
+
 describe('a pipeline that etl init has written', () => {
   beforeAll(async () => {
     const out = `${files.directory}/published.ts`;
@@ -59,6 +61,14 @@ describe('a pipeline that etl init has written', () => {
     if (exit !== 0) throw new Error(io.stderr.text);
     const { pipeline, directory } = await loadPipelineFile(out);
     await runPipeline(pipeline, { databaseUrl: database.url, directory, workers: 1 });
+    verified = await verifyPipeline(pipeline, { databaseUrl: database.url, directory });
+  });
+
+  it('loads what csv-parse reads in the files, column for column', () => {
+    expect(verified.tables.map(({ table, outcome, by }) => [table, outcome, by])).toEqual(
+      tables.map((table) => [table, 'same', 'table']),
+    );
+    expect(verified.tables.flatMap(({ notCompared }) => notCompared)).toEqual([]);
   });
 
   it.each(read.map((one, place) => [tables[place]!, one] as const))(

@@ -19,6 +19,7 @@ import { statusCommand } from './status.ts';
 import { testCommand } from './test.ts';
 import { uiCommand } from './serve/ui.ts';
 import { workerCommand } from './serve/worker.ts';
+import { verifyCommand } from './verify.ts';
 
 export const commands: readonly CliCommand[] = [
   initCommand,
@@ -29,6 +30,7 @@ export const commands: readonly CliCommand[] = [
   showCommand,
   uiCommand,
   testCommand,
+  verifyCommand,
   filesCommand,
   reloadCommand,
   unloadCommand,

@@ -1,0 +1,92 @@
+// Files in production as their runs left them: what the ledger counted, which records were rejected, and which were corrected.
+
+import type { Client } from '../db/client.ts';
+import type { FilesOf } from './published-files.ts';
+
+/** A version of a file that is in production. */
+export interface LoadedFile {
+  readonly id: number;
+  readonly name: string;
+  readonly runId: number;
+  readonly records: number;
+  /** Of it in production: those that were copied, without those whose partitions were replaced. */
+  readonly rows: number;
+  /** null: its run was deleted. */
+  readonly rejected: number | null;
+  readonly filtered: number | null;
+  /** Hash of the part of its table's definition that shaped its rows; null: its run was deleted. */
+  readonly staged: string | null;
+  /** A record of it took the place of another one, or lost its own: false where nothing is known. */
+  readonly isMerged: boolean;
+}
+
+/** Files of the table whose rows are in production. */
+export const loadedFiles = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+): Promise<readonly LoadedFile[]> => {
+  const { rows } = await client.query(
+    `select p.file_id::float8 as id, p.name, p.run_id::float8 as "runId", p.records::float8 as records, p.rows::float8 as rows,
+        c.rejected, c.filtered, r.staged_hashes ->> p.table_name as staged,
+        coalesce((t.changes ->> 'inserted')::float8 <> (
+          select sum(value::float8) from jsonb_each_text(t.changes)
+        ), false) as "isMerged"
+      from etl.published_file p
+        left join etl.run r on r.id = p.run_id
+        left join etl.published_table t on t.run_id = p.run_id and t.schema_name = p.schema_name and t.table_name = p.table_name
+        left join lateral (
+          select coalesce(sum(rejected), 0)::float8 as rejected, coalesce(sum(filtered), 0)::float8 as filtered
+            from etl.chunk where file_id = p.file_id and epoch = r.epoch
+        ) c on r.id is not null
+      where p.pipeline = $1 and p.schema_name = $2 and p.table_name = $3 and not p.unloaded
+      order by p.file_id`,
+    [pipeline, schema, table],
+  );
+  return rows;
+};
+
+/** What shows that a table, or what is known of its files, is another: equal texts, nothing has been published between. */
+export const standOf = async (client: Client, { pipeline, schema, table }: FilesOf, name: string): Promise<string> => {
+  const { rows } = await client.query(
+    `select concat_ws(' ', to_regclass($4)::oid, count(*), max(run_id), sum(rows), sum(file_id), (
+          select max(run_id) from etl.published_table where schema_name = $2 and table_name = $3
+        )) as stand
+      from etl.published_file where pipeline = $1 and schema_name = $2 and table_name = $3`,
+    [pipeline, schema, table, name],
+  );
+  return rows[0].stand;
+};
+
+/** Rejects that are asked for at once. */
+const rejectsAtOnce = 10_000;
+
+/** Places of a file's rejects with these codes, in its order. Memory: some of them. */
+export async function* rejectsOfFile(
+  client: Client,
+  { id, runId }: Pick<LoadedFile, 'id' | 'runId'>,
+  codes: readonly string[],
+): AsyncGenerator<{ readonly byte: number; readonly lines: number }, void> {
+  let after = -1;
+  for (;;) {
+    const { rows } = await client.query(
+      `select byte::float8 as byte, (coalesce(last_line, line) - line + 1)::float8 as lines from etl.reject
+        where run_id = $1 and file_id = $2 and code = any ($3) and byte > $4 order by byte limit ${rejectsAtOnce}`,
+      [runId, id, codes, after],
+    );
+    yield* rows;
+    if (rows.length < rejectsAtOnce) return;
+    after = rows.at(-1).byte;
+  }
+}
+
+/** Corrections that took the place of a file's rejects: their fields, or null if they are kept no longer. */
+export const correctionsOfFile = async (
+  client: Client,
+  fileId: number,
+): Promise<readonly { readonly fields: readonly string[] | null }[]> =>
+  (
+    await client.query(
+      `select c.fields from etl.corrected x left join etl.correction c on c.id = x.correction where x.file_id = $1 order by x.byte`,
+      [fileId],
+    )
+  ).rows;

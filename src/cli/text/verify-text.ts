@@ -1,0 +1,72 @@
+// A recount as people read it: a line a table, then where files and production part, and what was not compared.
+
+import type { VerifiedTable, VerifyDifference, VerifyReport } from '../../run/verify/report.ts';
+import { firstOf, formatCount, plural } from '../../wording.ts';
+import { alignRows, visibleText } from './layout.ts';
+import type { Paint, Style } from './paint.ts';
+
+const styles: Readonly<Record<VerifiedTable['outcome'], Style>> = {
+  same: 'green',
+  different: 'red',
+  'not compared': 'yellow',
+};
+
+/** Differences and files of a table that are shown; `--json` has all. */
+const shownMax = 20;
+
+const placeOf = (table: string, file: string | null, column: string | null): string =>
+  [`table ${table}`, ...(file === null ? [] : [file]), ...(column === null ? [] : [`column ${column}`])].join(', ');
+
+const differenceText = (table: string, { file, column, what, expected, found }: VerifyDifference): string =>
+  visibleText(`${placeOf(table, file, column)}: ${what} expected ${expected}, found ${found}`);
+
+/** All differences of a report, each on a line. */
+export const differenceLines = ({ tables }: VerifyReport): readonly string[] =>
+  tables.flatMap(({ table, differences }) =>
+    firstOf(
+      differences.map((one) => differenceText(table, one)),
+      shownMax,
+    ),
+  );
+
+const total = (files: VerifiedTable['files'], count: (file: VerifiedTable['files'][number]) => number): number =>
+  files.reduce((sum, file) => sum + count(file), 0);
+
+const tableRow = ({ table, outcome, files, columns, by }: VerifiedTable, paint: Paint): readonly string[] => [
+  paint(styles[outcome], outcome),
+  visibleText(table),
+  files.length === 0 ? '' : plural(files.length, 'file'),
+  files.length === 0 ? '' : plural(total(files, ({ records }) => records), 'record'),
+  files.length === 0 ? '' : `${formatCount(total(files, ({ rejected }) => rejected))} rejected`,
+  files.length === 0 ? '' : `${formatCount(total(files, ({ filtered }) => filtered))} filtered`,
+  by === null ? '' : plural(columns, 'column'),
+];
+
+/** What was not compared, one line for each reason. */
+const notComparedLines = ({ table, notCompared }: VerifiedTable): readonly string[] => {
+  const places = new Map<string, string[]>();
+  for (const { file, column, reason } of notCompared) {
+    const known = places.get(reason) ?? [];
+    places.set(reason, known);
+    known.push(file ?? (column === null ? 'its rows' : `column ${column}`));
+  }
+  return [...places].map(([reason, names]) =>
+    visibleText(`not compared: table ${table}, ${firstOf(names, shownMax).join(', ')}: ${reason}`),
+  );
+};
+
+/** Speed at which files were read again. */
+const speedText = ({ tables, seconds }: VerifyReport): string => {
+  const records = tables.reduce((sum, { files }) => sum + total(files, (file) => file.records), 0);
+  return `${plural(records, 'record')} counted in ${seconds.toFixed(1)} s`;
+};
+
+export const verifyLines = (report: VerifyReport, paint: Paint): readonly string[] => {
+  const { tables } = report;
+  const heads = alignRows(
+    tables.map((table) => tableRow(table, paint)),
+    ['left', 'left', 'right', 'right', 'right', 'right', 'right'],
+  );
+  const notes = tables.flatMap(notComparedLines);
+  return [...heads, ...(notes.length === 0 ? [] : ['', ...notes.map((line) => paint('dim', line))]), '', speedText(report)];
+};

@@ -1,0 +1,85 @@
+// Files of a table that are in production, with what is listed of them now, or why they cannot be compared.
+
+import { loadedFiles, type LoadedFile } from '../../checkpoint/loaded-files.ts';
+import { knownVersions, type FilesOf, type KnownVersion } from '../../checkpoint/published-files.ts';
+import type { Client } from '../../db/client.ts';
+import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
+import { EtlError } from '../../errors.ts';
+import { plural } from '../../wording.ts';
+import { planSources } from '../begin/plan.ts';
+import { takeEverything, type Sieve } from '../begin/sieve.ts';
+import type { RunSettings } from '../options.ts';
+import type { ListedFile } from './count-file.ts';
+
+/** A file in production: as it is listed, or why it cannot be compared. */
+export interface KnownFile extends LoadedFile {
+  readonly listed: ListedFile | undefined;
+  readonly reason: string;
+}
+
+interface Seen {
+  readonly file: ListedFile & { readonly misfit?: EtlError };
+  readonly version: KnownVersion | undefined;
+}
+
+/** Takes nothing, and keeps what it has seen of files that are known. */
+const createWatcher = (client: Client, of: FilesOf, seen: Map<number, Seen>): Sieve => ({
+  take: async (batch) => {
+    for (const version of await knownVersions(client, of, batch))
+      seen.set(version.id, { file: batch[version.place]!, version });
+    return [];
+  },
+  end: takeEverything().end,
+});
+
+/** Standard input cannot be read again. */
+const isGivenOnce = ({ source }: SourceTableSpec): boolean => source.locations.includes('-');
+
+/** Why the files of a table are not listed; undefined: they are. What was listed before a failure is kept. */
+const listFiles = async (
+  client: Client,
+  spec: PipelineSpec,
+  table: SourceTableSpec,
+  settings: RunSettings,
+  seen: Map<number, Seen>,
+): Promise<string | undefined> => {
+  if (isGivenOnce(table)) return 'it was read from standard input';
+  const of = { pipeline: spec.name, schema: spec.schema, table: table.name };
+  try {
+    await planSources({ ...spec, tables: [table] }, settings, () => createWatcher(client, of, seen));
+    return undefined;
+  } catch (error) {
+    if (error instanceof EtlError && ['ETL_SOURCE_NOT_FOUND', 'ETL_SOURCE_GONE'].includes(error.code)) return undefined;
+    throw error;
+  }
+};
+
+const reasonOf = (file: LoadedFile, seen: Seen | undefined, staged: string | undefined): string | undefined => {
+  if (seen === undefined) return 'it is gone, or no longer listed';
+  const { version, file: listed } = seen;
+  if (version?.isSame !== true) return `it has changed since run ${file.runId} loaded it`;
+  if (version.isPartial) return 'some of its partitions were replaced while it was not listed';
+  if (file.staged !== null && file.staged !== staged)
+    return `the definition of the table, or a parameter, is not the one of run ${file.runId}`;
+  if (listed.misfit !== undefined) return 'its header does not fit the definition';
+  if (file.staged === null && file.records !== file.rows)
+    return `run ${file.runId} was pruned, and which ${plural(file.records - file.rows, 'record')} it left out is not known`;
+  return undefined;
+};
+
+/** The files of a table in production. `staged`: hash of the part of the definition that shapes its rows. Errors: those of its sources. */
+export const filesInProduction = async (
+  client: Client,
+  spec: PipelineSpec,
+  table: SourceTableSpec,
+  settings: RunSettings,
+  staged: string | undefined,
+): Promise<readonly KnownFile[]> => {
+  const seen = new Map<number, Seen>();
+  const unlisted = await listFiles(client, spec, table, settings, seen);
+  const loaded = await loadedFiles(client, { pipeline: spec.name, schema: spec.schema, table: table.name });
+  return loaded.map((file): KnownFile => {
+    const reason = unlisted ?? reasonOf(file, seen.get(file.id), staged);
+    return { ...file, listed: reason === undefined ? seen.get(file.id)!.file : undefined, reason: reason ?? '' };
+  });
+};

@@ -1,0 +1,82 @@
+// What production's rows add up to, computed by the server in one scan of each table, and written as a recount writes it.
+
+import type { Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import type { ComparedColumn } from './compared-columns.ts';
+import { decimalOf, type RowSums } from './tally.ts';
+
+/** Settings under which values are printed as we print them; reading alone is allowed, and a policy that hides rows is an error. */
+const settings = `set transaction read only; set local row_security = off; set local statement_timeout to default;
+  set local datestyle = 'ISO, MDY'; set local timezone = 'UTC'; set local extra_float_digits = 1; set local bytea_output = 'hex'`;
+
+export const readOnly = async (client: Client): Promise<void> => void (await client.query(settings));
+
+/** A text whose hash shows that the server hashes as we do: its processor might read the bytes of a word the other way round. */
+export const hashProbe = 'sluice: Prüfsumme';
+
+export const serverHash = async (client: Client, text: string): Promise<bigint> =>
+  BigInt((await client.query('select hashtextextended($1::text collate "C", 0)::text as hash', [text])).rows[0].hash);
+
+/** Columns of the table; undefined: there is none. */
+export const columnsThere = async (client: Client, name: string): Promise<ReadonlySet<string> | undefined> => {
+  const { rows } = await client.query(
+    `select to_regclass($1) is not null as "isThere", (
+        select array_agg(attname::text) from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
+      ) as columns`,
+    [name],
+  );
+  return rows[0].isThere ? new Set(rows[0].columns ?? []) : undefined;
+};
+
+/** SQL: a hash, turned by some bits. */
+const turned = (hash: string, place: number): string => {
+  const by = place % 64;
+  const value = `coalesce(${hash}, 0)`;
+  return by === 0
+    ? value
+    : `((${value} << ${by}) | ((${value} >> ${64 - by}) & ${(1n << BigInt(by)) - 1n}))`;
+};
+
+const sumsSql = (name: string, columns: readonly ComparedColumn[], fileColumn: string | undefined): string => {
+  const own = columns.map(({ spec }) => `t.${quoteName(spec.name)}`);
+  const hashed = columns.flatMap(({ comparing }, place) => (comparing === 'nulls' ? [] : [place]));
+  const hashes = hashed.map((place) => `hashtextextended(${own[place]}::text collate "C", 0) as h${place}`);
+  const file = fileColumn === undefined ? 'null::text' : `t.${quoteName(fileColumn)}::text`;
+  const sumOf = ({ comparing, spec }: ComparedColumn, place: number): string => {
+    if (comparing !== 'numbers') return 'null';
+    const finite = `filter (where ${own[place]} not in ('NaN', 'Infinity', '-Infinity'))`;
+    return `sum(${own[place]}) ${spec.type === 'numeric' ? finite : ''}`;
+  };
+  const list = (texts: readonly string[]): string => `array[${texts.join(', ')}]::text[]`;
+  return `select ${file} as file, count(*)::float8 as rows,
+      ${list(own.map((column) => `count(*) - count(${column})`))} as nulls,
+      ${list(columns.map(({ comparing }, place) => (comparing === 'nulls' ? 'null' : `sum(h.h${place})`)))} as hashes,
+      ${list(columns.map(sumOf))} as sums,
+      coalesce(sum(${hashed.map((place) => turned(`h.h${place}`, place)).join(' # ') || '0::bigint'}), 0)::text as "rowHash"
+    from ${name} t${hashed.length === 0 ? '' : `, lateral (select ${hashes.join(', ')} offset 0) h`}
+    ${fileColumn === undefined ? '' : 'group by 1'}`;
+};
+
+/** The sums of a table, or of each of its files by id. `columns`: those that the table has. */
+export const productionSums = async (
+  client: Client,
+  name: string,
+  columns: readonly ComparedColumn[],
+  fileColumn: string | undefined,
+): Promise<ReadonlyMap<string | null, RowSums>> => {
+  const { rows } = await client.query(sumsSql(name, columns, fileColumn));
+  return new Map(
+    rows.map(({ file, rows: count, nulls, hashes, sums, rowHash }) => [
+      file,
+      {
+        rows: count,
+        rowHash: BigInt(rowHash),
+        columns: columns.map(({ comparing }, place) => ({
+          nulls: Number(nulls[place]),
+          hash: comparing === 'nulls' ? null : BigInt(hashes[place] ?? 0),
+          sum: comparing === 'numbers' ? decimalOf(sums[place]) : null,
+        })),
+      },
+    ]),
+  );
+};

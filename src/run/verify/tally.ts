@@ -1,0 +1,191 @@
+// Adds up values of columns so that two ways of reading them can be compared, whatever the order of the rows.
+
+import { textHash } from './text-hash.ts';
+
+/** A decimal number of any length: unscaled / 10^scale. */
+export interface Decimal {
+  readonly unscaled: bigint;
+  readonly scale: number;
+}
+
+/** What the values of a column add up to. */
+export interface ColumnSums {
+  readonly nulls: number;
+  /** Of the values' hashes; null: the values are not compared. */
+  readonly hash: bigint | null;
+  /** Of the values that are numbers; null: they are none. */
+  readonly sum: Decimal | null;
+}
+
+/** The rows of a file or a table. */
+export interface RowSums {
+  readonly rows: number;
+  readonly columns: readonly ColumnSums[];
+  /** Of hashes of whole rows: values that are exchanged between two rows change it. */
+  readonly rowHash: bigint;
+}
+
+/** How a column is compared. */
+export type Comparing = 'values' | 'numbers' | 'nulls';
+
+/** A value that was read before is not hashed again. */
+interface Known {
+  readonly hi: number;
+  readonly lo: number;
+  /** NaN: it is no number, or too long a one. */
+  readonly unscaled: number;
+  readonly scale: number;
+}
+
+/** Values of a column that are remembered, and their longest: more would not pay. */
+const knownMax = 4_096;
+const knownLengthMax = 64;
+
+/** Sums of halves are exact numbers up to 2^53, which this many hashes do not reach. */
+const hashesMax = 1 << 20;
+const sumMax = 2 ** 52;
+
+const parseDecimal = (text: string): Decimal => {
+  const point = text.indexOf('.');
+  return point === -1
+    ? { unscaled: BigInt(text), scale: 0 }
+    : { unscaled: BigInt(text.slice(0, point) + text.slice(point + 1)), scale: text.length - point - 1 };
+};
+
+const isSpecial = (text: string): boolean => /[a-z]/i.test(text);
+
+/** A sum as the server writes it; null: of no values. */
+export const decimalOf = (text: string | null): Decimal =>
+  text === null ? { unscaled: 0n, scale: 0 } : parseDecimal(text);
+
+/** Without zeros at the end: two writings of a number are the same text. */
+export const decimalText = ({ unscaled, scale }: Decimal): string => {
+  const sign = unscaled < 0n ? '-' : '';
+  const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
+  if (scale === 0) return sign + digits;
+  const fraction = digits.slice(-scale).replace(/0+$/, '');
+  return `${sign}${digits.slice(0, -scale)}${fraction === '' ? '' : `.${fraction}`}`;
+};
+
+export const addDecimals = (one: Decimal, other: Decimal): Decimal => {
+  const scale = Math.max(one.scale, other.scale);
+  const scaled = ({ unscaled, scale: own }: Decimal): bigint => unscaled * 10n ** BigInt(scale - own);
+  return { unscaled: scaled(one) + scaled(other), scale };
+};
+
+/** Adds decimal texts: short ones as numbers, by their scale. */
+const createSum = () => {
+  const buckets: number[] = [];
+  let total: Decimal = { unscaled: 0n, scale: 0 };
+  const flush = (): void => {
+    for (const [scale, bucket] of buckets.entries())
+      if (bucket) total = addDecimals(total, { unscaled: BigInt(bucket), scale });
+    buckets.length = 0;
+  };
+  return {
+    add: (text: string, { unscaled, scale }: Known): void => {
+      if (Number.isNaN(unscaled)) {
+        if (!isSpecial(text)) total = addDecimals(total, parseDecimal(text));
+        return;
+      }
+      while (buckets.length <= scale) buckets.push(0);
+      const sum = buckets[scale]! + unscaled;
+      buckets[scale] = sum;
+      if (Math.abs(sum) > sumMax) flush();
+    },
+    total: (): Decimal => {
+      flush();
+      return total;
+    },
+  };
+};
+
+const known = (text: string, isNumber: boolean): Known => {
+  const { hi, lo } = textHash(text);
+  if (!isNumber || text.length > 15) return { hi, lo, unscaled: NaN, scale: 0 };
+  const point = text.indexOf('.');
+  const digits = point === -1 ? text : text.slice(0, point) + text.slice(point + 1);
+  return { hi, lo, unscaled: Number(digits), scale: point === -1 ? 0 : text.length - point - 1 };
+};
+
+/** Adds the values of one column; `add` returns what it knows of a value. */
+const createColumn = (comparing: Comparing) => {
+  const values = new Map<string, Known>();
+  const sum = comparing === 'numbers' ? createSum() : undefined;
+  let [nulls, hi, lo, hashes, hash] = [0, 0, 0, 0, 0n];
+  const flush = (): void => {
+    hash += BigInt(hi) * 2n ** 32n + BigInt(lo);
+    [hi, lo, hashes] = [0, 0, 0];
+  };
+  return {
+    add: (text: string | null): Known | undefined => {
+      if (text === null) nulls += 1;
+      if (text === null || comparing === 'nulls') return undefined;
+      let value = values.get(text);
+      if (value === undefined) {
+        value = known(text, sum !== undefined);
+        if (values.size >= knownMax) values.clear();
+        if (text.length <= knownLengthMax) values.set(text, value);
+      }
+      hi += value.hi;
+      lo += value.lo;
+      hashes += 1;
+      if (hashes === hashesMax) flush();
+      sum?.add(text, value);
+      return value;
+    },
+    sums: (): ColumnSums => {
+      flush();
+      return { nulls, hash: comparing === 'nulls' ? null : hash, sum: sum?.total() ?? null };
+    },
+  };
+};
+
+/** Adds rows whose values are written as the server writes them. `turn` of a column: by how many bits its hash is turned in that of its row. */
+export const createTally = (columns: readonly Comparing[]) => {
+  const adders = columns.map(createColumn);
+  const turns = columns.map((_, place) => place % 64);
+  let [rows, hi, lo, hashes, rowHash] = [0, 0, 0, 0, 0n];
+  const flush = (): void => {
+    rowHash += BigInt(hi) * 2n ** 32n + BigInt(lo);
+    [hi, lo, hashes] = [0, 0, 0];
+  };
+  return {
+    add: (texts: readonly (string | null)[]): void => {
+      let [high, low] = [0, 0];
+      for (let place = 0; place < adders.length; place += 1) {
+        const value = adders[place]!.add(texts[place]!);
+        if (value === undefined) continue;
+        const turn = turns[place]!;
+        const [from, to] = turn < 32 ? [value.hi, value.lo] : [value.lo, value.hi];
+        const by = turn & 31;
+        high ^= by === 0 ? from : (from << by) | (to >>> (32 - by));
+        low ^= by === 0 ? to : (to << by) | (from >>> (32 - by));
+      }
+      rows += 1;
+      hi += high | 0;
+      lo += low >>> 0;
+      hashes += 1;
+      if (hashes === hashesMax) flush();
+    },
+    sums: (): RowSums => {
+      flush();
+      return { rows, columns: adders.map(({ sums }) => sums()), rowHash };
+    },
+  };
+};
+
+export const noRows = (columns: readonly Comparing[]): RowSums => createTally(columns).sums();
+
+export const addRows = (one: RowSums, other: RowSums): RowSums => ({
+  rows: one.rows + other.rows,
+  rowHash: one.rowHash + other.rowHash,
+  columns: one.columns.map(({ nulls, hash, sum }, place) => {
+    const more = other.columns[place]!;
+    return {
+      nulls: nulls + more.nulls,
+      hash: hash === null || more.hash === null ? null : hash + more.hash,
+      sum: sum === null || more.sum === null ? null : addDecimals(sum, more.sum),
+    };
+  }),
+});

@@ -1,0 +1,77 @@
+// The server's own hash of a text, hashtextextended(text, 0): sums of it tell two sets of values apart, in any order.
+//
+// PostgreSQL, src/common/hashfn.c, hash_bytes_extended(): lookup3 by Bob Jenkins, on a server of little-endian bytes.
+
+/** The halves of the hash: their sums over a million texts are exact numbers. */
+export interface TextHash {
+  /** Signed. */
+  hi: number;
+  /** Not signed. */
+  lo: number;
+}
+
+const start = 0x9e3779b9 + 3_923_095;
+
+const rotate = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
+
+const encoder = new TextEncoder();
+let bytes = new Uint8Array(1024);
+
+/** Puts the text into `bytes`; returns its length. */
+const encode = (text: string): number => {
+  if (bytes.length < text.length * 3) bytes = new Uint8Array(text.length * 4);
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit > 127) return encoder.encodeInto(text, bytes).written;
+    bytes[at] = unit;
+  }
+  return text.length;
+};
+
+const word = (at: number): number =>
+  bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+
+/** Bytes [at, end) as a number, the first one lowest; three at most. */
+const rest = (at: number, end: number): number => {
+  let value = 0;
+  for (let place = end - 1; place >= at; place -= 1) value = (value << 8) | bytes[place]!;
+  return value;
+};
+
+export const textHash = (text: string): TextHash => {
+  const length = encode(text);
+  let at = 0;
+  let a = (start + length) | 0;
+  let b = a;
+  let c = a;
+  for (; length - at >= 12; at += 12) {
+    a = (a + word(at)) | 0;
+    b = (b + word(at + 4)) | 0;
+    c = (c + word(at + 8)) | 0;
+    a = (((a - c) | 0) ^ rotate(c, 4)) | 0;
+    c = (c + b) | 0;
+    b = (((b - a) | 0) ^ rotate(a, 6)) | 0;
+    a = (a + c) | 0;
+    c = (((c - b) | 0) ^ rotate(b, 8)) | 0;
+    b = (b + a) | 0;
+    a = (((a - c) | 0) ^ rotate(c, 16)) | 0;
+    c = (c + b) | 0;
+    b = (((b - a) | 0) ^ rotate(a, 19)) | 0;
+    a = (a + c) | 0;
+    c = (((c - b) | 0) ^ rotate(b, 4)) | 0;
+    b = (b + a) | 0;
+  }
+  const left = length - at;
+  // The lowest byte of c is that of the length.
+  if (left > 8) c = (c + (rest(at + 8, length) << 8)) | 0;
+  if (left > 4) b = (b + (left >= 8 ? word(at + 4) : rest(at + 4, length))) | 0;
+  a = (a + (left >= 4 ? word(at) : rest(at, length))) | 0;
+  c = ((c ^ b) - rotate(b, 14)) | 0;
+  a = ((a ^ c) - rotate(c, 11)) | 0;
+  b = ((b ^ a) - rotate(a, 25)) | 0;
+  c = ((c ^ b) - rotate(b, 16)) | 0;
+  a = ((a ^ c) - rotate(c, 4)) | 0;
+  b = ((b ^ a) - rotate(a, 14)) | 0;
+  c = ((c ^ b) - rotate(b, 24)) | 0;
+  return { hi: b, lo: c >>> 0 };
+};

@@ -1,0 +1,184 @@
+// Verifies one table: counts its files again, and compares them with what the server says of its rows.
+
+import type { Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import type { SourceTableSpec } from '../../declaration.ts';
+import { foreignTo, NotForCsvParse } from '../../format/recount/csv-records.ts';
+import { modeOf } from '../../publish/names.ts';
+import type { Access } from '../../source/contract.ts';
+import { formatCount } from '../../wording.ts';
+import { compareCounts, compareRows, foreignRows, missingColumn, unread } from './compare.ts';
+import { comparedColumns, type ComparedColumns } from './compared-columns.ts';
+import { countFile, type CountedFile } from './count-file.ts';
+import type { KnownFile } from './known-files.ts';
+import type { NotVerified, VerifiedFile, VerifiedTable, VerifyDifference } from './report.ts';
+import { addRows, noRows, type RowSums } from './tally.ts';
+
+/** What production has of a table. */
+export interface Production {
+  /** Undefined: there is no table. */
+  readonly there: ReadonlySet<string> | undefined;
+  /** By file, if its rows say of which file they are; undefined: it was not counted. */
+  readonly sums: ReadonlyMap<string | null, RowSums> | undefined;
+}
+
+/** Why the rows of a table are not those of its records; undefined: each row is one record. */
+export const whyNotRows = (table: SourceTableSpec, files: readonly KnownFile[], rows: number): string | undefined => {
+  const mode = modeOf(table.publish);
+  if (table.transform !== undefined) return 'SQL makes its rows of the records';
+  if (mode !== 'merge' && mode !== 'history') return undefined;
+  const copied = files.reduce((sum, file) => sum + file.rows, 0);
+  // As many rows as records, and none that took the place of another: each record is a row.
+  if (rows === copied && !files.some(({ isMerged }) => isMerged)) return undefined;
+  return mode === 'merge'
+    ? `rows are merged by their key: ${formatCount(copied)} records were copied, and ${formatCount(rows)} rows are there`
+    : 'rows are versions by their key, which depend on what was there before';
+};
+
+const unclear = `its rows do not say of which file they are (\`lineage: ['_file']\`), and not all files could be counted`;
+
+interface Counted {
+  readonly file: KnownFile;
+  readonly counted: CountedFile;
+}
+
+/** What is found while the files of a table are read. */
+interface Findings {
+  readonly counted: Counted[];
+  readonly differences: VerifyDifference[];
+  readonly notCompared: NotVerified[];
+}
+
+const countFiles = async (
+  client: Client,
+  table: SourceTableSpec,
+  files: readonly KnownFile[],
+  { columns }: ComparedColumns,
+  access: Access,
+): Promise<Findings> => {
+  const found: Findings = { counted: [], differences: [], notCompared: [] };
+  const skip = (file: string, reason: string): void =>
+    void found.notCompared.push({ file, column: null, reason });
+  const foreign = foreignTo(table.format.dialect);
+  for (const file of files) {
+    if (file.listed === undefined) skip(file.name, file.reason);
+    else if (foreign !== undefined) skip(file.name, `csv-parse reads \`${foreign}\` otherwise than the dialect`);
+    else if (table.staging === 'text') skip(file.name, 'its fields are loaded as they are, and SQL reads them');
+    else
+      try {
+        const counted = await countFile(client, table, file.listed, file, access, columns);
+        found.counted.push({ file, counted });
+        found.differences.push(...compareCounts(file, counted));
+      } catch (error) {
+        if (!(error instanceof NotForCsvParse)) throw error;
+        if (error.isFault) found.differences.push(unread(file.name, error.message));
+        else skip(file.name, error.message);
+      }
+  }
+  return found;
+};
+
+/** Each file with its own rows. */
+const compareFiles = (
+  files: readonly KnownFile[],
+  counted: readonly Counted[],
+  { columns }: ComparedColumns,
+  sums: ReadonlyMap<string | null, RowSums>,
+): readonly VerifyDifference[] => {
+  const comparing = columns.map((column) => column.comparing);
+  const known = new Set(files.map(({ id }) => String(id)));
+  const others = [...sums].filter(([id]) => id === null || !known.has(id));
+  const foreign = others.reduce((rows, [, { rows: more }]) => rows + more, 0);
+  return [
+    ...counted.flatMap(({ file, counted: { sums: expected } }) =>
+      compareRows(file.name, columns, expected, sums.get(String(file.id)) ?? noRows(comparing)),
+    ),
+    ...(foreign > 0 ? [foreignRows(foreign)] : []),
+  ];
+};
+
+/** All files with all rows. */
+const compareTable = (
+  counted: readonly Counted[],
+  { columns }: ComparedColumns,
+  found: RowSums,
+): readonly VerifyDifference[] => {
+  const none = noRows(columns.map(({ comparing }) => comparing));
+  const expected = counted.reduce((sum, { counted: { sums } }) => addRows(sum, sums), none);
+  const [only, ...others] = counted;
+  // With one file, its name says where to look.
+  const name = only !== undefined && others.length === 0 ? only.file.name : null;
+  return compareRows(name, columns, expected, found);
+};
+
+const verifiedFile = ({ file, counted: { sums, ...counts } }: Counted): VerifiedFile => ({
+  file: file.name,
+  run: file.runId,
+  rows: sums.rows,
+  ...counts,
+});
+
+/** The same fault, found in the ledger and in production, is reported once. */
+const eachOnce = (differences: readonly VerifyDifference[]): readonly VerifyDifference[] => [
+  ...new Map(differences.map((one) => [JSON.stringify(one), one])).values(),
+];
+
+export const columnsInProduction = (
+  table: SourceTableSpec,
+  there: ReadonlySet<string>,
+): ComparedColumns & { readonly missing: readonly string[] } => {
+  const all = comparedColumns(table);
+  const has = (name: string): boolean => there.has(name);
+  return {
+    ...all,
+    columns: all.columns.filter(({ spec }) => has(spec.name)),
+    fileColumn: all.fileColumn !== undefined && has(all.fileColumn) ? all.fileColumn : undefined,
+    missing: all.columns.map(({ spec }) => spec.name).filter((name) => !has(name)),
+  };
+};
+
+/** `wanted`: the files that are asked for, of all that the table has in production. Errors: those of its sources, ETL_USER_FUNCTION. */
+export const verifyTable = async (
+  client: Client,
+  table: SourceTableSpec,
+  files: readonly KnownFile[],
+  wanted: readonly KnownFile[],
+  { there, sums }: Production,
+  access: Access,
+): Promise<VerifiedTable> => {
+  const columns = columnsInProduction(table, there ?? new Set());
+  const rows = sums === undefined ? null : [...sums.values()].reduce((sum, one) => sum + one.rows, 0);
+  const { counted, ...found } = await countFiles(client, table, wanted, columns, access);
+  const notCompared = [...found.notCompared];
+  const differences = [...found.differences];
+  const ofTable = (reason: string): void => void notCompared.push({ file: null, column: null, reason });
+  let by: VerifiedTable['by'] = null;
+  if (there === undefined) {
+    const [expected, name] = [files.reduce((sum, file) => sum + file.rows, 0), quoteName(table.name)];
+    differences.push({ file: null, column: null, what: 'rows', expected: String(expected), found: `no table ${name}` });
+  } else if (files.length === 0) ofTable('no file of the pipeline is in production of it');
+  else {
+    differences.push(...columns.missing.map(missingColumn));
+    const why = whyNotRows(table, files, rows!);
+    if (why !== undefined) ofTable(why);
+    else if (columns.fileColumn !== undefined) {
+      by = counted.length > 0 ? 'file' : null;
+      differences.push(...compareFiles(files, counted, columns, sums!));
+    } else if (counted.length === files.length) {
+      by = 'table';
+      differences.push(...compareTable(counted, columns, sums!.values().next().value!));
+    } else ofTable(unclear);
+    if (by !== null) notCompared.push(...columns.notCompared);
+  }
+  const isCompared = by !== null || differences.length > 0;
+  return {
+    table: table.name,
+    outcome: differences.length > 0 ? 'different' : isCompared ? 'same' : 'not compared',
+    by,
+    rows,
+    columns: by === null ? 0 : columns.columns.length,
+    files: counted.map(verifiedFile),
+    differences: eachOnce(differences),
+    notCompared,
+  };
+};

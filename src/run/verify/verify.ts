@@ -1,0 +1,124 @@
+// Counts the files of a pipeline again, independently, and compares them with the rows that are in production. It only reads.
+
+import { standOf } from '../../checkpoint/loaded-files.ts';
+import { withTransaction, type Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
+import { EtlError } from '../../errors.ts';
+import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
+import { secondsSince, stopSignal } from '../context.ts';
+import { readDefinition } from '../definition.ts';
+import { knowing } from '../file-states.ts';
+import { refuseUnknownTables, resolveOptions, type RunSettings } from '../options.ts';
+import { filesInProduction, type KnownFile } from './known-files.ts';
+import { columnsThere, hashProbe, productionSums, readOnly, serverHash } from './production-sums.ts';
+import type { VerifiedTable, VerifyOptions, VerifyReport } from './report.ts';
+import { textHash } from './text-hash.ts';
+import { columnsInProduction, verifyTable, whyNotRows, type Production } from './verify-table.ts';
+
+interface Verifying {
+  readonly client: Client;
+  readonly spec: PipelineSpec;
+  readonly settings: RunSettings;
+  /** Hashes of the part of each table's definition that shapes its rows. */
+  readonly staged: Readonly<Record<string, string>>;
+}
+
+/** Publications that may come while a table is read, before it is given up. */
+const triesMax = 3;
+
+const readProduction = async (
+  { client, spec }: Verifying,
+  table: SourceTableSpec,
+  files: readonly KnownFile[],
+): Promise<Production> => {
+  const name = quoteName(spec.schema, table.name);
+  const there = await columnsThere(client, name);
+  if (there === undefined || files.length === 0) return { there, sums: undefined };
+  const { rows } = await client.query(`select count(*)::float8 as rows from ${name}`);
+  // Values are added up only where they can be compared.
+  const why = whyNotRows(table, files, rows[0].rows);
+  const { columns, fileColumn } = columnsInProduction(table, there);
+  const isAsked = why === undefined;
+  const sums = await productionSums(client, name, isAsked ? columns : [], isAsked ? fileColumn : undefined);
+  return { there, sums };
+};
+
+/** The files and the rows of a table at one time: whatever is published between is noticed. Errors: ETL_VERIFY_MOVED. */
+const readTable = async (
+  verifying: Verifying,
+  table: SourceTableSpec,
+): Promise<{ readonly files: readonly KnownFile[]; readonly production: Production }> => {
+  const { client, spec, settings, staged } = verifying;
+  const of = { pipeline: spec.name, schema: spec.schema, table: table.name };
+  const name = quoteName(spec.schema, table.name);
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const before = await standOf(client, of, name);
+    const files = await filesInProduction(client, spec, table, settings, staged[table.name]);
+    // Each statement sees what is there when it begins: to an older snapshot a table that was swapped meanwhile would be empty.
+    const production = await withTransaction(client, async () => {
+      await readOnly(client);
+      return readProduction(verifying, table, files);
+    });
+    if ((await standOf(client, of, name)) === before) return { files, production };
+  }
+  throw new EtlError('ETL_VERIFY_MOVED', { table: table.name, times: triesMax });
+};
+
+const derived = (table: string): VerifiedTable => ({
+  table,
+  outcome: 'not compared',
+  by: null,
+  rows: null,
+  columns: 0,
+  files: [],
+  differences: [],
+  notCompared: [{ file: null, column: null, reason: 'SQL makes it of other tables' }],
+});
+
+/** A server that hashes otherwise would differ in every column. */
+const checkHash = async (client: Client): Promise<void> => {
+  const { hi, lo } = textHash(hashProbe);
+  if (BigInt(hi) * 2n ** 32n + BigInt(lo) !== (await serverHash(client, hashProbe)))
+    throw new EtlError('ETL_VERIFY_HASH');
+};
+
+const outcomeOf = (tables: readonly VerifiedTable[]): VerifyReport['outcome'] =>
+  (['different', 'same'] as const).find((one) => tables.some(({ outcome }) => outcome === one)) ?? 'not compared';
+
+/**
+ * Verifies production over a connection; undefined: there is no server, and so nothing in production. Errors: those of the definition,
+ * its files and its functions, ETL_VERIFY_NOTHING, ETL_VERIFY_MOVED, ETL_VERIFY_HASH, ETL_SCHEMA_OLDER.
+ */
+export const verifyOn = async (
+  pipeline: Pipeline,
+  { tables: asked, run, ...options }: VerifyOptions,
+  client: Client | undefined,
+): Promise<VerifyReport> => {
+  const start = performance.now();
+  const settings = resolveOptions(options);
+  const { spec, hashes } = await readDefinition(pipeline, settings);
+  const names = spec.tables.map(({ name }) => name);
+  refuseUnknownTables(names, asked, 'tables');
+  const known = await knowing(client, spec);
+  const nothing = (): EtlError => new EtlError('ETL_VERIFY_NOTHING', { pipeline: spec.name, of: run === undefined ? '' : ` of run ${run}` });
+  if (known === undefined) throw nothing();
+  await checkHash(known);
+  const verifying = { client: known, spec, settings, staged: hashes.staged };
+  const tables: VerifiedTable[] = [];
+  let files = 0;
+  for (const table of spec.tables.filter(({ name }) => (asked ?? names).includes(name))) {
+    if (table.kind === 'derived') {
+      tables.push(derived(table.name));
+      continue;
+    }
+    const read = await readTable(verifying, table);
+    const wanted = read.files.filter(({ runId }) => run === undefined || runId === run);
+    if (run !== undefined && wanted.length === 0) continue;
+    files += wanted.length;
+    const access = { declared: table.source, signal: stopSignal(settings) };
+    tables.push(await verifyTable(known, table, read.files, wanted, read.production, access));
+  }
+  if (files === 0) throw nothing();
+  return { pipeline: spec.name, outcome: outcomeOf(tables), tables, seconds: secondsSince(start) };
+};

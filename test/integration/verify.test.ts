@@ -1,0 +1,309 @@
+// `etl verify`: a true production verifies, and every way in which rows can differ from their files is found, with its place.
+
+import { rmSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import {
+  column,
+  csv,
+  definePipeline,
+  oneOf,
+  sqlFile,
+  verifyPipeline,
+  type Pipeline,
+  type VerifyOptions,
+} from '../../src/index.ts';
+import { failureOf } from '../helpers/failure.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
+
+const { files, database, run } = usePipelineRuns();
+
+/** Values of every type, in spellings that the server writes otherwise. */
+const values = [
+  'id,name,amount,price,ratio,small,at,zoned,day,clock,flag,doc,key,tag',
+  '1,"a ""quoted"", text",12.50,7,0.1,1e-7,2024-01-02T03:04:05.600,2024-01-02 03:04:05+02,2024-02-29,23:59:59,t,"{""a"": 1}",A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11,x',
+  '02,"two',
+  'lines",-0.00,1e3,1e22,3.4e38,1999-12-31 00:00:00,2024-07-01T00:00:00Z,0001-01-01,00:00,false,[],a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11,é😀',
+  '3,,NaN,123456789012345678901234567890.5,-0,NaN,infinity,-infinity,infinity,12:00:00.5,,,,',
+  '4,NULL,0.05,,,,,,,,,,,',
+];
+
+const item = (change: object = {}): Pipeline =>
+  definePipeline({
+    name: 'shop',
+    schema: 'shop',
+    tables: {
+      item: {
+        source: csv('items/*.csv*', { nulls: ['', 'NULL'] }),
+        columns: {
+          id: column.integer('id'),
+          name: column.text('name').nullable(),
+          amount: column.numeric('amount', { precision: 6, scale: 2 }).nullable(),
+          price: column.numeric('price').nullable(),
+          ratio: column.double('ratio').nullable(),
+          small: column.real('small').nullable(),
+          at: column.timestamp('at').nullable(),
+          zoned: column.timestamptz('zoned').nullable(),
+          day: column.date('day').nullable(),
+          clock: column.time('clock').nullable(),
+          flag: column.boolean('flag').nullable(),
+          doc: column.json('doc').nullable(),
+          key: column.uuid('key').nullable(),
+          tag: column.text('tag').nullable(),
+        },
+        rejectLimit: 10,
+        guard: false,
+        lineage: ['_file'],
+        ...change,
+      },
+      reading: {
+        source: csv('readings/*.csv'),
+        columns: { station: column.text('station'), value: column.integer('value') },
+        filter: oneOf('station', ['N', 'S']),
+        primaryKey: ['station', 'value'],
+        rejectLimit: 10,
+        guard: false,
+      },
+      total: { from: ['reading'], transform: sqlFile('total.sql') },
+    },
+  });
+
+const shop = item();
+
+const verify = (pipeline: Pipeline, options: VerifyOptions = {}) =>
+  verifyPipeline(pipeline, {
+    databaseUrl: database.url,
+    directory: files.directory,
+    workingDirectory: files.directory,
+    ...options,
+  });
+
+const etl = async (...args: string[]): Promise<readonly [number, string, string]> => {
+  const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
+  const exit = await main(args, io);
+  return [exit, io.stdout.text, io.stderr.text];
+};
+
+beforeAll(async () => {
+  files.write('total.sql', 'select station, sum(value) as value from reading group by 1');
+  files.write('items/a.csv', `${values.join('\n')}\n`);
+  files.write('items/b.csv.gz', gzipSync(`${values[0]}\n${values.slice(1).join('\n').replaceAll(/^0?(\d),/gm, '1$1,')}\n`));
+  // Faults of fields, of the record, and of bytes; csv-parse would stop at the quotes.
+  files.write(
+    'readings/1.csv',
+    Buffer.concat([
+      Buffer.from('station,value\nN,1\nN,x\nN,2,3\nS,"4"5\nW,6\n'),
+      Buffer.from([0x4e, 0xff, 0x2c, 0x37, 10]),
+      Buffer.from('S,8\nN,"9\n'),
+    ]),
+  );
+  files.write('readings/2.csv', 'station,value\nN,10\nS,11\nS,12\n');
+  await run(shop);
+});
+
+describe('a production', () => {
+  it('that is true verifies: every type, rejects, filtered records, compressed files', async () => {
+    const report = await verify(shop);
+    expect(report).toMatchObject({
+      pipeline: 'shop',
+      outcome: 'same',
+      tables: [
+        {
+          table: 'item',
+          outcome: 'same',
+          by: 'file',
+          rows: 8,
+          columns: 14,
+          files: [
+            { file: 'items/a.csv', records: 4, rows: 4, rejected: 0, filtered: 0 },
+            { file: 'items/b.csv.gz', records: 4, rows: 4, rejected: 0, filtered: 0 },
+          ],
+          differences: [],
+          notCompared: [],
+        },
+        {
+          table: 'reading',
+          by: 'table',
+          rows: 5,
+          files: [
+            { records: 8, rows: 2, rejected: 5, filtered: 1 },
+            { records: 3, rows: 3 },
+          ],
+        },
+        { table: 'total', outcome: 'not compared', notCompared: [{ reason: 'SQL makes it of other tables' }] },
+      ],
+    });
+  });
+
+  const a = { file: 'items/a.csv' };
+  const readings = { file: null };
+  it.each([
+    {
+      name: 'a changed text',
+      change: `update shop.item set name = 'b' where id = 1`,
+      undo: `update shop.item set name = 'a "quoted", text' where id = 1`,
+      differences: [{ ...a, column: 'name', what: 'checksum' }],
+    },
+    {
+      name: 'a changed number',
+      change: 'update shop.item set amount = 12.51 where id = 1',
+      undo: 'update shop.item set amount = 12.5 where id = 1',
+      differences: [{ ...a, column: 'amount', what: 'sum', expected: '12.55', found: '12.56' }],
+    },
+    {
+      name: `a null that became ''`,
+      change: `update shop.item set name = '' where id = 3`,
+      undo: 'update shop.item set name = null where id = 3',
+      differences: [
+        { ...a, column: 'name', what: 'nulls', expected: '2', found: '1' },
+        { ...a, column: 'name', what: 'checksum' },
+      ],
+    },
+    {
+      name: 'values that changed places',
+      change: `update shop.item set ratio = case id when 1 then 1e22 else 0.1 end where id in (1, 2)`,
+      undo: `update shop.item set ratio = case id when 1 then 0.1 else 1e22 end where id in (1, 2)`,
+      differences: [{ ...a, column: null, what: 'pairing' }],
+    },
+    {
+      name: 'a row of no file',
+      change: `insert into shop.item (id, _file) values (99, 0)`,
+      undo: `delete from shop.item where id = 99`,
+      differences: [{ file: null, column: null, what: 'rows', found: '1 of other files, or of none' }],
+    },
+    {
+      name: 'a row that was added',
+      change: `insert into shop.reading values ('N', 5)`,
+      undo: `delete from shop.reading where value = 5`,
+      differences: [
+        { ...readings, column: null, what: 'rows', expected: '5', found: '6' },
+        { ...readings, column: 'station', what: 'checksum' },
+        { ...readings, column: 'value', what: 'sum', expected: '42', found: '47' },
+      ],
+    },
+    {
+      name: 'a row that is missing',
+      change: `delete from shop.reading where value = 11`,
+      undo: `insert into shop.reading values ('S', 11)`,
+      differences: [
+        { ...readings, column: null, what: 'rows', expected: '5', found: '4' },
+        { ...readings, column: 'station', what: 'checksum' },
+        { ...readings, column: 'value', what: 'sum', expected: '42', found: '31' },
+      ],
+    },
+    {
+      name: 'a column that is missing',
+      change: 'alter table shop.item rename tag to other',
+      undo: 'alter table shop.item rename other to tag',
+      differences: [{ file: null, column: 'tag', what: 'column' }],
+    },
+  ])('with $name differs', async ({ change, undo, differences }) => {
+    await database.query(change);
+    const { outcome, tables } = await verify(shop);
+    await database.query(undo);
+    expect(outcome).toBe('different');
+    expect(tables.flatMap((table) => table.differences)).toMatchObject(differences);
+  });
+});
+
+it('a correction counts as what became of it', async () => {
+  const [, text] = await etl('rejects', 'export', '--table', 'reading');
+  const corrected = text.split('\r\n').map((line) => line.replace(/,,N,x$/, ',,N,70'));
+  files.write('corrected.csv', corrected.filter((_, line) => line < 2).join('\r\n'));
+  expect((await etl('rejects', 'replay', 'corrected.csv'))[2]).toBe('');
+  await run(shop);
+  const { tables } = await verify(shop, { tables: ['reading'] });
+  expect(tables).toMatchObject([
+    { outcome: 'same', rows: 6, files: [{ records: 8, rejected: 4, filtered: 1, rows: 3 }, { rows: 3 }] },
+  ]);
+});
+
+describe('etl verify', () => {
+  it('prints what was counted, and where files and production differ', async () => {
+    files.write(
+      'pipelines/shop.ts',
+      `import { column, csv, definePipeline } from 'sluice';
+      export default definePipeline({ name: 'town', schema: 'town', tables: { city: { source: csv('cities/*.csv'),
+        columns: { name: column.text('name'), people: column.integer('people') }, lineage: ['_file'] } } });`,
+    );
+    files.write('cities/north.csv', 'name,people\nA,1\nB,2\n');
+    files.write('cities/south.csv', 'name,people\nC,3\n');
+    expect((await etl('run', 'town'))[0]).toBe(0);
+    expect(await etl('verify', 'town')).toEqual([
+      0,
+      expect.stringMatching(/^same {2}city {2}2 files {2}3 records {2}0 rejected {2}0 filtered {2}2 columns\n\n3 records counted in \d+\.\d s\n$/),
+      '',
+    ]);
+    await database.query('update town.city set people = 4 where people = 3');
+    const [run] = (await database.query('select max(id)::text as id from etl.run')).rows;
+    const [exit, text, problem] = await etl('verify', run.id, '--json');
+    expect(exit).toBe(4);
+    expect(JSON.parse(text.split('\n')[0]!)).toMatchObject({
+      outcome: 'different',
+      tables: [{ differences: [{ file: 'cities/south.csv', column: 'people', expected: '3', found: '4' }] }],
+    });
+    expect(problem).toContain(
+      'error ETL_VERIFY_DIFFERENT: files and production differ:\n  table city, cities/south.csv, column people: sum expected 3, found 4\n',
+    );
+  });
+
+  it('names files that have changed or are gone, and compares the others', async () => {
+    files.write('cities/north.csv', 'name,people\nA,1\nB,20\n');
+    rmSync(`${files.directory}/cities/south.csv`);
+    await database.query('update town.city set people = 2 where people = 20');
+    const [exit, text] = await etl('verify', 'town', '--json');
+    expect([exit, JSON.parse(text).tables[0]]).toMatchObject([
+      0,
+      {
+        outcome: 'not compared',
+        notCompared: [
+          { file: 'cities/north.csv', reason: expect.stringMatching(/^it has changed since run \d+ loaded it$/) },
+          { file: 'cities/south.csv', reason: 'it is gone, or no longer listed' },
+        ],
+      },
+    ]);
+  });
+});
+
+describe('rows that are not those of all records', () => {
+  const price = (publish: object): Pipeline =>
+    definePipeline({
+      name: 'prices',
+      schema: 'prices',
+      tables: {
+        price: {
+          source: csv('prices/*.csv'),
+          columns: { item: column.text('item'), price: column.numeric('price') },
+          primaryKey: ['item'],
+          publish: publish as { mode: 'merge' },
+          guard: false,
+        },
+      },
+    });
+
+  it('are compared while no row has taken the place of another, and only counted after that', async () => {
+    const pipeline = price({ mode: 'merge' });
+    files.write('prices/1.csv', 'item,price\na,1\nb,2\n');
+    await run(pipeline);
+    expect(await verify(pipeline)).toMatchObject({ outcome: 'same', tables: [{ by: 'table', rows: 2 }] });
+    files.write('prices/2.csv', 'item,price\nb,3\nc,4\n');
+    await run(pipeline);
+    expect((await verify(pipeline)).tables).toMatchObject([
+      {
+        outcome: 'not compared',
+        rows: 3,
+        files: [{ records: 2 }, { records: 2 }],
+        notCompared: [
+          { file: null, reason: 'rows are merged by their key: 4 records were copied, and 3 rows are there' },
+        ],
+      },
+    ]);
+  });
+
+  it('are no error: there is nothing to verify before a run', async () => {
+    const other = definePipeline({ ...{ name: 'never', schema: 'never' }, tables: { t: { source: csv('prices/*.csv'), columns: { item: column.text('item') } } } });
+    expect(await failureOf(verify(other))).toMatchObject({ code: 'ETL_VERIFY_NOTHING', exit: 1 });
+  });
+});
