@@ -46,7 +46,11 @@ export const loadedFiles = async (
 };
 
 /** What shows that a table, or what is known of its files, is another: equal texts, nothing has been published between. */
-export const standOf = async (client: Client, { pipeline, schema, table }: FilesOf, name: string): Promise<string> => {
+export const standOf = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+  name: string,
+): Promise<string> => {
   const { rows } = await client.query(
     `select concat_ws(' ', to_regclass($4)::oid, count(*), max(run_id), sum(rows), sum(file_id), (
           select max(run_id) from etl.published_table where schema_name = $2 and table_name = $3

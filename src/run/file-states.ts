@@ -103,7 +103,10 @@ const createNewcomers = (table: string, states: FileState[]): Sieve => ({
 });
 
 /** The server, if it has file states. Errors: ETL_SCHEMA_OLDER, ETL_SCHEMA_NEWER. */
-export const knowing = async (client: Client | undefined, spec: PipelineSpec): Promise<Client | undefined> => {
+export const knowing = async (
+  client: Client | undefined,
+  spec: PipelineSpec,
+): Promise<Client | undefined> => {
   if (client === undefined) return undefined;
   const { found, known } = await schemaVersions(client, await refuseStrangers(client, spec.name));
   if (found !== 0 && found !== known)

@@ -89,7 +89,15 @@ const etl = async (...args: string[]): Promise<readonly [number, string, string]
 beforeAll(async () => {
   files.write('total.sql', 'select station, sum(value) as value from reading group by 1');
   files.write('items/a.csv', `${values.join('\n')}\n`);
-  files.write('items/b.csv.gz', gzipSync(`${values[0]}\n${values.slice(1).join('\n').replaceAll(/^0?(\d),/gm, '1$1,')}\n`));
+  files.write(
+    'items/b.csv.gz',
+    gzipSync(
+      `${values[0]}\n${values
+        .slice(1)
+        .join('\n')
+        .replaceAll(/^0?(\d),/gm, '1$1,')}\n`,
+    ),
+  );
   // Faults of fields, of the record, and of bytes; csv-parse would stop at the quotes.
   files.write(
     'readings/1.csv',
@@ -132,7 +140,11 @@ describe('a production', () => {
             { records: 3, rows: 3 },
           ],
         },
-        { table: 'total', outcome: 'not compared', notCompared: [{ reason: 'SQL makes it of other tables' }] },
+        {
+          table: 'total',
+          outcome: 'not compared',
+          notCompared: [{ reason: 'SQL makes it of other tables' }],
+        },
       ],
     });
   });
@@ -233,12 +245,14 @@ describe('etl verify', () => {
     expect((await etl('run', 'town'))[0]).toBe(0);
     expect(await etl('verify', 'town')).toEqual([
       0,
-      expect.stringMatching(/^same {2}city {2}2 files {2}3 records {2}0 rejected {2}0 filtered {2}2 columns\n\n3 records counted in \d+\.\d s\n$/),
+      expect.stringMatching(
+        /^same {2}city {2}2 files {2}3 records {2}0 rejected {2}0 filtered {2}2 columns\n\n3 records counted in \d+\.\d s\n$/,
+      ),
       '',
     ]);
     await database.query('update town.city set people = 4 where people = 3');
-    const [run] = (await database.query('select max(id)::text as id from etl.run')).rows;
-    const [exit, text, problem] = await etl('verify', run.id, '--json');
+    const { rows } = await database.query('select max(id)::text as id from etl.run');
+    const [exit, text, problem] = await etl('verify', rows[0]!['id'], '--json');
     expect(exit).toBe(4);
     expect(JSON.parse(text.split('\n')[0]!)).toMatchObject({
       outcome: 'different',
@@ -259,7 +273,10 @@ describe('etl verify', () => {
       {
         outcome: 'not compared',
         notCompared: [
-          { file: 'cities/north.csv', reason: expect.stringMatching(/^it has changed since run \d+ loaded it$/) },
+          {
+            file: 'cities/north.csv',
+            reason: expect.stringMatching(/^it has changed since run \d+ loaded it$/),
+          },
           { file: 'cities/south.csv', reason: 'it is gone, or no longer listed' },
         ],
       },
@@ -303,7 +320,11 @@ describe('rows that are not those of all records', () => {
   });
 
   it('are no error: there is nothing to verify before a run', async () => {
-    const other = definePipeline({ ...{ name: 'never', schema: 'never' }, tables: { t: { source: csv('prices/*.csv'), columns: { item: column.text('item') } } } });
+    const other = definePipeline({
+      name: 'never',
+      schema: 'never',
+      tables: { t: { source: csv('prices/*.csv'), columns: { item: column.text('item') } } },
+    });
     expect(await failureOf(verify(other))).toMatchObject({ code: 'ETL_VERIFY_NOTHING', exit: 1 });
   });
 });

@@ -3,23 +3,23 @@
 import type { CliCommand } from '../command.ts';
 import { completionCommand } from './completion.ts';
 import { dbCommand } from './db.ts';
-import { doctorCommand } from './doctor.ts';
+import { doctorCommand } from './check/doctor.ts';
 import { enqueueCommand } from './enqueue.ts';
 import { filesCommand, reloadCommand, unloadCommand } from './files.ts';
 import { initCommand } from './init.ts';
 import { previewCommand } from './preview.ts';
 import { pruneCommand } from './prune.ts';
 import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
-import { rejectsCommand } from './rejects.ts';
+import { rejectsCommand } from './rejects/rejects.ts';
 import { rollbackCommand } from './rollback.ts';
 import { runCommand } from './run.ts';
 import { runsCommand, showCommand } from './runs.ts';
 import { scheduleCommand } from './schedule.ts';
 import { statusCommand } from './status.ts';
-import { testCommand } from './test.ts';
+import { testCommand } from './check/test.ts';
 import { uiCommand } from './serve/ui.ts';
+import { verifyCommand } from './check/verify.ts';
 import { workerCommand } from './serve/worker.ts';
-import { verifyCommand } from './verify.ts';
 
 export const commands: readonly CliCommand[] = [
   initCommand,

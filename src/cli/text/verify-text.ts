@@ -15,7 +15,9 @@ const styles: Readonly<Record<VerifiedTable['outcome'], Style>> = {
 const shownMax = 20;
 
 const placeOf = (table: string, file: string | null, column: string | null): string =>
-  [`table ${table}`, ...(file === null ? [] : [file]), ...(column === null ? [] : [`column ${column}`])].join(', ');
+  [`table ${table}`, ...(file === null ? [] : [file]), ...(column === null ? [] : [`column ${column}`])].join(
+    ', ',
+  );
 
 const differenceText = (table: string, { file, column, what, expected, found }: VerifyDifference): string =>
   visibleText(`${placeOf(table, file, column)}: ${what} expected ${expected}, found ${found}`);
@@ -29,14 +31,21 @@ export const differenceLines = ({ tables }: VerifyReport): readonly string[] =>
     ),
   );
 
-const total = (files: VerifiedTable['files'], count: (file: VerifiedTable['files'][number]) => number): number =>
-  files.reduce((sum, file) => sum + count(file), 0);
+const total = (
+  files: VerifiedTable['files'],
+  count: (file: VerifiedTable['files'][number]) => number,
+): number => files.reduce((sum, file) => sum + count(file), 0);
 
 const tableRow = ({ table, outcome, files, columns, by }: VerifiedTable, paint: Paint): readonly string[] => [
   paint(styles[outcome], outcome),
   visibleText(table),
   files.length === 0 ? '' : plural(files.length, 'file'),
-  files.length === 0 ? '' : plural(total(files, ({ records }) => records), 'record'),
+  files.length === 0
+    ? ''
+    : plural(
+        total(files, ({ records }) => records),
+        'record',
+      ),
   files.length === 0 ? '' : `${formatCount(total(files, ({ rejected }) => rejected))} rejected`,
   files.length === 0 ? '' : `${formatCount(total(files, ({ filtered }) => filtered))} filtered`,
   by === null ? '' : plural(columns, 'column'),
@@ -68,5 +77,10 @@ export const verifyLines = (report: VerifyReport, paint: Paint): readonly string
     ['left', 'left', 'right', 'right', 'right', 'right', 'right'],
   );
   const notes = tables.flatMap(notComparedLines);
-  return [...heads, ...(notes.length === 0 ? [] : ['', ...notes.map((line) => paint('dim', line))]), '', speedText(report)];
+  return [
+    ...heads,
+    ...(notes.length === 0 ? [] : ['', ...notes.map((line) => paint('dim', line))]),
+    '',
+    speedText(report),
+  ];
 };

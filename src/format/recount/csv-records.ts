@@ -12,7 +12,8 @@ const { CsvError, parse } = createRequire(import.meta.url)('csv-parse') as typeo
 const recordEnds = { lf: ['\r\n', '\n'], crlf: ['\r\n'], cr: ['\r\n', '\r'] } as const;
 
 /** White space that csv-parse trims and the dialect keeps, in the bytes of UTF-8. */
-const otherBlanks = /[\v\f]|\xc2\xa0|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80|\xef\xbb\xbf/;
+const otherBlanks =
+  /[\v\f]|\xc2\xa0|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80|\xef\xbb\xbf/;
 
 /** Why the file cannot be counted by csv-parse. */
 export class NotForCsvParse extends Error {
@@ -62,7 +63,11 @@ const optionsOf = (dialect: Dialect, fields: number, found: LineEnd): CsvParse.O
  */
 export const readRecords = async (
   bytes: AsyncIterable<Buffer>,
-  { dialect, fields, lineEnd }: { readonly dialect: Dialect; readonly fields: number; readonly lineEnd: LineEnd },
+  {
+    dialect,
+    fields,
+    lineEnd,
+  }: { readonly dialect: Dialect; readonly fields: number; readonly lineEnd: LineEnd },
   take: (fields: readonly (string | undefined)[]) => void,
 ): Promise<void> => {
   const parser = parse({
@@ -73,8 +78,8 @@ export const readRecords = async (
       return null;
     },
   });
-  let failure: unknown;
-  parser.on('error', (error) => void (failure ??= error));
+  let failure: Error | undefined;
+  parser.on('error', (error: Error) => void (failure ??= error));
   parser.resume();
   for await (const block of bytes) {
     if (dialect.trim !== false && otherBlanks.test(block.toString('latin1')))

@@ -42,7 +42,8 @@ export const compareRows = (
   expected: RowSums,
   found: RowSums,
 ): readonly VerifyDifference[] => {
-  const rows = expected.rows === found.rows ? [] : [difference(file, null, 'rows', expected.rows, found.rows)];
+  const rows =
+    expected.rows === found.rows ? [] : [difference(file, null, 'rows', expected.rows, found.rows)];
   const ofColumns = columns.flatMap(({ spec }, place) =>
     compareColumn(file, spec.name, expected.columns[place]!, found.columns[place]!),
   );

@@ -81,7 +81,8 @@ export const comparedColumns = (table: SourceTableSpec): ComparedColumns => {
   const columns = kept
     .filter(({ lineage }) => lineage === undefined)
     .map((spec): ComparedColumn => {
-      const comparing = rewritten[spec.type] !== undefined ? 'nulls' : numbers.has(spec.type) ? 'numbers' : 'values';
+      const comparing =
+        rewritten[spec.type] !== undefined ? 'nulls' : numbers.has(spec.type) ? 'numbers' : 'values';
       return { spec, comparing, print: printerOf(spec) };
     });
   return { columns, fileColumn: kept.find(({ lineage }) => lineage === '_file')?.name, notCompared };

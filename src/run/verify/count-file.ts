@@ -1,10 +1,6 @@
 // Counts a file again: its bytes through csv-parse, the column readers in JavaScript, and sums of what they give.
 
-import {
-  correctionsOfFile,
-  rejectsOfFile,
-  type LoadedFile,
-} from '../../checkpoint/loaded-files.ts';
+import { correctionsOfFile, rejectsOfFile, type LoadedFile } from '../../checkpoint/loaded-files.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { Client } from '../../db/client.ts';
 import type { Dialect, SourceTableSpec } from '../../declaration.ts';
@@ -46,7 +42,12 @@ export interface CountedFile {
 /** What becomes of a record: false, it is rejected; null, it is filtered; otherwise its values. */
 type Judged = readonly (string | null)[] | false | null;
 
-const judgeOf = (table: SourceTableSpec, file: ListedFile, columns: readonly ComparedColumn[], dialect: Dialect) => {
+const judgeOf = (
+  table: SourceTableSpec,
+  file: ListedFile,
+  columns: readonly ComparedColumn[],
+  dialect: Dialect,
+) => {
   const ofFile = fieldsOf(file, dialect);
   const wanted = file.header.length;
   const keep = createRecordFilter(table.filter, ofFile, dialect);
@@ -113,7 +114,12 @@ const countRecords = async (
     try {
       judged = judge(fields);
     } catch (cause) {
-      const details = { table: table.name, file: file.name, line: `record ${counts.records}`, problem: messageOf(cause) };
+      const details = {
+        table: table.name,
+        file: file.name,
+        line: `record ${counts.records}`,
+        problem: messageOf(cause),
+      };
       throw new EtlError('ETL_USER_FUNCTION', details, { cause });
     }
     count.take(judged);

@@ -11,7 +11,12 @@ export interface Cut {
 const CR = 13;
 
 /** The place after so many line ends; -1: there are fewer. */
-const afterLines = (block: Buffer, from: number, lines: number, newline: number): { at: number; left: number } => {
+const afterLines = (
+  block: Buffer,
+  from: number,
+  lines: number,
+  newline: number,
+): { at: number; left: number } => {
   let [at, left] = [from, lines];
   while (left > 0) {
     const end = block.indexOf(newline, at);

@@ -49,12 +49,17 @@ const listFiles = async (
     await planSources({ ...spec, tables: [table] }, settings, () => createWatcher(client, of, seen));
     return undefined;
   } catch (error) {
-    if (error instanceof EtlError && ['ETL_SOURCE_NOT_FOUND', 'ETL_SOURCE_GONE'].includes(error.code)) return undefined;
+    if (error instanceof EtlError && ['ETL_SOURCE_NOT_FOUND', 'ETL_SOURCE_GONE'].includes(error.code))
+      return undefined;
     throw error;
   }
 };
 
-const reasonOf = (file: LoadedFile, seen: Seen | undefined, staged: string | undefined): string | undefined => {
+const reasonOf = (
+  file: LoadedFile,
+  seen: Seen | undefined,
+  staged: string | undefined,
+): string | undefined => {
   if (seen === undefined) return 'it is gone, or no longer listed';
   const { version, file: listed } = seen;
   if (version?.isSame !== true) return `it has changed since run ${file.runId} loaded it`;
@@ -80,6 +85,10 @@ export const filesInProduction = async (
   const loaded = await loadedFiles(client, { pipeline: spec.name, schema: spec.schema, table: table.name });
   return loaded.map((file): KnownFile => {
     const reason = unlisted ?? reasonOf(file, seen.get(file.id), staged);
-    return { ...file, listed: reason === undefined ? seen.get(file.id)!.file : undefined, reason: reason ?? '' };
+    return {
+      ...file,
+      listed: reason === undefined ? seen.get(file.id)!.file : undefined,
+      reason: reason ?? '',
+    };
   });
 };

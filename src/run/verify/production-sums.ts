@@ -15,10 +15,16 @@ export const readOnly = async (client: Client): Promise<void> => void (await cli
 export const hashProbe = 'sluice: Prüfsumme';
 
 export const serverHash = async (client: Client, text: string): Promise<bigint> =>
-  BigInt((await client.query('select hashtextextended($1::text collate "C", 0)::text as hash', [text])).rows[0].hash);
+  BigInt(
+    (await client.query('select hashtextextended($1::text collate "C", 0)::text as hash', [text])).rows[0]
+      .hash,
+  );
 
 /** Columns of the table; undefined: there is none. */
-export const columnsThere = async (client: Client, name: string): Promise<ReadonlySet<string> | undefined> => {
+export const columnsThere = async (
+  client: Client,
+  name: string,
+): Promise<ReadonlySet<string> | undefined> => {
   const { rows } = await client.query(
     `select to_regclass($1) is not null as "isThere", (
         select array_agg(attname::text) from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
@@ -32,12 +38,14 @@ export const columnsThere = async (client: Client, name: string): Promise<Readon
 const turned = (hash: string, place: number): string => {
   const by = place % 64;
   const value = `coalesce(${hash}, 0)`;
-  return by === 0
-    ? value
-    : `((${value} << ${by}) | ((${value} >> ${64 - by}) & ${(1n << BigInt(by)) - 1n}))`;
+  return by === 0 ? value : `((${value} << ${by}) | ((${value} >> ${64 - by}) & ${(1n << BigInt(by)) - 1n}))`;
 };
 
-const sumsSql = (name: string, columns: readonly ComparedColumn[], fileColumn: string | undefined): string => {
+const sumsSql = (
+  name: string,
+  columns: readonly ComparedColumn[],
+  fileColumn: string | undefined,
+): string => {
   const own = columns.map(({ spec }) => `t.${quoteName(spec.name)}`);
   const hashed = columns.flatMap(({ comparing }, place) => (comparing === 'nulls' ? [] : [place]));
   const hashes = hashed.map((place) => `hashtextextended(${own[place]}::text collate "C", 0) as h${place}`);

@@ -23,7 +23,11 @@ export interface Production {
 }
 
 /** Why the rows of a table are not those of its records; undefined: each row is one record. */
-export const whyNotRows = (table: SourceTableSpec, files: readonly KnownFile[], rows: number): string | undefined => {
+export const whyNotRows = (
+  table: SourceTableSpec,
+  files: readonly KnownFile[],
+  rows: number,
+): string | undefined => {
   const mode = modeOf(table.publish);
   if (table.transform !== undefined) return 'SQL makes its rows of the records';
   if (mode !== 'merge' && mode !== 'history') return undefined;
@@ -62,8 +66,10 @@ const countFiles = async (
   const foreign = foreignTo(table.format.dialect);
   for (const file of files) {
     if (file.listed === undefined) skip(file.name, file.reason);
-    else if (foreign !== undefined) skip(file.name, `csv-parse reads \`${foreign}\` otherwise than the dialect`);
-    else if (table.staging === 'text') skip(file.name, 'its fields are loaded as they are, and SQL reads them');
+    else if (foreign !== undefined)
+      skip(file.name, `csv-parse reads \`${foreign}\` otherwise than the dialect`);
+    else if (table.staging === 'text')
+      skip(file.name, 'its fields are loaded as they are, and SQL reads them');
     else
       try {
         const counted = await countFile(client, table, file.listed, file, access, columns);
@@ -155,7 +161,13 @@ export const verifyTable = async (
   let by: VerifiedTable['by'] = null;
   if (there === undefined) {
     const [expected, name] = [files.reduce((sum, file) => sum + file.rows, 0), quoteName(table.name)];
-    differences.push({ file: null, column: null, what: 'rows', expected: String(expected), found: `no table ${name}` });
+    differences.push({
+      file: null,
+      column: null,
+      what: 'rows',
+      expected: String(expected),
+      found: `no table ${name}`,
+    });
   } else if (files.length === 0) ofTable('no file of the pipeline is in production of it');
   else {
     differences.push(...columns.missing.map(missingColumn));

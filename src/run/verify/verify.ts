@@ -84,7 +84,8 @@ const checkHash = async (client: Client): Promise<void> => {
 };
 
 const outcomeOf = (tables: readonly VerifiedTable[]): VerifyReport['outcome'] =>
-  (['different', 'same'] as const).find((one) => tables.some(({ outcome }) => outcome === one)) ?? 'not compared';
+  (['different', 'same'] as const).find((one) => tables.some(({ outcome }) => outcome === one)) ??
+  'not compared';
 
 /**
  * Verifies production over a connection; undefined: there is no server, and so nothing in production. Errors: those of the definition,
@@ -101,7 +102,11 @@ export const verifyOn = async (
   const names = spec.tables.map(({ name }) => name);
   refuseUnknownTables(names, asked, 'tables');
   const known = await knowing(client, spec);
-  const nothing = (): EtlError => new EtlError('ETL_VERIFY_NOTHING', { pipeline: spec.name, of: run === undefined ? '' : ` of run ${run}` });
+  const nothing = (): EtlError =>
+    new EtlError('ETL_VERIFY_NOTHING', {
+      pipeline: spec.name,
+      of: run === undefined ? '' : ` of run ${run}`,
+    });
   if (known === undefined) throw nothing();
   await checkHash(known);
   const verifying = { client: known, spec, settings, staged: hashes.staged };

@@ -1,7 +1,7 @@
 // What `etl doctor` makes of a server's facts, and how it prints that.
 
 import { describe, expect, it } from 'vitest';
-import { findingLines } from '../../../src/cli/commands/doctor.ts';
+import { findingLines } from '../../../src/cli/commands/check/doctor.ts';
 import type { Paint } from '../../../src/cli/text/paint.ts';
 import { findingsOf, settingBytes, type Demand, type Finding } from '../../../src/server/doctor.ts';
 import type { ServerFacts, SettingValue } from '../../../src/server/facts.ts';

@@ -2,16 +2,16 @@
 
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
-import { EtlError } from '../../errors.ts';
-import { workersMax } from '../../limits.ts';
-import type { Finding, Verdict } from '../../server/doctor.ts';
-import { plural } from '../../wording.ts';
-import type { CliCommand } from '../command.ts';
-import { flag, parseCount, readFlag, readSwitch } from '../flags.ts';
-import type { Io } from '../io.ts';
-import { alignRows, visibleText } from '../text/layout.ts';
-import { paintFor, type Paint, type Style } from '../text/paint.ts';
-import { databaseUrlFlag, openServer } from '../server.ts';
+import { EtlError } from '../../../errors.ts';
+import { workersMax } from '../../../limits.ts';
+import type { Finding, Verdict } from '../../../server/doctor.ts';
+import { plural } from '../../../wording.ts';
+import type { CliCommand } from '../../command.ts';
+import { flag, parseCount, readFlag, readSwitch } from '../../flags.ts';
+import type { Io } from '../../io.ts';
+import { alignRows, visibleText } from '../../text/layout.ts';
+import { paintFor, type Paint, type Style } from '../../text/paint.ts';
+import { databaseUrlFlag, openServer } from '../../server.ts';
 
 const examples = `
 It changes nothing. docs/operations/server.md explains the advice.
@@ -50,9 +50,9 @@ const examine = async (command: Command, io: Io): Promise<void> => {
   const workers = readFlag(command, 'workers', parseCount(workersMax), io) ?? availableParallelism();
   const json = readSwitch(command, 'json', io);
   const server = await openServer(command, io, (text) => void io.stderr.write(`${text}\n`));
-  const { withClient } = await import('../../db/client.ts');
-  const { examineServer } = await import('../../server/doctor.ts');
-  const { chooseBackend } = await import('../../queue/choose-backend.ts');
+  const { withClient } = await import('../../../db/client.ts');
+  const { examineServer } = await import('../../../server/doctor.ts');
+  const { chooseBackend } = await import('../../../queue/choose-backend.ts');
   const demand = { workers, backend: chooseBackend(server, undefined, io.env) };
   const findings = await withClient(server, (client) => examineServer(client, server, demand));
   const paint = paintFor(io.stdout, io.env);

@@ -1,15 +1,15 @@
 // `etl verify <pipeline|run>`: counts files again with csv-parse, and compares them with production.
 
 import { Argument, type Command } from 'commander';
-import { EtlError } from '../../errors.ts';
-import type { CliCommand } from '../command.ts';
-import { flag, paramFlag, parseNames, readFlag, readPairs, readSwitch } from '../flags.ts';
-import { widthOf, type Io } from '../io.ts';
-import { loadPipeline } from '../pipeline.ts';
-import { askServer, databaseUrlFlag } from '../server.ts';
-import { clip } from '../text/layout.ts';
-import { paintFor } from '../text/paint.ts';
-import { differenceLines, verifyLines } from '../text/verify-text.ts';
+import { EtlError } from '../../../errors.ts';
+import type { CliCommand } from '../../command.ts';
+import { flag, paramFlag, parseNames, readFlag, readPairs, readSwitch } from '../../flags.ts';
+import { widthOf, type Io } from '../../io.ts';
+import { loadPipeline } from '../../pipeline.ts';
+import { askServer, databaseUrlFlag } from '../../server.ts';
+import { clip } from '../../text/layout.ts';
+import { paintFor } from '../../text/paint.ts';
+import { differenceLines, verifyLines } from '../../text/verify-text.ts';
 
 const examples = `
 The files are read whole, by csv-parse and the column readers in JavaScript, not by the code that has loaded them; the server adds up the
@@ -25,7 +25,7 @@ Examples:
 
 /** The pipeline of a run. Errors: ETL_RUN_UNKNOWN. */
 const pipelineOfRun = async (run: number, command: Command, io: Io): Promise<string> => {
-  const { findRun } = await import('../../history/history.ts');
+  const { findRun } = await import('../../../history/history.ts');
   const found = await askServer(command, io, (client) => findRun(client, run));
   if (found === undefined) throw new EtlError('ETL_RUN_UNKNOWN', { run });
   return found.run.pipeline;
@@ -40,7 +40,7 @@ const verify = async (given: string, command: Command, io: Io): Promise<void> =>
     run === undefined ? given : await pipelineOfRun(run, command, io),
     io,
   );
-  const { verifyOn } = await import('../../run/verify/verify.ts');
+  const { verifyOn } = await import('../../../run/verify/verify.ts');
   const { workingDirectory } = io;
   const options = { params, directory, workingDirectory, ...(tables && { tables }), ...(run && { run }) };
   const report =
@@ -52,7 +52,9 @@ const verify = async (given: string, command: Command, io: Io): Promise<void> =>
     : verifyLines(report, paintFor(io.stdout, io.env)).map((line) => clip(line, width));
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   if (report.outcome !== 'different') return;
-  const problems = differenceLines(report).map((line) => `\n  ${line}`).join('');
+  const problems = differenceLines(report)
+    .map((line) => `\n  ${line}`)
+    .join('');
   throw new EtlError('ETL_VERIFY_DIFFERENT', { problems });
 };
 

@@ -1,15 +1,15 @@
 // `etl rejects list|show|export|replay|withdraw`: the records that were refused.
 
 import type { Command } from 'commander';
-import type { CliCommand } from '../command.ts';
-import { flag } from '../flags.ts';
-import type { Io } from '../io.ts';
-import { databaseUrlFlag } from '../server.ts';
-import { exportExamples, exportRejects } from './rejects/export.ts';
-import { listExamples, listRejects } from './rejects/list.ts';
-import { replayExamples, replayRejects } from './rejects/replay.ts';
-import { showExamples, showRejects } from './rejects/show.ts';
-import { withdrawExamples, withdrawRejects } from './rejects/withdraw.ts';
+import type { CliCommand } from '../../command.ts';
+import { flag } from '../../flags.ts';
+import type { Io } from '../../io.ts';
+import { databaseUrlFlag } from '../../server.ts';
+import { exportExamples, exportRejects } from './export.ts';
+import { listExamples, listRejects } from './list.ts';
+import { replayExamples, replayRejects } from './replay.ts';
+import { showExamples, showRejects } from './show.ts';
+import { withdrawExamples, withdrawRejects } from './withdraw.ts';
 
 const pipelineFlag = () => flag('--pipeline <name>', 'the newest run of this pipeline with rejects');
 const tableFlag = () => flag('--table <table>', 'only rejects of this table');

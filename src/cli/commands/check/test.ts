@@ -1,17 +1,17 @@
 // `etl test <pipeline>`: runs the data tests of a pipeline on production.
 
 import type { Command } from 'commander';
-import { EtlError } from '../../errors.ts';
-import type { TestReport } from '../../run/tests/test-report.ts';
-import { plural } from '../../wording.ts';
-import type { CliCommand } from '../command.ts';
-import { flag, paramFlag, parseNames, readFlag, readPairs, readSwitch } from '../flags.ts';
-import { widthOf, type Io } from '../io.ts';
-import { loadPipeline, pipelineArgument } from '../pipeline.ts';
-import { askServer, databaseUrlFlag } from '../server.ts';
-import { clip } from '../text/layout.ts';
-import { paintFor, type Paint } from '../text/paint.ts';
-import { testLines } from '../text/tests-text.ts';
+import { EtlError } from '../../../errors.ts';
+import type { TestReport } from '../../../run/tests/test-report.ts';
+import { plural } from '../../../wording.ts';
+import type { CliCommand } from '../../command.ts';
+import { flag, paramFlag, parseNames, readFlag, readPairs, readSwitch } from '../../flags.ts';
+import { widthOf, type Io } from '../../io.ts';
+import { loadPipeline, pipelineArgument } from '../../pipeline.ts';
+import { askServer, databaseUrlFlag } from '../../server.ts';
+import { clip } from '../../text/layout.ts';
+import { paintFor, type Paint } from '../../text/paint.ts';
+import { testLines } from '../../text/tests-text.ts';
 
 const examples = `
 It only reads, and can be run while the pipeline runs. Statements end after the statement_timeout of the role.
@@ -36,8 +36,8 @@ const runTests = async (file: string, command: Command, io: Io): Promise<void> =
   const params = readPairs(command, 'param', io);
   const tables = readFlag(command, 'table', parseNames, io);
   const { pipeline, directory } = await loadPipeline(file, io);
-  const { testsOf } = await import('../../run/tests/production-tests.ts');
-  const { problemsOf } = await import('../../run/tests/test-tables.ts');
+  const { testsOf } = await import('../../../run/tests/production-tests.ts');
+  const { problemsOf } = await import('../../../run/tests/test-tables.ts');
   const options = { params, directory, ...(tables && { tables }) };
   const report =
     (await askServer(command, io, (client) => testsOf(pipeline, options, client))) ??
