@@ -1,0 +1,126 @@
+// Every page in Chromium, after real runs: in light and dark, narrow, without scripts, by the keyboard alone; axe finds nothing.
+
+import type { BrowserContextOptions } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useBrowser } from '../helpers/browser.ts';
+import { useFiles } from '../helpers/files.ts';
+import { fillSite, hostileFile, usePage, type PageSite } from '../helpers/page-site.ts';
+import { useDatabase } from '../helpers/server.ts';
+
+const database = useDatabase();
+const files = useFiles();
+const served = usePage(() => database.url);
+const open = useBrowser();
+let site: PageSite;
+beforeAll(async () => {
+  site = await fillSite(database.url, files);
+}, 120_000);
+
+/** What each page must show of what has happened. */
+const pages: readonly { name: string; path: () => string; shows: readonly string[] }[] = [
+  { name: 'overview', path: () => '/', shows: ['noaa', 'words', 'Next slot'] },
+  { name: 'runs', path: () => '/runs', shows: ['ETL_REJECT_LIMIT', 'published', 'failed'] },
+  {
+    name: 'run',
+    path: () => `/runs/${site.largeRun}`,
+    shows: ['20,000', 'observation', 'Chunks', 'Throughput'],
+  },
+  { name: 'run-by-worker', path: () => `/runs/${site.largeRun}?by=worker`, shows: ['worker 2'] },
+  { name: 'run-failed', path: () => `/runs/${site.failedRun}`, shows: ['ETL_REJECT_LIMIT', hostileFile] },
+  { name: 'rejects', path: () => '/rejects', shows: ['words'] },
+  { name: 'rejects-of-run', path: () => `/rejects?run=${site.failedRun}`, shows: ['31.02.2026', '<script>'] },
+  { name: 'files', path: () => '/files', shows: ['words/a.csv', hostileFile] },
+  { name: 'schedules', path: () => '/schedules', shows: ['words-nightly', 'paused', 'Europe/Berlin'] },
+  { name: 'queue', path: () => '/queue', shows: ['default', 'noaa'] },
+  { name: 'no-such-run', path: () => '/runs/4711', shows: ['ETL_RUN_UNKNOWN'] },
+];
+
+const looks: readonly { look: string; options: BrowserContextOptions }[] = [
+  { look: 'light', options: { colorScheme: 'light' } },
+  { look: 'dark', options: { colorScheme: 'dark' } },
+  { look: 'narrow', options: { viewport: { width: 360, height: 740 }, colorScheme: 'light' } },
+];
+
+/** The answer to a page that is not there is one that is meant. */
+const isMeant = (problem: string): boolean => /\/runs\/4711|status of 404/.test(problem);
+
+describe.each(looks)('in $look', ({ look, options }) => {
+  it.each(pages)('$name shows what happened, and axe finds nothing', async ({ name, path, shows }) => {
+    const visit = await open(served().address, options);
+    await visit.go(path());
+    const text = await visit.page.locator('body').innerText();
+    for (const part of shows) expect(text).toContain(part);
+    expect(await visit.axe()).toEqual([]);
+    const { scrollWidth, clientWidth } = await visit.page.evaluate<{
+      scrollWidth: number;
+      clientWidth: number;
+    }>('(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }))(document.documentElement)');
+    expect({ scrollWidth, clientWidth }).toEqual({ scrollWidth: clientWidth, clientWidth });
+    expect(visit.problems().filter((problem) => !isMeant(problem))).toEqual([]);
+    await visit.shoot(`${name}-${look}`);
+    await visit.close();
+  });
+});
+
+describe('without scripts', () => {
+  it('every page has everything', async () => {
+    const visit = await open(served().address, { javaScriptEnabled: false });
+    for (const { path, shows } of pages) {
+      await visit.go(path());
+      const text = await visit.page.locator('body').innerText();
+      for (const part of shows) expect(text).toContain(part);
+    }
+    expect(visit.problems().filter((problem) => !isMeant(problem))).toEqual([]);
+    await visit.close();
+  });
+});
+
+describe('by the keyboard alone', () => {
+  it('a visitor gets from the overview to the numbers of a chunk map, and sees where the focus is', async () => {
+    const visit = await open(served().address);
+    const { page } = visit;
+    /** Presses Tab until the focus is on what is wanted; each stop on the way can be seen. */
+    const tabTo = async (selector: string): Promise<void> => {
+      for (let stop = 0; stop < 200; stop += 1) {
+        await page.keyboard.press('Tab');
+        const { isIt, outline } = await page.evaluate<{ isIt: boolean; outline: string }>(`(() => {
+          const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+          return { isIt: document.activeElement.matches(${JSON.stringify(selector)}), outline: outlineStyle + ' ' + outlineWidth };
+        })()`);
+        expect(outline).not.toMatch(/none|0px/);
+        if (isIt) return;
+      }
+      throw new Error(`the focus never comes to ${selector}`);
+    };
+    await tabTo('nav a[href="/runs"]');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/runs');
+    await tabTo(`a[href="/runs/${site.largeRun}"]`);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/runs/${site.largeRun}`);
+    await tabTo('#map-numbers summary');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#map-numbers table').isVisible()).toBe(true);
+    expect(visit.problems()).toEqual([]);
+    await visit.close();
+  });
+});
+
+it('everything that a browser gets for a page is at most 100 kB, compressed, and comes from here', async () => {
+  const visit = await open(served().address);
+  const sizes: Promise<number>[] = [];
+  visit.page.on('requestfinished', (request) => {
+    sizes.push(
+      request
+        .sizes()
+        .then(({ responseBodySize, responseHeadersSize }) => responseBodySize + responseHeadersSize),
+    );
+  });
+  await visit.go(`/runs/${site.largeRun}`);
+  await visit.page.locator('.chart').first().waitFor();
+  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  expect(bytes).toBeGreaterThan(1_000);
+  expect(bytes).toBeLessThan(100_000);
+  expect(visit.problems()).toEqual([]);
+  await visit.close();
+});
