@@ -1,10 +1,10 @@
 // The page as a function of the library: a fetch handler with a few connections of its own that only read.
 
 import { createReadPool } from '../db/read-pool.ts';
-import type { ServerAddress } from '../db/connect/address.ts';
 import { EtlError } from '../errors.ts';
 import { silentLogger } from '../logger.ts';
-import { findSite } from '../worker/site.ts';
+import { readQueues } from '../worker/read-queues.ts';
+import { findSite, type FoundSite } from '../worker/site.ts';
 import { createAccess, newToken } from './access.ts';
 import { createApp } from './app.ts';
 import { createLive } from './live.ts';
@@ -48,9 +48,9 @@ export const createPage = (options: PageOptions = {}): EtlPage => {
   const { basePath = '/', hosts, logger = silentLogger, control: canControl = false } = options;
   const base = checkBase(basePath);
   const token = checkToken(options.token);
-  let address: ServerAddress | undefined;
+  let site: FoundSite | undefined;
   const pool = createReadPool({
-    address: async () => (address ??= (await findSite(options)).address),
+    address: async () => (site ??= await findSite(options)).address,
     connectionsMax,
     waitingMax,
     statementMsMax,
@@ -63,8 +63,12 @@ export const createPage = (options: PageOptions = {}): EtlPage => {
     live,
     logger,
     canControl,
-    server: () => address?.label ?? '',
-    withContext: (given, make) => pool.read((client) => make({ ...given, client })),
+    server: () => site?.address.label ?? '',
+    withContext: (given, make) =>
+      pool.read((client) =>
+        // The pool has found the site before it has a client.
+        make({ ...given, client, queues: () => readQueues(client, site!.backend, logger) }),
+      ),
   });
   return {
     token,

@@ -62,14 +62,17 @@ export const createLive = (): Live => {
     const end = Date.now() + streamMsMax;
     let wait = 1_000;
     let pulseAt = 0;
+    let isLost = false;
     while (!signal.aborted && Date.now() < end) {
       const found = await lookAt(path, make, wait).catch(() => undefined);
       const changed = found?.sent.filter(({ id, hash }) => known.get(id) !== hash) ?? [];
       for (const { id, hash } of changed) known.set(id, hash);
       if (found !== undefined && changed.length > 0)
         await send(stream, 'sections', JSON.stringify({ ids: found.sent.map(({ id }) => id), changed }));
-      else if (Date.now() > pulseAt) await send(stream, found === undefined ? 'lost' : 'pulse', '');
+      else if (isLost !== (found === undefined) || Date.now() > pulseAt)
+        await send(stream, found === undefined ? 'lost' : 'pulse', '');
       if (changed.length > 0 || Date.now() > pulseAt) pulseAt = Date.now() + pulseMs;
+      isLost = found === undefined;
       wait = found?.freshMs ?? 5_000;
       // The end of the stream ends the waiting; that is no error.
       await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);

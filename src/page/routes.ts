@@ -2,8 +2,11 @@
 
 import type { MakeView } from './view.ts';
 import { overview } from './views/overview.ts';
+import { queueView } from './views/queue.ts';
 import { runView } from './views/run.ts';
 import { runsView } from './views/runs.ts';
+import { scheduleView } from './views/schedule.ts';
+import { schedulesView } from './views/schedules.ts';
 
 interface Route {
   readonly pattern: RegExp;
@@ -14,6 +17,10 @@ const routes: readonly Route[] = [
   { pattern: /^\/$/, make: overview },
   { pattern: /^\/runs$/, make: runsView },
   { pattern: /^\/runs\/(\d{1,15})$/, make: runView },
+  { pattern: /^\/schedules$/, make: schedulesView },
+  // Names of schedules follow the rules of names of pipelines.
+  { pattern: /^\/schedules\/([\w-]{1,80})$/, make: scheduleView },
+  { pattern: /^\/queue$/, make: queueView },
 ];
 
 /** The page at a path, and what its pattern captures. */

@@ -1,11 +1,14 @@
 // The contract of a view: what one page shows, in sections that live updates replace one by one.
 
 import type { Client } from '../db/client.ts';
+import type { QueuesSeen } from '../worker/read-queues.ts';
 import type { Html } from './parts/html.ts';
 
 /** What a view is made of. */
 export interface ViewContext {
   readonly client: Client;
+  /** What is on the queues now; undefined: nothing was ever enqueued. */
+  readonly queues: () => Promise<QueuesSeen | undefined>;
   /** Numbers and names in the path, in its order. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;

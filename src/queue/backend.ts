@@ -23,6 +23,8 @@ export interface QueueBackend {
   readonly label: string;
   /** Connections to the database that it opens at most in a process that runs a pipeline. */
   readonly databaseConnectionsMax: number;
+  /** Whether queues were ever made there; asked over a connection to the database. */
+  readonly isThere: (client: Client) => Promise<boolean>;
   /** Makes sure that jobs can be put there. Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED; the driver's own. */
   readonly prepare: () => Promise<void>;
   /** What names this database among those that share the server; asked over a connection to it. */

@@ -81,6 +81,7 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   label: address.label,
   // Pool and LISTEN connection of a run's queue and of its worker.
   databaseConnectionsMax: 2 * (poolConnections + 1),
+  isThere: isCurrent,
   prepare: () => withClient(address, prepareSchema),
   namespaceOf: () => Promise.resolve(''),
   // A copy of the database has a copy of its queue.

@@ -152,6 +152,7 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
 export const redisBackend = (address: RedisAddress): QueueBackend => ({
   label: address.label,
   databaseConnectionsMax: 0,
+  isThere: () => Promise.resolve(true),
   // Waits for a first answer.
   prepare: () => withRedis(address, async (redis) => void (await redis.ping())),
   namespaceOf: (client) =>

@@ -102,3 +102,49 @@ export const runQueueDepth = (queues: Queues, queueName: string): Promise<QueueD
       oldestAt: addedAt.length === 0 ? null : new Date(Math.min(...addedAt)),
     };
   });
+
+/** A job of a queue of runs, as it is shown. */
+export interface ListedJob {
+  readonly job: string;
+  /** null: not a job of ours. */
+  readonly pipeline: string | null;
+  readonly state: 'active' | 'waiting' | 'delayed' | 'failed';
+  readonly addedAt: Date;
+  /** How often it was begun. */
+  readonly attempts: number;
+}
+
+const listedStates = [
+  ['active', ['active']],
+  ['waiting', ['prioritized', 'wait']],
+  ['delayed', ['delayed']],
+  ['failed', ['failed']],
+] as const;
+
+const pipelineOf = (data: unknown): string | null => {
+  const { pipeline } = (data ?? {}) as { readonly pipeline?: unknown };
+  return typeof pipeline === 'string' ? pipeline : null;
+};
+
+/** Jobs of a queue, at most so many of each state. */
+export const listRunJobs = (
+  queues: Queues,
+  queueName: string,
+  limit: number,
+): Promise<readonly ListedJob[]> =>
+  withQueue(queues, bullNameOf(queueName), async ({ ask }) => {
+    const listed: ListedJob[] = [];
+    for (const [state, types] of listedStates) {
+      // A job may be gone between its name and itself.
+      const found = (await ask((bull) => bull.getJobs([...types], 0, limit - 1, true))).filter(Boolean);
+      for (const { id, data, timestamp, attemptsStarted } of found.slice(0, limit))
+        listed.push({
+          job: String(id),
+          pipeline: pipelineOf(data),
+          state,
+          addedAt: new Date(timestamp),
+          attempts: attemptsStarted,
+        });
+    }
+    return listed;
+  });

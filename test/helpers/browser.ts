@@ -50,6 +50,8 @@ export interface Visit {
   readonly problems: () => readonly string[];
   /** What axe finds: the rule, and the elements. */
   readonly axe: () => Promise<readonly string[]>;
+  /** Pixels by which the page is wider than its window. */
+  readonly overflow: () => Promise<number>;
   /** Writes a picture of the whole page into .screenshots. */
   readonly shoot: (name: string) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -96,6 +98,8 @@ export const visit = async (
       const { violations } = await page.evaluate<AxeResult>('axe.run()');
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
     },
+    overflow: () =>
+      page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
     shoot: async (name) => {
       mkdirSync(pictures, { recursive: true });
       await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });

@@ -4,7 +4,7 @@ export const style = `
 :root {
   color-scheme: light dark;
   --bg: #f7f8f9; --panel: #ffffff; --text: #1b2126; --dim: #57626c; --line: #dfe4e8; --accent: #0f766e;
-  --good: #15803d; --bad: #b91c1c; --warn: #92560a; --busy: #1d4ed8;
+  --good: #166534; --bad: #b91c1c; --warn: #92560a; --busy: #1d4ed8;
   --good-bg: #e6f5ea; --bad-bg: #fdeaea; --warn-bg: #fdf3dc; --busy-bg: #e6edfd; --idle-bg: #edf0f2;
   --loaded: #4f9d8f; --reloaded: #d08a1d; --lost: #c93a3a; --open: #e5e9ec;
   --w0: #4c78a8; --w1: #e08a3c; --w2: #54a24b; --w3: #b279a2; --w4: #d6616b; --w5: #72b7b2; --w6: #9d755d; --w7: #9a9a5a;
@@ -69,7 +69,7 @@ svg { display: block; } svg text { fill: var(--dim); font-size: 11px; }
 .numbers { margin-top: 10px; } summary { cursor: pointer; color: var(--dim); font-size: 12.5px; width: max-content; }
 .chart { margin: 0; } .chart svg { width: 100%; height: 160px; border-bottom: 1px solid var(--line); } .chart path { fill: color-mix(in srgb, var(--loaded) 35%, transparent); stroke: var(--loaded); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
 figcaption { font-size: 12.5px; margin-top: 6px; }
-footer { display: flex; flex-wrap: wrap; gap: 4px 24px; padding: 12px 24px; color: var(--dim); font-size: 12px; border-top: 1px solid var(--line); }
+footer { overflow-wrap: anywhere; display: flex; flex-wrap: wrap; gap: 4px 24px; padding: 12px 24px; color: var(--dim); font-size: 12px; border-top: 1px solid var(--line); }
 form { display: inline; } button { font: inherit; padding: 3px 12px; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); color: var(--text); cursor: pointer; } button:hover { background: var(--idle-bg); }
 .fault { background: var(--bad-bg); color: var(--bad); font-weight: 600; border-radius: 3px; padding: 0 3px; }
 @media (max-width: 640px) { header, main, footer { padding-left: 12px; padding-right: 12px; } .bar { grid-template-columns: 1fr 48px; } .bar-name { grid-column: 1 / -1; } }

@@ -7,6 +7,8 @@ import { html, nothing, raw, type Html } from './html.ts';
 const places = [
   ['overview', '/', 'Overview'],
   ['runs', '/runs', 'Runs'],
+  ['schedules', '/schedules', 'Schedules'],
+  ['queue', '/queue', 'Queue'],
 ] as const;
 
 export interface Frame {

@@ -14,7 +14,7 @@ export const isUnderWay = ({ state }: Pick<RunSummary, 'state'>): boolean => !en
 const isGone = (run: RunSummary): boolean =>
   isUnderWay(run) && run.host === hostname() && !isRunning(run.pid);
 
-type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'idle';
+export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'idle';
 
 const signs: Readonly<Record<Tone, string>> = { good: '✓', bad: '✕', warn: '!', busy: '●', idle: '○' };
 

@@ -1,0 +1,54 @@
+// One schedule: its newest slots, what became of each, and the runs that came of them.
+
+import type { ScheduleSlot } from '../../worker/schedule/contract.ts';
+import { listSlots } from '../../worker/schedule/list.ts';
+import { html, seen, time, type Html } from '../parts/html.ts';
+import { badge } from '../parts/state.ts';
+import { table, type Column } from '../parts/table.ts';
+import { calmMs, type MakeView, type ViewContext } from '../view.ts';
+
+const slotsListed = 200;
+
+const outcomeOf = ({ outcome, first }: ScheduleSlot): Html => {
+  if (outcome === 'missed') return badge('bad', 'missed');
+  if (outcome === 'skipped') return badge('warn', 'skipped: a run was waiting or active');
+  const since = first === null ? '' : ', for all since';
+  return html`${badge('busy', `${outcome}${since}`)}${first === null ? '' : html` ${time(first)}`}`;
+};
+
+const endOf = ({ state, job }: ScheduleSlot): Html => {
+  if (job === null) return html`<span class="dim">–</span>`;
+  if (state === null) return badge('busy', 'not ended');
+  return state === 'published' || state === 'unchanged'
+    ? badge('good', state)
+    : html`${badge('bad', 'failed')} <code class="bad">${state}</code>`;
+};
+
+const columns = ({ href }: ViewContext): readonly Column<ScheduleSlot>[] => [
+  { title: 'Slot', cell: ({ slot }) => time(slot) },
+  { title: 'Outcome', cell: outcomeOf },
+  { title: 'How its run ended', cell: endOf },
+  {
+    title: 'Run',
+    cell: ({ run }) => (run === null ? '–' : html`<a href="${href(`/runs/${run}`)}">${run}</a>`),
+    isNumber: true,
+  },
+  { title: 'Job', cell: ({ job }) => seen(job ?? '–'), isLong: true },
+];
+
+export const scheduleView: MakeView = async (context) => {
+  const [part = ''] = context.parts;
+  const slots = await listSlots(context.client, part, slotsListed);
+  return {
+    title: `Schedule ${seen(part)}`,
+    place: 'schedules',
+    freshMs: calmMs,
+    sections: [
+      {
+        id: 'slots',
+        title: `Its newest slots`,
+        body: table(columns(context), slots, { caption: 'Slots', none: 'No slot was due yet.' }),
+      },
+    ],
+  };
+};

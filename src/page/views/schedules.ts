@@ -1,0 +1,119 @@
+// Schedules: when they are due next, and a calendar of what became of their slots.
+
+import { calendarOf, type CalendarSlots, type SlotFate } from '../../history/calendar.ts';
+import type { Schedule } from '../../worker/schedule/contract.ts';
+import { listSchedules } from '../../worker/schedule/list.ts';
+import { until } from '../parts/amount.ts';
+import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { badge, type Tone } from '../parts/state.ts';
+import { table, type Column } from '../parts/table.ts';
+import { busyMs, calmMs, type MakeView, type ViewContext } from '../view.ts';
+
+/** A fortnight of nights, and two days to come. */
+const daysBack = 14;
+const daysAhead = 2;
+
+const dayMs = 86_400_000;
+
+const toneOf: Readonly<Record<SlotFate, Tone>> = {
+  loaded: 'good',
+  'under way': 'busy',
+  failed: 'bad',
+  skipped: 'warn',
+  missed: 'bad',
+};
+
+/** What ended a schedule's newest run, or what waits for it. */
+const newestOf = ({ lastOutcome, jobState }: Schedule): Html => {
+  if (jobState === 'published' || jobState === 'unchanged') return badge('good', jobState);
+  if (jobState === 'pending' || jobState === 'enqueued') return badge('busy', 'enqueued');
+  if (jobState !== null) return html`${badge('bad', 'failed')} <code class="bad">${jobState}</code>`;
+  return lastOutcome === null ? html`<span class="dim">none yet</span>` : badge('warn', lastOutcome);
+};
+
+const nextOf = ({ paused, next }: Schedule, { now }: ViewContext): Html => {
+  if (paused) return badge('idle', 'paused');
+  const slot = new Date(next[0]!);
+  return html`${until(slot, now)}<br />${time(slot)}`;
+};
+
+const scheduleColumns = (context: ViewContext): readonly Column<Schedule>[] => [
+  {
+    title: 'Schedule',
+    cell: ({ name }) =>
+      html`<a class="name" href="${context.href(`/schedules/${encodeURIComponent(name)}`)}"
+        >${seen(name)}</a
+      >`,
+  },
+  { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline) },
+  { title: 'Times', cell: ({ cron, timeZone }) => html`<code>${cron}</code><br />${timeZone}` },
+  { title: 'Next slot', cell: (schedule) => nextOf(schedule, context) },
+  { title: 'Newest run', cell: newestOf },
+  { title: 'Queue', cell: ({ queue }) => seen(queue) },
+  { title: 'Missed slots', cell: ({ catchUp }) => (catchUp ? 'caught up by one run' : 'left out') },
+];
+
+/** Days of the calendar, oldest first, as a schedule's zone or ours name them. */
+const daysOf = (now: Date): readonly string[] =>
+  Array.from({ length: daysBack + daysAhead }, (_, place) =>
+    new Date(now.getTime() + (place - daysBack + 1) * dayMs).toISOString().slice(0, 10),
+  );
+
+const wordsOf = (fate: string, slots: number): string => (slots === 1 ? fate : `${slots} ${fate}`);
+
+const cellOf = (
+  schedule: Schedule,
+  day: string,
+  slots: readonly CalendarSlots[],
+  href: ViewContext['href'],
+) => {
+  const past = slots
+    .filter((each) => each.schedule === schedule.name && each.day === day)
+    .map(({ fate, slots: count, run }) => {
+      const shown = badge(toneOf[fate], wordsOf(fate, count));
+      return run === null ? shown : html`<a href="${href(`/runs/${run}`)}">${shown}</a>`;
+    });
+  const coming = schedule.paused ? 0 : schedule.next.filter((slot) => slot.startsWith(day)).length;
+  return html`${past.map((each) => html`${each}<br />`)}${coming > 0 ? badge('idle', wordsOf('to come', coming)) : nothing}`;
+};
+
+const calendar = (
+  schedules: readonly Schedule[],
+  slots: readonly CalendarSlots[],
+  { now, href }: ViewContext,
+): Html =>
+  table<string>(
+    [
+      { title: 'Day', cell: (day) => html`<time datetime="${day}">${day}</time>` },
+      ...schedules.map((schedule) => ({
+        title: schedule.name,
+        cell: (day: string) => cellOf(schedule, day, slots, href),
+      })),
+    ],
+    daysOf(now).toReversed(),
+    { caption: 'Slots of each day' },
+  );
+
+export const schedulesView: MakeView = async (context) => {
+  const schedules = await listSchedules(context.client);
+  const slots = await calendarOf(context.client, daysBack);
+  const none = 'There are no schedules.';
+  return {
+    title: 'Schedules',
+    place: 'schedules',
+    freshMs: slots.some(({ fate }) => fate === 'under way') ? busyMs : calmMs,
+    sections: [
+      { id: 'schedules', body: table(scheduleColumns(context), schedules, { caption: 'Schedules', none }) },
+      ...(schedules.length === 0
+        ? []
+        : [
+            {
+              id: 'calendar',
+              title: 'What became of their slots',
+              body: html`${calendar(schedules, slots, context)}
+                <p class="dim">Days are those of each schedule’s time zone.</p>`,
+            },
+          ]),
+    ],
+  };
+};

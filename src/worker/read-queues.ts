@@ -1,0 +1,31 @@
+// What is on the queues of runs, for those who only look: nothing is made, moved or removed.
+
+import type { Client } from '../db/client.ts';
+import type { Logger } from '../logger.ts';
+import type { QueueBackend } from '../queue/backend.ts';
+import { listRunJobs, type ListedJob } from '../queue/run-queue.ts';
+import type { RunQueueDepths } from '../queue/run-queue-state.ts';
+import { depthOfQueues, knownQueueNames } from './queues.ts';
+
+/** Jobs of one queue that are listed; the depth counts all. */
+const jobsListed = 50;
+
+export interface QueuesSeen extends RunQueueDepths {
+  /** Active ones first, then those that wait, in their order. */
+  readonly jobs: readonly (ListedJob & { readonly queue: string })[];
+}
+
+/** Undefined when nothing was ever enqueued here. Errors: those of the queue's server. */
+export const readQueues = async (
+  client: Client,
+  backend: QueueBackend,
+  logger: Logger,
+): Promise<QueuesSeen | undefined> => {
+  if (!(await backend.isThere(client))) return undefined;
+  const queues = { backend, namespace: await backend.namespaceOf(client), logger };
+  const names = await knownQueueNames(client);
+  const jobs: QueuesSeen['jobs'][number][] = [];
+  for (const queue of names)
+    for (const job of await listRunJobs(queues, queue, jobsListed)) jobs.push({ ...job, queue });
+  return { ...(await depthOfQueues(queues, names)), jobs };
+};
