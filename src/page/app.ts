@@ -1,7 +1,6 @@
 // What answers a request: the host's name first, then the token, then a page, a file of ours, or a stream of live updates.
 
 import { Hono, type Context } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
 import { asEtlError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
@@ -11,11 +10,8 @@ import type { Live } from './live.ts';
 import { asPageError, errorBody, type PageError } from './parts/error-page.ts';
 import { layout } from './parts/layout.ts';
 import { findRoute } from './routes.ts';
-import { safeHeaders } from './safety.ts';
+import { refusalOf, safeHeaders } from './safety.ts';
 import type { View, ViewContext } from './view.ts';
-
-/** A form of ours has a few short fields. */
-const bodyBytesMax = 16 * 1024;
 
 export interface AppOptions {
   /** The host's path without a slash at its end; '' for none. */
@@ -53,7 +49,11 @@ const addGuards = (app: Hono, { base, access }: AppOptions): void => {
     return undefined;
   });
   app.use(compress());
-  app.use(bodyLimit({ maxSize: bodyBytesMax, onError: (context) => context.text('too large', 413) }));
+  app.use(async ({ req, text }, next) => {
+    const refused = refusalOf(req.raw);
+    // Nobody reads the rest of such a request.
+    return refused === undefined ? next() : text(refused.text, refused.status, { connection: 'close' });
+  });
   app.use(async (context, next) => {
     const { req } = context;
     const given = req.query('token');

@@ -61,8 +61,7 @@ export const createLive = (): Live => {
     const known = new Map<string, string>();
     const end = Date.now() + streamMsMax;
     let wait = 1_000;
-    let pulseAt = 0;
-    let isLost = false;
+    let [pulseAt, isLost] = [0, false];
     while (!signal.aborted && Date.now() < end) {
       const found = await lookAt(path, make, wait).catch(() => undefined);
       const changed = found?.sent.filter(({ id, hash }) => known.get(id) !== hash) ?? [];
@@ -83,14 +82,13 @@ export const createLive = (): Live => {
     stream: (context, path, make) => {
       if (streams >= streamsMax) return undefined;
       streams += 1;
-      const answer = streamSSE(context, async (stream) => {
+      return streamSSE(context, async (stream) => {
         try {
           await follow(stream, path, make);
         } finally {
           streams -= 1;
         }
       });
-      return answer;
     },
     close: () => closing.abort(),
   };

@@ -1,4 +1,5 @@
-// What every answer tells the browser: nothing from elsewhere, no script or style inside a page, no frame around it.
+// Which requests are refused whatever they ask for, and what every answer tells the browser: nothing from elsewhere, no script or
+// style inside a page, no frame around it.
 
 const policy = [
   "default-src 'none'",
@@ -20,4 +21,22 @@ export const safeHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+};
+
+/** A form of ours has a few short fields. */
+const bodyBytesMax = 16 * 1024;
+
+export interface Refusal {
+  readonly status: 405 | 411 | 413;
+  readonly text: string;
+}
+
+/** Why a request is refused before anything of its body is read; undefined: it is not. */
+export const refusalOf = ({ method, headers }: Request): Refusal | undefined => {
+  if (method === 'GET' || method === 'HEAD') return undefined;
+  if (method !== 'POST') return { status: 405, text: 'This method is not answered here.' };
+  const length = headers.get('content-length');
+  // A body that does not say its length may have any.
+  if (length === null || !/^\d{1,15}$/.test(length)) return { status: 411, text: 'The length is missing.' };
+  return Number(length) > bodyBytesMax ? { status: 413, text: 'This is too large.' } : undefined;
 };

@@ -31,7 +31,7 @@ const send = async (options: RequestOptions, body = '', { origin } = page()): Pr
 const bearer = ({ token } = page()) => ({ authorization: `Bearer ${token}` });
 
 describe('the token', () => {
-  const nothingOfOurs = { status: 401, body: expect.not.stringContaining('Pipelines') };
+  const isNothing = ({ status, body }: Answer): boolean => status === 401 && !body.includes('Pipelines');
 
   it.each([
     ['without one', {}],
@@ -40,7 +40,7 @@ describe('the token', () => {
     ['with a cookie that is not ours', { cookie: 'sluice_00000000=x; other=1' }],
   ])('%s nothing is shown, not even a style', async (_, headers) => {
     for (const path of ['/', '/runs', '/live?path=/', '/assets/page.css', '/no-such-page'])
-      expect(await send({ path, headers })).toMatchObject(nothingOfOurs);
+      expect(isNothing(await send({ path, headers }))).toBe(true);
   });
 
   it('in the address becomes a cookie that scripts and other sites do not see, and leaves the address', async () => {
@@ -54,7 +54,7 @@ describe('the token', () => {
   });
 
   it('that is wrong in the address is no way in', async () => {
-    expect(await send({ path: '/?token=wrong' })).toMatchObject(nothingOfOurs);
+    expect(isNothing(await send({ path: '/?token=wrong' }))).toBe(true);
   });
 
   it.each(['short', 'sixteen char s ÄÖ'])('%j is refused when the page is made', async (token) => {
@@ -146,7 +146,7 @@ describe('what a client may cost', () => {
     let read = '';
     socket.on('data', (bytes) => (read += String(bytes)));
     socket.on('error', () => undefined);
-    await once(socket, 'close');
+    await new Promise((resolve) => socket.once('close', resolve));
     return read;
   };
   const open = (): Socket => connect(Number(new URL(page().origin).port), '127.0.0.1');
@@ -167,7 +167,7 @@ describe('what a client may cost', () => {
           await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
       }
       socket.destroy();
-      expect(await closed).toMatch(/^HTTP\/1\.1 (?:413|404|403)/);
+      expect(await closed).toMatch(/^HTTP\/1\.1 41[13] /);
       expect(sent).toBeLessThan(20);
     }
   });

@@ -54,7 +54,7 @@ td time { color: var(--dim); font-size: 12.5px; }
 dt { font-size: 12px; color: var(--dim); } dd { margin: 0; overflow-wrap: anywhere; }
 .error { border-left: 3px solid var(--bad); background: var(--bad-bg); padding: 8px 12px; margin: 12px 0 0; border-radius: 0 6px 6px 0; }
 .error p { margin: 2px 0; } .error pre { margin: 4px 0; white-space: pre-wrap; overflow-wrap: anywhere; }
-.choice { margin: 0 0 10px; color: var(--dim); } .choice a { padding: 2px 8px; border-radius: 6px; text-decoration: none; color: var(--dim); }
+.choice { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 4px; margin: 0 0 10px; color: var(--dim); } .choice a { padding: 2px 8px; border-radius: 6px; text-decoration: none; color: var(--dim); }
 .choice a:hover, .choice .chosen { background: var(--idle-bg); color: var(--text); } .choice .chosen { font-weight: 600; }
 svg { display: block; } svg text { fill: var(--dim); font-size: 11px; }
 .trend rect { fill: var(--loaded); } .trend rect.bad { fill: var(--lost); }

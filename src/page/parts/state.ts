@@ -21,6 +21,13 @@ const signs: Readonly<Record<Tone, string>> = { good: '✓', bad: '✕', warn: '
 export const badge = (tone: Tone, text: string): Html =>
   html`<span class="badge ${tone}"><span aria-hidden="true">${signs[tone]}</span> ${text}</span>`;
 
+/** The sign alone, with a number if it is more than one; the word is for those who do not see it, or point at it. */
+export const sign = (tone: Tone, word: string, count: number): Html =>
+  html`<span class="badge ${tone}" title="${word}"
+    ><span aria-hidden="true">${signs[tone]}</span
+    ><span class="unseen">${word}</span>${count > 1 ? ` ${count}` : ''}</span
+  >`;
+
 const tones: Readonly<Record<string, Tone>> = { published: 'good', failed: 'bad', cancelled: 'warn' };
 
 export const stateBadge = (run: RunSummary): Html => {

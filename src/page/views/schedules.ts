@@ -4,8 +4,8 @@ import { calendarOf, type CalendarSlots, type SlotFate } from '../../history/cal
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { until } from '../parts/amount.ts';
-import { html, nothing, seen, time, type Html } from '../parts/html.ts';
-import { badge, type Tone } from '../parts/state.ts';
+import { html, seen, time, type Html } from '../parts/html.ts';
+import { badge, sign, type Tone } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { busyMs, calmMs, type MakeView, type ViewContext } from '../view.ts';
 
@@ -59,40 +59,45 @@ const daysOf = (now: Date): readonly string[] =>
     new Date(now.getTime() + (place - daysBack + 1) * dayMs).toISOString().slice(0, 10),
   );
 
-const wordsOf = (fate: string, slots: number): string => (slots === 1 ? fate : `${slots} ${fate}`);
+const fates: readonly (readonly [string, Tone])[] = [...Object.entries(toneOf), ['to come', 'idle']];
 
 const cellOf = (
-  schedule: Schedule,
+  { name, paused, next }: Schedule,
   day: string,
   slots: readonly CalendarSlots[],
   href: ViewContext['href'],
-) => {
+): readonly Html[] => {
   const past = slots
-    .filter((each) => each.schedule === schedule.name && each.day === day)
+    .filter((each) => each.schedule === name && each.day === day)
     .map(({ fate, slots: count, run }) => {
-      const shown = badge(toneOf[fate], wordsOf(fate, count));
-      return run === null ? shown : html`<a href="${href(`/runs/${run}`)}">${shown}</a>`;
+      const shown = sign(toneOf[fate], fate, count);
+      return run === null ? shown : html`<a class="sign" href="${href(`/runs/${run}`)}">${shown}</a>`;
     });
-  const coming = schedule.paused ? 0 : schedule.next.filter((slot) => slot.startsWith(day)).length;
-  return html`${past.map((each) => html`${each}<br />`)}${coming > 0 ? badge('idle', wordsOf('to come', coming)) : nothing}`;
+  const coming = paused ? 0 : next.filter((slot) => slot.startsWith(day)).length;
+  return coming === 0 ? past : [...past, sign('idle', 'to come', coming)];
 };
 
+/** A row a schedule, a column a day; a sign leads to the newest run that came of its slots. */
 const calendar = (
   schedules: readonly Schedule[],
   slots: readonly CalendarSlots[],
   { now, href }: ViewContext,
 ): Html =>
-  table<string>(
-    [
-      { title: 'Day', cell: (day) => html`<time datetime="${day}">${day}</time>` },
-      ...schedules.map((schedule) => ({
-        title: schedule.name,
-        cell: (day: string) => cellOf(schedule, day, slots, href),
-      })),
-    ],
-    daysOf(now).toReversed(),
-    { caption: 'Slots of each day' },
-  );
+  html`${table<Schedule>(
+      [
+        { title: 'Schedule', cell: ({ name }) => seen(name) },
+        ...daysOf(now).map((day) => ({
+          title: day.slice(5),
+          cell: (schedule: Schedule) => cellOf(schedule, day, slots, href),
+        })),
+      ],
+      schedules,
+      { caption: 'Slots of each day' },
+    )}
+    <ul class="legend">
+      ${fates.map(([fate, tone]) => html`<li>${badge(tone, fate)}</li>`)}
+    </ul>
+    <p class="dim">Days are those of each schedule’s time zone. A number: so many slots.</p>`;
 
 export const schedulesView: MakeView = async (context) => {
   const schedules = await listSchedules(context.client);
@@ -110,8 +115,7 @@ export const schedulesView: MakeView = async (context) => {
             {
               id: 'calendar',
               title: 'What became of their slots',
-              body: html`${calendar(schedules, slots, context)}
-                <p class="dim">Days are those of each schedule’s time zone.</p>`,
+              body: calendar(schedules, slots, context),
             },
           ]),
     ],
