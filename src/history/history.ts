@@ -218,10 +218,16 @@ export const listRuns = async (client: Client, wanted: RunsWanted): Promise<RunS
   return rowsOf<RunSummary>(client, selectRuns(wanted));
 };
 
-/** One run with its tables and files. Errors: ETL_RUN_UNKNOWN. */
-export const findRun = async (client: Client, runId: number): Promise<RunDetails> => {
+/** One run alone. Errors: ETL_RUN_UNKNOWN. */
+export const findSummary = async (client: Client, runId: number): Promise<RunSummary> => {
   const [run] = (await hasHistory(client)) ? await rowsOf<RunSummary>(client, selectRun(runId)) : [];
   if (!run) throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
+  return run;
+};
+
+/** One run with its tables and files. Errors: ETL_RUN_UNKNOWN. */
+export const findRun = async (client: Client, runId: number): Promise<RunDetails> => {
+  const run = await findSummary(client, runId);
   const tables = await rowsOf<TableSummary>(client, selectTables(runId));
   const files = await rowsOf<FileSummary>(client, selectFiles(runId));
   return { run, tables, files, tests: await testsOfRun(client, runId) };

@@ -42,7 +42,7 @@ export interface RejectChoice {
 }
 
 /** The run that ended last, or is under way, of those that rejected anything. */
-const selectNewest = ({ pipeline, table }: RejectChoice): Query => ({
+export const selectNewestRejected = ({ pipeline, table }: Omit<RejectChoice, 'runId'>): Query => ({
   text: `select r.id::float8 as id from etl.run r
     where ($1::text is null or r.pipeline = $1)
       and exists (select from etl.reject j where j.run_id = r.id and ($2::text is null or j.table_name = $2))
@@ -115,7 +115,7 @@ export const rejectedRun = async (client: Client, choice: RejectChoice): Promise
   await refuseUnknown(client, pipeline, selectPipelineNames, noPipeline);
   const noTable = runId === undefined ? 'no run has a table' : `run ${runId} has no table`;
   await refuseUnknown(client, table, selectTableNames(runId), noTable);
-  const id = runId ?? (await rowsOf<{ id: number | null }>(client, selectNewest(choice)))[0]?.id;
+  const id = runId ?? (await rowsOf<{ id: number | null }>(client, selectNewestRejected(choice)))[0]?.id;
   if (id == null) return undefined;
   const { run } = await findRun(client, id);
   const [count] = await rowsOf<{ total: number }>(client, countRejects(id, table));

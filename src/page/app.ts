@@ -6,6 +6,7 @@ import { asEtlError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Access } from './access.ts';
 import { assets } from './assets/assets.ts';
+import { createExport, type Read } from './export.ts';
 import type { Live } from './live.ts';
 import { asPageError, errorBody, type PageError } from './parts/error-page.ts';
 import { layout } from './parts/layout.ts';
@@ -26,6 +27,8 @@ export interface AppOptions {
     given: Omit<ViewContext, 'client' | 'queues'>,
     make: (context: ViewContext) => Promise<T>,
   ) => Promise<T>;
+  /** Over a connection that only reads. */
+  readonly read: Read;
 }
 
 /** The path as our routes know it; a host may have taken its own part off already. */
@@ -94,7 +97,9 @@ const createViews = (options: AppOptions) => {
       if (route === undefined) return undefined;
       const formKey = canControl ? access.formKey : undefined;
       return () =>
-        options.withContext({ parts: route.parts, query, href, formKey, now: new Date() }, route.make);
+        options.read((client) =>
+          route.make({ client, parts: route.parts, query, href, formKey, now: new Date() }),
+        );
     },
     send,
     sendError: (context: Context, error: PageError): Promise<Response> => {
@@ -111,6 +116,7 @@ export const createApp = (options: AppOptions): Hono => {
   const views = createViews(options);
   addGuards(app, options);
   app.get('/assets/:name', answerAsset);
+  app.get('/rejects.csv', createExport(options.read));
   app.get('/live', (context) => {
     const path = context.req.query('path') ?? '';
     const url = URL.canParse(path, 'http://page') ? new URL(path, 'http://page') : undefined;

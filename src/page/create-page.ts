@@ -69,6 +69,7 @@ export const createPage = (options: PageOptions = {}): EtlPage => {
         // The pool has found the site before it has a client.
         make({ ...given, client, queues: () => readQueues(client, site!.backend, logger) }),
       ),
+    read: pool.read,
   });
   return {
     token,

@@ -1,8 +1,10 @@
 // Every page and its address. A new page is one file in views/ and one line here.
 
 import type { MakeView } from './view.ts';
+import { filesView } from './views/files.ts';
 import { overview } from './views/overview.ts';
 import { queueView } from './views/queue.ts';
+import { rejectsView } from './views/rejects.ts';
 import { runView } from './views/run.ts';
 import { runsView } from './views/runs.ts';
 import { scheduleView } from './views/schedule.ts';
@@ -15,6 +17,8 @@ interface Route {
 
 const routes: readonly Route[] = [
   { pattern: /^\/$/, make: overview },
+  { pattern: /^\/rejects$/, make: rejectsView },
+  { pattern: /^\/files$/, make: filesView },
   { pattern: /^\/runs$/, make: runsView },
   { pattern: /^\/runs\/(\d{1,15})$/, make: runView },
   { pattern: /^\/schedules$/, make: schedulesView },

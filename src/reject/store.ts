@@ -77,14 +77,16 @@ const faultsOfRejects = `(
     select m ->> 'column', m ->> 'code', m ->> 'reason' from jsonb_array_elements(r.more_faults) as m
   )`;
 
-const selectFaultKinds = (runId: number, table: string | null, limit: number): Query => ({
+const selectFaultKinds = (runId: number, table: string | null, limit: number, within?: number): Query => ({
   text: `with kind as (
       select r.table_name, f.column_name, f.code, regexp_replace(f.reason, $4, '…', 'g') as words, count(*) as faults,
         min(array[s.ordinal, r.byte, r.id]) as first, count(*) over () as kinds
-      from etl.reject r
+      from (
+        select * from etl.reject where run_id = $1 and ($2::text is null or table_name = $2)
+        ${within === undefined ? '' : `order by table_name, file_id, byte limit ${Math.floor(within)}`}
+      ) r
       join etl.source_file s on s.id = r.file_id
       cross join lateral ${faultsOfRejects} as f
-      where r.run_id = $1 and ($2::text is null or r.table_name = $2)
       group by r.table_name, f.column_name, f.code, words
       order by count(*) desc, r.table_name, min(array[s.ordinal, r.byte, r.id]), f.column_name
       limit $3
@@ -105,14 +107,15 @@ const selectFaultKinds = (runId: number, table: string | null, limit: number): Q
   values: [runId, table, limit, valuesInReasons],
 });
 
-/** What is wrong with the rejects of a run (of one table), by kind; at most `limit` kinds. */
+/** What is wrong with the rejects of a run (of one table), by kind; at most `limit` kinds; of the first rejects alone, if `within` is given. */
 export const faultKinds = async (
   client: Client,
   runId: number,
   table: string | null,
   limit: number,
+  within?: number,
 ): Promise<FaultKinds> => {
-  const { rows } = await runQuery(client, selectFaultKinds(runId, table, limit));
+  const { rows } = await runQuery(client, selectFaultKinds(runId, table, limit, within));
   return { kinds: rows.map(({ kind }) => kind), total: rows[0]?.kinds ?? 0 };
 };
 

@@ -69,9 +69,16 @@ svg { display: block; } svg text { fill: var(--dim); font-size: 11px; }
 .numbers { margin-top: 10px; } summary { cursor: pointer; color: var(--dim); font-size: 12.5px; width: max-content; }
 .chart { margin: 0; } .chart svg { width: 100%; height: 160px; border-bottom: 1px solid var(--line); } .chart path { fill: color-mix(in srgb, var(--loaded) 35%, transparent); stroke: var(--loaded); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
 figcaption { font-size: 12.5px; margin-top: 6px; }
+h3 { font-size: 13px; margin: 0 0 4px; overflow-wrap: anywhere; } h3 .dim { font-weight: 400; }
+.reject { padding: 10px 0; border-bottom: 1px solid var(--line); } .reject:first-of-type { padding-top: 0; }
+.reject ul { margin: 0 0 6px; padding-left: 18px; } .reject li { overflow-wrap: anywhere; }
+.reject .scroll, .reject pre { background: var(--bg); border-radius: 6px; padding: 2px 8px; margin: 0; } .reject pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 6px 8px; }
+.record { width: auto; } .record td { white-space: pre; font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+mark { background: var(--bad-bg); color: var(--bad); font-weight: 600; border-radius: 3px; padding: 1px 4px; outline: 1px solid var(--bad); }
+.head { margin: 0; } .button { margin-left: 12px; padding: 3px 12px; border: 1px solid var(--line); border-radius: 6px; color: var(--text); text-decoration: none; }
+.search { display: block; margin: 0 0 10px; } input { font: inherit; padding: 3px 8px; border: 1px solid var(--line); border-radius: 6px; background: var(--bg); color: var(--text); }
 footer { overflow-wrap: anywhere; display: flex; flex-wrap: wrap; gap: 4px 24px; padding: 12px 24px; color: var(--dim); font-size: 12px; border-top: 1px solid var(--line); }
 form { display: inline; } button { font: inherit; padding: 3px 12px; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); color: var(--text); cursor: pointer; } button:hover { background: var(--idle-bg); }
-.fault { background: var(--bad-bg); color: var(--bad); font-weight: 600; border-radius: 3px; padding: 0 3px; }
 @media (max-width: 640px) { header, main, footer { padding-left: 12px; padding-right: 12px; } .bar { grid-template-columns: 1fr 48px; } .bar-name { grid-column: 1 / -1; } }
 @media (prefers-reduced-motion: no-preference) { .badge.busy span { animation: pulse 1.6s ease-in-out infinite; } @keyframes pulse { 50% { opacity: .25; } } }
 `;

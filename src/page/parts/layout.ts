@@ -7,6 +7,8 @@ import { html, nothing, raw, type Html } from './html.ts';
 const places = [
   ['overview', '/', 'Overview'],
   ['runs', '/runs', 'Runs'],
+  ['rejects', '/rejects', 'Rejects'],
+  ['files', '/files', 'Files'],
   ['schedules', '/schedules', 'Schedules'],
   ['queue', '/queue', 'Queue'],
 ] as const;

@@ -1,0 +1,52 @@
+// Rejects as the CSV that `etl rejects export` writes: read page by page, as fast as the visitor takes them.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from 'hono';
+import { stream } from 'hono/streaming';
+import type { Client } from '../db/client.ts';
+import { EtlError } from '../errors.ts';
+import { rejectPages } from '../history/list-rejects.ts';
+import { exportLine, headOf } from '../history/reject-export.ts';
+import { shapeOfRejects, type RecordShape } from '../history/reject-records.ts';
+
+/** Each keeps a connection until its visitor has taken everything. */
+const exportsMax = 1;
+/** A visitor who takes nothing for so long gives that connection back. */
+const writeMsMax = 15_000;
+
+export type Read = <T>(read: (client: Client) => Promise<T>) => Promise<T>;
+
+/** Errors: ETL_USAGE when there are none, or of several shapes. */
+const shapeOf = async (client: Client, runId: number, table: string | null): Promise<RecordShape> => {
+  const shape = await shapeOfRejects(client, runId, { table });
+  if (shape !== undefined) return shape;
+  throw new EtlError('ETL_USAGE', { problem: `run ${runId} has no such rejects`, hint: '' });
+};
+
+/** Answers `/rejects.csv`. */
+export const createExport = (read: Read) => {
+  let exports = 0;
+  return async (context: Context): Promise<Response> => {
+    const runId = Number(/^\d{1,15}$/.exec(context.req.query('run') ?? '')?.[0] ?? 0);
+    const shape = await read((client) => shapeOf(client, runId, context.req.query('table') ?? null));
+    if (exports >= exportsMax) throw new EtlError('ETL_PAGE_BUSY');
+    exports += 1;
+    context.header('content-type', 'text/csv; charset=utf-8');
+    context.header('content-disposition', `attachment; filename="rejects-${runId}.csv"`);
+    return stream(context, async (out) => {
+      const send = async (text: string): Promise<boolean> => {
+        const isLate = sleep(writeMsMax, true, { ref: false });
+        return !(await Promise.race([out.write(text).then(() => false), isLate])) && !out.aborted;
+      };
+      try {
+        await read(async (client) => {
+          if (!(await send(headOf(shape)))) return;
+          for await (const page of rejectPages(client, runId, { table: shape.table }))
+            if (!(await send(page.map((reject) => exportLine(reject, shape).line).join('')))) return;
+        });
+      } finally {
+        exports -= 1;
+      }
+    });
+  };
+};

@@ -1,0 +1,113 @@
+// Files in production: of every table how many, and those of one table.
+
+import { formatBytes } from '../../amounts.ts';
+import {
+  listLoadedTables,
+  loadedFilesAfter,
+  type LoadedFile,
+  type LoadedTable,
+} from '../../history/production-files.ts';
+import { formatCount } from '../../wording.ts';
+import { ago } from '../parts/amount.ts';
+import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { badge } from '../parts/state.ts';
+import { table, type Column } from '../parts/table.ts';
+import { calmMs, type MakeView, type Section, type ViewContext } from '../view.ts';
+
+const filesOfPage = 100;
+
+type TableName = Pick<LoadedTable, 'pipeline' | 'schema' | 'table'>;
+
+const linkOf = (
+  { href }: ViewContext,
+  { pipeline, schema, table: name }: TableName,
+  more: object = {},
+): string => href(`/files?${new URLSearchParams({ pipeline, schema, table: name, ...more }).toString()}`);
+
+const tableColumns = (context: ViewContext): readonly Column<LoadedTable>[] => [
+  {
+    title: 'Table',
+    cell: (one) => html`<a href="${linkOf(context, one)}">${seen(`${one.schema}.${one.table}`)}</a>`,
+  },
+  { title: 'Pipeline', cell: ({ pipeline }) => seen(pipeline) },
+  { title: 'Files', cell: ({ files }) => formatCount(files), isNumber: true },
+  { title: 'Size', cell: ({ bytes }) => formatBytes(bytes), isNumber: true },
+  { title: 'Rows', cell: ({ rows }) => formatCount(rows), isNumber: true },
+  { title: 'Newest', cell: ({ newest }) => html`${ago(newest, context.now)}, ${time(newest)}` },
+];
+
+const stateOf = ({ unloaded, replaced }: LoadedFile): Html =>
+  unloaded
+    ? badge('idle', 'unloaded')
+    : replaced > 0
+      ? badge('warn', 'partly replaced')
+      : badge('good', 'in production');
+
+const fileColumns = ({ href }: ViewContext): readonly Column<LoadedFile>[] => [
+  { title: 'File', cell: ({ file }) => seen(file), isLong: true },
+  { title: 'State', cell: stateOf },
+  {
+    title: 'Run',
+    cell: ({ run, isRunKept }) => (isRunKept ? html`<a href="${href(`/runs/${run}`)}">${run}</a>` : run),
+    isNumber: true,
+  },
+  { title: 'Size', cell: ({ bytes }) => formatBytes(bytes), isNumber: true },
+  { title: 'Records', cell: ({ records }) => formatCount(records), isNumber: true },
+  { title: 'Rows', cell: ({ rows }) => formatCount(rows), isNumber: true },
+  { title: 'Published', cell: ({ publishedAt }) => time(publishedAt) },
+];
+
+/** Of an address, which anybody can write. */
+const readAfter = (query: URLSearchParams): readonly [string, number] => {
+  const id = Number(query.get('id'));
+  return [query.get('after') ?? '', Number.isSafeInteger(id) ? id : 0];
+};
+
+const filesOf = async (context: ViewContext, chosen: TableName): Promise<Section> => {
+  const { client, query } = context;
+  const containing = query.get('containing') ?? '';
+  const after = readAfter(query);
+  const files = await loadedFilesAfter(client, { ...chosen, containing, after, limit: filesOfPage + 1 });
+  const shown = files.slice(0, filesOfPage);
+  const last = shown.at(-1);
+  const hidden = Object.entries({ pipeline: chosen.pipeline, schema: chosen.schema, table: chosen.table });
+  const next =
+    files.length > filesOfPage && last !== undefined
+      ? linkOf(context, chosen, { ...(containing && { containing }), after: last.file, id: String(last.id) })
+      : undefined;
+  return {
+    id: 'files',
+    title: `Files of ${seen(`${chosen.schema}.${chosen.table}`)}`,
+    body: html`<form class="search" role="search" action="${context.href('/files')}">
+        ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+        <label>Name contains <input name="containing" value="${containing}" /></label> <button>Search</button>
+      </form>
+      ${table(fileColumns(context), shown, { caption: 'Files in production', none: 'No such files.' })}
+      ${next === undefined ? nothing : html`<p class="choice"><a href="${next}" rel="next">next ${filesOfPage}</a></p>`}`,
+  };
+};
+
+export const filesView: MakeView = async (context) => {
+  const { client, query } = context;
+  const tables = await listLoadedTables(client);
+  const chosen = tables.find(
+    (one) =>
+      one.pipeline === query.get('pipeline') &&
+      one.schema === query.get('schema') &&
+      one.table === query.get('table'),
+  );
+  const none = 'No file is in production.';
+  return {
+    title: 'Files in production',
+    place: 'files',
+    freshMs: calmMs,
+    sections: [
+      {
+        id: 'tables',
+        title: 'Tables',
+        body: table(tableColumns(context), tables, { caption: 'Tables with files', none }),
+      },
+      ...(chosen === undefined ? [] : [await filesOf(context, chosen)]),
+    ],
+  };
+};

@@ -1,0 +1,182 @@
+// Rejects of a run: what is wrong by kind, and the records themselves with the fields at fault marked.
+
+import type { RunSummary } from '../../history/history.ts';
+import { findSummary } from '../../history/history.ts';
+import { markedFields } from '../../history/reject-records.ts';
+import {
+  newestRejectedRun,
+  rejectsAfter,
+  type PlacedReject,
+  type RejectPlace,
+} from '../../history/reject-page.ts';
+import { faultKinds, type FaultKind } from '../../reject/store.ts';
+import { formatCount, linesOf, plural } from '../../wording.ts';
+import { share } from '../parts/amount.ts';
+import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { badge } from '../parts/state.ts';
+import { table, type Column } from '../parts/table.ts';
+import { busyMs, calmMs, type MakeView, type ViewContext } from '../view.ts';
+import { isUnderWay } from '../parts/state.ts';
+
+/** Records of one page, with their fields; kinds, and the rejects that these are made of: grouping a million takes seconds. */
+const recordsShown = 25;
+const kindsShown = 50;
+const kindsWithin = 20_000;
+
+interface Chosen {
+  readonly run: RunSummary;
+  readonly table: string | null;
+  readonly code: string | null;
+  readonly column: string | null;
+}
+
+const linkOf = ({ href }: ViewContext, { run, ...narrowed }: Chosen, after?: PlacedReject): string => {
+  const query = new URLSearchParams({ run: String(run.id) });
+  for (const [name, value] of Object.entries(narrowed)) if (value !== null) query.set(name, String(value));
+  if (after !== undefined)
+    query.set('after', JSON.stringify([after.table, after.fileId, after.byte, after.id]));
+  return href(`/rejects?${query.toString()}`);
+};
+
+/** Of an address, which anybody can write. */
+const readPlace = (text: string | null): RejectPlace | undefined => {
+  try {
+    const [name, fileId, byte, id]: unknown[] = JSON.parse(text ?? '');
+    const numbers = [fileId, byte, id].map(Number);
+    if (typeof name !== 'string' || !numbers.every((number) => Number.isSafeInteger(number)))
+      return undefined;
+    return { table: name, fileId: numbers[0]!, byte: numbers[1]!, id: numbers[2]! };
+  } catch {
+    return undefined;
+  }
+};
+
+const kindColumns = (context: ViewContext, chosen: Chosen): readonly Column<FaultKind>[] => [
+  { title: 'Records', cell: ({ count }) => formatCount(count), isNumber: true },
+  { title: 'Table', cell: (kind) => seen(kind.table) },
+  {
+    title: 'Column',
+    cell: ({ column }) => (column === null ? html`<span class="dim">record</span>` : seen(column)),
+  },
+  {
+    title: 'Code',
+    cell: (kind) =>
+      html`<a
+        href="${linkOf(context, { run: chosen.run, table: kind.table, code: kind.code, column: kind.column })}"
+        ><code>${kind.code}</code></a
+      >`,
+  },
+  { title: 'First of them', cell: ({ reason }) => seen(reason), isLong: true },
+  { title: 'Where', cell: ({ file, line, lastLine }) => seen(linesOf(file, line, lastLine)), isLong: true },
+];
+
+const fieldsOf = (reject: PlacedReject): Html => {
+  const fields = reject.format === null ? null : markedFields(reject, reject.header, reject.format);
+  if (fields === null) return html`<pre class="raw">${seen(reject.raw)}</pre>`;
+  const head = fields.map(({ name }) => html`<th scope="col">${seen(name)}</th>`);
+  const values = fields.map(
+    ({ text, isAtFault }) =>
+      html`<td>${isAtFault ? html`<mark>${text === '' ? '(empty)' : seen(text)}</mark>` : seen(text)}</td>`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Fields of the record">
+    <table class="record">
+      <thead>
+        <tr>
+          ${head}
+        </tr>
+      </thead>
+      <tbody>
+        <tr>
+          ${values}
+        </tr>
+      </tbody>
+    </table>
+  </div>`;
+};
+
+const rejectOf = (reject: PlacedReject): Html => {
+  const faults = [reject, ...reject.more];
+  const unseen = reject.faults - faults.length;
+  const lines = faults.map(
+    ({ column, code, reason }) =>
+      html`<li>
+        ${column === null ? nothing : html`<b>${seen(column)}</b> `}<code>${code}</code> ${seen(reason)}
+      </li>`,
+  );
+  return html`<article class="reject">
+    <h3>
+      ${seen(linesOf(reject.file, reject.line, reject.lastLine))}
+      <span class="dim"
+        >${seen(reject.table)}, record ${formatCount(reject.record)}, byte ${formatCount(reject.byte)}</span
+      >
+    </h3>
+    <ul>
+      ${lines}${unseen > 0 ? html`<li class="dim">and ${plural(unseen, 'more fault')}</li>` : nothing}
+    </ul>
+    ${fieldsOf(reject)}
+  </article>`;
+};
+
+const headOf = (context: ViewContext, { run, table: name, code, column }: Chosen): Html => {
+  const { href } = context;
+  const isNarrowed = name !== null || code !== null || column !== null;
+  const file = href(
+    `/rejects.csv?${new URLSearchParams({ run: String(run.id), ...(name !== null && { table: name }) }).toString()}`,
+  );
+  return html`<p class="head">
+      <a href="${href(`/runs/${run.id}`)}">Run ${run.id}</a> of <b>${seen(run.pipeline)}</b>,
+      ${time(run.startedAt)}: ${plural(run.rejected, 'reject')} of ${plural(run.records, 'record')}
+      (${share(run.rejected, run.records)}) <a class="button" href="${file}" download>Export as CSV</a>
+    </p>
+    ${isNarrowed ? html`<p class="choice">Only ${[name, column, code].filter((one) => one !== null).map((one) => badge('idle', seen(one)))} <a href="${linkOf(context, { run, table: null, code: null, column: null })}">all rejects</a></p>` : nothing}`;
+};
+
+const listOf = async (context: ViewContext, chosen: Chosen): Promise<Html> => {
+  const after = readPlace(context.query.get('after'));
+  const wanted = { ...chosen, after, limit: recordsShown + 1 };
+  const found = await rejectsAfter(context.client, chosen.run.id, wanted);
+  const shown = found.slice(0, recordsShown);
+  if (shown.length === 0) return html`<p class="none">No such rejects.</p>`;
+  return html`${shown.map(rejectOf)}
+    <p class="choice">
+      ${after === undefined ? nothing : html`<a href="${linkOf(context, chosen)}">first</a>`}
+      ${found.length > recordsShown ? html`<a href="${linkOf(context, chosen, shown.at(-1))}" rel="next">next ${recordsShown}</a>` : nothing}
+    </p>`;
+};
+
+export const rejectsView: MakeView = async (context) => {
+  const { client, query } = context;
+  const asked = query.get('run');
+  const runId = /^\d{1,15}$/.test(asked ?? '')
+    ? Number(asked)
+    : await newestRejectedRun(client, query.get('pipeline'));
+  if (runId === undefined)
+    return {
+      title: 'Rejects',
+      place: 'rejects',
+      freshMs: calmMs,
+      sections: [{ id: 'rejects', body: html`<p class="none">No run has rejects.</p>` }],
+    };
+  const run = await findSummary(client, runId);
+  const chosen = { run, table: query.get('table'), code: query.get('code'), column: query.get('column') };
+  const { kinds, total } = await faultKinds(client, runId, chosen.table, kindsShown, kindsWithin);
+  const notes = [
+    ...(run.rejected > kindsWithin ? [`Kinds of the first ${formatCount(kindsWithin)} rejects.`] : []),
+    ...(total > kinds.length ? [`And ${plural(total - kinds.length, 'more kind')}.`] : []),
+  ];
+  return {
+    title: 'Rejects',
+    place: 'rejects',
+    freshMs: isUnderWay(run) ? busyMs : calmMs,
+    sections: [
+      { id: 'head', body: headOf(context, chosen) },
+      {
+        id: 'kinds',
+        title: 'What is wrong',
+        body: html`${table(kindColumns(context, chosen), kinds, { caption: 'Kinds of faults' })}
+          <p class="dim">${notes.join(' ')}</p>`,
+      },
+      { id: 'records', title: 'Records', body: await listOf(context, chosen) },
+    ],
+  };
+};
