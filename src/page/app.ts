@@ -97,9 +97,7 @@ const createViews = (options: AppOptions) => {
       if (route === undefined) return undefined;
       const formKey = canControl ? access.formKey : undefined;
       return () =>
-        options.read((client) =>
-          route.make({ client, parts: route.parts, query, href, formKey, now: new Date() }),
-        );
+        options.withContext({ parts: route.parts, query, href, formKey, now: new Date() }, route.make);
     },
     send,
     sendError: (context: Context, error: PageError): Promise<Response> => {

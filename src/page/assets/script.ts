@@ -16,6 +16,7 @@ export const script = `
     const place = old.contains(focus) ? [...old.querySelectorAll(focusable)].indexOf(focus) : -1;
     old.innerHTML = html;
     old.dataset.hash = hash;
+    drawAll(old);
     for (const details of old.querySelectorAll('details')) details.open = open.has(details.id);
     old.querySelectorAll('.scroll').forEach((each, number) => { each.scrollLeft = scrolls[number] || 0; });
     if (place >= 0) old.querySelectorAll(focusable)[place]?.focus({ preventScroll: true });
@@ -39,6 +40,36 @@ export const script = `
     const selection = document.getSelection();
     return selection === null || selection.isCollapsed ? null : selection.anchorNode;
   };
+
+  /** The library is asked for by the first chart. */
+  let library;
+  const load = (src) => library ??= new Promise((resolve, reject) => {
+    const script = Object.assign(document.createElement('script'), { src, onload: resolve, onerror: reject });
+    document.head.append(script);
+  });
+  const draw = async (figure) => {
+    const { x, series } = JSON.parse(figure.dataset.chart);
+    await load(figure.dataset.script);
+    const still = figure.querySelector('svg');
+    if (still === null || !figure.isConnected) return;
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const axis = { stroke: colour('--dim'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line') } };
+    const count = (value) => value == null ? '–' : Math.round(value).toLocaleString('en');
+    const chart = new uPlot({
+      width: figure.clientWidth, height: 200, scales: { x: { time: false } },
+      axes: [{ ...axis, values: (_, ticks) => ticks.map((tick) => tick + ' s') }, { ...axis, size: 80, values: (_, ticks) => ticks.map(count) }],
+      series: [{ label: 'until', value: (_, value) => value == null ? '–' : value.toFixed(1) + ' s' },
+        ...series.map(({ name, colour: variable }) => ({ label: name, stroke: colour(variable), fill: colour(variable) + '44', width: 1.5, points: { show: false }, paths: uPlot.paths.stepped({ align: -1 }), value: (_, value) => count(value) }))],
+    }, [x, ...series.map(({ y }) => y)], figure);
+    // Its words stay for those who do not see it.
+    still.classList.add('unseen');
+    chart.root.setAttribute('aria-hidden', 'true');
+    figure.insertBefore(chart.root, figure.firstChild);
+    new ResizeObserver(() => chart.setSize({ width: figure.clientWidth, height: 200 })).observe(figure);
+  };
+  const drawAll = (part) => { for (const figure of part.querySelectorAll('[data-chart]')) draw(figure).catch(() => {}); };
+  drawAll(main);
 
   const asOf = document.getElementById('as-of');
   const tick = () => {

@@ -66,8 +66,14 @@ svg { display: block; } svg text { fill: var(--dim); font-size: 11px; }
 .bar { display: grid; grid-template-columns: minmax(120px, 240px) 1fr 56px; gap: 12px; align-items: center; padding: 3px 0; }
 .bar-name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 12.5px; } .bar-share { text-align: right; font-size: 12.5px; }
 .bar svg { width: 100%; height: 18px; border-radius: 3px; }
+.lane { display: grid; grid-template-columns: minmax(90px, 130px) 1fr; gap: 12px; align-items: center; padding: 2px 0; }
+.lane svg { width: 100%; height: 14px; border-radius: 3px; background: var(--open); }
+.step0 { fill: #5b7fb5; } .step1 { fill: #8a6fb0; } .step2 { fill: var(--loaded); } .step3 { fill: #8b98a3; }
+.note { margin: 0 0 10px; padding: 6px 12px; background: var(--warn-bg); color: var(--warn); border-radius: 6px; }
 .numbers { margin-top: 10px; } summary { cursor: pointer; color: var(--dim); font-size: 12.5px; width: max-content; }
-.chart { margin: 0; } .chart svg { width: 100%; height: 160px; border-bottom: 1px solid var(--line); } .chart path { fill: color-mix(in srgb, var(--loaded) 35%, transparent); stroke: var(--loaded); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
+.chart { margin: 0; } .chart svg { width: 100%; height: 160px; border-bottom: 1px solid var(--line); } .chart path { stroke-width: 1.5; vector-effect: non-scaling-stroke; } .loaded-area { fill: color-mix(in srgb, var(--loaded) 35%, transparent); stroke: var(--loaded); } .lost-area { fill: color-mix(in srgb, var(--lost) 35%, transparent); stroke: var(--lost); }
+.chart svg.unseen { width: 1px; height: 1px; border: 0; } .chart .u-legend th { border: 0; }
+.chart .uplot { width: 100%; } .chart .u-legend { color: var(--dim); font-size: 12.5px; text-align: left; }
 figcaption { font-size: 12.5px; margin-top: 6px; }
 h3 { font-size: 13px; margin: 0 0 4px; overflow-wrap: anywhere; } h3 .dim { font-weight: 400; }
 .reject { padding: 10px 0; border-bottom: 1px solid var(--line); } .reject:first-of-type { padding-top: 0; }

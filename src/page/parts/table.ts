@@ -62,6 +62,6 @@ export const numbersOf = <Row>(
   rows.length === 0
     ? nothing
     : html`<details class="numbers" id="${id}">
-        <summary>Numbers</summary>
+        <summary>Numbers: ${caption}</summary>
         ${table(columns, rows, { caption })}
       </details>`;

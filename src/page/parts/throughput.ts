@@ -1,63 +1,75 @@
 // Records a second over the time of a run, as an area; the script makes a chart of it that can be read with a pointer.
 
 import { formatSeconds } from '../../amounts.ts';
-import type { Throughput } from '../../history/chunk-map.ts';
+import type { Timeline } from '../../history/timeline.ts';
 import { formatCount } from '../../wording.ts';
-import { html, type Html } from './html.ts';
+import { html, nothing, type Html } from './html.ts';
 import { numbersOf, type Column } from './table.ts';
 
 const width = 1000;
 const height = 160;
 
 interface Point {
+  /** End of the stretch, from the run's beginning. */
   readonly seconds: number;
   readonly perSecond: number;
-  readonly records: number;
-  readonly chunks: number;
+  /** Of what a crash took later. */
+  readonly lostPerSecond: number;
+  readonly bytesPerSecond: number;
 }
 
 const columns: readonly Column<Point>[] = [
   { title: 'Until', cell: ({ seconds }) => formatSeconds(seconds), isNumber: true },
   { title: 'Records a second', cell: ({ perSecond }) => formatCount(perSecond), isNumber: true },
-  { title: 'Records', cell: ({ records }) => formatCount(records), isNumber: true },
-  { title: 'Chunks', cell: ({ chunks }) => formatCount(chunks), isNumber: true },
+  { title: 'Taken by a crash', cell: ({ lostPerSecond }) => formatCount(lostPerSecond), isNumber: true },
+  { title: 'Bytes a second', cell: ({ bytesPerSecond }) => formatCount(bytesPerSecond), isNumber: true },
 ];
 
-const pointsOf = (stretches: readonly Throughput[]): readonly Point[] =>
-  stretches.map(({ seconds, records, chunks }, place) => ({
-    seconds: (place + 1) * seconds,
-    perSecond: records / seconds,
-    records,
-    chunks,
-  }));
+const pointsOf = ({ work, seconds, stretches }: Timeline): readonly Point[] =>
+  Array.from({ length: stretches }, (_, place) => {
+    const here = work.filter((one) => one.place === place);
+    const sum = (isLost: boolean, key: 'records' | 'bytes'): number =>
+      here.reduce((total, one) => total + (one.isLost === isLost ? one[key] : 0), 0) / seconds;
+    return {
+      seconds: (place + 1) * seconds,
+      perSecond: sum(false, 'records'),
+      lostPerSecond: sum(true, 'records'),
+      bytesPerSecond: sum(false, 'bytes'),
+    };
+  });
 
-export const throughputChart = (stretches: readonly Throughput[]): Html => {
-  const points = pointsOf(stretches);
-  const most = Math.max(...points.map(({ perSecond }) => perSecond), 1);
-  const step = width / points.length;
-  const steps = points
-    .map(({ perSecond }, place) => {
-      const y = (height - (perSecond / most) * (height - 8)).toFixed(1);
-      return `L${(place * step).toFixed(1)} ${y}H${((place + 1) * step).toFixed(1)}`;
-    })
-    .join('');
+const area = (values: readonly number[], most: number): string => {
+  const step = width / values.length;
+  const steps = values.map((value, place) => {
+    const y = (height - (value / most) * (height - 8)).toFixed(1);
+    return `L${(place * step).toFixed(1)} ${y}H${((place + 1) * step).toFixed(1)}`;
+  });
+  return `M0 ${height}${steps.join('')}V${height}Z`;
+};
+
+/** `script`: the address of the library that draws it for a pointer. */
+export const throughputChart = (timeline: Timeline, script: string): Html => {
+  const points = pointsOf(timeline);
+  const loaded = points.map(({ perSecond }) => perSecond);
+  const lost = points.map(({ lostPerSecond }) => lostPerSecond);
+  const hasLost = lost.some((value) => value > 0);
+  const most = Math.max(...loaded, ...lost, 1);
   const total = points.at(-1)?.seconds ?? 0;
   const name = `Records a second over ${formatSeconds(total)}, at most ${formatCount(most)}`;
   const data = JSON.stringify({
     x: points.map(({ seconds }) => Number(seconds.toFixed(3))),
-    y: points.map(({ perSecond }) => Math.round(perSecond)),
-    name: 'records a second',
+    series: [
+      { name: 'records a second', colour: '--loaded', y: loaded.map(Math.round) },
+      ...(hasLost ? [{ name: 'taken by a crash', colour: '--lost', y: lost.map(Math.round) }] : []),
+    ],
   });
-  return html`<figure class="chart" data-chart="${data}">
+  const drawn = points.filter(({ perSecond, lostPerSecond }) => perSecond + lostPerSecond > 0);
+  return html`<figure class="chart" data-chart="${data}" data-script="${script}">
       <svg role="img" aria-label="${name}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none">
-        <path d="M0 ${height}${steps}V${height}Z"></path>
+        <path class="loaded-area" d="${area(loaded, most)}"></path>
+        ${hasLost ? html`<path class="lost-area" d="${area(lost, most)}"></path>` : nothing}
       </svg>
-      <figcaption>${name}</figcaption>
+      <figcaption>${name}${hasLost ? '; red: loaded before a crash, and lost in it' : ''}</figcaption>
     </figure>
-    ${numbersOf(
-      'throughput-numbers',
-      columns,
-      points.filter(({ chunks }) => chunks > 0),
-      'Throughput',
-    )}`;
+    ${numbersOf('throughput-numbers', columns, drawn, 'Throughput')}`;
 };

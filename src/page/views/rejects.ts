@@ -13,10 +13,9 @@ import { faultKinds, type FaultKind } from '../../reject/store.ts';
 import { formatCount, linesOf, plural } from '../../wording.ts';
 import { share } from '../parts/amount.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
-import { badge } from '../parts/state.ts';
+import { badge, isUnderWay } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { busyMs, calmMs, type MakeView, type ViewContext } from '../view.ts';
-import { isUnderWay } from '../parts/state.ts';
 
 /** Records of one page, with their fields; kinds, and the rejects that these are made of: grouping a million takes seconds. */
 const recordsShown = 25;
@@ -32,7 +31,7 @@ interface Chosen {
 
 const linkOf = ({ href }: ViewContext, { run, ...narrowed }: Chosen, after?: PlacedReject): string => {
   const query = new URLSearchParams({ run: String(run.id) });
-  for (const [name, value] of Object.entries(narrowed)) if (value !== null) query.set(name, String(value));
+  for (const [name, value] of Object.entries(narrowed)) if (value !== null) query.set(name, value);
   if (after !== undefined)
     query.set('after', JSON.stringify([after.table, after.fileId, after.byte, after.id]));
   return href(`/rejects?${query.toString()}`);

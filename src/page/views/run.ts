@@ -3,8 +3,9 @@
 import { formatBytes, formatRate, formatSeconds } from '../../amounts.ts';
 import type { DataTestResult } from '../../data-test.ts';
 import { catalogue, type ErrorCode } from '../../errors.ts';
-import { chunkMapOf, throughputOf, type ChunkMap } from '../../history/chunk-map.ts';
+import { chunkMapOf, type ChunkMap } from '../../history/chunk-map.ts';
 import { findRun, type FileSummary, type RunSummary, type TableSummary } from '../../history/history.ts';
+import { timelineOf } from '../../history/timeline.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { share } from '../parts/amount.ts';
 import { chunkMap, colourings, type Colouring } from '../parts/chunk-map.ts';
@@ -12,6 +13,7 @@ import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { badge, isUnderWay, stateBadge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { throughputChart } from '../parts/throughput.ts';
+import { timelineChart } from '../parts/timeline.ts';
 import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../view.ts';
 
 const isKnown = (code: string): code is ErrorCode => code in catalogue;
@@ -100,7 +102,7 @@ export const runView: MakeView = async (context) => {
   const runId = Number(context.parts[0]);
   const { run, tables, files, tests } = await findRun(client, runId);
   const map = await chunkMapOf(client, runId);
-  const throughput = await throughputOf(client, runId);
+  const timeline = await timelineOf(client, runId);
   const by = readColouring(query);
   const optional = (isThere: boolean, section: () => Section): Section[] => (isThere ? [section()] : []);
   return {
@@ -114,10 +116,11 @@ export const runView: MakeView = async (context) => {
         title: 'Chunks',
         body: chunkMap(map, by, (choice) => href(`/runs/${runId}?by=${choice}`)),
       },
-      ...optional(throughput.length > 0, () => ({
+      { id: 'time', title: 'Time', body: timelineChart(timeline) },
+      ...optional(timeline.work.length > 0, () => ({
         id: 'throughput',
         title: 'Throughput',
-        body: throughputChart(throughput),
+        body: throughputChart(timeline, href('/assets/chart.js')),
       })),
       { id: 'tables', title: 'Tables', body: table(tableColumns, tables, { caption: 'Tables' }) },
       ...optional(tests.length > 0, () => ({

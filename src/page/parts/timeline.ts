@@ -1,0 +1,151 @@
+// The time of a run as a picture: its steps above each other, and below them a lane for each session that loaded.
+
+import { formatSeconds } from '../../amounts.ts';
+import type { RunTimes, Timeline, Work } from '../../history/timeline.ts';
+import { formatCount, plural } from '../../wording.ts';
+import { html, nothing, type Html } from './html.ts';
+import { numbersOf, type Column } from './table.ts';
+
+const width = 1000;
+const laneHeight = 14;
+
+/** Lanes that can be looked at; a run of more sessions shows the first. */
+const lanesMax = 24;
+
+interface Step {
+  readonly name: string;
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** Steps end where the next begins. A run that ended early has the first of them alone. */
+const stepsOf = ({ startedAt, loadedAt, testedAt, publishedAt, endAt }: RunTimes): readonly Step[] => {
+  const steps: Step[] = [];
+  let from = startedAt;
+  const add = (name: string, to: Date | null): void => {
+    if (to === null || to < from) return;
+    steps.push({ name, from, to });
+    from = to;
+  };
+  add('load', loadedAt ?? endAt);
+  if (loadedAt !== null)
+    add(testedAt === null ? 'build' : 'build and test', testedAt ?? publishedAt ?? endAt);
+  if (testedAt !== null) add('publish', publishedAt ?? endAt);
+  add('tidy up', endAt);
+  return steps.filter(({ from: begin, to }) => to > begin);
+};
+
+const secondsOf = ({ from, to }: Step): number => (to.getTime() - from.getTime()) / 1000;
+
+interface Lane {
+  readonly name: string;
+  readonly colour: string;
+  readonly work: readonly Work[];
+}
+
+const lanesOf = (work: readonly Work[]): readonly Lane[] => {
+  const sessions = [
+    ...new Set(work.flatMap(({ session, isLost }) => (isLost || session === null ? [] : [session]))),
+  ];
+  const lost = work.filter(({ isLost }) => isLost);
+  const unknown = work.filter(({ session, isLost }) => session === null && !isLost);
+  return [
+    ...(lost.length > 0 ? [{ name: 'taken by a crash', colour: 'lost', work: lost }] : []),
+    ...(unknown.length > 0 ? [{ name: 'loaded', colour: 'loaded', work: unknown }] : []),
+    ...sessions.map((session, place) => ({
+      name: `worker ${place + 1}`,
+      colour: `w${place % 8}`,
+      work: work.filter((one) => one.session === session && !one.isLost),
+    })),
+  ].slice(0, lanesMax);
+};
+
+const laneHtml = (name: string, summary: string, rects: readonly Html[]): Html =>
+  html`<div class="lane">
+    <span class="bar-name">${name}</span
+    ><svg role="img" aria-label="${summary}" viewBox="0 0 ${width} ${laneHeight}" preserveAspectRatio="none">
+      ${rects}
+    </svg>
+  </div>`;
+
+const rect = (colour: string, from: number, to: number, title: string): Html =>
+  html`<rect
+    class="${colour}"
+    x="${from.toFixed(1)}"
+    y="0"
+    width="${Math.max(1.5, to - from).toFixed(1)}"
+    height="${laneHeight}"
+    ><title>${title}</title></rect
+  >`;
+
+const stepLane = (steps: readonly Step[], { startedAt, endAt }: RunTimes): Html => {
+  const scale = width / (endAt.getTime() - startedAt.getTime());
+  const rects = steps.map((step, place) => {
+    const [from, to] = [step.from, step.to].map((at) => (at.getTime() - startedAt.getTime()) * scale);
+    return rect(
+      `step${place % 4}`,
+      from!,
+      Math.max(from!, to! - 1),
+      `${step.name}: ${formatSeconds(secondsOf(step))}`,
+    );
+  });
+  return laneHtml(
+    'steps',
+    steps.map((step) => `${step.name} ${formatSeconds(secondsOf(step))}`).join(', '),
+    rects,
+  );
+};
+
+const workLane = ({ name, colour, work }: Lane, { stretches, seconds }: Timeline): Html => {
+  const step = width / stretches;
+  const rects = work.map(({ place, chunks, records }) =>
+    rect(
+      colour,
+      place * step,
+      (place + 1) * step - 0.5,
+      `${name}, after ${formatSeconds(place * seconds)}: ${plural(chunks, 'chunk')}, ${plural(records, 'record')}`,
+    ),
+  );
+  const total = work.reduce((sum, { chunks }) => sum + chunks, 0);
+  return laneHtml(name, `${name}: ${plural(total, 'chunk')}`, rects);
+};
+
+const stepColumns: readonly Column<Step>[] = [
+  { title: 'Step', cell: ({ name }) => name },
+  { title: 'Time', cell: (step) => formatSeconds(secondsOf(step)), isNumber: true },
+];
+
+const laneColumns: readonly Column<Lane>[] = [
+  { title: 'Who', cell: ({ name }) => name },
+  {
+    title: 'Chunks',
+    cell: ({ work }) => formatCount(work.reduce((sum, { chunks }) => sum + chunks, 0)),
+    isNumber: true,
+  },
+  {
+    title: 'Records',
+    cell: ({ work }) => formatCount(work.reduce((sum, { records }) => sum + records, 0)),
+    isNumber: true,
+  },
+];
+
+export const timelineChart = (timeline: Timeline): Html => {
+  const { times, work } = timeline;
+  const steps = stepsOf(times);
+  const lanes = lanesOf(work);
+  const legend = steps.map(
+    (step, place) =>
+      html`<li>
+        <svg width="12" height="12" aria-hidden="true">
+          <rect class="step${place % 4}" width="12" height="12"></rect></svg
+        >${step.name} ${formatSeconds(secondsOf(step))}
+      </li>`,
+  );
+  return html`<ul class="legend">
+      ${legend}
+    </ul>
+    ${times.crashes === 0 ? nothing : html`<p class="note">The server crashed ${times.crashes === 1 ? 'once' : `${times.crashes} times`}: what had been loaded until then was loaded again.</p>`}
+    <div class="lanes">${stepLane(steps, times)}${lanes.map((lane) => workLane(lane, timeline))}</div>
+    ${numbersOf('step-numbers', stepColumns, steps, 'Steps')}
+    ${numbersOf('lane-numbers', laneColumns, lanes, 'Who loaded')}`;
+};
