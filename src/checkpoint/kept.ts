@@ -31,6 +31,8 @@ export interface TableOfRun {
   readonly table: string;
   readonly strategy: string;
   readonly run: number;
+  /** Of a rollback that put back rows of an earlier run: that run, and the rollback's own. */
+  readonly back: { readonly to: number; readonly by: number } | null;
 }
 
 /** Tables of a pipeline as they are in production, each by its newest published run. */
@@ -41,9 +43,16 @@ export const tablesInProduction = async (
 ): Promise<readonly TableOfRun[]> =>
   (
     await client.query(
-      `select distinct on (p.table_name) p.table_name as "table", p.strategy, coalesce(p.version, p.run_id)::float8 as run
-        from etl.published_table p join etl.run u on u.id = p.run_id
-        where u.pipeline = $1 and p.schema_name = $2 order by p.table_name, p.run_id desc`,
+      `select distinct on (table_name) table_name as "table", strategy, run,
+          case when run < before then jsonb_build_object('to', rolled_back_to, 'by', run_id) end as back
+        from (
+          select p.table_name, p.strategy, p.run_id, v.run, u.rolled_back_to,
+            lag(v.run) over (partition by p.table_name order by p.run_id) as before
+          from etl.published_table p join etl.run u on u.id = p.run_id
+            cross join lateral (select coalesce(p.version, p.run_id)::float8 as run) v
+          where u.pipeline = $1 and p.schema_name = $2
+        ) published
+        order by table_name, run_id desc`,
       [pipeline, schema],
     )
   ).rows;

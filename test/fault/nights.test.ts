@@ -194,7 +194,8 @@ const killOne = async (file: string, effect: number): Promise<void> => {
 const runNight = async (file: string, { strike, effect }: Struck): Promise<void> => {
   if (strike === 'process') await killOne(file, effect);
   let striking: Promise<unknown> | undefined;
-  if (strike === 'server') proxy.arm(effectPoint(effect), () => (striking = crash()));
+  // Not before the first effect: a run that has reached no server yet waits for none.
+  if (strike === 'server') proxy.arm(effectPoint(Math.max(2, effect)), () => (striking = crash()));
   try {
     await runHere(file);
   } finally {

@@ -162,16 +162,18 @@ describe('rollback', () => {
     }
   });
 
-  it('goes further back each time, forward with --to, and says when production is like that already', async () => {
+  it('asked again does nothing, goes further back and forward with --to, and says when production is like that already', async () => {
     await threeNights();
     expect(await rollback()).toMatchObject({ to: 2, undone: 3 });
     expect(await production()).toBe('1:1 2:2 = 3');
-    expect(await rollback()).toMatchObject({ to: 1, undone: 2 });
+    expect(await rollback()).toMatchObject({ runId: null, to: 2 });
+    expect(notices.at(-1)).toBe(
+      'run 4 went back to run 2 before, and no run has loaded since; --to 1 goes further back',
+    );
+    expect(await production()).toBe('1:1 2:2 = 3');
+    expect(await rollback({ to: 1 })).toMatchObject({ to: 1, undone: 2 });
     expect(await production()).toBe('1:1 = 1');
-    expect(await failureOf(rollback())).toMatchObject({
-      code: 'ETL_ROLLBACK',
-      message: expect.stringContaining('no version is kept that is older than production') as unknown,
-    });
+    expect(await rollback()).toMatchObject({ runId: null, to: 1 });
     expect(await rollback({ to: 3 })).toMatchObject({ to: 3, undone: null, withdrawn: [] });
     expect(await production()).toBe('1:1 2:2 3:3 = 6');
     expect(await rollback({ to: 3 })).toMatchObject({ runId: null, tables: [] });

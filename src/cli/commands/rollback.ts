@@ -16,7 +16,8 @@ import { paintFor } from '../text/paint.ts';
 
 const examples = `
 Tables keep earlier versions where they are declared with keep: 1 or more. All tables that a run published go back together.
-The version that is replaced is kept: \`--to\` also goes forward again. A second rollback without it goes one run further back.
+Without \`--to\` the newest load is undone; asked a second time it changes nothing, and \`--to\` goes further back. The version that
+is replaced is kept: \`--to\` also goes forward again.
 The next run refuses to load the same files with the same definition again: correct one of them first.
 
 Examples:

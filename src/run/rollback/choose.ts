@@ -3,6 +3,7 @@
 import type { KeptTable, TableOfRun, Version } from '../../checkpoint/kept.ts';
 import type { PipelineSpec, TableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
+import type { RunContext } from '../context.ts';
 
 /** What is asked for, and what there is. */
 export interface Choice {
@@ -25,14 +26,26 @@ const refuse = (pipeline: string, problem: string, hint: string): never => {
 /** Publications that put all rows in the place of others, which may be kept. */
 const replacing = new Set(['swap', 'in place']);
 
+/** The rollback that made the tables what they are, and the newest kept version that is older still; undefined: none of them went back. */
+const backAlready = ({ kept, inProduction, tables }: Choice) => {
+  const now = inProduction.filter(({ table }) => tables.includes(table));
+  const back = now.findLast((one) => one.back !== null)?.back;
+  const older = kept.find(({ table, run }) => now.some((one) => one.table === table && run < one.run));
+  return back ? { ...back, older: older?.run } : undefined;
+};
+
 /**
- * The run of the version that left production last, of those that are older than what is there: one that was rolled back before is
- * newer than what took its place. Errors: ETL_ROLLBACK.
+ * The run of the version that left production last, of those that are older than what is there. A table that went back already
+ * goes no further: who asks twice, because he does not know whether the first time came through, wants one night undone, not two.
+ * Errors: ETL_ROLLBACK.
  */
-export const runBefore = ({ spec, kept, inProduction, tables }: Choice): number => {
-  const now = new Map(inProduction.map(({ table, run }) => [table, run]));
+export const runBefore = (choice: Choice): number => {
+  const { spec, kept, inProduction, tables } = choice;
+  const now = new Map(inProduction.map(({ table, run, back }) => [table, back === null ? run : 0]));
   const before = kept.find(({ table, run }) => tables.includes(table) && run < (now.get(table) ?? 0));
   if (before !== undefined) return before.run;
+  const back = backAlready(choice);
+  if (back !== undefined) return back.to;
   const newer = kept.find(({ table }) => tables.includes(table));
   if (newer !== undefined)
     return refuse(
@@ -47,6 +60,15 @@ export const runBefore = ({ spec, kept, inProduction, tables }: Choice): number 
     ? '`etl unload` takes the rows of a file out of a table that is appended to. Tables that are replaced keep versions with `keep: 1`.'
     : 'Tables with `keep: 1` keep the version before each run; `etl rollback --list` shows what is kept.';
   return refuse(spec.name, 'no earlier version is kept', hint);
+};
+
+/** Says which rollback came before, and how to go further. */
+export const sayBack = ({ report }: Pick<RunContext, 'report'>, choice: Choice): void => {
+  const back = backAlready(choice);
+  if (back === undefined) return;
+  const further = back.older === undefined ? '' : `; --to ${back.older} goes further back`;
+  const message = `run ${back.by} went back to run ${back.to} before, and no run has loaded since${further}`;
+  report.emit({ type: 'notice', message });
 };
 
 /** Why a table cannot go back. */

@@ -46,7 +46,7 @@ import { createContext, prepareRun } from '../prepare.ts';
 import { rowsInProduction } from '../publish/guard.ts';
 import { publishTables } from '../publish/publish.ts';
 import { takeLock } from '../take-lock.ts';
-import { chooseVersions, runBefore, type Return } from './choose.ts';
+import { chooseVersions, runBefore, sayBack, type Return } from './choose.ts';
 
 export interface RollbackOptions extends Pick<
   RunOptions,
@@ -60,7 +60,7 @@ export interface RollbackOptions extends Pick<
   | 'onEvent'
   | 'logger'
 > {
-  /** The run to go back to. Default: that of the version which was in production before. */
+  /** The run to go back to. Default: that of the version which the newest load has replaced; a second time nothing is done. */
   readonly to?: number;
   /** Tables that go back. Default: all that the run has published. */
   readonly tables?: readonly string[];
@@ -255,6 +255,7 @@ const rollBack = async (
   const to = asked ?? runBefore(choice);
   const ofRun = await tablesOfRun(client, spec.name, to);
   const backs = chooseVersions(choice, to, ofRun);
+  if (asked === undefined && backs.length === 0) sayBack(context, choice);
   const latest = await latestRun(client, spec.name);
   const runId = backs.length === 0 ? null : await goBack(context, to, backs);
   if (runId !== null && isUnfinished(latest)) await forgetJobs(context, latest.id);
