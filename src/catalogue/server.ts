@@ -144,6 +144,12 @@ export const serverErrors = {
     retry: 'run',
     exit: failed,
   },
+  ETL_SERVER_MEMORY: {
+    message: 'the server {server} has no memory left: {problem}',
+    hint: 'Production is unchanged. If the problem is shared memory, it is short of room for locks, of which every partition and every index needs one: raise max_locks_per_transaction and restart the server, or declare larger partitions. Then run again: loaded chunks are kept.',
+    retry: 'run',
+    exit: failed,
+  },
   ETL_SERVER_REFUSED: {
     message: 'the server refused a statement: {sqlstate} {problem}',
     hint: '{hint} Run with --debug to see where the program sent the statement.',

@@ -50,6 +50,7 @@ export const asServerError = (address: ServerAddress, cause: unknown): EtlError 
   if (retryOf(thrown) === 'server')
     return new EtlError('ETL_SERVER_LOST', { server: label, problem }, options);
   if (code === '53100') return new EtlError('ETL_DISK_FULL', { server: label, problem }, options);
+  if (code === '53200') return new EtlError('ETL_SERVER_MEMORY', { server: label, problem }, options);
   if (isSqlState(code)) {
     const { detail, hint } = thrown as { detail?: string; hint?: string };
     return new EtlError('ETL_SERVER_REFUSED', { sqlstate: code, problem, hint: detail ?? hint }, options);

@@ -47,8 +47,8 @@ const selectFilled = (schema: string, table: string): Query => ({
   values: [quoteName(schema, table)],
 });
 
-/** Tables dropped in one statement: each takes several of the server's few thousand locks. */
-const tablesPerDrop = 100;
+/** Tables dropped in one statement: each takes several of the server's locks, of which a small one has some hundred. */
+const tablesPerDrop = 25;
 
 /** Drops the build schema with its tables: those of a failed attempt, or the old ones after a swap. */
 export const dropBuildSchema = async (client: Client, pipeline: string): Promise<void> => {

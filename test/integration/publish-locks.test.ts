@@ -9,7 +9,7 @@ import { failureOf } from '../helpers/failure.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy, type FaultProxy, type Point } from '../helpers/fault-proxy.ts';
 import { useFiles } from '../helpers/files.ts';
-import { makeServerDirectory, openOwnServer, withPg } from '../helpers/own-server.ts';
+import { ask, makeServerDirectory, openOwnServer, withPg } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 
 const files = useFiles();
@@ -281,8 +281,28 @@ describe('what changes between the plan and the swap', () => {
   });
 });
 
+const partitions = 80;
+const divided = (databaseUrl: string) => {
+  const rows = Array.from({ length: partitions }, (_, place) => `${place}\n`);
+  return runPipeline(
+    definePipeline({
+      name: 'parts',
+      schema: 'parts',
+      tables: {
+        one: {
+          source: csv(files.write('parts.csv', ['id\n', ...rows].join(''))),
+          columns: { id: column.text('id') },
+          primaryKey: ['id'],
+          partitionBy: list('id'),
+        },
+      },
+    }),
+    { databaseUrl, directory: files.directory, workers: 1 },
+  );
+};
 it('a server that has no memory left for locks: the error names the setting, and the tables are what they were', async () => {
-  const own = await openOwnServer(await makeServerDirectory(), { max_connections: '30' });
+  const few = { max_connections: '30', max_locks_per_transaction: '10' };
+  const own = await openOwnServer(await makeServerDirectory(), few);
   const ownProxy = await openProxy(Number(new URL(own.server.url).port));
   try {
     const url = new URL(own.server.url);
@@ -297,12 +317,24 @@ it('a server that has no memory left for locks: the error names the setting, and
       });
       expect(await failureOf(run(tableNames(2), { databaseUrl: url.href }))).toMatchObject({
         code: 'ETL_PUBLISH_MEMORY',
-        details: { tables: 2, locks: '64' },
+        details: { tables: 2, locks: '10' },
       });
     });
     expect(await run(tableNames(2), { databaseUrl: url.href, fullRefresh: false })).toMatchObject({
       outcome: 'published',
     });
+    await withPg(own.server.url, async (hoarder) => {
+      await hoarder
+        .query('select pg_advisory_lock(n) from generate_series(1, 1000000) n')
+        .catch(() => undefined);
+      await hoarder.query('select pg_advisory_unlock(n) from generate_series(1, 100) n');
+      expect(await failureOf(divided(url.href))).toMatchObject({
+        code: 'ETL_PUBLISH_MEMORY',
+        details: { tables: partitions + 1, locks: '10' },
+      });
+      expect(await ask(own.server.url, `select to_regclass('parts.one') as made`)).toEqual([{ made: null }]);
+    });
+    expect(await divided(url.href)).toMatchObject({ tables: [{ rows: partitions }] });
   } finally {
     await ownProxy.close();
     await own.remove();

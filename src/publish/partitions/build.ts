@@ -261,21 +261,24 @@ const dividedOid = async (client: Client, name: string): Promise<number | undefi
     )
   ).rows[0]?.oid;
 
+/** Partitions attached in one transaction: it keeps a lock of each, and of each of its indexes, to its end. */
+const partsPerAttach = 25;
+
 /** Attaches what was built: readers of the table aside, such as SQL of derived tables, see all rows. */
 export const attachAside = async (
   client: Client,
   names: TableNames,
   parts: readonly BuiltPartition[],
 ): Promise<void> => {
-  if (parts.length === 0) return;
-  await client.query(
-    parts
-      .map(
-        ({ names: part, bound }) =>
-          `alter table ${builtName(names)} attach partition ${builtName(part)} ${bound}`,
-      )
-      .join(';\n'),
-  );
+  const attach = ({ names: part, bound }: BuiltPartition): string =>
+    `alter table ${builtName(names)} attach partition ${builtName(part)} ${bound}`;
+  for (let first = 0; first < parts.length; first += partsPerAttach)
+    await client.query(
+      parts
+        .slice(first, first + partsPerAttach)
+        .map(attach)
+        .join(';\n'),
+    );
 };
 
 /** SQL that drops the check of a bound, which attaching has made superfluous. */
