@@ -133,6 +133,13 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_FILE_TWICE: {
+    message:
+      'table {table}: {file} is in production already: pipeline {pipeline} has loaded it; nothing was loaded',
+    hint: 'Let one pipeline load the file: list other files here, or `etl unload` it there. If the pipeline was renamed, load everything under its new name once with --full-refresh --allow-shrink {table}.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_SOURCE_CHANGED: {
     message: 'table {table}: {file} changed while the run was reading it',
     hint: 'Let the writer finish, then run again.',

@@ -1,7 +1,7 @@
 // The file state: which version of which file is in production of which table, and how those that are listed now differ from it.
 
 import { runQuery, type Client } from '../db/client.ts';
-import type { Query } from '../db/sql.ts';
+import { quoteName, type Query } from '../db/sql.ts';
 import type { NewFile } from './ledger.ts';
 
 /** A table of a pipeline, as the file state knows it. */
@@ -80,6 +80,19 @@ export const knownVersions = async (
     ],
   );
   return rows;
+};
+
+/** Other pipelines that have published the table which is in production now. */
+export const otherPipelines = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+): Promise<readonly string[]> => {
+  const { rows } = await client.query(
+    `select distinct u.pipeline as name from etl.published_table p join etl.run u on u.id = p.run_id
+      where p.table_oid = to_regclass($2) and u.pipeline <> $1`,
+    [pipeline, quoteName(schema, table)],
+  );
+  return rows.map(({ name }) => name);
 };
 
 /** Known files of the table but those with these ids: they are not listed any more. */

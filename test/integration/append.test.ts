@@ -199,6 +199,31 @@ it('a database of an earlier version knows what is in production', async () => {
   expect(await run()).toMatchObject({ tables: [{ strategy: 'append', rows: 4 }, {}] });
 });
 
+it('another pipeline may append other files to the table, but not the same', async () => {
+  await run();
+  const other = (location: string, name = 'renamed'): Pipeline =>
+    definePipeline({
+      name,
+      schema: 'shop',
+      tables: { sale: { source: csv(location), columns, primaryKey: ['id'], publish: 'append' } },
+    });
+  const before = await sales();
+  write('02.csv', '3:7');
+  const refused = await failureOf(run(other('in/*.csv')));
+  expect(refused).toMatchObject({
+    code: 'ETL_FILE_TWICE',
+    details: { file: 'in/01.csv', pipeline: 'sales' },
+  });
+  expect(await sales()).toBe(before);
+  await run(other('in/02.csv'));
+  expect(await sales()).toBe(`${before} 3:7`);
+  expect(await failureOf(run())).toMatchObject({ code: 'ETL_FILE_TWICE', details: { pipeline: 'renamed' } });
+  expect(await run(other('in/*.csv', 'later'), { fullRefresh: true, allowShrink: ['sale'] })).toMatchObject({
+    outcome: 'published',
+  });
+  expect(await sales()).toBe(`${before} 3:7`);
+});
+
 it('--explain says which files would be loaded, and changes nothing', async () => {
   files.write(
     'sales.ts',

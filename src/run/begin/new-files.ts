@@ -4,6 +4,7 @@ import type { NewFile } from '../../checkpoint/ledger.ts';
 import {
   goneFiles,
   knownVersions,
+  otherPipelines,
   type FilesOf,
   type KnownVersion,
   type PublishedFile,
@@ -120,11 +121,29 @@ const createJudge = ({ changed: choice }: PartSpec) => {
   return { isNeeded, leaving, changed, corrected, again };
 };
 
+/**
+ * Refuses to append what another pipeline has appended to the same table: its rows would be there twice. The other pipelines are asked
+ * for once, and only if there are new files. Errors of what it returns: ETL_FILE_TWICE.
+ */
+const createTwiceGuard = (client: Judging['client'], of: FilesOf) => {
+  let others: Promise<readonly string[]> | undefined;
+  return async (added: readonly Omit<NewFile, 'ordinal'>[]): Promise<void> => {
+    if (added.length === 0) return;
+    for (const pipeline of await (others ??= otherPipelines(client, of))) {
+      const known = await knownVersions(client, { ...of, pipeline }, added);
+      const there = known.find(({ isUnloaded }) => !isUnloaded);
+      if (there !== undefined)
+        throw new EtlError('ETL_FILE_TWICE', { table: of.table, file: there.name, pipeline });
+    }
+  };
+};
+
 /** Only files that production has not are loaded, and those that are to be loaded again. */
 export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSpec, of: FilesOf): Sieve => {
   const { client, asked } = judging;
   const listed: number[] = [];
   const { isNeeded, leaving, changed, corrected, again } = createJudge(publish);
+  const refuseTwice = createTwiceGuard(client, of);
   let [files, added] = [0, 0];
   return {
     open: async (found) => {
@@ -139,6 +158,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
     },
     take: async (batch) => {
       const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
+      if (publish.mode === 'append') await refuseTwice(batch.filter((_, place) => !known.has(place)));
       files += batch.length;
       added += batch.length - known.size;
       for (const { id } of known.values()) listed.push(id);
