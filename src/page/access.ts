@@ -1,4 +1,4 @@
-// Who may see the page: names in the Host header, a token, and for changes where a request comes from.
+// Who may see the page: names in the Host header, and a token.
 //
 // A page of another site can send requests to 127.0.0.1, and by a name of its own that leads there it could read the answers (DNS
 // rebinding). So a request names a host that we know, and brings a cookie that browsers send from our own pages only.
@@ -29,10 +29,6 @@ export interface Access {
   readonly isToken: (text: string) => boolean;
   /** The cookie that a visitor with the token gets. */
   readonly cookie: (isSecure: boolean) => string;
-  /** What forms send to show that they are ours. */
-  readonly formKey: string;
-  /** Whether a form that changes something is ours, and was sent from our own page. */
-  readonly isOurForm: (request: Request, key: unknown) => boolean;
 }
 
 export const createAccess = (token: string | null, base: string, hosts: PageOptions['hosts']): Access => {
@@ -42,7 +38,6 @@ export const createAccess = (token: string | null, base: string, hosts: PageOpti
   // Ports of one machine share their cookies, so each page's has a name of its own.
   const cookieName = `sluice_${derive('name').slice(0, 8)}`;
   const cookieValue = derive('cookie');
-  const formKey = derive('form');
   const hostOf = (request: Request): string => request.headers.get('host') ?? new URL(request.url).host;
 
   const cookieOf = (request: Request): string | undefined =>
@@ -53,7 +48,6 @@ export const createAccess = (token: string | null, base: string, hosts: PageOpti
       ?.slice(cookieName.length + 1);
 
   return {
-    formKey,
     isOurHost: (request) => known === undefined || known.has(nameOf(hostOf(request))),
     isToken: (text) => token !== null && isSame(text, token),
     isKnown: (request) => {
@@ -65,13 +59,5 @@ export const createAccess = (token: string | null, base: string, hosts: PageOpti
     },
     cookie: (isSecure) =>
       `${cookieName}=${cookieValue}; Path=${base || '/'}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`,
-    isOurForm: (request, key) => {
-      const origin = request.headers.get('origin');
-      const site = request.headers.get('sec-fetch-site');
-      const isOurs = origin !== null && URL.canParse(origin) && new URL(origin).host === hostOf(request);
-      return (
-        isOurs && (site === null || site === 'same-origin') && typeof key === 'string' && isSame(key, formKey)
-      );
-    },
   };
 };

@@ -20,7 +20,6 @@ export interface AppOptions {
   readonly access: Access;
   readonly live: Live;
   readonly logger: Logger;
-  readonly canControl: boolean;
   readonly server: () => string;
   /** Makes a view over a connection that only reads. */
   readonly withContext: <T>(
@@ -79,7 +78,7 @@ const answerAsset = (context: Context): Response | Promise<Response> => {
 
 /** Makes views, and sends them in their frame. */
 const createViews = (options: AppOptions) => {
-  const { base, access, canControl } = options;
+  const { base } = options;
   const href = (path: string): string => base + path;
   const send = async (
     context: Context,
@@ -88,16 +87,14 @@ const createViews = (options: AppOptions) => {
     status: 200 | PageError['status'] = 200,
   ) => {
     const live = path === undefined ? undefined : href(`/live?${new URLSearchParams({ path }).toString()}`);
-    const frame = { href, server: options.server(), canControl, live, now: new Date() };
+    const frame = { href, server: options.server(), live, now: new Date() };
     return context.html(await layout(view, frame), status);
   };
   return {
     find: (path: string, query: URLSearchParams): (() => Promise<View>) | undefined => {
       const route = findRoute(path);
       if (route === undefined) return undefined;
-      const formKey = canControl ? access.formKey : undefined;
-      return () =>
-        options.withContext({ parts: route.parts, query, href, formKey, now: new Date() }, route.make);
+      return () => options.withContext({ parts: route.parts, query, href, now: new Date() }, route.make);
     },
     send,
     sendError: (context: Context, error: PageError): Promise<Response> => {

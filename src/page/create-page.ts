@@ -45,7 +45,7 @@ const checkToken = (token: string | false | undefined): string | null => {
  * when the first request comes. Errors: ETL_USAGE.
  */
 export const createPage = (options: PageOptions = {}): EtlPage => {
-  const { basePath = '/', hosts, logger = silentLogger, control: canControl = false } = options;
+  const { basePath = '/', hosts, logger = silentLogger } = options;
   const base = checkBase(basePath);
   const token = checkToken(options.token);
   let site: FoundSite | undefined;
@@ -62,7 +62,6 @@ export const createPage = (options: PageOptions = {}): EtlPage => {
     access: createAccess(token, base, hosts),
     live,
     logger,
-    canControl,
     server: () => site?.address.label ?? '',
     withContext: (given, make) =>
       pool.read((client) =>

@@ -9,8 +9,6 @@ export interface PageOptions extends SiteOptions {
   readonly token?: string | false;
   /** Names in the Host header that are answered, with or without a port. Default: those of this machine. */
   readonly hosts?: readonly string[] | 'any';
-  /** Whether visitors may cancel, retry, run and pause. Default: false. */
-  readonly control?: boolean;
 }
 
 export interface EtlPage {

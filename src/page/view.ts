@@ -14,8 +14,6 @@ export interface ViewContext {
   readonly query: URLSearchParams;
   /** The address of a page of ours: '/runs/12' as it is under the host's path. */
   readonly href: (path: string) => string;
-  /** What forms send; undefined: nothing may be changed here. */
-  readonly formKey: string | undefined;
   readonly now: Date;
 }
 

@@ -17,7 +17,6 @@ export interface Frame {
   readonly href: (path: string) => string;
   /** The server, as people know it. */
   readonly server: string;
-  readonly canControl: boolean;
   /** Where live updates of this page come from; undefined: it has none. */
   readonly live: string | undefined;
   readonly now: Date;
@@ -40,7 +39,7 @@ export const sentSection = async ({ id, title, body }: Section): Promise<SentSec
 const sectionHtml = ({ id, hash, html: text }: SentSection): Html =>
   html`<section id="${id}" data-hash="${hash}">${raw(text)}</section>`;
 
-export const layout = async (view: View, { href, server, canControl, live, now }: Frame): Promise<string> => {
+export const layout = async (view: View, { href, server, live, now }: Frame): Promise<string> => {
   const sections = await Promise.all(view.sections.map(sentSection));
   const links = places.map(
     ([place, path, name]) =>
@@ -63,7 +62,7 @@ export const layout = async (view: View, { href, server, canControl, live, now }
         <header>
           <a class="brand" href="${href('/')}">sluice</a>
           <nav aria-label="Pages">${links}</nav>
-          <span class="mode">${canControl ? 'control' : 'read only'}</span>
+          <span class="mode">read only</span>
         </header>
         <main id="main" tabindex="-1">
           <h1>${view.title}</h1>

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import { portMax } from '../../../limits.ts';
 import type { CliCommand } from '../../command.ts';
-import { flag, parseCount, parseNames, parseString, readFlag, readSwitch } from '../../flags.ts';
+import { flag, parseCount, parseNames, parseString, readFlag } from '../../flags.ts';
 import { withInterrupt } from '../../interrupt.ts';
 import type { Io } from '../../io.ts';
 import { readRedis, redisPrefixFlag } from '../../redis.ts';
@@ -16,7 +16,7 @@ the hosts that it is reached by, and put TLS in front of it: everybody with the 
 
 Examples:
   $ etl ui
-  $ etl ui --port 8080 --control
+  $ etl ui --port 8080
   $ ETL_TOKEN=$(cat token) etl ui --host 0.0.0.0 --hosts etl.example.com`;
 
 const serve = async (command: Command, io: Io): Promise<void> => {
@@ -24,7 +24,6 @@ const serve = async (command: Command, io: Io): Promise<void> => {
   const host = readFlag(command, 'host', parseString, io) ?? '127.0.0.1';
   const hosts = readFlag(command, 'hosts', parseNames, io);
   const token = readFlag(command, 'token', parseString, io);
-  const control = readSwitch(command, 'control', io);
   const redis = await readRedis(command, io);
   await withInterrupt(
     () => undefined,
@@ -36,7 +35,7 @@ const serve = async (command: Command, io: Io): Promise<void> => {
         { level: 'error' },
         { write: (line: string) => void io.stderr.write(line) },
       );
-      const page = createPage({ ...redis, connection, hosts, token, control, logger });
+      const page = createPage({ ...redis, connection, hosts, token, logger });
       const server = await servePage(page, { port, host });
       try {
         const shown = host.includes(':') ? `[${host}]` : host;
@@ -70,7 +69,6 @@ export const uiCommand: CliCommand = {
         ),
       )
       .addOption(flag('--token <token>', 'what a visitor has to know; default: a random one'))
-      .addOption(flag('--control', 'let visitors cancel, retry, run and pause'))
       .addOption(flag('--debug', 'print stack traces and causes of errors'))
       .addHelpText('after', examples)
       .action((_, command: Command) => serve(command, io));
