@@ -2,6 +2,7 @@
 // hands the bytes of a file to COPY as they are.
 
 import { fileURLToPath } from 'node:url';
+import { libpqEnvironment } from './experiments/connect.ts';
 import { runProgram } from './measure.ts';
 
 /** What a session does: a statement, or `\copy` of a file, or of what a program prints, into a table. */
@@ -50,15 +51,8 @@ export const openSessions = async (url: string): Promise<SessionRunner> => {
       });
       return;
     }
-    const { hostname, port, username, password, pathname } = new URL(url);
     await runProgram('psql', ['-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', '-'], {
-      env: {
-        PGHOST: hostname,
-        PGPORT: port,
-        PGUSER: username,
-        PGPASSWORD: password,
-        PGDATABASE: pathname.slice(1),
-      },
+      env: libpqEnvironment(url),
       input: session.map(scriptLine).join('\n'),
     });
   };

@@ -1,0 +1,58 @@
+// Experiment 3: transactions of pgbench by one client and by many, logged and unlogged.
+
+import type { Experiment, Ratio, Side } from './contract.ts';
+import { check, reset, type Kind } from './lab.ts';
+import { median } from '../measure.ts';
+import { accountsPerBranch, bankProgram, isBalanced, makeBank, runBank } from './tpcb.ts';
+
+const kinds = ['logged', 'unlogged'] as const;
+
+/** Transactions a second at scale 10, by clients. */
+const published: readonly (readonly [clients: number, logged: number, unlogged: number])[] = [
+  [1, 561, 632],
+  [24, 1419, 1678],
+  [48, 1323, 1555],
+];
+
+export const bankByClients: Experiment = {
+  number: 3,
+  title: 'Transactions by clients',
+  source:
+    'M. Paquier, 2011: pgbench with 1, 24 and 48 clients, scale 10 and 100: 13 to 17 % more transactions',
+  rows: { usual: 1_000_000, full: 10_000_000, tiny: 100_000 },
+  run: async (lab, rows) => {
+    const scale = Math.max(1, Math.round(rows / accountsPerBranch));
+    await reset(lab.url);
+    for (const kind of kinds) await makeBank(lab.url, kind, scale);
+    const rates = new Map<string, number[]>();
+    for (let round = 0; round < lab.rounds; round += 1)
+      for (const [clients] of published)
+        for (const kind of kinds) {
+          const { transactionsPerSecond } = await runBank(lab, { kind, clients, scale });
+          const name = `${clients} ${kind}`;
+          rates.set(name, [...(rates.get(name) ?? []), transactionsPerSecond]);
+        }
+    const rate = (clients: number, kind: Kind): number => median(rates.get(`${clients} ${kind}`)!);
+    for (const kind of kinds)
+      check(
+        lab,
+        `after all transactions the ${kind} accounts have what was moved`,
+        await isBalanced(lab.url, kind),
+        'sum of all balances = sum of all movements',
+      );
+    const clientsText = (clients: number): string => `${clients} ${clients === 1 ? 'client' : 'clients'}`;
+    const sides: readonly Side[] = published.flatMap(([clients, ...figures]) =>
+      kinds.map((kind, place) => ({
+        name: `${clientsText(clients)}, ${kind}`,
+        published: `${figures[place]} tps`,
+        transactionsPerSecond: rate(clients, kind),
+      })),
+    );
+    const ratios: readonly Ratio[] = published.map(([clients, logged, unlogged]) => ({
+      name: `${clientsText(clients)}, tps unlogged ÷ logged`,
+      published: unlogged / logged,
+      measured: rate(clients, 'unlogged') / rate(clients, 'logged'),
+    }));
+    return { done: `scale ${scale}, ${lab.seconds} s each, by ${bankProgram(lab)}`, sides, ratios };
+  },
+};
