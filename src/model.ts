@@ -2,6 +2,9 @@
 
 import type { DataTestResult } from './data-test.ts';
 import type { LineEnd } from './declaration.ts';
+import type { BuildWhat, RunProfile, RunStep } from './profile.ts';
+
+export type { BuildWhat, RunStep };
 
 /** A place in a source file. */
 export interface Position {
@@ -172,9 +175,6 @@ export interface StepTime {
   readonly seconds: number;
 }
 
-/** plan: files, header, ledger · load: files into staging · build: new tables aside · test: data tests, if any · publish: the final swap. */
-export type RunStep = 'plan' | 'load' | 'build' | 'test' | 'publish';
-
 /**
  * What became of the records of a table whose rows are merged; together they are those that were copied. Superseded records lost
  * against another one with their key, of the same run or in production.
@@ -200,34 +200,6 @@ export interface TableResult extends Counts {
   /** Names of the partitions that were replaced, if only: 'touched' left the others as they were. */
   readonly partitions?: readonly string[];
 }
-
-/** Where a worker's time goes while it loads, in milliseconds. */
-export interface LoadTimes {
-  /** Reading the file, and finding where records end. */
-  readonly read: number;
-  /** From records to rows of COPY. */
-  readonly decode: number;
-  /** Waiting until COPY accepts more, and until it is done. */
-  readonly copy: number;
-  /** The rest of the transaction: epoch, ledger row, rejects, commit. */
-  readonly ledger: number;
-}
-
-/** Where the time of a run went; only gathered when asked for. */
-export interface RunProfile {
-  /** Times of all workers together, by table. */
-  readonly load: readonly ({ readonly table: string } & LoadTimes)[];
-  readonly build: readonly {
-    readonly table: string;
-    readonly what: BuildWhat;
-    readonly seconds: number;
-  }[];
-  /** What the server's sessions of the run were doing when looked at: shares that add up to 1 for each step. */
-  readonly server: readonly { readonly step: RunStep; readonly doing: string; readonly share: number }[];
-}
-
-/** The part of a table that is being built. */
-export type BuildWhat = 'rows' | 'primary key' | 'indexes' | 'statistics';
 
 export interface RunResult {
   readonly runId: number;

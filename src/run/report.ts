@@ -3,18 +3,12 @@
 import type { ServerAddress } from '../db/connect/address.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type {
-  BuildWhat,
-  LoadTimes,
-  RunEvent,
-  RunProfile,
-  RunStep,
-  StepTime,
-  TraceContext,
-} from '../model.ts';
+import type { BuildWhat, RunEvent, RunStep, StepTime, TraceContext } from '../model.ts';
+import type { LoadTimes } from '../profile.ts';
 import { traceRun, traceSegment, type ChunkNews, type SegmentTrace } from '../trace/run-trace.ts';
 import type { RunHooks, RunSettings } from './options.ts';
-import { startProfiler } from './profile.ts';
+import type { Measurements } from './profile/advice.ts';
+import { startProfiler } from './profile/profiler.ts';
 import { rounded } from './rounded.ts';
 
 export interface Reporter {
@@ -33,7 +27,7 @@ export interface Reporter {
   /** Chunks that were committed and parts of tables that were begun to be built: it grows while the run advances. */
   readonly progress: () => number;
   readonly steps: () => readonly StepTime[];
-  readonly profile: () => RunProfile | undefined;
+  readonly profile: () => Measurements | undefined;
   readonly end: (error?: unknown) => Promise<void>;
 }
 

@@ -24,6 +24,7 @@ import { loadMissing } from './load/load.ts';
 import type { LoadingRun } from './load/loading-run.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
+import { adviceOf } from './profile/advice.ts';
 import { planNeeded, type PlannedTable } from './begin/plan.ts';
 import { preflight } from '../server/preflight.ts';
 import { recordEnd, recordFailure } from './record-failure.ts';
@@ -62,7 +63,7 @@ const finish = async (
     tables,
     steps,
     seconds,
-    ...(profile && { profile }),
+    ...(profile && { profile: { ...profile, advice: adviceOf(profile, steps, spec) } }),
     ...(tests.length > 0 && { tests }),
   };
   report.emit({ type: 'finished', result });

@@ -2,7 +2,8 @@
 //
 //   run -> plan, load -> a chunk …, build -> a table …, publish       a step that is done again has a span each time
 
-import type { BuildWhat, Counts, LoadTimes, RunEvent, TraceContext } from '../model.ts';
+import type { BuildWhat, Counts, RunEvent, TraceContext } from '../model.ts';
+import type { LoadTimes } from '../profile.ts';
 import { startSpan, type Attributes, type Span } from './spans.ts';
 import type { Tracer } from './tracer.ts';
 

@@ -2,7 +2,8 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { chunkSecondsBuckets } from '../limits.ts';
-import type { LoadTimes, RunEvent } from '../model.ts';
+import type { RunEvent } from '../model.ts';
+import type { LoadTimes } from '../profile.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';
 import { createAsker } from './scrape.ts';
 

@@ -1,7 +1,8 @@
-// Where the time of a run went, as lines; and what that says about what to raise.
+// Where the time of a run went, as lines, and what that says.
 
-import type { LoadTimes, RunProfile, RunStep, StepTime } from '../../model.ts';
 import { formatSeconds } from '../../amounts.ts';
+import type { StepTime } from '../../model.ts';
+import type { LoadTimes, RunProfile } from '../../profile.ts';
 import { alignRows, visibleText } from './layout.ts';
 import type { Paint } from './paint.ts';
 
@@ -47,22 +48,14 @@ const serverRows = (server: RunProfile['server'], steps: readonly StepTime[]): s
     return own.length === 0 ? [] : [['  server', step, parts.join(' · ')]];
   });
 
-const shareOf = (server: RunProfile['server'], step: RunStep, doing: string): number =>
-  server.find((one) => one.step === step && one.doing === doing)?.share ?? 0;
-
-/** What to raise, from what was waited for longest. */
-const advice = ({ load, server }: RunProfile, steps: readonly StepTime[]): string => {
-  const seconds = (name: RunStep): number => steps.find(({ step }) => step === name)?.seconds ?? 0;
-  if (seconds('build') > seconds('load'))
-    return 'Building takes most of the time: use fewer indexes, or give the server more maintenance_work_mem and cores.';
-  const decode = load.reduce((sum, times) => sum + times.decode, 0);
-  const copy = load.reduce((sum, times) => sum + times.copy, 0);
-  if (decode > copy)
-    return 'Loading waits for decoding: more --workers help as long as this machine has idle cores.';
-  return shareOf(server, 'load', 'running') >= 0.5
-    ? 'Loading waits for the server, which is busy: give it more cores, or load fewer columns.'
-    : 'Loading waits for the server, which is waiting itself (see above): check its disk, locks and settings.';
-};
+const machineRows = (machine: RunProfile['machine']): string[][] =>
+  machine
+    .filter(({ step }) => step === 'load' || step === 'build')
+    .map(({ step, cores, busy, own, server }) => [
+      '  machine',
+      step,
+      `${cores} ${cores === 1 ? 'core' : 'cores'} ${percent(busy)} busy · this process ${percent(own)} · server's sessions ${percent(server)}`,
+    ]);
 
 /** The lines of `--profile`. */
 export const profileLines = (
@@ -74,11 +67,12 @@ export const profileLines = (
     ...profile.load.map(loadRow),
     ...buildRows(profile.build),
     ...serverRows(profile.server, steps),
+    ...machineRows(profile.machine),
   ];
   if (rows.length === 0) return [];
   return [
     paint('bold', 'Where the time went'),
     ...alignRows(rows, ['left', 'left', 'left']),
-    `  ${advice(profile, steps)}`,
+    ...profile.advice.map((sentence) => `  ${visibleText(sentence)}`),
   ];
 };

@@ -2,7 +2,8 @@
 
 import type { Client } from '../../db/client.ts';
 import { rejectsPerChunkMax } from '../../limits.ts';
-import type { Counts, Lease, LoadTimes, Position, Reject, SourceFile } from '../../model.ts';
+import type { Counts, Lease, Position, Reject, SourceFile } from '../../model.ts';
+import type { LoadTimes } from '../../profile.ts';
 import type { DecodedBlock, Decoder } from '../../format/decoder.ts';
 import { positionAfter, type RecordBlock } from '../../format/split/record-blocks.ts';
 import { piecesOf, sliceBlock } from '../../format/split/record-slice.ts';

@@ -7,7 +7,8 @@ import { commit, runQuery, runTogether, withTransaction } from '../../db/client.
 import { mayBeDataRefusal, retryOf } from '../../db/retry.ts';
 import { codeOf, EtlError } from '../../errors.ts';
 import { chunkAttemptsMax } from '../../limits.ts';
-import type { Counts, LoadTimes, Position } from '../../model.ts';
+import type { Counts, Position } from '../../model.ts';
+import type { LoadTimes } from '../../profile.ts';
 import { keepRejects } from '../../reject/store.ts';
 import { formatCount, plural } from '../../wording.ts';
 import {

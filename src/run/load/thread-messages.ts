@@ -1,7 +1,8 @@
 // What a run's main thread and its loading threads say to each other: plain data, for it is cloned on the way.
 
 import { EtlError, messageOf, type ErrorCode, type ErrorDetails } from '../../errors.ts';
-import type { Counts, LoadTimes } from '../../model.ts';
+import type { Counts } from '../../model.ts';
+import type { LoadTimes } from '../../profile.ts';
 import type { ChunkNews } from '../../trace/run-trace.ts';
 import type { PipelineFile } from '../definition.ts';
 import type { SegmentTask } from './load-segment.ts';

@@ -127,7 +127,7 @@ describe('reference pages', () => {
       at: [events, '## The result', 1],
       keys: ['TableResult', 'Counts'].flatMap((name) => keysOf(model, name)),
     },
-    { of: 'a profile', at: [events, '## The profile'], keys: keysOf(model, 'RunProfile') },
+    { of: 'a profile', at: [events, '## The profile'], keys: keysOf('src/profile.ts', 'RunProfile') },
     {
       of: 'the types of events',
       at: [events, '# Events'],

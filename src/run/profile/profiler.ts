@@ -1,13 +1,17 @@
-// Where the time of a run goes: the workers' own stopwatches, the steps of building, and what the server is doing.
+// Where the time of a run goes: the workers' own stopwatches, the steps of building, and what server and machine are doing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerAddress } from '../db/connect/address.ts';
-import { withClient } from '../db/client.ts';
-import { profileIntervalMs } from '../limits.ts';
-import type { Logger } from '../logger.ts';
-import type { LoadTimes, RunEvent, RunProfile, RunStep } from '../model.ts';
-import type { Times } from './load/chunk-source.ts';
-import { rounded } from './rounded.ts';
+import type { ServerAddress } from '../../db/connect/address.ts';
+import { withClient } from '../../db/client.ts';
+import { profileIntervalMs } from '../../limits.ts';
+import type { Logger } from '../../logger.ts';
+import type { RunEvent, RunStep } from '../../model.ts';
+import type { LoadTimes, RunProfile } from '../../profile.ts';
+import type { Times } from '../load/chunk-source.ts';
+import { rounded } from '../rounded.ts';
+import type { Measurements } from './advice.ts';
+import { watchMachine } from './machine.ts';
+import { watchSessions } from './session-cpu.ts';
 
 type BuildTime = RunProfile['build'][number];
 
@@ -16,18 +20,18 @@ export interface Profiler {
   readonly hear: (event: RunEvent) => void;
   readonly addLoad: (table: string, times: LoadTimes) => void;
   readonly addBuild: (part: BuildTime) => void;
-  readonly result: () => RunProfile;
+  readonly result: () => Measurements;
   /** Ends the looking at the server. */
   readonly stop: () => Promise<void>;
 }
 
-/** Sessions of the run that are at work; a session without a wait event is running. */
+/** Sessions of the run, and what those at work are doing; a session without a wait event is running. */
 const selectSessions = `
-  select case when wait_event_type is null then 'running'
+  select case when state is distinct from 'active' then null when wait_event_type is null then 'running'
       when wait_event in ('ClientRead', 'ClientWrite') then 'waiting for etl'
-      else wait_event_type || ' ' || wait_event end as doing, count(*)::int as sessions
+      else wait_event_type || ' ' || wait_event end as doing, count(*)::int as sessions, array_agg(pid) as pids
   from pg_stat_activity
-  where application_name = $1 and pid <> pg_backend_pid() and state = 'active'
+  where application_name = $1 and pid <> pg_backend_pid()
   group by 1`;
 
 /** Looks at the server's sessions again and again until the signal; a server that is gone ends the looking. */
@@ -36,12 +40,15 @@ const lookOn = async (
   logger: Logger,
   signal: AbortSignal,
   note: (doing: string, sessions: number) => void,
+  used: (serverMs: number) => void,
 ): Promise<void> => {
+  const cpu = watchSessions(address);
   try {
     await withClient(address, async (client) => {
       while (!signal.aborted) {
         const { rows } = await client.query(selectSessions, [address.sessionName]);
-        for (const { doing, sessions } of rows) note(doing, sessions);
+        for (const { doing, sessions } of rows) if (doing !== null) note(doing, sessions);
+        used(cpu.look(rows.flatMap(({ pids }) => pids)));
         await sleep(profileIntervalMs, undefined, { signal }).catch(() => undefined);
       }
     });
@@ -64,6 +71,7 @@ export const startProfiler = (address: ServerAddress, logger: Logger): Profiler 
   const load = new Map<string, Times>();
   const build: BuildTime[] = [];
   const looks = new Map<RunStep, Map<string, number>>();
+  const machine = watchMachine();
   const over = new AbortController();
   let step: RunStep | undefined;
   let looking: Promise<void> | undefined;
@@ -78,7 +86,8 @@ export const startProfiler = (address: ServerAddress, logger: Logger): Profiler 
     hear: (event) => {
       if (event.type !== 'step') return;
       step = event.step;
-      if (step !== 'plan') looking ??= lookOn(address, logger, over.signal, note);
+      machine.begin(step);
+      if (step !== 'plan') looking ??= lookOn(address, logger, over.signal, note, machine.addServer);
     },
     addBuild: (part) => build.push(part),
     addLoad: (table, times) => {
@@ -96,6 +105,7 @@ export const startProfiler = (address: ServerAddress, logger: Logger): Profiler 
       })),
       build,
       server: sharesOf(looks),
+      machine: machine.result(),
     }),
     stop: async () => {
       over.abort();

@@ -1,0 +1,139 @@
+// What a profile says about a run: which part was the limit, and what would change it. docs/operations/scale.md,
+// "What a profile says", compares its predictions with what then happened.
+
+import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
+import type { RunStep, StepTime } from '../../model.ts';
+import type { MachineUse, RunProfile } from '../../profile.ts';
+import { modeOf } from '../../publish/names.ts';
+
+/** What was measured of a run, before anything was concluded. */
+export type Measurements = Omit<RunProfile, 'advice'>;
+
+/** A machine that is busier has nothing left for more workers. */
+const busyShareMin = 0.85;
+/** A session that is at work in so many samples is not waiting for anything. */
+const runningShareMin = 0.5;
+/** Less is not worth a change. */
+const savingShareMin = 0.05;
+/**
+ * What COPY waits longer when its rows go to the log, as a share of what it waits without: docs/experiments.md, experiment 1, and
+ * with rows in the binary format.
+ */
+const logCostShare = 0.2;
+
+const percent = (share: number): string => `${Math.round(100 * share)} %`;
+
+const secondsOf = (steps: readonly StepTime[], name: RunStep): number =>
+  steps.find(({ step }) => step === name)?.seconds ?? 0;
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** Shares of the workers' time. */
+const loadShares = ({ load }: Measurements) => {
+  const [read, decode, copy, ledger] = (['read', 'decode', 'copy', 'ledger'] as const).map((key) =>
+    sum(load.map((times) => times[key])),
+  ) as [number, number, number, number];
+  const total = Math.max(read + decode + copy + ledger, 1);
+  return { read: read / total, decode: decode / total, copy: copy / total };
+};
+
+/** Who keeps a machine busy that has nothing left. */
+const busyMachine = ({ cores, busy, own, server }: MachineUse): string => {
+  const others = Math.max(busy - own - server, 0);
+  const uses = [
+    { name: 'other programs', share: others, advice: 'Without them the run is faster.' },
+    { name: 'this process', share: own, advice: 'More cores help; more --workers do not.' },
+    {
+      name: "the run's sessions on the server",
+      share: server,
+      advice: 'More cores, or a server on another machine, help; more --workers do not.',
+    },
+  ].toSorted((one, other) => other.share - one.share);
+  const shares = uses.map(({ name, share }) => `${percent(share)} by ${name}`).join(', ');
+  const whole = `${cores === 1 ? 'its core was' : `its ${cores} cores were`} ${percent(busy)} busy while loading: ${shares}`;
+  return `This machine is the limit: ${whole}. ${uses[0]!.advice}`;
+};
+
+/** What loading waited for, and what would help. */
+const loadAdvice = (profile: Measurements): string => {
+  const { read, decode, copy } = loadShares(profile);
+  const machine = profile.machine.find(({ step }) => step === 'load');
+  if (machine !== undefined && machine.busy >= busyShareMin) return busyMachine(machine);
+  const idle = machine === undefined ? '' : ` This machine was ${percent(1 - machine.busy)} idle.`;
+  if (decode >= copy && decode >= read)
+    return `Decoding is the limit: ${percent(decode)} of the workers' time while loading.${idle} More --workers help as long as there are idle cores.`;
+  if (read > copy)
+    return `Reading is the limit: ${percent(read)} of the workers' time while loading.${idle} More --workers help if disk or network can give more.`;
+  const [doing, ...rest] = profile.server.filter(({ step }) => step === 'load');
+  const running = [doing, ...rest].find((one) => one?.doing === 'running')?.share ?? 0;
+  const waited = `${percent(copy)} of the workers' time while loading was waiting for COPY`;
+  return running >= runningShareMin
+    ? `The server is the limit: ${waited}, and its sessions were computing in ${percent(running)} of the samples.${idle} More --workers help if the server has idle cores.`
+    : `The server is the limit: ${waited}, and its sessions waited themselves${doing === undefined ? '' : `, mostly ${doing.doing}`}. Check its disk, locks and settings.`;
+};
+
+const buildAdvice = ({ build }: Measurements): string => {
+  const ofWhat = (what: string) =>
+    sum(build.filter((one) => one.what === what).map(({ seconds }) => seconds));
+  const total = Math.max(sum(build.map(({ seconds }) => seconds)), 0.001);
+  const keys = (ofWhat('primary key') + ofWhat('indexes')) / total;
+  return `Building takes longer than loading: rows ${percent(ofWhat('rows') / total)}, keys and indexes ${percent(keys)}. Fewer indexes, more maintenance_work_mem or more cores for the server shorten it.`;
+};
+
+/** Tables that could be loaded without staging: rows of the files, as they are, replace the whole table. */
+const couldLoadDirectly = ({ tables }: PipelineSpec): ReadonlySet<string> => {
+  const direct = tables.filter(
+    (table): table is SourceTableSpec =>
+      table.kind === 'source' &&
+      table.staging === 'typed' &&
+      table.transform === undefined &&
+      table.partitionBy === undefined &&
+      modeOf(table.publish) === 'replace',
+  );
+  return new Set(direct.map(({ name }) => name));
+};
+
+/**
+ * Share of a run that `staging: 'none'` would save, at least about: rows are not written a second time, but COPY writes them to the
+ * log.
+ */
+export const savedWithoutStaging = (
+  profile: Measurements,
+  steps: readonly StepTime[],
+  spec: PipelineSpec,
+): number => {
+  const tables = couldLoadDirectly(spec);
+  const total = sum(steps.map(({ seconds }) => seconds));
+  const buildTotal = sum(profile.build.map(({ seconds }) => seconds));
+  if (total === 0 || buildTotal === 0) return 0;
+  const rows = sum(
+    profile.build
+      .filter(({ table, what }) => what === 'rows' && tables.has(table))
+      .map(({ seconds }) => seconds),
+  );
+  // Tables are built side by side, so seconds of parts are shares of the step.
+  const saved = (rows / buildTotal) * secondsOf(steps, 'build');
+  const loads = profile.load.filter(({ table }) => tables.has(table));
+  const waited = loadShares({ ...profile, load: loads }).copy * secondsOf(steps, 'load');
+  return (saved - waited * logCostShare) / total;
+};
+
+/** Sentences for a person: the limit of the run, then what would save time. */
+export const adviceOf = (
+  profile: Measurements,
+  steps: readonly StepTime[],
+  spec: PipelineSpec,
+): readonly string[] => {
+  if (profile.load.length === 0) return [];
+  const builds = secondsOf(steps, 'build') > secondsOf(steps, 'load');
+  const saved = savedWithoutStaging(profile, steps, spec);
+  return [
+    loadAdvice(profile),
+    ...(builds ? [buildAdvice(profile)] : []),
+    ...(saved >= savingShareMin
+      ? [
+          `staging: 'none' would save about ${percent(saved)} of the run: rows are written once then, and a chunk that is aborted leaves dead rows.`,
+        ]
+      : []),
+  ];
+};

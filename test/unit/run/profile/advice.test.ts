@@ -1,0 +1,74 @@
+// What a profile concludes from its measurements: which part was the limit, and what staging costs.
+
+import { expect, it } from 'vitest';
+import { column, csv, definePipeline } from '../../../../src/index.ts';
+import { bindPipeline } from '../../../../src/pipeline/bind.ts';
+import { adviceOf, type Measurements } from '../../../../src/run/profile/advice.ts';
+
+const specOf = (staging: 'typed' | 'none') =>
+  bindPipeline(
+    definePipeline({
+      name: 'p',
+      schema: 's',
+      tables: { t: { source: csv('t.csv'), staging, columns: { a: column.text('a') } } },
+    }),
+    { directory: '.' },
+  );
+
+const steps = [
+  { step: 'plan', seconds: 1 },
+  { step: 'load', seconds: 6 },
+  { step: 'build', seconds: 3 },
+] as const;
+
+const machine = { step: 'load', cores: 4, busy: 0.4, own: 0.1, server: 0.2 } as const;
+
+const measured = (
+  read: number,
+  decode: number,
+  copy: number,
+  other: Partial<Measurements> = {},
+): Measurements => ({
+  load: [{ table: 't', read, decode, copy, ledger: 1 }],
+  build: [
+    { table: 't', what: 'rows', seconds: 2 },
+    { table: 't', what: 'primary key', seconds: 1 },
+  ],
+  server: [{ step: 'load', doing: 'running', share: 0.9 }],
+  machine: [machine],
+  ...other,
+});
+
+it.each([
+  { name: 'decoding', facts: measured(1, 80, 18), limit: /^Decoding is the limit: 80 % .* 60 % idle/ },
+  { name: 'reading', facts: measured(80, 1, 18), limit: /^Reading is the limit: 80 %/ },
+  {
+    name: 'a server that computes',
+    facts: measured(1, 18, 80),
+    limit: /^The server is the limit: 80 % .* computing in 90 % of the samples/,
+  },
+  {
+    name: 'a server that waits itself',
+    facts: measured(1, 18, 80, { server: [{ step: 'load', doing: 'IO WALSync', share: 0.8 }] }),
+    limit: /^The server is the limit: .* mostly IO WALSync\. Check its disk/,
+  },
+  {
+    name: 'sessions on a machine without idle cores',
+    facts: measured(1, 18, 80, { machine: [{ ...machine, busy: 0.92, own: 0.3, server: 0.6 }] }),
+    limit: /^This machine is the limit: its 4 cores were 92 % busy while loading: 60 % by the run's sessions/,
+  },
+  {
+    name: 'other programs on such a machine',
+    facts: measured(1, 80, 18, { machine: [{ ...machine, busy: 1 }] }),
+    limit: /70 % by other programs, .* Without them the run is faster\.$/,
+  },
+])('$name: the limit is named, with what was measured', ({ facts, limit }) => {
+  expect(adviceOf(facts, steps, specOf('typed'))[0]).toMatch(limit);
+});
+
+it('says what staging costs where it could be left out, and only there', () => {
+  // Two thirds of building, 2 s, less a fifth of the 0.6 s that COPY was waited for: 1.88 of 10 s.
+  const advised = adviceOf(measured(9, 80, 10), steps, specOf('typed'));
+  expect(advised.at(-1)).toMatch(/^staging: 'none' would save about 19 % of the run/);
+  expect(adviceOf(measured(9, 80, 10), steps, specOf('none'))).toHaveLength(1);
+});
