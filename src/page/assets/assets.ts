@@ -14,9 +14,10 @@ export interface Asset {
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0f766e"/><path d="M3 4h10M3 8h7M3 12h4" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>`;
 
-/** A file of uPlot, which has no module that a browser could take as it is. */
-const ofUplot = (name: string): string =>
-  readFileSync(createRequire(import.meta.url).resolve(`uplot/dist/${name}`), 'utf8');
+// uPlot has no module that a browser could take as it is.
+const require = createRequire(import.meta.url);
+const chartStyle = readFileSync(require.resolve('uplot/dist/uPlot.min.css'), 'utf8');
+const chartScript = readFileSync(require.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8');
 
 const asset = (name: string, type: string, text: string): readonly [string, Asset] => {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
@@ -24,8 +25,8 @@ const asset = (name: string, type: string, text: string): readonly [string, Asse
 };
 
 export const assets: ReadonlyMap<string, Asset> = new Map([
-  asset('page.css', 'text/css; charset=utf-8', `${ofUplot('uPlot.min.css')}\n${style}`),
+  asset('page.css', 'text/css; charset=utf-8', `${chartStyle}\n${style}`),
   asset('page.js', 'text/javascript; charset=utf-8', script),
-  asset('chart.js', 'text/javascript; charset=utf-8', ofUplot('uPlot.iife.min.js')),
+  asset('chart.js', 'text/javascript; charset=utf-8', chartScript),
   asset('icon.svg', 'image/svg+xml', icon),
 ]);
