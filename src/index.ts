@@ -21,6 +21,8 @@ export type { HookContext, HookTable } from './hook.ts';
 export type { Pipeline, Row } from './pipeline/declare/define-pipeline.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
+export { planPipeline, type PlanOptions } from './run/plan/library.ts';
+export type { RunPlan } from './run/plan/contract.ts';
 export { listFiles, type ListOptions } from './run/list-files.ts';
 export { testPipeline } from './run/tests/test-pipeline.ts';
 export type { TestPipelineOptions, TestReport } from './run/tests/test-report.ts';

@@ -10,6 +10,7 @@ export const exitCodes = {
   usage: 2,
   rejects: 3,
   guard: 4,
+  changes: 5,
   interrupted: 130,
   terminated: 143,
 } as const;

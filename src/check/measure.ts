@@ -117,12 +117,21 @@ const sharedOf = (spec: TestSpec, columns: readonly TestedColumn[]): Shared => {
   }
 };
 
+const selectFrom = (list: readonly string[], from: string): string =>
+  `select ${list.join(', ')} from ${from} ${row}`;
+
 interface Scanned {
   /** Null where nobody wants it: an index may then have the newest value. */
   readonly counted: number | null;
   readonly values: readonly (string | null)[];
   readonly seconds: number;
 }
+
+/** Has the server read a test, which reads no row. Errors: TestRefused. */
+const prepareShared = (client: Client, { spec, value }: Shared, from: string): Promise<unknown> =>
+  client.query(`${selectFrom([value], from)} limit 0`).catch((cause: unknown) => {
+    throw asRefused(spec, 0, cause);
+  });
 
 /** The values of tests that share a query. Errors: TestRefused. */
 const scan = async (
@@ -132,13 +141,12 @@ const scan = async (
   isCounted: boolean,
 ): Promise<Scanned> => {
   const start = performance.now();
-  const select = (list: readonly string[]): string => `select ${list.join(', ')} from ${from} ${row}`;
   const values = tests.map(({ value }, at) => `${value} as v${at}`);
   if (values.length === 0 && !isCounted) return { counted: null, values: [], seconds: 0 };
   await client.query('savepoint tests');
   try {
     const { rows } = await client.query(
-      select(isCounted ? ['count(*)::float8 as counted', ...values] : values),
+      selectFrom(isCounted ? ['count(*)::float8 as counted', ...values] : values, from),
     );
     const seconds = (performance.now() - start) / 1000;
     return { counted: rows[0].counted ?? null, values: tests.map((_, at) => rows[0][`v${at}`]), seconds };
@@ -146,10 +154,7 @@ const scan = async (
     if (!isRefusal(cause)) throw cause;
     // Whose fault it was, the server says of each of them alone, before it reads a row.
     await client.query('rollback to savepoint tests');
-    for (const { spec, value } of tests)
-      await client.query(`${select([value])} limit 0`).catch((own: unknown) => {
-        throw asRefused(spec, 0, own);
-      });
+    for (const one of tests) await prepareShared(client, one, from);
     // All of them took too long, or met a value that nobody can read.
     throw asRefused(tests[0]!.spec, 0, cause);
   }
@@ -180,6 +185,29 @@ const measureShared = async (
   return { spec, failures, tested, problem: kind.problem(spec), rows, seconds };
 };
 
+type Failing = readonly { readonly failures: number; readonly values: Measured['rows'][number] | null }[];
+
+/** Rows that fail a test of several rows, at most `limit`. Errors: TestRefused. */
+const failingRows = async (
+  client: Client,
+  spec: TestSpec,
+  tested: Tested,
+  limit: number,
+): Promise<Failing> => {
+  const kind = testKinds[spec.kind] as SetKind;
+  const prefix = `select count(*) over ()::float8 as failures, ${rowValues} as values from (\n`;
+  try {
+    const failing = kind.failing(spec, tested);
+    if (failing === undefined) return [];
+    // The extended protocol takes one statement only.
+    const query = { text: `${prefix}${failing}\n) ${row} limit ${limit}`, queryMode: 'extended' };
+    const path = kind.isAuthors === true ? tested.path : [];
+    return (await withPath(client, path, () => client.query<Failing[number]>(query))).rows;
+  } catch (cause) {
+    throw asRefused(spec, prefix.length, cause);
+  }
+};
+
 /** Errors: TestRefused. */
 const measureSet = async (
   client: Client,
@@ -189,17 +217,7 @@ const measureSet = async (
 ): Promise<Measured> => {
   const kind = testKinds[spec.kind] as SetKind;
   const start = performance.now();
-  const prefix = `select count(*) over ()::float8 as failures, ${rowValues} as values from (\n`;
-  let found: readonly { readonly failures: number; readonly values: Measured['rows'][number] | null }[] = [];
-  try {
-    const failing = kind.failing(spec, tested);
-    // The extended protocol takes one statement only.
-    const query = { text: `${prefix}${failing}\n) ${row} limit ${rowsKept}`, queryMode: 'extended' };
-    const path = kind.isAuthors === true ? tested.path : [];
-    if (failing !== undefined) found = (await withPath(client, path, () => client.query(query))).rows;
-  } catch (cause) {
-    throw asRefused(spec, prefix.length, cause);
-  }
+  const found = await failingRows(client, spec, tested, rowsKept);
   const failures = found[0]?.failures ?? 0;
   return {
     spec,
@@ -244,4 +262,15 @@ export const measureTests = async (
         measured.set(spec, await measureSet(client, spec, tested, scanned.counted));
   }
   return tests.map((spec) => measured.get(spec)!);
+};
+
+/** Has the server read all tests of a table; it reads no row for them. Errors: TestRefused. */
+export const prepareTests = async (
+  client: Client,
+  tests: readonly TestSpec[],
+  tested: Tested,
+): Promise<void> => {
+  for (const spec of tests)
+    if (testKinds[spec.kind]!.per === 'set') await failingRows(client, spec, tested, 0);
+    else await prepareShared(client, sharedOf(spec, tested.columns), tested.rows);
 };

@@ -36,6 +36,10 @@ export const allowShrinkFlag = (): Option =>
     'publish these tables (comma-separated) even if their guard requires more rows',
   );
 
+/** A flag that names a file, any number of times: names may hold anything. */
+export const filesFlag = (name: string, description: string): Option =>
+  repeatable(flag(`--${name} <file>`, `${description}; may be repeated`));
+
 const optionOf = (command: Command, name: string): Option => {
   const option = command.options.find((candidate) => candidate.attributeName() === name);
   if (!option) throw new Error(`the command ${command.name()} has no flag ${name}`);
@@ -73,11 +77,17 @@ export const readFlag = <T>(command: Command, name: string, parse: Parser<T>, io
 export const readSwitch = (command: Command, name: string, io: Io): boolean =>
   readFlag(command, name, parseBoolean, io) ?? false;
 
+/** Texts of a flag that may be repeated; a variable holds one a line. */
+export const readTexts = (command: Command, name: string, io: Io): readonly string[] => {
+  const { texts, variable } = rawTexts(command, optionOf(command, name), io);
+  return variable === undefined ? texts : texts.flatMap((text) => text.split('\n')).filter(Boolean);
+};
+
 /** `--param name=value`, any number of times; a variable holds one a line. Errors: ETL_USAGE, ETL_ENVIRONMENT. */
 export const readPairs = (command: Command, name: string, io: Io): Record<string, string> => {
   const option = optionOf(command, name);
-  const { texts, variable } = rawTexts(command, option, io);
-  const lines = variable === undefined ? texts : texts.flatMap((text) => text.split('\n')).filter(Boolean);
+  const { variable } = rawTexts(command, option, io);
+  const lines = readTexts(command, name, io);
   return Object.fromEntries(lines.map((line) => parseText(line, parsePair, option, variable)));
 };
 

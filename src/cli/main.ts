@@ -2,6 +2,7 @@
 
 import { CommanderError } from 'commander';
 import { asEtlError, exitCodes } from '../errors.ts';
+import { EndWith } from './command.ts';
 import { commands } from './commands/table.ts';
 import { addDotEnv } from './environment.ts';
 import { parseBoolean } from './flags.ts';
@@ -42,6 +43,7 @@ const runCommand = async (args: readonly string[], io: Io): Promise<number> => {
     await program.parseAsync(withoutIdleHelp(args), { from: 'user' });
     return exitCodes.done;
   } catch (error) {
+    if (error instanceof EndWith) return error.exit;
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return exitCodes.done;
     // The help was printed because no command was given.

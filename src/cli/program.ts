@@ -20,7 +20,8 @@ Examples:
 In a project where sluice is a dependency, \`npx etl\` runs it.
 Without DATABASE_URL and PG*, etl starts an embedded PostgreSQL in .etl/ of this directory.
 Every flag has a variable, set in the environment or in .env: --workers is ETL_WORKERS.
-Exit codes: 0 done, 1 failed, 2 usage or definition, 3 stopped by rejects, 4 by a guard or a data test, 130 and 143 interrupted.
+Exit codes: 0 done, 1 failed, 2 usage or definition, 3 stopped by rejects, 4 by a guard or a data test, 5 changes in a plan, 130 and 143
+interrupted.
 
 \`etl <command> --help\` shows the help of a command.`;
 

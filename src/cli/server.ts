@@ -54,6 +54,13 @@ export const openServer = async (
   return { ...(await resolveServer({ env: io.env, etlDirectory })), isNew };
 };
 
+/** Server of a command that writes nothing; undefined when none is named and no embedded one was ever started here. */
+export const findServer = async (command: Command, io: Io): Promise<OpenedServer | undefined> => {
+  const { namesServer } = await import('../db/connect/address.ts');
+  const named = readFlag(command, 'databaseUrl', parseString, io) !== undefined || namesServer(io.env);
+  return named || existsSync(await etlDirectoryOf(io)) ? openServer(command, io) : undefined;
+};
+
 /**
  * Runs `ask` on the server of a command that only reads; undefined when there is nothing to ask, because no server
  * is named and no embedded one was ever started here. Looking does not create a database.
@@ -63,12 +70,11 @@ export const askServer = async <T>(
   io: Io,
   ask: (client: Client) => Promise<T>,
 ): Promise<T | undefined> => {
-  const { namesServer } = await import('../db/connect/address.ts');
-  const named = readFlag(command, 'databaseUrl', parseString, io) !== undefined || namesServer(io.env);
-  if (!named && !existsSync(await etlDirectoryOf(io))) return undefined;
+  const server = await findServer(command, io);
+  if (server === undefined) return undefined;
   const { withClient } = await import('../db/client.ts');
   const { readOnlyPlainTables, readTrust, refuseStrange } = await import('../db/bookkeeping/trust.ts');
-  return withClient(await openServer(command, io), async (client) => {
+  return withClient(server, async (client) => {
     await readOnlyPlainTables(client);
     refuseStrange(await readTrust(client));
     return ask(client);

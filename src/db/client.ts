@@ -211,22 +211,53 @@ interface TransactionMessages<T> {
   readonly end?: (result: T) => Promise<unknown>;
 }
 
-/** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
+/** A transaction within another one: its failure undoes what it did, and nothing before it. */
+const nested = {
+  begin: { text: 'savepoint nested' },
+  commit: { text: 'release savepoint nested' },
+  rollback: 'rollback to savepoint nested; release savepoint nested',
+};
+const outer = { begin, commit, rollback: 'rollback' };
+
+/** Connections that are in a transaction. */
+const inTransaction = new WeakSet<Client>();
+
+/** Runs `work` in one transaction, or in a part of the one that is open: committed when it returns, rolled back when it throws. */
 export const withTransaction = async <T>(
   client: Client,
   work: (results: readonly QueryResult[]) => Promise<T>,
-  { first = [], end = () => runTogether(client, [commit]) }: TransactionMessages<T> = {},
+  { first = [], end }: TransactionMessages<T> = {},
 ): Promise<T> => {
+  const isNested = inTransaction.has(client);
+  const statements = isNested ? nested : outer;
+  inTransaction.add(client);
   try {
-    const [, ...results] = await runTogether(client, [begin, ...first]);
+    const [, ...results] = await runTogether(client, [statements.begin, ...first]);
     const result = await work(results);
-    await end(result);
+    await (end?.(result) ?? runTogether(client, [statements.commit]));
     return result;
   } catch (error) {
     // A lost connection cannot roll back, and need not: the server does.
-    if (!lost.has(client)) await client.query('rollback').catch(() => undefined);
+    if (!lost.has(client)) await client.query(statements.rollback).catch(() => undefined);
     throw error;
+  } finally {
+    if (!isNested) inTransaction.delete(client);
   }
+};
+
+/** Thrown to end a transaction that leaves nothing. */
+const undo = new Error('rolled back on purpose');
+
+/** Runs `work` in a transaction that is rolled back when it returns, too. */
+export const withRollback = async <T>(client: Client, work: () => Promise<T>): Promise<T> => {
+  const results: T[] = [];
+  await withTransaction(client, async () => {
+    results.push(await work());
+    throw undo;
+  }).catch((error: unknown) => {
+    if (error !== undo) throw error;
+  });
+  return results[0]!;
 };
 
 /**

@@ -28,11 +28,11 @@ export const createShape = (names: TableNames, columns: readonly string[], stagi
 /**
  * The SQL before and after the text of a SQL file; the length of the first part places the server's errors. In a subquery the
  * server takes one query that changes nothing: no `with x as (delete …)`, no second statement
- * (test/integration/sql-files.test.ts).
+ * (test/integration/sql-files.test.ts). A rehearsal plans the query and asks for its privileges, and executes nothing of it.
  */
-export const aroundSql = (names: TableNames): readonly [string, string] => [
+export const aroundSql = (names: TableNames, isRehearsal = false): readonly [string, string] => [
   `${createAs(names)} select * from (\n`,
-  '\n) as made',
+  `\n) as made${isRehearsal ? ' limit 0' : ''}`,
 ];
 
 /** Not-null columns in one statement, so that the table is scanned once. */
@@ -178,6 +178,7 @@ export const buildAside = async (work: Building): Promise<void> => {
     await buildDeclared(work);
     return buildOwn(work);
   });
+  if (work.isRehearsal === true) return;
   if (own.length > 0) tell(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
   await making('statistics', () => completeStatistics(client, names)).catch((cause: unknown) => {
     throw buildError(names, 'statistics', cause);

@@ -63,6 +63,8 @@ export interface Building {
   /** Announces and times a part of the work. */
   readonly making: <T>(what: BuildWhat, work: () => Promise<T>) => Promise<T>;
   readonly tell: (message: string) => void;
+  /** It has no rows, and will get none: statistics would say nothing. */
+  readonly isRehearsal?: boolean;
 }
 
 /** Work that `apply` leaves for later. */

@@ -34,6 +34,14 @@ export interface RunContext extends Omit<RunSettings, 'onEvent' | 'logger' | 'tr
   readonly report: Reporter;
 }
 
+/** What it takes to build tables aside. */
+export interface BuildContext extends Pick<
+  RunContext,
+  'client' | 'spec' | 'testTexts' | 'abort' | 'fullRefresh' | 'fresh'
+> {
+  readonly report: Pick<Reporter, 'emit' | 'built'>;
+}
+
 /** What it takes to look at what a run would do. */
 export interface Looking extends Pick<RunContext, 'client' | 'spec' | 'epoch'> {
   readonly report: Pick<Reporter, 'emit'>;

@@ -44,12 +44,21 @@ const tablesOf = async ({ client, spec }: RunContext, runId: number): Promise<re
   });
 };
 
-const runSql = async (client: Client, hook: HookName, { file, text }: SqlText): Promise<void> => {
-  await client.query(text).catch((cause: unknown) => {
-    if (!isRefusal(cause)) throw cause;
-    const position = Number((cause as { position?: string }).position ?? 0);
-    const where = position > 0 ? placeInSql(text, position - 1) : '';
-    throw hookError(hook, ` ${file}${where}`, `${codeOf(cause)} ${messageOf(cause)}`, cause);
+/** The server's refusal of a hook's SQL file; `prefixLength`: characters that we put before its text. */
+export const sqlError = (
+  hook: HookName,
+  { file, text }: SqlText,
+  cause: unknown,
+  prefixLength = 0,
+): EtlError => {
+  const offset = Number((cause as { position?: string }).position ?? 0) - 1 - prefixLength;
+  const where = offset >= 0 ? placeInSql(text, offset) : '';
+  return hookError(hook, ` ${file}${where}`, `${codeOf(cause)} ${messageOf(cause)}`, cause);
+};
+
+const runSql = async (client: Client, hook: HookName, sql: SqlText): Promise<void> => {
+  await client.query(sql.text).catch((cause: unknown) => {
+    throw isRefusal(cause) ? sqlError(hook, sql, cause) : cause;
   });
 };
 

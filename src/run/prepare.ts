@@ -41,6 +41,26 @@ export const refuseUnshared = ({ name: pipeline, tables }: PipelineSpec): void =
       throw new EtlError('ETL_STDIN_QUEUE', { pipeline, table: table.name });
 };
 
+/** Refuses what no definition of ours is. Errors: ETL_USAGE. */
+export const refuseOther = (pipeline: Pipeline): void => {
+  if (isPipeline(pipeline)) return;
+  const problem = 'the pipeline was not made by definePipeline';
+  throw new EtlError('ETL_USAGE', { problem, hint: 'A file of pipelines is loaded by loadPipelineFile.' });
+};
+
+/** Refuses what is missing around the definition: secrets, tables that an option names. Errors: ETL_SOURCE_SECRET, ETL_USAGE. */
+export const refuseIncomplete = (
+  { tables }: PipelineSpec,
+  { allowShrink }: Pick<RunSettings, 'allowShrink'>,
+): void => {
+  for (const table of tables)
+    if (table.kind === 'source') refuseMissingSecrets(table.name, table.source.options);
+  refuseUnknownTables(
+    tables.map((table) => table.name),
+    allowShrink,
+  );
+};
+
 /** Binds the pipeline, reads its SQL and finds the server. Errors: ETL_USAGE, those of the declaration and of the address. */
 export const prepareRun = async (
   pipeline: Pipeline,
@@ -49,13 +69,10 @@ export const prepareRun = async (
   as: Reported['as'],
 ): Promise<PreparedRun> => {
   const settings = resolveOptions(options);
-  if (!isPipeline(pipeline)) {
-    const problem = 'the pipeline was not made by definePipeline';
-    throw new EtlError('ETL_USAGE', { problem, hint: 'A file of pipelines is loaded by loadPipelineFile.' });
-  }
+  refuseOther(pipeline);
   const { directory, databaseUrl, connection } = settings;
   const definition = await readDefinition(pipeline, settings);
-  const { name, tables } = definition.spec;
+  const { name } = definition.spec;
   if (hooks.definition !== undefined) {
     const { hash, params } = hooks.definition;
     const { hashes } =
@@ -63,12 +80,7 @@ export const prepareRun = async (
     if (hash !== hashes.definition) throw new EtlError('ETL_DEFINITION_DIFFERS', { pipeline: name });
   }
   if (as === 'helper' || hooks.jobId !== undefined) refuseUnshared(definition.spec);
-  for (const table of tables)
-    if (table.kind === 'source') refuseMissingSecrets(table.name, table.source.options);
-  refuseUnknownTables(
-    tables.map((table) => table.name),
-    settings.allowShrink,
-  );
+  refuseIncomplete(definition.spec, settings);
   const etlDirectory = findEtlDirectory(process.cwd());
   const found = await resolveServer({ databaseUrl, connection, env: process.env, etlDirectory });
   // So that its sessions are known as ours after a connection was lost.

@@ -25,10 +25,11 @@ import type { LoadingRun } from './load/loading-run.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
 import { adviceOf } from './profile/advice.ts';
+import { rehearse } from './plan/rehearse.ts';
 import { planNeeded, type PlannedTable } from './begin/plan.ts';
 import { preflight } from '../server/preflight.ts';
 import { recordEnd, recordFailure } from './record-failure.ts';
-import { checkTargets, publishRun } from './publish/publish.ts';
+import { publishRun } from './publish/publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
 import { tableResults } from './publish/results.ts';
 import { tidyUp } from './publish/tidy-up.ts';
@@ -108,7 +109,7 @@ const loadCorrected = async (context: RunContext, run: LoadingRun): Promise<Read
   return seconds;
 };
 
-/** load -> check rejects -> build -> test -> publish, with the run's state in the ledger at every step. */
+/** rehearse -> load -> check rejects -> build -> test -> publish, with the run's state in the ledger at every step. */
 const loadAndPublish = async (
   context: RunContext,
   run: LoadingRun,
@@ -116,9 +117,11 @@ const loadAndPublish = async (
   sqlTexts: ReadonlyMap<string, SqlText>,
 ): Promise<void> => {
   const { runId } = run.lease;
-  await checkTargets(context, planned);
+  await rehearse(context, planned, sqlTexts);
   await advance(context, runId, 'loading');
   await runHook(context, 'before', runId);
+  // Of what it has made nothing was known.
+  if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, sqlTexts, ['after']);
   const loadSeconds = await step(context, 'load', () => loadCorrected(context, run));
   await checkRejects(context, runId);
   await advance(context, runId, 'loaded');

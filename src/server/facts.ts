@@ -163,7 +163,8 @@ const readBookkeeping = async (
   return { ...(await schemaVersions(client, trust)), crashes, stale };
 };
 
-const freeBytesOf = async ({ embedded }: ServerAddress): Promise<number | undefined> => {
+/** Bytes that are free where the server's data is; undefined: only its own machine knows. */
+export const freeBytesOf = async ({ embedded }: ServerAddress): Promise<number | undefined> => {
   if (embedded === undefined) return undefined;
   const { bavail, bsize } = await statfs(embedded.directory).catch(() => ({ bavail: undefined, bsize: 0 }));
   return bavail === undefined ? undefined : bavail * bsize;

@@ -224,7 +224,7 @@ it('another pipeline may append other files to the table, but not the same', asy
   expect(await sales()).toBe(`${before} 3:7`);
 });
 
-it('--explain says which files would be loaded, and changes nothing', async () => {
+it('the plan says which files would be loaded', async () => {
   files.write(
     'sales.ts',
     `import { column, csv, definePipeline } from 'sluice';
@@ -236,13 +236,13 @@ it('--explain says which files would be loaded, and changes nothing', async () =
     expect(await main([...args, `${files.directory}/sales.ts`], io), io.stderr.text).toBe(0);
     return io.stdout.text;
   };
-  expect(await etl('run', '--explain')).toMatch(
-    /files +1, 18 bytes: in\/01\.csv[^]*Everything would be loaded/,
+  expect(await etl('plan')).toMatch(
+    /files +all of 1 file to load, 18 B\n +new +1: in\/01\.csv[^]*Everything would be loaded/,
   );
   await etl('run', '--quiet');
   write('02.csv', '3:7');
-  const told = await etl('run', '--explain');
-  expect(told).toMatch(/files +1 of 2 \(1 new, 0 changed, 0 leave\), 14 bytes: in\/02\.csv/);
+  const told = await etl('plan');
+  expect(told).toMatch(/files +1 of 2 files to load, 14 B; 1 as in production\n +new +1: in\/02\.csv/);
   expect(told).toMatch(/Files that are new or changed would be loaded/);
   expect(await etl('files')).toMatch(
     /sale +in\/01\.csv +in production +1 +2 +\d{4}-.*\nsale +in\/02\.csv +new\n$/,

@@ -55,47 +55,52 @@ describe('etl run', () => {
   // Each case has an empty database.
   afterEach(() => database.query('drop schema if exists etl, etl_staging, etl_queue, geo cascade'));
 
-  it('--explain says which decoder each table gets and why, and does nothing', async () => {
-    const { exit, out, err } = await etl('run', pipelineFile, '--explain');
+  it('is planned without it: which decoder each table gets and why, on an untouched database', async () => {
+    const { exit, out, err } = await etl('plan', pipelineFile);
     expect({ exit, err }).toEqual({ exit: 0, err: '' });
-    expect(out).toMatch(/^geo\.city\n {2}files +1, \d+ bytes: data\/cities\.csv\n/);
+    expect(out).toMatch(
+      /^geo\.city\n {2}files +all of 1 file to load, \d+ B\n {2}new +1: data\/cities\.csv\n/,
+    );
     expect(out).toMatch(/^ {2}decoder +compiled, because it supports the table’s dialect and types$/m);
     expect(out).toMatch(/^geo\.total \(derived\)\n {2}rows +cities\.sql, from city$/m);
     expect(out).toMatch(
-      /Everything would be loaded\.\n {2}no run has used this database\nDry run\. Run without --explain to load\.\n$/,
+      /Everything would be loaded\.\n {2}no run has used this database\n {2}prepared on the server without rows/,
     );
-    const { rows } = await database.query(`select to_regnamespace('etl') as found`);
-    expect(rows).toEqual([{ found: null }]);
+    const { rows } = await database.query(
+      `select nspname from pg_namespace where nspname ~ '^(etl|geo)' or nspname = 'etl_staging'`,
+    );
+    expect(rows).toEqual([]);
   });
 
-  it('--explain says which tables may shrink', async () => {
-    const { out } = await etl('run', pipelineFile, '--explain', '--allow-shrink', 'total');
-    expect(out.match(/^ {2}publish .*/gm)?.map((line) => line.slice(11).trim())).toEqual([
-      'replace, at most 50% fewer than before',
-      'replace, at most 50% fewer than before; fewer are allowed this time',
+  it('is planned with the tables that may shrink', async () => {
+    const { out } = await etl('plan', pipelineFile, '--allow-shrink', 'total');
+    expect(out.match(/^ {2}guard .*/gm)?.map((line) => line.slice(9).trim())).toEqual([
+      'at most 50% fewer than before',
+      'at most 50% fewer than before; fewer are allowed this time',
     ]);
-    const unknown = await etl('run', pipelineFile, '--explain', '--allow-shrink', 'totl');
+    const unknown = await etl('plan', pipelineFile, '--allow-shrink', 'totl');
     expect(unknown).toMatchObject({
       exit: 2,
       err: expect.stringContaining('is no table of the pipeline; did you mean'),
     });
   });
 
-  it('--explain --json gives one object a table', async () => {
+  it('is planned as one object of JSON', async () => {
     const other = join(workingDirectory, 'other.ts');
     writeFileSync(
       other,
-      readFileSync(pipelineFile, 'utf8').replace("column.text('name')", "column.of('citext', 'name')"),
+      readFileSync(pipelineFile, 'utf8').replace("column.text('name')", "column.of('inet', 'name')"),
     );
-    const { out } = await etl('run', other, '--explain', '--json');
-    const [city, total] = out
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(city).toMatchObject({ type: 'table', table: 'city', schema: 'geo', kind: 'source' });
+    const { out } = await etl('plan', other, '--json');
+    const {
+      tables: [city, total],
+      ...plan
+    } = JSON.parse(out);
+    expect(plan).toMatchObject({ outcome: 'load', refusal: null });
+    expect(city).toMatchObject({ table: 'city', schema: 'geo', kind: 'source' });
     expect(city.steps).toContainEqual({
       step: 'decoder',
-      text: 'compiled to text, because the server reads column name, of type citext',
+      text: 'compiled to text, because the server reads column name, of type inet',
     });
     expect(total).toMatchObject({ table: 'total', kind: 'derived' });
   });

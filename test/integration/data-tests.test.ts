@@ -562,11 +562,7 @@ describe('etl test', () => {
   });
 
   it('is what a run is about to do', async () => {
-    const [exit, out] = await etl(
-      'run',
-      declared(`expect.notNull('code'), expect.rows({ min: 1 })`),
-      '--explain',
-    );
+    const [exit, out] = await etl('plan', declared(`expect.notNull('code'), expect.rows({ min: 1 })`));
     expect({ exit, out }).toMatchObject({
       exit: 0,
       out: expect.stringMatching(/tests +notNull\(code\), rows/),

@@ -3,9 +3,8 @@
 import { rmSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, index, runPipeline, sqlFile, type RunEvent } from '../../src/index.ts';
-import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { explainRun } from '../../src/run/begin/explain.ts';
+import { makePlan } from '../../src/run/plan/make-plan.ts';
 import { widens } from '../../src/publish/widening.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
@@ -59,12 +58,12 @@ const run = async (...given: Parameters<typeof pipeline>) => {
   return runPipeline(pipeline(...given), options());
 };
 
-/** What the dry run says of the table's columns. */
+/** What the plan says of the table's columns: what is altered, or why not. */
 const alteredBy = async (...given: Parameters<typeof pipeline>) => {
-  const { tables } = await withClient(addressFromUrl(database.url), (client) =>
-    explainRun(pipeline(...given), options(), (ask) => ask(client)),
-  );
-  return tables[0]!.steps.filter(({ step }) => step === 'alter').map(({ text }) => text);
+  const address = () => Promise.resolve(addressFromUrl(database.url));
+  const { plan } = await makePlan(pipeline(...given), options(), address);
+  const { refusal, tables } = plan;
+  return refusal === null ? tables[0]!.publishing!.changes : [`refused: ${refusal.message}. ${refusal.hint}`];
 };
 
 /** Columns as the catalogue has them: `id integer!` allows no nulls. */

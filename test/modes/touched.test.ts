@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, list, range, sqlFile, type Pipeline } from '../../src/index.ts';
 import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
-import { explainRun } from '../../src/run/begin/explain.ts';
+import { makePlan } from '../../src/run/plan/make-plan.ts';
 import { filesOf } from '../../src/run/file-states.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
@@ -160,10 +160,9 @@ describe('a night', () => {
   it('says before and after it which partitions are replaced', async () => {
     await run();
     const step = async (): Promise<string | undefined> => {
-      const { tables } = await explainRun(pipeline(), settings, (ask) =>
-        withClient(addressFromUrl(database.url), ask),
-      );
-      return tables[0]!.steps.find(({ step: name }) => name === 'partitions')?.text;
+      const address = () => Promise.resolve(addressFromUrl(database.url));
+      const { plan } = await makePlan(pipeline(), settings, address);
+      return plan.tables[0]!.steps.find(({ step: name }) => name === 'partitions')?.text;
     };
     write('03', '7:2026-03-01');
     write('01', '1:2026-01-05');

@@ -58,13 +58,7 @@ export default definePipeline({
 });
 `,
   );
-  const { exit, out } = await entry(
-    'run',
-    'pipelines/numbers.ts',
-    '--param',
-    'file=numbers.csv',
-    '--explain',
-  );
+  const { exit, out } = await entry('plan', 'pipelines/numbers.ts', '--param', 'file=numbers.csv');
   expect({ exit, out }).toEqual({ exit: 0, out: expect.stringContaining('numbers.csv') });
 });
 

@@ -27,15 +27,14 @@ import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { paintFor } from '../text/paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
-import { askServer, databaseUrlFlag, openServer, sayNewServer, type OpenedServer } from '../server.ts';
+import { databaseUrlFlag, openServer, sayNewServer, type OpenedServer } from '../server.ts';
 import { profileLines } from '../text/profile-text.ts';
-import { planLines } from '../text/plan-text.ts';
 import { embeddedLines, publishedLines, unchangedLines, type LoadedBefore } from '../text/summary.ts';
 import { tracingFlag, withTracing } from '../tracing.ts';
 
 const examples = `
 Files are relative to the working directory, SQL files to the pipeline file.
-A run with the files and the definition of the last published run does nothing.
+A run with the files and the definition of the last published run does nothing. etl plan shows what a run would do.
 The next run continues a run that was stopped or killed: it loads only the missing data.
 Ctrl-C stops a run after the chunks in flight, unpublished; a second Ctrl-C stops it at once.
 
@@ -44,7 +43,6 @@ Examples:
   $ etl run pipelines/noaa.ts --workers 4 --database-url postgres://me@db.example.com/weather
   $ etl run pipelines/noaa.ts --param year=2011 --param month=3
   $ etl run pipelines/noaa.ts --full-refresh         load everything again
-  $ etl run pipelines/noaa.ts --explain              what it would load, with which decoder, and why
   $ etl run pipelines/noaa.ts --fresh                abandon an unfinished run and start over
   $ etl run pipelines/noaa.ts --allow-shrink station publish the table despite far fewer rows
   $ etl run pipelines/noaa.ts --wait 30m             wait longer for the server
@@ -65,7 +63,6 @@ const readFlags = (command: Command, io: Io) => {
   } satisfies RunOptions;
   const flags = {
     run,
-    explain: readSwitch(command, 'explain', io),
     mode: readFlag(command, 'progress', parseChoice(progressModes), io) ?? 'auto',
     json: readSwitch(command, 'json', io),
     quiet: readSwitch(command, 'quiet', io),
@@ -158,26 +155,6 @@ const runShown = async (
   }
 };
 
-/** Says what a run would do, and does nothing. */
-const explain = async (
-  loaded: LoadedPipeline,
-  { run, json }: RunFlags,
-  command: Command,
-  io: Io,
-): Promise<void> => {
-  const { pipeline, directory } = loaded;
-  const { explainRun } = await import('../../run/begin/explain.ts');
-  const options = { ...run, directory, workingDirectory: io.workingDirectory };
-  const plan = await explainRun(pipeline, options, (ask) => askServer(command, io, ask));
-  const lines = json
-    ? [
-        ...plan.tables.map((table) => JSON.stringify({ type: 'table', ...table })),
-        JSON.stringify({ type: 'outset', ...plan.outset }),
-      ]
-    : planLines(plan, paintFor(io.stdout, io.env));
-  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-};
-
 /** Runs the pipeline of a file; `asked` are its files that are to be loaded again, or to leave. */
 export const runFile = async (
   file: string,
@@ -188,7 +165,6 @@ export const runFile = async (
   const read = readFlags(command, io);
   const flags = { ...read, run: { ...read.run, ...asked } };
   const loaded = await loadPipeline(file, io);
-  if (flags.explain) return explain(loaded, flags, command, io);
   // A wrong parameter is reported before a server is started for it.
   const { bindPipeline } = await import('../../pipeline/bind.ts');
   bindPipeline(loaded.pipeline, { params: flags.run.params ?? {}, directory: loaded.directory });
@@ -218,7 +194,6 @@ export const withRunFlags = (command: Command): Command =>
     )
     .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
     .addOption(allowShrinkFlag())
-    .addOption(flag('--explain', 'dry run: print what would be done with each table, and why'))
     .addOption(flag('--profile', 'print afterwards where the time went; uses one more connection'))
     .addOption(tracingFlag())
     .addOption(flag('--keep-staging', 'keep the staging tables for inspection'))

@@ -7,6 +7,7 @@ import { doctorCommand } from './check/doctor.ts';
 import { enqueueCommand } from './enqueue.ts';
 import { filesCommand, reloadCommand, unloadCommand } from './files.ts';
 import { initCommand } from './init.ts';
+import { planCommand } from './plan.ts';
 import { previewCommand } from './preview.ts';
 import { pruneCommand } from './prune.ts';
 import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
@@ -24,6 +25,7 @@ import { workerCommand } from './serve/worker.ts';
 export const commands: readonly CliCommand[] = [
   initCommand,
   previewCommand,
+  planCommand,
   runCommand,
   statusCommand,
   runsCommand,

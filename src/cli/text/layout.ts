@@ -88,6 +88,26 @@ export const alignRows = (
   );
 };
 
+/** Words that are longer than a line are broken. */
+const piecesOf = (word: string, width: number): string[] => {
+  if (textWidth(word) <= width) return [word];
+  const head = clipPlain(word, width);
+  return [head, ...piecesOf(word.slice(head.length), width)];
+};
+
+/** Lines of at most `width` cells, broken at blanks where there are some. */
+export const wrap = (text: string, width: number): string[] => {
+  if (textWidth(text) <= width) return [text];
+  const lines: string[] = [];
+  for (const piece of text.split(' ').flatMap((word) => piecesOf(word, Math.max(width, 2)))) {
+    const last = lines.at(-1);
+    if (last !== undefined && textWidth(last) + 1 + textWidth(piece) <= width)
+      lines[lines.length - 1] = `${last} ${piece}`;
+    else lines.push(piece);
+  }
+  return lines;
+};
+
 const namedEscapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 const escapeCharacter = (character: string): string => {

@@ -1,6 +1,6 @@
 // Has the server make an empty table of the declared attributes before anything is loaded, and undoes it.
 
-import { ensureSchema, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { ensureSchema, withPath, withRollback, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/server-error.ts';
 import { EtlError, messageOf } from '../../errors.ts';
@@ -8,9 +8,6 @@ import type { DeclaredTable } from '../names.ts';
 import { declaredOn } from './attributes.ts';
 import { columnClause, serverColumnsOf } from './server-columns.ts';
 import { storageClause } from './storage.ts';
-
-/** Thrown to end the transaction. */
-class Undo extends Error {}
 
 /** `like`: quoted name of a table of the same columns, where they are known. Errors: ETL_ATTRIBUTE_REFUSED. */
 export const probeAttributes = async (
@@ -33,7 +30,7 @@ export const probeAttributes = async (
     ]),
     ...declaredOn(name, { attributes: like === undefined ? ofTable : attributes }, 'table'),
   ];
-  await withTransaction(client, async () => {
+  await withRollback(client, async () => {
     await ensureSchema(client, buildSchema);
     await withPath(client, table.path, async () => {
       for (const statement of statements)
@@ -48,8 +45,5 @@ export const probeAttributes = async (
           throw new EtlError('ETL_ATTRIBUTE_REFUSED', details, { cause });
         });
     });
-    throw new Undo();
-  }).catch((cause: unknown) => {
-    if (!(cause instanceof Undo)) throw cause;
   });
 };

@@ -2,7 +2,7 @@
 
 import { createStaging, dropStaging, selectStaging } from '../../copy/staging.ts';
 import type { PipelineSpec } from '../../declaration.ts';
-import { ensureSchema, runQuery, withPath, type Client } from '../../db/client.ts';
+import { ensureSchema, runQuery, runTogether, withPath, type Client } from '../../db/client.ts';
 import { inPlaceOf } from '../../publish/attributes/tablespace.ts';
 import { createLanding } from '../../publish/build-schema.ts';
 import { authorsPath, buildSchema, dropBuiltTable } from '../../publish/names.ts';
@@ -37,25 +37,33 @@ export const dropStaleStaging = async (
     if (!kept.includes(table)) await runQuery(client, dropStaging(spec.name, table));
 };
 
-const makeLanding = async ({ client, spec }: RunContext, { table, staging }: PlannedTable): Promise<void> => {
-  await runQuery(client, dropStaging(spec.name, table.name));
+type Made = Pick<RunContext, 'client' | 'spec'>;
+
+const makeLanding = async ({ client, spec }: Made, { table, staging }: PlannedTable): Promise<void> => {
+  const drop = dropStaging(spec.name, table.name);
   if (!landsDirectly(table))
-    return void (await runQuery(client, createStaging(spec.name, table.name, staging)));
+    return void (await runTogether(client, [drop, createStaging(spec.name, table.name, staging)]));
+  await runQuery(client, drop);
   const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
   await runQuery(client, dropBuiltTable(namesOf(spec, table)));
   const names = namesOf(spec, table);
   await inPlaceOf(client, names, () => runQuery(client, createLanding(names, columns)));
 };
 
-/**
- * Makes them, in place of those of an earlier run, inside the caller's transaction. Preflight may have found nothing where a
- * stranger's schema is now, so what was made is looked at before the first row comes. Errors: ETL_UNTRUSTED.
- */
-export const makeLandings = async (context: RunContext, planned: readonly PlannedTable[]): Promise<void> => {
+/** Makes them, in place of those of an earlier run, inside the caller's transaction. */
+export const createLandings = async (context: Made, planned: readonly PlannedTable[]): Promise<void> => {
   const { client, spec } = context;
   if (planned.some(({ table }) => landsDirectly(table))) await ensureSchema(client, buildSchema(spec.name));
   await withPath(client, authorsPath(spec), async () => {
     for (const one of planned) await makeLanding(context, one);
   });
-  await refuseStrangers(client, spec.name);
+};
+
+/**
+ * The same where others will see them. Preflight may have found nothing where a
+ * stranger's schema is now, so what was made is looked at before the first row comes. Errors: ETL_UNTRUSTED.
+ */
+export const makeLandings = async (context: RunContext, planned: readonly PlannedTable[]): Promise<void> => {
+  await createLandings(context, planned);
+  await refuseStrangers(context.client, context.spec.name);
 };

@@ -3,7 +3,13 @@
 // The files are judged in the batches in which they are listed, and only those that are needed are kept: a table may have a
 // hundred thousand, of which one is new.
 
-import { goneFiles, knownVersions, rowsOfOthers, type FilesOf } from '../../checkpoint/published-files.ts';
+import {
+  goneFiles,
+  knownVersions,
+  rowsOfOthers,
+  type FilesOf,
+  type KnownVersion,
+} from '../../checkpoint/published-files.ts';
 import type { Extent, PartSpec, SourceTableSpec } from '../../declaration.ts';
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -11,7 +17,7 @@ import { EtlError } from '../../errors.ts';
 import { modeOf } from '../../publish/names.ts';
 import { modes } from '../../publish/registry.ts';
 import { takeNew } from './new-files.ts';
-import { noneOutgoing, type Judging, type Sieve } from './sieve.ts';
+import { noneOutgoing, Tally, type Judging, type Sieve } from './sieve.ts';
 import { plural } from '../../wording.ts';
 
 /** Whether there is a table in production that has rows. */
@@ -73,28 +79,42 @@ const refuseLoss = async (
     throw new EtlError('ETL_ROWS_LOST', { table, problem: 'rows of no file: no run has made the table' });
 };
 
+/** Whether production has not the rows of the file as it is now. */
+const isOther = ({ isSame, isPartial, isCorrected, isUnloaded }: KnownVersion): boolean =>
+  !isSame || isPartial || isCorrected || isUnloaded;
+
 /** All files are loaded; they are compared only to know whether there is anything to do. */
 const takeAll = async (judging: Judging, table: SourceTableSpec, of: FilesOf): Promise<Sieve> => {
   const { client, fullRefresh } = judging;
   const listed: number[] = [];
-  let [files, added, changed] = [0, 0, 0];
+  let files = 0;
+  const [added, changed, missing] = [new Tally(), new Tally(), new Tally()];
   return {
     take: async (batch) => {
-      const known = await knownVersions(client, of, batch);
-      listed.push(...known.map(({ id }) => id));
+      const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
       files += batch.length;
-      added += batch.length - known.length;
-      changed += known.filter(
-        ({ isSame, isPartial, isCorrected, isUnloaded }) => !isSame || isPartial || isCorrected || isUnloaded,
-      ).length;
+      for (const [place, { name }] of batch.entries()) {
+        const version = known.get(place);
+        if (version === undefined) added.add(name);
+        else if (isOther(version)) changed.add(name);
+        if (version !== undefined) listed.push(version.id);
+      }
       return [...batch.keys()];
     },
     end: async () => {
       const isAppended = modeOf(table.publish) !== 'replace';
       if (isAppended && fullRefresh) await refuseLoss(judging, table, of, listed);
-      const gone = (await goneFiles(client, of, listed)).length;
-      const hasWork = isAppended || added + changed + gone > 0;
-      return { extent: 'whole', listed: files, added, changed, outgoing: noneOutgoing, hasWork };
+      for (const { name } of await goneFiles(client, of, listed)) missing.add(name);
+      const hasWork = isAppended || added.count + changed.count + missing.count > 0;
+      return {
+        extent: 'whole',
+        listed: files,
+        added,
+        changed,
+        gone: missing,
+        outgoing: noneOutgoing,
+        hasWork,
+      };
     },
   };
 };

@@ -12,29 +12,9 @@ import {
 import type { AppendSpec, PartSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { fileColumn, modeOf, type Outgoing } from '../../publish/names.ts';
-import { plural } from '../../wording.ts';
 import { versionsAsListed } from './as-listed.ts';
 import type { Wish } from './asked-files.ts';
-import type { Judging, Sieve } from './sieve.ts';
-
-/** How many files a message names. */
-const namedMax = 5;
-
-/** Counts files, and remembers the names of the first. */
-class Tally {
-  count = 0;
-  readonly names: string[] = [];
-
-  add(name: string): void {
-    this.count += 1;
-    if (this.names.length < namedMax) this.names.push(name);
-  }
-
-  text(): string {
-    const more = this.count > this.names.length ? ', …' : '';
-    return `${plural(this.count, 'file')}: ${this.names.join(', ')}${more}`;
-  }
-}
+import { Tally, type Judging, type Sieve } from './sieve.ts';
 
 /** Versions that leave, each once: two locations may list the same file. */
 const createLeaving = () => {
@@ -144,7 +124,8 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
   const listed: number[] = [];
   const { isNeeded, leaving, changed, corrected, again } = createJudge(publish);
   const refuseTwice = createTwiceGuard(client, of);
-  let [files, added] = [0, 0];
+  let files = 0;
+  const [added, missing] = [new Tally(), new Tally()];
   return {
     open: async (found) => {
       const settled = new Set<number>();
@@ -160,7 +141,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
       const known = new Map((await knownVersions(client, of, batch)).map((one) => [one.place, one]));
       if (publish.mode === 'append') await refuseTwice(batch.filter((_, place) => !known.has(place)));
       files += batch.length;
-      added += batch.length - known.size;
+      for (const [place, { name }] of batch.entries()) if (!known.has(place)) added.add(name);
       for (const { id } of known.values()) listed.push(id);
       return [...batch.keys()].filter((place) => {
         const version = known.get(place);
@@ -171,8 +152,10 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
       reportLeft(judging, spec, publish.changed, changed, corrected);
       const unloads = publish.gone === 'unload';
       // Files that are kept may be many, and nobody asks for them.
-      const gone = unloads || asked.hasAny ? await goneFiles(client, of, listed) : [];
+      const gone =
+        unloads || asked.hasAny || judging.countsGone === true ? await goneFiles(client, of, listed) : [];
       for (const file of gone) {
+        missing.add(file.name);
         const wish = wishOf(judging, spec, file);
         if (unloads) leaving.add(file);
         else if (wish === 'unload' && !file.isUnloaded) leaving.add(file, wish);
@@ -181,9 +164,10 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, publish: PartSp
         extent: 'part',
         listed: files,
         added,
-        changed: again.count,
+        changed: again,
+        gone: missing,
         outgoing: leaving.outgoing(publish.mode === 'replace' ? listed : undefined),
-        hasWork: added + leaving.count() > 0,
+        hasWork: added.count + leaving.count() > 0,
       };
     },
   };

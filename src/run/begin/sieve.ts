@@ -4,17 +4,41 @@ import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { Extent } from '../../declaration.ts';
 import type { Outgoing } from '../../publish/names.ts';
 import type { Looking } from '../context.ts';
+import type { Counted } from '../plan/contract.ts';
 import type { RunSettings } from '../options.ts';
 import type { AskedFiles } from './asked-files.ts';
+import { plural } from '../../wording.ts';
 import type { Found } from './found-files.ts';
+
+/** How many files a message names. */
+const namedMax = 5;
+
+/** Counts files, and remembers the names of the first. */
+export class Tally implements Counted {
+  count = 0;
+  readonly names: string[] = [];
+
+  add(name: string): void {
+    this.count += 1;
+    if (this.names.length < namedMax) this.names.push(name);
+  }
+
+  text(): string {
+    const more = this.count > this.names.length ? ', …' : '';
+    return `${plural(this.count, 'file')}: ${this.names.join(', ')}${more}`;
+  }
+}
 
 /** What a run brings to a table, and takes from it. */
 export interface Intake {
   readonly extent: Extent;
-  /** Files that are listed, and those of them that production has not, or has in another version. */
+  /** Files that are listed. */
   readonly listed: number;
-  readonly added: number;
-  readonly changed: number;
+  /** Those of them that production has not, or has in another version that is not to stay. */
+  readonly added: Counted;
+  readonly changed: Counted;
+  /** Files of production that are not listed any more, where somebody had to ask for them. */
+  readonly gone: Counted;
   readonly outgoing: Outgoing;
   /** Whether production is not yet what files and mode say. */
   readonly hasWork: boolean;
@@ -35,23 +59,26 @@ export interface Judging
   /** Everything is loaded again. */
   readonly fullRefresh: boolean;
   readonly asked: AskedFiles;
+  /** Files that are not listed any more are counted even where nothing becomes of them. */
+  readonly countsGone?: boolean;
 }
 
 export const noneOutgoing: Outgoing = { files: [], unloaded: [], rows: 0 };
 
 /** When nothing is known of what is in production. */
 export const takeEverything = (): Sieve => {
-  let files = 0;
+  const files = new Tally();
   return {
     take: async (batch) => {
-      files += batch.length;
+      for (const { name } of batch) files.add(name);
       return [...batch.keys()];
     },
     end: async () => ({
       extent: 'whole',
-      listed: files,
+      listed: files.count,
       added: files,
-      changed: 0,
+      changed: new Tally(),
+      gone: new Tally(),
       outgoing: noneOutgoing,
       hasWork: true,
     }),

@@ -13,7 +13,7 @@ import {
 } from '../../publish/partitions/build.ts';
 import { findTouched } from '../../publish/partitions/touched.ts';
 import { buildFor } from '../../publish/registry.ts';
-import type { RunContext } from '../context.ts';
+import type { BuildContext } from '../context.ts';
 import { plural } from '../../wording.ts';
 import type { Alongside } from './build-side-by-side.ts';
 import type { Brought } from './derived-intake.ts';
@@ -23,7 +23,7 @@ export type Rows = Pick<Dividing, 'source' | 'columns' | 'required'>;
 
 /** Rows that leave without being asked to. */
 const tellLeaving = (
-  { report }: RunContext,
+  { report }: BuildContext,
   { name: table }: TableSpec,
   { leaving }: NonNullable<BuiltTable['touched']>,
 ): void => {
@@ -33,9 +33,23 @@ const tellLeaving = (
   report.emit({ type: 'notice', message });
 };
 
+const dividingOf = (
+  { client }: BuildContext,
+  { partitionBy, primaryKey, indexes, constraints = [] }: TableSpec,
+  names: TableNames,
+  rows: Rows,
+): Dividing => ({ client, names, spec: partitionBy!, primaryKey, indexes, constraints, ...rows });
+
+/** The table alone: which partitions there will be, only rows say. */
+export const rehearsePartitions: typeof buildPartitions = async (context, table, names, { extent }, rows) => {
+  await createDivided(dividingOf(context, table, names, rows));
+  const touched = { keys: [], names: [], where: 'false', rows: 0, leaving: [] };
+  return { partitions: [], rows: 0, staged: 0, touched: extent === 'whole' ? undefined : touched };
+};
+
 /** Errors: those of building a table, ETL_PARTITION_KEY. */
 export const buildPartitions = async (
-  context: RunContext,
+  context: BuildContext,
   table: TableSpec,
   names: TableNames,
   { extent, outgoing }: Brought,
@@ -43,8 +57,8 @@ export const buildPartitions = async (
   alongside: Alongside,
 ): Promise<Required<Pick<BuiltTable, 'partitions'>> & Pick<BuiltTable, 'rows' | 'staged' | 'touched'>> => {
   const { client, report } = context;
-  const { primaryKey, indexes, constraints = [], publish } = table;
-  const dividing = { client, names, spec: table.partitionBy!, primaryKey, indexes, constraints, ...rows };
+  const { publish } = table;
+  const dividing = dividingOf(context, table, names, rows);
   await createDivided(dividing);
   const { source, parts: loaded } = await gathered(dividing);
   const found = extent === 'whole' ? undefined : await findTouched(dividing, loaded, outgoing);

@@ -16,9 +16,7 @@ import {
   dropBuiltTable,
   modeOf,
   type BuiltTable,
-  type MergeRules,
   type TableNames,
-  publishedColumns,
 } from '../../publish/names.ts';
 import { showRows } from '../../publish/part/views.ts';
 import { fittingName } from '../../publish/partitions/bounds.ts';
@@ -26,17 +24,17 @@ import { buildFor } from '../../publish/registry.ts';
 import { columnsOf } from '../../publish/production/table-state.ts';
 import { transformError, type SqlText } from '../../transform/sql-file.ts';
 import type { BuildWhat } from '../../model.ts';
-import { mentions, prerequisites, tableOrder } from '../../pipeline/check/table-order.ts';
+import { mentions, tableOrder } from '../../pipeline/check/table-order.ts';
 import type { PlannedTable } from '../begin/plan.ts';
-import { buildPartitions } from './build-partitions.ts';
+import { buildPartitions, rehearsePartitions } from './build-partitions.ts';
 import { sideBySide, type Alongside } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
-import { derivedIntake, type Brought } from './derived-intake.ts';
+import { bringingTo, type Bringing } from './bringing.ts';
 import { eachStaged, fillTyped, type Filled } from './fill-typed.ts';
-import { secondsSince, type RunContext } from '../context.ts';
+import { secondsSince, type BuildContext, type RunContext } from '../context.ts';
 import { throwNamed } from '../publish/name-records.ts';
 import { rounded } from '../rounded.ts';
-import { declaredAs, directTables, namesOf, versionsOf } from '../landing.ts';
+import { declaredAs, directTables, namesOf } from '../landing.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
 
 /**
@@ -44,13 +42,13 @@ import { refuseStrangers } from '../../server/preflight.ts';
  * a text table's staging is there as `<table>_staging`.
  */
 const fillFromSql = (
-  { client, spec }: RunContext,
+  { client, spec }: BuildContext,
   table: TableSpec,
   names: TableNames,
   sql: SqlText,
-  { extent, prior }: Pick<Bringing, 'extent' | 'prior'>,
+  { extent, prior, isRehearsal }: Pick<Bringing, 'extent' | 'prior' | 'isRehearsal'>,
 ): Promise<Filled> => {
-  const [before, after] = aroundSql(names);
+  const [before, after] = aroundSql(names, isRehearsal);
   const view = quoteName(names.buildSchema, `${table.name}_staging`);
   return withTransaction(client, async () => {
     // First on the search path, where nobody else can create anything.
@@ -75,26 +73,9 @@ const fillFromSql = (
   });
 };
 
-/** How the rows of a table are merged; undefined: they are not. */
-const mergeRules = (table: TableSpec): MergeRules | undefined => {
-  const { publish } = table;
-  if (typeof publish === 'string' || publish.mode === 'append' || publish.mode === 'replace')
-    return undefined;
-  const columns = table.kind === 'source' ? publishedColumns(table) : [];
-  const lineage = columns.filter((column) => column.lineage !== undefined).map(({ name }) => name);
-  const deletes = publish.deleted.length > 0;
-  if (publish.mode === 'merge') {
-    const { update, newer, by } = publish;
-    return { update, newer, by, lineage, deletes };
-  }
-  const versions = versionsOf(publish)!;
-  const others = lineage.filter((name) => name !== versions.from);
-  return { update: undefined, newer: undefined, lineage: others, deletes, versions };
-};
-
 /** One part of building a table, announced and timed. */
 const making = async <T>(
-  { report }: RunContext,
+  { report }: BuildContext,
   { name: table }: TableSpec,
   what: BuildWhat,
   work: () => Promise<T>,
@@ -116,13 +97,13 @@ const together = <T>(client: Client, sql: SqlText | undefined, build: () => Prom
 
 /** The rows of a table, with keys, indexes and statistics. */
 const buildWhole = (
-  context: RunContext,
+  context: BuildContext,
   table: TableSpec,
   names: TableNames,
   bringing: Bringing,
 ): Promise<Filled> => {
   const { client, report } = context;
-  const { extent, sql } = bringing;
+  const { extent, sql, isRehearsal = false } = bringing;
   const { primaryKey, indexes, constraints = [], publish } = table;
   return together(client, sql, async () => {
     const filled = await making(context, table, 'rows', () => fill(context, table, names, bringing));
@@ -133,6 +114,7 @@ const buildWhole = (
       primaryKey,
       indexes,
       constraints,
+      isRehearsal,
       making: (what, work) => making(context, table, what, work),
       tell: (message) => report.emit({ type: 'notice', message }),
     });
@@ -142,14 +124,15 @@ const buildWhole = (
 
 /** The same of a table that is divided: rows that SQL makes, or that are merged, come into a table of their own first. */
 const buildDivided = (
-  context: RunContext,
+  context: BuildContext,
   table: TableSpec,
   names: TableNames,
   bringing: Bringing,
+  alongside: Alongside,
 ): Promise<Filled> =>
   making(context, table, 'rows', async () => {
     const { client, spec } = context;
-    const { sql, merge, alongside } = bringing;
+    const { sql, merge, isRehearsal = false } = bringing;
     const isMade = sql !== undefined || merge !== undefined;
     const made = { ...names, built: fittingName(`${names.table}__rows`), attributes: undefined };
     const filled = isMade ? await fill(context, table, made, bringing) : undefined;
@@ -162,26 +145,20 @@ const buildDivided = (
       columns: columns.map(({ name }) => name),
       required: columns.filter(({ notNull }) => notNull).map(({ name }) => name),
     };
-    const built = await buildPartitions(context, table, names, bringing, from, alongside);
+    const build = isRehearsal ? rehearsePartitions : buildPartitions;
+    const built = await build(context, table, names, bringing, from, alongside);
     if (isMade) await runQuery(client, dropBuiltTable(made));
     const rowsFrom = builtName(names);
     return { ...eachStaged(built.rows, rowsFrom), ...built, ...filled, rows: built.rows, rowsFrom };
   });
 
-/** What comes into a table, and who helps. */
-interface Bringing extends Brought {
-  readonly sql: SqlText | undefined;
-  /** Tables that are built, which its SQL may read. */
-  readonly prior: readonly BuiltTable[];
-  readonly merge: MergeRules | undefined;
-  readonly alongside: Alongside;
-}
-
-const buildOne = async (
-  context: RunContext,
+/** Builds one table; a divided one with all sessions that are free. */
+export const buildOne = async (
+  context: BuildContext,
   table: TableSpec,
   bringing: Bringing,
-  loadSeconds: number,
+  alongside: Alongside,
+  loadSeconds = 0,
 ): Promise<BuiltTable> => {
   const start = performance.now();
   const { extent, outgoing, merge } = bringing;
@@ -190,7 +167,9 @@ const buildOne = async (
   const { indexes, partitionBy, keep = 0 } = table;
   const isDivided = partitionBy !== undefined && (extent === 'whole' || names.mode === 'touched');
   const build = isDivided ? buildDivided : buildWhole;
-  const filled = await inPlaceOf(context.client, names, () => build(context, table, names, bringing));
+  const filled = await inPlaceOf(context.client, names, () =>
+    build(context, table, names, bringing, alongside),
+  );
   return {
     ...names,
     keep,
@@ -203,7 +182,7 @@ const buildOne = async (
 };
 
 const fill = async (
-  context: RunContext,
+  context: BuildContext,
   table: TableSpec,
   names: TableNames,
   bringing: Bringing,
@@ -261,18 +240,9 @@ export const buildTables = async (
   const built = new Map<string, BuiltTable>();
   await sideBySide(context, sqlTexts, async (own, table, alongside) => {
     const { name } = table;
-    const sql = sqlTexts.get(name);
-    const text = sql?.text ?? '';
-    // In one order, because they wait for each other.
-    const prior = prerequisites(table, spec.tables, text)
-      .toSorted()
-      .flatMap((one) => built.get(one) ?? []);
-    const brought =
-      planned.find((one) => one.table.name === name)?.intake ??
-      (await derivedIntake(own, table, text, prior));
-    const bringing = { ...brought, sql, prior, merge: mergeRules(table), alongside };
-    const building = buildOne(own, table, bringing, loadSeconds.get(name) ?? 0).catch((cause: unknown) =>
-      throwNamed(own, runId, namesOf(spec, table, brought.extent), cause),
+    const bringing = await bringingTo(own, table, planned, sqlTexts, built);
+    const building = buildOne(own, table, bringing, alongside, loadSeconds.get(name)).catch(
+      (cause: unknown) => throwNamed(own, runId, namesOf(spec, table, bringing.extent), cause),
     );
     built.set(name, await building);
   });

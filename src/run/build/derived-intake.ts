@@ -7,14 +7,14 @@ import { mentions } from '../../pipeline/check/table-order.ts';
 import { hasRows } from '../begin/needed-files.ts';
 import { isFullRefresh } from '../begin/outset.ts';
 import { noneOutgoing, type Intake } from '../begin/sieve.ts';
-import type { RunContext } from '../context.ts';
+import type { BuildContext } from '../context.ts';
 
 export type Brought = Pick<Intake, 'extent' | 'outgoing'>;
 
 const whole: Brought = { extent: 'whole', outgoing: noneOutgoing };
 
 /** Says that rows stay that the SQL would make otherwise now. */
-const tellIfChanged = async ({ client, spec, report }: RunContext, table: string): Promise<void> => {
+const tellIfChanged = async ({ client, spec, report }: BuildContext, table: string): Promise<void> => {
   const { rows } = await client.query(
     `select count(distinct hash) > 1 as "isOther" from (
         select table_hashes ->> $2 as hash from etl.run where pipeline = $1 and id = (select max(id) from etl.run where pipeline = $1)
@@ -34,7 +34,7 @@ const tellIfChanged = async ({ client, spec, report }: RunContext, table: string
  * whole, though some files would do, rows may have left it.
  */
 export const derivedIntake = async (
-  context: RunContext,
+  context: BuildContext,
   table: TableSpec,
   sql: string,
   prior: readonly BuiltTable[],

@@ -18,7 +18,7 @@ import {
   type TableNames,
   publishedColumns,
 } from '../../publish/names.ts';
-import type { RunContext } from '../context.ts';
+import type { BuildContext } from '../context.ts';
 import { landsDirectly } from '../landing.ts';
 
 /** Rows that were built. */
@@ -40,7 +40,7 @@ const twiceMax = 5;
 
 /** Errors: ETL_DUPLICATE_ROWS, with file and line of both records. */
 const refuseTwice = async (
-  { client }: RunContext,
+  { client }: BuildContext,
   { name: table, primaryKey }: SourceTableSpec,
   staging: string,
 ): Promise<void> => {
@@ -62,7 +62,7 @@ const refuseTwice = async (
 
 /** The versions of all rows, or where the records are that become some. */
 const fillVersions = async (
-  { client, spec }: RunContext,
+  { client, spec }: BuildContext,
   table: SourceTableSpec,
   names: TableNames,
   extent: Extent,
@@ -82,7 +82,7 @@ const fillVersions = async (
 
 /** The rows of a table that are merged, or all that it will have, where each key is once. */
 const fillMerged = async (
-  context: RunContext,
+  context: BuildContext,
   table: SourceTableSpec,
   names: TableNames,
   extent: Extent,
@@ -102,7 +102,7 @@ const fillMerged = async (
 
 /** All rows of staging: in the new table, or counted for the one that is there. */
 const fillAll = async (
-  { client, spec }: RunContext,
+  { client, spec }: BuildContext,
   table: SourceTableSpec,
   names: TableNames,
   extent: Extent,
@@ -123,7 +123,7 @@ const fillAll = async (
 
 /** Rows of a typed table, from staging, unless they were loaded straight into it, or go from there into production. */
 export const fillTyped = async (
-  context: RunContext,
+  context: BuildContext,
   table: SourceTableSpec,
   names: TableNames,
   extent: Extent,

@@ -30,7 +30,7 @@ const nothing = Buffer.alloc(0);
 const noFrame: CopyFrame = { head: nothing, tail: nothing };
 const binaryFrame: CopyFrame = { head: binaryHead, tail: binaryTail };
 
-/** Which decoder a table gets, and why, for `etl run --explain`. */
+/** Which decoder a table gets, and why, for the plan. */
 export interface DecoderChoice {
   /** The compiled decoder writes rows in COPY's binary format, or as text if the server has to read a column. */
   readonly decoder: 'compiled' | 'compiled to text' | 'verbatim';

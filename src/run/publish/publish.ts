@@ -34,7 +34,7 @@ const frozenMs = 5_000;
  * they are built. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
  */
 export const checkTargets = async (
-  { client, spec }: RunContext,
+  { client, spec }: Pick<RunContext, 'client' | 'spec'>,
   planned: readonly PlannedTable[],
 ): Promise<void> => {
   await checkAll(

@@ -6,16 +6,23 @@
 import { recordTests } from '../../checkpoint/data-tests.ts';
 import type { DataTestResult } from '../../data-test.ts';
 import type { TableSpec } from '../../declaration.ts';
-import { withClient, withTransaction, type Client } from '../../db/client.ts';
+import { withClient, withRollback, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { mentions } from '../../pipeline/check/table-order.ts';
 import { authorsPath, buildSchema, type BuiltTable } from '../../publish/names.ts';
 import { partRows, showRows } from '../../publish/part/views.ts';
 import { planPublish } from '../../publish/plan.ts';
-import { step, stopSignal, type RunContext } from '../context.ts';
+import { step, stopSignal, type BuildContext, type RunContext } from '../context.ts';
 import { rowsInProduction } from '../publish/guard.ts';
-import { problemsOf, testTables, testText, type TableToTest } from './test-tables.ts';
+import {
+  problemsOf,
+  prepareTables,
+  testTables,
+  testText,
+  type TableToTest,
+  type TestSite,
+} from './test-tables.ts';
 
 /** Columns of the keys that the table will have, or the run fails. Of versions of a row one counts. */
 const keysOf = ({ primaryKey, constraints = [], indexes, publish }: TableSpec): TableToTest['keys'] => {
@@ -37,8 +44,10 @@ const rowsBefore = async (
   return isAsked ? rowsInProduction(client, await planPublish(client, built)) : new Map();
 };
 
+type Tests = Pick<BuildContext, 'spec' | 'testTexts'>;
+
 /** Makes the views under which SQL finds tables that stay. */
-const showParts = async (client: Client, { spec, testTexts }: RunContext, built: readonly BuiltTable[]) => {
+const showParts = async (client: Client, { spec, testTexts }: Tests, built: readonly BuiltTable[]) => {
   const taken = new Set(spec.tables.map(({ name }) => name));
   const texts = [...testTexts.values()].map(({ text }) => text);
   const isAsked = (name: string): boolean => !taken.has(name) && texts.some((text) => mentions(text, name));
@@ -46,37 +55,48 @@ const showParts = async (client: Client, { spec, testTexts }: RunContext, built:
     await showRows(client, table, false, (name) => name === table.table || isAsked(name));
 };
 
+/** Where built tables are tested, and which. */
+const siteOf = async (
+  client: Client,
+  context: Tests,
+  built: readonly BuiltTable[],
+  before: ReadonlyMap<string, number | null>,
+): Promise<readonly [TestSite, readonly TableToTest[]]> => {
+  const { spec, testTexts } = context;
+  const schema = buildSchema(spec.name);
+  const nameOf = (table: string) => quoteName(schema, table);
+  await showParts(client, context, built);
+  const toTest: TableToTest[] = [];
+  for (const table of spec.tables) {
+    if (table.tests === undefined) continue;
+    const own = built.find((one) => one.table === table.name)!;
+    const brought = own.extent === 'part' ? { brought: `(${(await partRows(client, own)).new})` } : {};
+    toTest.push({ table, ...brought, keys: keysOf(table), before: before.get(table.name) ?? null });
+  }
+  return [{ spec, testTexts, nameOf, path: [schema, ...authorsPath(spec)] }, toTest];
+};
+
+/** Has the server read the tests of tables that are built without rows. Errors: ETL_TEST_REFUSED. */
+export const rehearseTests = async (context: BuildContext, built: readonly BuiltTable[]): Promise<void> => {
+  const { client, spec } = context;
+  if (spec.tables.some(({ tests }) => tests !== undefined))
+    await prepareTables(client, ...(await siteOf(client, context, built, new Map())));
+};
+
 const testBuilt = async (
   context: RunContext,
   tables: readonly TableSpec[],
   built: readonly BuiltTable[],
 ): Promise<readonly DataTestResult[]> => {
-  const { address, spec, testTexts } = context;
+  const { address } = context;
   const before = await rowsBefore(context, tables, built);
-  const schema = buildSchema(spec.name);
-  const site = {
-    spec,
-    testTexts,
-    nameOf: (table: string) => quoteName(schema, table),
-    path: [schema, ...authorsPath(spec)],
-  };
   const test = async (client: Client): Promise<readonly DataTestResult[]> => {
-    await showParts(client, context, built);
-    const toTest: TableToTest[] = [];
-    for (const table of tables) {
-      const own = built.find((one) => one.table === table.name)!;
-      const brought = own.extent === 'part' ? { brought: `(${(await partRows(client, own)).new})` } : {};
-      toTest.push({ table, ...brought, keys: keysOf(table), before: before.get(table.name) ?? null });
-    }
+    const site = await siteOf(client, context, built, before);
     // A policy that hides rows from us is an error; otherwise they would not be tested.
     await client.query('set local row_security = off; set transaction read only');
-    return testTables(client, site, toTest);
+    return testTables(client, ...site);
   };
-  return withClient(
-    address,
-    (client) => withTransaction(client, () => test(client), { end: () => client.query('rollback') }),
-    stopSignal(context),
-  );
+  return withClient(address, (client) => withRollback(client, () => test(client)), stopSignal(context));
 };
 
 /**

@@ -1,8 +1,14 @@
 // Runs the data tests of tables, wherever these are, and judges what they find.
 
 import { fileNames } from '../../checkpoint/data-tests.ts';
-import { row, type Relation } from '../../check/contract.ts';
-import { measureTests, testedColumns, TestRefused, type Measured } from '../../check/measure.ts';
+import { row, type Relation, type Tested } from '../../check/contract.ts';
+import {
+  measureTests,
+  prepareTests,
+  testedColumns,
+  TestRefused,
+  type Measured,
+} from '../../check/measure.ts';
 import { testKinds } from '../../check/registry.ts';
 import type { DataTestResult, FailingRow, TestSpec } from '../../data-test.ts';
 import type { PipelineSpec, TableSpec } from '../../declaration.ts';
@@ -116,6 +122,46 @@ const withPlaces = async (
   );
 };
 
+/** What the tests of a table need to know of it. Errors: TestRefused. */
+const testedOf = async (
+  client: Client,
+  site: TestSite,
+  { table: { name, tests = [], publish }, brought, keys, before }: TableToTest,
+): Promise<Tested> => {
+  const rows = site.nameOf(name);
+  const versions = versionsOf(publish);
+  const texts = tests.flatMap((test) => {
+    const sql = site.testTexts.get(test);
+    return sql === undefined ? [] : [[test.name, sql.text] as const];
+  });
+  const [columns] = await testedColumns(client, [rows]);
+  return {
+    rows,
+    brought: brought ?? rows,
+    columns: columns!,
+    current: versions === undefined ? 'true' : `${row}.${quoteName(versions.to)} is null`,
+    keys,
+    before,
+    others: await othersOf(client, site, tests),
+    sql: new Map(texts),
+    path: site.path,
+  };
+};
+
+/** Has the server read the tests; it reads no row for them. Errors: ETL_TEST_REFUSED. */
+export const prepareTables = async (
+  client: Client,
+  site: TestSite,
+  tables: readonly TableToTest[],
+): Promise<void> => {
+  for (const one of tables)
+    try {
+      await prepareTests(client, one.table.tests ?? [], await testedOf(client, site, one));
+    } catch (thrown) {
+      throw refusalOf(site, one.table.name, thrown);
+    }
+};
+
 /**
  * Tests the tables one after the other, inside the caller's transaction. Errors: ETL_TEST_REFUSED for the first test that the server
  * does not run.
@@ -126,29 +172,12 @@ export const testTables = async (
   tables: readonly TableToTest[],
 ): Promise<readonly DataTestResult[]> => {
   const results: DataTestResult[] = [];
-  for (const { table, brought, keys, before } of tables) {
-    const { name, tests = [], publish } = table;
-    const rows = site.nameOf(name);
-    const versions = versionsOf(publish);
-    const texts = tests.flatMap((test) => {
-      const sql = site.testTexts.get(test);
-      return sql === undefined ? [] : [[test.name, sql.text] as const];
-    });
+  for (const one of tables) {
+    const { name, tests = [] } = one.table;
     try {
-      const [columns] = await testedColumns(client, [rows]);
-      const found = await measureTests(client, tests, {
-        rows,
-        brought: brought ?? rows,
-        columns: columns!,
-        current: versions === undefined ? 'true' : `${row}.${quoteName(versions.to)} is null`,
-        keys,
-        before,
-        others: await othersOf(client, site, tests),
-        sql: new Map(texts),
-        path: site.path,
-      });
+      const found = await measureTests(client, tests, await testedOf(client, site, one));
       const places = await withPlaces(client, found);
-      results.push(...found.map((one, at) => ({ ...judge(name, one), rows: places[at]! })));
+      results.push(...found.map((each, at) => ({ ...judge(name, each), rows: places[at]! })));
     } catch (thrown) {
       throw refusalOf(site, name, thrown);
     }

@@ -1,4 +1,4 @@
-// Which decoder a dialect gets, and what `etl run --explain` says of records that are slower.
+// Which decoder a dialect gets, and what `etl plan` says of records that are slower.
 
 import { expect, it } from 'vitest';
 import type { CsvOptions } from '../../../../src/pipeline/declare/csv.ts';

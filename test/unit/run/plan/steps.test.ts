@@ -1,23 +1,25 @@
-// What --explain says of the way from a file to staging.
+// What a plan says of the way from a file to staging.
 
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { column, csv, definePipeline } from '../../../../src/index.ts';
-import { explainRun } from '../../../../src/run/begin/explain.ts';
+import { makePlan } from '../../../../src/run/plan/make-plan.ts';
 import { useFiles } from '../../../helpers/files.ts';
 
 const files = useFiles();
 const records = `id,n,d,word\n${'1,2,2024-01-01,w\n'.repeat(5_000)}`;
 
-const explain = async (source: string, columns: object, more: object = {}): Promise<string[]> => {
+const steps = async (source: string, columns: object, more: object = {}): Promise<string[]> => {
   const pipeline = definePipeline({
-    name: 'explained',
-    schema: 'explained',
+    name: 'planned',
+    schema: 'planned',
     tables: { t: { source: csv(`${files.directory}/${source}`), columns, ...more } },
   } as never);
   const options = { workers: 2, chunkBytes: 1_000 };
-  const { tables } = await explainRun(pipeline, options, () => Promise.resolve(undefined));
-  return tables[0]!.steps.map(({ step, text }) => `${step}: ${text.replaceAll(`${files.directory}/`, '')}`);
+  const { plan } = await makePlan(pipeline, options, () => Promise.resolve(undefined));
+  return plan.tables[0]!.steps.map(
+    ({ step, text }) => `${step}: ${text.replaceAll(`${files.directory}/`, '')}`,
+  );
 };
 
 it('says which streams all workers load, and which one worker', async () => {
@@ -26,16 +28,16 @@ it('says which streams all workers load, and which one worker', async () => {
   files.write('even_2.csv.gz', gzipSync(records));
   const columns = { id: column.integer('id') };
   const shared = 'stream: read once, loaded by all workers: large.csv.gz';
-  expect(await explain('large.csv.gz', columns)).toContain(shared);
+  expect(await steps('large.csv.gz', columns)).toContain(shared);
   const apart = 'stream: loaded by one worker each: 2 files';
-  expect(await explain('even_*.csv.gz', columns)).toContain(apart);
+  expect(await steps('even_*.csv.gz', columns)).toContain(apart);
   files.write('plain.csv', records);
-  expect((await explain('plain.csv', columns)).filter((text) => text.startsWith('stream'))).toEqual([]);
+  expect((await steps('plain.csv', columns)).filter((text) => text.startsWith('stream'))).toEqual([]);
 });
 
 it('says which columns are read in JavaScript, and why', async () => {
   const id = column.integer('id').min(1);
-  const usual = await explain('plain.csv', { id, d: column.date('d') });
+  const usual = await steps('plain.csv', { id, d: column.date('d') });
   expect(usual.filter((text) => text.startsWith('columns'))).toEqual([]);
   const columns = {
     id: id.check((value) => value > 0, 'must be positive'),
@@ -45,9 +47,9 @@ it('says which columns are read in JavaScript, and why', async () => {
   };
   const said =
     'columns: read in JavaScript, which is slower: id (.check), n (its spelling), d (.map), word (.pattern)';
-  expect(await explain('plain.csv', columns)).toContain(said);
+  expect(await steps('plain.csv', columns)).toContain(said);
   const served = { id: column.of('citext', 'id'), d: column.date('d', { format: 'YYYY-MM-DD' }) };
-  expect(await explain('plain.csv', served)).toContain(
+  expect(await steps('plain.csv', served)).toContain(
     'columns: read in JavaScript, which is slower: d (rewritten for the server)',
   );
 });

@@ -1,0 +1,127 @@
+// The plan of a run from what was found: one value of plain data.
+
+import type { TableSpec } from '../../declaration.ts';
+import { hookNames } from '../../hook.ts';
+import type { PublishPlan } from '../../publish/contract.ts';
+import { modeOf } from '../../publish/names.ts';
+import { firstOf } from '../../wording.ts';
+import type { PlannedTable } from '../begin/plan.ts';
+import type { Definition } from '../definition.ts';
+import type { RunSettings } from '../options.ts';
+import type { FilesPlan, Refusal, RunPlan, TablePlan } from './contract.ts';
+import { publishingOf } from './publishing.ts';
+import { sharedBy, sourceSteps, tableSteps } from './steps.ts';
+
+/** What is found step by step: a refusal leaves what was found before it. */
+export interface Findings {
+  outcome: RunPlan['outcome'];
+  run: number | null;
+  readonly why: string[];
+  readonly notices: string[];
+  planned: readonly PlannedTable[];
+  plans: readonly PublishPlan[];
+  /** Partitions that have rows of files that changed or leave, by the table's name. */
+  readonly partitions: Map<string, readonly string[]>;
+  prepared: boolean;
+  seconds: number | null;
+  needed: number | null;
+  free: number | null;
+}
+
+/** How many partitions are named. */
+const namedMax = 20;
+
+const filesOf = ({ files, intake }: PlannedTable): FilesPlan => {
+  const { extent, listed, added, changed, gone, outgoing } = intake;
+  return {
+    listed,
+    loaded: files.length,
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    added: { count: added.count, names: added.names },
+    changed: { count: changed.count, names: changed.names },
+    gone: { count: gone.count, names: gone.names },
+    unchanged: listed - added.count - changed.count,
+    goneRows: extent === 'whole' || outgoing.files.length > changed.count ? 'leave' : 'stay',
+  };
+};
+
+const partitionSteps = (
+  known: readonly string[] | undefined,
+  planned: PlannedTable | undefined,
+): TablePlan['steps'] => {
+  if (known === undefined) return [];
+  const parts = [
+    ...(known.length === 0
+      ? []
+      : [`${firstOf(known, namedMax).join(', ')}, which have rows of files that changed or leave`]),
+    ...(planned?.files.length === 0 ? [] : ['those that rows of the new and changed files belong to']),
+  ];
+  const text = parts.length === 0 ? 'none' : `replaced: ${parts.join('; and ')}`;
+  return [{ step: 'partitions', text }];
+};
+
+const publishText = (table: TableSpec): string => {
+  const mode = modeOf(table.publish);
+  return mode === 'touched' ? "replace, only 'touched'" : mode;
+};
+
+const describeTable = (
+  { spec }: Definition,
+  table: TableSpec,
+  { planned: all, plans, partitions }: Findings,
+  shared: ReadonlySet<string>,
+  mayShrink: boolean,
+): TablePlan => {
+  const { name, kind } = table;
+  const planned = all.find((one) => one.table.name === name);
+  const plan = plans.find((one) => one.table.table === name);
+  const way =
+    table.kind === 'derived'
+      ? [{ step: 'rows', text: `${table.transform.path}, from ${table.from.join(', ')}` }]
+      : planned === undefined
+        ? []
+        : sourceSteps(planned, shared);
+  return {
+    table: name,
+    schema: spec.schema,
+    kind,
+    mode: publishText(table),
+    extent: plan?.table.extent ?? planned?.intake.extent ?? null,
+    files: planned === undefined ? null : filesOf(planned),
+    steps: [...way, ...partitionSteps(partitions.get(name), planned), ...tableSteps(table, mayShrink)],
+    publishing: plan === undefined ? null : publishingOf(plan),
+  };
+};
+
+const hooksOf = ({ spec, hookTexts }: Definition): RunPlan['hooks'] =>
+  hookNames.flatMap((hook) => {
+    if (spec.hooks?.[hook] === undefined) return [];
+    return [{ hook, call: hookTexts.get(hook)?.file ?? 'a function' }];
+  });
+
+export const describePlan = (
+  definition: Definition,
+  settings: RunSettings,
+  findings: Findings,
+  refusal: Refusal | undefined,
+): RunPlan => {
+  const { spec } = definition;
+  const { outcome, run, why, prepared, notices, seconds, needed, free } = findings;
+  const shared = sharedBy(findings.planned, settings);
+  const isShort = needed !== null && free !== null && needed > free;
+  return {
+    pipeline: spec.name,
+    outcome,
+    run,
+    why,
+    refusal: refusal ?? null,
+    prepared,
+    notices: [...notices, ...(isShort ? ['the disk of the server may have too little room'] : [])],
+    tables: spec.tables.map((table) =>
+      describeTable(definition, table, findings, shared, settings.allowShrink.includes(table.name)),
+    ),
+    hooks: hooksOf(definition),
+    room: { needed, free },
+    seconds,
+  };
+};

@@ -1,0 +1,46 @@
+// The plan of a run, for the library.
+//
+// The types of what it exports need no package: test/package/production.test.ts compiles them without any.
+
+import { existsSync } from 'node:fs';
+import { namesServer, resolveServer, type ServerAddress } from '../../db/connect/address.ts';
+import { findEtlDirectory } from '../../embedded/find-directory.ts';
+import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
+import type { RunOptions } from '../options.ts';
+import type { RunPlan } from './contract.ts';
+import { makePlan } from './make-plan.ts';
+
+/** Those of a run that say what it would do. */
+export type PlanOptions = Pick<
+  RunOptions,
+  | 'databaseUrl'
+  | 'connection'
+  | 'params'
+  | 'workers'
+  | 'chunkBytes'
+  | 'directory'
+  | 'workingDirectory'
+  | 'fresh'
+  | 'fullRefresh'
+  | 'reload'
+  | 'unload'
+  | 'allowShrink'
+  | 'signal'
+>;
+
+/** Undefined: none is named, and no embedded one was ever started here. Looking sets up none. */
+const findServer = async ({ databaseUrl, connection }: PlanOptions): Promise<ServerAddress | undefined> => {
+  const { env } = process;
+  const etlDirectory = findEtlDirectory(process.cwd());
+  const isNamed = databaseUrl !== undefined || connection !== undefined || namesServer(env);
+  return isNamed || existsSync(etlDirectory)
+    ? resolveServer({ databaseUrl, connection, env, etlDirectory })
+    : undefined;
+};
+
+/**
+ * Plans a run of a pipeline as `etl plan` does, and changes nothing. The server is found as by runPipeline. What the run would end with
+ * is in the plan. Errors: those of the definition and its SQL files, ETL_USAGE, the signal's reason.
+ */
+export const planPipeline = async (pipeline: Pipeline, options: PlanOptions = {}): Promise<RunPlan> =>
+  (await makePlan(pipeline, options, () => findServer(options))).plan;

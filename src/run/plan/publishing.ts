@@ -1,0 +1,89 @@
+// How a rehearsed table gets into production: by which publication and why, what is altered, and who waits.
+
+import { keyChanges } from '../../publish/keys.ts';
+import {
+  foreignKeyChanges,
+  foreignKeysOf,
+  addForeignKey,
+  targetName,
+} from '../../publish/constraints/foreign-keys.ts';
+import type { PublishPlan } from '../../publish/contract.ts';
+import { differenceOf } from '../../publish/shape.ts';
+import { productionName } from '../../publish/names.ts';
+import { modes } from '../../publish/registry.ts';
+import { dependentsText } from '../../publish/production/dependents.ts';
+import { quoteName, quoteNames } from '../../db/sql.ts';
+import type { PublishingPlan, Wait } from './contract.ts';
+
+const whyOf = ({ table, production, publication }: PublishPlan): string => {
+  const { mode, extent, partitionBy } = table;
+  if (extent === 'part')
+    return publication.name === 'in place'
+      ? `partitions cannot be exchanged because of ${dependentsText(production!.dependents)}`
+      : `production has rows of other files, and publish is ${mode === 'touched' ? "replace, only 'touched'" : mode}`;
+  if (production === undefined) return 'there is no table yet';
+  if (publication.name === 'in place')
+    return `the table has to stay because of ${dependentsText(production.dependents)}`;
+  return partitionBy === undefined ? 'nothing depends on the table' : 'the table is partitioned';
+};
+
+/** The statements that make a table that is not there. */
+const creation = ({ table, builtAs }: PublishPlan): readonly string[] => {
+  const name = productionName(table);
+  const { partitionBy } = table;
+  const columns = builtAs.columns.map(
+    ({ name: column, type, notNull }) => `${quoteName(column)} ${type}${notNull ? ' not null' : ''}`,
+  );
+  const divided =
+    partitionBy === undefined ? '' : ` partition by ${partitionBy.by} (${quoteName(partitionBy.column)})`;
+  const own = builtAs.constraints.filter(({ target }) => target === null);
+  return [
+    `create table ${name} (${columns.join(', ')})${divided}`,
+    ...(table.primaryKey.length === 0
+      ? []
+      : [`alter table ${name} add primary key (${quoteNames(table.primaryKey)})`]),
+    ...builtAs.indexes.filter(({ constraint }) => constraint === null).map(({ ddl }) => ddl),
+    ...own.map((one) => `alter table ${name} add constraint ${quoteName(one.name)} ${one.definition}`),
+    ...foreignKeysOf(table).map((key) => `alter table ${name} ${addForeignKey(key, targetName(table, key))}`),
+  ];
+};
+
+/** What differs between the table in production and the declared one. */
+const alteration = ({
+  table,
+  builtAs,
+  production,
+  publication,
+}: PublishPlan): Pick<PublishingPlan, 'ddl' | 'changes'> => {
+  const { texts, drop, key, make } = keyChanges(table, builtAs, production!);
+  const foreign = foreignKeyChanges(table, production!.constraints, production!.published?.constraints);
+  const statements = [...foreign.drop, ...[...drop, ...key, ...make].map(({ sql }) => sql), ...foreign.make];
+  if (publication.writes || publication.name === 'partitions') return { ddl: statements, changes: texts };
+  // Another table takes its place, whose columns may be others.
+  const difference = differenceOf(builtAs.columns, production!.columns);
+  return { ddl: [], changes: [...(difference === '' ? [] : [`columns: ${difference}`]), ...texts] };
+};
+
+const waits = ({ production, publication, blocksReaders }: PublishPlan): readonly [Wait, Wait] => {
+  if (production === undefined) return ['none', 'none'];
+  if (!publication.writes)
+    return ['instant', publication.holdsWriters ? 'while rows are written' : 'instant'];
+  return [blocksReaders ? 'while rows are written' : 'none', 'while rows are written'];
+};
+
+export const publishingOf = (plan: PublishPlan): PublishingPlan => {
+  const { table, production, publication } = plan;
+  const [readersWait, writersWait] = waits(plan);
+  const others = modes[table.mode][table.extent]!.filter(({ name }) => name !== publication.name);
+  // It is chosen by what is found in the rows, which are not there yet.
+  const orElse = modes[table.mode].look === undefined || table.extent === 'whole' ? [] : others;
+  return {
+    strategy: publication.name,
+    orElse: orElse[0]?.name ?? null,
+    why: whyOf(plan),
+    readersWait,
+    writersWait,
+    ...(production === undefined ? { ddl: creation(plan), changes: [] } : alteration(plan)),
+    notice: publication.notice(plan) ?? null,
+  };
+};

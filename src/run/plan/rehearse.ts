@@ -1,0 +1,152 @@
+// Rehearses a run before its first byte is loaded: everything that it will make is made without rows, and rolled back.
+//
+// It goes the way of the build, in a schema of its own that nobody else sees, so that what the server would refuse after the load
+// it refuses now: SQL files, keys, indexes, constraints, columns that the server fills, changes of columns, data tests, hooks. And
+// what would be chosen by the tables in production is chosen: the publication of each one, with what it changes. No row is read: SQL
+// of the author is planned, and its privileges are checked, with `limit 0`, so that not even a volatile function of it is called.
+// Production is locked as a reader locks it, and nothing waits long for a lock.
+
+import { randomBytes } from 'node:crypto';
+import { withRollback, type Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
+import { codeOf, messageOf } from '../../errors.ts';
+import { tableOrder } from '../../pipeline/check/table-order.ts';
+import { buildForeignKeys } from '../../publish/constraints/make-foreign-keys.ts';
+import { foreignKeysOf, targetAt } from '../../publish/constraints/foreign-keys.ts';
+import { checkTargetsOutside } from '../../publish/constraints/targets-outside.ts';
+import type { PublishPlan } from '../../publish/contract.ts';
+import { evolutionOf } from '../../publish/evolve.ts';
+import { doKeySteps } from '../../publish/keys.ts';
+import { buildSchema, builtName, productionName, type BuiltTable } from '../../publish/names.ts';
+import { fittingName } from '../../publish/partitions/bounds.ts';
+import { planPublish } from '../../publish/plan.ts';
+import type { SqlText } from '../../transform/sql-file.ts';
+import { createLandings } from '../begin/make-landings.ts';
+import type { PlannedTable } from '../begin/plan.ts';
+import { bringingTo } from '../build/bringing.ts';
+import { buildOne } from '../build/build.ts';
+import type { BuildContext, RunContext } from '../context.ts';
+import { checkTargets } from '../publish/publish.ts';
+import { rehearseTests } from '../tests/test-run.ts';
+import { rehearseHooks } from './rehearse-hooks.ts';
+
+/** What it takes to rehearse. */
+type RehearsalContext = BuildContext & Pick<RunContext, 'hookTexts'>;
+
+interface Rehearsal {
+  /** How the tables would be published, in the order of the build; none when something hindered it. */
+  readonly plans: readonly PublishPlan[];
+  readonly notices: readonly string[];
+  /** Why the server could not say: somebody holds a lock, or a hook may first make what is missing. */
+  readonly hindered: string | null;
+}
+
+/** A statement waits so long for a lock that somebody else holds on production. */
+const lockMs = 1_000;
+
+/** States that say nothing of the pipeline: a lock was not free, or the server had no room for so much at once. */
+const isHindrance = (state: string): boolean =>
+  ['55P03', '40P01', '57014'].includes(state) || state.startsWith('53');
+
+/** Names that the server does not know: table, column, function, schema, type. */
+const unknownName = new Set(['42P01', '42703', '42883', '3F000', '42704']);
+
+/** Why an error is no refusal; undefined: it is one. */
+const hindranceOf = (error: unknown, mayBeMade: boolean): string | undefined => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const state = codeOf(cause) ?? '';
+    if (isHindrance(state)) return `${state} ${messageOf(cause)}`;
+    if (mayBeMade && unknownName.has(state)) return `${messageOf(cause)}; a hook may make it first`;
+  }
+  return undefined;
+};
+
+/** Foreign keys of tables that stay, or to such: between the tables aside nobody waits for their locks. */
+const rehearseForeignKeys = async (client: Client, built: readonly BuiltTable[]): Promise<void> => {
+  const isMade = (table: BuiltTable, place: number): boolean =>
+    table.extent === 'whole' && built[place]?.extent === 'whole';
+  const others = built.map((table): BuiltTable => {
+    const constraints = foreignKeysOf(table).filter((key) => !isMade(table, targetAt(table, key, built)));
+    return { ...table, extent: 'whole', constraints };
+  });
+  await buildForeignKeys(client, others);
+};
+
+/** Changes of columns, on a copy of the table without its rows. */
+const rehearseEvolution = async (client: Client, plan: PublishPlan): Promise<void> => {
+  const { table, builtAs, production } = plan;
+  if (production === undefined || !plan.publication.writes) return;
+  const copy = { ...table, schema: table.buildSchema, table: fittingName(`${table.table}__evolved`) };
+  const { messages } = evolutionOf(copy, builtAs.columns, production);
+  if (messages.length === 0) return;
+  await client.query(`create table ${productionName(copy)} (like ${productionName(table)} including all)`);
+  await doKeySteps(
+    client,
+    table,
+    messages.map((sql) => ({ sql, failure: 'its columns cannot be altered' })),
+  );
+  await client.query(`set local lock_timeout = ${lockMs}`);
+};
+
+const rehearseAll = async (
+  context: RehearsalContext,
+  planned: readonly PlannedTable[],
+  sqlTexts: ReadonlyMap<string, SqlText>,
+): Promise<readonly PublishPlan[]> => {
+  const { client } = context;
+  // It ends in a _, as no name of a pipeline does.
+  const spec = { ...context.spec, name: `r${randomBytes(3).toString('hex')}_` };
+  const aside = { ...context, spec };
+  await client.query(
+    `set local lock_timeout = ${lockMs}; create schema ${quoteName(buildSchema(spec.name))}`,
+  );
+  await createLandings(aside, planned);
+  await checkTargets(aside, planned);
+  const built = new Map<string, BuiltTable>();
+  for (const table of tableOrder(spec.tables)) {
+    const bringing = await bringingTo(context, table, planned, sqlTexts, built);
+    const rehearsed = { ...bringing, isRehearsal: true } as const;
+    built.set(table.name, await buildOne(aside, table, rehearsed, () => Promise.resolve()));
+  }
+  const tables = [...built.values()];
+  await buildForeignKeys(client, tables);
+  const plans = await planPublish(client, tables);
+  await rehearseForeignKeys(client, tables);
+  for (const table of tables)
+    if (sqlTexts.has(table.table)) await checkTargetsOutside(client, table, tables, builtName(table));
+  for (const plan of plans) await rehearseEvolution(client, plan);
+  await rehearseTests(aside, tables);
+  return plans;
+};
+
+/**
+ * Rehearses the build and plans how its tables are published. `hooks`: those that have not been called yet. Changes nothing on the
+ * server. Errors: those of building and publishing that need no row, ETL_TEST_REFUSED, ETL_HOOK.
+ */
+export const rehearse = async (
+  context: RehearsalContext,
+  planned: readonly PlannedTable[],
+  sqlTexts: ReadonlyMap<string, SqlText>,
+  hooks: readonly ('before' | 'after')[] = ['before', 'after'],
+): Promise<Rehearsal> => {
+  const { client, spec } = context;
+  const notices: string[] = [];
+  const emit: BuildContext['report']['emit'] = (event) =>
+    void (event.type === 'notice' && notices.push(event.message));
+  const quiet = { ...context, report: { emit, built: () => undefined } };
+  try {
+    const plans = await withRollback(client, async () => {
+      const made = await rehearseAll(quiet, planned, sqlTexts);
+      if (hooks.includes('before')) await rehearseHooks(quiet);
+      return made;
+    });
+    return { plans, notices, hindered: null };
+  } catch (error) {
+    const hindered = hindranceOf(
+      error,
+      hooks.some((hook) => spec.hooks?.[hook] !== undefined),
+    );
+    if (hindered === undefined) throw error;
+    return { plans: [], notices, hindered };
+  }
+};

@@ -1,0 +1,108 @@
+// The way of a table's rows from a file into production, and why it is that way: label and text, in the order of a byte.
+
+import { fileKey } from '../../checkpoint/decide.ts';
+import { missingSegments } from '../../checkpoint/resume.ts';
+import type { Guard, SourceTableSpec, TableSpec } from '../../declaration.ts';
+import { whyByText } from '../../format/compiled/by-text.ts';
+import { constraintText } from '../../publish/constraints/constraints.ts';
+import { columnText, serverColumnsOf } from '../../publish/attributes/server-columns.ts';
+import { formatCount, onOneLine, plural } from '../../wording.ts';
+import type { PlannedTable } from '../begin/plan.ts';
+import { isSeekable } from '../input.ts';
+import { sharedFiles } from '../load/cut-segments.ts';
+import { chooseDecoder, type DecoderChoice } from '../load/table-load.ts';
+import type { RunSettings } from '../options.ts';
+import type { TablePlan } from './contract.ts';
+
+type Steps = TablePlan['steps'];
+
+const list = (texts: readonly string[], most = 3): string =>
+  texts.length > most ? `${texts.slice(0, most).join(', ')}, … (${texts.length})` : texts.join(', ');
+
+/** Streams that a run from the beginning would load with all workers, by their keys. */
+export const sharedBy = (
+  planned: readonly PlannedTable[],
+  { workers, chunkBytes }: Pick<RunSettings, 'workers' | 'chunkBytes'>,
+): ReadonlySet<string> => {
+  const files = planned
+    .flatMap((table) => table.files)
+    .map((file, id) => ({ ...file, id, runId: 0, runStarted: '' }));
+  const missing = missingSegments(files, []);
+  const shared = sharedFiles({ missing, files, workers, workersMax: workers, chunkBytes });
+  return new Set(files.filter(({ id }) => shared.has(id)).map(fileKey));
+};
+
+/** How many workers load each stream: files that are read from the beginning to the end. */
+const streamSteps = ({ files }: PlannedTable, shared: ReadonlySet<string>): Steps => {
+  const streams = files.filter((file) => !isSeekable(file));
+  const together = streams.filter((file) => shared.has(fileKey(file))).map(({ name }) => name);
+  const alone = streams.length - together.length;
+  const texts = [
+    ...(together.length > 0 ? [`read once, loaded by all workers: ${list(together)}`] : []),
+    ...(alone > 0 ? [`loaded by one worker each: ${plural(alone, 'file')}`] : []),
+  ];
+  return texts.map((text) => ({ step: 'stream', text }));
+};
+
+/** Columns whose values become texts in JavaScript, and why. */
+const columnSteps = ({ columns }: SourceTableSpec, decoder: DecoderChoice['decoder']): Steps => {
+  if (decoder === 'verbatim') return [];
+  const byText = columns.flatMap((column) => {
+    const why = whyByText(column, decoder === 'compiled to text');
+    return why === undefined ? [] : [`${column.name} (${why})`];
+  });
+  return byText.length === 0
+    ? []
+    : [{ step: 'columns', text: `read in JavaScript, which is slower: ${list(byText, 20)}` }];
+};
+
+const rowsFrom = ({ staging, transform }: SourceTableSpec): string =>
+  transform?.path ?? (staging === 'none' ? 'as they are loaded' : 'from staging');
+
+/** From the file to the rows. */
+export const sourceSteps = (planned: PlannedTable, shared: ReadonlySet<string>): Steps => {
+  const { table } = planned;
+  const { decoder, why } = chooseDecoder(table);
+  const columns = `${planned.staging.length} columns`;
+  const stagings = {
+    typed: `unlogged, ${columns}`,
+    text: `unlogged, ${columns} of text`,
+    none: `none: ${columns} straight into the new table`,
+  };
+  return [
+    ...streamSteps(planned, shared),
+    { step: 'decoder', text: `${decoder}, because ${why}` },
+    ...columnSteps(table, decoder),
+    { step: 'staging', text: stagings[table.staging] },
+    { step: 'rows', text: rowsFrom(table) },
+  ];
+};
+
+const guardText = ({ rowsMin, shrinkMaxPercent }: Guard, mayShrink: boolean): string => {
+  const least = rowsMin > 0 ? [`at least ${formatCount(rowsMin)} rows`] : [];
+  const loss = shrinkMaxPercent < 100 ? [`at most ${shrinkMaxPercent}% fewer than before`] : [];
+  const asked = [...least, ...loss].join(', ');
+  return asked === '' ? 'any number of rows' : asked + (mayShrink ? '; fewer are allowed this time' : '');
+};
+
+/** What the finished table has, and what it must pass. */
+export const tableSteps = (table: TableSpec, mayShrink: boolean): Steps => {
+  const { primaryKey, indexes, constraints = [], attributes, tests = [], guard, keep } = table;
+  const key = primaryKey.length === 0 ? [] : [`primary key (${primaryKey.join(', ')})`];
+  const others = indexes.map(({ using, columns }) => `${using} (${columns.join(', ')})`);
+  const step = (name: string, texts: readonly string[]): Steps =>
+    texts.length === 0 ? [] : [{ step: name, text: texts.map(onOneLine).join(', ') }];
+  return [
+    ...step('server', serverColumnsOf(attributes).map(columnText)),
+    { step: 'indexes', text: [...key, ...others].join(', ') || 'none' },
+    ...step('checks', constraints.map(constraintText)),
+    ...step(
+      'tests',
+      tests.map(({ name }) => name),
+    ),
+    { step: 'guard', text: guardText(guard, mayShrink) },
+    ...(keep === undefined
+      ? []
+      : [{ step: 'keep', text: `${plural(keep, 'earlier version')}, each as large as the table` }]),
+  ];
+};
