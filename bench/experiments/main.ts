@@ -85,7 +85,8 @@ const main = async (): Promise<void> => {
   const databaseUrl = process.env['DATABASE_URL'];
   const interrupted = new Promise<never>((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.once(signal, () => reject(new Error(`stopped by ${signal}`)));
+      // npm hands a signal on that the terminal has sent already: the second one must not end us before the server.
+      process.on(signal, () => reject(new Error(`stopped by ${signal}`)));
   });
   const { lab, close } = await openLab({ databaseUrl, rounds, seconds, isFull, etl });
   const recorded: Recorded[] = [];
