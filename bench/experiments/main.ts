@@ -88,6 +88,8 @@ const main = async (): Promise<void> => {
       // npm hands a signal on that the terminal has sent already: the second one must not end us before the server.
       process.on(signal, () => reject(new Error(`stopped by ${signal}`)));
   });
+  // It may come while the server starts, when nobody waits for it yet.
+  interrupted.catch(() => undefined);
   const { lab, close } = await openLab({ databaseUrl, rounds, seconds, isFull, etl });
   const recorded: Recorded[] = [];
   const runAll = async (): Promise<void> => {
