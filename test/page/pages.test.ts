@@ -27,6 +27,13 @@ const pages: readonly { name: string; path: () => string; shows: readonly string
   },
   { name: 'run-by-worker', path: () => `/runs/${site.largeRun}?by=worker`, shows: ['worker 2'] },
   { name: 'run-failed', path: () => `/runs/${site.failedRun}`, shows: ['ETL_REJECT_LIMIT', hostileFile] },
+  { name: 'rejects', path: () => '/rejects', shows: ['words', 'Export'] },
+  {
+    name: 'rejects-of-run',
+    path: () => `/rejects?run=${site.failedRun}`,
+    shows: ['31.02.2026', '<script>', hostileFile],
+  },
+  { name: 'files', path: () => '/files', shows: ['words/a.csv', hostileFile] },
   { name: 'schedules', path: () => '/schedules', shows: ['words-nightly', 'paused', 'Europe/Berlin'] },
   { name: 'queue', path: () => '/queue', shows: ['default', 'noaa'] },
   { name: 'no-such-run', path: () => '/runs/4711', shows: ['ETL_RUN_UNKNOWN'] },
