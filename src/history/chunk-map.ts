@@ -48,9 +48,12 @@ export interface ChunkMap {
   readonly sessions: readonly number[];
 }
 
-/** Files of one map, and parts of one file. */
+/** Files of one map, parts of one file, and of all: each is an element of the page, which has to stay small. */
 const filesShown = 40;
 const partsMax = 240;
+const cellsMax = 1_600;
+
+const partsOf = (files: number): number => Math.min(partsMax, Math.floor(cellsMax / Math.max(1, files)));
 
 const selectFiles = (runId: number, first: number): Query => ({
   text: `select f.id::float8 as id, f.table_name as table, f.name as file,
@@ -72,7 +75,7 @@ const selectFiles = (runId: number, first: number): Query => ({
   values: [runId, first, filesShown],
 });
 
-/** Cells of some files; of each at most as many as there are parts. */
+/** Cells of some files; of each at most as many as its parts. */
 const selectCells = (runId: number, fileIds: readonly number[]): Query => ({
   text: `select c.file_id::float8 as "fileId", min(c.byte_start)::float8 as start, max(c.byte_end)::float8 as end,
       count(*)::float8 as chunks, sum(c.records)::float8 as records, sum(c.rejected)::float8 as rejected,
@@ -87,7 +90,7 @@ const selectCells = (runId: number, fileIds: readonly number[]): Query => ({
     where r.id = $1 and f.id = any ($2)
     group by c.file_id, case when size.chunks <= $3 then c.byte_start else c.byte_start * $3 / greatest(size.bytes, 1) end
     order by 1, 2`,
-  values: [runId, fileIds, partsMax],
+  values: [runId, fileIds, partsOf(fileIds.length)],
 });
 
 const selectSessions = (runId: number): Query => ({

@@ -33,7 +33,11 @@ const pages: readonly { name: string; path: () => string; shows: readonly string
     path: () => `/rejects?run=${site.failedRun}`,
     shows: ['31.02.2026', '<script>', hostileFile],
   },
-  { name: 'files', path: () => '/files', shows: ['words/a.csv', hostileFile] },
+  {
+    name: 'files',
+    path: () => '/files?pipeline=words&schema=words&table=word',
+    shows: ['words/a.csv', hostileFile],
+  },
   { name: 'schedules', path: () => '/schedules', shows: ['words-nightly', 'paused', 'Europe/Berlin'] },
   { name: 'queue', path: () => '/queue', shows: ['default', 'noaa'] },
   { name: 'no-such-run', path: () => '/runs/4711', shows: ['ETL_RUN_UNKNOWN'] },

@@ -36,7 +36,7 @@ h1 { font-size: 20px; margin: 4px 0 12px; overflow-wrap: anywhere; }
 h2 { font-size: 14px; margin: 0 0 10px; }
 section { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 14px 16px; margin: 0 0 14px; }
 section:has(> .choice:only-child) { background: none; border: 0; padding: 0 2px; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; position: relative; }
 table { border-collapse: collapse; width: 100%; }
 th { text-align: left; font-weight: 600; font-size: 12px; color: var(--dim); padding: 4px 10px; border-bottom: 1px solid var(--line); white-space: nowrap; }
 td { padding: 6px 10px; border-bottom: 1px solid var(--line); vertical-align: top; white-space: nowrap; }

@@ -77,7 +77,12 @@ const fieldsOf = (reject: PlacedReject): Html => {
     ({ text, isAtFault }) =>
       html`<td>${isAtFault ? html`<mark>${text === '' ? '(empty)' : seen(text)}</mark>` : seen(text)}</td>`,
   );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Fields of the record">
+  return html`<div
+    class="scroll"
+    tabindex="0"
+    role="region"
+    aria-label="Fields of the record at byte ${reject.byte} of ${seen(reject.file)}"
+  >
     <table class="record">
       <thead>
         <tr>
