@@ -143,13 +143,54 @@ const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Ope
   return undefined;
 };
 
+/** Values that people read as something else than text, and that a column reads when it is told to. */
+const spellings: readonly (readonly [pattern: RegExp, doubt: string])[] = [
+  [
+    /^[-(]?\s?(?:[$€£¥]\s?[\d.,]+|[\d.,]+\s?[$€£¥])\)?$/,
+    'amounts of money: kept as text; `column.numeric(…).map(…)` reads them without their sign',
+  ],
+  [/^[-+]?[\d.,]+\s?%$/, "percentages: kept as text; `column.numeric(…, { percent: 'number' })` reads them"],
+];
+
+const booleanWords = [
+  ['ja', 'nein'],
+  ['oui', 'non'],
+  ['si', 'no'],
+  ['sí', 'no'],
+  ['sim', 'não'],
+  ['wahr', 'falsch'],
+  ['vrai', 'faux'],
+  ['да', 'нет'],
+  ['on', 'off'],
+] as const;
+
+/** What the first texts of a column suggest that is kept as text. */
+const spelled = ({ groups }: Summary): readonly string[] => {
+  const texts = groups.flatMap((group) => [...group.texts.keys()]);
+  if (texts.length === 0) return [];
+  const found = spellings.find(([pattern]) => texts.every((text) => pattern.test(text)));
+  if (found !== undefined) return [`${shownText(texts[0]!)}: ${found[1]}`];
+  const words = [...new Set(texts.map((text) => text.toLowerCase()))];
+  const pair = booleanWords.find((one) => one.every((word) => words.includes(word)));
+  if (pair === undefined || words.length > 2 || groups.some(({ isFull }) => isFull)) return [];
+  const [yes, no] = pair.map((word) =>
+    texts
+      .filter((text) => text.toLowerCase() === word)
+      .map(shownText)
+      .join(', '),
+  );
+  return [
+    `${yes} and ${no} alone: kept as text; \`column.boolean(…, { true: [${yes}], false: [${no}] })\` reads them`,
+  ];
+};
+
 const textDoubts = (column: ColumnEvidence, summary: Summary): Open => {
   const odd = oddOnes(column, summary);
   const words = [...column.words].filter(([word]) => !commonWords.has(word));
   const shown = words.map((word) => timesText(column, word));
   const kept = `${shown.join(', ')}: kept as text; if that means no value, declare it as \`nulls\``;
   return {
-    doubts: [...(odd?.doubts ?? []), ...(shown.length === 0 ? [] : [kept])],
+    doubts: [...(odd?.doubts ?? []), ...spelled(summary), ...(shown.length === 0 ? [] : [kept])],
     alternatives: odd?.alternatives ?? [],
   };
 };

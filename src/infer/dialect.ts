@@ -102,11 +102,25 @@ const commentRemark = `lines that begin with ${commentSign} are comments`;
 
 const hasComments = (head: Buffer): boolean => /(?:^|[\r\n])#/.test(head.toString('latin1'));
 
+/** Whether the file begins with lines after the sign, and they have other fields than the records: a header may begin with it, too. */
+const beginsWithComments = ({ records, fields }: Candidate): boolean => {
+  const signed = records.findIndex((record) => record.fields?.[0]?.startsWith(commentSign) !== true);
+  const first = records.slice(0, Math.max(0, signed));
+  return first.length > 0 && first.every((record) => record.fields?.length !== fields);
+};
+
 /** With quotes that mean something, unless far fewer records can be read then. */
 const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candidate => {
   const dialect = { ...plainDialect, delimiter };
   const quoted = candidateOf(head, isWhole, dialect);
   if (quoted.share === 1) return quoted;
+  const commented = candidateOf(head, isWhole, { ...dialect, comment: commentSign });
+  if (
+    beginsWithComments({ ...quoted, fields: commented.fields }) &&
+    commented.fields > 1 &&
+    isRagged(commented)
+  )
+    return commented;
   return [
     ...(hasComments(head) ? [{ ...dialect, comment: commentSign }] : []),
     { ...dialect, trim: true },
@@ -114,6 +128,29 @@ const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candida
   ]
     .map((other) => candidateOf(head, isWhole, other))
     .reduce((best, other) => (other.share > best.share + shareStep ? other : best), quoted);
+};
+
+/** Records that leave out their last field or have it, and no others, with the most fields that one has; undefined: they are otherwise. */
+const raggedWidth = ({ records }: Candidate): number | undefined => {
+  const widths = records.map(({ fields }) => fields?.length ?? 0);
+  const most = Math.max(0, ...widths);
+  const full = widths.filter((width) => width === most).length;
+  const short = widths.filter((width) => width === most - 1).length;
+  return most > 2 && full > 1 && short > 1 && full + short === widths.length ? most : undefined;
+};
+
+const isRagged = (candidate: Candidate): boolean => raggedWidth(candidate) !== undefined;
+
+/** Records without a header of which some leave out the last field: the first one does not tell how many there are. */
+const unevenRecords = (candidate: Candidate): HeadGuess | undefined => {
+  const { dialect, records } = candidate;
+  const fields = raggedWidth(candidate);
+  if (fields === undefined) return undefined;
+  const known = records.map((record) => record.fields!);
+  if (hasHeader(known.filter(({ length }) => length === known[0]!.length))) return undefined;
+  const padded = known.map((record) => (record.length < fields ? [...record, ''] : record));
+  const header = Array.from({ length: fields }, (_, place) => `field_${place + 1}`);
+  return { dialect: { ...dialect, header, ragged: 'pad' }, records: padded, fields, remarks: [] };
 };
 
 /** Records that leave out the last fields of their header; undefined: they have them, or there is none. */
@@ -137,7 +174,7 @@ export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
   const usual = (records: readonly HeadRecord[]) =>
     records.flatMap(({ fields }) => (fields?.length === best.fields ? [fields] : []));
   const told = best.dialect.comment === null ? [] : [commentRemark];
-  const short = shortened(best);
+  const short = shortened(best) ?? unevenRecords(best);
   if (short !== undefined) return { ...short, remarks: told };
   const preamble = preambleOf(best);
   if (preamble === 0)

@@ -4,12 +4,13 @@
 // has no two equal texts.
 
 import { isBlankByte } from '../format/split/grammar.ts';
+import { createHashList, hasEqual, makeRoom, type HashList } from './hash-list.ts';
 
 /** Fields of the first records whose hashes are kept. */
 const fieldsKeptMax = 500_000;
 const recordsKeptMax = 10_000;
 
-/** Records of which a set of columns is proved to be a key: their hashes are 64 MiB, and half as much while the set grows. */
+/** Records of which a set of columns is proved to be a key: their hashes are 64 MiB, and half as much while they are compared. */
 const provedMax = 5_500_000;
 
 /** Most columns of a key, and among how many of the first ones it is looked for. */
@@ -53,56 +54,16 @@ export const hashBytes = (
   into.high[place] = high ^ (high >>> 13);
 };
 
-/** A set of hashes that doubles its memory; two zeros are an empty slot. */
-interface HashSet {
-  slots: Int32Array;
-  size: number;
-}
-
-/** Slots of two numbers. */
-const createHashSet = (): HashSet => ({ slots: new Int32Array(1 << 14), size: 0 });
-
-const placeOf = (slots: Int32Array, low: number, high: number): number => {
-  const mask = slots.length - 2;
-  let place = (Math.imul(low ^ (high >>> 7), 0x9e3779b1) >>> 1) & mask;
-  while (
-    (slots[place] !== 0 || slots[place + 1] !== 0) &&
-    (slots[place] !== low || slots[place + 1] !== high)
-  )
-    place = (place + 2) & mask;
-  return place;
-};
-
-const grow = (set: HashSet): void => {
-  const { slots } = set;
-  const larger = new Int32Array(2 * slots.length);
-  for (let at = 0; at < slots.length; at += 2) {
-    const [low, high] = [slots[at]!, slots[at + 1]!];
-    if (low === 0 && high === 0) continue;
-    const place = placeOf(larger, low, high);
-    larger[place] = low;
-    larger[place + 1] = high;
-  }
-  set.slots = larger;
-};
-
-/** Adds a hash; false when it is there. */
-const add = (set: HashSet, low: number, given: number): boolean => {
-  const high = low === 0 && given === 0 ? 1 : given;
-  const place = placeOf(set.slots, low, high);
-  if (set.slots[place] === low && set.slots[place + 1] === high) return false;
-  set.slots[place] = low;
-  set.slots[place + 1] = high;
-  set.size += 1;
-  if (set.size > set.slots.length * 0.35) grow(set);
-  return true;
-};
-
-/** Columns that have identified every record so far. */
+/** Columns that have identified every record so far, but for those since they were last compared. */
 interface Followed {
   readonly columns: readonly number[];
-  readonly set: HashSet;
+  readonly hashes: HashList;
+  /** The records at which they are compared again. */
+  next: number;
 }
+
+/** By how much the records grow between two comparisons. */
+const growth = 4;
 
 export interface KeySearch {
   /** Hashes of the fields of the first records, record after record. */
@@ -144,8 +105,10 @@ interface Hashed extends Hashes {
   readonly step: number;
 }
 
-/** Adds records [from, to); false when two have the same fields. */
-const addRecords = (set: HashSet, columns: readonly Hashed[], from: number, to: number): boolean => {
+/** Appends the hashes of records [from, to). */
+const appendRecords = (hashes: HashList, columns: readonly Hashed[], from: number, to: number): void => {
+  makeRoom(hashes, to - from);
+  const { low: lows, high: highs } = hashes;
   for (let record = from; record < to; record += 1) {
     let low = 0;
     let high = 0;
@@ -155,9 +118,10 @@ const addRecords = (set: HashSet, columns: readonly Hashed[], from: number, to: 
       low = Math.imul(low ^ column.low[place]!, 0x85ebca6b) ^ (high >>> 11);
       high = Math.imul(high ^ column.high[place]!, 0xc2b2ae35) ^ (low >>> 13);
     }
-    if (!add(set, low, high)) return false;
+    lows[hashes.size] = low;
+    highs[hashes.size] = high;
+    hashes.size += 1;
   }
-  return true;
 };
 
 /** The columns as a key of the first records; undefined when two of them are equal. */
@@ -165,9 +129,16 @@ const followedOf = (
   { first, width, records }: KeySearch,
   columns: readonly number[],
 ): Followed | undefined => {
-  const set = createHashSet();
+  const hashes = createHashList();
   const hashed = columns.map((column) => ({ ...first!, first: column, step: width }));
-  return addRecords(set, hashed, 0, records) ? { columns, set } : undefined;
+  // Most sets of columns have two equal records soon.
+  for (let from = 0; from < records;) {
+    const to = Math.min(records, Math.max(64, from * growth));
+    appendRecords(hashes, hashed, from, to);
+    if (hasEqual(hashes)) return undefined;
+    from = to;
+  }
+  return { columns, hashes, next: growth * records };
 };
 
 /**
@@ -217,8 +188,15 @@ export const follow = (
     followed.pop();
   }
   for (let index = followed.length - 1; index >= 0; index -= 1) {
-    const { columns, set } = followed[index]!;
-    const hashed = columns.map((column) => ({ ...hashesOf(column), first: 0, step: 1 }));
-    if (!addRecords(set, hashed, from, to)) followed.splice(index, 1);
+    const one = followed[index]!;
+    const hashed = one.columns.map((column) => ({ ...hashesOf(column), first: 0, step: 1 }));
+    appendRecords(one.hashes, hashed, from, to);
+    if (search.records < one.next) continue;
+    one.next = growth * search.records;
+    if (hasEqual(one.hashes)) followed.splice(index, 1);
   }
 };
+
+/** The sets of columns that identify every record. */
+export const keysFound = ({ followed = [] }: KeySearch): readonly (readonly number[])[] =>
+  followed.filter(({ hashes }) => !hasEqual(hashes)).map(({ columns }) => columns);

@@ -66,7 +66,7 @@ const csvOptions = ({ dialect, encoding }: WrittenTable): Readonly<Record<string
     ...(escape === quote ? {} : { escape }),
     ...(quotes === 'strict' ? {} : { quotes }),
     ...(lineEnd === 'auto' ? {} : { lineEnd }),
-    ...(header === false ? { header } : {}),
+    ...(header === true ? {} : { header }),
     ...(skipLines === 0 ? {} : { skipLines }),
     ...(comment === null ? {} : { comment }),
     ...(trim === false ? {} : { trim }),

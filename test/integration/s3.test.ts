@@ -8,6 +8,7 @@ import { column, csv, definePipeline, listFiles, runPipeline } from '../../src/i
 import type { KnownFile, Listing } from '../../src/source/contract.ts';
 import { s3 } from '../../src/source/s3/s3.ts';
 import { createClient } from '../../src/source/s3/client.ts';
+import { initText, readForInit } from '../../src/run/init/write-init.ts';
 import { listKeys } from '../../src/source/s3/list-keys.ts';
 import { patience, settingsOf } from '../../src/source/s3/settings.ts';
 import { failureOf } from '../helpers/failure.ts';
@@ -253,6 +254,16 @@ describe('a refusal', () => {
       'not-the-secret',
     );
   });
+});
+
+it('etl init reads a compressed object of a bucket, and writes the pipeline that loads it', async () => {
+  server.put('init', 'people.csv.gz', gzipSync('id,name\n1,Ann\n2,Bob\n'));
+  const draft = await readForInit({ locations: ['s3://init/*.gz'], workingDirectory: '/' });
+  expect(initText(draft, draft.name, 'x.ts')).toContain(`source: csv('s3://init/*.gz'),
+      columns: {
+        id: column.smallint('id'), // 2 of 2, 1 to 2
+        name: column.text('name'), // 2 of 2
+`);
 });
 
 describe('a run', () => {

@@ -81,11 +81,12 @@ const draftFile = async (
       ? raw
       : await withBytes({ ...file, encoding }, access, (read) => read(0, headerBytesMax));
   const guess = guessDialect(text, text.length < headerBytesMax);
-  const header = headerOf(guess);
+  const given = guess.dialect.header;
+  const header = typeof given === 'boolean' ? headerOf(guess) : given;
   return {
     stored,
     encoding,
-    dialect: { ...guess.dialect, header: header !== undefined },
+    dialect: { ...guess.dialect, header: typeof given === 'boolean' ? header !== undefined : given },
     header: header ?? Array.from({ length: guess.fields }, () => ''),
     remarks: guess.remarks,
     location,

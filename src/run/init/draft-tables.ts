@@ -8,7 +8,8 @@ import type { Decision } from '../../infer/contract.ts';
 import { decideColumn } from '../../infer/decide.ts';
 import { otherDialects } from '../../infer/dialect.ts';
 import { guessedEncoding } from '../../infer/encoding.ts';
-import { stemOf } from '../../infer/table-names.ts';
+import { keysFound } from '../../infer/keys.ts';
+import { patternOf } from '../../infer/table-names.ts';
 import {
   createTableEvidence,
   endGathering,
@@ -167,7 +168,7 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
   const { columns, records, faults, keys } = evidence;
   const decisions = columns.map((column, place) => decideColumn(column, header[place]!));
   const isTrimmed = best.dialect.trim === true || trims(evidence, decisions);
-  const found = (keys.followed ?? []).map((followed) => followed.columns);
+  const found = keysFound(keys);
   return {
     files: files.map(({ stored: { name }, location, encoding }) => {
       const own = encodings.get(name) ?? encoding;
@@ -188,12 +189,12 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
 /** Files of one shape have the same header; without one, as many fields and names that differ in numbers alone. */
 const shapeOf = ({ stored, dialect, header }: DraftFile): string => {
   const { delimiter, skipLines, comment } = dialect;
-  const isNamed = header.some((name) => name !== '');
+  const isNamed = dialect.header === true && header.some((name) => name !== '');
   return JSON.stringify([
     delimiter,
     skipLines,
     comment,
-    isNamed ? header : [header.length, stemOf(stored.name)],
+    isNamed ? header : [header.length, patternOf(stored.name)],
   ]);
 };
 

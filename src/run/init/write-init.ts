@@ -1,7 +1,7 @@
 // `etl init` from files to the text of a pipeline, and what is to be said about it.
 
 import { EtlError } from '../../errors.ts';
-import { eachOnce, stemOf } from '../../infer/table-names.ts';
+import { tableNames } from '../../infer/table-names.ts';
 import { pipelineText, type WrittenLocation, type WrittenTable } from '../../infer/write-pipeline.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { draftFiles, listedNames } from './draft-files.ts';
@@ -71,9 +71,11 @@ const remarksOf = ({ files, faults, isKeyUnknown, remarks, dialect }: TableDraft
       : [
           `${guessed[0]!.name}: not UTF-8, read as ${guessed[0]!.encoding}, which is a guess: look at letters with accents`,
         ]),
-    ...(dialect.header === false ? ['no header: fields are named by their positions'] : []),
+    ...(dialect.header === true ? [] : ['no header: fields are named by their positions']),
     ...(dialect.ragged === 'pad'
-      ? ['records with fewer fields than the header: the last ones are empty']
+      ? [
+          `records with fewer fields than the ${dialect.header === true ? 'header' : 'others'}: the last ones are empty`,
+        ]
       : []),
     ...faults.map(
       ({ count, first: { file, line, reason } }) =>
@@ -121,7 +123,7 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
     });
   const files = await draftFiles(locations, workingDirectory, signal);
   const drafts = await draftTables(files, signal);
-  const names = eachOnce(drafts.map((draft) => stemOf(draft.files[0]!.name)));
+  const names = tableNames(drafts.map((draft) => draft.files.map((file) => file.name)));
   const tables: WrittenTable[] = [];
   for (const [place, draft] of drafts.entries())
     tables.push(await writtenTable(names[place]!, draft, options, drafts));

@@ -25,6 +25,21 @@ const people = (
   lineOf: (index: number) => string = (index) => `${index},n${index}`,
 ): string => ['id,name', ...Array.from({ length: records }, (_, index) => lineOf(index))].join('\n');
 
+it('files whose names differ in numbers are tables of their own where one has none, and are called so', async () => {
+  const paths = [files.write('tz/zone.csv', '1,a\n2,b\n'), files.write('tz/zone1970.csv', '1,a\n2,b\n')];
+  const { tables } = await readForInit({ locations: paths, workingDirectory: files.directory });
+  expect(tables.map(({ name }) => name)).toEqual(['zone', 'zone1970']);
+});
+
+it('says of texts that are money, percentages or yes and no in other words how they are read', async () => {
+  const { tables } = await read('price,share,active\n"$1,234.50",12.5%,ja\n$3,4%,nein\n');
+  expect(tables[0]!.decisions.map(({ type, doubts }) => [type, doubts])).toEqual([
+    ['text', [expect.stringMatching(/^"\$1,234\.50": amounts of money: kept as text/)]],
+    ['text', [expect.stringMatching(/^"12\.5%": percentages: kept as text/)]],
+    ['text', [expect.stringMatching(/^"ja" and "nein" alone: kept as text/)]],
+  ]);
+});
+
 describe('the dialect of a file', () => {
   it.each([
     { name: 'commas', content: 'a,b\n1,2\n', dialect: { delimiter: ',', quote: '"' } },
@@ -66,6 +81,17 @@ describe('the dialect of a file', () => {
     },
     { name: 'a header after a sign', content: '#a,b\n1,2\n3,4\n', dialect: { skipLines: 0, comment: null } },
     { name: 'no header', content: '1,Ann\n2,Bob\n', dialect: { header: false } },
+    {
+      name: 'no header, and records without their last field, the first among them',
+      content:
+        '# of zones, as\n# tz writes them\nAD\t+42\tEurope/Andorra\nAE,OM\t+25\tAsia/Dubai\tCrozet\nAF\t+34\tAsia/Kabul\nAL\t+41\tEurope/Tirane\twest\n',
+      dialect: {
+        delimiter: '\t',
+        comment: '#',
+        ragged: 'pad',
+        header: ['field_1', 'field_2', 'field_3', 'field_4'],
+      },
+    },
     { name: 'a header of years', content: 'country,1960,1961\nAruba,1,2\n', dialect: { header: true } },
     {
       name: 'a header of texts above texts',

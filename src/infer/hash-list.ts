@@ -1,0 +1,81 @@
+// Hashes of 64 bits, kept one after the other, and whether two of them are equal.
+//
+// A hash set of millions waits for memory with every hash. Here they are written in order, and compared now and then: spread over so
+// many parts that a set of each fits into the processor's cache.
+
+/** The two halves of hashes, of which `size` are there. */
+export interface HashList {
+  low: Int32Array;
+  high: Int32Array;
+  size: number;
+}
+
+const firstRoom = 1 << 14;
+
+export const createHashList = (): HashList => ({
+  low: new Int32Array(firstRoom),
+  high: new Int32Array(firstRoom),
+  size: 0,
+});
+
+const larger = (numbers: Int32Array): Int32Array => {
+  const copy = new Int32Array(2 * numbers.length);
+  copy.set(numbers);
+  return copy;
+};
+
+/** Makes room for so many more. */
+export const makeRoom = (list: HashList, more: number): void => {
+  while (list.size + more > list.low.length) {
+    list.low = larger(list.low);
+    list.high = larger(list.high);
+  }
+};
+
+/** Hashes of a part: a set of them is 128 KiB. */
+const partSize = 8_192;
+const slots = 4 * partSize;
+
+/** The places of hashes, part after part; a part is told by the first bits of a hash. */
+const inParts = (
+  { low, size }: HashList,
+  bits: number,
+): { readonly places: Int32Array; readonly ends: Int32Array } => {
+  const ends = new Int32Array(1 << bits);
+  const shift = 32 - bits;
+  for (let at = 0; at < size; at += 1) ends[low[at]! >>> shift]! += 1;
+  for (let part = 1; part < ends.length; part += 1) ends[part]! += ends[part - 1]!;
+  const places = new Int32Array(size);
+  const next = ends.slice();
+  for (let at = size - 1; at >= 0; at -= 1) {
+    const part = low[at]! >>> shift;
+    next[part]! -= 1;
+    places[next[part]!] = at;
+  }
+  return { places, ends };
+};
+
+/** Whether two of the hashes are equal. Memory: four bytes a hash. */
+export const hasEqual = (list: HashList): boolean => {
+  const { low, high, size } = list;
+  const bits = Math.max(1, Math.ceil(Math.log2(size / partSize)));
+  const { places, ends } = inParts(list, bits);
+  const set = new Int32Array(slots);
+  let start = 0;
+  for (const end of ends) {
+    // Far more hashes of one part than of others: nearly all of them are equal.
+    if (end - start > slots / 2) return true;
+    set.fill(0);
+    for (let index = start; index < end; index += 1) {
+      const place = places[index]!;
+      let slot = Math.imul(low[place]! ^ (high[place]! >>> 7), 0x9e3779b1) >>> 17;
+      for (; set[slot] !== 0; slot = (slot + 1) & (slots - 1)) {
+        const other = set[slot]! - 1;
+        if (low[other] === low[place] && high[other] === high[place]) return true;
+      }
+      set[slot] = place + 1;
+    }
+    start = end;
+  }
+  return false;
+};
