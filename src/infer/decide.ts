@@ -143,7 +143,7 @@ const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Ope
   return undefined;
 };
 
-/** Values that people read as something else than text, and that a column reads when it is told to. */
+/** Values that people read as something else than text, and that a column reads when its options say so. */
 const spellings: readonly (readonly [pattern: RegExp, doubt: string])[] = [
   [
     /^[-(]?\s?(?:[$€£¥]\s?[\d.,]+|[\d.,]+\s?[$€£¥])\)?$/,

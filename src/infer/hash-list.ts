@@ -36,7 +36,7 @@ export const makeRoom = (list: HashList, more: number): void => {
 const partSize = 8_192;
 const slots = 4 * partSize;
 
-/** The places of hashes, part after part; a part is told by the first bits of a hash. */
+/** The places of hashes, part after part; the first bits of a hash say of which part it is. */
 const inParts = (
   { low, size }: HashList,
   bits: number,

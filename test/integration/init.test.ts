@@ -62,7 +62,8 @@ describe('a pipeline that etl init has written', () => {
     const { pipeline, directory } = await loadPipelineFile(out);
     await runPipeline(pipeline, { databaseUrl: database.url, directory, workers: 1 });
     verified = await verifyPipeline(pipeline, { databaseUrl: database.url, directory });
-  });
+    // Everything is read three times: by init, by the run, by the recount.
+  }, 180_000);
 
   it('loads what csv-parse reads in the files, column for column', () => {
     expect(verified.tables.map(({ table, outcome, by }) => [table, outcome, by])).toEqual(
