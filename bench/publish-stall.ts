@@ -1,58 +1,18 @@
 // For how long publishing makes readers wait: the slowest read of a published table while a run takes its place.
 //
 //   npm run bench:stall [-- --tables 1,10,400 --rounds 3 --distance 20]
+//   npm run bench:stall -- --modes              tables that stay: append, merge, history, partitions
 //
 // docs/benchmarks.md, "Readers while tables are published", says how to read it.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import pg from 'pg';
 import { column, csv, definePipeline, runPipeline } from '../src/index.ts';
 import { openDistance } from './distance.ts';
+import { glance, query, startReader, transaction, type Reading } from './readers.ts';
 import { withServer } from './server.ts';
-
-type Reading = (client: pg.Client, table: () => string) => Promise<void>;
-
-/** Reads until it is asked to stop; returns the longest time of one read, in milliseconds. */
-const startReader = (url: string, tables: number, read: Reading) => {
-  let isReading = true;
-  let longest = 0;
-  let place = 0;
-  const table = (): string => `stall.t${(place += 7919) % tables}`;
-  const ended = (async () => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    while (isReading) {
-      const start = performance.now();
-      await read(client, table);
-      longest = Math.max(longest, performance.now() - start);
-    }
-    await client.end();
-  })();
-  return {
-    forget: () => (longest = 0),
-    stop: async () => {
-      isReading = false;
-      await ended;
-      return longest;
-    },
-  };
-};
-
-const glance: Reading = async (client, table) => {
-  await client.query(`select from ${table()} limit 1`);
-  await sleep(1);
-};
-const query: Reading = async (client, table) => {
-  await client.query(`select count(*), pg_sleep(0.005) from ${table()}`);
-};
-const transaction: Reading = async (client, table) => {
-  await client.query(`begin; select from ${table()} limit 1`);
-  await sleep(1_000);
-  await client.query('commit');
-};
+import { measureMode, stallModes } from './stall-modes.ts';
 
 /** The longest stall of a glance during one run. */
 const measureStall = async (
@@ -72,8 +32,9 @@ const measureStall = async (
     schema: 'stall',
     tables: Object.fromEntries(Array.from({ length: tables }, (_, place) => [`t${place}`, table])),
   });
-  const readers = others.map((read) => startReader(url, tables, read));
-  const watchers = Array.from({ length: 2 }, () => startReader(url, tables, glance));
+  const names = Array.from({ length: tables }, (_, place) => `stall.t${place}`);
+  const readers = others.map((read) => startReader(url, names, read));
+  const watchers = Array.from({ length: 2 }, () => startReader(url, names, glance));
   await runPipeline(pipeline, {
     databaseUrl: runUrl,
     fullRefresh: true,
@@ -93,10 +54,23 @@ const { values } = parseArgs({
     tables: { type: 'string', default: '1,10,400' },
     rounds: { type: 'string', default: '3' },
     distance: { type: 'string', default: '20' },
+    modes: { type: 'boolean', default: false },
   },
 });
 
+const milliseconds = (times: readonly number[]): string => `${times.map(Math.round).join(', ')} ms`;
+
 await withServer(async ({ url, query: ask }, directory) => {
+  if (values.modes) {
+    for (const mode of stallModes) {
+      const stalls = await measureMode(url, ask, directory, mode, Number(values.rounds));
+      const [publish, before] = (['publish', 'before'] as const).map((when) =>
+        stalls.map((one) => one[when]),
+      );
+      console.log(`${mode}: ${milliseconds(publish!)}; in the steps before: ${milliseconds(before!)}`);
+    }
+    return;
+  }
   writeFileSync(join(directory, 't.csv'), 'id,name\n1,Ulm\n2,Trier\n');
   const distant = await openDistance(url, Number(values.distance));
   for (const tables of values.tables.split(',').map(Number)) {

@@ -209,6 +209,8 @@ export interface RunResult {
   readonly tables: readonly TableResult[];
   readonly steps: readonly StepTime[];
   readonly seconds: number;
+  /** Write-ahead log that the server wrote during the run, for all its sessions; missing if the server does not say. */
+  readonly serverWalBytes?: number;
   readonly profile?: RunProfile;
   /** Of a run whose tables have data tests. */
   readonly tests?: readonly DataTestResult[];

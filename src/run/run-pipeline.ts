@@ -8,6 +8,7 @@ import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
 import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
+import { walBytesSince, walPosition } from '../db/session/server-wal.ts';
 import { setDurableCommits } from '../db/session/session-settings.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { defaultQueue, type RunEvent, type RunResult } from '../model.ts';
@@ -42,6 +43,8 @@ interface Memory {
   run?: LoadingRun;
   /** The server's epoch when it was last connected. */
   epoch?: string;
+  /** Where the server's log ended when it was first connected. */
+  wal?: string | undefined;
   /** A connection was opened at least once. */
   wasReached: boolean;
   readonly start: number;
@@ -51,9 +54,10 @@ const finish = async (
   { client, spec, report }: RunContext,
   runId: number,
   outcome: RunResult['outcome'],
-  start: number,
+  { start, wal }: Memory,
 ): Promise<RunResult> => {
   const tables = await tableResults(client, spec, runId);
+  const serverWalBytes = await walBytesSince(client, wal);
   const tests = await testsOfRun(client, runId);
   const [steps, profile] = [report.steps(), report.profile()];
   const seconds = secondsSince(start);
@@ -64,6 +68,7 @@ const finish = async (
     tables,
     steps,
     seconds,
+    ...(serverWalBytes !== undefined && { serverWalBytes }),
     ...(profile && { profile: { ...profile, advice: adviceOf(profile, steps, spec) } }),
     ...(tests.length > 0 && { tests }),
   };
@@ -176,6 +181,7 @@ const attempt = async (
   const context = await createContext(prepared, client);
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
+  memory.wal ??= await walPosition(client);
   await takeLock(context, isRetry);
   const published = await publishedBefore(context, memory);
   if (published !== undefined) {
@@ -183,7 +189,7 @@ const attempt = async (
     // Staging belongs to the newest run, which may be another one by now, between two of its workers.
     if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
     await callOwed(context);
-    return finish(context, published, 'published', memory.start);
+    return finish(context, published, 'published', memory);
   }
   await callOwed(context);
   if (memory.run === undefined) {
@@ -197,7 +203,7 @@ const attempt = async (
       if (back !== undefined) context.report.emit(back);
       // A process killed right after publishing leaves its staging tables.
       await tidyUp(context);
-      return finish(context, outset.standing, 'unchanged', memory.start);
+      return finish(context, outset.standing, 'unchanged', memory);
     }
     memory.run = await beginRun(judging, hashes, planned, outset, back);
     memory.planned = planned;
@@ -210,7 +216,7 @@ const attempt = async (
   }
   await tidyUp(context);
   await callPublished(context, memory.run.lease.runId);
-  return finish(context, memory.run.lease.runId, 'published', memory.start);
+  return finish(context, memory.run.lease.runId, 'published', memory);
 };
 
 const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {

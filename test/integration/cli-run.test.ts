@@ -204,7 +204,11 @@ describe('etl run', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const { load, build, server } = events.at(-1).result.profile;
+    const { result } = events.at(-1);
+    expect(profile).toMatch(/^ {2}server +log +\d+(?:\.\d+)? [kM]?B written, by all sessions$/m);
+    // Both tables are new, with all their pages.
+    expect(result.serverWalBytes).toBeGreaterThan(1_000);
+    const { load, build, server } = result.profile;
     expect(load).toEqual([
       {
         table: 'city',

@@ -95,7 +95,7 @@ const printSummary = async (
     result.outcome === 'unchanged'
       ? unchangedLines(result, await publishedAt(server, result.runId))
       : publishedLines(result, before, paint);
-  const profile = result.profile ? ['', ...profileLines(result.profile, result.steps, paint)] : [];
+  const profile = result.profile ? ['', ...profileLines(result.profile, result, paint)] : [];
   const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];
   io.stdout.write([...lines, ...profile, ...embedded].map((line) => `${line}\n`).join(''));
 };

@@ -1,7 +1,7 @@
 // Where the time of a run went, as lines, and what that says.
 
-import { formatSeconds } from '../../amounts.ts';
-import type { StepTime } from '../../model.ts';
+import { formatBytes, formatSeconds } from '../../amounts.ts';
+import type { RunResult, StepTime } from '../../model.ts';
 import type { LoadTimes, RunProfile } from '../../profile.ts';
 import { alignRows, visibleText } from './layout.ts';
 import type { Paint } from './paint.ts';
@@ -57,10 +57,13 @@ const machineRows = (machine: RunProfile['machine']): string[][] =>
       `${cores} ${cores === 1 ? 'core' : 'cores'} ${percent(busy)} busy · this process ${percent(own)} · server's sessions ${percent(server)}`,
     ]);
 
+const walRows = (bytes: number | undefined): string[][] =>
+  bytes === undefined ? [] : [['  server', 'log', `${formatBytes(bytes)} written, by all sessions`]];
+
 /** The lines of `--profile`. */
 export const profileLines = (
   profile: RunProfile,
-  steps: readonly StepTime[],
+  { steps, serverWalBytes }: Pick<RunResult, 'steps' | 'serverWalBytes'>,
   paint: Paint,
 ): readonly string[] => {
   const rows = [
@@ -68,6 +71,7 @@ export const profileLines = (
     ...buildRows(profile.build),
     ...serverRows(profile.server, steps),
     ...machineRows(profile.machine),
+    ...walRows(serverWalBytes),
   ];
   if (rows.length === 0) return [];
   return [

@@ -135,7 +135,9 @@ const buildDivided = (
     const { sql, merge, isRehearsal = false } = bringing;
     const isMade = sql !== undefined || merge !== undefined;
     const made = { ...names, built: fittingName(`${names.table}__rows`), attributes: undefined };
-    const filled = isMade ? await fill(context, table, made, bringing) : undefined;
+    const filled = isMade
+      ? await together(client, sql, () => fill(context, table, made, bringing))
+      : undefined;
     const source = isMade ? builtName(made) : stagingTable(spec.name, table.name);
     const columns = isMade
       ? (await columnsOf(client, [source]))[0]!

@@ -8,7 +8,7 @@ import { stagingTable } from '../../copy/staging.ts';
 import { createAs } from '../../publish/attributes/storage.ts';
 import { createFromStaging, createShape, setNotNull } from '../../publish/build-table.ts';
 import { countRows } from '../../publish/build-schema.ts';
-import { createMerged, lastRecords } from '../../publish/part/merge-rows.ts';
+import { createMerged, hasTwice, lastRecords } from '../../publish/part/merge-rows.ts';
 import { selectVersions, type Versioned } from '../../publish/part/versions.ts';
 import {
   builtName,
@@ -93,11 +93,12 @@ const fillMerged = async (
   const { primaryKey } = table;
   const columns = publishedColumns(table).map(({ name }) => name);
   const { rows } = await runQuery(client, countRows(staging));
-  if ((table.publish as MergeSpec).twice === 'reject') await refuseTwice(context, table, staging);
-  const staged = { names, primaryKey, columns, merge, staging };
+  const isTwice = await hasTwice(client, { primaryKey, staging });
+  if (isTwice && (table.publish as MergeSpec).twice === 'reject') await refuseTwice(context, table, staging);
+  const staged = { names, primaryKey, columns, merge, staging, records: rows[0].rows, hasTwice: isTwice };
   const filled = await (extent === 'whole' ? createMerged : lastRecords)(client, staged);
   if (extent === 'part') await runQuery(client, createShape(names, columns, staging));
-  return { ...filled, staged: rows[0].rows };
+  return { ...filled, staged: staged.records };
 };
 
 /** All rows of staging: in the new table, or counted for the one that is there. */
