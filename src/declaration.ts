@@ -4,16 +4,11 @@ import type { ConstraintSpec } from './constraint.ts';
 import type { RowLimit, TestSpec } from './data-test.ts';
 import type { Dialect } from './dialect.ts';
 import type { HooksSpec, SqlFile } from './hook.ts';
+import type { Receiver } from './notification.ts';
 import type { AttributesSpec, IndexSpec, PartitionSpec } from './shape.ts';
 
 export type { Dialect, LineEnd } from './dialect.ts';
 export { partitionUnits, type IndexSpec, type PartitionSpec, type PartitionUnit } from './shape.ts';
-
-/** The name of an environment variable that holds a secret. Its value is read where it is used and is kept nowhere. */
-export interface Secret {
-  readonly kind: 'env';
-  readonly name: string;
-}
 
 /** What a table says of its files' places beyond their names: each source names its own options, and checks them. */
 export type SourceOptions = Readonly<Record<string, unknown>>;
@@ -265,6 +260,7 @@ export interface PipelineSpec {
   /** Of all tables together, beside that of each; undefined: there is none. */
   readonly rejectLimit: RejectLimit | undefined;
   readonly hooks?: HooksSpec | undefined;
+  readonly notify?: readonly Receiver[];
   readonly params: Readonly<Record<string, unknown>>;
   /** The same for the ledger, without the values of those that are declared secret. */
   readonly shownParams: Readonly<Record<string, unknown>>;

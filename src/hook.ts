@@ -10,7 +10,7 @@ export interface SqlFile {
 }
 
 /** Hooks, in the order of a run. */
-export const hookNames = ['before', 'after', 'publishing', 'published'] as const;
+export const hookNames = ['before', 'after', 'publishing', 'published', 'failed'] as const;
 export type HookName = (typeof hookNames)[number];
 
 /** A table as a hook sees it: what was loaded so far, and its rows once the run is published. */
@@ -23,6 +23,14 @@ export interface HookTable {
   readonly filtered: number;
   readonly rowsBefore: number | null;
   readonly rows: number | null;
+}
+
+/** Why a run failed. */
+export interface HookError {
+  /** docs/reference/errors.md */
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
 }
 
 /** What a hook that is a function is given. */
@@ -42,6 +50,15 @@ export interface HookContext {
   readonly logger: Logger;
 }
 
+/** The same after a failure. */
+export interface FailedHookContext extends Omit<HookContext, 'runId'> {
+  /** null: it failed before there was a run. */
+  readonly runId: number | null;
+  readonly error: HookError;
+}
+
+export type FailedHook = SqlFile | ((context: FailedHookContext) => unknown);
+
 export type Hook = SqlFile | ((context: HookContext) => unknown);
 
 export interface HooksSpec {
@@ -49,5 +66,6 @@ export interface HooksSpec {
   readonly after?: Hook | undefined;
   readonly publishing?: SqlFile | undefined;
   readonly published?: Hook | undefined;
+  readonly failed?: FailedHook | undefined;
   readonly timeoutMs: number;
 }

@@ -14,10 +14,13 @@ export {
   present,
   range,
   rowSchema,
+  slack,
   sqlFile,
+  webhook,
   when,
 } from './pipeline/declare/authoring.ts';
-export type { HookContext, HookTable } from './hook.ts';
+export type { FailedHookContext, HookContext, HookTable } from './hook.ts';
+export type { Notification, NotifyEvent } from './notification.ts';
 export type { Pipeline, Row } from './pipeline/declare/define-pipeline.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';

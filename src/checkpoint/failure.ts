@@ -42,13 +42,21 @@ const forgetOld: Query = {
 const isThere = async (client: Client): Promise<boolean> =>
   (await client.query(`select to_regclass('etl.failure') is not null as "isThere"`)).rows[0].isThere;
 
-/** Records it, unless the database has no table for it: a server that was refused is not written to. */
-export const keepFailure = async (client: Client, failure: NewFailure): Promise<void> => {
+/**
+ * Records it, unless the database has no table for it: a server that was refused is not written to. `isNew` is called in the
+ * transaction of a failure that was not recorded just before.
+ */
+export const keepFailure = async (
+  client: Client,
+  failure: NewFailure,
+  isNew: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<void> => {
   // The failure may be that a stranger owns the table for it.
   if (!isTrusted(await readTrust(client)) || !(await isThere(client))) return;
   await withTransaction(client, async () => {
-    await runQuery(client, insertFailure(failure));
+    const { rowCount } = await runQuery(client, insertFailure(failure));
     await runQuery(client, forgetOld);
+    if (rowCount === 1) await isNew();
   });
 };
 

@@ -9,7 +9,7 @@ import type { RunState } from '../model.ts';
 const misread = new Set(['ETL_SOURCE_CORRUPT', 'ETL_SOURCE_CHANGED']);
 
 /**
- * Records why a run ended, unless it was published, or another process has it, by now. A file that was misread loses its
+ * Records why a run ended, unless it was published, or another process has it, by now: then no row comes back. A file that was misread loses its
  * fingerprint: what is loaded of it is not kept, also when the good file comes back with the same size, time and ends
  * (test/integration/decoded.test.ts, "what was read of a damaged file is loaded again"). On a full disk the error takes the place
  * that the row kept for it, `end_room`: a longer row would need a page elsewhere (test/fault/disk-full.test.ts).
@@ -26,9 +26,11 @@ export const endRun = (
       set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp(), end_room = null
       where id = $1 and state not in ('published', 'cancelled') and host = $5 and pid = $6
       returning id
+    ), misread as (
+      update etl.source_file f set fingerprint = ''
+      from ended where f.run_id = ended.id and f.table_name = $7 and f.name = $8
     )
-    update etl.source_file f set fingerprint = ''
-    from ended where f.run_id = ended.id and f.table_name = $7 and f.name = $8`,
+    select id from ended`,
   values: [
     runId,
     state,

@@ -7,6 +7,7 @@ import type { HookName } from '../hook.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
 import type { RunStep } from '../model.ts';
+import type { Receiver } from '../notification.ts';
 import type { Queues } from '../queue/job-queue.ts';
 import type { SqlText } from '../transform/sql-file.ts';
 import type { PipelineFile } from './definition.ts';
@@ -31,6 +32,8 @@ export interface RunContext extends Omit<RunSettings, 'onEvent' | 'logger' | 'tr
   readonly jobId: string | undefined;
   /** The queue of that job; the default one when there is none. */
   readonly queueName: string;
+  /** Who is told what becomes of the run. */
+  readonly receivers: readonly Receiver[];
   readonly report: Reporter;
 }
 

@@ -1,16 +1,16 @@
 // Runs the hooks of a pipeline: functions and SQL files of its author, each over a connection of its own and for a bounded time.
 
 import { hasPendingHook, hookEnded, pendingHook } from '../checkpoint/hook-state.ts';
-import { fileTotals } from '../checkpoint/ledger.ts';
 import { runQuery, withClient, type Client } from '../db/client.ts';
 import { isRefusal } from '../db/server-error.ts';
-import { quoteText, searchPath } from '../db/sql.ts';
+import { quoteText, searchPath, storable } from '../db/sql.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
-import type { Hook, HookContext, HookName, HookTable } from '../hook.ts';
+import type { FailedHookContext, HookError, HookName, HookTable } from '../hook.ts';
 import { authorsPath } from '../publish/names.ts';
 import { placeInSql, type SqlText } from '../transform/sql-file.ts';
 import { stopSignal, type RunContext } from './context.ts';
-import { addCounts, noCounts } from './load/counts.ts';
+import { tablesOf } from './notify/events.ts';
+import type { PreparedRun } from './prepare.ts';
 
 /** The server notices within this time that the connection of a hook has ended under its statement. */
 const connectionCheckMs = 5_000;
@@ -18,30 +18,6 @@ const connectionCheckMs = 5_000;
 const hookError = (hook: HookName, where: string, problem: string, cause?: unknown): EtlError => {
   const state = hook === 'published' ? 'The run is published.' : 'Nothing was published.';
   return new EtlError('ETL_HOOK', { hook, where, problem, state }, { cause });
-};
-
-/** What hooks are given of the tables: counts as far as they are known, rows once they are published. */
-const tablesOf = async ({ client, spec }: RunContext, runId: number): Promise<readonly HookTable[]> => {
-  const totals = await fileTotals(client, runId);
-  const { rows: published } = await client.query(
-    'select table_name as "table", rows_before::float8 as before, rows::float8 as after from etl.published_table where run_id = $1',
-    [runId],
-  );
-  return spec.tables.map(({ name: table }) => {
-    const files = totals.filter((one) => one.table === table);
-    const { records, copied, rejected, filtered } = files.reduce(addCounts, noCounts);
-    const { before = null, after = null } = published.find((one) => one.table === table) ?? {};
-    return {
-      table,
-      schema: spec.schema,
-      records,
-      copied,
-      rejected,
-      filtered,
-      rowsBefore: before,
-      rows: after,
-    };
-  });
 };
 
 /** The server's refusal of a hook's SQL file; `prefixLength`: characters that we put before its text. */
@@ -62,56 +38,68 @@ const runSql = async (client: Client, hook: HookName, sql: SqlText): Promise<voi
   });
 };
 
+/** What a hook is told beside what every hook is given. */
+interface Told {
+  readonly runId: number | null;
+  readonly tables: readonly HookTable[];
+  readonly error?: HookError;
+}
+
+/** What it takes to call one: there may be no connection of the run any more. */
+type Calling = Pick<RunContext, 'address' | 'spec' | 'hookTexts' | 'report' | 'abort' | 'drain'>;
+
 const runFunction = async (
-  context: RunContext,
+  { spec, report }: Calling,
   client: Client,
   hook: HookName,
-  call: Exclude<Hook, { kind: 'sqlFile' }>,
-  runId: number,
+  told: Told,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { spec, report } = context;
-  const given: HookContext = {
+  const given = {
     hook,
     pipeline: spec.name,
-    runId,
+    ...told,
     params: spec.params,
-    tables: await tablesOf(context, runId),
-    query: async (sql, values = []) => (await client.query(sql, [...values])).rows,
+    query: async (sql: string, values: readonly unknown[] = []) =>
+      (await client.query(sql, [...values])).rows,
     signal,
     logger: report.logger,
   };
   try {
-    await call(given);
+    // Only the one for failures is told of an error, and of no run.
+    await (spec.hooks![hook] as (context: FailedHookContext) => unknown)(given as FailedHookContext);
   } catch (cause) {
     throw hookError(hook, '', messageOf(cause), cause);
   }
 };
 
-/**
- * Runs one hook of a run, if there is one. Errors: ETL_HOOK when it fails or takes too long, the reason of a run that is stopped,
- * ETL_SERVER_LOST.
- */
-export const runHook = async (context: RunContext, hook: HookName, runId: number): Promise<void> => {
+/** How SQL learns what functions are told: `current_setting('etl.error_code')`. */
+const setTold = async (client: Client, { runId, error }: Told): Promise<void> => {
+  await client.query(
+    `select set_config('etl.run_id', $1, false), set_config('etl.error_code', $2, false), set_config('etl.error', $3, false)`,
+    [String(runId ?? ''), error?.code ?? '', storable(error?.message ?? '')],
+  );
+};
+
+const callHook = async (context: Calling, hook: HookName, told: Told): Promise<void> => {
   const { address, spec, hookTexts, report } = context;
-  const call = spec.hooks?.[hook];
-  if (call === undefined) return;
   const { timeoutMs } = spec.hooks!;
   const stop = stopSignal(context);
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([stop, timeout]);
-  report.logger.info({ hook, run: runId }, 'a hook begins');
+  report.logger.info({ hook, run: told.runId }, 'a hook begins');
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
   const work = withClient(
     address,
     async (client) => {
+      if (told.error !== undefined) await setTold(client, told);
       await client.query(`set statement_timeout = ${timeoutMs}; set client_connection_check_interval = ${connectionCheckMs};
         set search_path = ${searchPath(authorsPath(spec))}`);
       const sql = hookTexts.get(hook);
-      if (sql !== undefined) await runSql(client, hook, sql);
-      else if (typeof call === 'function') await runFunction(context, client, hook, call, runId, signal);
+      if (sql === undefined) await runFunction(context, client, hook, told, signal);
+      else await runSql(client, hook, sql);
     },
     signal,
   );
@@ -121,6 +109,36 @@ export const runHook = async (context: RunContext, hook: HookName, runId: number
     stop.throwIfAborted();
     if (timeout.aborted) throw hookError(hook, '', `it took longer than ${timeoutMs} ms (timeoutMs)`, error);
     throw error;
+  }
+};
+
+/**
+ * Runs one hook of a run, if there is one. Errors: ETL_HOOK when it fails or takes too long, the reason of a run that is stopped,
+ * ETL_SERVER_LOST.
+ */
+export const runHook = async (context: RunContext, hook: HookName, runId: number): Promise<void> => {
+  const { client, spec } = context;
+  const call = spec.hooks?.[hook];
+  if (call === undefined) return;
+  const tables = typeof call === 'function' ? await tablesOf(client, spec, runId) : [];
+  await callHook(context, hook, { runId, tables });
+};
+
+/** Calls the hook for failures, once the failure is recorded. What fails in it is reported, and the run's error stays what it was. */
+export const callFailed = async (
+  { address, spec, hookTexts, report, settings: { abort, drain } }: PreparedRun,
+  runId: number | undefined,
+  { code, message, hint }: EtlError,
+): Promise<void> => {
+  if (spec.hooks?.failed === undefined || ['ETL_INTERRUPTED', 'ETL_RUN_CANCELLED'].includes(code)) return;
+  try {
+    const tables =
+      runId === undefined ? [] : await withClient(address, (client) => tablesOf(client, spec, runId));
+    const told = { runId: runId ?? null, tables, error: { code, message, hint } };
+    await callHook({ address, spec, hookTexts, report, abort, drain }, 'failed', told);
+  } catch (error) {
+    report.logger.warn({ error }, 'the hook for failures failed');
+    report.emit({ type: 'notice', message: messageOf(error) });
   }
 };
 

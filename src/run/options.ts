@@ -7,6 +7,7 @@ import { EtlError } from '../errors.ts';
 import { chunkBytesDefault, chunkBytesMax, waitMsDefault, workersMax } from '../limits.ts';
 import { silentLogger, type Logger } from '../logger.ts';
 import type { RunEvent, TraceContext } from '../model.ts';
+import type { Receiver } from '../notification.ts';
 import type { LoadTimes } from '../profile.ts';
 import { didYouMean } from '../pipeline/check/suggestion.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
@@ -22,6 +23,8 @@ export interface RunHooks {
   readonly definition?: { readonly hash: string; readonly params?: RunOptions['params'] };
   /** Continue the unfinished run, even if an earlier run published the same: it was asked for. */
   readonly resume?: boolean;
+  /** Told of what becomes of the run, beside those of the pipeline. */
+  readonly notify?: readonly Receiver[];
   readonly onChunk?: (times: LoadTimes) => void;
   /** What the run is part of, when it is traced. */
   readonly parent?: TraceContext | undefined;

@@ -8,6 +8,7 @@ import type { Client } from '../db/client.ts';
 import { runSessionName } from '../db/session/session-names.ts';
 import { EtlError } from '../errors.ts';
 import { defaultQueue } from '../model.ts';
+import type { Receiver } from '../notification.ts';
 import { isPipeline, type Pipeline } from '../pipeline/declare/define-pipeline.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
@@ -31,6 +32,7 @@ export interface PreparedRun extends Definition {
   readonly backend: QueueBackend;
   readonly settings: RunSettings;
   readonly hooks: RunHooks;
+  readonly receivers: readonly Receiver[];
   readonly report: Reporter;
 }
 
@@ -87,12 +89,13 @@ export const prepareRun = async (
   const address = { ...found, sessionName: runSessionName(name) };
   const backend = chooseBackend(address, settings.redis, process.env);
   const report = createReporter({ pipeline: name, address, settings, hooks, as });
-  return { ...definition, address, backend, settings, hooks, report };
+  const receivers = [...(definition.spec.notify ?? []), ...(hooks.notify ?? [])];
+  return { ...definition, address, backend, settings, hooks, receivers, report };
 };
 
 /** The run on one connection. */
 export const createContext = async (
-  { spec, hookTexts, testTexts, hashes, address, backend, settings, hooks, report }: PreparedRun,
+  { spec, hookTexts, testTexts, hashes, address, backend, settings, hooks, receivers, report }: PreparedRun,
   client: Client,
 ): Promise<RunContext> => ({
   ...settings,
@@ -113,5 +116,6 @@ export const createContext = async (
         },
   jobId: hooks.jobId,
   queueName: hooks.queueName ?? defaultQueue,
+  receivers,
   report,
 });

@@ -1,13 +1,16 @@
-// Keeps why a run ended, and what failed before there was a run, where there is a bookkeeping schema to keep it in.
+// Keeps why a run ended, and what failed before there was a run, where there is a bookkeeping schema to keep it in; receivers are owed the news.
 
 import { hostname } from 'node:os';
 import { keepFailure } from '../checkpoint/failure.ts';
 import { endRun } from '../checkpoint/run-end.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
-import { runQuery, withClient } from '../db/client.ts';
+import { runQuery, withClient, withTransaction, type Client } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
 import type { EtlError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import type { Receiver } from '../notification.ts';
+import { tellUnkept } from './notify/at-end.ts';
+import { oweFailed, oweFailedBefore } from './notify/events.ts';
 import type { PreparedRun } from './prepare.ts';
 
 export interface FailedBefore {
@@ -21,33 +24,41 @@ export interface FailedBefore {
 export const recordFailure = async (
   address: ServerAddress,
   failed: FailedBefore,
-  { code: errorCode, message: error }: EtlError,
+  error: EtlError,
   logger: Logger,
+  receivers: readonly Receiver[] = [],
 ): Promise<void> => {
-  // Stopped on request, or the server itself failed: nothing to record, or no way to.
-  if (['ETL_INTERRUPTED', 'ETL_CONNECT', 'ETL_SERVER_LOST'].includes(errorCode)) return;
-  const failure = { ...failed, host: hostname(), pid: process.pid, errorCode, error };
-  await withClient(address, (client) => keepFailure(client, failure)).catch((cause: unknown) =>
-    logger.warn({ error: cause }, 'the failure could not be recorded'),
-  );
+  const { code: errorCode, message } = error;
+  if (errorCode === 'ETL_INTERRUPTED') return;
+  const tell = (): Promise<void> => tellUnkept(receivers, failed.pipeline, error, logger);
+  // The server itself failed: no way to record it.
+  if (errorCode === 'ETL_CONNECT' || errorCode === 'ETL_SERVER_LOST') return tell();
+  const failure = { ...failed, host: hostname(), pid: process.pid, errorCode, error: message };
+  const keep = (client: Client): Promise<void> =>
+    keepFailure(client, failure, () => oweFailedBefore(client, receivers, failed.pipeline, error));
+  await withClient(address, keep).catch((cause: unknown) => {
+    logger.warn({ error: cause }, 'the failure could not be recorded');
+    return tell();
+  });
 };
 
 /** Records in the ledger why a run ended, over a new connection: the run's own may be gone. */
-export const recordEnd = async (
-  { address, report }: PreparedRun,
-  runId: number,
-  error: EtlError,
-): Promise<void> => {
-  // A server that is gone cannot record it; a run that another process took over is not ours to end.
-  if (
-    retryOf(error) === 'server' ||
-    ['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)
-  )
-    return;
+export const recordEnd = async (prepared: PreparedRun, runId: number, error: EtlError): Promise<void> => {
+  const { address, report, receivers, spec } = prepared;
+  // A run that another process took over is not ours to end.
+  if (['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)) return;
+  const tell = (): Promise<void> => tellUnkept(receivers, spec.name, error, report.logger);
+  // A server that is gone cannot record it.
+  if (retryOf(error) === 'server') return tell();
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
-  await withClient(address, (client) =>
-    runQuery(client, endRun(runId, state, error, hostname(), process.pid)),
-  ).catch((cause: unknown) =>
-    report.logger.warn({ error: cause }, 'the end of the run could not be recorded'),
+  const end = async (client: Client): Promise<void> => {
+    const { rowCount } = await runQuery(client, endRun(runId, state, error, hostname(), process.pid));
+    if (rowCount === 1 && state === 'failed') await oweFailed(client, prepared, runId, error);
+  };
+  await withClient(address, (client) => withTransaction(client, () => end(client))).catch(
+    async (cause: unknown) => {
+      report.logger.warn({ error: cause }, 'the end of the run could not be recorded');
+      if (state === 'failed') await tell();
+    },
   );
 };

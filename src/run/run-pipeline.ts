@@ -19,7 +19,7 @@ import { buildTables, dropBuilt } from './build/build.ts';
 import { checkRejects } from './publish/completeness.ts';
 import { secondsSince, step, type RunContext } from './context.ts';
 import { createContext, prepareRun, type PreparedRun } from './prepare.ts';
-import { callOwed, callPublished, runHook } from './hooks.ts';
+import { callFailed, callOwed, callPublished, runHook } from './hooks.ts';
 import { applyCorrections, sayOutdated } from './load/apply-corrections.ts';
 import { loadMissing } from './load/load.ts';
 import type { LoadingRun } from './load/loading-run.ts';
@@ -29,6 +29,7 @@ import { adviceOf } from './profile/advice.ts';
 import { rehearse } from './plan/rehearse.ts';
 import { planNeeded, type PlannedTable } from './begin/plan.ts';
 import { preflight } from '../server/preflight.ts';
+import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './notify/at-end.ts';
 import { recordEnd, recordFailure } from './record-failure.ts';
 import { publishRun } from './publish/publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
@@ -47,6 +48,8 @@ interface Memory {
   wal?: string | undefined;
   /** A connection was opened at least once. */
   wasReached: boolean;
+  /** There may be notifications to deliver. */
+  owes: boolean;
   readonly start: number;
 }
 
@@ -183,6 +186,8 @@ const attempt = async (
   memory.epoch = context.epoch;
   memory.wal ??= await walPosition(client);
   await takeLock(context, isRetry);
+  if (!isRetry) sayUnreachable(context);
+  memory.owes ||= await isSomethingOwed(client);
   const published = await publishedBefore(context, memory);
   if (published !== undefined) {
     if (back !== undefined) context.report.emit(back);
@@ -220,8 +225,13 @@ const attempt = async (
 };
 
 const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
-  const { address, backend, settings, hooks, spec, report } = prepared;
-  const memory: Memory = { wasReached: false, start: performance.now() };
+  const { address, backend, settings, hooks, spec, report, receivers } = prepared;
+  const memory: Memory = { wasReached: false, owes: receivers.length > 0, start: performance.now() };
+  // A worker delivers while it goes on with other runs.
+  const deliver = async (): Promise<void> => {
+    if (memory.owes && memory.wasReached && hooks.jobId === undefined)
+      await deliverAtEnd(address, report.logger);
+  };
   const recovery: RecoverOptions = {
     ...settings,
     address,
@@ -242,6 +252,7 @@ const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
       ),
     );
     await report.end();
+    await deliver();
     return result;
   } catch (thrown) {
     const error = endOf(prepared, thrown);
@@ -250,9 +261,11 @@ const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
     if (runId !== undefined) await recordEnd(prepared, runId, error);
     else if (hooks.jobId === undefined) {
       const failed = { pipeline: spec.name, job: null, queue: defaultQueue };
-      await recordFailure(address, failed, error, report.logger);
+      await recordFailure(address, failed, error, report.logger, receivers);
     }
+    await callFailed(prepared, runId, error);
     await report.end(error);
+    if (error.code !== 'ETL_INTERRUPTED') await deliver();
     throw error;
   }
 };

@@ -1,12 +1,8 @@
 // Secrets of a table's sources: environment variables, which are read where a request is made, in every process.
 
-import type { Secret, SourceOptions } from '../declaration.ts';
+import type { SourceOptions } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
-
-export const isSecret = (value: unknown): value is Secret => {
-  const { kind, name } = (value ?? {}) as Partial<Secret>;
-  return kind === 'env' && typeof name === 'string' && /^[^=\0]+$/.test(name);
-};
+import { isSecret, type Secret } from '../secret.ts';
 
 /** Errors: ETL_SOURCE_SECRET. */
 export const secretValue = ({ name }: Secret, table: string): string => {

@@ -6,6 +6,7 @@ import { asEtlError, EtlError } from '../errors.ts';
 import { runHandedOnMs, runLockedRetryMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import type { RunEvent, TraceContext } from '../model.ts';
+import type { Receiver } from '../notification.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { bullNameOf } from '../queue/run-queue.ts';
 import type { RunOutcome, RunWork } from '../queue/serve-runs.ts';
@@ -31,6 +32,8 @@ export interface Shared {
   /** Options of every run of this worker. */
   readonly common: RunOptions;
   readonly hooksOf: (pipeline: string) => RunHooks;
+  /** Who is told of a pipeline's runs; without one, of requests that cannot be read. */
+  readonly receiversOf: (pipeline: string | undefined) => readonly Receiver[];
 }
 
 /**
@@ -156,6 +159,7 @@ export const coordinate = async (
         { pipeline: pipeline ?? null, job: jobId, queue: queueName },
         error,
         logger,
+        shared.receiversOf(pipeline),
       );
     await tellSchedule(shared, jobId, error.code);
     metrics.runEnded(pipeline ?? 'unknown', error.code);

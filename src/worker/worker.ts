@@ -7,12 +7,15 @@ import type { Registry } from 'prom-client';
 import { withClient } from '../db/client.ts';
 import { watchSessionName } from '../db/session/session-names.ts';
 import { queueCloseTimeoutMs, stopDeadlineMsDefault } from '../limits.ts';
+import type { Receiver } from '../notification.ts';
+import { checkReceivers } from '../pipeline/declare/notify.ts';
 import { serveRuns, type RunWork } from '../queue/serve-runs.ts';
 import { resolveOptions, type RunOptions, type RunSettings } from '../run/options.ts';
 import { untilDone, type RecoverOptions } from '../run/recover.ts';
 import { loadCatalog } from './catalog.ts';
 import { coordinate, type Shared } from './coordinate.ts';
 import { serveHealth } from './health.ts';
+import { createDeliverer, receiversFor } from './deliver.ts';
 import { createHelper, type Helper } from './help-others.ts';
 import { lookForLostJobs } from './lost-jobs.ts';
 import { createMetrics } from './metrics.ts';
@@ -20,6 +23,7 @@ import type { HealthOptions, SiteOptions } from './options.ts';
 import { findSite, openFoundSite, type FoundSite } from './site.ts';
 import { checkQueueNames, depthOfQueues } from './queues.ts';
 import { lookForSlots } from './schedule/make-due.ts';
+import { lookForLate } from './schedule/late.ts';
 import { createScheduleMetrics } from './schedule/metrics.ts';
 import { comingSlots } from './schedule/list.ts';
 import { watchDatabase, type Watch } from './watch.ts';
@@ -30,6 +34,8 @@ export interface WorkerOptions
   readonly pipelines: string;
   /** Queues that it serves, and whose runs it helps. Default: `default` alone. */
   readonly queues?: readonly string[];
+  /** Who is told of the runs of all its pipelines, beside those that a pipeline names: `[webhook(env('HOOK'))]`. */
+  readonly notify?: readonly Receiver[];
   /** Serves /health, /ready and /metrics. Default: off. */
   readonly health?: HealthOptions;
   /** Ends the wait for server and queue; closes a running worker. */
@@ -95,6 +101,7 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
   const own: RunOptions = { redis, workers, chunkBytes, workingDirectory, waitMs, tracer, logger };
   const settings = resolveOptions(own);
   const queueNames = checkQueueNames(options.queues);
+  const notify = checkReceivers(options.notify);
   // Problems of the folder are reported before a server is started for it.
   const catalog = await loadCatalog(pipelines);
   const found = await findSite(options);
@@ -105,6 +112,7 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
   const common: RunOptions = { ...own, connection: site.address.config };
   const hooksOf: Shared['hooksOf'] = (pipeline) => ({
     onChunk: (times) => metrics.chunkLoaded(pipeline, times),
+    notify,
   });
   return {
     site,
@@ -117,13 +125,15 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
     abort,
     common,
     hooksOf,
+    receiversOf: receiversFor(catalog, notify),
   };
 };
 
 const stopReason = (): DOMException => new DOMException('the worker stops', 'AbortError');
 
 /** Polls for work besides its own runs, until the worker stops. */
-const lookAfter = ({ site, queueNames, metrics, logger, drain, common }: Shared, helper: Helper): Watch => {
+const lookAfter = (shared: Shared, helper: Helper): Watch => {
+  const { site, queueNames, metrics, logger, drain, common } = shared;
   const { tracer } = common;
   const readSlots = () => withClient(site.address, comingSlots);
   const { slotDealt: onSlot } = createScheduleMetrics(metrics.registry, readSlots, drain.signal);
@@ -132,8 +142,10 @@ const lookAfter = ({ site, queueNames, metrics, logger, drain, common }: Shared,
   // This session tells other processes that the worker is alive, so it queries only PostgreSQL and waits for nothing else.
   const address = { ...site.address, sessionName: watchSessionName };
   const signs = watchDatabase(address, [helper.look], logger, drain.signal);
-  const others = watchDatabase(site.address, [lostJobs, slots], logger, drain.signal);
-  const over = Promise.all([signs.over, others.over]).then(() => undefined);
+  const late = lookForLate(shared, logger);
+  const deliverer = createDeliverer(site, logger, drain.signal);
+  const others = watchDatabase(site.address, [lostJobs, slots, late, deliverer.look], logger, drain.signal);
+  const over = Promise.all([signs.over, others.over]).then(deliverer.settled);
   return { isWell: signs.isWell, over };
 };
 

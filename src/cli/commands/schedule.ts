@@ -7,10 +7,19 @@ import { defaultQueue } from '../../model.ts';
 import type { SiteOptions } from '../../worker/options.ts';
 import type { Schedule, ScheduleSlot } from '../../worker/schedule/contract.ts';
 import type { CliCommand } from '../command.ts';
-import { flag, parseCount, parseString, readFlag, readPairs, readSwitch, paramFlag } from '../flags.ts';
+import {
+  flag,
+  parseCount,
+  parseDuration,
+  parseString,
+  readFlag,
+  readPairs,
+  readSwitch,
+  paramFlag,
+} from '../flags.ts';
 import type { Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
-import { formatDate } from '../../amounts.ts';
+import { formatDate, formatSeconds } from '../../amounts.ts';
 import { alignRows, visibleText } from '../text/layout.ts';
 import { readRedis, redisPrefixFlag } from '../redis.ts';
 import { askServer, databaseUrlFlag, openServer } from '../server.ts';
@@ -48,12 +57,13 @@ const lastLine = ({ lastSlot, lastOutcome, job, jobState }: Schedule): readonly 
 ];
 
 const scheduleLines = (schedule: Schedule): readonly string[] => {
-  const { name, pipeline, cron, timeZone, paused, catchUp, priority, queue, next } = schedule;
+  const { name, pipeline, cron, timeZone, paused, catchUp, priority, queue, lateAfterMs, next } = schedule;
   const traits = [
     ...(paused ? ['paused'] : []),
     ...(catchUp ? ['catches up'] : []),
     ...(priority === null ? [] : [`priority ${priority}`]),
     ...(queue === defaultQueue ? [] : [`queue ${queue}`]),
+    ...(lateAfterMs === null ? [] : [`late after ${formatSeconds(lateAfterMs / 1000)}`]),
   ];
   const head = [visibleText(`${name}: ${pipeline} at ${cron} ${timeZone}`), ...traits].join(', ');
   return [
@@ -77,6 +87,7 @@ const setOne = async (name: string, file: string, command: Command, io: Io): Pro
   const timeZone = readFlag(command, 'tz', parseString, io);
   const priority = readFlag(command, 'priority', parseCount(runPriorityMax), io);
   const queue = readFlag(command, 'queue', parseString, io);
+  const lateAfterMs = readFlag(command, 'lateAfter', parseDuration, io);
   const params = readPairs(command, 'param', io);
   const catchUp = readSwitch(command, 'catchUp', io);
   const { pipeline, directory } = await loadPipeline(file, io);
@@ -90,6 +101,7 @@ const setOne = async (name: string, file: string, command: Command, io: Io): Pro
     ...(timeZone !== undefined && { timeZone }),
     ...(priority !== undefined && { priority }),
     ...(queue !== undefined && { queue }),
+    ...(lateAfterMs !== undefined && { lateAfterMs }),
   });
   print(command, io, done, scheduleLines(done));
 };
@@ -155,6 +167,12 @@ const addSet = (add: (name: string, description: string) => Command, io: Io): Co
     .addOption(flag('--catch-up', 'run once for slots missed while no worker ran'))
     .addOption(flag('--priority <n>', '1 comes first; runs without a priority come before all others'))
     .addOption(flag('--queue <name>', 'queue to use; default: default'))
+    .addOption(
+      flag(
+        '--late-after <time>',
+        'tell receivers of `late` when a slot has no published run after this time',
+      ),
+    )
     .addHelpText('after', setExamples)
     .action((name: string, file: string, _, command: Command) => setOne(name, file, command, io));
 

@@ -8,6 +8,7 @@ import { enqueueCommand } from './enqueue.ts';
 import { filesCommand, reloadCommand, unloadCommand } from './files.ts';
 import { initCommand } from './init.ts';
 import { planCommand } from './plan.ts';
+import { notificationsCommand } from './serve/notifications.ts';
 import { previewCommand } from './preview.ts';
 import { pruneCommand } from './prune.ts';
 import { cancelCommand, queueCommand, retryCommand } from './queue.ts';
@@ -44,6 +45,7 @@ export const commands: readonly CliCommand[] = [
   queueCommand,
   cancelCommand,
   retryCommand,
+  notificationsCommand,
   pruneCommand,
   doctorCommand,
   dbCommand,

@@ -88,6 +88,27 @@ migration: PRIMARY KEY (version)
 migration: applied_at timestamp with time zone not null default clock_timestamp()
 migration: file text not null
 migration: version integer not null
+notification: CHECK ((event = ANY (ARRAY['failed'::text, 'published'::text, 'rejects'::text, 'late'::text])))
+notification: CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'given up'::text])))
+notification: CREATE INDEX notification_pending ON etl.notification USING btree (next_at) WHERE (state = 'pending'::text)
+notification: CREATE INDEX notification_run ON etl.notification USING btree (run_id) WHERE (run_id IS NOT NULL)
+notification: FOREIGN KEY {5} REFERENCES etl.run {1} ON DELETE c
+notification: PRIMARY KEY (id)
+notification: attempts integer not null default 0
+notification: channel text not null
+notification: created_at timestamp with time zone not null default clock_timestamp()
+notification: ended_at timestamp with time zone
+notification: event text not null
+notification: id bigint not null identity a
+notification: message uuid not null default gen_random_uuid()
+notification: next_at timestamp with time zone not null default clock_timestamp()
+notification: payload json not null
+notification: pipeline text
+notification: problem text
+notification: run_id bigint
+notification: secret_name text
+notification: state text not null default 'pending'::text
+notification: url_name text not null
 published_file: PRIMARY KEY (pipeline, schema_name, table_name, file_key)
 published_file: bytes bigint not null
 published_file: corrections bigint not null
@@ -194,6 +215,7 @@ schedule: job_queue text
 schedule: job_state text
 schedule: last_outcome text
 schedule: last_slot timestamp with time zone
+schedule: late_after double precision
 schedule: name text not null
 schedule: next_slot timestamp with time zone not null
 schedule: params jsonb not null default '{}'::jsonb
@@ -211,6 +233,7 @@ schedule_slot: first timestamp with time zone
 schedule_slot: id bigint not null identity a
 schedule_slot: job text
 schedule_slot: job_state text
+schedule_slot: late_at timestamp with time zone
 schedule_slot: outcome text not null
 schedule_slot: schedule text not null
 schedule_slot: slot timestamp with time zone not null

@@ -3,10 +3,12 @@
 import { z } from 'zod';
 import type { RejectLimit, TableSpec } from '../../declaration.ts';
 import type { HooksSpec } from '../../hook.ts';
+import type { Receiver } from '../../notification.ts';
 import { messageOf } from '../../errors.ts';
 import { freezeDeep } from '../check/freeze.ts';
 import { pipelineNameProblem, schemaNameProblem } from '../check/names.ts';
 import { hooksSchema, type Hooks } from './hooks.ts';
+import { notifySchema } from './notify.ts';
 import { zodObject } from './made-row.ts';
 import { addProblem, mustBe, parsePart, strict, throwProblems, type Problems } from '../check/problems.ts';
 import type { ZodObjectOf } from './schema-types.ts';
@@ -30,6 +32,7 @@ export interface Pipeline<Declared extends Tables = any, Params = any> {
   readonly searchPath: readonly string[];
   readonly rejectLimit?: RejectLimit | undefined;
   readonly hooks?: HooksSpec | undefined;
+  readonly notify?: readonly Receiver[] | undefined;
   readonly params: z.ZodObject | undefined;
   /** As written: an object, or a function of the parameters that gives it. */
   readonly tables: unknown;
@@ -57,6 +60,8 @@ interface Named {
   readonly rejectLimit?: number | `${number}%`;
   /** SQL files or functions that are called before and after a load. None by default. */
   readonly hooks?: Hooks;
+  /** Who is told by an HTTP request what becomes of its runs: `[webhook(env('HOOK'))]`. Nobody by default. */
+  readonly notify?: readonly Receiver[];
 }
 
 type TablesInput<Declared> = {
@@ -86,7 +91,7 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
   definition: Definition<Params, Declared>,
 ): Pipeline<Declared, [Params] extends [never] ? Record<string, never> : z.output<Params>> => {
   const problems: Problems = [];
-  const { name, schema, searchPath, rejectLimit, hooks, params, tables } = readDefinition(
+  const { name, schema, searchPath, rejectLimit, hooks, notify, params, tables } = readDefinition(
     definition,
     problems,
   );
@@ -100,6 +105,7 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
     searchPath: Object.freeze(searchPath),
     rejectLimit: rejectLimit && Object.freeze(rejectLimit),
     hooks: hooks && Object.freeze(hooks),
+    notify: notify && freezeDeep(notify),
     params,
     tables: freezeDeep(tables),
   };
@@ -113,6 +119,7 @@ const definitionSchema = strict(
     searchPath: z.array(z.string(mustBe('a name')), mustBe('a list of schemas')).default([]),
     rejectLimit: limitSchema('records').optional(),
     hooks: hooksSchema.optional(),
+    notify: notifySchema.optional(),
     params: zodObject.optional(),
     tables: z.custom<object>(
       (value) => (typeof value === 'object' && value !== null) || typeof value === 'function',

@@ -1,6 +1,6 @@
 // env(): a secret that is in an environment variable, and not in the pipeline.
 
-import type { Secret } from '../../declaration.ts';
+import type { Secret } from '../../secret.ts';
 
 /**
  * Names an environment variable that holds a secret of a source: `csv(url, { bearer: env('TOKEN') })`. Every process that reads the

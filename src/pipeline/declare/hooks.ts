@@ -1,7 +1,7 @@
 // Hooks of a pipeline: what its author has done before and after a load, as written and as checked.
 
 import { z } from 'zod';
-import { hookNames, type Hook, type HooksSpec, type SqlFile } from '../../hook.ts';
+import { hookNames, type FailedHook, type Hook, type HooksSpec, type SqlFile } from '../../hook.ts';
 import { mustBe, strict } from '../check/problems.ts';
 import { sqlFileSchema } from './sql-file.ts';
 
@@ -15,6 +15,8 @@ export interface Hooks {
   readonly publishing?: SqlFile;
   /** When the run is published, at least once. An error does not take that back. */
   readonly published?: Hook;
+  /** When the run has failed: once, by the process that it failed in. An error is reported beside that of the run. */
+  readonly failed?: FailedHook;
   /** How long each may take, in milliseconds. Default: ten minutes. */
   readonly timeoutMs?: number;
 }
@@ -31,7 +33,15 @@ const hookSchema = z.union(
   mustBe(hookText),
 );
 
-const [before, after, publishing, published] = hookNames;
+const failedSchema = z.union(
+  [
+    sqlFileSchema,
+    z.custom<Exclude<FailedHook, SqlFile>>((value) => typeof value === 'function', mustBe(hookText)),
+  ],
+  mustBe(hookText),
+);
+
+const [before, after, publishing, published, failed] = hookNames;
 
 export const hooksSchema = strict(
   {
@@ -39,6 +49,7 @@ export const hooksSchema = strict(
     [after]: hookSchema.optional(),
     [publishing]: sqlFileSchema.optional(),
     [published]: hookSchema.optional(),
+    [failed]: failedSchema.optional(),
     timeoutMs: z
       .int(timeoutText)
       .min(1, timeoutText)

@@ -19,6 +19,7 @@ import type { PlannedTable } from '../begin/plan.ts';
 import type { RunContext } from '../context.ts';
 import { oweHook, publishingError, publishingStatements } from '../hooks.ts';
 import { declaredAs, landingTable } from '../landing.ts';
+import { owePublished } from '../notify/events.ts';
 import { untilPublished } from './attempts.ts';
 import { checkComplete, checkSources } from './completeness.ts';
 import { recordFiles } from './file-state.ts';
@@ -96,6 +97,7 @@ const prepare = async (
   await runQuery(client, insertPublished(runId, plans, rowsBefore, applied));
   await record(runId, plans);
   await oweHook(context, runId);
+  await owePublished(context, runId);
   return { ...applied, runId };
 };
 

@@ -41,6 +41,7 @@ import { secondsSince, type RunContext } from '../context.ts';
 import { callOwed, callPublished } from '../hooks.ts';
 import { declaredAs, namesOf, sourceNames } from '../landing.ts';
 import { forgetJobs } from '../load/load.ts';
+import { deliverOwed } from '../notify/at-end.ts';
 import { refuseUnknownTables, type RunOptions } from '../options.ts';
 import { createContext, prepareRun } from '../prepare.ts';
 import { rowsInProduction } from '../publish/guard.ts';
@@ -279,12 +280,9 @@ export const rollbackPipeline = async (
 ): Promise<RollbackResult> => {
   const prepared = await prepareRun(pipeline, options, {}, 'coordinator');
   const { address, settings, spec } = prepared;
-  refuseUnknownTables(
-    spec.tables.map(({ name }) => name),
-    tables,
-    'tables',
-  );
-  return withClient(
+  const names = spec.tables.map(({ name }) => name);
+  refuseUnknownTables(names, tables, 'tables');
+  const result = await withClient(
     address,
     async (client) => {
       const trust = await preflight(client, address, spec);
@@ -297,4 +295,6 @@ export const rollbackPipeline = async (
     },
     settings.abort,
   );
+  await deliverOwed(prepared);
+  return result;
 };

@@ -1,7 +1,7 @@
 // The options of csv() for URLs, as types. The types of a pipeline lead here, and must not need those of Node.js
 // (test/package/production.test.ts).
 
-import type { Secret } from '../../declaration.ts';
+import type { Secret } from '../../secret.ts';
 
 export interface Timeouts {
   /** Until the connection is there, its name resolved and TLS agreed on. */

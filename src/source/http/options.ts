@@ -5,7 +5,8 @@ import type { Access, NamedFile, OptionRule } from '../contract.ts';
 import type { HttpOptions, HttpTimeouts } from './declared.ts';
 import type { HttpRequest } from './request.ts';
 import type { Patience } from '../resume.ts';
-import { isSecret, secretValue } from '../secret.ts';
+import { isSecret } from '../../secret.ts';
+import { secretValue } from '../secret.ts';
 
 const timeoutsDefault: Required<HttpTimeouts> = {
   connectMs: 10_000,

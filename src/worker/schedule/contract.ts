@@ -20,6 +20,8 @@ export interface ScheduleOptions extends SiteOptions {
   readonly priority?: number;
   /** The queue whose workers run it. Default: `default`. */
   readonly queue?: string;
+  /** A slot is late when its run is not published this long after it. Default: only a slot that was missed is late. */
+  readonly lateAfterMs?: number;
 }
 
 export interface Schedule {
@@ -32,6 +34,8 @@ export interface Schedule {
   readonly catchUp: boolean;
   readonly paused: boolean;
   readonly queue: string;
+  /** null: only a slot that was missed is late. */
+  readonly lateAfterMs: number | null;
   /** The next five slots, ISO 8601 in the schedule's zone, even if paused. */
   readonly next: readonly string[];
   /** The newest handled slot, and its outcome. */

@@ -10,7 +10,7 @@ import * as store from './store.ts';
 
 /** One schedule, with its next slots. */
 export const scheduleOf = (row: store.ScheduleRow): Schedule => {
-  const { name, pipeline, params, cron, timeZone, priority, catchUp, paused, queue } = row;
+  const { name, pipeline, params, cron, timeZone, priority, catchUp, paused, queue, lateAfterMs } = row;
   const { lastSlot, lastOutcome, job, jobState } = row;
   const calendar = readCalendar(name, cron, timeZone);
   const next: string[] = [];
@@ -28,6 +28,7 @@ export const scheduleOf = (row: store.ScheduleRow): Schedule => {
     catchUp,
     paused,
     queue,
+    lateAfterMs,
     next,
     lastSlot: lastSlot && calendar.show(lastSlot.getTime()),
     lastOutcome,

@@ -36,6 +36,12 @@ const refuseName = (name: string): void => {
   throw new EtlError('ETL_SCHEDULE_INVALID', { schedule: name, problem });
 };
 
+const refuseLateAfter = (name: string, lateAfterMs: number | undefined): void => {
+  if (lateAfterMs === undefined || (Number.isFinite(lateAfterMs) && lateAfterMs > 0)) return;
+  const problem = 'lateAfterMs is a number of milliseconds above 0';
+  throw new EtlError('ETL_SCHEDULE_INVALID', { schedule: name, problem });
+};
+
 const nextSlotOf = async (client: Client, calendar: Calendar): Promise<Date> => {
   const now: Date = (await runQuery(client, store.selectNow())).rows[0].now;
   return new Date(calendar.next(now.getTime()));
@@ -48,8 +54,9 @@ const nextSlotOf = async (client: Client, calendar: Calendar): Promise<Date> => 
  * parameter that is secret), those of the server.
  */
 const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): Promise<Schedule> => {
-  const { cron, timeZone = 'UTC', params = {}, directory, catchUp = false, priority } = options;
+  const { cron, timeZone = 'UTC', params = {}, directory, catchUp = false, priority, lateAfterMs } = options;
   refuseName(name);
+  refuseLateAfter(name, lateAfterMs);
   const queue = checkQueueName(options.queue);
   const calendar = readCalendar(name, cron, timeZone);
   const request = await requestRun(pipeline, { params, directory });
@@ -57,7 +64,7 @@ const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): 
     await rememberQueueNames(client, [queue]);
     const nextSlot = await nextSlotOf(client, calendar);
     const { definition, params: pinnedParams } = request;
-    const given = { definition, params, pinnedParams, cron, timeZone, catchUp, priority, queue };
+    const given = { definition, params, pinnedParams, cron, timeZone, catchUp, priority, queue, lateAfterMs };
     const query = store.upsertSchedule({ ...given, name, pipeline: pipeline.name, nextSlot });
     return scheduleOf((await runQuery(client, query)).rows[0]);
   });

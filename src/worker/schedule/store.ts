@@ -19,6 +19,7 @@ export interface ScheduleRow {
   readonly catchUp: boolean;
   readonly paused: boolean;
   readonly queue: string;
+  readonly lateAfterMs: number | null;
   readonly nextSlot: Date;
   readonly lastSlot: Date | null;
   readonly lastOutcome: SlotOutcome | null;
@@ -33,7 +34,7 @@ export interface ScheduleRow {
 
 const columns = `name, pipeline, definition_hash as definition, params,
   pinned_params as "pinnedParams", cron, time_zone as "timeZone", priority,
-  catch_up as "catchUp", paused, queue, next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
+  catch_up as "catchUp", paused, queue, (to_jsonb(schedule) ->> 'late_after')::float8 * 1000 as "lateAfterMs", next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
   job, job_queue as "jobQueue", job_state as "jobState", clock_timestamp() as now`;
 
 /** Whether the bookkeeping is new enough to have a table. */
@@ -95,19 +96,21 @@ export interface NewSchedule {
   readonly catchUp: boolean;
   readonly nextSlot: Date;
   readonly queue: string;
+  readonly lateAfterMs: number | undefined;
 }
 
 /** Replaces the schedule of that name: a pause stays, and with the same times a due slot. */
 export const upsertSchedule = (schedule: NewSchedule): Query => ({
-  text: `insert into etl.schedule as s
-      (name, pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, next_slot, queue)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+  text: `insert into etl.schedule
+      (name, pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, next_slot, queue,
+        late_after)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::float8 / 1000)
     on conflict (name) do update set
-      (pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, queue, next_slot) =
+      (pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, queue, late_after, next_slot) =
       (excluded.pipeline, excluded.definition_hash, excluded.params, excluded.pinned_params, excluded.cron, excluded.time_zone,
-        excluded.priority, excluded.catch_up, excluded.queue,
-        case when (s.cron, s.time_zone) = (excluded.cron, excluded.time_zone)
-          then least(s.next_slot, excluded.next_slot) else excluded.next_slot end)
+        excluded.priority, excluded.catch_up, excluded.queue, excluded.late_after,
+        case when (schedule.cron, schedule.time_zone) = (excluded.cron, excluded.time_zone)
+          then least(schedule.next_slot, excluded.next_slot) else excluded.next_slot end)
     returning ${columns}`,
   values: [
     schedule.name,
@@ -121,6 +124,7 @@ export const upsertSchedule = (schedule: NewSchedule): Query => ({
     schedule.catchUp,
     schedule.nextSlot,
     schedule.queue,
+    schedule.lateAfterMs,
   ],
 });
 

@@ -4,7 +4,15 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import { chunkBytesMax, portMax, workersMax } from '../../../limits.ts';
 import type { CliCommand } from '../../command.ts';
-import { flag, parseChoice, parseCount, parseDuration, parseString, readFlag } from '../../flags.ts';
+import {
+  flag,
+  parseChoice,
+  parseCount,
+  parseDuration,
+  parseNames,
+  parseString,
+  readFlag,
+} from '../../flags.ts';
 import { withInterrupt } from '../../interrupt.ts';
 import type { Io } from '../../io.ts';
 import { defaultFolder } from '../../pipeline.ts';
@@ -47,6 +55,7 @@ const readOptions = (command: Command, io: Io) => {
 
 const work = async (command: Command, io: Io): Promise<void> => {
   const options = readOptions(command, io);
+  const receivers = readFlag(command, 'notify', parseNames, io) ?? [];
   const redis = await readRedis(command, io);
   const deadlineMs = readFlag(command, 'stopDeadline', parseDuration, io);
   const level = readFlag(command, 'logLevel', parseChoice(logLevels), io) ?? 'info';
@@ -58,8 +67,10 @@ const work = async (command: Command, io: Io): Promise<void> => {
     withInterrupt(sayStopping, async ({ drain, abort }) => {
       const { config: connection } = await openServer(command, io);
       const { createWorker } = await import('../../../worker/worker.ts');
+      const { receiversIn } = await import('../../notify.ts');
       const worker = await createWorker({
         ...options,
+        notify: receiversIn(receivers, io.env),
         ...redis,
         ...tracing,
         connection,
@@ -103,6 +114,12 @@ export const workerCommand: CliCommand = {
       .addOption(flag('--stop-deadline <time>', 'how long to finish chunks when asked to stop; default: 25s'))
       .addOption(flag('--health-port <port>', 'serve /health, /ready and /metrics on this port'))
       .addOption(flag('--health-host <host>', 'address to serve them on; default: 127.0.0.1'))
+      .addOption(
+        flag(
+          '--notify <names>',
+          'variables with URLs of webhooks, comma-separated: told of failed runs and late slots',
+        ),
+      )
       .addOption(tracingFlag())
       .addOption(flag('--log-level <level>', 'lowest level to log', logLevels))
       .addOption(flag('--debug', 'print stack traces and causes of errors'))

@@ -1,0 +1,28 @@
+// The channel of webhooks: JSON, signed as https://www.standardwebhooks.com says, so that any of its libraries verifies it.
+
+import { Webhook } from 'standardwebhooks';
+import { UnusableSecret, type Attempt, type Channel } from './contract.ts';
+
+const form = /^(?:whsec_)?[A-Za-z0-9+/]{16,}={0,2}$/;
+
+const signature = ({ id, at, secret }: Attempt, body: string): Readonly<Record<string, string>> => {
+  if (secret === undefined) return {};
+  // Its own refusal of what is no base64 would repeat part of the secret.
+  if (!form.test(secret)) throw new UnusableSecret('it is not base64, with whsec_ before it or not');
+  return { 'webhook-signature': new Webhook(secret).sign(id, at, body) };
+};
+
+export const webhookChannel: Channel = {
+  isSigned: true,
+  request: (attempt) => {
+    const body = JSON.stringify(attempt.notification);
+    return {
+      body,
+      headers: {
+        'webhook-id': attempt.id,
+        'webhook-timestamp': String(Math.floor(attempt.at.getTime() / 1000)),
+        ...signature(attempt, body),
+      },
+    };
+  },
+};

@@ -1,0 +1,66 @@
+// Tells receivers at the end of a process's run what they are owed: for a short time, and never as an error of the run.
+
+import { randomUUID } from 'node:crypto';
+import type { ServerAddress } from '../../db/connect/address.ts';
+import { withClient, type Client } from '../../db/client.ts';
+import type { EtlError } from '../../errors.ts';
+import type { Logger } from '../../logger.ts';
+import type { Receiver } from '../../notification.ts';
+import { deliverFor, reachable, sendUnkept, type Delivering } from '../../notify/deliver.ts';
+import type { RunContext } from '../context.ts';
+import type { PreparedRun } from '../prepare.ts';
+import { failureBefore } from './events.ts';
+
+/** Long enough for a receiver that answers 500 twice, and short enough for a person who waits for the prompt. */
+const atEndMs = 5_000;
+
+const delivering = (logger: Logger): Delivering => ({
+  env: process.env,
+  logger,
+  signal: new AbortController().signal,
+});
+
+/** Whether this process could tell somebody something that was left by another one. */
+export const isSomethingOwed = async (client: Client): Promise<boolean> =>
+  (await reachable(client, { env: process.env })).length > 0;
+
+/** A variable that is not set is no reason to fail: what is owed waits for a process that has it. */
+export const sayUnreachable = ({ receivers, report }: Pick<RunContext, 'receivers' | 'report'>): void => {
+  const names = receivers.flatMap(({ url, secret }) => [
+    url.name,
+    ...(secret === undefined ? [] : [secret.name]),
+  ]);
+  const missing = [...new Set(names)].filter((name) => !process.env[name]);
+  if (missing.length === 0) return;
+  const message = `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set: notifications wait for a run or worker that has ${missing.length === 1 ? 'it' : 'them'}`;
+  report.emit({ type: 'notice', message });
+};
+
+/** What is not delivered in time is left to the next run or worker. */
+export const deliverAtEnd = async (address: ServerAddress, logger: Logger): Promise<void> => {
+  await withClient(address, (client) => deliverFor(client, delivering(logger), atEndMs)).catch(
+    (error: unknown) =>
+      logger.warn({ error }, 'notifications could not be delivered; the next run or worker will'),
+  );
+};
+
+/** The same where only the own receivers of a pipeline are told. */
+export const deliverOwed = async ({
+  address,
+  receivers,
+  report,
+}: Pick<PreparedRun, 'address' | 'receivers' | 'report'>): Promise<void> => {
+  if (receivers.length > 0) await deliverAtEnd(address, report.logger);
+};
+
+/** A failure that no ledger could keep, because the server is gone: told once, without a second attempt. */
+export const tellUnkept = async (
+  receivers: readonly Receiver[],
+  pipeline: string | null,
+  error: EtlError,
+  logger: Logger,
+): Promise<void> =>
+  sendUnkept(receivers, failureBefore(pipeline, new Date(), error), randomUUID(), {
+    ...delivering(logger),
+    attemptMs: atEndMs,
+  });

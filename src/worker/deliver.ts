@@ -1,0 +1,57 @@
+// Delivers notifications of the worker's database beside its runs: a receiver that hangs holds nothing else.
+
+import { withClient } from '../db/client.ts';
+import { asEtlError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { Receiver } from '../notification.ts';
+import { deliverFor, isAnyDue, type Delivering } from '../notify/deliver.ts';
+import type { Catalog } from './catalog.ts';
+import type { Site } from './site.ts';
+import type { Look } from './watch.ts';
+
+const deliverCheckMs = 2_000;
+
+/** One connection's work, if there is so much. */
+const deliverMs = 60_000;
+
+/** Who is told of a pipeline's runs: its own receivers, and those of the worker. */
+export const receiversFor =
+  (catalog: Catalog, own: readonly Receiver[]) =>
+  (pipeline: string | undefined): readonly Receiver[] => [
+    ...(pipeline !== undefined && catalog.has(pipeline)
+      ? (catalog.find(pipeline).pipeline.notify ?? [])
+      : []),
+    ...own,
+  ];
+
+export interface Deliverer {
+  readonly look: Look;
+  /** Resolves when nothing is under way; the signal comes first. */
+  readonly settled: () => Promise<void>;
+}
+
+/** Sends over a connection of its own while anything is due soon. */
+export const createDeliverer = (site: Site, logger: Logger, signal: AbortSignal): Deliverer => {
+  const delivering: Delivering = { env: process.env, logger, signal };
+  let current: Promise<void> | undefined;
+  const deliver = async (): Promise<void> => {
+    try {
+      await withClient(site.address, (client) => deliverFor(client, delivering, deliverMs));
+    } catch (error) {
+      if (!signal.aborted)
+        logger.warn({ code: asEtlError(error).code }, 'notifications cannot be delivered at the moment');
+    } finally {
+      current = undefined;
+    }
+  };
+  return {
+    look: {
+      everyMs: deliverCheckMs,
+      problem: 'the server cannot be queried for notifications',
+      look: async (client) => {
+        if (current === undefined && (await isAnyDue(client, delivering))) current = deliver();
+      },
+    },
+    settled: async () => current,
+  };
+};

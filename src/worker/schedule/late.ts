@@ -1,0 +1,83 @@
+// Tells receivers of slots that are late: those whose run was not published in the time that their schedule declares, and missed ones.
+
+import { runQuery, withTransaction, type Client } from '../../db/client.ts';
+import type { Query } from '../../db/sql.ts';
+import { scheduleCheckMs } from '../../limits.ts';
+import type { Logger } from '../../logger.ts';
+import type { Receiver } from '../../notification.ts';
+import { insertNotifications } from '../../notify/outbox.ts';
+import { lateSlot } from '../../run/notify/events.ts';
+import type { Look } from '../watch.ts';
+
+/** Who is told of the slots of a pipeline. */
+export interface Audience {
+  readonly receiversOf: (pipeline: string) => readonly Receiver[];
+}
+
+/** What is late for longer is no news any more: the schedule was not watched then, or declared no time. */
+const newsHours = 24;
+
+interface LateSlot {
+  readonly id: string;
+  readonly schedule: string;
+  readonly pipeline: string;
+  readonly slot: Date;
+  readonly outcome: string;
+  readonly state: string | null;
+  readonly run: number | null;
+  readonly now: Date;
+}
+
+/** The oldest late slot that nobody was told of, locked. */
+const selectLate = (except: readonly string[]): Query => ({
+  text: `select s.id::text as id, s.schedule, c.pipeline, s.slot, s.outcome, s.job_state as state, clock_timestamp() as now,
+      (select max(id) from etl.run where job = s.job)::float8 as run
+    from etl.schedule_slot s join etl.schedule c on c.name = s.schedule
+    where s.late_at is null and s.outcome <> 'asked for' and coalesce(s.job_state, '') not in ('published', 'unchanged')
+      and c.pipeline <> all ($1)
+      and case when c.late_after is null then s.outcome = 'missed'
+        else s.slot + c.late_after * interval '1 second' <= clock_timestamp() end
+      and greatest(s.decided_at, s.slot + coalesce(c.late_after, 0) * interval '1 second')
+        > clock_timestamp() - interval '${newsHours} hours'
+    order by s.id limit 1 for update of s skip locked`,
+  values: [except],
+});
+
+const recordLate = (id: string): Query => ({
+  text: 'update etl.schedule_slot set late_at = clock_timestamp() where id = $1',
+  values: [id],
+});
+
+/** One slot, in a transaction with what is owed for it. Returns undefined when there is none, else its pipeline and whether it is told. */
+const tellOne = (
+  client: Client,
+  { receiversOf }: Audience,
+  except: readonly string[],
+): Promise<{ readonly slot: LateSlot; readonly isTold: boolean } | undefined> =>
+  withTransaction(client, async () => {
+    const slot: LateSlot | undefined = (await runQuery(client, selectLate(except))).rows[0];
+    if (slot === undefined) return undefined;
+    const { id, schedule: name, pipeline, outcome, state, run, now } = slot;
+    const receivers = receiversOf(pipeline).filter(({ on }) => on.includes('late'));
+    // Another worker may know who is to be told.
+    if (receivers.length === 0) return { slot, isTold: false };
+    const facts = { pipeline, run, state: state ?? outcome, name, slot: slot.slot.toISOString(), outcome };
+    await runQuery(client, insertNotifications(receivers, lateSlot(now, facts)));
+    await runQuery(client, recordLate(id));
+    return { slot, isTold: true };
+  });
+
+export const lookForLate = (audience: Audience, logger: Logger): Look => ({
+  everyMs: scheduleCheckMs,
+  problem: 'the server cannot be queried for late slots',
+  look: async (client) => {
+    const untold: string[] = [];
+    for (;;) {
+      const found = await tellOne(client, audience, untold);
+      if (found === undefined) return;
+      const { slot, isTold } = found;
+      if (isTold) logger.warn({ schedule: slot.schedule, slot: slot.slot.toISOString() }, 'a slot is late');
+      else untold.push(slot.pipeline);
+    }
+  },
+});
