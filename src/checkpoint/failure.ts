@@ -66,12 +66,14 @@ export interface FailuresWanted {
   readonly queue?: string | undefined;
   readonly pipeline?: string | undefined;
   readonly since?: Date | undefined;
+  /** Only those that were on a queue. */
+  readonly ofJobs?: boolean;
 }
 
 /** Newest first; none in a database that is older than they. */
 export const listFailures = async (
   client: Client,
-  { limit, queue, pipeline, since }: FailuresWanted,
+  { limit, queue, pipeline, since, ofJobs = false }: FailuresWanted,
 ): Promise<readonly RunFailure[]> => {
   if (!(await isThere(client))) return [];
   const { rows } = await client.query(
@@ -79,8 +81,9 @@ export const listFailures = async (
       from etl.failure
       where ($2::text is null or queue = $2) and ($3::text is null or pipeline = $3)
         and ($4::timestamptz is null or failed_at >= $4)
+        and (not $5 or job is not null)
       order by id desc limit $1`,
-    [limit, queue, pipeline, since],
+    [limit, queue, pipeline, since, ofJobs],
   );
   return rows;
 };

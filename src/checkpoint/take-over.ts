@@ -15,6 +15,14 @@ export const abandonRuns = (pipeline: string, why: string): Query => ({
   values: [pipeline, why],
 });
 
+/** Attempts whose ends are kept: a run that many workers hand on has few errors. */
+const earlierMax = 20;
+
+/** What is kept of the attempt that ended; nothing when its own process goes on after a lost connection. */
+const earlierAttempts = `case when host = $2 and pid = $3 and finished_at is null then earlier else
+        case when jsonb_array_length(earlier) >= ${earlierMax} then earlier - 0 else earlier end || jsonb_build_object(
+          'startedAt', coalesce(continued_at, started_at), 'endedAt', finished_at, 'errorCode', error_code, 'error', error) end`;
+
 /**
  * Continues an unfinished run, over the session that holds the pipeline's lock: as its next generation, so that
  * loaders of an earlier one stop. Waits for their chunks in flight, which hold the run's row. No row comes back when the run was cancelled for its own job:
@@ -25,7 +33,8 @@ export const adoptRun = (
   { host, pid, workers, job, queue }: Pick<NewRun, 'host' | 'pid' | 'workers' | 'job' | 'queue'>,
 ): Query => ({
   text: `update etl.run
-    set state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
+    set earlier = ${earlierAttempts}, continued_at = clock_timestamp(),
+      state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
       queue = $6, session = pg_backend_pid(), finished_at = null, error_code = null, error = null, end_room = default
     where id = $1 and ($5::text is null or job is distinct from $5 or error_code is distinct from 'ETL_RUN_CANCELLED')
     returning generation`,

@@ -38,12 +38,19 @@ interface Judge {
   readonly rest: (record: Faulty) => Faulty;
 }
 
+/** The column that is made of another one of the record: a fault of both is one fault. */
+const copyOf = ({ publish }: SourceTableSpec): string | undefined =>
+  typeof publish === 'object' && publish.mode === 'history' && publish.at !== undefined
+    ? publish.from
+    : undefined;
+
 const createJudge = (table: SourceTableSpec, ofFile: FileFields): Judge => {
   const { dialect } = table.format;
   const wanted = ofFile.header.length;
   const counted = dialect.header === false ? 'first record' : 'header';
   const keep = createRecordFilter(table.filter, ofFile, dialect);
   const readers = table.columns.map((column) => createFieldReader(column, ofFile, dialect));
+  const copied = copyOf(table);
   const isCountFine = (count: number): boolean =>
     count === wanted || (count < wanted ? dialect.ragged === 'pad' : dialect.ragged === 'cut');
   const countFault = (count: number): Faulty =>
@@ -55,8 +62,9 @@ const createJudge = (table: SourceTableSpec, ofFile: FileFields): Judge => {
     const faults: Fault[] = [];
     for (let index = 0; index < readers.length; index += 1) {
       const value = readers[index]!(fields, line);
-      if (value !== null && isRefusal(value)) faults.push({ ...value, column: table.columns[index]!.name });
-      else values.push(value);
+      if (value === null || !isRefusal(value)) values.push(value);
+      else if (table.columns[index]!.name !== copied)
+        faults.push({ ...value, column: table.columns[index]!.name });
     }
     return faults.length === 0 ? values : { faults };
   };
@@ -71,7 +79,7 @@ const createJudge = (table: SourceTableSpec, ofFile: FileFields): Judge => {
           return place >= fields.length || fields[place] !== undefined;
         });
         const value = isText ? readers[index]!(fields) : null;
-        return value !== null && isRefusal(value) ? [{ ...value, column: name }] : [];
+        return value !== null && isRefusal(value) && name !== copied ? [{ ...value, column: name }] : [];
       });
       return { faults: [...faults, ...others] };
     },

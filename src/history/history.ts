@@ -69,11 +69,21 @@ export interface FileSummary {
   readonly filtered: number;
 }
 
+/** How an attempt at a run ended that was continued later; without an error its process was killed. */
+export interface EarlierAttempt {
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly errorCode: string | null;
+  readonly error: string | null;
+}
+
 export interface RunDetails {
   readonly run: RunSummary;
   readonly tables: readonly TableSummary[];
   readonly files: readonly FileSummary[];
   readonly tests: readonly DataTestResult[];
+  /** Oldest first; none in a bookkeeping that is older than they are. */
+  readonly earlier: readonly EarlierAttempt[];
 }
 
 // float8 holds every count exactly up to 2^53, and node-postgres gives it as a number; bigint would be text.
@@ -203,6 +213,12 @@ export const selectFiles = (runId: number): Query => ({
   values: [runId],
 });
 
+const selectEarlier = (runId: number): Query => ({
+  text: `select e.* from etl.run r, jsonb_to_recordset(coalesce(to_jsonb(r) -> 'earlier', '[]'))
+      as e ("startedAt" text, "endedAt" text, "errorCode" text, error text) where r.id = $1`,
+  values: [runId],
+});
+
 /** Rows of a query about history. */
 export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> =>
   (await runQuery(client, query)).rows;
@@ -230,5 +246,6 @@ export const findRun = async (client: Client, runId: number): Promise<RunDetails
   const run = await findSummary(client, runId);
   const tables = await rowsOf<TableSummary>(client, selectTables(runId));
   const files = await rowsOf<FileSummary>(client, selectFiles(runId));
-  return { run, tables, files, tests: await testsOfRun(client, runId) };
+  const earlier = await rowsOf<EarlierAttempt>(client, selectEarlier(runId));
+  return { run, tables, files, tests: await testsOfRun(client, runId), earlier };
 };

@@ -11,6 +11,17 @@ import { ProductionChanged } from './production/production.ts';
 export const isPassing = (error: unknown): boolean =>
   error instanceof ProductionChanged || error instanceof TablesLocked || retryOf(error) === 'chunk';
 
+/** What to do about what production forbids, where the server gives no advice of its own. */
+const advice: Readonly<Record<string, string>> = {
+  '23503':
+    'A row of another table refers to a row that these files no longer have, or the other way round: correct the files, or remove the foreign key for the time of the run.',
+  '23505': 'Two rows have the same key: correct the files, or the key.',
+  '23514': 'A row breaks a check of the table: correct the files, or declare a check that rejects it.',
+  '23502': 'A column of the table takes no null: declare it so in the pipeline, or correct the files.',
+};
+const adviceUnknown =
+  'Look at the triggers, constraints and policies of the table: what people made there also holds for a run.';
+
 /** The server's refusal as our error; anything else as it is. */
 export const refusalOf = (table: string, cause: unknown): unknown => {
   if (isPassing(cause) || !isRefusal(cause)) return cause;
@@ -18,7 +29,9 @@ export const refusalOf = (table: string, cause: unknown): unknown => {
     table,
     sqlstate: codeOf(cause),
     problem: messageOf(cause),
-    hint: hintOf(cause),
+    hint: [hintOf(cause), advice[codeOf(cause) ?? ''] ?? (hintOf(cause) === '' ? adviceUnknown : '')]
+      .filter(Boolean)
+      .join(' '),
   };
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };

@@ -32,7 +32,7 @@ export interface RunContext extends Omit<RunSettings, 'onEvent' | 'logger' | 'tr
   readonly jobId: string | undefined;
   /** The queue of that job; the default one when there is none. */
   readonly queueName: string;
-  /** Who is told what becomes of the run. */
+  /** Who is notified of what becomes of the run. */
   readonly receivers: readonly Receiver[];
   readonly report: Reporter;
 }

@@ -38,7 +38,7 @@ const runSql = async (client: Client, hook: HookName, sql: SqlText): Promise<voi
   });
 };
 
-/** What a hook is told beside what every hook is given. */
+/** What a hook gets beside what every hook gets. */
 interface Told {
   readonly runId: number | null;
   readonly tables: readonly HookTable[];
@@ -66,7 +66,7 @@ const runFunction = async (
     logger: report.logger,
   };
   try {
-    // Only the one for failures is told of an error, and of no run.
+    // Only the one for failures gets an error, and no run.
     await (spec.hooks![hook] as (context: FailedHookContext) => unknown)(given as FailedHookContext);
   } catch (cause) {
     throw hookError(hook, '', messageOf(cause), cause);

@@ -32,7 +32,7 @@ export interface Shared {
   /** Options of every run of this worker. */
   readonly common: RunOptions;
   readonly hooksOf: (pipeline: string) => RunHooks;
-  /** Who is told of a pipeline's runs; without one, of requests that cannot be read. */
+  /** Who is notified of a pipeline's runs; without one, of requests that cannot be read. */
   readonly receiversOf: (pipeline: string | undefined) => readonly Receiver[];
 }
 

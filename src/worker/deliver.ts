@@ -14,7 +14,7 @@ const deliverCheckMs = 2_000;
 /** One connection's work, if there is so much. */
 const deliverMs = 60_000;
 
-/** Who is told of a pipeline's runs: its own receivers, and those of the worker. */
+/** Who is notified of a pipeline's runs: its own receivers, and those of the worker. */
 export const receiversFor =
   (catalog: Catalog, own: readonly Receiver[]) =>
   (pipeline: string | undefined): readonly Receiver[] => [

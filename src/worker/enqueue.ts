@@ -160,7 +160,7 @@ export const queueState = async (options: QueueStateOptions = {}): Promise<RunQu
   const { address, queues } = await openSite(options);
   const { queueNames, failures } = await withClient(address, async (client) => ({
     queueNames: named ?? (await knownQueueNames(client)),
-    failures: await listFailures(client, { limit: failuresShown, queue: named?.[0] }),
+    failures: await listFailures(client, { limit: failuresShown, queue: named?.[0], ofJobs: true }),
   }));
   return { ...(await depthOfQueues(queues, queueNames)), failures };
 };

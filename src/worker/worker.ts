@@ -34,7 +34,7 @@ export interface WorkerOptions
   readonly pipelines: string;
   /** Queues that it serves, and whose runs it helps. Default: `default` alone. */
   readonly queues?: readonly string[];
-  /** Who is told of the runs of all its pipelines, beside those that a pipeline names: `[webhook(env('HOOK'))]`. */
+  /** Who is notified of the runs of all its pipelines, beside those that a pipeline names: `[webhook(env('HOOK'))]`. */
   readonly notify?: readonly Receiver[];
   /** Serves /health, /ready and /metrics. Default: off. */
   readonly health?: HealthOptions;

@@ -93,6 +93,10 @@ describe('after', () => {
     expect(runId).toBe(1);
     expect(tables.find(({ table }) => table === 't')).toMatchObject({ rows: 3 });
     expect(await chunks()).toEqual(loaded);
+    // Why it stopped stays in the history of the run.
+    const stops =
+      "select jsonb_array_length(earlier) as stops, earlier #>> '{0,errorCode}' as code from etl.run";
+    expect(await rowsOf(stops)).toEqual([{ stops: 1, code }]);
     expect((await run(fixed())).outcome).toBe('unchanged');
     expect(await staging()).toEqual([]);
   });
@@ -171,7 +175,7 @@ describe('etl plan', () => {
     files.write('sums.sql', 'select count(*) as n from t');
     await etl('--quiet');
     expect((await etl()).outcome).toEqual([
-      expect.stringContaining('Nothing to do: files and definition are unchanged since run 2'),
+      expect.stringContaining('Nothing to do: no file is new or changed, nor is the definition, since run 2'),
     ]);
     expect((await etl('--full-refresh')).outcome[0]).toBe('Everything would be loaded.');
     expect(await rowsOf('select count(*)::int as runs from etl.run')).toEqual([{ runs: 2 }]);

@@ -157,7 +157,7 @@ it('are signed, say what happened, and are no part of the definition', async () 
     expect.objectContaining({ version: 1, type: 'rejects', data: expect.objectContaining(data) }),
   ]);
   expect(new Set(read.map(({ id }) => id)).size).toBe(2);
-  // Nothing happened, nothing is told; receivers change no row.
+  // Nothing happened, nothing is sent; receivers change no row.
   expect((await run('1\n2\nx', pipelineOf([slack(env('CHAT'), { on: ['published'] })]))).outcome).toBe(
     'unchanged',
   );

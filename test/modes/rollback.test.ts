@@ -96,7 +96,7 @@ describe('keep', () => {
     await threeNights();
     expect(await kept()).toBe('sale1 total1 sale2 total2');
     expect(notices.at(-1)).toMatch(
-      /^kept for etl rollback: shop\.sale as of run 2, 1 \(1 MB\); shop\.total as of run 2, 1/,
+      /^kept for etl rollback: shop\.sale as of run 2, 1 \(\d+(?:\.\d)? kB\); shop\.total as of run 2, 1/,
     );
     write('d.csv', '4:4');
     await run();

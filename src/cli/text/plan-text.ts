@@ -80,7 +80,7 @@ const tableLines = (
 
 const outcomeText = ({ outcome, run }: RunPlan): string =>
   ({
-    nothing: `Nothing to do: files and definition are unchanged since run ${run}; --full-refresh loads everything again.`,
+    nothing: `Nothing to do: no file is new or changed, nor is the definition, since run ${run}; --full-refresh loads everything again.`,
     continue: `Run ${run} is unfinished: its missing data would be loaded.`,
     load: 'Everything would be loaded.',
     'load new': 'Files that are new or changed would be loaded.',

@@ -153,6 +153,21 @@ const errorLines = ({ errorCode, error }: RunSummary, paint: Paint): string[] =>
   return ['', paint('red', `error ${errorCode ?? ''}: ${first}`), ...rest, ...hintOf(errorCode)];
 };
 
+/** How the run stopped before it was continued. */
+const earlierLines = (earlier: RunDetails['earlier'], paint: Paint): string[] =>
+  earlier.length === 0
+    ? []
+    : [
+        '',
+        'stopped before, and continued:',
+        ...earlier.map(({ startedAt, endedAt, errorCode, error }) => {
+          const end = endedAt === null ? 'its process was killed' : formatDate(new Date(endedAt));
+          const [first = ''] = visibleLines(error ?? '');
+          const why = errorCode === null ? '' : `  ${errorCode}: ${first}`;
+          return paint('dim', `  ${formatDate(new Date(startedAt))} – ${end}${why}`);
+        }),
+      ];
+
 const rejectLines = ({ id, rejected }: RunSummary, paint: Paint): string[] =>
   rejected > 0 ? ['', paint('yellow', `See npx etl rejects list ${id} for the rejected records.`)] : [];
 
@@ -168,11 +183,12 @@ const headLines = (run: RunShown, paint: Paint): string[] => {
 
 /** One run: what it did table by table and file by file, and why it failed. */
 export const runLines = (
-  { run, tables, files, tests }: Omit<RunDetails, 'run'> & { run: RunShown },
+  { run, tables, files, tests, earlier }: Omit<RunDetails, 'run'> & { run: RunShown },
   paint: Paint,
 ): string[] => [
   ...headLines(run, paint),
   ...errorLines(run, paint),
+  ...earlierLines(earlier, paint),
   ...(tables.length > 0 ? ['', ...tableLines(tables, paint)] : []),
   ...(files.length > 0 ? ['', ...fileLines(files, paint)] : []),
   ...differenceLines(files),

@@ -3,7 +3,7 @@
 import type { RunResult, StepTime, TableResult } from '../../model.ts';
 import { publicationNamed } from '../../publish/registry.ts';
 import { formatBytes, formatDate, formatRate, formatSeconds } from '../../amounts.ts';
-import { formatCount, plural } from '../../wording.ts';
+import { firstOf, formatCount, plural } from '../../wording.ts';
 import { alignRows, visibleText, type Alignment } from './layout.ts';
 import { partitionsText } from './status-text.ts';
 import type { Paint } from './paint.ts';
@@ -91,13 +91,16 @@ const publicationNotes = (tables: readonly TableResult[]): string[] =>
     return summary === undefined ? [] : [`${summary}: ${names.join(', ')}.`];
   });
 
-/** What became of the records of tables that are merged. */
+/** What became of the records of tables that are merged or have versions. */
 const mergeNotes = (tables: readonly TableResult[]): string[] =>
   tables.flatMap(({ table, strategy, changes }) => {
-    if (changes === undefined || !['merge', 'rebuild'].includes(strategy)) return [];
+    if (changes === undefined) return [];
+    const hasVersions = strategy === 'history';
     const whats = ['inserted', 'updated', 'unchanged', 'deleted', 'superseded'] as const;
-    const counts = whats.map((what) => `${formatCount(changes[what])} ${what}`);
-    return [`Merged into ${visibleText(table)}: ${counts.join(', ')}.`];
+    const shown = hasVersions ? whats.slice(0, 4) : whats;
+    const counts = shown.map((what) => `${formatCount(changes[what])} ${what}`);
+    const head = hasVersions ? 'Versions of' : 'Merged into';
+    return [`${head} ${visibleText(table)}: ${counts.join(', ')}.`];
   });
 
 /** The partitions that were replaced, where others stayed. */
@@ -106,11 +109,20 @@ const partitionNotes = (tables: readonly TableResult[]): string[] =>
     partitions === undefined ? [] : [`Replaced of ${visibleText(table)}: ${partitionsText(partitions)}.`],
   );
 
-const notes = ({ runId, tables }: RunResult, paint: Paint): string[] => {
+const notes = ({ runId, tables, tests = [] }: RunResult, paint: Paint): string[] => {
+  const warned = tests.filter(({ outcome }) => outcome === 'warned').map(({ test }) => visibleText(test));
   const rejected = sumOf(tables, 'rejected');
   return [
     ...(rejected > 0
       ? [paint('yellow', `${plural(rejected, 'record')} rejected: see npx etl rejects list ${runId}.`)]
+      : []),
+    ...(warned.length > 0
+      ? [
+          paint(
+            'yellow',
+            `${plural(warned.length, 'data test')} warned: ${firstOf(warned, 3).join('; ')}; see npx etl show ${runId}.`,
+          ),
+        ]
       : []),
     ...publicationNotes(tables),
     ...mergeNotes(tables),
@@ -131,7 +143,7 @@ export const publishedLines = (result: RunResult, before: LoadedBefore, paint: P
 
 /** The summary of a run that had nothing to do; `published` is when the run that it equals ended. */
 export const unchangedLines = ({ runId }: RunResult, published: Date | null): string[] => [
-  `Nothing to do: files and definition are unchanged since run ${runId}` +
+  `Nothing to do: no file is new or changed, nor is the definition, since run ${runId}` +
     `${published ? `, published ${formatDate(published)}` : ''}; --full-refresh loads everything again.`,
 ];
 

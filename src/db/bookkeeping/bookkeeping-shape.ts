@@ -176,9 +176,11 @@ reject: table_name text not null
 run: CHECK ((state = ANY (ARRAY['planned'::text, 'loading'::text, 'loaded'::text, 'publishing'::text, 'published'::text, 'failed'::text, 'cancelled'::text])))
 run: CREATE INDEX run_job ON etl.run USING btree (job) WHERE (job IS NOT NULL)
 run: PRIMARY KEY (id)
+run: continued_at timestamp with time zone
 run: corrections bigint not null default 0
 run: crashes_seen integer not null default 0
 run: definition_hash text not null
+run: earlier jsonb not null default '[]'::jsonb
 run: end_room text default repeat('.'::text, 700)
 run: epoch uuid not null
 run: error text

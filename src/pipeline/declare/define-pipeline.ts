@@ -60,7 +60,7 @@ interface Named {
   readonly rejectLimit?: number | `${number}%`;
   /** SQL files or functions that are called before and after a load. None by default. */
   readonly hooks?: Hooks;
-  /** Who is told by an HTTP request what becomes of its runs: `[webhook(env('HOOK'))]`. Nobody by default. */
+  /** Who is notified by HTTP of what becomes of its runs: `[webhook(env('HOOK'))]`. Nobody by default. */
   readonly notify?: readonly Receiver[];
 }
 

@@ -144,7 +144,7 @@ const dataOf = async (
   return { at, data };
 };
 
-/** In the transaction that ends a run. Returns whether anybody is told. */
+/** In the transaction that ends a run. Returns whether anybody is notified. */
 const oweEnd = async (
   client: Client,
   ended: Ended,

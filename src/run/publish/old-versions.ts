@@ -1,15 +1,13 @@
 // Drops the versions of tables that are more than are kept, and says how much room the others take.
 
+import { formatBytes } from '../../amounts.ts';
 import { forgetKept, keptTables, type KeptTable } from '../../checkpoint/kept.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
 import { codeOf } from '../../errors.ts';
-import { plural } from '../../wording.ts';
 import type { RunContext } from '../context.ts';
 
 /** Somebody may be reading an old version; the next run tries again. */
 const dropLockMs = 2_000;
-
-const megabytes = (bytes: number): string => plural(Math.ceil(bytes / 1e6), 'MB').replace(/s$/, '');
 
 const drop = ({ client, report }: RunContext, { id, location }: KeptTable): Promise<void> =>
   withTransaction(client, async () => {
@@ -33,7 +31,7 @@ export const dropOldVersions = async (context: RunContext): Promise<void> => {
     const staying = of(name).slice(0, keep);
     const bytes = staying.reduce((sum, version) => sum + version.bytes, 0);
     const runs = staying.map(({ run }) => run).join(', ');
-    return staying.length === 0 ? [] : [`${spec.schema}.${name} as of run ${runs} (${megabytes(bytes)})`];
+    return staying.length === 0 ? [] : [`${spec.schema}.${name} as of run ${runs} (${formatBytes(bytes)})`];
   });
   if (texts.length > 0)
     report.emit({ type: 'notice', message: `kept for etl rollback: ${texts.join('; ')}` });

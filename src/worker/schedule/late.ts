@@ -9,7 +9,7 @@ import { insertNotifications } from '../../notify/outbox.ts';
 import { lateSlot } from '../../run/notify/events.ts';
 import type { Look } from '../watch.ts';
 
-/** Who is told of the slots of a pipeline. */
+/** Who is notified of the slots of a pipeline. */
 export interface Audience {
   readonly receiversOf: (pipeline: string) => readonly Receiver[];
 }
@@ -48,7 +48,7 @@ const recordLate = (id: string): Query => ({
   values: [id],
 });
 
-/** One slot, in a transaction with what is owed for it. Returns undefined when there is none, else its pipeline and whether it is told. */
+/** One slot, in a transaction with what is owed for it. Returns undefined when there is none, else its pipeline and whether it is notified. */
 const tellOne = (
   client: Client,
   { receiversOf }: Audience,

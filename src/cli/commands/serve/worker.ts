@@ -67,7 +67,7 @@ const work = async (command: Command, io: Io): Promise<void> => {
     withInterrupt(sayStopping, async ({ drain, abort }) => {
       const { config: connection } = await openServer(command, io);
       const { createWorker } = await import('../../../worker/worker.ts');
-      const { receiversIn } = await import('../../notify.ts');
+      const { receiversIn } = await import('./receivers.ts');
       const worker = await createWorker({
         ...options,
         notify: receiversIn(receivers, io.env),

@@ -23,6 +23,8 @@ create table etl.notification (
 create index notification_pending on etl.notification (next_at) where state = 'pending';
 create index notification_run on etl.notification (run_id) where run_id is not null;
 -- Seconds after which a slot without a published run is late; null: only when it was missed.
-alter table etl.schedule add column late_after double precision;
+alter table etl.schedule
+  add column late_after double precision;
 -- When it was found late.
-alter table etl.schedule_slot add column late_at timestamptz;
+alter table etl.schedule_slot
+  add column late_at timestamptz;

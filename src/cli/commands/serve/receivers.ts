@@ -1,8 +1,8 @@
 // Receivers that a command line names: variables with their URLs.
 
-import type { Receiver } from '../notification.ts';
-import { env } from '../pipeline/declare/env.ts';
-import { webhook } from '../pipeline/declare/notify.ts';
+import type { Receiver } from '../../../notification.ts';
+import { env } from '../../../pipeline/declare/env.ts';
+import { webhook } from '../../../pipeline/declare/notify.ts';
 
 /** HOOK is a webhook at the URL in HOOK; its requests are signed if there is a HOOK_SECRET. */
 export const receiversIn = (
