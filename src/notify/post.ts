@@ -52,25 +52,51 @@ const refusedNetwork = (error: unknown, host: string, timeoutMs: number): Refuse
   return { problem: `${host}: ${problem}`, isFinal: false };
 };
 
-/** Sends it. What the receiver says beside its status does not matter, and may have no end. Never throws, but for the signal's reason. */
-export const post = async (
+const send = async (
   url: URL,
   { headers, body }: ChannelRequest,
+  signal: AbortSignal,
+): Promise<Refused | undefined> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', 'user-agent': 'sluice', ...headers },
+    redirect: 'manual',
+    signal,
+  });
+  const refused = response.ok ? undefined : refusedStatus(response, url.host);
+  // It may have no end.
+  await response.body?.cancel();
+  return refused;
+};
+
+/**
+ * Sends it. What the receiver says beside its status does not matter. Errors: the signal's reason.
+ *
+ * The time is kept by a timer of our own: the garbage collector may take an AbortSignal.timeout that only AbortSignal.any refers to,
+ * and then nothing ends the request.
+ */
+export const post = async (
+  url: URL,
+  request: ChannelRequest,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Refused | undefined> => {
+  signal.throwIfAborted();
+  const breaker = new AbortController();
+  const ended = new Promise<never>((_, reject) => {
+    breaker.signal.addEventListener('abort', () => reject(breaker.signal.reason as Error));
+  });
+  const breakOff = (): void => breaker.abort(signal.reason);
+  const timer = setTimeout(() => breaker.abort(new DOMException('', 'TimeoutError')), timeoutMs);
+  signal.addEventListener('abort', breakOff, { once: true });
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      body,
-      headers: { 'content-type': 'application/json', 'user-agent': 'sluice', ...headers },
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]),
-    });
-    await response.body?.cancel();
-    return response.ok ? undefined : refusedStatus(response, url.host);
+    return await Promise.race([send(url, request, breaker.signal), ended]);
   } catch (error) {
     signal.throwIfAborted();
     return refusedNetwork(error, url.host, timeoutMs);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', breakOff);
   }
 };
