@@ -25,7 +25,7 @@ const fileRows = ({ listed, loaded, bytes, added, changed, gone, unchanged, gone
   return [
     [
       'files',
-      `${read} to load, ${formatBytes(bytes)}${unchanged > 0 ? `; ${unchanged} as in production` : ''}`,
+      `${read} to load, ${formatBytes(bytes)}${unchanged > 0 ? `; ${formatCount(unchanged)} as in production` : ''}`,
     ],
     ...kinds.flatMap(([label, files, what]): Row[] =>
       files.count === 0 ? [] : [[label, named(files, what)]],
