@@ -378,9 +378,11 @@ describe('what is made between the look and the use', () => {
         tables: { t: { ...own, staging }, u: own, noted: { from: ['t'], transform: sqlFile('noted.sql') } },
       });
     };
+    await database.asAdmin(
+      `create schema gen; create function gen.shown(text) returns text language sql as 'select $1'`,
+    );
     await stopAt(twin('typed'), 'building');
-    await database.asAdmin(`create schema gen; drop schema if exists etl_build_hostile cascade;
-      create function gen.shown(text) returns text language sql as 'select $1'`);
+    await database.asAdmin('drop schema if exists etl_build_hostile cascade');
     const schema = `create schema etl_build_hostile; grant all on schema etl_build_hostile to public;
       create function etl_build_hostile.shown(text) returns text language sql as $$ select spy.note('sql') $$`;
     expect(await plantMeanwhile(schema, () => run(twin('none')))).toMatchObject({
