@@ -13,9 +13,16 @@ const literal = (value: unknown): string => {
   throw new TypeError(`no literal for a ${typeof value}`);
 };
 
+/** A quoted name or text, which may hold anything, or the place of a value. */
+const quotedOrPlace = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\$(\d+)/g;
+
 /** The statement with its values as literals: several statements in one message have no parameters. */
 export const inline = ({ text, values = [] }: Query): string =>
-  text.replace(/\$(\d+)/g, (_, place: string) => literal(values[Number(place) - 1]));
+  values.length === 0
+    ? text
+    : text.replace(quotedOrPlace, (found, place: string | undefined) =>
+        place === undefined ? found : literal(values[Number(place) - 1]),
+      );
 
 /** Quotes one identifier, or several joined by dots: `"noaa"."daily"`. PostgreSQL, "Identifiers and Key Words". */
 export const quoteName = (...parts: readonly string[]): string =>
