@@ -49,6 +49,7 @@ describe('etl schedule', () => {
         timeZone: 'UTC',
         priority: null,
         catchUp: false,
+        lateAfterMs: null,
         paused: false,
         next: expect.arrayContaining([expect.stringMatching(/T02:00:00\+00:00$/)]),
         lastSlot: null,
