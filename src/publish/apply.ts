@@ -72,7 +72,7 @@ const applyWritten = async (
   const rests = [...(await apply(written.filter((plan) => !loud.includes(plan))))];
   if (loud.length > 0) {
     // With those that the last message locks: a reader of both, who has one and waits for the other, would be the victim of a
-    // deadlock. Proved by test/integration/publish-locks.test.ts, "all at once".
+    // deadlock. Proved by test/modes/publish-locks.test.ts, "all at once".
     await untilTaken(namesInProduction([...loud, ...moved]), false, (names, queueMs) =>
       client.query(lockTables(names, 'access exclusive', queueMs)),
     );
@@ -80,7 +80,7 @@ const applyWritten = async (
     rests.push(...(await apply(loud)));
   }
   // The server makes no index on a table whose deferred foreign keys are unchecked, and a check at the commit keeps readers
-  // waiting. Proved by test/integration/publish-keys.test.ts, "while its foreign keys are deferred".
+  // waiting. Proved by test/modes/publish-keys.test.ts, "while its foreign keys are deferred".
   const tables = plans.map(({ table }) => table);
   if (written.length > 0)
     await withPath(client, written[0]!.table.path, () => client.query('set constraints all immediate')).catch(

@@ -187,7 +187,7 @@ const constraintChanges = (
 
 /**
  * Differences between a table that stays and the one that was built for it, columns included that may change. Keys and indexes made by hand stay:
- * test/integration/publish-keys.test.ts, "keeps an index made by hand".
+ * test/modes/publish-keys.test.ts, "keeps an index made by hand".
  */
 export const keyChanges = (table: BuiltTable, built: TableState, production: ProductionTable): KeyChanges => {
   const key = primaryKeyChanges(table, production);

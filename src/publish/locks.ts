@@ -3,7 +3,7 @@
 // `lock table a, b` takes one lock after the other, and each table that it has reached is closed to readers while it waits for
 // the next. So the time is bounded for the statement, not for a lock; tables that somebody holds come first, so that it waits
 // with empty hands; and nobody queues behind us for a transaction that has lasted longer than we would wait.
-// Proved by test/integration/publish-locks.test.ts and test/fault/publish-locked.test.ts.
+// Proved by test/modes/publish-locks.test.ts and test/fault/publish-locked.test.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../db/client.ts';

@@ -4,7 +4,7 @@
 // while the server waits for us: not for a distant client, nor for one that is frozen. Before it the new tables are moved into
 // production's schema under other names, so that the message only has to rename them: half the work of moving them. The old
 // tables go to the build schema, and are dropped after the commit, or to etl_kept: moving a table takes half as long as dropping it.
-// Proved by test/integration/publish-locks.test.ts, "in one message".
+// Proved by test/modes/publish-locks.test.ts, "in one message".
 
 import type { Client } from '../db/client.ts';
 import { quoteName } from '../db/sql.ts';
