@@ -31,7 +31,7 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
     tables,
     rejectLimit: pipeline.rejectLimit,
     hooks: pipeline.hooks,
-    notify: pipeline.notify ?? [],
+    notify: pipeline.notify ?? Object.freeze([]),
     params: values,
     shownParams: withoutSecrets(pipeline, values),
     pinnedParams: pin(pipeline, params, values),
