@@ -1,5 +1,6 @@
 // Notifications: what a pipeline says about them, as plain frozen data, and what their receivers get.
 
+import type { HookTable } from './hook.ts';
 import type { Secret } from './secret.ts';
 
 /** What happened: a run failed, was published, or rejected records; a slot of a schedule is late. */
@@ -14,18 +15,6 @@ export interface Receiver {
   readonly url: Secret;
   readonly secret?: Secret | undefined;
   readonly on: readonly NotifyEvent[];
-}
-
-/** A table in a notification: what was loaded, and its rows before and after, null if the run did not publish it. */
-export interface NotifiedTable {
-  readonly table: string;
-  readonly schema: string;
-  readonly records: number;
-  readonly copied: number;
-  readonly rejected: number;
-  readonly filtered: number;
-  readonly rowsBefore: number | null;
-  readonly rows: number | null;
 }
 
 /** Rejected records with the same fault; the first of them. */
@@ -53,7 +42,8 @@ export interface Notification {
     /** The run that was rolled back to; null: it loaded files. */
     readonly rolledBackTo: number | null;
     readonly startedAt: string | null;
-    readonly tables: readonly NotifiedTable[];
+    /** As hooks see them; rows are null if the run did not publish them. */
+    readonly tables: readonly HookTable[];
     /** The largest groups. */
     readonly rejects: readonly NotifiedRejects[];
     /** Data tests that did not pass. */

@@ -1,21 +1,14 @@
 // The page on a port of its own, for `etl ui`: a server whose connections, headers and waiting are bounded.
 
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { EtlError, messageOf } from '../errors.ts';
+import { listen, type Listening } from '../worker/listen.ts';
 import type { EtlPage } from './options.ts';
 
 export interface ServeOptions {
   /** 0 takes any that is free. */
   readonly port: number;
   readonly host: string;
-}
-
-export interface PageServer {
-  readonly port: number;
-  readonly close: () => Promise<void>;
 }
 
 /** Browsers open six connections each; those that are one too many are closed. */
@@ -36,7 +29,7 @@ const bounded = (server: Server): Server => {
 };
 
 /** Listens. Errors: ETL_USAGE when the port is taken. */
-export const servePage = async (page: EtlPage, { port, host }: ServeOptions): Promise<PageServer> => {
+export const servePage = async (page: EtlPage, { port, host }: ServeOptions): Promise<Listening> => {
   const listener = getRequestListener(page.fetch, { overrideGlobalObjects: false });
   const server = bounded(
     createServer(
@@ -44,21 +37,5 @@ export const servePage = async (page: EtlPage, { port, host }: ServeOptions): Pr
       (request, response) => void listener(request, response),
     ),
   );
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-    server.on('error', () => undefined);
-  } catch (cause) {
-    const problem = `cannot listen on ${host}:${port}: ${messageOf(cause)}`;
-    throw new EtlError('ETL_USAGE', { problem, hint: 'Use another port or host.' }, { cause });
-  }
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return listen(server, host, port);
 };

@@ -5,13 +5,8 @@ import { fileTotals } from '../../checkpoint/ledger.ts';
 import { runQuery, type Client } from '../../db/client.ts';
 import type { PipelineSpec } from '../../declaration.ts';
 import type { EtlError } from '../../errors.ts';
-import type {
-  NotifiedRejects,
-  NotifiedTable,
-  NotifyEvent,
-  Notification,
-  Receiver,
-} from '../../notification.ts';
+import type { HookTable } from '../../hook.ts';
+import type { NotifiedRejects, NotifyEvent, Notification, Receiver } from '../../notification.ts';
 import { insertNotifications } from '../../notify/outbox.ts';
 import type { RunContext } from '../context.ts';
 import { addCounts, noCounts } from '../load/counts.ts';
@@ -24,7 +19,7 @@ export const tablesOf = async (
   client: Client,
   spec: PipelineSpec,
   runId: number,
-): Promise<readonly NotifiedTable[]> => {
+): Promise<readonly HookTable[]> => {
   const totals = await fileTotals(client, runId);
   const { rows: published } = await client.query(
     'select table_name as "table", rows_before::float8 as before, rows::float8 as after from etl.published_table where run_id = $1',
