@@ -352,7 +352,7 @@ const decimals = fc
   .tuple(
     fc.constantFrom('', '-', '+', '00'),
     fc.nat(99_999),
-    fc.constantFrom('', '.', '.5', '.25', '.0605', '.99951'),
+    fc.constantFrom('', '.', '.5', '.25', '.0605', '.0625', '.99951'),
     fc.constantFrom('', 'e3', 'e-6'),
   )
   .map((parts) => parts.join(''));

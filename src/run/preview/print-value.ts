@@ -93,6 +93,18 @@ const neighbours = (bytes: Buffer): readonly number[] => {
   });
 };
 
+/** So many digits. Of two that are equally near, the server takes the even ones and JavaScript the larger ones. */
+const nearestDigits = (value: number, precision: number): string => {
+  // Half a unit of nine digits has ten, and all of them are among these.
+  const [mantissa = '', exponent = ''] = value.toExponential(20).split('e');
+  const end = mantissa.indexOf('.') + precision;
+  const kept = mantissa.slice(0, end);
+  const isEven = /[02468]\.?$/.test(kept);
+  return isEven && /^\.?50*$/.test(mantissa.slice(end))
+    ? `${kept}e${exponent}`
+    : value.toPrecision(precision);
+};
+
 /** The server takes no digits that are as near to another number. */
 const printReal = (bytes: Buffer): string => {
   const value = bytes.readFloatBE();
@@ -101,8 +113,8 @@ const printReal = (bytes: Buffer): string => {
   const isOther = (digits: string): boolean =>
     Math.fround(Number(digits)) !== value || middles.has(Number(digits));
   let precision = 1;
-  while (precision < 9 && isOther(value.toPrecision(precision))) precision += 1;
-  return floatText(value, String(Number(value.toPrecision(precision))), 6);
+  while (precision < 9 && isOther(nearestDigits(value, precision))) precision += 1;
+  return floatText(value, String(Number(nearestDigits(value, precision))), 6);
 };
 
 const shape = emptyShape();
