@@ -13,6 +13,8 @@ export type Measurements = Omit<RunProfile, 'advice'>;
 const busyShareMin = 0.85;
 /** A session that is at work in so many samples is not waiting for anything. */
 const runningShareMin = 0.5;
+/** When others take more, seconds say more of them than of the run, and nothing is predicted from seconds. */
+const othersShareMax = 0.3;
 /** Less is not worth a change. */
 const savingShareMin = 0.05;
 /**
@@ -37,9 +39,13 @@ const loadShares = ({ load }: Measurements) => {
   return { read: read / total, decode: decode / total, copy: copy / total };
 };
 
+/** What programs take that are not ours; processes of the server that belong to no session of the run are among them. */
+const othersOf = ({ busy, own, server }: MachineUse): number => Math.max(busy - own - server, 0);
+
 /** Who keeps a machine busy that has nothing left. */
-const busyMachine = ({ cores, busy, own, server }: MachineUse): string => {
-  const others = Math.max(busy - own - server, 0);
+const busyMachine = (machine: MachineUse): string => {
+  const { cores, busy, own, server } = machine;
+  const others = othersOf(machine);
   const uses = [
     { name: 'other programs', share: others, advice: 'Without them the run is faster.' },
     { name: 'this process', share: own, advice: 'More cores help; more --workers do not.' },
@@ -126,7 +132,10 @@ export const adviceOf = (
 ): readonly string[] => {
   if (profile.load.length === 0) return [];
   const builds = secondsOf(steps, 'build') > secondsOf(steps, 'load');
-  const saved = savedWithoutStaging(profile, steps, spec);
+  const isUndisturbed = profile.machine.every(
+    (machine) => machine.step !== 'load' || othersOf(machine) <= othersShareMax,
+  );
+  const saved = isUndisturbed ? savedWithoutStaging(profile, steps, spec) : 0;
   return [
     loadAdvice(profile),
     ...(builds ? [buildAdvice(profile)] : []),

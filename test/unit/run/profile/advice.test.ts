@@ -71,4 +71,6 @@ it('says what staging costs where it could be left out, and only there', () => {
   const advised = adviceOf(measured(9, 80, 10), steps, specOf('typed'));
   expect(advised.at(-1)).toMatch(/^staging: 'none' would save about 19 % of the run/);
   expect(adviceOf(measured(9, 80, 10), steps, specOf('none'))).toHaveLength(1);
+  const disturbed = measured(9, 80, 10, { machine: [{ ...machine, busy: 0.8 }] });
+  expect(adviceOf(disturbed, steps, specOf('typed'))).toHaveLength(1);
 });
