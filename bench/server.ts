@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { interruption } from './interruption.ts';
 import { endPrograms } from './measure.ts';
 import { startEmbedded, stopEmbedded } from '../src/embedded/server.ts';
 
@@ -14,13 +15,6 @@ export interface BenchServer {
   readonly query: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 
-/** Rejects when we are asked to stop, so that the server does not outlive us. */
-const interruption = (): Promise<never> =>
-  new Promise((_, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.once(signal, () => reject(new Error(`stopped by ${signal}`)));
-  });
-
 /** Hands a running server and an empty directory to a function; removes both when it ends, however it ends. */
 export const withServer = async <T>(
   work: (server: BenchServer, directory: string) => Promise<T>,
@@ -29,13 +23,14 @@ export const withServer = async <T>(
   // The server runs as somebody else when we are root, and must get to its data.
   chmodSync(directory, 0o755);
   const etlDirectory = join(directory, '.etl');
+  const interrupted = interruption();
   try {
     const { url, pid } = await startEmbedded(etlDirectory);
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     try {
       const query: BenchServer['query'] = async (sql) => (await client.query(sql)).rows;
-      return await Promise.race([work({ url, pid, query }, directory), interruption()]);
+      return await Promise.race([work({ url, pid, query }, directory), interrupted]);
     } finally {
       endPrograms();
       await client.end();

@@ -2,8 +2,7 @@
 
 import type { Experiment, Ratio, Side } from './contract.ts';
 import { check, reset, type Kind } from './lab.ts';
-import { median } from '../measure.ts';
-import { accountsPerBranch, bankProgram, isBalanced, makeBank, runBank } from './tpcb.ts';
+import { accountsPerBranch, bankProgram, isBalanced, makeBank, runBanks } from './tpcb.ts';
 
 const kinds = ['logged', 'unlogged'] as const;
 
@@ -13,6 +12,10 @@ const published: readonly (readonly [clients: number, logged: number, unlogged: 
   [24, 1419, 1678],
   [48, 1323, 1555],
 ];
+
+const clientsText = (clients: number): string => `${clients} ${clients === 1 ? 'client' : 'clients'}`;
+
+const sideName = (clients: number, kind: Kind): string => `${clientsText(clients)}, ${kind}`;
 
 export const bankByClients: Experiment = {
   number: 3,
@@ -24,15 +27,16 @@ export const bankByClients: Experiment = {
     const scale = Math.max(1, Math.round(rows / accountsPerBranch));
     await reset(lab.url);
     for (const kind of kinds) await makeBank(lab.url, kind, scale);
-    const rates = new Map<string, number[]>();
-    for (let round = 0; round < lab.rounds; round += 1)
-      for (const [clients] of published)
-        for (const kind of kinds) {
-          const { transactionsPerSecond } = await runBank(lab, { kind, clients, scale });
-          const name = `${clients} ${kind}`;
-          rates.set(name, [...(rates.get(name) ?? []), transactionsPerSecond]);
-        }
-    const rate = (clients: number, kind: Kind): number => median(rates.get(`${clients} ${kind}`)!);
+    const measured = await runBanks(
+      lab,
+      Object.fromEntries(
+        published.flatMap(([clients]) =>
+          kinds.map((kind) => [sideName(clients, kind), { kind, clients, scale }]),
+        ),
+      ),
+    );
+    const rate = (clients: number, kind: Kind): number =>
+      measured(sideName(clients, kind)).transactionsPerSecond;
     for (const kind of kinds)
       check(
         lab,
@@ -40,10 +44,9 @@ export const bankByClients: Experiment = {
         await isBalanced(lab.url, kind),
         'sum of all balances = sum of all movements',
       );
-    const clientsText = (clients: number): string => `${clients} ${clients === 1 ? 'client' : 'clients'}`;
     const sides: readonly Side[] = published.flatMap(([clients, ...figures]) =>
       kinds.map((kind, place) => ({
-        name: `${clientsText(clients)}, ${kind}`,
+        name: sideName(clients, kind),
         published: `${figures[place]} tps`,
         transactionsPerSecond: rate(clients, kind),
       })),

@@ -3,8 +3,7 @@
 
 import type { Experiment } from './contract.ts';
 import { check, reset } from './lab.ts';
-import { median } from '../measure.ts';
-import { accountsPerBranch, bankProgram, makeBank, runBank, type BankOptions, type BankRun } from './tpcb.ts';
+import { accountsPerBranch, bankProgram, makeBank, runBanks, type BankOptions } from './tpcb.ts';
 
 const clients = 28;
 
@@ -28,17 +27,16 @@ export const commitModes: Experiment = {
     const scale = Math.max(1, Math.round(rows / accountsPerBranch));
     await reset(lab.url);
     for (const kind of ['logged', 'unlogged'] as const) await makeBank(lab.url, kind, scale);
-    const runs = new Map<Mode, BankRun[]>(names.map((name) => [name, []]));
-    for (let round = 0; round < lab.rounds; round += 1)
-      for (const name of names) {
-        const { kind, synchronousCommit } = modes[name];
-        const run = await runBank(lab, { kind, synchronousCommit, clients, scale, isPrepared: true });
-        runs.get(name)!.push(run);
-      }
-    const medianOf = (name: Mode, key: keyof BankRun): number =>
-      median(runs.get(name)!.map((run) => run[key]));
-    const rate = (name: Mode): number => medianOf(name, 'transactionsPerSecond');
-    const log = (name: Mode): number => medianOf(name, 'logBytesPerTransaction');
+    const side = (name: Mode): BankOptions => {
+      const { kind, synchronousCommit } = modes[name];
+      return { kind, synchronousCommit, clients, scale, isPrepared: true };
+    };
+    const measured = await runBanks(
+      lab,
+      Object.fromEntries(names.map((name) => [name, side(name)])) as Record<Mode, BankOptions>,
+    );
+    const rate = (name: Mode): number => measured(name).transactionsPerSecond;
+    const log = (name: Mode): number => measured(name).logBytesPerTransaction;
     check(
       lab,
       'a transaction on unlogged tables writes its commit to the log and none of its rows',

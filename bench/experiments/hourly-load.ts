@@ -59,10 +59,6 @@ const published: Readonly<Record<keyof typeof names, string | undefined>> = {
   whole: undefined,
 };
 
-/** What pipelines leave in the database. */
-const dropPipelines =
-  'drop schema if exists bench_verbatim, bench_observation cascade; drop table if exists etl_staging.bench_verbatim__observation';
-
 export const hourlyLoad: Experiment = {
   number: 1,
   title: 'Half a year of hourly weather',
@@ -91,12 +87,12 @@ export const hourlyLoad: Experiment = {
       { name: names.sixUnlogged, ...load('unlogged', files) },
       {
         name: names.texts,
-        before: () => ask(url, dropPipelines),
+        before: () => reset(url),
         work: async () => runEtl(lab, 'verbatim.ts', [], 'load'),
       },
       {
         name: names.whole,
-        before: () => ask(url, dropPipelines),
+        before: () => reset(url),
         work: async () => runEtl(lab, 'observation.ts', [], 'all'),
       },
     ]);
@@ -104,7 +100,6 @@ export const hourlyLoad: Experiment = {
       Number((await client.query('select count(*) from bench_observation.observation')).rows[0].count),
     );
     check(lab, 'the pipeline publishes every record of the files', loaded === rows, `${loaded} of ${rows}`);
-    await ask(url, dropPipelines);
     const sides: readonly Side[] = Object.entries(names).map(([key, name]) => {
       const { seconds, logBytes } = measured(name);
       return {

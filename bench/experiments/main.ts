@@ -12,6 +12,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { interruption } from '../interruption.ts';
 import { endPrograms } from '../measure.ts';
 import { drawCharts } from './charts.ts';
 import type { Experiment } from './contract.ts';
@@ -83,13 +84,7 @@ const write = (target: string, fresh: readonly Recorded[]): void => {
 const main = async (): Promise<void> => {
   const { target, isFull, rounds, seconds, chosen: wanted, rows } = readOptions();
   const databaseUrl = process.env['DATABASE_URL'];
-  const interrupted = new Promise<never>((_, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      // npm hands a signal on that the terminal has sent already: the second one must not end us before the server.
-      process.on(signal, () => reject(new Error(`stopped by ${signal}`)));
-  });
-  // It may come while the server starts, when nobody waits for it yet.
-  interrupted.catch(() => undefined);
+  const interrupted = interruption();
   const { lab, close } = await openLab({ databaseUrl, rounds, seconds, isFull, etl });
   const recorded: Recorded[] = [];
   const runAll = async (): Promise<void> => {

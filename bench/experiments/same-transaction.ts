@@ -88,8 +88,7 @@ const records = 60_000;
 
 /** A run of `etl` whose server is killed once rows are in staging, and started again. */
 const killDuringRun = async (lab: Lab, own: OwnServer): Promise<void> => {
-  const pipeline = 'bench_observation';
-  await ask(lab.url, `drop schema if exists ${pipeline} cascade`);
+  await reset(lab.url);
   await generate(hourlyFiles, lab.directory, records, 6, 1);
   const events: RunEvent[] = [];
   let killing: Promise<void> | undefined;
@@ -108,7 +107,7 @@ const killDuringRun = async (lab: Lab, own: OwnServer): Promise<void> => {
     },
   });
   await killing;
-  const [row] = await ask(lab.url, `select count(*)::int as n from ${pipeline}.observation`);
+  const [row] = await ask(lab.url, `select count(*)::int as n from bench_observation.observation`);
   const recovered = events.find((event) => event.type === 'recovered');
   check(
     lab,
@@ -116,7 +115,6 @@ const killDuringRun = async (lab: Lab, own: OwnServer): Promise<void> => {
     row!['n'] === records && recovered?.crashed === true,
     `${row!['n']} of ${records} rows; loaded again: ${recovered?.records ?? 0} records of ${recovered?.chunks ?? 0} chunks`,
   );
-  await ask(lab.url, `drop schema ${pipeline} cascade`);
 };
 
 const sidesOf = (level: Level, rows: number, measured: (way: Way) => Measured): readonly Side[] =>

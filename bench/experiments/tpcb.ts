@@ -3,7 +3,7 @@
 
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { runProgram } from '../measure.ts';
+import { median, runProgram } from '../measure.ts';
 import { ask, libpqEnvironment, withPg } from './connect.ts';
 import { checkpoint, logPosition, schemas, tableKinds, type Kind, type Lab } from './lab.ts';
 
@@ -41,7 +41,6 @@ export interface BankOptions {
 }
 
 export interface BankRun {
-  readonly transactions: number;
   readonly transactionsPerSecond: number;
   readonly logBytesPerTransaction: number;
 }
@@ -84,15 +83,31 @@ const withStandIn = async (lab: Lab, options: BankOptions): Promise<Counted> => 
 };
 
 /** Runs the transactions for some seconds. */
-export const runBank = async (lab: Lab, options: BankOptions): Promise<BankRun> => {
+const runBank = async (lab: Lab, options: BankOptions): Promise<BankRun> => {
   const position = () => withPg(lab.url, logPosition);
   await withPg(lab.url, checkpoint);
   const before = await position();
   const { pgbench } = lab.tools;
-  const counted = await (pgbench === undefined
+  const { transactions, transactionsPerSecond } = await (pgbench === undefined
     ? withStandIn(lab, options)
     : withPgbench(lab, pgbench, options, Math.ceil(lab.seconds)));
-  return { ...counted, logBytesPerTransaction: ((await position()) - before) / counted.transactions };
+  return { transactionsPerSecond, logBytesPerTransaction: ((await position()) - before) / transactions };
+};
+
+/** Runs the transactions of all sides `lab.rounds` times in turns; medians by name. */
+export const runBanks = async <Name extends string>(
+  lab: Lab,
+  sides: Readonly<Record<Name, BankOptions>>,
+): Promise<(name: Name) => BankRun> => {
+  const names = Object.keys(sides) as Name[];
+  const runs = new Map<Name, BankRun[]>(names.map((name) => [name, []]));
+  for (let round = 0; round < lab.rounds; round += 1)
+    for (const name of names) runs.get(name)!.push(await runBank(lab, sides[name]));
+  const medianOf = (name: Name, key: keyof BankRun): number => median(runs.get(name)!.map((run) => run[key]));
+  return (name) => ({
+    transactionsPerSecond: medianOf(name, 'transactionsPerSecond'),
+    logBytesPerTransaction: medianOf(name, 'logBytesPerTransaction'),
+  });
 };
 
 /** The money that is there is the money that was moved, whatever the tables are. */
