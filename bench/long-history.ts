@@ -4,12 +4,14 @@ export interface HistorySize {
   readonly runs: number;
   readonly chunks: number;
   readonly rejects: number;
+  /** Chunks of the largest run. */
+  readonly largest: number;
 }
 
 /** Pipelines that take turns. */
 const pipelines = 20;
 const filesOfRun = 4;
-/** Files of the largest run, which has a hundredth of all chunks: a load of more than a terabyte. */
+/** Files of the largest run. */
 const filesOfLargest = 200;
 
 /** What one `insert … select` fills, in the order in which it has to happen. */
@@ -28,37 +30,37 @@ const runs = ({ runs: count }: HistorySize): string => `
       case when s.state <> 'loading' then t.at + interval '5 minutes' + g % 60 * interval '1 second' end,
       case s.state when 'failed' then 'ETL_REJECT_LIMIT' when 'cancelled' then 'ETL_CANCELLED' end,
       case s.state when 'failed' then 'table fact has too many rejects' when 'cancelled' then 'cancelled' end,
-      1, case when g % 1000 = 0 then 1 else 0 end
+      1, case when g % 1000 = 0 or g >= ${count} - 1 then 1 else 0 end
     from generate_series(1, ${count}) g
       cross join lateral (select clock_timestamp() - (${count} - g) * interval '10 minutes' as at) t
       cross join lateral (select case when g = ${count} then 'loading' when g % 50 = 0 then 'failed' when g % 77 = 0
         then 'cancelled' else 'published' end as state) s
     order by g`;
 
-/** Four a run, and those of the largest one, which is the last but one. */
+/** Four a run, and those of the two largest. */
 const files = ({ runs: count }: HistorySize): string => `
   insert into etl.source_file (run_id, table_name, ordinal, location, name, bytes, fingerprint, header, data_byte, data_line, data_end)
   select r.id, case when n % 2 = 0 then 'fact' else 'detail' end, n / 2, '/data/in/' || r.id || '/part-' || n || '.csv',
       'in/' || r.id || '/part-' || n || '.csv', 800000000, repeat('f', 40), array['id', 'name', 'amount', 'day'], 24, 2, 800000000
     from etl.run r
-      cross join lateral generate_series(0, case when r.id = greatest(${count} - 1, 1) then ${filesOfLargest} else ${filesOfRun} end - 1) n
+      cross join lateral generate_series(0, case when r.id >= ${count} - 1 then ${filesOfLargest} else ${filesOfRun} end - 1) n
     order by r.id, n`;
 
-/** Spread over all files but those of the largest run, of which every tenth chunk was loaded before a crash. */
-const chunks = ({ runs: count, chunks: wanted }: HistorySize): string => {
-  const largest = Math.max(filesOfLargest, Math.round(wanted / 100));
-  const each = Math.max(1, Math.round((wanted - largest) / (count * filesOfRun)));
+/** Spread over all files but those of the two largest runs, of which every tenth chunk was loaded before a crash: lost, or loaded again. */
+const chunks = ({ runs: count, chunks: wanted, largest }: HistorySize): string => {
+  const each = Math.max(1, Math.round((wanted - 2 * largest) / (count * filesOfRun)));
   const ofLargest = Math.round(largest / filesOfLargest);
   return `
   insert into etl.chunk (file_id, byte_start, byte_end, first_line, first_record, lines, records, copied, rejected, filtered, epoch,
-      committed_at)
+      committed_at, session, lost_at)
   select f.id, 24 + c.n * 32000000::bigint, 24 + (c.n + 1) * 32000000::bigint, 2 + c.n * 300000, 1 + c.n * 300000, 300000, 300000,
       299990, 10, 0,
-      case when k.is_largest and c.n % 10 = 9 then '00000000-0000-4000-8000-000000000000'::uuid
+      case when r.id = ${count} and c.n % 10 = 9 then '00000000-0000-4000-8000-000000000000'::uuid
         else '00000000-0000-4000-8000-000000000001' end,
-      r.started_at + c.n * interval '2 seconds' + f.ordinal * interval '1 second'
+      r.started_at + c.n * interval '2 seconds' + f.ordinal * interval '1 second', 1000 + f.ordinal % 4,
+      case when r.id = ${count} - 1 and c.n % 10 = 9 then r.started_at end
     from etl.source_file f join etl.run r on r.id = f.run_id
-      cross join lateral (select r.id = greatest(${count} - 1, 1) as is_largest) k
+      cross join lateral (select r.id >= ${count} - 1 as is_largest) k
       cross join lateral generate_series(0, case when k.is_largest then ${ofLargest} else ${each} end - 1) c(n)
     order by f.id, c.n`;
 };
@@ -79,6 +81,22 @@ const rejects = ({ runs: count, rejects: wanted }: HistorySize): string => {
         when f.run_id % 10 = 0 then ${each} else 0 end - 1) c(n)
     order by f.id, c.n`;
 };
+
+/** As a run that is published leaves them. */
+const totals = `
+  update etl.run r set totals = t.totals from (
+    select run_id, jsonb_agg(to_jsonb(t) - 'run_id') as totals
+    from (
+      select f.run_id, f.table_name, count(*) as files, sum(f.bytes) as bytes, sum(c.bytes) as bytes_read, sum(c.records) as records,
+        sum(c.copied) as copied, sum(c.rejected) as rejected, sum(c.filtered) as filtered
+      from etl.source_file f
+      join (
+        select file_id, sum(byte_end - byte_start) as bytes, sum(records) as records, sum(copied) as copied, sum(rejected) as rejected,
+          sum(filtered) as filtered from etl.chunk group by file_id
+      ) c on c.file_id = f.id
+      group by f.run_id, f.table_name
+    ) t group by run_id
+  ) t where t.run_id = r.id and r.state = 'published'`;
 
 const published = `
   insert into etl.published_table (run_id, schema_name, table_name, table_oid, strategy, rows, seconds, indexes, columns, not_null,
@@ -113,13 +131,14 @@ const schedules = `
   select 'pipeline_' || g % ${pipelines}, 'default', 'loader-1', 1, 'ETL_SOURCE_NOT_FOUND', 'no file matches in/*.csv',
       clock_timestamp() - g * interval '1 hour' from generate_series(1, 1000) g`;
 
-/** Statements that fill an empty bookkeeping of this size; the last but one run is the largest, the last one is under way. */
+/** Statements that fill an empty bookkeeping of this size; the last two runs are the largest, and the last one is under way. */
 export const historySteps = (size: HistorySize): readonly HistoryStep[] => [
   // What they refer to is there: looking at it would take longer than all the rest.
   { what: 'without triggers', sql: 'set session_replication_role = replica' },
   { what: 'runs', sql: runs(size) },
   { what: 'files', sql: files(size) },
   { what: 'chunks', sql: chunks(size) },
+  { what: 'totals', sql: totals },
   { what: 'rejects', sql: rejects(size) },
   { what: 'published tables', sql: published },
   { what: 'files in production', sql: inProduction(size) },

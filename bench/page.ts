@@ -1,6 +1,6 @@
 // What the page costs after years of loads: the time of every page with a bookkeeping of 50,000 runs, and the memory of `etl ui`.
 //
-//   npm run bench:page [-- --runs 50000 --chunks 5000000 --rejects 1000000 --rounds 5 --check]
+//   npm run bench:page [-- --runs 50000 --chunks 5000000 --largest 50000 --rejects 1000000 --rounds 5 --check]
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,6 +20,7 @@ const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '50000' },
     chunks: { type: 'string', default: '5000000' },
+    largest: { type: 'string', default: '50000' },
     rejects: { type: 'string', default: '1000000' },
     rounds: { type: 'string', default: '5' },
     check: { type: 'boolean', default: false },
@@ -28,6 +29,7 @@ const { values } = parseArgs({
 const size: HistorySize = {
   runs: Number(values.runs),
   chunks: Number(values.chunks),
+  largest: Number(values.largest),
   rejects: Number(values.rejects),
 };
 const rounds = Number(values.rounds);
@@ -36,7 +38,7 @@ const rounds = Number(values.rounds);
 const millisecondsMax = 200;
 const visits = 20;
 
-/** Every page, and those of its forms that take other queries. The last run but one is the largest. */
+/** Every page, and those of its forms that take other queries. The last two runs are the largest: one is under way, one is published. */
 const pagesOf = ({ runs }: HistorySize): readonly string[] => [
   '/',
   '/runs',
@@ -44,11 +46,13 @@ const pagesOf = ({ runs }: HistorySize): readonly string[] => [
   '/runs?state=failed',
   `/runs/${runs}`,
   `/runs/${runs - 1}`,
-  `/runs/${runs - 1}?by=worker`,
+  `/runs/${runs - 1}?by=worker&map=160`,
   `/runs/${runs - 2}`,
   '/rejects',
   `/rejects?run=${runs - 1}`,
   `/rejects?run=${runs - 1}&table=fact`,
+  `/rejects?run=${runs - 1}&table=fact&code=not_a_date&column=day`,
+  `/rejects?run=${runs - 1}&code=no_such_code`,
   '/files',
   '/files?pipeline=pipeline_3',
   '/schedules',

@@ -85,12 +85,28 @@ export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publish
   values: [runId, state],
 });
 
-/** The last step, in the publishing transaction; changes no row when the run is no longer ours to publish. */
-export const finishRun = (runId: number): Query => ({
+/** Sums of the files of a table, and of their chunks. */
+export interface TableTotals extends Counts {
+  readonly table: string;
+  readonly files: number;
+  readonly bytes: number;
+  readonly bytesRead: number;
+}
+
+/**
+ * The last step, in the publishing transaction, with the sums that it proved; changes no row when the run is no longer ours to
+ * publish. No chunk of a published run changes any more.
+ */
+export const finishRun = (runId: number, totals: readonly TableTotals[]): Query => ({
   text: `update etl.run
-    set state = 'published', finished_at = clock_timestamp(), error_code = null, error = null, end_room = null
+    set state = 'published', finished_at = clock_timestamp(), error_code = null, error = null, end_room = null, totals = $2
     where id = $1 and state = 'publishing'`,
-  values: [runId],
+  values: [
+    runId,
+    JSON.stringify(
+      totals.map(({ table, bytesRead, ...sums }) => ({ table_name: table, bytes_read: bytesRead, ...sums })),
+    ),
+  ],
 });
 
 /** The newest run of a pipeline, finished or not. */
@@ -227,6 +243,7 @@ export interface FileTotals
     Counts,
     Pick<SourceFile, 'table' | 'source' | 'location' | 'member' | 'name' | 'bytes' | 'fingerprint'> {
   readonly fileId: number;
+  readonly bytesRead: number;
   readonly covered: boolean;
 }
 
@@ -236,7 +253,7 @@ export interface FileTotals
  */
 const selectFileTotals = (runId: number): Query => ({
   text: `select f.id::float8 as "fileId", f.table_name as "table", f.source, f.location, f.member, f.name, f.bytes::float8,
-      f.fingerprint, c.records, c.copied, c.rejected, c.filtered,
+      f.fingerprint, c.bytes_read as "bytesRead", c.records, c.copied, c.rejected, c.filtered,
       coalesce(c.first_byte, f.data_byte) = f.data_byte
         and coalesce(c.end_byte, f.data_byte) is not distinct from f.data_end
         and coalesce(c.follow_each_other, true) as covered
@@ -244,7 +261,7 @@ const selectFileTotals = (runId: number): Query => ({
       cross join lateral (
         select coalesce(sum(records), 0)::float8 as records, coalesce(sum(copied), 0)::float8 as copied,
           coalesce(sum(rejected), 0)::float8 as rejected, coalesce(sum(filtered), 0)::float8 as filtered,
-          min(byte_start) as first_byte, max(byte_end) as end_byte,
+          coalesce(sum(byte_end - byte_start), 0)::float8 as bytes_read, min(byte_start) as first_byte, max(byte_end) as end_byte,
           bool_and(next_start is null or next_start = byte_end) as follow_each_other
         from (
           select *, lead(byte_start) over (order by byte_start) as next_start

@@ -22,11 +22,12 @@ export interface ReadPoolOptions {
   readonly idleMs: number;
 }
 
+/** Its statements take milliseconds: compiling them, or starting processes for them, would take longer. */
 const openReader = async (address: ServerAddress, statementMs: number): Promise<Client> => {
   const client = await openClient(address);
   try {
     await client.query(`set default_transaction_read_only = on; set statement_timeout = ${statementMs};
-      set lock_timeout = ${statementMs}`);
+      set lock_timeout = ${statementMs}; set max_parallel_workers_per_gather = 0; set jit = off`);
     await readOnlyPlainTables(client);
     const trust = await readTrust(client);
     refuseStrange(trust);

@@ -20,6 +20,8 @@ export interface ChunkCell {
   readonly state: ChunkState;
   /** The session that loaded it, or the last of several; null: loaded by an earlier version. */
   readonly session: number | null;
+  /** The epoch under which it was loaded, or the last of several. */
+  readonly epoch: string;
   readonly committedAt: Date;
 }
 
@@ -40,16 +42,13 @@ export interface MappedFile {
 }
 
 export interface ChunkMap {
+  /** Some of the run's files, in their order. */
   readonly files: readonly MappedFile[];
-  /** All files of the run. */
-  readonly filesTotal: number;
   readonly cells: readonly ChunkCell[];
-  /** Sessions that loaded, those that began first come first. */
-  readonly sessions: readonly number[];
 }
 
 /** Files of one map, parts of one file, and of all: each is an element of the page, which has to stay small. */
-const filesShown = 40;
+export const filesOfMap = 40;
 const partsMax = 240;
 const cellsMax = 1_600;
 
@@ -59,9 +58,11 @@ const selectFiles = (runId: number, first: number): Query => ({
   text: `select f.id::float8 as id, f.table_name as table, f.name as file,
       greatest(coalesce(f.data_end, case when f.decoding is null then f.bytes end, 0), coalesce(c.end, 0))::float8 as bytes,
       f.data_byte::float8 as "dataByte", c.chunks::float8 as chunks, c.records::float8 as records, c.lost::float8 as lost, c.reloaded::float8 as reloaded,
-      c.loaded::float8 as "loadedBytes", count(*) over ()::float8 as total
+      c.loaded::float8 as "loadedBytes"
     from etl.run r
-    join etl.source_file f on f.run_id = r.id
+    cross join lateral (
+      select * from etl.source_file where run_id = r.id order by table_name, ordinal offset $2 limit $3
+    ) f
     cross join lateral (
       select count(*) as chunks, coalesce(sum(records), 0) as records, max(byte_end) as end,
         count(*) filter (where epoch <> r.epoch) as lost,
@@ -70,44 +71,34 @@ const selectFiles = (runId: number, first: number): Query => ({
       from etl.chunk where file_id = f.id
     ) c
     where r.id = $1
-    order by f.table_name, f.ordinal
-    offset $2 limit $3`,
-  values: [runId, first, filesShown],
+    order by f.table_name, f.ordinal`,
+  values: [runId, first, filesOfMap],
 });
 
-/** Cells of some files; of each at most as many as its parts. */
-const selectCells = (runId: number, fileIds: readonly number[]): Query => ({
+/** Cells of some files; of each at most as many as its parts. Of chunks side by side the last one says who, when and under which epoch. */
+const selectCells = (runId: number, files: readonly MappedFile[]): Query => ({
   text: `select c.file_id::float8 as "fileId", min(c.byte_start)::float8 as start, max(c.byte_end)::float8 as end,
       count(*)::float8 as chunks, sum(c.records)::float8 as records, sum(c.rejected)::float8 as rejected,
       case when bool_or(c.epoch <> r.epoch) then 'lost' when bool_or(c.lost_at is not null) then 'reloaded' else 'loaded' end as state,
-      (array_agg(c.session order by c.committed_at desc))[1] as session, max(c.committed_at) as "committedAt"
+      (array_agg(c.session order by c.committed_at desc))[1] as session,
+      (array_agg(c.epoch order by c.committed_at desc))[1] as epoch, max(c.committed_at) as "committedAt"
     from etl.run r
-    join etl.source_file f on f.run_id = r.id
-    join (
-      select file_id, count(*) as chunks, max(byte_end) as bytes from etl.chunk where file_id = any ($2) group by file_id
-    ) size on size.file_id = f.id
+    cross join unnest($2::bigint[], $3::bigint[], $4::bigint[]) as f (id, chunks, bytes)
     join etl.chunk c on c.file_id = f.id
-    where r.id = $1 and f.id = any ($2)
-    group by c.file_id, case when size.chunks <= $3 then c.byte_start else c.byte_start * $3 / greatest(size.bytes, 1) end
+    where r.id = $1
+    group by c.file_id, case when f.chunks <= $5 then c.byte_start else c.byte_start * $5 / greatest(f.bytes, 1) end
     order by 1, 2`,
-  values: [runId, fileIds, partsOf(fileIds.length)],
-});
-
-const selectSessions = (runId: number): Query => ({
-  text: `select c.session from etl.chunk c join etl.source_file f on f.id = c.file_id
-    where f.run_id = $1 and c.session is not null group by c.session order by min(c.committed_at), c.session`,
-  values: [runId],
+  values: [
+    runId,
+    files.map(({ id }) => id),
+    files.map(({ chunks }) => chunks),
+    files.map(({ bytes }) => bytes),
+    partsOf(files.length),
+  ],
 });
 
 /** The map of a run's files, from the one at place `first`. */
 export const chunkMapOf = async (client: Client, runId: number, first = 0): Promise<ChunkMap> => {
-  const files = await rowsOf<MappedFile & { total: number }>(client, selectFiles(runId, first));
-  const ids = files.map(({ id }) => id);
-  const sessions = await rowsOf<{ session: number }>(client, selectSessions(runId));
-  return {
-    files,
-    filesTotal: files[0]?.total ?? 0,
-    cells: await rowsOf<ChunkCell>(client, selectCells(runId, ids)),
-    sessions: sessions.map(({ session }) => session),
-  };
+  const files = await rowsOf<MappedFile>(client, selectFiles(runId, first));
+  return { files, cells: await rowsOf<ChunkCell>(client, selectCells(runId, files)) };
 };

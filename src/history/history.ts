@@ -7,6 +7,13 @@ import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import type { HeaderDifferences, RunState } from '../model.ts';
 import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
+import { totalsOfFile, totalsOfRun, totalsOfTables } from './totals.ts';
+
+/** Which files of a run: from a place on, in their order; without a limit all that follow. */
+export interface FilesWanted {
+  readonly first: number;
+  readonly limit: number | null;
+}
 
 /** One run, with the totals of its chunks. */
 export interface RunSummary {
@@ -86,34 +93,14 @@ export interface RunDetails {
   readonly earlier: readonly EarlierAttempt[];
 }
 
-// float8 holds every count exactly up to 2^53, and node-postgres gives it as a number; bigint would be text.
-const totals = `
-  coalesce(sum(c.records), 0)::float8 as records,
-  coalesce(sum(c.copied), 0)::float8 as copied,
-  coalesce(sum(c.rejected), 0)::float8 as rejected,
-  coalesce(sum(c.filtered), 0)::float8 as filtered`;
-
-const filesWithTotals = (where: string): string => `
-  select f.id, f.run_id, f.table_name, f.ordinal, f.name, f.location, f.bytes,
-    to_jsonb(f) -> 'differs' as differs, to_jsonb(f) ->> 'decoding' as decoding,
-    coalesce(to_jsonb(f) ->> 'encoding', 'utf-8') as encoding, coalesce(sum(c.byte_end - c.byte_start), 0) as bytes_read, ${totals}
-  from etl.source_file f
-  join etl.run u on u.id = f.run_id
-  left join etl.chunk c on c.file_id = f.id and c.epoch = u.epoch
-  where ${where}
-  group by f.id`;
+const noTotals = '0 as files, 0 as bytes, 0 as records, 0 as copied, 0 as rejected, 0 as filtered';
 
 const runColumns = `
   r.id::float8 as id, r.pipeline, r.state, r.host, r.pid, r.workers,
   r.started_at as "startedAt", r.finished_at as "finishedAt",
   round(extract(epoch from r.finished_at - r.started_at), 3)::float8 as seconds,
-  count(f.id)::float8 as files,
-  coalesce(sum(f.bytes), 0)::float8 as bytes,
-  coalesce(sum(f.records), 0) as records,
-  coalesce(sum(f.copied), 0) as copied,
-  coalesce(sum(f.rejected), 0) as rejected,
-  coalesce(sum(f.filtered), 0) as filtered,
-  r.error_code as "errorCode", r.error, max((to_jsonb(r) ->> 'rolled_back_to')::float8) as "rolledBackTo"`;
+  t.files, t.bytes, t.records, t.copied, t.rejected, t.filtered,
+  r.error_code as "errorCode", r.error, (to_jsonb(r) ->> 'rolled_back_to')::float8 as "rolledBackTo"`;
 
 /** Is there a bookkeeping schema at all? */
 export const selectHasHistory = (): Query => ({ text: `select to_regclass('etl.run') is not null as there` });
@@ -139,37 +126,26 @@ export interface RunsWanted {
 
 /** Runs under way, then those that ended last: a run that is continued after weeks is news. */
 const selectRuns = ({ limit, pipeline, state, since }: RunsWanted): Query => ({
-  text: `with newest as (
-      select r.* from etl.run r
+  text: `select ${runColumns}
+    from (
+      select * from etl.run r
       where ($2::text is null or r.pipeline = $2) and ($3::timestamptz is null or r.started_at >= $3)
         and ${state === undefined ? 'true' : shownStates[state]}
       order by r.finished_at desc nulls first, r.id desc limit $1
-    )
-    select ${runColumns}
-    from newest r
-    left join (${filesWithTotals('f.run_id in (select id from newest)')}) f on f.run_id = r.id
-    group by r.id, r.pipeline, r.state, r.host, r.pid, r.workers, r.started_at, r.finished_at, r.error_code, r.error
+    ) r
+    cross join lateral ${totalsOfRun} t
     order by r.finished_at desc nulls first, r.id desc`,
   values: [limit, pipeline, since],
 });
 
 /** Runs by their numbers, with their totals, in no order. */
 export const selectRunsOf = (runIds: readonly number[]): Query => ({
-  text: `select ${runColumns}
-    from etl.run r
-    left join (${filesWithTotals('f.run_id = any ($1)')}) f on f.run_id = r.id
-    where r.id = any ($1)
-    group by r.id`,
+  text: `select ${runColumns} from etl.run r cross join lateral ${totalsOfRun} t where r.id = any ($1)`,
   values: [runIds],
 });
 
-/** One run by its number. */
-export const selectRun = (runId: number): Query => ({
-  text: `select ${runColumns}
-    from etl.run r
-    left join (${filesWithTotals('f.run_id = $1')}) f on f.run_id = r.id
-    where r.id = $1
-    group by r.id`,
+const selectRow = (runId: number): Query => ({
+  text: `select ${runColumns} from etl.run r cross join (select ${noTotals}) t where r.id = $1`,
   values: [runId],
 });
 
@@ -178,13 +154,7 @@ export const selectRun = (runId: number): Query => ({
  * has no `rows_before`.
  */
 export const selectTables = (runId: number): Query => ({
-  text: `with loaded as (
-      select f.table_name, min(f.id) as first_file, count(*)::float8 as files, sum(f.bytes)::float8 as bytes,
-        sum(f.bytes_read)::float8 as bytes_read, sum(f.records) as records, sum(f.copied) as copied,
-        sum(f.rejected) as rejected, sum(f.filtered) as filtered
-      from (${filesWithTotals('f.run_id = $1')}) f
-      group by f.table_name
-    ),
+  text: `with loaded as (select t.* from etl.run r cross join lateral ${totalsOfTables} t where r.id = $1),
     published as (select * from etl.published_table where run_id = $1),
     declared as (
       select jsonb_object_keys(table_hashes) as table_name from etl.run where id = $1
@@ -199,18 +169,24 @@ export const selectTables = (runId: number): Query => ({
     from loaded l
     full join published p using (table_name)
     full join declared using (table_name)
-    order by l.first_file nulls last, p.published_at, 1`,
+    order by l.place nulls last, p.published_at, 1`,
   values: [runId],
 });
 
 /** Files of a run, in the order in which they count as written. An older schema does not say how they differ, nor how they are encoded. */
-export const selectFiles = (runId: number): Query => ({
-  text: `select f.table_name as table, f.name as file, f.location, nullif(f.differs, 'null') as differs, f.decoding,
-      f.encoding, f.bytes::float8 as bytes,
-      f.records, f.copied, f.rejected, f.filtered
-    from (${filesWithTotals('f.run_id = $1')}) f
+export const selectFiles = (runId: number, { first, limit }: FilesWanted): Query => ({
+  text: `select f.table_name as table, f.name as file, f.location, nullif(j.file -> 'differs', 'null') as differs,
+      j.file ->> 'decoding' as decoding, coalesce(j.file ->> 'encoding', 'utf-8') as encoding, f.bytes::float8 as bytes,
+      c.records, c.copied, c.rejected, c.filtered
+    from etl.run r
+    join lateral (
+      select * from etl.source_file where run_id = r.id order by table_name, ordinal offset $2 limit $3
+    ) f on true
+    cross join lateral (select to_jsonb(f) as file offset 0) j
+    cross join lateral ${totalsOfFile} c
+    where r.id = $1
     order by f.table_name, f.ordinal`,
-  values: [runId],
+  values: [runId, first, limit],
 });
 
 const selectEarlier = (runId: number): Query => ({
@@ -234,18 +210,35 @@ export const listRuns = async (client: Client, wanted: RunsWanted): Promise<RunS
   return rowsOf<RunSummary>(client, selectRuns(wanted));
 };
 
-/** One run alone. Errors: ETL_RUN_UNKNOWN. */
-export const findSummary = async (client: Client, runId: number): Promise<RunSummary> => {
-  const [run] = (await hasHistory(client)) ? await rowsOf<RunSummary>(client, selectRun(runId)) : [];
+const findRow = async (client: Client, runId: number, query: Query): Promise<RunSummary> => {
+  const [run] = (await hasHistory(client)) ? await rowsOf<RunSummary>(client, query) : [];
   if (!run) throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
   return run;
 };
 
-/** One run with its tables and files. Errors: ETL_RUN_UNKNOWN. */
-export const findRun = async (client: Client, runId: number): Promise<RunDetails> => {
-  const run = await findSummary(client, runId);
+/** One run alone. Errors: ETL_RUN_UNKNOWN. */
+export const findSummary = (client: Client, runId: number): Promise<RunSummary> =>
+  findRow(client, runId, selectRunsOf([runId]));
+
+const summed = ['files', 'bytes', 'records', 'copied', 'rejected', 'filtered'] as const;
+
+/** Of a run, by its tables: the chunks of one under way are added up once. */
+const sumsOf = (tables: readonly TableSummary[]): Pick<RunSummary, (typeof summed)[number]> => {
+  const sums = { files: 0, bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
+  for (const table of tables) for (const key of summed) sums[key] += table[key];
+  return sums;
+};
+
+/** One run with its tables and files, or some of its files. Errors: ETL_RUN_UNKNOWN. */
+export const findRun = async (
+  client: Client,
+  runId: number,
+  wanted: FilesWanted = { first: 0, limit: null },
+): Promise<RunDetails> => {
+  const row = await findRow(client, runId, selectRow(runId));
   const tables = await rowsOf<TableSummary>(client, selectTables(runId));
-  const files = await rowsOf<FileSummary>(client, selectFiles(runId));
+  const run = { ...row, ...sumsOf(tables) };
+  const files = await rowsOf<FileSummary>(client, selectFiles(runId, wanted));
   const earlier = await rowsOf<EarlierAttempt>(client, selectEarlier(runId));
   return { run, tables, files, tests: await testsOfRun(client, runId), earlier };
 };

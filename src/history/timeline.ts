@@ -28,6 +28,8 @@ export interface RunTimes {
   /** Of a run under way: now. */
   readonly endAt: Date;
   readonly crashes: number;
+  /** The epoch under which its chunks count. */
+  readonly epoch: string;
 }
 
 export interface Timeline {
@@ -39,7 +41,7 @@ export interface Timeline {
 }
 
 const selectTimes = (runId: number): Query => ({
-  text: `select r.started_at as "startedAt", r.loaded_at as "loadedAt", r.crashes_seen as crashes,
+  text: `select r.started_at as "startedAt", r.loaded_at as "loadedAt", r.crashes_seen as crashes, r.epoch,
       (select max(tested_at) from etl.data_test where run_id = r.id) as "testedAt",
       (select max(published_at) from etl.published_table where run_id = r.id) as "publishedAt",
       greatest(coalesce(r.finished_at, clock_timestamp()), r.started_at + interval '1 ms') as "endAt"
@@ -47,24 +49,32 @@ const selectTimes = (runId: number): Query => ({
   values: [runId],
 });
 
-/** A chunk that was loaded twice counts in both its stretches. */
+/** A chunk that was loaded twice counts in both its stretches. date_part() gives a float8 where extract() makes a numeric, which takes longer. */
 const selectWork = (runId: number, startedAt: Date, seconds: number): Query => ({
-  text: `select least(greatest(floor(extract(epoch from w.at - $2::timestamptz)::float8 / $3::float8), 0), $4::int - 1)::int as place,
-      w.session, w.lost as "isLost", sum(c.records)::float8 as records, sum(c.byte_end - c.byte_start)::float8 as bytes,
-      count(*)::float8 as chunks
-    from etl.run r
-    join etl.source_file f on f.run_id = r.id
-    join etl.chunk c on c.file_id = f.id
-    cross join lateral (
-      select c.committed_at as at, case when c.epoch = r.epoch then c.session end as session, c.epoch <> r.epoch as lost
+  text: `with chunk as not materialized (
+      select c.*, c.epoch <> r.epoch as is_lost
+      from etl.run r
+      join etl.source_file f on f.run_id = r.id
+      join etl.chunk c on c.file_id = f.id
+      where r.id = $1
+    )
+    select least(greatest(floor(date_part('epoch', w.at - $2::timestamptz) / $3::float8), 0), $4::int - 1)::int as place,
+      w.session, w.is_lost as "isLost", sum(w.records)::float8 as records, sum(w.bytes)::float8 as bytes, count(*)::float8 as chunks
+    from (
+      select committed_at as at, case when not is_lost then session end as session, is_lost, records, byte_end - byte_start as bytes
+      from chunk
       union all
-      select c.lost_at, null, true where c.lost_at is not null
+      select lost_at, null, true, records, byte_end - byte_start from chunk where lost_at is not null
     ) w
-    where r.id = $1
     group by 1, 2, 3
-    order by 1`,
+    order by 1, 2`,
   values: [runId, startedAt, seconds, stretches],
 });
+
+/** Sessions that loaded, those that began first come first. */
+export const sessionsOf = ({ work }: Timeline): readonly number[] => [
+  ...new Set(work.flatMap(({ session, isLost }) => (isLost || session === null ? [] : [session]))),
+];
 
 /** What a run did when. The run must be there. */
 export const timelineOf = async (client: Client, runId: number): Promise<Timeline> => {

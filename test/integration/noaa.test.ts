@@ -2,6 +2,9 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, it, beforeAll } from 'vitest';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
+import { withClient } from '../../src/db/client.ts';
+import { findRun, listRuns } from '../../src/history/history.ts';
 import { EtlError, runPipeline, type RunResult } from '../../src/index.ts';
 import noaa from '../../pipelines/noaa.ts';
 import noaaSql from '../../pipelines/noaa-sql.ts';
@@ -94,6 +97,26 @@ describe('the run', () => {
         seconds: 0,
       },
     ]);
+  });
+
+  it('keeps the sums that its chunks have, in the order of its tables', async () => {
+    const look = () =>
+      withClient(addressFromUrl(database.url), async (client) => ({
+        run: await findRun(client, result.runId),
+        runs: await listRuns(client, { limit: 10 }),
+      }));
+    const kept = await look();
+    expect(kept.run.tables.map(({ table, records }) => [table, records])).toEqual(
+      result.tables.map(({ table, records }) => [table, records]),
+    );
+    await database.query(
+      'create temp table had as select id, totals from etl.run; update etl.run set totals = null',
+    );
+    expect(await look()).toEqual(kept);
+    const { rowCount } = await database.query(
+      'update etl.run r set totals = h.totals from had h where h.id = r.id and h.totals is not null',
+    );
+    expect(rowCount).toBe(2);
   });
 
   it('gives the counts and the sum that the README names', async () => {

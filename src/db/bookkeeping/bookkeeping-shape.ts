@@ -205,6 +205,7 @@ run: staged_hashes jsonb not null default '{}'::jsonb
 run: started_at timestamp with time zone not null default clock_timestamp()
 run: state text not null default 'planned'::text
 run: table_hashes jsonb not null
+run: totals jsonb
 run: workers integer not null
 schedule: CHECK ((last_outcome = ANY (ARRAY['enqueued'::text, 'skipped'::text, 'missed'::text])))
 schedule: CREATE INDEX schedule_job ON etl.schedule USING btree (job) WHERE (job IS NOT NULL)

@@ -1,17 +1,29 @@
-// The chunk map: a bar a file, a rectangle a chunk, coloured by what became of it, by who loaded it, or by its time.
+// The chunk map: a bar a file, a rectangle a chunk, coloured by what became of it, by who loaded it, or by the crash that it was loaded after.
 
 import { formatBytes } from '../../amounts.ts';
 import type { ChunkCell, ChunkMap, MappedFile } from '../../history/chunk-map.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { share } from './amount.ts';
 import { html, nothing, seen, type Html } from './html.ts';
+import { choiceLink } from './pages.ts';
 import { numbersOf, type Column } from './table.ts';
 
-export const colourings = ['state', 'worker'] as const;
+export const colourings = ['state', 'worker', 'epoch'] as const;
 export type Colouring = (typeof colourings)[number];
 
-/** Colours that can be told apart; further workers begin again. */
-const workerColours = 8;
+/** A map with what its colours are told by. */
+export interface ColouredMap extends ChunkMap {
+  readonly by: Colouring;
+  /** Sessions that loaded, those that began first come first: workers, by their places. */
+  readonly sessions: readonly number[];
+  /** The epoch under which chunks count, and how many crashes there were before it. */
+  readonly epoch: string;
+  readonly crashes: number;
+}
+
+/** Colours that can be told apart; further workers and epochs begin again. */
+const coloursMax = 8;
+const numbered = (number: number): string => `w${number % coloursMax}`;
 
 const width = 1000;
 const barHeight = 18;
@@ -22,44 +34,65 @@ const stateWords = {
   lost: 'lost in a crash',
 } as const;
 
-const workerOf = ({ session }: ChunkCell, sessions: readonly number[]): number | undefined =>
+/** From 1; undefined: loaded by an earlier version. */
+const workerOf = ({ session }: ChunkCell, { sessions }: ColouredMap): number | undefined =>
   session === null ? undefined : sessions.indexOf(session) + 1;
 
-const wordsOf = (cell: ChunkCell, sessions: readonly number[]): string => {
-  const worker = workerOf(cell, sessions);
+/** Epochs of the map, the earliest first, with the number of crashes before each. That of the run counts them; others are those just before. */
+const epochsOf = ({ cells, epoch, crashes }: ColouredMap): ReadonlyMap<string, number> => {
+  const begun = new Map<string, number>();
+  for (const { epoch: one, committedAt } of cells)
+    begun.set(one, Math.min(begun.get(one) ?? Infinity, committedAt.getTime()));
+  begun.delete(epoch);
+  const earlier = [...begun].sort(([, one], [, other]) => one - other).map(([one]) => one);
+  const numbers = earlier.map((one, place) => [one, Math.max(0, crashes - earlier.length + place)] as const);
+  const hasOwn = cells.some((cell) => cell.epoch === epoch);
+  return new Map([...numbers, ...(hasOwn ? [[epoch, crashes] as const] : [])]);
+};
+
+const epochWords = (crashes: number): string =>
+  crashes === 0 ? 'before any crash' : `after crash ${crashes}`;
+
+const wordsOf = (cell: ChunkCell, map: ColouredMap): string => {
+  const worker = workerOf(cell, map);
   const chunks = cell.chunks === 1 ? 'chunk' : plural(cell.chunks, 'chunk');
   const by = worker === undefined ? '' : `, worker ${worker}`;
   const rejects = cell.rejected === 0 ? '' : `, ${plural(cell.rejected, 'reject')}`;
   return `${chunks} at byte ${formatCount(cell.start)}: ${plural(cell.records, 'record')}${rejects}, ${stateWords[cell.state]}${by}, ${cell.committedAt.toTimeString().slice(0, 8)}`;
 };
 
-const cellOf = (cell: ChunkCell, { bytes }: MappedFile, { sessions }: ChunkMap, by: Colouring): Html => {
+const colourOf = (cell: ChunkCell, map: ColouredMap, epochs: ReadonlyMap<string, number>): string => {
+  if (map.by === 'state') return cell.state;
+  if (map.by === 'epoch') return numbered(epochs.get(cell.epoch) ?? 0);
+  const worker = workerOf(cell, map);
+  return worker === undefined ? 'loaded' : numbered(worker - 1);
+};
+
+const rect = (colour: string, x: number, wide: number, y: number, title?: string): Html =>
+  html`<rect
+    class="${colour}"
+    x="${x.toFixed(1)}"
+    y="${y}"
+    width="${wide.toFixed(1)}"
+    height="${barHeight - y}"
+    >${title === undefined ? nothing : html`<title>${title}</title>`}</rect
+  >`;
+
+const cellOf = (
+  cell: ChunkCell,
+  { bytes }: MappedFile,
+  map: ColouredMap,
+  epochs: ReadonlyMap<string, number>,
+): Html => {
   const scale = width / Math.max(1, bytes);
   const x = cell.start * scale;
-  const wide = Math.max(1.5, (cell.end - cell.start) * scale);
-  const worker = workerOf(cell, sessions);
-  const colour =
-    by === 'state' ? cell.state : worker === undefined ? 'loaded' : `w${(worker - 1) % workerColours}`;
+  const room = Math.max(1.5, (cell.end - cell.start) * scale);
   // A gap between neighbours, where there is room for one.
-  const gap = wide > 6 ? 1 : 0;
-  return html`<rect
-      class="${colour}"
-      x="${x.toFixed(1)}"
-      y="0"
-      width="${(wide - gap).toFixed(1)}"
-      height="${barHeight}"
-      ><title>${wordsOf(cell, sessions)}</title></rect
-    >${
-      cell.state !== 'loaded' && by !== 'state'
-        ? html`<rect
-            class="${cell.state}"
-            x="${x.toFixed(1)}"
-            y="${barHeight - 4}"
-            width="${(wide - gap).toFixed(1)}"
-            height="4"
-          ></rect>`
-        : nothing
-    }`;
+  const wide = room > 6 ? room - 1 : room;
+  const isMarked = map.by !== 'state' && cell.state !== 'loaded';
+  return html`${rect(colourOf(cell, map, epochs), x, wide, 0, wordsOf(cell, map))}${
+    isMarked ? rect(cell.state, x, wide, barHeight - 4) : nothing
+  }`;
 };
 
 /** How much of the data is loaded. */
@@ -75,7 +108,7 @@ const summaryOf = (mapped: MappedFile): string => {
   ].join(', ');
 };
 
-const bar = (file: MappedFile, map: ChunkMap, by: Colouring): Html => {
+const bar = (file: MappedFile, map: ColouredMap, epochs: ReadonlyMap<string, number>): Html => {
   const cells = map.cells.filter(({ fileId }) => fileId === file.id);
   return html`<div class="bar">
     <span class="bar-name"><span class="dim">${seen(file.table)}</span> ${seen(file.file)}</span>
@@ -86,7 +119,7 @@ const bar = (file: MappedFile, map: ChunkMap, by: Colouring): Html => {
       preserveAspectRatio="none"
     >
       <rect class="open" width="${width}" height="${barHeight}"></rect>
-      ${cells.map((cell) => cellOf(cell, file, map, by))}
+      ${cells.map((cell) => cellOf(cell, file, map, epochs))}
     </svg>
     <span class="bar-share">${loadedShare(file)}</span>
   </div>`;
@@ -103,17 +136,24 @@ const fileColumns: readonly Column<MappedFile>[] = [
   { title: 'Records', cell: ({ records }) => formatCount(records), isNumber: true },
 ];
 
-const legend = (map: ChunkMap, by: Colouring): Html => {
-  const entries =
-    by === 'state'
-      ? ([
-          ['loaded', 'loaded'],
-          ['reloaded', 'lost in a crash, loaded again'],
-          ['lost', 'lost, not loaded again yet'],
-          ['open', 'not loaded'],
-        ] as const)
-      : map.sessions.slice(0, workerColours).map((_, place) => [`w${place}`, `worker ${place + 1}`] as const);
-  return html`<ul class="legend">
+const stateEntries = [
+  ['loaded', 'loaded'],
+  ['reloaded', 'lost in a crash, loaded again'],
+  ['lost', 'lost, not loaded again yet'],
+  ['open', 'not loaded'],
+] as const;
+
+const entriesOf = (
+  { by, sessions }: ColouredMap,
+  epochs: ReadonlyMap<string, number>,
+): readonly (readonly [string, string])[] => {
+  if (by === 'state') return stateEntries;
+  if (by === 'epoch') return [...epochs.values()].map((number) => [numbered(number), epochWords(number)]);
+  return sessions.slice(0, coloursMax).map((_, place) => [numbered(place), `worker ${place + 1}`]);
+};
+
+const legend = (entries: ReturnType<typeof entriesOf>): Html =>
+  html`<ul class="legend">
     ${entries.map(
       ([colour, text]) =>
         html`<li>
@@ -123,20 +163,18 @@ const legend = (map: ChunkMap, by: Colouring): Html => {
         </li>`,
     )}
   </ul>`;
-};
 
-/** `linkTo`: the address of this page with the map coloured in another way. */
-export const chunkMap = (map: ChunkMap, by: Colouring, linkTo: (by: Colouring) => string): Html => {
-  if (map.files.length === 0) return html`<p class="none">This run has no files.</p>`;
-  const choices = colourings.map(
-    (choice) => html`<a href="${linkTo(choice)}" class="${choice === by ? 'chosen' : ''}">${choice}</a>`,
-  );
-  const more = map.filesTotal - map.files.length;
+/** `linkTo`: the address of this page with the map coloured in another way; `pages`: links to its other files. */
+export const chunkMap = (map: ColouredMap, linkTo: (by: Colouring) => string, pages: Html): Html => {
+  if (map.files.length === 0)
+    return html`<p class="none">There are no such files.</p>
+      ${pages}`;
+  const choices = colourings.map((choice) => choiceLink(choice, linkTo(choice), choice === map.by));
+  const epochs = epochsOf(map);
   return html`<div class="map-head">
-      ${legend(map, by)}
+      ${legend(entriesOf(map, epochs))}
       <p class="choice">Colour by ${choices}</p>
     </div>
-    <div class="map">${map.files.map((file) => bar(file, map, by))}</div>
-    ${more > 0 ? html`<p class="dim">${plural(map.files.length, 'file')} of ${formatCount(map.filesTotal)}.</p>` : nothing}
-    ${numbersOf('map-numbers', fileColumns, map.files, 'Chunks of each file')}`;
+    <div class="map">${map.files.map((file) => bar(file, map, epochs))}</div>
+    ${pages} ${numbersOf('map-numbers', fileColumns, map.files, 'Chunks of each file')}`;
 };

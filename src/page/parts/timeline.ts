@@ -1,7 +1,7 @@
 // The time of a run as a picture: its steps above each other, and below them a lane for each session that loaded.
 
 import { formatSeconds } from '../../amounts.ts';
-import type { RunTimes, Timeline, Work } from '../../history/timeline.ts';
+import { sessionsOf, type RunTimes, type Timeline, type Work } from '../../history/timeline.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { html, nothing, type Html } from './html.ts';
 import { numbersOf, type Column } from './table.ts';
@@ -43,16 +43,14 @@ interface Lane {
   readonly work: readonly Work[];
 }
 
-const lanesOf = (work: readonly Work[]): readonly Lane[] => {
-  const sessions = [
-    ...new Set(work.flatMap(({ session, isLost }) => (isLost || session === null ? [] : [session]))),
-  ];
+const lanesOf = (timeline: Timeline): readonly Lane[] => {
+  const { work } = timeline;
   const lost = work.filter(({ isLost }) => isLost);
   const unknown = work.filter(({ session, isLost }) => session === null && !isLost);
   return [
     ...(lost.length > 0 ? [{ name: 'taken by a crash', colour: 'lost', work: lost }] : []),
     ...(unknown.length > 0 ? [{ name: 'loaded', colour: 'loaded', work: unknown }] : []),
-    ...sessions.map((session, place) => ({
+    ...sessionsOf(timeline).map((session, place) => ({
       name: `worker ${place + 1}`,
       colour: `w${place % 8}`,
       work: work.filter((one) => one.session === session && !one.isLost),
@@ -130,9 +128,9 @@ const laneColumns: readonly Column<Lane>[] = [
 ];
 
 export const timelineChart = (timeline: Timeline): Html => {
-  const { times, work } = timeline;
+  const { times } = timeline;
   const steps = stepsOf(times);
-  const lanes = lanesOf(work);
+  const lanes = lanesOf(timeline);
   const legend = steps.map(
     (step, place) =>
       html`<li>

@@ -29,7 +29,7 @@ interface Chosen {
   readonly column: string | null;
 }
 
-const linkOf = ({ href }: ViewContext, { run, ...narrowed }: Chosen, after?: PlacedReject): string => {
+const linkOf = ({ href }: ViewContext, { run, ...narrowed }: Chosen, after?: RejectPlace): string => {
   const query = new URLSearchParams({ run: String(run.id) });
   for (const [name, value] of Object.entries(narrowed)) if (value !== null) query.set(name, value);
   if (after !== undefined)
@@ -137,14 +137,14 @@ const headOf = (context: ViewContext, { run, table: name, code, column }: Chosen
 
 const listOf = async (context: ViewContext, chosen: Chosen): Promise<Html> => {
   const after = readPlace(context.query.get('after'));
-  const wanted = { ...chosen, after, limit: recordsShown + 1 };
-  const found = await rejectsAfter(context.client, chosen.run.id, wanted);
-  const shown = found.slice(0, recordsShown);
-  if (shown.length === 0) return html`<p class="none">No such rejects.</p>`;
-  return html`${shown.map(rejectOf)}
+  const wanted = { ...chosen, after, limit: recordsShown };
+  const { rejects, next } = await rejectsAfter(context.client, chosen.run.id, wanted);
+  const isAll = rejects.length === recordsShown;
+  const none = next === undefined ? 'No more such rejects.' : 'None of the next rejects is of this kind.';
+  return html`${rejects.length === 0 ? html`<p class="none">${none}</p>` : rejects.map(rejectOf)}
     <p class="choice">
       ${after === undefined ? nothing : html`<a href="${linkOf(context, chosen)}">first</a>`}
-      ${found.length > recordsShown ? html`<a href="${linkOf(context, chosen, shown.at(-1))}" rel="next">next ${recordsShown}</a>` : nothing}
+      ${next === undefined ? nothing : html`<a href="${linkOf(context, chosen, next)}" rel="next">${isAll ? `next ${recordsShown}` : 'look further'}</a>`}
     </p>`;
 };
 

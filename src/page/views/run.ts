@@ -3,13 +3,14 @@
 import { formatBytes, formatRate, formatSeconds } from '../../amounts.ts';
 import type { DataTestResult } from '../../data-test.ts';
 import { catalogue, type ErrorCode } from '../../errors.ts';
-import { chunkMapOf, type ChunkMap } from '../../history/chunk-map.ts';
+import { chunkMapOf, filesOfMap, type ChunkMap } from '../../history/chunk-map.ts';
 import { findRun, type FileSummary, type RunSummary, type TableSummary } from '../../history/history.ts';
-import { timelineOf } from '../../history/timeline.ts';
+import { sessionsOf, timelineOf, type Timeline } from '../../history/timeline.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { share } from '../parts/amount.ts';
 import { chunkMap, colourings, type Colouring } from '../parts/chunk-map.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { pagesOf, readFirst } from '../parts/pages.ts';
 import { badge, isUnderWay, stateBadge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { throughputChart } from '../parts/throughput.ts';
@@ -34,7 +35,7 @@ const fact = (name: string, value: unknown): Html =>
     <dd>${value}</dd>
   </div>`;
 
-const factsOf = (run: RunSummary, map: ChunkMap, { href, now }: ViewContext): Html => {
+const factsOf = (run: RunSummary, sessions: readonly number[], { href, now }: ViewContext): Html => {
   const seconds = run.seconds ?? (now.getTime() - run.startedAt.getTime()) / 1000;
   return html`<dl class="facts">
     ${fact('State', stateBadge(run))}
@@ -46,7 +47,7 @@ const factsOf = (run: RunSummary, map: ChunkMap, { href, now }: ViewContext): Ht
     ${fact('Filtered', formatCount(run.filtered))}
     ${fact('Files', `${formatCount(run.files)}, ${formatBytes(run.bytes)}`)}
     ${fact('Process', `${run.pid} on ${seen(run.host)}`)}
-    ${fact('Workers', map.sessions.length > 0 ? `${run.workers} asked for, ${plural(map.sessions.length, 'session')}` : run.workers)}
+    ${fact('Workers', sessions.length > 0 ? `${run.workers} asked for, ${plural(sessions.length, 'session')}` : run.workers)}
   </dl>`;
 };
 
@@ -81,7 +82,7 @@ const fileColumns: readonly Column<FileSummary>[] = [
   { title: 'Filtered', cell: ({ filtered }) => formatCount(filtered), isNumber: true },
 ];
 
-/** Files of a run that are listed; the rest is in `etl show`. */
+/** Files that are listed at once. */
 const filesListed = 200;
 
 const outcomes = { passed: 'good', warned: 'warn', failed: 'bad' } as const;
@@ -94,28 +95,77 @@ const testColumns: readonly Column<DataTestResult>[] = [
   { title: 'Problem', cell: ({ problem }) => seen(problem ?? ''), isLong: true },
 ];
 
-const readColouring = (query: URLSearchParams): Colouring =>
-  colourings.find((choice) => choice === query.get('by')) ?? 'state';
+/** What an address chooses: how the map is coloured, and from which places on map and list show files. */
+interface Choice {
+  readonly by: Colouring;
+  readonly map: number;
+  readonly files: number;
+}
+
+const readChoice = (query: URLSearchParams): Choice => ({
+  by: colourings.find((choice) => choice === query.get('by')) ?? 'state',
+  map: readFirst(query.get('map')),
+  files: readFirst(query.get('files')),
+});
+
+const linkOf = (
+  run: RunSummary,
+  { href }: ViewContext,
+  { by, map, files }: Choice,
+  section: string,
+): string => {
+  const query = new URLSearchParams({
+    ...(by !== 'state' && { by }),
+    ...(map > 0 && { map: String(map) }),
+    ...(files > 0 && { files: String(files) }),
+  });
+  return `${href(`/runs/${run.id}`)}${query.size > 0 ? `?${query.toString()}` : ''}#${section}`;
+};
+
+const mapOf = (
+  run: RunSummary,
+  map: ChunkMap,
+  timeline: Timeline,
+  choice: Choice,
+  context: ViewContext,
+): Html => {
+  const { epoch, crashes } = timeline.times;
+  const coloured = { ...map, by: choice.by, sessions: sessionsOf(timeline), epoch, crashes };
+  const linkTo = (changed: Partial<Choice>): string => linkOf(run, context, { ...choice, ...changed }, 'map');
+  const place = { first: choice.map, shown: map.files.length, size: filesOfMap, total: run.files };
+  const pages = pagesOf({ what: 'files', ...place }, (first) => linkTo({ map: first }));
+  return chunkMap(coloured, (by) => linkTo({ by }), pages);
+};
+
+const filesOf = (
+  run: RunSummary,
+  files: readonly FileSummary[],
+  choice: Choice,
+  context: ViewContext,
+): Html => {
+  const place = { first: choice.files, shown: files.length, size: filesListed, total: run.files };
+  return html`${table(fileColumns, files, { caption: 'Files', none: 'There are no such files.' })}
+  ${pagesOf({ what: 'files', ...place }, (first) => linkOf(run, context, { ...choice, files: first }, 'files'))}`;
+};
 
 export const runView: MakeView = async (context) => {
   const { client, href, query } = context;
   const runId = Number(context.parts[0]);
-  const { run, tables, files, tests } = await findRun(client, runId);
-  const map = await chunkMapOf(client, runId);
+  const choice = readChoice(query);
+  const { run, tables, files, tests } = await findRun(client, runId, {
+    first: choice.files,
+    limit: filesListed,
+  });
+  const map = await chunkMapOf(client, runId, choice.map);
   const timeline = await timelineOf(client, runId);
-  const by = readColouring(query);
   const optional = (isThere: boolean, section: () => Section): Section[] => (isThere ? [section()] : []);
   return {
     title: `Run ${run.id} of ${seen(run.pipeline)}`,
     place: 'runs',
     freshMs: isUnderWay(run) ? busyMs : calmMs,
     sections: [
-      { id: 'facts', body: html`${factsOf(run, map, context)}${errorOf(run)}` },
-      {
-        id: 'map',
-        title: 'Chunks',
-        body: chunkMap(map, by, (choice) => href(`/runs/${runId}?by=${choice}`)),
-      },
+      { id: 'facts', body: html`${factsOf(run, sessionsOf(timeline), context)}${errorOf(run)}` },
+      { id: 'map', title: 'Chunks', body: mapOf(run, map, timeline, choice, context) },
       { id: 'time', title: 'Time', body: timelineChart(timeline) },
       ...optional(timeline.work.length > 0, () => ({
         id: 'throughput',
@@ -128,14 +178,10 @@ export const runView: MakeView = async (context) => {
         title: 'Data tests',
         body: table(testColumns, tests, { caption: 'Data tests' }),
       })),
-      ...optional(files.length > 0, () => ({
+      ...optional(run.files > 0, () => ({
         id: 'files',
         title: 'Files',
-        body: html`${table(fileColumns, files.slice(0, filesListed), { caption: 'Files' })}${
-          files.length > filesListed
-            ? html`<p class="dim">The first ${filesListed} of ${plural(files.length, 'file')}.</p>`
-            : nothing
-        }`,
+        body: filesOf(run, files, choice, context),
       })),
     ],
   };

@@ -1,6 +1,6 @@
 // The proof that a run is complete, and the judgement of its rejects, both from the ledger.
 
-import { fileTotals, type FileTotals } from '../../checkpoint/ledger.ts';
+import { fileTotals, type FileTotals, type TableTotals } from '../../checkpoint/ledger.ts';
 import { stagingTable } from '../../copy/staging.ts';
 import type { SourceTableSpec } from '../../declaration.ts';
 import type { Client } from '../../db/client.ts';
@@ -16,9 +16,6 @@ import { addCounts, noCounts } from '../load/counts.ts';
 
 const sourceTables = ({ spec }: RunContext): readonly SourceTableSpec[] =>
   spec.tables.filter((table) => table.kind === 'source');
-
-const countsOf = (totals: readonly FileTotals[], table: string): Counts =>
-  totals.filter((file) => file.table === table).reduce<Counts>(addCounts, noCounts);
 
 /** Kinds of faults that an error names, each with an example: the rest is in etl.reject. */
 const kindsShown = 5;
@@ -71,14 +68,29 @@ const stagedRows = async (client: Client, pipeline: string, table: string): Prom
   return rows[0].n;
 };
 
+/** What is known of a run that is complete. */
+export interface Complete {
+  /** Rows that were copied into each typed table; SQL over a text table may drop rows, its staging may not. */
+  readonly copied: ReadonlyMap<string, number>;
+  readonly totals: readonly TableTotals[];
+}
+
+const tableTotals = (totals: readonly FileTotals[], table: string): TableTotals => {
+  const files = totals.filter((file) => file.table === table);
+  const sum = (key: 'bytes' | 'bytesRead'): number => files.reduce((total, file) => total + file[key], 0);
+  return {
+    table,
+    files: files.length,
+    bytes: sum('bytes'),
+    bytesRead: sum('bytesRead'),
+    ...files.reduce<Counts>(addCounts, noCounts),
+  };
+};
+
 /**
- * Proves, from the ledger, that every byte of every file is accounted for. Called inside the publishing transaction. Returns the
- * rows that were copied into each typed table; SQL over a text table may drop rows, its staging may not. Errors: ETL_INCOMPLETE.
+ * Proves, from the ledger, that every byte of every file is accounted for. Called inside the publishing transaction. Errors: ETL_INCOMPLETE.
  */
-export const checkComplete = async (
-  context: RunContext,
-  runId: number,
-): Promise<ReadonlyMap<string, number>> => {
+export const checkComplete = async (context: RunContext, runId: number): Promise<Complete> => {
   const totals = await fileTotals(context.client, runId);
   const incomplete = (table: string, problem: string): EtlError =>
     new EtlError('ETL_INCOMPLETE', { table, problem });
@@ -91,11 +103,12 @@ export const checkComplete = async (
       );
   }
   const typed = new Map<string, number>();
-  for (const { name, staging } of sourceTables(context)) {
-    const { copied } = countsOf(totals, name);
+  const sums = sourceTables(context).map(({ name }) => tableTotals(totals, name));
+  for (const [place, { name, staging }] of sourceTables(context).entries()) {
+    const { copied } = sums[place]!;
     if (staging === 'text')
       checkCopied(name, copied, await stagedRows(context.client, context.spec.name, name));
     else typed.set(name, copied);
   }
-  return typed;
+  return { copied: typed, totals: sums.filter(({ files }) => files > 0) };
 };

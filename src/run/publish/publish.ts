@@ -21,7 +21,7 @@ import { oweHook, publishingError, publishingStatements } from '../hooks.ts';
 import { declaredAs, landingTable } from '../landing.ts';
 import { owePublished } from '../notify/events.ts';
 import { untilPublished } from './attempts.ts';
-import { checkComplete, checkSources } from './completeness.ts';
+import { checkComplete, checkSources, type Complete } from './completeness.ts';
 import { recordFiles } from './file-state.ts';
 import { checkGuards } from './guard.ts';
 import { nameRecords, throwNamed } from './name-records.ts';
@@ -58,12 +58,12 @@ export const checkTargets = async (
 export interface Occasion {
   /** Rows that production has, by the table's name; throws when those that take their place are too few. */
   readonly judge: (plans: readonly PublishPlan[]) => Promise<ReadonlyMap<string, number | null>>;
-  /** In the publishing transaction, as is `record`: the run, and loaded rows, by the table's name, where each is a row of the table. */
-  readonly begin: () => Promise<{ readonly runId: number; readonly copied: ReadonlyMap<string, number> }>;
+  /** In the publishing transaction, as is `record`: the run, and what is proved to be loaded. */
+  readonly begin: () => Promise<{ readonly runId: number } & Complete>;
   readonly record: (runId: number, plans: readonly PublishPlan[]) => Promise<void>;
 }
 
-interface Prepared extends Applied {
+interface Prepared extends Applied, Pick<Complete, 'totals'> {
   readonly runId: number;
 }
 
@@ -86,7 +86,7 @@ const prepare = async (
   const [written, moved] = byWriting(plans);
   await client.query(`set local idle_in_transaction_session_timeout = ${frozenMs}`);
   await assertPublishing(client, spec.name, epoch);
-  const { runId, copied } = await begin();
+  const { runId, copied, totals } = await begin();
   await ensureSchema(client, spec.schema);
   await ensureKept(context, plans);
   const held = moved.filter(({ publication }) => publication.holdsWriters);
@@ -98,20 +98,20 @@ const prepare = async (
   await record(runId, plans);
   await oweHook(context, runId);
   await owePublished(context, runId);
-  return { ...applied, runId };
+  return { ...applied, runId, totals };
 };
 
 /** The locks that affect readers, and the commit, in one message. A run that was cancelled meanwhile is not published. */
 const commit = async (
   context: RunContext,
   plans: readonly PublishPlan[],
-  { runId, locked, touched, last }: Prepared,
+  { runId, totals, locked, touched, last }: Prepared,
   { untilTaken }: Locksmith,
 ): Promise<void> => {
   const { client } = context;
   const readersWait = plans.some(({ blocksReaders }) => blocksReaders);
   await untilTaken([...locked, ...touched], readersWait, async (names, queueMs) => {
-    const finished = await runQuery(client, finishRun(runId));
+    const finished = await runQuery(client, finishRun(runId, totals));
     if (finished.rowCount === 0) throw await whyStopped(client, runId);
     const own = names.filter((name) => locked.includes(name));
     // Its owner may not have let us lock a table of other people: the statements that need it wait as long.
@@ -167,7 +167,7 @@ export const publishRun = async (
   await checkSources(context, runId);
   await publishTables(context, built, {
     judge: (plans) => checkGuards(context, plans),
-    begin: async () => ({ runId, copied: await checkComplete(context, runId) }),
+    begin: async () => ({ runId, ...(await checkComplete(context, runId)) }),
     record: (_, plans) => recordFiles(context, runId, plans),
   }).catch(async (cause: unknown) => {
     if (cause instanceof RowsRefused)

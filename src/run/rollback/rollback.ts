@@ -215,7 +215,7 @@ const goBack = async (context: RunContext, to: number, backs: readonly Return[])
       const tables = backs.map(({ table }) => table.name);
       const run = { pipeline, to, tables, epoch, host: hostname(), pid: process.pid };
       runId = (await runQuery(client, insertRollback(run))).rows[0].id;
-      return { runId, copied: new Map() };
+      return { runId, copied: new Map(), totals: [] };
     },
     record: () => recordReturn(context, backs, built),
   }).catch(throwUnfit(backs));

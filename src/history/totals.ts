@@ -1,0 +1,37 @@
+// Sums of files and chunks, as SQL for the other queries: those that a published run keeps, or else those of its chunks that count.
+//
+// Chunks are looked up file by file, by their key. Joined as a whole, those of a run that the server's statistics do not know yet would
+// be compared with every file.
+
+// float8 holds every count exactly up to 2^53, and node-postgres gives it as a number; bigint would be text.
+const counted = `coalesce(sum(records), 0)::float8 as records, coalesce(sum(copied), 0)::float8 as copied,
+    coalesce(sum(rejected), 0)::float8 as rejected, coalesce(sum(filtered), 0)::float8 as filtered`;
+
+/** Of a file f of a run r. */
+export const totalsOfFile = `(
+    select coalesce(sum(byte_end - byte_start), 0)::float8 as bytes_read, ${counted}
+    from etl.chunk where file_id = f.id and epoch = r.epoch
+  )`;
+
+/** Columns of an element of etl.run.totals. A schema older than 0035 has none. */
+const columns =
+  'table_name text, files float8, bytes float8, bytes_read float8, records float8, copied float8, rejected float8, filtered float8';
+
+/** Of each table with files of a run r: table_name, files, bytes, bytes_read and counts; in the order of `place`. */
+export const totalsOfTables = `(
+    select k.* from (select nullif(to_jsonb(r) -> 'totals', 'null') as totals offset 0) j,
+      rows from (jsonb_to_recordset(j.totals) as (${columns})) with ordinality as k (table_name, files, bytes, bytes_read, records, copied,
+        rejected, filtered, place)
+    union all
+    select f.table_name, count(*)::float8, sum(f.bytes)::float8, sum(c.bytes_read), sum(c.records), sum(c.copied), sum(c.rejected),
+      sum(c.filtered), min(f.id)
+    from etl.source_file f cross join lateral ${totalsOfFile} c
+    where f.run_id = r.id and to_jsonb(r) ->> 'totals' is null
+    group by f.table_name
+  )`;
+
+/** Of a run r as a whole: files, bytes and counts. */
+export const totalsOfRun = `(
+    select coalesce(sum(files), 0)::float8 as files, coalesce(sum(bytes), 0)::float8 as bytes, ${counted}
+    from ${totalsOfTables} one
+  )`;

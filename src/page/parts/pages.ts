@@ -1,0 +1,35 @@
+// Links that choose what a section shows: one of several views, or a part of a long list.
+
+import { formatCount } from '../../wording.ts';
+import { html, nothing, raw, type Html } from './html.ts';
+
+/** One of several choices. */
+export const choiceLink = (text: string, address: string, isChosen: boolean): Html =>
+  html`<a href="${address}" ${isChosen ? raw('class="chosen" aria-current="true"') : ''}>${text}</a>`;
+
+export interface PageOfList {
+  /** What is listed: 'files'. */
+  readonly what: string;
+  /** Place of the first that is shown, from 0. */
+  readonly first: number;
+  readonly shown: number;
+  readonly size: number;
+  readonly total: number;
+}
+
+/** The place that an address asks for; nobody looks at more than a million. */
+export const readFirst = (text: string | null): number => (/^\d{1,6}$/.test(text ?? '') ? Number(text) : 0);
+
+/** Nothing when all of it is shown. `linkTo`: the address with the list from a place on. */
+export const pagesOf = (
+  { what, first, shown, size, total }: PageOfList,
+  linkTo: (first: number) => string,
+): Html => {
+  if (first === 0 && shown >= total) return nothing;
+  const range = shown === 0 ? 'none' : `${formatCount(first + 1)} to ${formatCount(first + shown)}`;
+  return html`<p class="choice">
+    ${range} of ${formatCount(total)} ${what}
+    ${first === 0 ? nothing : html`<a href="${linkTo(Math.max(0, first - size))}" rel="prev">previous</a>`}
+    ${first + shown >= total ? nothing : html`<a href="${linkTo(first + size)}" rel="next">next</a>`}
+  </p>`;
+};
