@@ -2,6 +2,7 @@
 
 import { definitionErrors } from './catalogue/definition.ts';
 import type { RetryClass } from './catalogue/entry.ts';
+import { pageErrors } from './catalogue/page.ts';
 import { publishErrors } from './catalogue/publish.ts';
 import { runErrors } from './catalogue/run.ts';
 import { serverErrors } from './catalogue/server.ts';
@@ -16,6 +17,7 @@ export const catalogue = {
   ...serverErrors,
   ...runErrors,
   ...publishErrors,
+  ...pageErrors,
 } as const;
 
 export type ErrorCode = keyof typeof catalogue;

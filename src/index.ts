@@ -52,7 +52,7 @@ export type {
   ScheduleSlot,
 } from './worker/schedule/contract.ts';
 export { createPage } from './page/create-page.ts';
-export type { EtlPage, PageOptions } from './page/options.ts';
+export type { EtlPage, PageAction, PageControl, PageOptions } from './page/options.ts';
 export type { RunOptions } from './run/options.ts';
 export type { ConnectionOptions } from './db/connect/connection.ts';
 export type { RedisOptions } from './queue/redis-address.ts';

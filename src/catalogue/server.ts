@@ -175,10 +175,4 @@ export const serverErrors = {
     retry: 'run',
     exit: failed,
   },
-  ETL_PAGE_BUSY: {
-    message: 'the page is busy: too many requests wait for the server',
-    hint: 'Try again in a moment.',
-    retry: 'run',
-    exit: failed,
-  },
 } as const satisfies Record<string, CatalogueEntry>;

@@ -12,7 +12,7 @@ const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
 export const newToken = (): string => randomBytes(32).toString('base64url');
 
 /** Whether two texts are the same, in a time that does not say where they differ. */
-const isSame = (one: string, other: string): boolean => {
+export const isSame = (one: string, other: string): boolean => {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
 };
@@ -27,9 +27,16 @@ export interface Access {
   readonly isKnown: (request: Request) => boolean;
   /** Whether this is the token, as a printed address has it. */
   readonly isToken: (text: string) => boolean;
-  /** The cookie that a visitor with the token gets. */
-  readonly cookie: (isSecure: boolean) => string;
+  /** The browser that a request comes from, by the cookie that it got from us; undefined: it brings none. */
+  readonly sessionOf: (request: Request) => string | undefined;
+  /** A new session, and the cookie for its browser. */
+  readonly begin: (request: Request) => { readonly session: string; readonly cookie: string };
+  /** What nobody can make without the token. */
+  readonly sign: (text: string) => string;
 }
+
+/** Of programs, which have no cookie. */
+const bearerSession = 'bearer';
 
 export const createAccess = (token: string | null, base: string, hosts: PageOptions['hosts']): Access => {
   const known = hosts === 'any' ? undefined : new Set((hosts ?? ownNames).map(nameOf));
@@ -37,7 +44,6 @@ export const createAccess = (token: string | null, base: string, hosts: PageOpti
   const derive = (what: string): string => createHmac('sha256', secret).update(what).digest('base64url');
   // Ports of one machine share their cookies, so each page's has a name of its own.
   const cookieName = `sluice_${derive('name').slice(0, 8)}`;
-  const cookieValue = derive('cookie');
   const hostOf = (request: Request): string => request.headers.get('host') ?? new URL(request.url).host;
 
   const cookieOf = (request: Request): string | undefined =>
@@ -47,17 +53,27 @@ export const createAccess = (token: string | null, base: string, hosts: PageOpti
       .find((part) => part.startsWith(`${cookieName}=`))
       ?.slice(cookieName.length + 1);
 
+  const bearerOf = (request: Request): string | undefined =>
+    /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
+
+  const sessionOf = (request: Request): string | undefined => {
+    const bearer = bearerOf(request);
+    if (token !== null && bearer !== undefined) return isSame(bearer, token) ? bearerSession : undefined;
+    const [session = '', signature = ''] = cookieOf(request)?.split('.') ?? [];
+    return isSame(signature, derive(`cookie ${session}`)) ? session : undefined;
+  };
+
   return {
     isOurHost: (request) => known === undefined || known.has(nameOf(hostOf(request))),
     isToken: (text) => token !== null && isSame(text, token),
-    isKnown: (request) => {
-      if (token === null) return true;
-      const [, bearer] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? [];
-      if (bearer !== undefined) return isSame(bearer, token);
-      const cookie = cookieOf(request);
-      return cookie !== undefined && isSame(cookie, cookieValue);
+    isKnown: (request) => token === null || sessionOf(request) !== undefined,
+    sessionOf,
+    begin: ({ url }) => {
+      const session = newToken();
+      const secure = new URL(url).protocol === 'https:' ? '; Secure' : '';
+      const attributes = `Path=${base || '/'}; HttpOnly; SameSite=Strict${secure}`;
+      return { session, cookie: `${cookieName}=${session}.${derive(`cookie ${session}`)}; ${attributes}` };
     },
-    cookie: (isSecure) =>
-      `${cookieName}=${cookieValue}; Path=${base || '/'}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`,
+    sign: (text) => derive(`sign ${text}`),
   };
 };

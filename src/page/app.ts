@@ -2,17 +2,21 @@
 
 import { Hono, type Context } from 'hono';
 import { compress } from 'hono/compress';
-import { asEtlError } from '../errors.ts';
+import { asEtlError, EtlError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Access } from './access.ts';
 import { assets } from './assets/assets.ts';
+import { addBoard } from './board/guard.ts';
+import type { Board } from './board/board.ts';
+import type { Control } from './control/control.ts';
 import { createExport, type Read } from './export.ts';
 import type { Live } from './live.ts';
 import { asPageError, errorBody, type PageError } from './parts/error-page.ts';
 import { layout } from './parts/layout.ts';
+import { pathUnder } from './path.ts';
 import { findRoute } from './routes.ts';
-import { refusalOf, safeHeaders } from './safety.ts';
-import type { View, ViewContext } from './view.ts';
+import { boardMethods, formMethods, refusalOf, safeHeaders } from './safety.ts';
+import type { MakeView, View, ViewContext } from './view.ts';
 
 export interface AppOptions {
   /** The host's path without a slash at its end; '' for none. */
@@ -28,31 +32,30 @@ export interface AppOptions {
   ) => Promise<T>;
   /** Over a connection that only reads. */
   readonly read: Read;
+  /** undefined: the page only reads. */
+  readonly control: Control | undefined;
+  /** undefined: BullMQ's board is not there. */
+  readonly board: Board | undefined;
 }
-
-/** The path as our routes know it; a host may have taken its own part off already. */
-const pathUnder = (base: string, url: string): string => {
-  const { pathname } = new URL(url);
-  return base !== '' && (pathname === base || pathname.startsWith(`${base}/`))
-    ? pathname.slice(base.length) || '/'
-    : pathname;
-};
 
 const askForToken = `<!doctype html><html lang="en"><title>sluice</title>
 <p>This page needs its token: open the address that was printed when it was started.</p></html>`;
 
 /** What every request passes: a known host, a short body, the token. */
-const addGuards = (app: Hono, { base, access }: AppOptions): void => {
+const addGuards = (app: Hono, { base, access, control, board }: AppOptions): void => {
   app.use(async (context, next) => {
     if (!access.isOurHost(context.req.raw)) return context.text('This name is not answered here.', 421);
     await next();
-    for (const [name, value] of Object.entries(safeHeaders)) context.res.headers.set(name, value);
+    for (const [name, value] of Object.entries(safeHeaders))
+      // BullMQ's board has a policy of its own.
+      if (!context.res.headers.has(name)) context.res.headers.set(name, value);
     if (!context.res.headers.has('cache-control')) context.res.headers.set('cache-control', 'no-store');
     return undefined;
   });
   app.use(compress());
   app.use(async ({ req, text }, next) => {
-    const refused = refusalOf(req.raw);
+    const isBoard = control !== undefined && board !== undefined && req.path.startsWith('/board/api/');
+    const refused = refusalOf(req.raw, isBoard ? boardMethods : formMethods);
     // Nobody reads the rest of such a request.
     return refused === undefined ? next() : text(refused.text, refused.status, { connection: 'close' });
   });
@@ -60,7 +63,7 @@ const addGuards = (app: Hono, { base, access }: AppOptions): void => {
     const { req } = context;
     const given = req.query('token');
     if (given !== undefined && req.method === 'GET' && access.isToken(given)) {
-      context.header('set-cookie', access.cookie(new URL(req.url).protocol === 'https:'));
+      context.header('set-cookie', access.begin(req.raw).cookie);
       return context.redirect(base + req.path, 303);
     }
     return access.isKnown(req.raw) ? next() : context.html(askForToken, 401);
@@ -76,9 +79,11 @@ const answerAsset = (context: Context): Response | Promise<Response> => {
   return context.body(found.text, 200, { 'content-type': found.type });
 };
 
+const titles: Readonly<Record<number, string>> = { 403: 'Not allowed', 404: 'Not found' };
+
 /** Makes views, and sends them in their frame. */
 const createViews = (options: AppOptions) => {
-  const { base } = options;
+  const { base, control, board } = options;
   const href = (path: string): string => base + path;
   const send = async (
     context: Context,
@@ -87,18 +92,26 @@ const createViews = (options: AppOptions) => {
     status: 200 | PageError['status'] = 200,
   ) => {
     const live = path === undefined ? undefined : href(`/live?${new URLSearchParams({ path }).toString()}`);
-    const frame = { href, server: options.server(), live, now: new Date() };
+    const traits = { isControl: control !== undefined, hasBoard: board !== undefined };
+    const frame = { ...traits, href, server: options.server(), live, now: new Date() };
     return context.html(await layout(view, frame), status);
   };
   return {
     find: (path: string, query: URLSearchParams): (() => Promise<View>) | undefined => {
       const route = findRoute(path);
       if (route === undefined) return undefined;
-      return () => options.withContext({ parts: route.parts, query, href, now: new Date() }, route.make);
+      return () =>
+        options.withContext({ parts: route.parts, query, href, control, now: new Date() }, route.make);
+    },
+    /** A view that no address leads to but that of its request. */
+    open: async (context: Context, make: MakeView): Promise<Response> => {
+      const given = { parts: [], query: new URLSearchParams(), href, control, now: new Date() };
+      return send(context, await options.withContext(given, make));
     },
     send,
     sendError: (context: Context, error: PageError): Promise<Response> => {
-      const title = error.status === 404 ? 'Not found' : 'This page cannot be shown';
+      const title =
+        context.req.method === 'POST' ? 'Not done' : (titles[error.status] ?? 'This page cannot be shown');
       const sections = [{ id: 'error', body: errorBody(error) }];
       return send(context, { title, place: '', sections, freshMs: 0 }, undefined, error.status);
     },
@@ -119,12 +132,18 @@ export const createApp = (options: AppOptions): Hono => {
     if (url === undefined || make === undefined) return context.notFound();
     return live.stream(context, url.pathname + url.search, make) ?? context.text('too many', 503);
   });
+  if (options.board !== undefined) addBoard(app, options.board, options);
+  options.control?.addTo(app, base, views.open);
   app.get('*', async (context) => {
     const url = new URL(context.req.url);
     const make = views.find(context.req.path, url.searchParams);
     return make === undefined
       ? context.notFound()
       : views.send(context, await make(), context.req.path + url.search);
+  });
+  app.post('*', (context) => {
+    if (options.control === undefined) throw new EtlError('ETL_PAGE_READ_ONLY');
+    return context.notFound();
   });
   const missing = { status: 404, code: 'Not found', message: 'There is no such page.', hint: '' } as const;
   app.notFound((context) => views.sendError(context, missing));

@@ -5,8 +5,11 @@ import { EtlError } from '../errors.ts';
 import { silentLogger } from '../logger.ts';
 import { readQueues } from '../worker/read-queues.ts';
 import { findSite, type FoundSite } from '../worker/site.ts';
-import { createAccess, newToken } from './access.ts';
+import { createAccess, newToken, type Access } from './access.ts';
 import { createApp } from './app.ts';
+import { createBoard } from './board/board.ts';
+import { hasBoard } from './board/installed.ts';
+import { createControl, type Control } from './control/control.ts';
 import { createLive } from './live.ts';
 import type { EtlPage, PageOptions } from './options.ts';
 
@@ -40,6 +43,13 @@ const checkToken = (token: string | false | undefined): string | null => {
   );
 };
 
+const controlOf = (options: PageOptions, access: Access): Control | undefined => {
+  const { databaseUrl, connection, redis, logger, tracer, control = false } = options;
+  if (control === false) return undefined;
+  const site = { databaseUrl, connection, redis, logger, tracer };
+  return createControl({ site, access, control: control === true ? {} : control });
+};
+
 /**
  * A page that shows what the bookkeeping of a database has: a handler for a service that exists. The server is found as by runPipeline,
  * when the first request comes. Errors: ETL_USAGE.
@@ -57,9 +67,22 @@ export const createPage = (options: PageOptions = {}): EtlPage => {
     idleMs,
   });
   const live = createLive();
+  const access = createAccess(token, base, hosts);
+  const control = controlOf(options, access);
+  const board = hasBoard(options.board)
+    ? createBoard({
+        base,
+        isReadOnly: control === undefined,
+        logger,
+        read: pool.read,
+        backend: () => site!.backend,
+      })
+    : undefined;
   const app = createApp({
     base,
-    access: createAccess(token, base, hosts),
+    access,
+    control,
+    board,
     live,
     logger,
     server: () => site?.address.label ?? '',
@@ -72,9 +95,10 @@ export const createPage = (options: PageOptions = {}): EtlPage => {
   });
   return {
     token,
-    fetch: async (request) => app.fetch(request),
+    fetch: async (request, env) => app.fetch(request, env),
     close: async () => {
       live.close();
+      await board?.close();
       await pool.close();
     },
   };

@@ -1,6 +1,8 @@
 // Every page and its address. A new page is one file in views/ and one line here.
 
+import { withActions } from './control/sections.ts';
 import type { MakeView } from './view.ts';
+import { actionsView, actionView } from './views/actions.ts';
 import { filesView } from './views/files.ts';
 import { overview } from './views/overview.ts';
 import { queueView } from './views/queue.ts';
@@ -20,11 +22,13 @@ const routes: readonly Route[] = [
   { pattern: /^\/rejects$/, make: rejectsView },
   { pattern: /^\/files$/, make: filesView },
   { pattern: /^\/runs$/, make: runsView },
-  { pattern: /^\/runs\/(\d{1,15})$/, make: runView },
+  { pattern: /^\/runs\/(\d{1,15})$/, make: withActions('run', runView) },
   { pattern: /^\/schedules$/, make: schedulesView },
   // Names of schedules follow the rules of names of pipelines.
-  { pattern: /^\/schedules\/([\w-]{1,80})$/, make: scheduleView },
+  { pattern: /^\/schedules\/([\w-]{1,80})$/, make: withActions('schedule', scheduleView) },
   { pattern: /^\/queue$/, make: queueView },
+  { pattern: /^\/actions$/, make: actionsView },
+  { pattern: /^\/actions\/(\d{1,15})$/, make: actionView },
 ];
 
 /** The page at a path, and what its pattern captures. */

@@ -31,10 +31,18 @@ export interface Refusal {
   readonly text: string;
 }
 
+const readMethods = new Set(['GET', 'HEAD']);
+export const formMethods = new Set(['POST']);
+/** By which BullMQ's board changes something. */
+export const boardMethods = new Set(['POST', 'PUT', 'PATCH']);
+
 /** Why a request is refused before anything of its body is read; undefined: it is not. */
-export const refusalOf = ({ method, headers }: Request): Refusal | undefined => {
-  if (method === 'GET' || method === 'HEAD') return undefined;
-  if (method !== 'POST') return { status: 405, text: 'This method is not answered here.' };
+export const refusalOf = (
+  { method, headers }: Request,
+  changing: ReadonlySet<string>,
+): Refusal | undefined => {
+  if (readMethods.has(method)) return undefined;
+  if (!changing.has(method)) return { status: 405, text: 'This method is not answered here.' };
   const length = headers.get('content-length');
   // A body that does not say its length may have any.
   if (length === null || !/^\d{1,15}$/.test(length)) return { status: 411, text: 'The length is missing.' };

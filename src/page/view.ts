@@ -15,6 +15,8 @@ export interface ViewContext {
   /** The address of a page of ours: '/runs/12' as it is under the host's path. */
   readonly href: (path: string) => string;
   readonly now: Date;
+  /** Visitors can do something; undefined: the page only reads. */
+  readonly control: { readonly pipelines: () => Promise<readonly string[]> } | undefined;
 }
 
 export interface Section {

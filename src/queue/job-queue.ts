@@ -42,28 +42,45 @@ export interface JobQueue {
   readonly ask: <T>(question: (queue: Queue) => Promise<T>) => Promise<T>;
 }
 
+export interface OpenQueue {
+  readonly bull: Queue;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens a queue. The caller closes it. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
+export const openQueue = async ({ backend, namespace, logger }: Queues, name: string): Promise<OpenQueue> => {
+  const { Queue: BullQueue } = loadBullMq();
+  const { options, factory, destroy } = backend.connect(namespace, 'gives up');
+  const bull = new BullQueue(name, options, factory as never);
+  bull.on('error', quiet(logger));
+  const close = (): Promise<void> => closeBounded(() => bull.close(), destroy);
+  try {
+    await bull.waitUntilReady();
+  } catch (error) {
+    await close();
+    throw backend.errorOf(error);
+  }
+  return { bull, close };
+};
+
 /** Uses a queue for the length of a function. */
 export const withQueue = async <T>(
-  { backend, namespace, logger }: Queues,
+  queues: Queues,
   name: string,
   use: (queue: JobQueue) => Promise<T>,
 ): Promise<T> => {
-  const { Queue: BullQueue } = loadBullMq();
-  const { options, factory, destroy } = backend.connect(namespace, 'gives up');
-  const queue = new BullQueue(name, options, factory as never);
-  queue.on('error', quiet(logger));
+  const { bull, close } = await openQueue(queues, name);
   const ask: JobQueue['ask'] = async (question) => {
     try {
-      return await question(queue);
+      return await question(bull);
     } catch (error) {
-      throw backend.errorOf(error);
+      throw queues.backend.errorOf(error);
     }
   };
   try {
-    await ask((bull) => bull.waitUntilReady());
     return await use({ ask });
   } finally {
-    await closeBounded(() => queue.close(), destroy);
+    await close();
   }
 };
 

@@ -62,6 +62,10 @@ export const loadCatalog = async (folder: string): Promise<Catalog> => {
   };
 };
 
+/** Names by which `findPipeline` knows the files of a folder; none of them is loaded. Errors: ETL_PIPELINE_FOLDER. */
+export const pipelinesOf = async (folder: string): Promise<readonly string[]> =>
+  (await listFolder(folder)).map((file) => parse(file).name);
+
 /**
  * One pipeline of a folder, by its name or that of its file, which is tried first: the others are only loaded if it is not there, and one
  * that cannot be is somebody else's. Errors: ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER; of its own file those of loadPipelineFile.

@@ -50,12 +50,27 @@ export interface Visit {
   readonly problems: () => readonly string[];
   /** What axe finds: the rule, and the elements. */
   readonly axe: () => Promise<readonly string[]>;
+  /** Presses Tab until the focus is on what is wanted; each stop on the way can be seen. */
+  readonly tabTo: (selector: string) => Promise<void>;
   /** Pixels by which the page is wider than its window. */
   readonly overflow: () => Promise<number>;
   /** Writes a picture of the whole page into .screenshots. */
   readonly shoot: (name: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
+
+const tabTo = async (page: Page, selector: string): Promise<void> => {
+  for (let stop = 0; stop < 200; stop += 1) {
+    await page.keyboard.press('Tab');
+    const { isIt, outline } = await page.evaluate<{ isIt: boolean; outline: string }>(`(() => {
+      const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+      return { isIt: document.activeElement.matches(${JSON.stringify(selector)}), outline: outlineStyle + ' ' + outlineWidth };
+    })()`);
+    if (/none|^\S+ 0px/.test(outline)) throw new Error(`the focus cannot be seen on the way to ${selector}`);
+    if (isIt) return;
+  }
+  throw new Error(`the focus never comes to ${selector}`);
+};
 
 const pictures = '.screenshots';
 
@@ -98,6 +113,7 @@ export const visit = async (
       const { violations } = await page.evaluate<AxeResult>('axe.run()');
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
     },
+    tabTo: (selector) => tabTo(page, selector),
     overflow: () =>
       page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
     shoot: async (name) => {

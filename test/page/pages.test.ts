@@ -40,6 +40,7 @@ const pages: readonly { name: string; path: () => string; shows: readonly string
   },
   { name: 'schedules', path: () => '/schedules', shows: ['words-nightly', 'paused', 'Europe/Berlin'] },
   { name: 'queue', path: () => '/queue', shows: ['default', 'noaa'] },
+  { name: 'actions', path: () => '/actions', shows: ['Nothing was done from this page yet.'] },
   { name: 'no-such-run', path: () => '/runs/4711', shows: ['ETL_RUN_UNKNOWN'] },
 ];
 
@@ -86,20 +87,7 @@ describe('without scripts', () => {
 describe('by the keyboard alone', () => {
   it('a visitor gets from the overview to the numbers of a chunk map, and sees where the focus is', async () => {
     const visit = await open(served().address);
-    const { page } = visit;
-    /** Presses Tab until the focus is on what is wanted; each stop on the way can be seen. */
-    const tabTo = async (selector: string): Promise<void> => {
-      for (let stop = 0; stop < 200; stop += 1) {
-        await page.keyboard.press('Tab');
-        const { isIt, outline } = await page.evaluate<{ isIt: boolean; outline: string }>(`(() => {
-          const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
-          return { isIt: document.activeElement.matches(${JSON.stringify(selector)}), outline: outlineStyle + ' ' + outlineWidth };
-        })()`);
-        expect(outline).not.toMatch(/none|0px/);
-        if (isIt) return;
-      }
-      throw new Error(`the focus never comes to ${selector}`);
-    };
+    const { page, tabTo } = visit;
     await tabTo('nav a[href="/runs"]');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/runs');

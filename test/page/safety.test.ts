@@ -10,7 +10,7 @@ import { useDatabase } from '../helpers/server.ts';
 
 const database = useDatabase();
 const page = usePage(() => database.url);
-const control = usePage(() => database.url);
+const control = usePage(() => database.url, { control: true });
 
 interface Answer {
   readonly status: number;

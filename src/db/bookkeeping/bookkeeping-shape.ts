@@ -2,6 +2,22 @@
 // Written by test/integration/bookkeeping.test.ts.
 
 export const bookkeepingShape: readonly string[] = `
+audit: CHECK ((action = ANY (ARRAY['cancel'::text, 'retry'::text, 'run'::text, 'pause'::text, 'resume'::text, 'board'::text])))
+audit: CHECK ((kind = ANY (ARRAY['run'::text, 'schedule'::text, 'pipeline'::text, 'queue'::text])))
+audit: PRIMARY KEY (id)
+audit: UNIQUE (form)
+audit: action text not null
+audit: address text
+audit: asked_at timestamp with time zone not null default clock_timestamp()
+audit: detail text
+audit: ended_at timestamp with time zone
+audit: error_code text
+audit: form uuid not null
+audit: id bigint not null identity a
+audit: kind text not null
+audit: person text
+audit: subject text not null
+audit: visitor text not null
 canary: CHECK (only_row)
 canary: PRIMARY KEY (only_row)
 canary: epoch uuid not null

@@ -4,7 +4,7 @@ import { asEtlError, codeOf, EtlError, type ErrorCode } from '../../errors.ts';
 import { html, nothing, seen, type Html } from './html.ts';
 
 export interface PageError {
-  readonly status: 400 | 404 | 500 | 503;
+  readonly status: 400 | 403 | 404 | 409 | 500 | 503;
   readonly code: string;
   readonly message: string;
   readonly hint: string;
@@ -14,8 +14,12 @@ const statuses: Partial<Record<ErrorCode, PageError['status']>> = {
   ETL_RUN_UNKNOWN: 404,
   ETL_SCHEDULE_UNKNOWN: 404,
   ETL_USAGE: 400,
-  ETL_RUN_OVER: 400,
+  ETL_PIPELINE_UNKNOWN: 404,
+  ETL_RUN_OVER: 409,
   ETL_PAGE_BUSY: 503,
+  ETL_PAGE_READ_ONLY: 403,
+  ETL_PAGE_FORM: 403,
+  ETL_PAGE_FORBIDDEN: 403,
   ETL_CONNECT: 503,
   ETL_CONNECT_AUTH: 503,
   ETL_CONNECT_DATABASE: 503,

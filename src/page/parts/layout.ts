@@ -11,6 +11,7 @@ const places = [
   ['files', '/files', 'Files'],
   ['schedules', '/schedules', 'Schedules'],
   ['queue', '/queue', 'Queue'],
+  ['actions', '/actions', 'Actions'],
 ] as const;
 
 export interface Frame {
@@ -20,6 +21,10 @@ export interface Frame {
   /** Where live updates of this page come from; undefined: it has none. */
   readonly live: string | undefined;
   readonly now: Date;
+  /** Whether visitors can do something. */
+  readonly isControl: boolean;
+  /** Whether BullMQ's board is beside it. */
+  readonly hasBoard: boolean;
 }
 
 /** A section as it is sent, first and later. */
@@ -39,7 +44,10 @@ export const sentSection = async ({ id, title, body }: Section): Promise<SentSec
 const sectionHtml = ({ id, hash, html: text }: SentSection): Html =>
   html`<section id="${id}" data-hash="${hash}">${raw(text)}</section>`;
 
-export const layout = async (view: View, { href, server, live, now }: Frame): Promise<string> => {
+export const layout = async (
+  view: View,
+  { href, server, live, now, isControl, hasBoard }: Frame,
+): Promise<string> => {
   const sections = await Promise.all(view.sections.map(sentSection));
   const links = places.map(
     ([place, path, name]) =>
@@ -61,8 +69,10 @@ export const layout = async (view: View, { href, server, live, now }: Frame): Pr
         <a class="skip" href="#main">Skip to content</a>
         <header>
           <a class="brand" href="${href('/')}">sluice</a>
-          <nav aria-label="Pages">${links}</nav>
-          <span class="mode">read only</span>
+          <nav aria-label="Pages">
+            ${links}${hasBoard ? html`<a href="${href('/board')}">BullMQ</a>` : nothing}
+          </nav>
+          <span class="mode">${isControl ? 'control' : 'read only'}</span>
         </header>
         <main id="main" tabindex="-1">
           <h1>${view.title}</h1>

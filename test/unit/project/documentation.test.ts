@@ -35,6 +35,17 @@ const brokenLinks = ({ path, text }: { path: string; text: string }): readonly s
 
 it.each(pages)('links of $path lead somewhere', (page) => expect(brokenLinks(page)).toEqual([]));
 
+const shownFiles = pages.flatMap(({ path, text }) =>
+  [...text.matchAll(/<!-- file: (.+?) -->\n```\w+\n([\s\S]*?)```/g)].map(([, file, code]) => ({
+    path,
+    file,
+    code,
+  })),
+);
+it.each(shownFiles)('$path shows $file as it is', ({ file, code }) =>
+  expect(code).toBe(readProjectFile(file!)),
+);
+
 describe('tests that are named as proof', () => {
   const sources = filesBelow('src', '.ts', '.mjs', '.sql');
   const named = [...pages, ...sources].flatMap(({ path, text }) =>

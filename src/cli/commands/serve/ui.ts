@@ -2,22 +2,45 @@
 
 import { once } from 'node:events';
 import type { Command } from 'commander';
+import { EtlError } from '../../../errors.ts';
 import { portMax } from '../../../limits.ts';
+import type { PageControl } from '../../../page/options.ts';
 import type { CliCommand } from '../../command.ts';
-import { flag, parseCount, parseNames, parseString, readFlag } from '../../flags.ts';
+import { flag, parseCount, parseNames, parseString, readFlag, readSwitch } from '../../flags.ts';
 import { withInterrupt } from '../../interrupt.ts';
 import type { Io } from '../../io.ts';
+import { defaultFolder } from '../../pipeline.ts';
 import { readRedis, redisPrefixFlag } from '../../redis.ts';
 import { databaseUrlFlag, openServer } from '../../server.ts';
 
 const examples = `
 It listens on 127.0.0.1 and prints an address with a token, which the browser keeps as a cookie. On another address, name
-the hosts that it is reached by, and put TLS in front of it: everybody with the token sees everything.
+the hosts that it is reached by, and put TLS in front of it: everybody with the token sees everything, and with --control
+may cancel, retry and start runs and pause schedules. What is done is recorded in etl.audit.
 
 Examples:
   $ etl ui
   $ etl ui --port 8080
+  $ etl ui --control
   $ ETL_TOKEN=$(cat token) etl ui --host 0.0.0.0 --hosts etl.example.com`;
+
+/** Every address of the machine: that of the machine itself is answered, too. */
+const anyAddress = new Set(['0.0.0.0', '::']);
+
+/** What visitors can do: nothing, unless it was asked for. */
+const readControl = async (command: Command, io: Io): Promise<PageControl | false> => {
+  const folder = readFlag(command, 'pipelines', parseString, io);
+  if (!readSwitch(command, 'control', io)) return false;
+  if (readSwitch(command, 'readOnly', io))
+    throw new EtlError('ETL_USAGE', {
+      problem: '--control and --read-only contradict each other',
+      hint: 'Without either, the page only reads.',
+    });
+  const { existsSync } = await import('node:fs');
+  // A folder that was not named need not be there.
+  if (folder === undefined && !existsSync(defaultFolder)) return {};
+  return { pipelines: folder ?? defaultFolder };
+};
 
 const serve = async (command: Command, io: Io): Promise<void> => {
   const port = readFlag(command, 'port', parseCount(portMax), io) ?? 0;
@@ -25,6 +48,8 @@ const serve = async (command: Command, io: Io): Promise<void> => {
   const hosts = readFlag(command, 'hosts', parseNames, io);
   const token = readFlag(command, 'token', parseString, io);
   const redis = await readRedis(command, io);
+  const control = await readControl(command, io);
+  const board = readSwitch(command, 'board', io) || undefined;
   await withInterrupt(
     () => undefined,
     async ({ drain }) => {
@@ -35,10 +60,11 @@ const serve = async (command: Command, io: Io): Promise<void> => {
         { level: 'error' },
         { write: (line: string) => void io.stderr.write(line) },
       );
-      const page = createPage({ ...redis, connection, hosts, token, logger });
+      const page = createPage({ ...redis, connection, hosts, token, logger, control, board });
       const server = await servePage(page, { port, host });
       try {
-        const shown = host.includes(':') ? `[${host}]` : host;
+        const near = anyAddress.has(host) ? '127.0.0.1' : host;
+        const shown = near.includes(':') ? `[${near}]` : near;
         io.stdout.write(`http://${shown}:${server.port}/?token=${page.token}\n`);
         if (!drain.aborted) await once(drain, 'abort');
       } finally {
@@ -69,6 +95,15 @@ export const uiCommand: CliCommand = {
         ),
       )
       .addOption(flag('--token <token>', 'what a visitor has to know; default: a random one'))
+      .addOption(flag('--read-only', 'visitors change nothing; the default'))
+      .addOption(flag('--control', 'visitors may cancel, retry and start runs, and pause schedules'))
+      .addOption(
+        flag(
+          '--pipelines <folder>',
+          `with --control, pipelines that can be run; default: ${defaultFolder}, if it is there`,
+        ),
+      )
+      .addOption(flag('--board', "require BullMQ's board; it is there when @bull-board is installed"))
       .addOption(flag('--debug', 'print stack traces and causes of errors'))
       .addHelpText('after', examples)
       .action((_, command: Command) => serve(command, io));

@@ -1,0 +1,9 @@
+// The page in a service of Express: before parsers of bodies, for it reads its own forms.
+
+import { getRequestListener } from '@hono/node-server';
+import type { Express } from 'express';
+import type { EtlPage } from 'sluice';
+
+export const mount = (app: Express, page: EtlPage): void => {
+  app.use('/etl', getRequestListener(page.fetch, { overrideGlobalObjects: false }));
+};

@@ -1,0 +1,143 @@
+// What a visitor can do: each action asks first, and then calls what the command line calls. A new action is one entry here.
+
+import { EtlError } from '../../errors.ts';
+import { stateOfRun, type ActionKind, type ActionName } from '../../history/actions.ts';
+import { findPipeline, pipelinesOf } from '../../worker/catalog.ts';
+import { cancel, enqueue, retry } from '../../worker/enqueue.ts';
+import type { SiteOptions } from '../../worker/options.ts';
+import { listSchedules, unknownSchedule } from '../../worker/schedule/list.ts';
+import { schedule } from '../../worker/schedule/schedule.ts';
+import type { ViewContext } from '../view.ts';
+
+export interface Place {
+  readonly site: SiteOptions;
+  /** Folder of pipelines that can be run; undefined: none. */
+  readonly folder: string | undefined;
+}
+
+interface Action {
+  readonly name: ActionName;
+  readonly kind: ActionKind;
+  readonly title: (subject: string) => string;
+  /** What it will do. */
+  readonly says: string;
+  /** The word on its button. */
+  readonly button: string;
+  /** Does it, and says what was done. Errors: those of the function that the command line calls. */
+  readonly act: (subject: string, place: Place) => Promise<string>;
+}
+
+const enqueued = ({ job, isNew }: { job: string; isNew: boolean }): string =>
+  isNew ? `Enqueued as ${job}` : `Nothing was enqueued: a run is already waiting or active, ${job}`;
+
+const folderOf = ({ folder }: Place, pipeline: string): string => {
+  if (folder !== undefined) return folder;
+  throw new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder: 'the page has none', suggestion: '' });
+};
+
+const actions: readonly Action[] = [
+  {
+    name: 'cancel',
+    kind: 'run',
+    title: (run) => `Cancel run ${run}`,
+    says: 'Its processes stop at the next chunk or step, on any machine, and nothing is published. What is loaded stays for a retry.',
+    button: 'Cancel the run',
+    act: async (run, { site }) => {
+      await cancel(Number(run), site);
+      return 'Cancelled; its processes stop at the next chunk or step';
+    },
+  },
+  {
+    name: 'retry',
+    kind: 'run',
+    title: (run) => `Retry run ${run}`,
+    says: 'It goes on the queue again. A worker continues it where it stopped, if it is still the newest run of its pipeline.',
+    button: 'Retry the run',
+    act: async (run, { site }) => enqueued(await retry(Number(run), site)),
+  },
+  {
+    name: 'run',
+    kind: 'schedule',
+    title: (name) => `Run schedule ${name} now`,
+    says: 'A run goes on the queue with the parameters of the schedule, unless one of its runs is waiting or active. Its times stay as they are.',
+    button: 'Run it now',
+    act: async (name, { site }) => enqueued(await schedule.runNow(name, site)),
+  },
+  {
+    name: 'pause',
+    kind: 'schedule',
+    title: (name) => `Pause schedule ${name}`,
+    says: 'Its slots are skipped until it is resumed. A run that waits or is active goes on.',
+    button: 'Pause it',
+    act: async (name, { site }) => {
+      await schedule.pause(name, site);
+      return 'Paused';
+    },
+  },
+  {
+    name: 'resume',
+    kind: 'schedule',
+    title: (name) => `Resume schedule ${name}`,
+    says: 'It goes on with its next slot. Slots of the pause are not caught up.',
+    button: 'Resume it',
+    act: async (name, { site }) => {
+      await schedule.resume(name, site);
+      return 'Resumed with its next slot';
+    },
+  },
+  {
+    name: 'run',
+    kind: 'pipeline',
+    title: (name) => `Run pipeline ${name} now`,
+    says: 'A run goes on the queue with the default parameters, unless one that was asked for in this way is waiting or active.',
+    button: 'Run it now',
+    act: async (name, place) => {
+      const { pipeline, directory } = await findPipeline(folderOf(place, name), name);
+      // Two people with the same thought want one run.
+      const wanted = { ...place.site, directory, dedupe: `page-${pipeline.name}` };
+      return enqueued(await enqueue(pipeline, wanted));
+    },
+  },
+];
+
+const folders: Readonly<Record<string, ActionKind>> = {
+  runs: 'run',
+  schedules: 'schedule',
+  pipelines: 'pipeline',
+};
+
+/** An action, and what it is about. */
+export interface Found {
+  readonly action: Action;
+  readonly subject: string;
+}
+
+/** The action at a path; undefined: there is none. */
+export const findAction = (path: string): Found | undefined => {
+  const [, folder = '', subject = '', name] = /^\/(\w+)\/([\w-]{1,80})\/(\w+)$/.exec(path) ?? [];
+  const kind = folders[folder];
+  const action = actions.find((each) => each.kind === kind && each.name === name);
+  if (action === undefined || (kind === 'run' && !/^\d{1,15}$/.test(subject))) return undefined;
+  return { action, subject };
+};
+
+/** Refuses what is not there. Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN. */
+export const refuseUnknownSubject = async (
+  { action: { kind }, subject }: Found,
+  { client }: ViewContext,
+  place: Place,
+): Promise<void> => {
+  if (kind === 'run') {
+    if ((await stateOfRun(client, Number(subject))) !== undefined) return undefined;
+    throw new EtlError('ETL_RUN_UNKNOWN', { run: Number(subject) });
+  }
+  if (kind === 'schedule') {
+    const isThere = (await listSchedules(client)).some(({ name }) => name === subject);
+    if (!isThere) throw await unknownSchedule(client, subject);
+    return undefined;
+  }
+  const names = await pipelinesOf(folderOf(place, subject));
+  if (names.includes(subject)) return undefined;
+  const folder = String(place.folder);
+  throw new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline: subject, folder, suggestion: '' });
+};

@@ -1,0 +1,150 @@
+// Answers what changes something: GET asks with a form, POST does it, once, and writes down who wanted it.
+
+import type { Context, Hono } from 'hono';
+import { EtlError } from '../../errors.ts';
+import { pipelinesOf } from '../../worker/catalog.ts';
+import type { SiteOptions } from '../../worker/options.ts';
+import type { Access } from '../access.ts';
+import type { PageAction, PageControl } from '../options.ts';
+import { html } from '../parts/html.ts';
+import type { View, ViewContext } from '../view.ts';
+import { findAction, refuseUnknownSubject, type Found, type Place } from './actions.ts';
+import { audited } from './audit.ts';
+import { createForms, refuseForeign, visitorOf } from './forms.ts';
+
+/** Each opens a few connections. */
+const actionsMax = 3;
+
+export interface ControlOptions {
+  readonly site: SiteOptions;
+  readonly access: Access;
+  readonly control: PageControl;
+}
+
+type Wanted = Omit<PageAction, 'user' | 'request'>;
+
+export interface Control {
+  readonly pipelines: () => Promise<readonly string[]>;
+  /** Does what a known visitor wants, if the host allows it. Returns the number of its record. Errors: those of `act`. */
+  readonly perform: (
+    context: Context,
+    wanted: Wanted,
+    form: string,
+    act: () => Promise<string>,
+  ) => Promise<number>;
+  /** Answers forms. `open` shows one; `base` is the host's path. */
+  readonly addTo: (app: Hono, base: string, open: Open) => void;
+}
+
+/** Sends a view that is made over a connection that only reads. */
+export type Open = (context: Context, make: (view: ViewContext) => Promise<View>) => Promise<Response>;
+
+/** The address of the connection; an adapter of Node gives it beside the request. */
+const addressOf = ({ env }: Context): string | null => {
+  const { incoming } = (env ?? {}) as {
+    readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
+  };
+  return incoming?.socket?.remoteAddress ?? null;
+};
+
+const placeOf = { run: 'runs', schedule: 'schedules', pipeline: 'actions', queue: 'queue' } as const;
+
+const formView = ({ action, subject }: Found, path: string, base: string, key: string): View => ({
+  title: action.title(subject),
+  place: placeOf[action.kind],
+  freshMs: 0,
+  sections: [
+    {
+      id: 'form',
+      body: html`<p>${action.says}</p>
+        <form method="post" action="${base}${path}">
+          <input type="hidden" name="key" value="${key}" />
+          <button>${action.button}</button>
+        </form>
+        <a
+          class="button"
+          href="${base}${action.kind === 'pipeline' ? '/actions' : path.slice(0, path.lastIndexOf('/'))}"
+          >Back</a
+        >`,
+    },
+  ],
+});
+
+/** Fields of a form that a browser sent; its length was looked at before. Errors: ETL_PAGE_FORM. */
+const readForm = async (request: Request): Promise<URLSearchParams> => {
+  const type = request.headers.get('content-type') ?? '';
+  if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(await request.text());
+  throw new EtlError('ETL_PAGE_FORM', { problem: 'it is no form of this page' });
+};
+
+/** So many at once. Errors: ETL_PAGE_BUSY. */
+const createTurns = () => {
+  let busy = 0;
+  return async <T>(act: () => Promise<T>): Promise<T> => {
+    if (busy >= actionsMax) throw new EtlError('ETL_PAGE_BUSY');
+    busy += 1;
+    try {
+      return await act();
+    } finally {
+      busy -= 1;
+    }
+  };
+};
+
+export const createControl = ({ site, access, control }: ControlOptions): Control => {
+  const forms = createForms(access);
+  const inTurn = createTurns();
+  const place: Place = { site, folder: control.pipelines };
+
+  const perform: Control['perform'] = async (context, wanted, form, act) => {
+    const request = context.req.raw;
+    const user = await control.user?.(request);
+    const visitor = visitorOf(access.sessionOf(request) ?? '');
+    const allow = async (): Promise<string> => {
+      if ((await control.allow?.({ ...wanted, user, request })) === false)
+        throw new EtlError('ETL_PAGE_FORBIDDEN', { ...wanted, visitor: user ?? `visitor ${visitor}` });
+      return act();
+    };
+    const asked = { ...wanted, form, visitor, person: user ?? null, address: addressOf(context) };
+    return inTurn(() => audited(site, asked, allow));
+  };
+
+  const show = async (context: Context, base: string, open: Open): Promise<Response | undefined> => {
+    const { path, raw } = context.req;
+    const found = findAction(path);
+    if (found === undefined) return undefined;
+    let session = access.sessionOf(raw);
+    if (session === undefined) {
+      // Where the host lets visitors in, a session begins with the first form.
+      const begun = access.begin(raw);
+      context.header('set-cookie', begun.cookie);
+      ({ session } = begun);
+    }
+    const key = forms.keyOf(session, path);
+    return open(context, async (view) => {
+      await refuseUnknownSubject(found, view, place);
+      return formView(found, path, base, key);
+    });
+  };
+
+  const take = async (context: Context, base: string): Promise<Response | undefined> => {
+    const { path, raw } = context.req;
+    const found = findAction(path);
+    if (found === undefined) return undefined;
+    const { action, subject } = found;
+    refuseForeign(raw);
+    const form = forms.check((await readForm(raw)).get('key'), access.sessionOf(raw), path);
+    const wanted = { action: action.name, kind: action.kind, subject };
+    const id = await perform(context, wanted, form, () => action.act(subject, place));
+    return context.redirect(`${base}/actions/${id}`, 303);
+  };
+
+  return {
+    pipelines: async () => (control.pipelines === undefined ? [] : pipelinesOf(control.pipelines)),
+    perform,
+    addTo: (app, base, open) => {
+      app.get('*', async (context, next) => (await show(context, base, open)) ?? next());
+      app.post('*', async (context, next) => (await take(context, base)) ?? next());
+    },
+  };
+};

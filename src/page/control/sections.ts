@@ -1,0 +1,91 @@
+// What a page of a run or a schedule shows of actions: those that a visitor can ask for, and those that were done.
+
+import { listActions, stateOfRun, type ActionKind, type RecordedAction } from '../../history/actions.ts';
+import { listSchedules } from '../../worker/schedule/list.ts';
+import { html, nothing, seen, time, type Html } from '../parts/html.ts';
+import { badge, isUnderWay } from '../parts/state.ts';
+import { table, type Column } from '../parts/table.ts';
+import type { MakeView, ViewContext } from '../view.ts';
+
+/** Of one run or schedule. */
+const actionsShown = 20;
+
+const folderOf: Readonly<Record<Exclude<ActionKind, 'queue'>, string>> = {
+  run: 'runs',
+  schedule: 'schedules',
+  pipeline: 'pipelines',
+};
+
+/** Leads to a page that asks first: nothing is done by a link. */
+export const actionLink = (
+  { href }: Pick<ViewContext, 'href'>,
+  kind: Exclude<ActionKind, 'queue'>,
+  subject: string,
+  action: string,
+  text: string,
+): Html =>
+  html`<a class="button" href="${href(`/${folderOf[kind]}/${encodeURIComponent(subject)}/${action}`)}"
+    >${text}</a
+  >`;
+
+export const outcomeOf = ({ endedAt, errorCode, detail }: RecordedAction): Html => {
+  if (endedAt === null) return badge('busy', 'under way, or its process is gone');
+  return errorCode === null
+    ? html`${badge('good', 'done')} ${seen(detail ?? '')}`
+    : html`${badge('bad', 'refused')} <code class="bad">${errorCode}</code> ${seen(detail ?? '')}`;
+};
+
+export const whoOf = ({ person, visitor, address }: RecordedAction): string =>
+  seen([person ?? `visitor ${visitor}`, ...(address === null ? [] : [`from ${address}`])].join(' '));
+
+const subjectOf = ({ kind, subject }: RecordedAction, { href }: ViewContext): Html => {
+  if (kind === 'run') return html`<a href="${href(`/runs/${subject}`)}">run ${subject}</a>`;
+  if (kind === 'schedule')
+    return html`<a href="${href(`/schedules/${encodeURIComponent(subject)}`)}">schedule ${subject}</a>`;
+  return html`${kind} ${seen(subject)}`;
+};
+
+export const actionColumns = (context: ViewContext): readonly Column<RecordedAction>[] => [
+  {
+    title: 'When',
+    cell: (one) => html`<a href="${context.href(`/actions/${one.id}`)}">${time(one.askedAt)}</a>`,
+  },
+  { title: 'Action', cell: (one) => html`${one.action} ${subjectOf(one, context)}` },
+  { title: 'Who', cell: whoOf },
+  { title: 'Outcome', cell: outcomeOf, isLong: true },
+];
+
+/** What can be done with a run or a schedule as it is now. */
+const linksOf = async (context: ViewContext, kind: 'run' | 'schedule', subject: string): Promise<Html[]> => {
+  if (kind === 'run') {
+    const state = await stateOfRun(context.client, Number(subject));
+    if (state === undefined) return [];
+    if (isUnderWay({ state })) return [actionLink(context, kind, subject, 'cancel', 'Cancel …')];
+    const isRetryable = state === 'failed' || state === 'cancelled';
+    return isRetryable ? [actionLink(context, kind, subject, 'retry', 'Retry …')] : [];
+  }
+  const found = (await listSchedules(context.client)).find(({ name }) => name === subject);
+  if (found === undefined) return [];
+  const [change, word] = found.paused ? (['resume', 'Resume …'] as const) : (['pause', 'Pause …'] as const);
+  return [
+    actionLink(context, kind, subject, 'run', 'Run now …'),
+    actionLink(context, kind, subject, change, word),
+  ];
+};
+
+/** The view with one section more, if there is anything to do or was done. */
+export const withActions =
+  (kind: 'run' | 'schedule', make: MakeView): MakeView =>
+  async (context) => {
+    const view = await make(context);
+    const subject = kind === 'run' ? String(Number(context.parts[0])) : String(context.parts[0]);
+    const links = context.control === undefined ? [] : await linksOf(context, kind, subject);
+    const done = await listActions(context.client, { kind, subject, limit: actionsShown });
+    if (links.length + done.length === 0) return view;
+    const caption = 'What was done from here';
+    const body = html`${links.length === 0 ? nothing : html`<p class="actions">${links}</p>`}
+    ${done.length === 0 ? nothing : table(actionColumns(context), done, { caption, isCaptionHidden: false })}`;
+    const [first, ...others] = view.sections;
+    const section = { id: 'actions', title: 'Actions', body };
+    return { ...view, sections: first === undefined ? [section] : [first, section, ...others] };
+  };

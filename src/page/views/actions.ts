@@ -1,0 +1,64 @@
+// What visitors did with the page, one action or the newest ones; and pipelines that a visitor can run.
+
+import { listActions } from '../../history/actions.ts';
+import { EtlError } from '../../errors.ts';
+import { actionColumns, actionLink } from '../control/sections.ts';
+import { html, seen, type Html } from '../parts/html.ts';
+import { table, type Column } from '../parts/table.ts';
+import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../view.ts';
+
+const actionsListed = 100;
+
+const pipelineColumns = (context: ViewContext): readonly Column<string>[] => [
+  { title: 'Pipeline', cell: (name) => seen(name) },
+  {
+    title: 'Action',
+    cell: (name): Html =>
+      /^[\w-]{1,80}$/.test(name)
+        ? actionLink(context, 'pipeline', name, 'run', 'Run now …')
+        : html`<span class="dim">by the command line only</span>`,
+  },
+];
+
+const pipelinesSection = async (context: ViewContext): Promise<readonly Section[]> => {
+  if (context.control === undefined) return [];
+  const names = await context.control.pipelines();
+  if (names.length === 0) return [];
+  const body = table(pipelineColumns(context), names, { caption: 'Pipelines' });
+  return [{ id: 'pipelines', title: 'Pipelines', body }];
+};
+
+export const actionsView: MakeView = async (context) => {
+  const done = await listActions(context.client, { limit: actionsListed });
+  const caption = 'What was done from here';
+  return {
+    title: 'Actions',
+    place: 'actions',
+    freshMs: calmMs,
+    sections: [
+      ...(await pipelinesSection(context)),
+      {
+        id: 'done',
+        title: caption,
+        body: table(actionColumns(context), done, { caption, none: 'Nothing was done from this page yet.' }),
+      },
+    ],
+  };
+};
+
+/** One action: where a visitor lands who has sent its form. */
+export const actionView: MakeView = async (context) => {
+  const id = Number(context.parts[0]);
+  const [found] = await listActions(context.client, { id, limit: 1 });
+  if (found === undefined)
+    throw new EtlError('ETL_USAGE', {
+      problem: `no action ${id} is known`,
+      hint: 'The newest 10,000 are kept.',
+    });
+  return {
+    title: `Action ${id}`,
+    place: 'actions',
+    freshMs: found.endedAt === null ? busyMs : calmMs,
+    sections: [{ id: 'action', body: table(actionColumns(context), [found], { caption: `Action ${id}` }) }],
+  };
+};

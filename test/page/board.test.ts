@@ -1,0 +1,96 @@
+// BullMQ's board beside the page, on queues of both kinds: it shows what is there, and changes it only with control.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { enqueue, loadPipelineFile, queueState } from '../../src/index.ts';
+import { useBrowser } from '../helpers/browser.ts';
+import { useFiles } from '../helpers/files.ts';
+import { serveSite, type ServedPage } from '../helpers/page-site.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { queueKinds, usePlace } from '../helpers/workers.ts';
+
+const open = useBrowser();
+
+const wordsText = `
+  import { column, csv, definePipeline } from 'sluice';
+  export default definePipeline({
+    name: 'words',
+    schema: 'words',
+    tables: { word: { source: csv('words.csv'), columns: { n: column.integer('n') } } },
+  });`;
+
+describe.each(queueKinds)('on $kind', ({ kind }) => {
+  const database = useDatabase();
+  const { directory, write } = useFiles();
+  const { place } = usePlace(kind, database);
+  const served: ServedPage[] = [];
+  let job = '';
+
+  const serve = async (control: boolean): Promise<ServedPage> => {
+    const page = await serveSite(database.url, { ...place(), control, board: true, basePath: '/etl' });
+    served.push(page);
+    return page;
+  };
+  const send = ({ origin, token }: ServedPage, method: string, path: string, headers: object = {}) =>
+    fetch(`${origin}/etl/board${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+    });
+
+  beforeAll(async () => {
+    const { pipeline } = await loadPipelineFile(write('pipelines/words.ts', wordsText));
+    ({ job } = await enqueue(pipeline, { ...place(), directory, at: new Date(Date.now() + 3_600_000) }));
+  });
+  afterAll(async () => {
+    for (const page of served) await page.close();
+  });
+
+  it('shows jobs in a browser that loads nothing from elsewhere, and changes none of them', async () => {
+    const page = await serve(false);
+    const visit = await open(`${page.origin}/etl/?token=${page.token}`);
+    await visit.page.getByRole('link', { name: 'BullMQ' }).click();
+    await visit.page.getByText('etl-run').first().waitFor();
+    await visit.go('/etl/board/queue/etl-run?status=delayed');
+    await visit.page.getByText(job).first().waitFor();
+    await visit.shoot(`board-${kind}`);
+    expect(visit.problems()).toEqual([]);
+    await visit.close();
+    const refused = await send(page, 'PUT', `/api/queues/etl-run/${job}/clean`, { origin: page.origin });
+    expect([403, 405]).toContain(refused.status);
+    expect(await queueState(place())).toMatchObject({ delayed: 1 });
+  });
+
+  it('asks for the token and the host, also for its own files', async () => {
+    const page = await serve(false);
+    for (const path of ['', '/api/queues', '/static/css/main.css']) {
+      expect((await fetch(`${page.origin}/etl/board${path}`)).status).toBe(401);
+      expect((await send(page, 'GET', path)).headers.get('content-security-policy')).toMatch(
+        path.startsWith('/static') ? /./ : /script-src 'self'; style-src 'self' 'unsafe-inline'/,
+      );
+    }
+    for (const path of ['/static/../../../../../package.json', '/static/%2e%2e/%2e%2e/package.json'])
+      expect(await (await send(page, 'GET', path)).text()).not.toContain('devDependencies');
+  });
+
+  it('with control takes a change from our own origin alone, and writes it down', async () => {
+    const page = await serve(true);
+    const path = `/api/queues/etl-run/${job}/promote`;
+    for (const headers of [
+      {},
+      { origin: 'http://evil.example' },
+      { origin: page.origin, 'sec-fetch-site': 'cross-site' },
+    ])
+      expect((await send(page, 'PUT', path, { ...headers, 'content-length': '0' })).status).toBe(403);
+    const done = await send(page, 'PUT', path, { origin: page.origin });
+    expect(done.status).toBeLessThan(300);
+    expect(await queueState(place())).toMatchObject({ delayed: 0, waiting: 1 });
+    const { rows } = await database.query('select action, kind, subject, detail from etl.audit');
+    expect(rows).toEqual([
+      {
+        action: 'board',
+        kind: 'queue',
+        subject: `PUT /queues/etl-run/${job}/promote`,
+        detail: expect.stringMatching(/^BullMQ's board answered 20\d$/),
+      },
+    ]);
+  });
+});
