@@ -4,10 +4,12 @@
 //   POST   /pipelines/:name    starts a run; answers 202 with where to follow it
 //   GET    /runs/:id/events    server-sent events: what the run says, from the first to the last
 //   DELETE /runs/:id           stops it; the next run continues it
+//   /etl/…                     sluice's own page: every run, its chunks and rejects, schedules and queues
 
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import type { Pipeline, RunOptions } from 'sluice';
+import type { EtlPage, Pipeline, RunOptions } from 'sluice';
+import { mount } from '../mounting/hono.ts';
 import { page } from './page.ts';
 import type { Runs } from './runs.ts';
 
@@ -15,10 +17,12 @@ export interface AppOptions {
   /** Only these can be started: what comes over the network never names a file. */
   readonly pipelines: ReadonlyMap<string, { readonly pipeline: Pipeline; readonly options: RunOptions }>;
   readonly runs: Runs;
+  readonly etl: EtlPage;
 }
 
-export const createApp = ({ pipelines, runs }: AppOptions): Hono => {
+export const createApp = ({ pipelines, runs, etl }: AppOptions): Hono => {
   const app = new Hono();
+  mount(app, etl);
 
   app.get('/', (context) => context.html(page([...pipelines.keys()])));
 

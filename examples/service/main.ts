@@ -3,7 +3,7 @@
 //   npx jiti examples/service/main.ts
 
 import { serve } from '@hono/node-server';
-import { loadPipelineFile } from 'sluice';
+import { createPage, loadPipelineFile } from 'sluice';
 import { createApp } from './app.ts';
 import { createRuns } from './runs.ts';
 
@@ -17,11 +17,16 @@ const options = {
   drain: stopping.signal,
 };
 const runs = createRuns();
-const app = createApp({ runs, pipelines: new Map([[pipeline.name, { pipeline, options }]]) });
+// Who has its address may look at everything, cancel runs and try them again.
+const etl = createPage({ databaseUrl: options.databaseUrl, basePath: '/etl', control: true });
+const app = createApp({ runs, etl, pipelines: new Map([[pipeline.name, { pipeline, options }]]) });
 
 const server = serve(
   { fetch: app.fetch, hostname: '127.0.0.1', port: Number(process.env['PORT'] ?? 0) },
-  (address) => console.log(`http://127.0.0.1:${address.port}/`),
+  ({ port }) => {
+    console.log(`http://127.0.0.1:${port}/`);
+    console.log(`http://127.0.0.1:${port}/etl/?token=${etl.token}`);
+  },
 );
 
 // The library leaves signals to its host. Runs end after the chunks in flight, their viewers are told, and with the last of
@@ -29,5 +34,7 @@ const server = serve(
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
     stopping.abort(new Error(signal));
+    // Ends its live updates, which would keep the server.
+    void etl.close();
     server.close();
   });

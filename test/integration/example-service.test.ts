@@ -15,6 +15,8 @@ const database = useDatabase();
 interface Service {
   readonly child: ChildProcess;
   readonly url: string;
+  /** Of sluice's own page, with its token. */
+  readonly etl: string;
 }
 const startService = async (): Promise<Service> => {
   const child = spawn(process.execPath, typeScriptArgs(main, [], library), {
@@ -22,8 +24,9 @@ const startService = async (): Promise<Service> => {
     env: { ...process.env, DATABASE_URL: database.url, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return { child, url };
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const line = async (): Promise<string> => String((await lines.next()).value);
+  return { child, url: await line(), etl: await line() };
 };
 
 let service: Service;
@@ -79,6 +82,15 @@ it('a run that is started over HTTP is published, and its viewers get all events
   const [one, other] = await Promise.all([readEvents(events), readEvents(events)]);
   expect(one).toEqual(sent);
   expect(other).toEqual(sent);
+});
+
+it('its own page shows the run to those who have its token', async () => {
+  const { origin } = new URL(service.etl);
+  const opened = await fetch(service.etl, { redirect: 'manual' });
+  const cookie = opened.headers.get('set-cookie')!.split(';')[0]!;
+  expect((await fetch(`${origin}/etl/runs/1`)).status).toBe(401);
+  const shown = await (await fetch(`${origin}/etl/runs/1`, { headers: { cookie } })).text();
+  expect(shown).toMatch(/Run 1 of noaa[^]*published/);
 });
 
 it('a pipeline that is not offered is not there', async () =>

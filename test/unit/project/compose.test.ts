@@ -26,10 +26,10 @@ interface Service {
 
 const text = readProjectFile('docker-compose.yml');
 const { services, volumes } = parse(text) as {
-  readonly services: Readonly<Record<'postgres' | 'redis' | 'worker', Service>>;
+  readonly services: Readonly<Record<'postgres' | 'redis' | 'worker' | 'page', Service>>;
   readonly volumes: object;
 };
-const { postgres, redis, worker } = services;
+const { postgres, redis, worker, page } = services;
 const all = Object.entries(services);
 const servers = Object.entries({ postgres, redis });
 
@@ -57,9 +57,9 @@ it('writes times and sizes as Compose reads them, which not all its versions che
   expect(amounts.filter(([, amount]) => !/^\d+(?:m|s|mb|gb)$/.test(amount!))).toEqual([]);
 });
 
-it('servers listen on this machine only, and nothing else listens', () => {
+it('servers and the page listen on this machine only, and nothing else listens', () => {
   const published = all.flatMap(([, { ports = [] }]) => ports);
-  expect(published.map((port) => port.split(':')[0])).toEqual(['127.0.0.1', '127.0.0.1']);
+  expect(published.map((port) => port.split(':')[0])).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
 });
 
 describe('every service', () => {
@@ -116,42 +116,62 @@ it('lets Redis refuse writes rather than drop jobs, and keep them over a restart
   expect(redis.command?.join(' ')).toMatch(/--maxmemory-policy noeviction --appendonly yes/);
 });
 
-describe('the workers', () => {
-  it('are two, and begin when both servers are ready', () => {
-    const { deploy, depends_on: dependsOn = {} } = worker;
-    expect({ replicas: deploy?.replicas, servers: Object.keys(dependsOn) }).toEqual({
-      replicas: 2,
-      servers: ['postgres', 'redis'],
+/** Programs of ours. */
+const ours = Object.entries({ worker, page });
+
+describe.each(ours)(
+  '%s',
+  (_, { environment, volumes: mounts, read_only, cap_drop, security_opt, ...service }) => {
+    it('begins when both servers are ready', () => {
+      expect(Object.keys(service.depends_on ?? {})).toEqual(['postgres', 'redis']);
     });
+
+    it('knows both servers by the users and passwords that these have', () => {
+      expect(environment).toMatchObject({
+        PGHOST: 'postgres',
+        PGUSER: postgres.environment['POSTGRES_USER'],
+        PGDATABASE: postgres.environment['POSTGRES_DB'],
+        PGPASSWORD: postgres.environment['POSTGRES_PASSWORD'],
+        REDIS_URL: `redis://:${redis.environment['REDISCLI_AUTH']}@redis:6379`,
+      });
+    });
+
+    it('writes nothing, and cannot gain privileges', () => {
+      expect({
+        readOnly: mounts.every((mount) => mount.endsWith(':ro')),
+        read_only,
+        cap_drop,
+        security_opt,
+      }).toEqual({
+        readOnly: true,
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+      });
+    });
+  },
+);
+
+describe('the page', () => {
+  it('is published on the port that it listens on, and only reads', () => {
+    const port = page.command?.[page.command.indexOf('--port') + 1];
+    expect(page.ports?.[0]?.endsWith(`:${port}`)).toBe(true);
+    expect(page.healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${port}/`);
+    expect(page.command).not.toContain('--control');
   });
 
-  it('know both servers by the users and passwords that these have', () => {
-    expect(worker.environment).toEqual({
-      PGHOST: 'postgres',
-      PGUSER: postgres.environment['POSTGRES_USER'],
-      PGDATABASE: postgres.environment['POSTGRES_DB'],
-      PGPASSWORD: postgres.environment['POSTGRES_PASSWORD'],
-      REDIS_URL: `redis://:${redis.environment['REDISCLI_AUTH']}@redis:6379`,
-    });
+  it('has no token that others know', () => {
+    expect(page.environment['ETL_TOKEN']).toBe('${ETL_TOKEN:-}');
+  });
+});
+
+describe('the workers', () => {
+  it('are two', () => {
+    expect(worker.deploy?.replicas).toBe(2);
   });
 
   it('report whether they take work at the address of their health check', () => {
     const port = worker.command?.[worker.command.indexOf('--health-port') + 1];
     expect(worker.healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${port}/ready`);
-  });
-
-  it('write nothing, and cannot gain privileges', () => {
-    const { volumes: mounts, read_only, cap_drop, security_opt } = worker;
-    expect({
-      readOnly: mounts.every((mount) => mount.endsWith(':ro')),
-      read_only,
-      cap_drop,
-      security_opt,
-    }).toEqual({
-      readOnly: true,
-      read_only: true,
-      cap_drop: ['ALL'],
-      security_opt: ['no-new-privileges:true'],
-    });
   });
 });
