@@ -54,6 +54,25 @@ it('says how to get a server when none is named', async () => {
   });
 });
 
+it("has a page without BullMQ's board, and says how to get that", async () => {
+  const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+  const { exit, err } = await run('npx', ['etl', 'ui', '--board'], { cwd: project, env });
+  expect({ exit, err }).toEqual({
+    exit: 2,
+    err: expect.stringMatching(
+      /ETL_USAGE[^]*is not installed[^]*npm install @bull-board\/api @bull-board\/hono/,
+    ),
+  });
+  const look = `import { createPage } from 'sluice';
+    const page = createPage({ control: true });
+    const headers = { authorization: 'Bearer ' + page.token };
+    const answer = await page.fetch(new Request('http://localhost/board', { headers }));
+    console.log(answer.status, (await answer.text()).includes('BullMQ'));
+    await page.close();`;
+  await writeFile(join(project, 'look.js'), look);
+  expect((await mustRun('node', ['look.js'], { cwd: project, env })).out).toBe('404 false\n');
+});
+
 it('leaves nothing that looks like a running server', async () => {
   const { out } = await run('npx', ['etl', 'db', 'status', '--json'], { cwd: project });
   expect(out).not.toContain('postgres://');
