@@ -48,10 +48,12 @@ export const listActions = async (
   return (await client.query(text, [id, kind, subject, limit])).rows;
 };
 
-/** The state of a run, cheaply; undefined: there is no such run. */
-export const stateOfRun = async (client: Client, run: number): Promise<RunState | undefined> => {
+/** Which run it is and how far, cheaply; undefined: there is no such run. */
+export const runInShort = async (
+  client: Client,
+  run: number,
+): Promise<{ readonly pipeline: string; readonly state: RunState } | undefined> => {
   const { rows } = await client.query(`select to_regclass('etl.run') is not null as there`);
-  return rows[0].there
-    ? (await client.query('select state from etl.run where id = $1', [run])).rows[0]?.state
-    : undefined;
+  if (!rows[0].there) return undefined;
+  return (await client.query('select pipeline, state from etl.run where id = $1', [run])).rows[0];
 };

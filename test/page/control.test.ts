@@ -1,12 +1,18 @@
 // What visitors can do: by the keyboard and without scripts on real runs, and what strangers try instead.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadPipelineFile, schedule } from '../../src/index.ts';
 import { useBrowser, type Visit } from '../helpers/browser.ts';
 import { useFiles } from '../helpers/files.ts';
 import { hostileText, usePage } from '../helpers/page-site.ts';
+import { typeScriptArgs } from '../helpers/run-typescript.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { until, useWorkers } from '../helpers/workers.ts';
 
@@ -128,12 +134,13 @@ describe('with scripts', () => {
     }
     const form = await visit.page.context().newPage();
     await form.goto(visit.page.url());
+    await visit.shoot('form');
     await visit.page.locator('main form button').click();
     await visit.page.waitForURL('**/actions/*');
     expect(await visit.axe()).toEqual([]);
     await visit.shoot('action-done');
     await viewer.page.locator(`a[href="/runs/${run}/retry"]`).waitFor();
-    expect(await viewer.page.locator('#actions').innerText()).toContain('Cancelled; its processes stop');
+    await viewer.page.locator('#actions', { hasText: 'Cancelled; its processes stop' }).waitFor();
     await viewer.shoot('run-control');
     expect([...visit.problems(), ...viewer.problems()]).toEqual([]);
     // The other window still has the form.
@@ -151,6 +158,35 @@ describe('with scripts', () => {
   });
 });
 
+describe('`etl ui`', () => {
+  const program = fileURLToPath(new URL('../helpers/etl-here.ts', import.meta.url));
+  const etl = (...args: string[]) =>
+    spawn(process.execPath, typeScriptArgs(program, ['ui', ...args]), {
+      cwd: directory,
+      env: { ...process.env, DATABASE_URL: database.url },
+    });
+
+  it('--control prints an address under which pipelines of the folder can be run, until it is stopped', async () => {
+    const child = etl('--control', '--host', '0.0.0.0');
+    const [address] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const visit = await open(address);
+    await visit.go('/actions');
+    expect(await visit.page.locator('body').innerText()).toMatch(/control[^]*words[^]*Run now/);
+    await visit.close();
+    child.kill('SIGTERM');
+    expect((await once(child, 'exit'))[0]).toBe(0);
+  });
+
+  it.each([
+    [['--control', '--read-only'], 'contradict'],
+    [['--control', '--pipelines', 'nowhere'], 'ETL_PIPELINE_FOLDER'],
+  ])('%j is refused at once', async (args, says) => {
+    const child = etl(...args);
+    const [said, [exit]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect({ said, exit }).toEqual({ said: expect.stringContaining(says), exit: 2 });
+  });
+});
+
 describe('a stranger', () => {
   const post = (served: typeof page, path: string, key: string, headers: Record<string, string>) =>
     fetch(served().origin + path, {
@@ -161,8 +197,8 @@ describe('a stranger', () => {
     });
   const known = (served = page) => ({ authorization: `Bearer ${served().token}` });
   const keyAt = async (path: string, headers: Record<string, string>, served = page): Promise<string> => {
-    const text = await (await fetch(served().origin + path, { headers })).text();
-    return /name="key" value="([^"]+)"/.exec(text)?.[1] ?? '';
+    const form = await (await fetch(served().origin + path, { headers })).text();
+    return /name="key" value="([^"]+)"/.exec(form)?.[1] ?? '';
   };
   const sessionOf = async (): Promise<{ cookie: string }> => {
     const { headers } = await fetch(page().address, { redirect: 'manual' });

@@ -1,7 +1,7 @@
 // What a visitor can do: each action asks first, and then calls what the command line calls. A new action is one entry here.
 
 import { EtlError } from '../../errors.ts';
-import { stateOfRun, type ActionKind, type ActionName } from '../../history/actions.ts';
+import { runInShort, type ActionKind, type ActionName } from '../../history/actions.ts';
 import { findPipeline, pipelinesOf } from '../../worker/catalog.ts';
 import { cancel, enqueue, retry } from '../../worker/enqueue.ts';
 import type { SiteOptions } from '../../worker/options.ts';
@@ -121,23 +121,28 @@ export const findAction = (path: string): Found | undefined => {
   return { action, subject };
 };
 
-/** Refuses what is not there. Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN. */
-export const refuseUnknownSubject = async (
+const aboutRun = async (run: number, { client }: ViewContext): Promise<string> => {
+  const found = await runInShort(client, run);
+  if (found === undefined) throw new EtlError('ETL_RUN_UNKNOWN', { run });
+  return `Run ${run} of ${found.pipeline} is ${found.state}.`;
+};
+
+const aboutSchedule = async (name: string, { client }: ViewContext): Promise<string> => {
+  const found = (await listSchedules(client)).find((each) => each.name === name);
+  if (found === undefined) throw await unknownSchedule(client, name);
+  const { pipeline, cron, timeZone, paused } = found;
+  return `${name} runs ${pipeline} at ${cron} ${timeZone}${paused ? ', and is paused' : ''}.`;
+};
+
+/** A sentence about what an action is about. Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN. */
+export const aboutSubject = async (
   { action: { kind }, subject }: Found,
-  { client }: ViewContext,
+  view: ViewContext,
   place: Place,
-): Promise<void> => {
-  if (kind === 'run') {
-    if ((await stateOfRun(client, Number(subject))) !== undefined) return undefined;
-    throw new EtlError('ETL_RUN_UNKNOWN', { run: Number(subject) });
-  }
-  if (kind === 'schedule') {
-    const isThere = (await listSchedules(client)).some(({ name }) => name === subject);
-    if (!isThere) throw await unknownSchedule(client, subject);
-    return undefined;
-  }
-  const names = await pipelinesOf(folderOf(place, subject));
-  if (names.includes(subject)) return undefined;
-  const folder = String(place.folder);
+): Promise<string> => {
+  if (kind === 'run') return aboutRun(Number(subject), view);
+  if (kind === 'schedule') return aboutSchedule(subject, view);
+  const folder = folderOf(place, subject);
+  if ((await pipelinesOf(folder)).includes(subject)) return `${subject} is in ${folder}.`;
   throw new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline: subject, folder, suggestion: '' });
 };

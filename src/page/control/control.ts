@@ -6,9 +6,9 @@ import { pipelinesOf } from '../../worker/catalog.ts';
 import type { SiteOptions } from '../../worker/options.ts';
 import type { Access } from '../access.ts';
 import type { PageAction, PageControl } from '../options.ts';
-import { html } from '../parts/html.ts';
+import { html, seen } from '../parts/html.ts';
 import type { View, ViewContext } from '../view.ts';
-import { findAction, refuseUnknownSubject, type Found, type Place } from './actions.ts';
+import { findAction, aboutSubject, type Found, type Place } from './actions.ts';
 import { audited } from './audit.ts';
 import { createForms, refuseForeign, visitorOf } from './forms.ts';
 
@@ -49,23 +49,31 @@ const addressOf = ({ env }: Context): string | null => {
 
 const placeOf = { run: 'runs', schedule: 'schedules', pipeline: 'actions', queue: 'queue' } as const;
 
-const formView = ({ action, subject }: Found, path: string, base: string, key: string): View => ({
+interface Form {
+  readonly path: string;
+  readonly base: string;
+  readonly key: string;
+}
+
+const formView = ({ action, subject }: Found, about: string, { path, base, key }: Form): View => ({
   title: action.title(subject),
   place: placeOf[action.kind],
   freshMs: 0,
   sections: [
     {
       id: 'form',
-      body: html`<p>${action.says}</p>
-        <form method="post" action="${base}${path}">
-          <input type="hidden" name="key" value="${key}" />
-          <button>${action.button}</button>
-        </form>
-        <a
-          class="button"
-          href="${base}${action.kind === 'pipeline' ? '/actions' : path.slice(0, path.lastIndexOf('/'))}"
-          >Back</a
-        >`,
+      body: html`<p>${seen(about)} ${action.says}</p>
+        <div class="actions">
+          <form method="post" action="${base}${path}">
+            <input type="hidden" name="key" value="${key}" />
+            <button>${action.button}</button>
+          </form>
+          <a
+            class="button"
+            href="${base}${action.kind === 'pipeline' ? '/actions' : path.slice(0, path.lastIndexOf('/'))}"
+            >Back</a
+          >
+        </div>`,
     },
   ],
 });
@@ -122,8 +130,8 @@ export const createControl = ({ site, access, control }: ControlOptions): Contro
     }
     const key = forms.keyOf(session, path);
     return open(context, async (view) => {
-      await refuseUnknownSubject(found, view, place);
-      return formView(found, path, base, key);
+      const about = await aboutSubject(found, view, place);
+      return formView(found, about, { path, base, key });
     });
   };
 

@@ -1,11 +1,11 @@
 // What a page of a run or a schedule shows of actions: those that a visitor can ask for, and those that were done.
 
-import { listActions, stateOfRun, type ActionKind, type RecordedAction } from '../../history/actions.ts';
+import { listActions, runInShort, type ActionKind, type RecordedAction } from '../../history/actions.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { badge, isUnderWay } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
-import type { MakeView, ViewContext } from '../view.ts';
+import { busyMs, type MakeView, type ViewContext } from '../view.ts';
 
 /** Of one run or schedule. */
 const actionsShown = 20;
@@ -55,13 +55,22 @@ export const actionColumns = (context: ViewContext): readonly Column<RecordedAct
   { title: 'Outcome', cell: outcomeOf, isLong: true },
 ];
 
+/** Longer than any action takes: after that its process is gone. */
+const actionMs = 60_000;
+
+/** How soon there may be something new: the outcome of an action that was just asked for is. */
+export const freshOf = (done: readonly RecordedAction[], { now }: ViewContext, freshMs: number): number =>
+  done.some(({ endedAt, askedAt }) => endedAt === null && now.getTime() - askedAt.getTime() < actionMs)
+    ? Math.min(freshMs, busyMs)
+    : freshMs;
+
 /** What can be done with a run or a schedule as it is now. */
 const linksOf = async (context: ViewContext, kind: 'run' | 'schedule', subject: string): Promise<Html[]> => {
   if (kind === 'run') {
-    const state = await stateOfRun(context.client, Number(subject));
-    if (state === undefined) return [];
-    if (isUnderWay({ state })) return [actionLink(context, kind, subject, 'cancel', 'Cancel …')];
-    const isRetryable = state === 'failed' || state === 'cancelled';
+    const run = await runInShort(context.client, Number(subject));
+    if (run === undefined) return [];
+    if (isUnderWay(run)) return [actionLink(context, kind, subject, 'cancel', 'Cancel …')];
+    const isRetryable = run.state === 'failed' || run.state === 'cancelled';
     return isRetryable ? [actionLink(context, kind, subject, 'retry', 'Retry …')] : [];
   }
   const found = (await listSchedules(context.client)).find(({ name }) => name === subject);
@@ -87,5 +96,6 @@ export const withActions =
     ${done.length === 0 ? nothing : table(actionColumns(context), done, { caption, isCaptionHidden: false })}`;
     const [first, ...others] = view.sections;
     const section = { id: 'actions', title: 'Actions', body };
-    return { ...view, sections: first === undefined ? [section] : [first, section, ...others] };
+    const sections = first === undefined ? [section] : [first, section, ...others];
+    return { ...view, sections, freshMs: freshOf(done, context, view.freshMs) };
   };

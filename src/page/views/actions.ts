@@ -2,10 +2,10 @@
 
 import { listActions } from '../../history/actions.ts';
 import { EtlError } from '../../errors.ts';
-import { actionColumns, actionLink } from '../control/sections.ts';
+import { actionColumns, actionLink, freshOf } from '../control/sections.ts';
 import { html, seen, type Html } from '../parts/html.ts';
 import { table, type Column } from '../parts/table.ts';
-import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../view.ts';
+import { calmMs, type MakeView, type Section, type ViewContext } from '../view.ts';
 
 const actionsListed = 100;
 
@@ -34,7 +34,7 @@ export const actionsView: MakeView = async (context) => {
   return {
     title: 'Actions',
     place: 'actions',
-    freshMs: calmMs,
+    freshMs: freshOf(done, context, calmMs),
     sections: [
       ...(await pipelinesSection(context)),
       {
@@ -58,7 +58,7 @@ export const actionView: MakeView = async (context) => {
   return {
     title: `Action ${id}`,
     place: 'actions',
-    freshMs: found.endedAt === null ? busyMs : calmMs,
+    freshMs: freshOf([found], context, calmMs),
     sections: [{ id: 'action', body: table(actionColumns(context), [found], { caption: `Action ${id}` }) }],
   };
 };

@@ -37,9 +37,11 @@ const readControl = async (command: Command, io: Io): Promise<PageControl | fals
       hint: 'Without either, the page only reads.',
     });
   const { existsSync } = await import('node:fs');
-  // A folder that was not named need not be there.
-  if (folder === undefined && !existsSync(defaultFolder)) return {};
-  return { pipelines: folder ?? defaultFolder };
+  if (folder === undefined) return existsSync(defaultFolder) ? { pipelines: defaultFolder } : {};
+  const { pipelinesOf } = await import('../../../worker/catalog.ts');
+  // One that was named must be there.
+  await pipelinesOf(folder);
+  return { pipelines: folder };
 };
 
 const serve = async (command: Command, io: Io): Promise<void> => {
