@@ -6,7 +6,7 @@ import { useBrowser } from '../helpers/browser.ts';
 import { useFiles } from '../helpers/files.ts';
 import { serveSite, type ServedPage } from '../helpers/page-site.ts';
 import { useDatabase } from '../helpers/server.ts';
-import { queueKinds, usePlace } from '../helpers/workers.ts';
+import { queueKinds, until, usePlace } from '../helpers/workers.ts';
 
 const open = useBrowser();
 
@@ -69,6 +69,19 @@ describe.each(queueKinds)('on $kind', ({ kind }) => {
     }
     for (const path of ['/static/../../../../../package.json', '/static/%2e%2e/%2e%2e/package.json'])
       expect(await (await send(page, 'GET', path)).text()).not.toContain('devDependencies');
+  });
+
+  it('has no connection left when its page is closed', async () => {
+    const page = await serve(false);
+    expect((await send(page, 'GET', '/api/queues')).status).toBe(200);
+    for (const each of served.splice(0)) await each.close();
+    await until(async () => {
+      const { rows } = await database.query(
+        `select count(*)::int as sessions from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid() and application_name like 'sluice%'`,
+      );
+      return rows[0]?.['sessions'] === 0;
+    });
   });
 
   it('with control takes a change from our own origin alone, and writes it down', async () => {

@@ -38,7 +38,9 @@ const workers = useWorkers(() => ({
   workers: 1,
 }));
 
+/** A run waits before it loads while the first is there, and fails there while the second is. */
 const hold = join(directory, 'hold');
+const fail = join(directory, 'fail');
 
 const wordsText = `
   import { existsSync } from 'node:fs';
@@ -48,7 +50,12 @@ const wordsText = `
     name: 'words',
     schema: 'words',
     tables: { word: { source: csv('words.csv'), columns: { n: column.integer('n') } } },
-    hooks: { before: async () => { while (existsSync(${JSON.stringify(hold)})) await sleep(20); } },
+    hooks: {
+      before: async () => {
+        while (existsSync(${JSON.stringify(hold)})) await sleep(20);
+        if (existsSync(${JSON.stringify(fail)})) throw new Error('not today');
+      },
+    },
   });`;
 
 beforeAll(async () => {
@@ -81,7 +88,7 @@ describe('by the keyboard, without scripts', () => {
     return tab.locator('main').innerText();
   };
 
-  it('a pipeline is run, cancelled and tried again; a schedule is paused, resumed and run', async () => {
+  it('a pipeline is run, cancelled, tried again, fails and is tried again; a schedule is paused, resumed and run', async () => {
     await workers.start();
     const visit = await open(page().address, { javaScriptEnabled: false });
     writeFileSync(hold, '');
@@ -95,6 +102,10 @@ describe('by the keyboard, without scripts', () => {
     expect(await database.query(`select to_regclass('words.word') as published`)).toMatchObject({
       rows: [{ published: null }],
     });
+    writeFileSync(fail, '');
+    expect(await ask(visit, '/runs/1', '/runs/1/retry')).toContain('Enqueued as run-');
+    await until(async () => (await stateOf(1)) === 'failed');
+    rmSync(fail);
     expect(await ask(visit, '/runs/1', '/runs/1/retry')).toContain('Enqueued as run-');
     await until(async () => (await stateOf(1)) === 'published');
 
@@ -111,6 +122,7 @@ describe('by the keyboard, without scripts', () => {
       { ...done, action: 'run', kind: 'pipeline', subject: 'words' },
       { ...done, action: 'run', kind: 'pipeline', subject: 'words' },
       { ...done, action: 'cancel', kind: 'run', subject: '1' },
+      { ...done, action: 'retry', kind: 'run', subject: '1' },
       { ...done, action: 'retry', kind: 'run', subject: '1' },
       { ...done, action: 'pause', kind: 'schedule', subject: 'nightly' },
       { ...done, action: 'resume', kind: 'schedule', subject: 'nightly' },
@@ -175,6 +187,30 @@ describe('`etl ui`', () => {
     await visit.close();
     child.kill('SIGTERM');
     expect((await once(child, 'exit'))[0]).toBe(0);
+  });
+
+  it('that is killed during an action leaves a record of it without an outcome', async () => {
+    const child = etl('--control');
+    const [address] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const visit = await open(address);
+    await visit.go('/schedules/nightly/resume');
+    await database.query('begin; select from etl.schedule for update');
+    const sent = visit.page.locator('main form button').click({ noWaitAfter: true });
+    await until(async () => (await audit()).at(-1)?.['ended'] === false);
+    child.kill('SIGKILL');
+    await Promise.all([once(child, 'exit'), sent]);
+    await database.query('commit');
+    await visit.close();
+    expect((await audit()).at(-1)).toMatchObject({
+      action: 'resume',
+      subject: 'nightly',
+      ended: false,
+      error: null,
+    });
+    const shown = await fetch(`${page().origin}/actions`, {
+      headers: { authorization: `Bearer ${page().token}` },
+    });
+    expect(await shown.text()).toContain('under way, or its process is gone');
   });
 
   it.each([
@@ -295,6 +331,20 @@ describe('a stranger', () => {
       text: expect.stringContaining('it was sent before'),
     });
     expect((await audit()).length).toBe(before);
+  });
+
+  it('who sends many forms at once keeps three at work, and the others are refused', async () => {
+    const headers = { ...known(), origin: page().origin };
+    const resume = '/schedules/nightly/resume';
+    const keys = await Promise.all(Array.from({ length: 8 }, () => keyAt(resume, known())));
+    await database.query('begin; lock table etl.audit in exclusive mode');
+    const statuses: number[] = [];
+    const sent = keys.map(async (key) => statuses.push((await post(page, resume, key, headers)).status));
+    await until(() => statuses.length === 5);
+    expect(statuses).toEqual([503, 503, 503, 503, 503]);
+    await database.query('commit');
+    await Promise.all(sent);
+    expect(statuses.slice(5)).toEqual([303, 303, 303]);
   });
 
   it('who only gets the address of an action is shown a form', async () => {
