@@ -151,6 +151,8 @@ export const createApp = (options: AppOptions): Hono => {
     const error = asPageError(thrown);
     if (error.status === 500)
       logger.error({ error: asEtlError(thrown), path: context.req.path }, 'a page failed');
+    if (error.code === 'ETL_PAGE_FORM')
+      logger.warn({ path: context.req.path, problem: error.message }, 'a form was refused');
     return views.sendError(context, error);
   });
   return app;

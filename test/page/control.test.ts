@@ -109,7 +109,7 @@ describe('by the keyboard, without scripts', () => {
     expect(await ask(visit, '/runs/1', '/runs/1/retry')).toContain('Enqueued as run-');
     await until(async () => (await stateOf(1)) === 'published');
 
-    expect(await ask(visit, '/schedules/nightly', '/schedules/nightly/pause')).toContain('Paused');
+    expect(await ask(visit, '/schedules', '/schedules/nightly/pause')).toContain('Paused');
     expect(await schedule.list(place())).toMatchObject([{ paused: true }]);
     expect(await ask(visit, '/schedules/nightly', '/schedules/nightly/resume')).toContain('Resumed');
     expect(await schedule.list(place())).toMatchObject([{ paused: false }]);
@@ -162,9 +162,12 @@ describe('with scripts', () => {
     expect(told).toContain('ETL_RUN_OVER');
     expect(told).toContain(`run ${run} is cancelled: there is nothing to cancel`);
     expect((await audit()).at(-1)).toMatchObject({ action: 'cancel', error: 'ETL_RUN_OVER', ended: true });
-    await visit.go('/actions');
-    expect(await visit.axe()).toEqual([]);
-    await visit.shoot('actions-control');
+    for (const name of ['actions', 'schedules']) {
+      await visit.go(`/${name}`);
+      expect(await visit.axe()).toEqual([]);
+      expect(await visit.overflow()).toBe(0);
+      await visit.shoot(`${name}-control`);
+    }
     await viewer.close();
     await visit.close();
   });

@@ -82,7 +82,7 @@ h3 { font-size: 13px; margin: 0 0 4px; overflow-wrap: anywhere; } h3 .dim { font
 .record { width: auto; } .record td { white-space: pre; font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 mark { background: var(--bad-bg); color: var(--bad); font-weight: 600; border-radius: 3px; padding: 1px 4px; outline: 1px solid var(--bad); }
 caption { text-align: left; color: var(--dim); font-size: 12.5px; padding: 0 4px 6px; }
-.actions { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 10px; } .actions .button, td .button { margin-left: 0; }
+.actions { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 10px; } .actions .button, td .button { margin: 0 6px 0 0; }
 .head { margin: 0; } .button { margin-left: 12px; padding: 3px 12px; border: 1px solid var(--line); border-radius: 6px; color: var(--text); text-decoration: none; }
 .search { display: block; margin: 0 0 10px; } input { font: inherit; padding: 3px 8px; border: 1px solid var(--line); border-radius: 6px; background: var(--bg); color: var(--text); }
 footer { overflow-wrap: anywhere; display: flex; flex-wrap: wrap; gap: 4px 24px; padding: 12px 24px; color: var(--dim); font-size: 12px; border-top: 1px solid var(--line); }

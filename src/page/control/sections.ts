@@ -1,6 +1,7 @@
 // What a page of a run or a schedule shows of actions: those that a visitor can ask for, and those that were done.
 
 import { listActions, runInShort, type ActionKind, type RecordedAction } from '../../history/actions.ts';
+import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { badge, isUnderWay } from '../parts/state.ts';
@@ -64,6 +65,17 @@ export const freshOf = (done: readonly RecordedAction[], { now }: ViewContext, f
     ? Math.min(freshMs, busyMs)
     : freshMs;
 
+/** What can be done with a schedule as it is now. */
+export const scheduleLinks = (
+  context: Pick<ViewContext, 'href'>,
+  { name, paused }: Pick<Schedule, 'name' | 'paused'>,
+): Html[] => [
+  actionLink(context, 'schedule', name, 'run', 'Run now …'),
+  paused
+    ? actionLink(context, 'schedule', name, 'resume', 'Resume …')
+    : actionLink(context, 'schedule', name, 'pause', 'Pause …'),
+];
+
 /** What can be done with a run or a schedule as it is now. */
 const linksOf = async (context: ViewContext, kind: 'run' | 'schedule', subject: string): Promise<Html[]> => {
   if (kind === 'run') {
@@ -75,11 +87,7 @@ const linksOf = async (context: ViewContext, kind: 'run' | 'schedule', subject: 
   }
   const found = (await listSchedules(context.client)).find(({ name }) => name === subject);
   if (found === undefined) return [];
-  const [change, word] = found.paused ? (['resume', 'Resume …'] as const) : (['pause', 'Pause …'] as const);
-  return [
-    actionLink(context, kind, subject, 'run', 'Run now …'),
-    actionLink(context, kind, subject, change, word),
-  ];
+  return scheduleLinks(context, found);
 };
 
 /** The view with one section more, if there is anything to do or was done. */

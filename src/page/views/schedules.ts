@@ -3,6 +3,7 @@
 import { calendarOf, type CalendarSlots, type SlotFate } from '../../history/calendar.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
+import { scheduleLinks } from '../control/sections.ts';
 import { until } from '../parts/amount.ts';
 import { html, seen, time, type Html } from '../parts/html.ts';
 import { badge, sign, type Tone } from '../parts/state.ts';
@@ -50,6 +51,9 @@ const scheduleColumns = (context: ViewContext): readonly Column<Schedule>[] => [
   { title: 'Next slot', cell: (schedule) => nextOf(schedule, context) },
   { title: 'Newest run', cell: newestOf },
   { title: 'Queue', cell: ({ queue }) => seen(queue) },
+  ...(context.control === undefined
+    ? []
+    : [{ title: 'Actions', cell: (schedule: Schedule) => scheduleLinks(context, schedule) }]),
   { title: 'Missed slots', cell: ({ catchUp }) => (catchUp ? 'caught up by one run' : 'left out') },
 ];
 
