@@ -350,6 +350,19 @@ describe('a stranger', () => {
     expect(statuses.slice(5)).toEqual([303, 303, 303]);
   });
 
+  it('who sends many forms one after the other leaves the newest 10,000 actions, not more', async () => {
+    await database.query(`insert into etl.audit (form, action, kind, subject, visitor)
+      select gen_random_uuid(), 'pause', 'schedule', 'other', 'x' from generate_series(1, 10050)`);
+    const resume = '/schedules/nightly/resume';
+    const headers = { ...known(), origin: page().origin };
+    expect((await post(page, resume, await keyAt(resume, known()), headers)).status).toBe(303);
+    const { rows } = await database.query(
+      `select count(*)::int as kept, max(id) - min(id) < 10001 as newest from etl.audit`,
+    );
+    expect(rows).toEqual([{ kept: expect.any(Number), newest: true }]);
+    expect(rows[0]?.['kept']).toBeLessThanOrEqual(10_001);
+  });
+
   it('who only gets the address of an action is shown a form', async () => {
     const answer = await fetch(page().origin + path, { headers: known() });
     expect({ status: answer.status, paused: await isPaused() }).toEqual({ status: 200, paused: false });
