@@ -19,6 +19,8 @@ export const refuseForeign = ({ headers, url }: Request): void => {
   if (origin === null || !URL.canParse(origin))
     throw refused('the browser does not say which page it comes from');
   const from = new URL(origin);
+  // Origins of other schemes, such as those of extensions, all are the same one, `null`.
+  if (!/^https?:$/.test(from.protocol)) throw refused(`it comes from ${from.protocol}`);
   // A proxy may have taken TLS off, so the scheme is not compared; names and ports are.
   const ours = `${from.protocol}//${host}`;
   if (!URL.canParse(ours) || new URL(ours).origin !== from.origin)
