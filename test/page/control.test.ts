@@ -162,11 +162,18 @@ describe('with scripts', () => {
     expect(told).toContain('ETL_RUN_OVER');
     expect(told).toContain(`run ${run} is cancelled: there is nothing to cancel`);
     expect((await audit()).at(-1)).toMatchObject({ action: 'cancel', error: 'ETL_RUN_OVER', ended: true });
-    for (const name of ['actions', 'schedules']) {
-      await visit.go(`/${name}`);
+    for (const [path, look, width] of [
+      ['/actions', 'light', 360],
+      ['/actions', 'dark', 1280],
+      ['/schedules', 'light', 360],
+      ['/schedules/nightly/run', 'dark', 1280],
+    ] as const) {
+      await visit.page.emulateMedia({ colorScheme: look });
+      await visit.page.setViewportSize({ width, height: 800 });
+      await visit.go(path);
       expect(await visit.axe()).toEqual([]);
       expect(await visit.overflow()).toBe(0);
-      await visit.shoot(`${name}-control`);
+      await visit.shoot(`control${path.replaceAll('/', '-')}-${look}-${width}`);
     }
     await viewer.close();
     await visit.close();

@@ -39,7 +39,7 @@ export const outcomeOf = ({ endedAt, errorCode, detail }: RecordedAction): Html 
 export const whoOf = ({ person, visitor, address }: RecordedAction): string =>
   seen([person ?? `visitor ${visitor}`, ...(address === null ? [] : [`from ${address}`])].join(' '));
 
-const subjectOf = ({ kind, subject }: RecordedAction, { href }: ViewContext): Html => {
+export const subjectOf = ({ kind, subject }: RecordedAction, { href }: ViewContext): Html => {
   if (kind === 'run') return html`<a href="${href(`/runs/${subject}`)}">run ${subject}</a>`;
   if (kind === 'schedule')
     return html`<a href="${href(`/schedules/${encodeURIComponent(subject)}`)}">schedule ${subject}</a>`;

@@ -2,8 +2,8 @@
 
 import { listActions } from '../../history/actions.ts';
 import { EtlError } from '../../errors.ts';
-import { actionColumns, actionLink, freshOf } from '../control/sections.ts';
-import { html, seen, type Html } from '../parts/html.ts';
+import { actionColumns, actionLink, freshOf, outcomeOf, subjectOf, whoOf } from '../control/sections.ts';
+import { html, seen, time, type Html } from '../parts/html.ts';
 import { table, type Column } from '../parts/table.ts';
 import { calmMs, type MakeView, type Section, type ViewContext } from '../view.ts';
 
@@ -55,10 +55,20 @@ export const actionView: MakeView = async (context) => {
       problem: `no action ${id} is known`,
       hint: 'The newest 10,000 are kept.',
     });
+  const fact = (name: string, value: unknown): Html =>
+    html`<div>
+      <dt>${name}</dt>
+      <dd>${value}</dd>
+    </div>`;
+  const facts = html`<p>${outcomeOf(found)}</p>
+    <dl class="facts">
+      ${fact('Action', html`${found.action} ${subjectOf(found, context)}`)} ${fact('Who', whoOf(found))}
+      ${fact('When', time(found.askedAt))}
+    </dl>`;
   return {
-    title: `Action ${id}`,
+    title: seen(`Action ${id}: ${found.action} ${found.kind} ${found.subject}`),
     place: 'actions',
     freshMs: freshOf([found], context, calmMs),
-    sections: [{ id: 'action', body: table(actionColumns(context), [found], { caption: `Action ${id}` }) }],
+    sections: [{ id: 'action', body: facts }],
   };
 };
