@@ -370,6 +370,15 @@ describe('a stranger', () => {
     expect(rows[0]?.['kept']).toBeLessThanOrEqual(10_001);
   });
 
+  it('who sends more than a form, or by another method, is refused before it is read', async () => {
+    const headers = { ...known(), origin: page().origin };
+    const key = await keyAt(path, known());
+    const statuses = [(await post(page, path, key + 'x'.repeat(16 * 1024), headers)).status];
+    for (const method of ['PUT', 'PATCH', 'DELETE'])
+      statuses.push((await fetch(page().origin + path, { method, headers, body: `key=${key}` })).status);
+    expect({ statuses, paused: await isPaused() }).toEqual({ statuses: [413, 405, 405, 405], paused: false });
+  });
+
   it('who only gets the address of an action is shown a form', async () => {
     const answer = await fetch(page().origin + path, { headers: known() });
     expect({ status: answer.status, paused: await isPaused() }).toEqual({ status: 200, paused: false });
