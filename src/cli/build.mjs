@@ -15,7 +15,11 @@ const migrations = 'db/bookkeeping/migrations';
  * Modules that export bytes which other modules make. What is compiled has just the bytes: otherwise each loading thread would
  * load thirty files and take 50 ms to make them again.
  */
-const ofBytes = ['format/encoder/encoder-bytes.js', 'format/simd/scan-bytes.js'];
+const ofBytes = [
+  'format/encoder/encoder-bytes.js',
+  'format/simd/scan-bytes.js',
+  'infer/tally/tally-bytes.js',
+];
 
 const findCompiler = () => {
   try {

@@ -1,26 +1,21 @@
 // What is known of one column: how many texts each candidate takes, exactly, in memory that does not grow with the file.
 //
 // Texts with the same candidates are a group. A candidate is out once so many different texts are not its own that they cannot be
-// null tokens; the texts of a column without candidates are counted and not looked at. A text that was seen lately has its counter
-// in a cache by its bytes, so that most fields cost a comparison.
+// null tokens; the texts of a column without candidates are counted and not looked at. tally/ remembers the counters of texts that were
+// seen lately, so that most fields cost a comparison.
 
 import { trimBlanks } from '../format/blanks.ts';
 import { emptyShape, scanDecimal } from '../format/column-types/reading/number-text.ts';
 import { anyCandidate, bit, candidatesOf } from './candidates.ts';
+import { counterOf } from './counters.ts';
 import { nullWords } from './null-words.ts';
 
 /** Different texts that a group keeps: enough for the words of a boolean, and for examples. */
 const textsKeptMax = 8;
 
-/** Texts of a column whose counters are remembered: a power of two. QCLCD has about 300 different pressures. */
-const slots = 2048;
-const slotShift = 21;
-/** Of a slot: the first four bytes, the next four, the length and the counter. */
-const slotWords = 4;
-/** The same for longer texts, which seldom repeat; those that are longer still are looked at each time. */
+/** Longer texts whose counters are remembered, by column: they seldom repeat; those that are longer still are looked at each time. */
 const longSlots = 256;
 const longMax = 40;
-const shortMax = 8;
 
 /** What all texts of a group have in common. */
 export interface GroupRange {
@@ -65,18 +60,10 @@ export interface ColumnEvidence {
   alive: number;
   /** Blanks were around a text that a candidate takes. */
   isPadded: boolean;
-  readonly cache: Int32Array;
-  /** Counters of texts of one byte. */
-  readonly single: Int32Array;
   long: LongTexts | undefined;
   /** The same for texts that are no bytes of a block. */
   readonly byText: Map<string, number>;
 }
-
-const unknown = -1;
-
-/** Counters that every column has. */
-export const counterOf = { empty: 0, blank: 1, text: 2 } as const;
 
 export const createColumnEvidence = (): ColumnEvidence => ({
   counters: [0, 0, 0],
@@ -84,8 +71,6 @@ export const createColumnEvidence = (): ColumnEvidence => ({
   words: new Map(),
   alive: anyCandidate,
   isPadded: false,
-  cache: new Int32Array(slots * slotWords),
-  single: new Int32Array(256).fill(unknown),
   long: undefined,
   byText: new Map(),
 });
@@ -195,24 +180,19 @@ const isSame = (bytes: Buffer, from: number, long: Uint8Array, at: number, lengt
   return true;
 };
 
-/** Counts a field that the cache does not have. */
-const observeNew = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): number => {
+/** Counts a field by its bytes, which are its text; returns the counter. */
+export const observeBytes = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): number => {
   const counter = classify(column, bytes.toString('utf8', from, to));
   column.counters[counter]! += 1;
   return counter;
 };
 
-/** Counts a field of more bytes than a slot can hold. */
-const observeLong = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): void => {
+/** The same for a field of many bytes. */
+export const observeLong = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): void => {
   const { counters } = column;
   const length = to - from;
-  const first = bytes[from]!;
-  if (column.alive === 0 && first !== 32 && first !== 9) {
-    counters[counterOf.text]! += 1;
-    return;
-  }
   if (length > longMax) {
-    observeNew(column, bytes, from, to);
+    observeBytes(column, bytes, from, to);
     return;
   }
   let hash = length;
@@ -230,64 +210,5 @@ const observeLong = (column: ColumnEvidence, bytes: Buffer, from: number, to: nu
   }
   long.bytes.set(bytes.subarray(from, to), slot * longMax);
   long.lengths[slot] = length;
-  long.counters[slot] = observeNew(column, bytes, from, to);
-};
-
-/** Bytes of a field as a number; beyond the end of the block there are none to read at once. */
-const littleByLittle = (bytes: Buffer, from: number, to: number): number => {
-  let word = 0;
-  for (let at = from; at < to; at += 1) word = (word << 8) | bytes[at]!;
-  return word;
-};
-
-/**
- * Counts the fields of one column. `places` has for each record the first bytes of its fields, and one more after a delimiter that
- * follows the last; `view` shows the same bytes.
- */
-export const observeFields = (
-  column: ColumnEvidence,
-  bytes: Buffer,
-  view: DataView,
-  places: Int32Array,
-  index: number,
-  records: number,
-  width: number,
-): void => {
-  const { cache, counters, single } = column;
-  const last = bytes.length - shortMax;
-  for (let record = 0, place = index; record < records; record += 1, place += width) {
-    const from = places[place]!;
-    const to = places[place + 1]! - 1;
-    const length = to - from;
-    if (length <= 1) {
-      const known = length === 0 ? counterOf.empty : single[bytes[from]!]!;
-      if (known === unknown) single[bytes[from]!] = observeNew(column, bytes, from, to);
-      else counters[known]! += 1;
-      continue;
-    }
-    if (length > shortMax) {
-      observeLong(column, bytes, from, to);
-      continue;
-    }
-    let low = 0;
-    let high = 0;
-    if (from > last) {
-      low = littleByLittle(bytes, from, Math.min(to, from + 4));
-      high = littleByLittle(bytes, from + 4, to);
-    } else if (length <= 4) low = view.getInt32(from) >> (32 - 8 * length);
-    else {
-      low = view.getInt32(from);
-      high = view.getInt32(from + 4) >> (64 - 8 * length);
-    }
-    const hash = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
-    const at = (hash >>> slotShift) * slotWords;
-    if (cache[at] === low && cache[at + 1] === high && cache[at + 2] === length) {
-      counters[cache[at + 3]!]! += 1;
-      continue;
-    }
-    cache[at] = low;
-    cache[at + 1] = high;
-    cache[at + 2] = length;
-    cache[at + 3] = observeNew(column, bytes, from, to);
-  }
+  long.counters[slot] = observeBytes(column, bytes, from, to);
 };

@@ -2,8 +2,9 @@
 
 import { formatCount } from '../wording.ts';
 import { bit } from './candidates.ts';
-import { counterOf, type ColumnEvidence, type Group } from './column-evidence.ts';
+import type { ColumnEvidence, Group } from './column-evidence.ts';
 import type { Decision, Doubt, Summary, TypeChoice } from './contract.ts';
+import { counterOf } from './counters.ts';
 import { decideMoment } from './decide-moment.ts';
 import { decideNumber } from './decide-number.ts';
 import { commonWords } from './null-words.ts';

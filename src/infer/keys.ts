@@ -108,20 +108,15 @@ interface Hashed extends Hashes {
 /** Appends the hashes of records [from, to). */
 const appendRecords = (hashes: HashList, columns: readonly Hashed[], from: number, to: number): void => {
   makeRoom(hashes, to - from);
-  const { low: lows, high: highs } = hashes;
-  for (let record = from; record < to; record += 1) {
-    let low = 0;
-    let high = 0;
-    for (let index = 0; index < columns.length; index += 1) {
-      const column = columns[index]!;
-      const place = column.first + record * column.step;
-      low = Math.imul(low ^ column.low[place]!, 0x85ebca6b) ^ (high >>> 11);
-      high = Math.imul(high ^ column.high[place]!, 0xc2b2ae35) ^ (low >>> 13);
+  const { low: lows, high: highs, size } = hashes;
+  hashes.size += to - from;
+  for (const { low: ownLow, high: ownHigh, first, step } of columns)
+    for (let at = size, place = first + from * step; at < hashes.size; at += 1, place += step) {
+      const high = highs[at]!;
+      const low = Math.imul(lows[at]! ^ ownLow[place]!, 0x85ebca6b) ^ (high >>> 11);
+      lows[at] = low;
+      highs[at] = Math.imul(high ^ ownHigh[place]!, 0xc2b2ae35) ^ (low >>> 13);
     }
-    lows[hashes.size] = low;
-    highs[hashes.size] = high;
-    hashes.size += 1;
-  }
 };
 
 /** The columns as a key of the first records; undefined when two of them are equal. */
@@ -158,13 +153,17 @@ export const followKeys = (search: KeySearch, eligible: readonly number[]): void
   search.first = undefined;
 };
 
-/** Takes a record while they are gathered: `hash` puts the hash of a column's field. Returns whether there is room for another. */
+/**
+ * Takes a record while they are gathered: `hash` puts the hash of a column's field, for each of the columns that may be in a key yet.
+ * Returns whether there is room for another.
+ */
 export const gather = (
   search: KeySearch,
+  columns: readonly number[],
   hash: (column: number, into: Hashes, place: number) => void,
 ): boolean => {
   const { first, width } = search;
-  for (let column = 0; column < width; column += 1) hash(column, first!, search.records * width + column);
+  for (const column of columns) hash(column, first!, search.records * width + column);
   search.records += 1;
   return search.records < search.room;
 };

@@ -1,12 +1,13 @@
 // Takes the records of a table, block after block, and keeps what its columns and its keys show.
 
-import { isStorable } from '../format/raw-text.ts';
+import { windowsOf } from '../format/compiled/windows.ts';
 import { isFaulty, type RecordParser } from '../format/record-parser.ts';
 import type { RecordBlock } from '../format/split/record-blocks.ts';
 import type { Dialect } from '../declaration.ts';
 import type { RejectCode } from '../model.ts';
-import { createColumnEvidence, observeFields, observeText, type ColumnEvidence } from './column-evidence.ts';
+import { createColumnEvidence, observeText, type ColumnEvidence } from './column-evidence.ts';
 import { keyColumns } from './choose-key.ts';
+import { counterOf } from './counters.ts';
 import {
   columnsFollowed,
   createHashes,
@@ -19,8 +20,9 @@ import {
   isGathering,
   type KeySearch,
 } from './keys.ts';
+import { createTally, followColumns, hashField, loadWindow, runTally, type Tally } from './tally/tally.ts';
 
-/** Records that are looked at together, column by column, while their bytes are in the nearest cache. */
+/** Records that are parsed together. */
 const recordsAtOnce = 256;
 
 /** A record that would be a reject, whatever its columns are. */
@@ -38,21 +40,27 @@ export interface TableEvidence {
   readonly keys: KeySearch;
   /** Of records that are looked at together, by column. */
   readonly hashes: Map<number, Hashes>;
+  /** Undefined: the dialect is not for it. */
+  readonly tally: Tally | undefined;
   records: number;
   /** Of the records that are at fault. */
   readonly faults: Map<RejectCode, { count: number; readonly first: FaultSeen }>;
   faulty: number;
 }
 
-export const createTableEvidence = (names: readonly string[]): TableEvidence => ({
-  names,
-  columns: names.map(createColumnEvidence),
-  keys: createKeySearch(names.length),
-  hashes: new Map(),
-  records: 0,
-  faults: new Map(),
-  faulty: 0,
-});
+export const createTableEvidence = (names: readonly string[], dialect: Dialect): TableEvidence => {
+  const columns = names.map(createColumnEvidence);
+  return {
+    names,
+    columns,
+    keys: createKeySearch(names.length),
+    hashes: new Map(),
+    tally: createTally(columns, dialect),
+    records: 0,
+    faults: new Map(),
+    faulty: 0,
+  };
+};
 
 /** How the records of one file are taken apart. */
 export interface Observing {
@@ -76,64 +84,53 @@ export const endGathering = (table: TableEvidence): void => {
 /** Puts the hash of a field of a record. */
 type HashField = (record: number, column: number, into: Hashes, place: number) => void;
 
-/** Takes so many records into the search for keys. */
-const observeKeys = (table: TableEvidence, records: number, hash: HashField): void => {
+/** Columns that had a value in each record: no other one may be in a key. */
+const withoutGaps = ({ columns }: TableEvidence): readonly number[] =>
+  columns.flatMap(({ counters }, place) =>
+    counters[counterOf.empty]! + counters[counterOf.blank]! > 0 ? [] : [place],
+  );
+
+/** Takes records [from, to) into the search for keys. */
+const observeKeys = (table: TableEvidence, from: number, to: number, hash: HashField): void => {
   const { keys, hashes } = table;
-  let record = 0;
-  for (; record < records && isGathering(keys); record += 1) {
-    const taken = record;
-    if (!gather(keys, (column, into, place) => hash(taken, column, into, place))) endGathering(table);
-  }
-  const columns = columnsFollowed(keys);
-  if (record === records || columns.length === 0) return;
-  for (const column of columns) {
-    const own = hashes.get(column) ?? createHashes(recordsAtOnce);
-    hashes.set(column, own);
-    for (let place = record; place < records; place += 1) hash(place, column, own, place);
-  }
-  follow(keys, (column) => hashes.get(column)!, record, records);
-};
-
-/** Records of a block that have no quote. */
-interface Run {
-  readonly places: Int32Array;
-  records: number;
-}
-
-/** Lists the fields of a record without quotes; false when it has another number of them. */
-const placeFields = (
-  bytes: Buffer,
-  from: number,
-  to: number,
-  delimiter: number,
-  { places, records }: Run,
-  fields: number,
-): boolean => {
-  const first = records * (fields + 1);
-  let place = first;
-  places[place] = from;
-  for (let at = from; at < to; at += 1)
-    if (bytes[at] === delimiter) {
-      place += 1;
-      if (place - first >= fields) return false;
-      places[place] = at + 1;
+  let record = from;
+  if (isGathering(keys)) {
+    const possible = withoutGaps(table);
+    for (; record < to && isGathering(keys); record += 1) {
+      const taken = record;
+      const hashOf = (column: number, into: Hashes, place: number) => hash(taken, column, into, place);
+      if (!gather(keys, possible, hashOf)) endGathering(table);
     }
-  places[place + 1] = to + 1;
-  return place + 1 - first === fields;
+  }
+  for (
+    let columns = columnsFollowed(keys);
+    record < to && columns.length > 0;
+    columns = columnsFollowed(keys)
+  ) {
+    const records = Math.min(recordsAtOnce, to - record);
+    for (const column of columns) {
+      const own = hashes.get(column) ?? createHashes(recordsAtOnce);
+      hashes.set(column, own);
+      for (let place = 0; place < records; place += 1) hash(record + place, column, own, place);
+    }
+    follow(keys, (column) => hashes.get(column)!, 0, records);
+    record += records;
+  }
 };
 
-const takeRun = (table: TableEvidence, bytes: Buffer, view: DataView, run: Run): void => {
-  const { columns } = table;
-  const { places, records } = run;
-  const width = columns.length + 1;
-  for (let column = 0; column < columns.length; column += 1)
-    observeFields(columns[column]!, bytes, view, places, column, records, width);
-  table.records += records;
-  observeKeys(table, records, (record, column, into, place) => {
-    const at = record * width + column;
-    hashBytes(bytes, places[at]!, places[at + 1]! - 1, into, place);
-  });
-  run.records = 0;
+/** Records [at, to) of the tally's window; returns the first one that has another number of fields. */
+const takeRun = (table: TableEvidence, tally: Tally, at: number, to: number): number => {
+  const { keys } = table;
+  const wasGathering = isGathering(keys);
+  if (!wasGathering) followColumns(tally, columnsFollowed(keys));
+  const reached = runTally(tally, at, to);
+  table.records += reached - at;
+  if (wasGathering)
+    observeKeys(table, at, reached, (record, column, into, place) =>
+      hashField(tally, record, column, into, place),
+    );
+  else if (tally.followed.size > 0) follow(keys, (column) => tally.followed.get(column)!, at, reached);
+  return reached;
 };
 
 /** Records [from, to) by their texts. */
@@ -161,7 +158,7 @@ const takeTexts = (
         table.records += 1;
         for (let column = 0; column < columns.length; column += 1)
           observeText(columns[column]!, record[column] ?? '');
-        observeKeys(table, 1, (_, column, into, place) => {
+        observeKeys(table, 0, 1, (_, column, into, place) => {
           const text = Buffer.from(record[column] ?? '');
           hashBytes(text, 0, text.length, into, place);
         });
@@ -172,30 +169,20 @@ const takeTexts = (
 
 /** Takes the records of a block into the evidence of their table. */
 export const observeBlock = (table: TableEvidence, block: RecordBlock, observing: Observing): void => {
-  const { bytes, spans } = block;
-  const { starts, ends, faults } = spans;
-  const { delimiter, quote } = observing.dialect;
-  const fields = table.columns.length;
-  const quoteByte = quote === null ? -1 : quote.charCodeAt(0);
-  const isPlain = isStorable(bytes) && delimiter.length === 1;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const run: Run = { places: new Int32Array(recordsAtOnce * (fields + 1)), records: 0 };
-  let nextQuote = quoteByte === -1 ? -1 : bytes.indexOf(quoteByte);
-  let texts = 0;
-  for (let index = 0; index < starts.length; index += 1) {
-    const [from, to] = [starts[index]!, ends[index]!];
-    if (nextQuote !== -1 && nextQuote < from) nextQuote = bytes.indexOf(quoteByte, from);
-    const isFit =
-      isPlain &&
-      (nextQuote === -1 || nextQuote >= to) &&
-      !faults.has(index) &&
-      placeFields(bytes, from, to, delimiter.charCodeAt(0), run, fields);
-    if (!isFit) continue;
-    if (texts < index) takeTexts(table, block, texts, index, observing);
-    texts = index + 1;
-    run.records += 1;
-    if (run.records === recordsAtOnce) takeRun(table, bytes, view, run);
+  const { tally } = table;
+  if (tally === undefined) {
+    takeTexts(table, block, 0, block.spans.starts.length, observing);
+    return;
   }
-  takeTexts(table, block, texts, starts.length, observing);
-  takeRun(table, bytes, view, run);
+  for (const { from, to, isFit } of windowsOf(block, -1)) {
+    if (!isFit) {
+      takeTexts(table, block, from, to, observing);
+      continue;
+    }
+    loadWindow(tally, block, from, to);
+    for (let at = 0; at < to - from; at += 1) {
+      at = takeRun(table, tally, at, to - from);
+      if (at < to - from) takeTexts(table, block, from + at, from + at + 1, observing);
+    }
+  }
 };

@@ -3,13 +3,14 @@
 import type { Dialect } from '../../declaration.ts';
 import type { EncodingName } from '../../decode/encoding/labels.ts';
 import { chooseKey } from '../../infer/choose-key.ts';
-import { counterOf } from '../../infer/column-evidence.ts';
 import type { Decision } from '../../infer/contract.ts';
+import { counterOf } from '../../infer/counters.ts';
 import { decideColumn } from '../../infer/decide.ts';
 import { otherDialects } from '../../infer/dialect.ts';
 import { guessedEncoding } from '../../infer/encoding.ts';
 import { keysFound } from '../../infer/keys.ts';
 import { patternOf } from '../../infer/table-names.ts';
+import { closeTally } from '../../infer/tally/tally.ts';
 import {
   createTableEvidence,
   endGathering,
@@ -109,17 +110,21 @@ const attempt = async (
 ): Promise<Attempt | undefined> => {
   let evidence: TableEvidence | undefined;
   let bytes = 0;
-  for (const file of files) {
-    const evidenceOf = (header: readonly string[]) => {
-      evidence ??= createTableEvidence(header);
-      return evidence.columns.length === header.length ? evidence : undefined;
-    };
-    bytes += await observeFile(file, reading, evidenceOf, faultyMax, signal);
-    if (evidence === undefined || evidence.faulty >= faultyMax) return undefined;
+  try {
+    for (const file of files) {
+      const evidenceOf = (header: readonly string[]) => {
+        evidence ??= createTableEvidence(header, reading.dialect);
+        return evidence.columns.length === header.length ? evidence : undefined;
+      };
+      bytes += await observeFile(file, reading, evidenceOf, faultyMax, signal);
+      if (evidence === undefined || evidence.faulty >= faultyMax) return undefined;
+    }
+    if (evidence === undefined) return undefined;
+    endGathering(evidence);
+    return { ...reading, evidence, header: evidence.names, bytes };
+  } finally {
+    if (evidence?.tally !== undefined) closeTally(evidence.tally);
   }
-  if (evidence === undefined) return undefined;
-  endGathering(evidence);
-  return { ...reading, evidence, header: evidence.names, bytes };
 };
 
 /** Reads again in the guessed encoding what is not in UTF-8. */

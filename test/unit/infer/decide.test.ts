@@ -5,13 +5,16 @@ import { describe, expect, it } from 'vitest';
 import { isRefusal } from '../../../src/format/column-types/contract.ts';
 import { columnTypes } from '../../../src/format/column-types/registry.ts';
 import { trimBlanks } from '../../../src/format/blanks.ts';
+import { createSplitter } from '../../../src/format/split/splitter.ts';
 import {
   createColumnEvidence,
-  observeFields,
   observeText,
   type ColumnEvidence,
 } from '../../../src/infer/column-evidence.ts';
 import { decideColumn } from '../../../src/infer/decide.ts';
+import { plainDialect } from '../../../src/infer/dialect.ts';
+import { createTableEvidence, observeBlock } from '../../../src/infer/observe.ts';
+import { closeTally } from '../../../src/infer/tally/tally.ts';
 import { searched } from '../../helpers/seeded.ts';
 
 const ofTexts = (values: readonly string[]): ColumnEvidence => {
@@ -20,27 +23,18 @@ const ofTexts = (values: readonly string[]): ColumnEvidence => {
   return column;
 };
 
-/** The same by bytes, as records without quotes are read. */
+const dialect = { ...plainDialect, quote: null, delimiter: ';' };
+const files = { file: 'a.csv', dialect, parse: () => [] };
+
+/** The same by bytes, as regular records are read. */
 const ofBytes = (values: readonly string[]): ColumnEvidence => {
-  const column = createColumnEvidence();
-  const bytes = Buffer.from(values.map((value) => `${value},`).join(''));
-  const places = new Int32Array(2 * values.length);
-  let at = 0;
-  for (const [index, value] of values.entries()) {
-    places[2 * index] = at;
-    at += Buffer.byteLength(value) + 1;
-    places[2 * index + 1] = at;
-  }
-  observeFields(
-    column,
-    bytes,
-    new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
-    places,
-    0,
-    values.length,
-    2,
-  );
-  return column;
+  const table = createTableEvidence(['x'], dialect);
+  const bytes = Buffer.from(values.map((value) => `${value}\n`).join(''));
+  const spans = createSplitter(dialect, 1, 'lf').split(bytes, true);
+  const position = { byte: 0, line: 1, record: 1 };
+  observeBlock(table, { bytes, spans, position, fileBytes: bytes.length }, files);
+  closeTally(table.tally!);
+  return table.columns[0]!;
 };
 
 const many = (text: (index: number) => string): readonly string[] =>

@@ -1,0 +1,6 @@
+// The module of the tally. What is built has its bytes and none of the files that make them: see src/cli/build.mjs.
+
+import { moduleBytes } from '../../format/simd/wasm-module.ts';
+import { tallyModule } from './tally-code.ts';
+
+export const tallyBytes = moduleBytes(tallyModule);
