@@ -15,6 +15,8 @@ export interface WrittenLocation {
 export interface WrittenTable {
   readonly name: string;
   readonly locations: readonly WrittenLocation[];
+  /** Options of their source. */
+  readonly options: Readonly<Record<string, unknown>>;
   /** Of all files; undefined: UTF-8, or each location has its own. */
   readonly encoding: string | undefined;
   readonly dialect: Dialect;
@@ -57,7 +59,7 @@ const objectText = (options: Readonly<Record<string, unknown>>): string => {
 };
 
 /** Options of csv() that are not the defaults. */
-const csvOptions = ({ dialect, encoding }: WrittenTable): Readonly<Record<string, unknown>> => {
+const csvOptions = ({ dialect, encoding, options }: WrittenTable): Readonly<Record<string, unknown>> => {
   const { delimiter, quote, escape, header, quotes, lineEnd, trim, skipLines, comment, ragged } = dialect;
   return {
     ...(encoding === undefined ? {} : { encoding }),
@@ -71,6 +73,7 @@ const csvOptions = ({ dialect, encoding }: WrittenTable): Readonly<Record<string
     ...(comment === null ? {} : { comment }),
     ...(trim === false ? {} : { trim }),
     ...(ragged === 'reject' ? {} : { ragged }),
+    ...options,
   };
 };
 

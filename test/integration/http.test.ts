@@ -1,12 +1,24 @@
 // Files of a web server come to what the same local files come to, whatever the server does in between.
 
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { column, csv, definePipeline, env, runPipeline, type RunEvent } from '../../src/index.ts';
+import { main } from '../../src/cli/main.ts';
+import {
+  column,
+  csv,
+  definePipeline,
+  env,
+  loadPipelineFile,
+  runPipeline,
+  verifyPipeline,
+  type RunEvent,
+} from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useHttpFiles } from '../helpers/http-files.ts';
 import { useDatabase } from '../helpers/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
 import { dirtyCases, dirtyColumns } from '../unit/format/dirty-cases.ts';
 
 const files = useFiles();
@@ -173,4 +185,21 @@ it('dirty files, each a table, come in gzip to the rows and rejects of the table
       .join(' union all '),
   );
   expect(found).toEqual(dirtyCases.map(({ rows, rejects = [] }) => ({ rows, rejects })));
+});
+
+it('etl init reads a file at a private address if it may, and what it writes loads and is verified', async () => {
+  const url = server.put('/init/people.csv.gz', gzipSync('id,name\n1,Ann\n2,Bob\n'));
+  const out = join(files.directory, 'people.ts');
+  const refused = fakeIo();
+  expect(await main(['init', url, '--yes', '--out', out], refused)).not.toBe(0);
+  expect(refused.stderr.text).toContain('allowPrivate');
+  expect(await main(['init', url, '--yes', '--out', out, '--allow-private'], fakeIo())).toBe(0);
+  const { pipeline, directory } = await loadPipelineFile(out);
+  await runPipeline(pipeline, { databaseUrl: database.url, directory, workers: 1 });
+  expect(await ask('select * from people.people order by id')).toEqual([
+    { id: 1, name: 'Ann' },
+    { id: 2, name: 'Bob' },
+  ]);
+  const { tables } = await verifyPipeline(pipeline, { databaseUrl: database.url, directory });
+  expect(tables.map(({ outcome }) => outcome)).toEqual(['same']);
 });

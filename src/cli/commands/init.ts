@@ -85,10 +85,11 @@ const writeLines = (lines: readonly string[], io: Io): void =>
 const init = async (locations: readonly string[], command: Command, io: Io): Promise<void> => {
   const out = readFlag(command, 'out', parseString, io);
   const force = readSwitch(command, 'force', io);
+  const allowPrivate = readSwitch(command, 'allowPrivate', io);
   const asks = !readSwitch(command, 'yes', io) && canAsk(io);
   const { initText, readForInit } = await import('../../run/init/write-init.ts');
   const { snakeCase } = await import('../../infer/header.ts');
-  const draft = await readForInit({ locations, workingDirectory: io.workingDirectory });
+  const draft = await readForInit({ locations, workingDirectory: io.workingDirectory, allowPrivate });
   writeLines(summaryLines(draft, io), io);
   const nameOf = (path: string): string =>
     snakeCase(basename(path).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
@@ -118,6 +119,7 @@ export const initCommand: CliCommand = {
       .addOption(flag('--out <file>', 'where to write the pipeline; default: pipelines/<name>.ts'))
       .addOption(flag('--force', 'replace a file that is there'))
       .addOption(flag('--yes', 'ask nothing; without a terminal nothing is asked'))
+      .addOption(flag('--allow-private', 'addresses may lead to private and loopback hosts'))
       .addOption(flag('--debug', 'print stack traces and causes of errors'))
       .addHelpText('after', examples)
       .action((locations: string[], _, command: Command) => init(locations, command, io));

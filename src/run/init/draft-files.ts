@@ -27,14 +27,15 @@ export interface DraftFile {
   readonly remarks: readonly string[];
   /** The argument that named it. */
   readonly location: string;
+  readonly access: Access;
 }
 
-export const sourceOf = (locations: readonly string[]): SourceSpec => ({
+export const sourceOf = (locations: readonly string[], options: SourceSpec['options'] = {}): SourceSpec => ({
   locations,
   skipEnd: 0,
   constants: {},
   anywhere: true,
-  options: {},
+  options,
   maxRatio: maxRatioDefault,
   maxBytes: maxBytesDefault,
 });
@@ -59,8 +60,12 @@ export const draftSpec = (locations: readonly string[], dialect: Dialect): Sourc
   guard: { rowsMin: 0, shrinkMaxPercent: 100 },
 });
 
-export const accessOf = (locations: readonly string[], signal?: AbortSignal): Access => ({
-  declared: sourceOf(locations),
+/** Options of files at an address: those of others have none of them. */
+export const optionsOf = (location: string, allowPrivate: boolean): SourceSpec['options'] =>
+  allowPrivate && /^https?:/i.test(location) ? { allowPrivate } : {};
+
+const accessOf = (location: string, allowPrivate: boolean, signal?: AbortSignal): Access => ({
+  declared: sourceOf([location], optionsOf(location, allowPrivate)),
   signal,
 });
 
@@ -90,6 +95,7 @@ const draftFile = async (
     header: header ?? Array.from({ length: guess.fields }, () => ''),
     remarks: guess.remarks,
     location,
+    access,
   };
 };
 
@@ -111,7 +117,7 @@ const draftFound = async (found: Found, location: string, access: Access): Promi
 export const listedNames = async (location: string, workingDirectory: string): Promise<readonly string[]> => {
   const spec = draftSpec([location], plainDialect);
   const names: string[] = [];
-  const listing = { workingDirectory, texts: [], access: accessOf([location]) };
+  const listing = { workingDirectory, texts: [], access: accessOf(location, false) };
   for await (const { file } of foundFiles(spec, listing)) names.push(file.name);
   return names;
 };
@@ -120,11 +126,12 @@ export const listedNames = async (location: string, workingDirectory: string): P
 export const draftFiles = async (
   locations: readonly string[],
   workingDirectory: string,
+  allowPrivate: boolean,
   signal?: AbortSignal,
 ): Promise<readonly DraftFile[]> => {
   const drafts: DraftFile[] = [];
   for (const location of locations) {
-    const access = accessOf([location], signal);
+    const access = accessOf(location, allowPrivate, signal);
     const found: Found[] = [];
     const spec = draftSpec([location], plainDialect);
     for await (const one of foundFiles(spec, { workingDirectory, texts: [], access })) found.push(one);

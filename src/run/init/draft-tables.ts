@@ -26,7 +26,7 @@ import { createSplitter } from '../../format/split/splitter.ts';
 import { readBytes } from '../../limits.ts';
 import type { RejectCode } from '../../model.ts';
 import { openInput, withBytes } from '../input.ts';
-import { accessOf, draftSpec, draftTable, type DraftFile } from './draft-files.ts';
+import { draftSpec, draftTable, type DraftFile } from './draft-files.ts';
 
 /** A file as it was read, at last. */
 export interface ReadFile {
@@ -72,13 +72,12 @@ interface Attempt extends Reading {
 }
 
 const observeFile = async (
-  { stored, location, encoding }: DraftFile,
+  { stored, location, encoding, access }: DraftFile,
   { dialect, encodings }: Reading,
   evidenceOf: (header: readonly string[]) => TableEvidence | undefined,
   faultyMax: number,
   signal?: AbortSignal,
 ): Promise<number> => {
-  const access = accessOf([location], signal);
   const file = { ...stored, encoding: encodings.get(stored.name) ?? encoding };
   const named = { table: draftTable, file: stored.name };
   const head = await withBytes(file, access, (read) => readHeader(read, dialect, named));

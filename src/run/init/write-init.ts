@@ -3,13 +3,15 @@
 import { EtlError } from '../../errors.ts';
 import { tableNames } from '../../infer/table-names.ts';
 import { pipelineText, type WrittenLocation, type WrittenTable } from '../../infer/write-pipeline.ts';
-import { formatCount, plural } from '../../wording.ts';
-import { draftFiles, listedNames } from './draft-files.ts';
+import { formatCount, inQuotes, plural } from '../../wording.ts';
+import { draftFiles, listedNames, optionsOf } from './draft-files.ts';
 import { draftTables, type TableDraft } from './draft-tables.ts';
 
 export interface InitOptions {
   readonly locations: readonly string[];
   readonly workingDirectory: string;
+  /** Addresses may lead to private hosts. */
+  readonly allowPrivate?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -97,6 +99,10 @@ const writtenTable = async (
     ...draft,
     name,
     locations: await locationsOf(draft, options, drafts),
+    options: Object.assign(
+      {},
+      ...draft.files.map(({ location }) => optionsOf(location, options.allowPrivate === true)),
+    ),
     encoding: encodings.length > 1 || encoding === 'utf-8' ? undefined : encoding,
     remarks: remarksOf(draft),
   };
@@ -112,16 +118,22 @@ export interface InitDraft {
 }
 
 /**
- * Reads all of the files, table by table. Errors: ETL_USAGE for stdin, which cannot be read again; ETL_SOURCE_…, ETL_HEADER_….
+ * Reads all of the files, table by table. Errors: ETL_USAGE for stdin, which cannot be read again, and for what is no address; ETL_SOURCE_…, ETL_HEADER_….
  */
 export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
-  const { locations, workingDirectory, signal } = options;
+  const { locations, workingDirectory, allowPrivate = false, signal } = options;
   if (locations.includes('-'))
     throw new EtlError('ETL_USAGE', {
       problem: 'stdin can be read only once, and files are read several times',
       hint: 'Write it to a file first.',
     });
-  const files = await draftFiles(locations, workingDirectory, signal);
+  const broken = locations.find((location) => /^https?:/i.test(location) && !URL.canParse(location));
+  if (broken !== undefined)
+    throw new EtlError('ETL_USAGE', {
+      problem: `${inQuotes(broken)} is no address`,
+      hint: 'See etl init --help.',
+    });
+  const files = await draftFiles(locations, workingDirectory, allowPrivate, signal);
   const drafts = await draftTables(files, signal);
   const names = tableNames(drafts.map((draft) => draft.files.map((file) => file.name)));
   const tables: WrittenTable[] = [];

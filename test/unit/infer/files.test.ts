@@ -241,6 +241,7 @@ describe('the file that is written', () => {
 
   it.each([
     { name: 'stdin', args: ['-'], says: 'read only once' },
+    { name: 'an address with a mistake', args: ['http://localhost:1x/a.csv'], says: 'is no address' },
     { name: 'a file that is not there', args: ['nowhere.csv'], says: 'nowhere.csv' },
   ])('$name is an error', async ({ args, says }) => {
     const io = fakeIo({ workingDirectory: files.directory });
