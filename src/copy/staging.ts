@@ -1,7 +1,12 @@
 // Staging tables: their names, their DDL, and the COPY statement that fills them.
 
+import { createHash } from 'node:crypto';
 import type { Dialect } from '../declaration.ts';
 import { quoteName, quoteNames, quoteText, type Query } from '../db/sql.ts';
+import { identifierBytesMax } from '../limits.ts';
+
+/** Of a hash: enough that no two tables of a pipeline have the same. */
+const hashChars = 32;
 
 /** Schema of all staging tables; made by the first migration. */
 const stagingSchema = 'etl_staging';
@@ -15,9 +20,16 @@ export interface StagingColumn {
 /** Name of a table's staging table within `stagingSchema`. A pipeline's name holds no `__` and does not end in `_`, so two never meet. */
 export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
 
-/** The quoted name, with its schema. */
-export const stagingTable = (pipeline: string, table: string): string =>
-  quoteName(stagingSchema, stagingName(pipeline, table));
+/**
+ * The quoted name, with its schema. A definition makes none that the server would cut; that of a rehearsal, whose own name is longer
+ * than most, has a hash for its table then.
+ */
+export const stagingTable = (pipeline: string, table: string): string => {
+  const name = stagingName(pipeline, table);
+  const isFit = Buffer.byteLength(name) <= identifierBytesMax;
+  const hash = (): string => createHash('sha256').update(table).digest('hex').slice(0, hashChars);
+  return quoteName(stagingSchema, isFit ? name : stagingName(pipeline, hash()));
+};
 
 /**
  * Makes an empty staging table. Unlogged: its rows skip the write-ahead log, and a crash of the server empties it.
