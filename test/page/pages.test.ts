@@ -120,3 +120,11 @@ it('everything that a browser gets for a page is at most 100 kB, compressed, and
   expect(visit.problems()).toEqual([]);
   await visit.close();
 });
+
+it('an address with a byte of zero, which no text of the server has, is at fault itself', async () => {
+  const visit = await open(served().address, { javaScriptEnabled: false });
+  await visit.go('/runs');
+  const answer = await visit.page.goto(new URL('/rejects?table=%00', visit.page.url()).href);
+  expect(answer?.status()).toBe(400);
+  await visit.close();
+});

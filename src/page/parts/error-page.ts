@@ -31,8 +31,20 @@ const statuses: Partial<Record<ErrorCode, PageError['status']>> = {
 /** SQLSTATE of a statement that took too long. */
 const isSlow = (thrown: unknown): boolean => codeOf(thrown) === '57014';
 
+/** SQLSTATEs of a text with a byte of zero, which only an address can have brought. */
+const isUnreadable = (thrown: unknown): boolean => ['22021', '22P05'].includes(codeOf(thrown) ?? '');
+
+const asError = (thrown: unknown): EtlError => {
+  if (isSlow(thrown)) return new EtlError('ETL_PAGE_BUSY');
+  if (!isUnreadable(thrown)) return asEtlError(thrown);
+  return new EtlError('ETL_USAGE', {
+    problem: 'the address has a byte of zero, which no text has',
+    hint: '',
+  });
+};
+
 export const asPageError = (thrown: unknown): PageError => {
-  const { code, message, hint } = isSlow(thrown) ? new EtlError('ETL_PAGE_BUSY') : asEtlError(thrown);
+  const { code, message, hint } = asError(thrown);
   // What we did not foresee may say anything.
   if (code === 'ETL_INTERNAL')
     return {
