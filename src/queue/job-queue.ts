@@ -47,12 +47,12 @@ export interface OpenQueue {
   readonly close: () => Promise<void>;
 }
 
-/** Opens a queue. The caller closes it. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
-export const openQueue = async ({ backend, namespace, logger }: Queues, name: string): Promise<OpenQueue> => {
-  const { Queue: BullQueue } = loadBullMq();
-  const { options, factory, destroy } = backend.connect(namespace, 'gives up');
-  const bull = new BullQueue(name, options, factory as never);
-  bull.on('error', quiet(logger));
+/** A queue or a worker once it is connected; one that fails to is closed. */
+const whenReady = async <B extends Queue | Worker>(
+  bull: B,
+  backend: QueueBackend,
+  destroy: () => void,
+): Promise<{ readonly bull: B; readonly close: () => Promise<void> }> => {
   const close = (): Promise<void> => closeBounded(() => bull.close(), destroy);
   try {
     await bull.waitUntilReady();
@@ -61,6 +61,15 @@ export const openQueue = async ({ backend, namespace, logger }: Queues, name: st
     throw backend.errorOf(error);
   }
   return { bull, close };
+};
+
+/** Opens a queue. The caller closes it. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
+export const openQueue = async ({ backend, namespace, logger }: Queues, name: string): Promise<OpenQueue> => {
+  const { Queue: BullQueue } = loadBullMq();
+  const { options, factory, destroy } = backend.connect(namespace, 'gives up');
+  const bull = new BullQueue(name, options, factory as never);
+  bull.on('error', quiet(logger));
+  return whenReady(bull, backend, destroy);
 };
 
 /** Uses a queue for the length of a function. */
@@ -127,13 +136,6 @@ export const openWorker = async (
     },
     factory as never,
   );
-  const close = (): Promise<void> => closeBounded(() => bull.close(), destroy);
   bull.on('error', quiet(logger));
-  try {
-    await bull.waitUntilReady();
-  } catch (error) {
-    await close();
-    throw backend.errorOf(error);
-  }
-  return { bull, close };
+  return whenReady(bull, backend, destroy);
 };

@@ -3,22 +3,19 @@
 import { runQuery } from '../../db/client.ts';
 import { storable, type Query } from '../../db/sql.ts';
 import { asEtlError, EtlError } from '../../errors.ts';
-import type { ActionKind, ActionName } from '../../history/actions.ts';
+import type { RecordedAction } from '../../history/actions.ts';
 import type { SiteOptions } from '../../worker/options.ts';
 import { withBookkeeping } from '../../worker/site.ts';
 
 /** So many are kept. */
 const actionsKept = 10_000;
 
-export interface Asked {
+export interface Asked extends Pick<
+  RecordedAction,
+  'action' | 'kind' | 'subject' | 'person' | 'address' | 'visitor'
+> {
   /** Of its form, which is taken once. */
   readonly form: string;
-  readonly action: ActionName;
-  readonly kind: ActionKind;
-  readonly subject: string;
-  readonly person: string | null;
-  readonly address: string | null;
-  readonly visitor: string;
 }
 
 /** No row comes back when the form was sent before. */

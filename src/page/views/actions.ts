@@ -3,6 +3,7 @@
 import { listActions } from '../../history/actions.ts';
 import { EtlError } from '../../errors.ts';
 import { actionColumns, actionLink, freshOf, outcomeOf, subjectOf, whoOf } from '../control/sections.ts';
+import { fact } from '../parts/fact.ts';
 import { html, seen, time, type Html } from '../parts/html.ts';
 import { table, type Column } from '../parts/table.ts';
 import { calmMs, type MakeView, type Section, type ViewContext } from '../view.ts';
@@ -55,11 +56,6 @@ export const actionView: MakeView = async (context) => {
       problem: `no action ${id} is known`,
       hint: 'The newest 10,000 are kept.',
     });
-  const fact = (name: string, value: unknown): Html =>
-    html`<div>
-      <dt>${name}</dt>
-      <dd>${value}</dd>
-    </div>`;
   const facts = html`<p>${outcomeOf(found)}</p>
     <dl class="facts">
       ${fact('Action', html`${found.action} ${subjectOf(found, context)}`)} ${fact('Who', whoOf(found))}

@@ -9,6 +9,7 @@ import { sessionsOf, timelineOf, type Timeline } from '../../history/timeline.ts
 import { formatCount, plural } from '../../wording.ts';
 import { share } from '../parts/amount.ts';
 import { chunkMap, colourings, type Colouring } from '../parts/chunk-map.ts';
+import { fact } from '../parts/fact.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { pagesOf, readFirst } from '../parts/pages.ts';
 import { badge, isUnderWay, stateBadge } from '../parts/state.ts';
@@ -28,12 +29,6 @@ const errorOf = ({ errorCode, error }: RunSummary): Html => {
     ${hint === '' || hint.includes('{') ? nothing : html`<p>${hint}</p>`}
   </div>`;
 };
-
-const fact = (name: string, value: unknown): Html =>
-  html`<div>
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;
 
 const factsOf = (run: RunSummary, sessions: readonly number[], { href, now }: ViewContext): Html => {
   const seconds = run.seconds ?? (now.getTime() - run.startedAt.getTime()) / 1000;
