@@ -181,7 +181,9 @@ describe('bookkeeping of another role', () => {
     for (const schema of ['etl', 'etl_queue', 'etl_staging', 'small'])
       expect(action.split('; ')).toContain(`use schema ${schema}`);
     expect(action).toContain('create in schema etl_staging');
-    expect(action).toMatch(/write the tables of schema etl \(audit, canary, chunk, .*\), which belong to etl/);
+    expect(action).toMatch(
+      /write the tables of schema etl \(audit, canary, chunk, .*\), which belong to etl/,
+    );
     expect(action).toContain('use the sequences of schema etl_queue, which belong to etl');
     expect(action).not.toContain('the sequences of schema etl,');
     expect(action).toContain('replace table small.t, which belongs to etl');
