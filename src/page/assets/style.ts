@@ -57,7 +57,6 @@ dt { font-size: 12px; color: var(--dim); } dd { margin: 0; overflow-wrap: anywhe
 .choice { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 4px; margin: 0 0 10px; color: var(--dim); } .choice a { padding: 2px 8px; border-radius: 6px; text-decoration: none; color: var(--dim); }
 .choice a:hover, .choice .chosen { background: var(--idle-bg); color: var(--text); } .choice .chosen { font-weight: 600; }
 svg { display: block; } svg text { fill: var(--dim); font-size: 11px; }
-.trend rect { fill: var(--loaded); } .trend rect.bad { fill: var(--lost); }
 .loaded { fill: var(--loaded); } .reloaded { fill: var(--reloaded); } .lost { fill: var(--lost); } .open { fill: var(--open); }
 .w0 { fill: var(--w0); } .w1 { fill: var(--w1); } .w2 { fill: var(--w2); } .w3 { fill: var(--w3); } .w4 { fill: var(--w4); } .w5 { fill: var(--w5); } .w6 { fill: var(--w6); } .w7 { fill: var(--w7); }
 .map-head { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 4px 20px; }

@@ -4,8 +4,9 @@ import { formatBytes } from '../../amounts.ts';
 import type { ChunkCell, ChunkMap, MappedFile } from '../../history/chunk-map.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { share } from './amount.ts';
-import { html, nothing, seen, type Html } from './html.ts';
+import { html, seen, type Html } from './html.ts';
 import { choiceLink } from './pages.ts';
+import { legend, picture, type Rect } from './svg.ts';
 import { numbersOf, type Column } from './table.ts';
 
 export const colourings = ['state', 'worker', 'epoch'] as const;
@@ -68,31 +69,20 @@ const colourOf = (cell: ChunkCell, map: ColouredMap, epochs: ReadonlyMap<string,
   return worker === undefined ? 'loaded' : numbered(worker - 1);
 };
 
-const rect = (colour: string, x: number, wide: number, y: number, title?: string): Html =>
-  html`<rect
-    class="${colour}"
-    x="${x.toFixed(1)}"
-    y="${y}"
-    width="${wide.toFixed(1)}"
-    height="${barHeight - y}"
-    >${title === undefined ? nothing : html`<title>${title}</title>`}</rect
-  >`;
-
-const cellOf = (
+const rectsOf = (
   cell: ChunkCell,
   { bytes }: MappedFile,
   map: ColouredMap,
   epochs: ReadonlyMap<string, number>,
-): Html => {
+): readonly Rect[] => {
   const scale = width / Math.max(1, bytes);
-  const x = cell.start * scale;
   const room = Math.max(1.5, (cell.end - cell.start) * scale);
   // A gap between neighbours, where there is room for one.
-  const wide = room > 6 ? room - 1 : room;
-  const isMarked = map.by !== 'state' && cell.state !== 'loaded';
-  return html`${rect(colourOf(cell, map, epochs), x, wide, 0, wordsOf(cell, map))}${
-    isMarked ? rect(cell.state, x, wide, barHeight - 4) : nothing
-  }`;
+  const place = { x: cell.start * scale, width: room > 6 ? room - 1 : room };
+  const colour = colourOf(cell, map, epochs);
+  const rect: Rect = { ...place, colour, y: 0, height: barHeight, title: wordsOf(cell, map) };
+  if (map.by === 'state' || cell.state === 'loaded') return [rect];
+  return [rect, { ...place, colour: cell.state, y: barHeight - 4, height: 4 }];
 };
 
 /** How much of the data is loaded. */
@@ -108,19 +98,14 @@ const summaryOf = (mapped: MappedFile): string => {
   ].join(', ');
 };
 
+/** What is not loaded shows through. */
+const open: Rect = { colour: 'open', x: 0, y: 0, width, height: barHeight };
+
 const bar = (file: MappedFile, map: ColouredMap, epochs: ReadonlyMap<string, number>): Html => {
   const cells = map.cells.filter(({ fileId }) => fileId === file.id);
   return html`<div class="bar">
     <span class="bar-name"><span class="dim">${seen(file.table)}</span> ${seen(file.file)}</span>
-    <svg
-      role="img"
-      aria-label="${summaryOf(file)}"
-      viewBox="0 0 ${width} ${barHeight}"
-      preserveAspectRatio="none"
-    >
-      <rect class="open" width="${width}" height="${barHeight}"></rect>
-      ${cells.map((cell) => cellOf(cell, file, map, epochs))}
-    </svg>
+    ${picture({ width, height: barHeight, name: summaryOf(file) }, [open, ...cells.flatMap((cell) => rectsOf(cell, file, map, epochs))])}
     <span class="bar-share">${loadedShare(file)}</span>
   </div>`;
 };
@@ -151,18 +136,6 @@ const entriesOf = (
   if (by === 'epoch') return [...epochs.values()].map((number) => [numbered(number), epochWords(number)]);
   return sessions.slice(0, coloursMax).map((_, place) => [numbered(place), `worker ${place + 1}`]);
 };
-
-const legend = (entries: ReturnType<typeof entriesOf>): Html =>
-  html`<ul class="legend">
-    ${entries.map(
-      ([colour, text]) =>
-        html`<li>
-          <svg width="12" height="12" aria-hidden="true">
-            <rect class="${colour}" width="12" height="12"></rect></svg
-          >${text}
-        </li>`,
-    )}
-  </ul>`;
 
 /** `linkTo`: the address of this page with the map coloured in another way; `pages`: links to its other files. */
 export const chunkMap = (map: ColouredMap, linkTo: (by: Colouring) => string, pages: Html): Html => {

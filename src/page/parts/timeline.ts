@@ -4,6 +4,7 @@ import { formatSeconds } from '../../amounts.ts';
 import { sessionsOf, type RunTimes, type Timeline, type Work } from '../../history/timeline.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { html, nothing, type Html } from './html.ts';
+import { legend, picture, type Rect } from './svg.ts';
 import { numbersOf, type Column } from './table.ts';
 
 const width = 1000;
@@ -58,40 +59,26 @@ const lanesOf = (timeline: Timeline): readonly Lane[] => {
   ].slice(0, lanesMax);
 };
 
-const laneHtml = (name: string, summary: string, rects: readonly Html[]): Html =>
+const laneHtml = (name: string, summary: string, rects: readonly Rect[]): Html =>
   html`<div class="lane">
-    <span class="bar-name">${name}</span
-    ><svg role="img" aria-label="${summary}" viewBox="0 0 ${width} ${laneHeight}" preserveAspectRatio="none">
-      ${rects}
-    </svg>
+    <span class="bar-name">${name}</span>${picture({ width, height: laneHeight, name: summary }, rects)}
   </div>`;
 
-const rect = (colour: string, from: number, to: number, title: string): Html =>
-  html`<rect
-    class="${colour}"
-    x="${from.toFixed(1)}"
-    y="0"
-    width="${Math.max(1.5, to - from).toFixed(1)}"
-    height="${laneHeight}"
-    ><title>${title}</title></rect
-  >`;
+/** At least wide enough to be seen. */
+const rect = (colour: string, from: number, to: number, title: string): Rect => {
+  const wide = Math.max(1.5, to - from);
+  return { colour, x: from, y: 0, width: wide, height: laneHeight, title };
+};
+
+const stepWords = (step: Step): string => `${step.name} ${formatSeconds(secondsOf(step))}`;
 
 const stepLane = (steps: readonly Step[], { startedAt, endAt }: RunTimes): Html => {
   const scale = width / (endAt.getTime() - startedAt.getTime());
-  const rects = steps.map((step, place) => {
-    const [from, to] = [step.from, step.to].map((at) => (at.getTime() - startedAt.getTime()) * scale);
-    return rect(
-      `step${place % 4}`,
-      from!,
-      Math.max(from!, to! - 1),
-      `${step.name}: ${formatSeconds(secondsOf(step))}`,
-    );
-  });
-  return laneHtml(
-    'steps',
-    steps.map((step) => `${step.name} ${formatSeconds(secondsOf(step))}`).join(', '),
-    rects,
+  const at = (date: Date): number => (date.getTime() - startedAt.getTime()) * scale;
+  const rects = steps.map((step, place) =>
+    rect(`step${place % 4}`, at(step.from), at(step.to) - 1, stepWords(step)),
   );
+  return laneHtml('steps', steps.map(stepWords).join(', '), rects);
 };
 
 const workLane = ({ name, colour, work }: Lane, { stretches, seconds }: Timeline): Html => {
@@ -131,17 +118,7 @@ export const timelineChart = (timeline: Timeline): Html => {
   const { times } = timeline;
   const steps = stepsOf(times);
   const lanes = lanesOf(timeline);
-  const legend = steps.map(
-    (step, place) =>
-      html`<li>
-        <svg width="12" height="12" aria-hidden="true">
-          <rect class="step${place % 4}" width="12" height="12"></rect></svg
-        >${step.name} ${formatSeconds(secondsOf(step))}
-      </li>`,
-  );
-  return html`<ul class="legend">
-      ${legend}
-    </ul>
+  return html`${legend(steps.map((step, place) => [`step${place % 4}`, stepWords(step)]))}
     ${times.crashes === 0 ? nothing : html`<p class="note">The server crashed ${times.crashes === 1 ? 'once' : `${times.crashes} times`}: what had been loaded until then was loaded again.</p>`}
     <div class="lanes">${stepLane(steps, times)}${lanes.map((lane) => workLane(lane, timeline))}</div>
     ${numbersOf('step-numbers', stepColumns, steps, 'Steps')}
