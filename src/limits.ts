@@ -258,6 +258,9 @@ export const serverStartSpreadMs = 5_000;
 /** Staging tables that `etl doctor` names; their number and size it gives for all of them. */
 export const stagingTablesShown = 5;
 
+/** A run that took so long is asked about later: its row keeps where the time went. A shorter one does only with `--profile`. */
+export const adviceSecondsMin = 5;
+
 /** How often `--profile` looks at what the server's sessions are doing: each look costs it well under a millisecond. */
 export const profileIntervalMs = 25;
 

@@ -89,5 +89,6 @@ export const printRuns = async (wanted: RunsWanted, command: Command, io: Io): P
 export const printRun = async (runId: number, command: Command, io: Io): Promise<void> => {
   const found = await askForRun(runId, command, io);
   const shown = { ...found, run: withLiveness(found.run) };
-  print(command, io, shown, () => runLines(shown, paintFor(io.stdout, io.env)));
+  const drawing = { paint: paintFor(io.stdout, io.env), width: widthOf(io.stdout) };
+  print(command, io, shown, () => runLines(shown, drawing));
 };

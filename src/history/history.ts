@@ -91,6 +91,8 @@ export interface RunDetails {
   readonly tests: readonly DataTestResult[];
   /** Oldest first; none in a bookkeeping that is older than they are. */
   readonly earlier: readonly EarlierAttempt[];
+  /** Where its time went and what would change that, in sentences; none of a run that was short, or is older than they are. */
+  readonly advice: readonly string[];
 }
 
 const noTotals = '0 as files, 0 as bytes, 0 as records, 0 as copied, 0 as rejected, 0 as filtered';
@@ -189,9 +191,10 @@ export const selectFiles = (runId: number, { first, limit }: FilesWanted): Query
   values: [runId, first, limit],
 });
 
-const selectEarlier = (runId: number): Query => ({
-  text: `select e.* from etl.run r, jsonb_to_recordset(coalesce(to_jsonb(r) -> 'earlier', '[]'))
-      as e ("startedAt" text, "endedAt" text, "errorCode" text, error text) where r.id = $1`,
+/** What the run's row has of its own: an older schema has neither. */
+const selectKept = (runId: number): Query => ({
+  text: `select coalesce(j.run -> 'earlier', '[]') as earlier, coalesce(nullif(j.run -> 'advice', 'null'), '[]') as advice
+    from etl.run r cross join lateral (select to_jsonb(r) as run offset 0) j where r.id = $1`,
   values: [runId],
 });
 
@@ -239,6 +242,6 @@ export const findRun = async (
   const tables = await rowsOf<TableSummary>(client, selectTables(runId));
   const run = { ...row, ...sumsOf(tables) };
   const files = await rowsOf<FileSummary>(client, selectFiles(runId, wanted));
-  const earlier = await rowsOf<EarlierAttempt>(client, selectEarlier(runId));
-  return { run, tables, files, tests: await testsOfRun(client, runId), earlier };
+  const [kept] = await rowsOf<Pick<RunDetails, 'earlier' | 'advice'>>(client, selectKept(runId));
+  return { run, tables, files, tests: await testsOfRun(client, runId), ...kept! };
 };

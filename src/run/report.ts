@@ -27,7 +27,10 @@ export interface Reporter {
   /** Chunks that were committed and parts of tables that were begun to be built: it grows while the run advances. */
   readonly progress: () => number;
   readonly steps: () => readonly StepTime[];
-  readonly profile: () => Measurements | undefined;
+  /** What this process measured so far. */
+  readonly measured: () => Measurements;
+  /** `--profile`: the result is to have what was measured, and the server is looked at too. */
+  readonly isProfiled: boolean;
   readonly end: (error?: unknown) => Promise<void>;
 }
 
@@ -76,7 +79,8 @@ export interface Reported {
 export const createReporter = ({ pipeline, address, settings, hooks, as }: Reported): Reporter => {
   const { logger, tracer } = settings;
   const tellHost = createTellHost(settings);
-  const profiler = settings.profile ? startProfiler(address, logger) : undefined;
+  const isProfiled = settings.profile;
+  const profiler = startProfiler(isProfiled ? address : undefined, logger);
   const trace = tracer && as === 'coordinator' ? traceRun(tracer, pipeline, hooks.parent) : undefined;
   const steps: StepTime[] = [];
   let progress = 0;
@@ -84,7 +88,7 @@ export const createReporter = ({ pipeline, address, settings, hooks, as }: Repor
     logger,
     emit: (event) => {
       if (event.type === 'building') progress += 1;
-      profiler?.hear(event);
+      profiler.hear(event);
       trace?.hear(event);
       tellHost(event);
     },
@@ -93,7 +97,7 @@ export const createReporter = ({ pipeline, address, settings, hooks, as }: Repor
       trace?.stepEnded();
     },
     built: (table, what, seconds) => {
-      profiler?.addBuild({ table, what, seconds });
+      profiler.addBuild({ table, what, seconds });
       trace?.built(table, what);
     },
     segment: (about, parent) => {
@@ -102,7 +106,7 @@ export const createReporter = ({ pipeline, address, settings, hooks, as }: Repor
         loaded: (times: LoadTimes, news: ChunkNews) => {
           progress += 1;
           spans?.loaded(times, news);
-          profiler?.addLoad(about.table, times);
+          profiler.addLoad(about.table, times);
           hooks.onChunk?.(times);
         },
         failed: (error) => spans?.failed(error),
@@ -111,10 +115,11 @@ export const createReporter = ({ pipeline, address, settings, hooks, as }: Repor
     trace: () => trace?.carried(),
     progress: () => progress,
     steps: () => steps,
-    profile: () => profiler?.result(),
+    measured: () => profiler.result(),
+    isProfiled,
     end: async (error) => {
       trace?.end(error);
-      await profiler?.stop();
+      await profiler.stop();
     },
   };
 };

@@ -1,14 +1,13 @@
 // The composer: one run of a pipeline from files to published tables, as a list of steps.
 
 import { hasCorrections } from '../checkpoint/corrections.ts';
-import { testsOfRun } from '../checkpoint/data-tests.ts';
 import { advanceRun, latestRun, runStanding } from '../checkpoint/ledger.ts';
 import { runOfJob, whyStopped } from '../checkpoint/run-end.ts';
 import { lossOf, runQuery, withClient, type Client } from '../db/client.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
 import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/server-error.ts';
-import { walBytesSince, walPosition } from '../db/session/server-wal.ts';
+import { walPosition } from '../db/session/server-wal.ts';
 import { setDurableCommits } from '../db/session/session-settings.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { defaultQueue, type RunEvent, type RunResult } from '../model.ts';
@@ -17,15 +16,15 @@ import type { SqlText } from '../transform/sql-file.ts';
 import { beginRun, continueRun } from './begin/begin.ts';
 import { buildTables, dropBuilt } from './build/build.ts';
 import { checkRejects } from './publish/completeness.ts';
-import { secondsSince, step, type RunContext } from './context.ts';
+import { step, type RunContext } from './context.ts';
 import { createContext, prepareRun, type PreparedRun } from './prepare.ts';
 import { callFailed, callOwed, callPublished, runHook } from './hooks.ts';
 import { applyCorrections, sayOutdated } from './load/apply-corrections.ts';
 import { loadMissing } from './load/load.ts';
 import type { LoadingRun } from './load/loading-run.ts';
 import type { RunHooks, RunOptions } from './options.ts';
+import { finishRun } from './finish.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
-import { adviceOf } from './profile/advice.ts';
 import { rehearse } from './plan/rehearse.ts';
 import { planNeeded, type PlannedTable } from './begin/plan.ts';
 import { preflight } from '../server/preflight.ts';
@@ -33,7 +32,6 @@ import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './notify/at-end.t
 import { recordEnd, recordFailure } from './record-failure.ts';
 import { publishRun } from './publish/publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
-import { tableResults } from './publish/results.ts';
 import { tidyUp } from './publish/tidy-up.ts';
 import { testRun } from './tests/test-run.ts';
 import { takeLock } from './take-lock.ts';
@@ -52,32 +50,6 @@ interface Memory {
   owes: boolean;
   readonly start: number;
 }
-
-const finish = async (
-  { client, spec, report }: RunContext,
-  runId: number,
-  outcome: RunResult['outcome'],
-  { start, wal }: Memory,
-): Promise<RunResult> => {
-  const tables = await tableResults(client, spec, runId);
-  const serverWalBytes = await walBytesSince(client, wal);
-  const tests = await testsOfRun(client, runId);
-  const [steps, profile] = [report.steps(), report.profile()];
-  const seconds = secondsSince(start);
-  const result: RunResult = {
-    runId,
-    pipeline: spec.name,
-    outcome,
-    tables,
-    steps,
-    seconds,
-    ...(serverWalBytes !== undefined && { serverWalBytes }),
-    ...(profile && { profile: { ...profile, advice: adviceOf(profile, steps, spec) } }),
-    ...(tests.length > 0 && { tests }),
-  };
-  report.emit({ type: 'finished', result });
-  return result;
-};
 
 /** Advances the state of the run. Errors: ETL_RUN_CANCELLED. */
 const advance = async (
@@ -194,7 +166,7 @@ const attempt = async (
     // Staging belongs to the newest run, which may be another one by now, between two of its workers.
     if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
     await callOwed(context);
-    return finish(context, published, 'published', memory);
+    return finishRun(context, published, 'published', memory);
   }
   await callOwed(context);
   if (memory.run === undefined) {
@@ -208,7 +180,7 @@ const attempt = async (
       if (back !== undefined) context.report.emit(back);
       // A process killed right after publishing leaves its staging tables.
       await tidyUp(context);
-      return finish(context, outset.standing, 'unchanged', memory);
+      return finishRun(context, outset.standing, 'unchanged', memory);
     }
     memory.run = await beginRun(judging, hashes, planned, outset, back);
     memory.planned = planned;
@@ -221,7 +193,7 @@ const attempt = async (
   }
   await tidyUp(context);
   await callPublished(context, memory.run.lease.runId);
-  return finish(context, memory.run.lease.runId, 'published', memory);
+  return finishRun(context, memory.run.lease.runId, 'published', memory);
 };
 
 const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {

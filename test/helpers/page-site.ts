@@ -66,7 +66,7 @@ export const fillSite = async (databaseUrl: string, { directory, write }: TestFi
   const { pipeline: noaa } = await load('noaa');
   const { pipeline: words } = await load('words');
 
-  const large = await runPipeline(noaa, { ...here, workers: 2, chunkBytes: 64 * 1024 });
+  const large = await runPipeline(noaa, { ...here, workers: 2, chunkBytes: 64 * 1024, profile: true });
   const rejects = await runPipeline(words, { ...here, workers: 1 });
   // Over its limit; then put right.
   const bad = write(`words/${hostileFile}`, `n,word,day\n${lines(60, () => true)}\n`);

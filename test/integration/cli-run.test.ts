@@ -208,7 +208,14 @@ describe('etl run', () => {
     expect(profile).toMatch(/^ {2}server +log +\d+(?:\.\d+)? [kM]?B written, by all sessions$/m);
     // Both tables are new, with all their pages.
     expect(result.serverWalBytes).toBeGreaterThan(1_000);
-    const { load, build, server } = result.profile;
+    const { load, build, server, advice } = result.profile;
+    const shown = async (run: number) => JSON.parse((await etl('show', String(run), '--json')).out).advice;
+    expect(advice[0]).toMatch(/ is the limit: /);
+    expect(await shown(result.runId)).toEqual(advice);
+    expect((await etl('show', String(result.runId))).out).toContain(`Where the time went\n  ${advice[0]}`);
+    // Of a short run that was not profiled nothing is kept.
+    const { out: quiet } = await etl(...args.slice(0, -1), '--json');
+    expect(await shown(JSON.parse(quiet.trimEnd().split('\n').at(-1)!).result.runId)).toEqual([]);
     expect(load).toEqual([
       {
         table: 'city',

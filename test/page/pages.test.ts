@@ -23,7 +23,7 @@ const pages: readonly { name: string; path: () => string; shows: readonly string
   {
     name: 'run',
     path: () => `/runs/${site.largeRun}`,
-    shows: ['20,000', 'observation', 'Chunks', 'Throughput'],
+    shows: ['20,000', 'observation', 'Chunks', 'Throughput', 'Where the time went', ' is the limit: '],
   },
   { name: 'run-by-worker', path: () => `/runs/${site.largeRun}?by=worker`, shows: ['worker 2'] },
   { name: 'run-failed', path: () => `/runs/${site.failedRun}`, shows: ['ETL_REJECT_LIMIT', hostileFile] },

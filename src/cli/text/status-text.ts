@@ -6,7 +6,7 @@ import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../../hi
 import { formatBytes, formatDate, formatSeconds } from '../../amounts.ts';
 import { firstOf, formatCount, plural } from '../../wording.ts';
 import { differenceLines } from './differences-text.ts';
-import { alignRows, visibleLines, visibleText, type Alignment } from './layout.ts';
+import { alignRows, visibleLines, visibleText, wrap, type Alignment } from './layout.ts';
 import type { Paint, Style } from './paint.ts';
 import { testLines } from './tests-text.ts';
 
@@ -147,11 +147,32 @@ const hintOf = (code: string | null): string[] => {
   return hint === '' || hint.includes('{') ? [] : [`  ${hint}`];
 };
 
-const errorLines = ({ errorCode, error }: RunSummary, paint: Paint): string[] => {
+/** How lines are drawn: `width` in cells. */
+interface Drawing {
+  readonly paint: Paint;
+  readonly width: number;
+}
+
+const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Drawing): string[] => {
   if (errorCode === null && error === null) return [];
   const [first = '', ...rest] = visibleLines(error ?? '');
-  return ['', paint('red', `error ${errorCode ?? ''}: ${first}`), ...rest, ...hintOf(errorCode)];
+  const wrapped = (line: string): string[] => wrap(line, width);
+  return [
+    '',
+    ...wrapped(`error ${errorCode ?? ''}: ${first}`).map((line) => paint('red', line)),
+    ...[...rest, ...hintOf(errorCode)].flatMap(wrapped),
+  ];
 };
+
+/** Where the time went, a sentence after another. */
+const adviceLines = (advice: RunDetails['advice'], { paint, width }: Drawing): string[] =>
+  advice.length === 0
+    ? []
+    : [
+        '',
+        paint('bold', 'Where the time went'),
+        ...advice.flatMap((sentence) => wrap(visibleText(sentence), width - 2).map((line) => `  ${line}`)),
+      ];
 
 /** How the run stopped before it was continued. */
 const earlierLines = (earlier: RunDetails['earlier'], paint: Paint): string[] =>
@@ -181,17 +202,18 @@ const headLines = (run: RunShown, paint: Paint): string[] => {
   ];
 };
 
-/** One run: what it did table by table and file by file, and why it failed. */
+/** One run: what it did table by table and file by file, where its time went, and why it failed. */
 export const runLines = (
-  { run, tables, files, tests, earlier }: Omit<RunDetails, 'run'> & { run: RunShown },
-  paint: Paint,
+  { run, tables, files, tests, earlier, advice }: Omit<RunDetails, 'run'> & { run: RunShown },
+  drawing: Drawing,
 ): string[] => [
-  ...headLines(run, paint),
-  ...errorLines(run, paint),
-  ...earlierLines(earlier, paint),
-  ...(tables.length > 0 ? ['', ...tableLines(tables, paint)] : []),
-  ...(files.length > 0 ? ['', ...fileLines(files, paint)] : []),
+  ...headLines(run, drawing.paint),
+  ...errorLines(run, drawing),
+  ...earlierLines(earlier, drawing.paint),
+  ...(tables.length > 0 ? ['', ...tableLines(tables, drawing.paint)] : []),
+  ...(files.length > 0 ? ['', ...fileLines(files, drawing.paint)] : []),
   ...differenceLines(files),
-  ...(tests.length > 0 ? ['', ...testLines(tests, paint)] : []),
-  ...rejectLines(run, paint),
+  ...adviceLines(advice, drawing),
+  ...(tests.length > 0 ? ['', ...testLines(tests, drawing.paint)] : []),
+  ...rejectLines(run, drawing.paint),
 ];

@@ -192,6 +192,7 @@ reject: table_name text not null
 run: CHECK ((state = ANY (ARRAY['planned'::text, 'loading'::text, 'loaded'::text, 'publishing'::text, 'published'::text, 'failed'::text, 'cancelled'::text])))
 run: CREATE INDEX run_job ON etl.run USING btree (job) WHERE (job IS NOT NULL)
 run: PRIMARY KEY (id)
+run: advice text[]
 run: continued_at timestamp with time zone
 run: corrections bigint not null default 0
 run: crashes_seen integer not null default 0

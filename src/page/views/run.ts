@@ -147,7 +147,7 @@ export const runView: MakeView = async (context) => {
   const { client, href, query } = context;
   const runId = Number(context.parts[0]);
   const choice = readChoice(query);
-  const { run, tables, files, tests } = await findRun(client, runId, {
+  const { run, tables, files, tests, advice } = await findRun(client, runId, {
     first: choice.files,
     limit: filesListed,
   });
@@ -162,6 +162,13 @@ export const runView: MakeView = async (context) => {
       { id: 'facts', body: html`${factsOf(run, sessionsOf(timeline), context)}${errorOf(run)}` },
       { id: 'map', title: 'Chunks', body: mapOf(run, map, timeline, choice, context) },
       { id: 'time', title: 'Time', body: timelineChart(timeline) },
+      ...optional(advice.length > 0, () => ({
+        id: 'advice',
+        title: 'Where the time went',
+        body: html`<ul>
+          ${advice.map((sentence) => html`<li>${seen(sentence)}</li>`)}
+        </ul>`,
+      })),
       ...optional(timeline.work.length > 0, () => ({
         id: 'throughput',
         title: 'Throughput',

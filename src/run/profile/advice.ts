@@ -42,19 +42,26 @@ const loadShares = ({ load }: Measurements) => {
 /** What programs take that are not ours; processes of the server that belong to no session of the run are among them. */
 const othersOf = ({ busy, own, server }: MachineUse): number => Math.max(busy - own - server, 0);
 
-/** Who keeps a machine busy that has nothing left. */
-const busyMachine = (machine: MachineUse): string => {
+/** Who keeps a machine busy that has nothing left. The server's sessions are told apart only where they were looked at. */
+const busyMachine = (machine: MachineUse, isServerKnown: boolean): string => {
   const { cores, busy, own, server } = machine;
-  const others = othersOf(machine);
+  const others = isServerKnown
+    ? { name: 'other programs', advice: 'Without them the run is faster.' }
+    : {
+        name: 'other programs, among them a server on this machine',
+        advice: 'A run with --profile tells them apart.',
+      };
   const uses = [
-    { name: 'other programs', share: others, advice: 'Without them the run is faster.' },
+    { ...others, share: othersOf(machine) },
     { name: 'this process', share: own, advice: 'More cores help; more --workers do not.' },
     {
       name: "the run's sessions on the server",
       share: server,
       advice: 'More cores, or a server on another machine, help; more --workers do not.',
     },
-  ].toSorted((one, other) => other.share - one.share);
+  ]
+    .filter((_, index) => isServerKnown || index < 2)
+    .toSorted((one, other) => other.share - one.share);
   const shares = uses.map(({ name, share }) => `${percent(share)} by ${name}`).join(', ');
   const whole = `${cores === 1 ? 'its core was' : `its ${cores} cores were`} ${percent(busy)} busy while loading: ${shares}`;
   return `This machine is the limit: ${whole}. ${uses[0]!.advice}`;
@@ -64,18 +71,21 @@ const busyMachine = (machine: MachineUse): string => {
 const loadAdvice = (profile: Measurements): string => {
   const { read, decode, copy } = loadShares(profile);
   const machine = profile.machine.find(({ step }) => step === 'load');
-  if (machine !== undefined && machine.busy >= busyShareMin) return busyMachine(machine);
+  const sessions = profile.server.filter(({ step }) => step === 'load');
+  if (machine !== undefined && machine.busy >= busyShareMin) return busyMachine(machine, sessions.length > 0);
   const idle = machine === undefined ? '' : ` This machine was ${percent(1 - machine.busy)} idle.`;
   if (decode >= copy && decode >= read)
     return `Decoding is the limit: ${percent(decode)} of the workers' time while loading.${idle} More --workers help as long as there are idle cores.`;
   if (read > copy)
     return `Reading is the limit: ${percent(read)} of the workers' time while loading.${idle} More --workers help if disk or network can give more.`;
-  const [doing, ...rest] = profile.server.filter(({ step }) => step === 'load');
-  const running = [doing, ...rest].find((one) => one?.doing === 'running')?.share ?? 0;
-  const waited = `${percent(copy)} of the workers' time while loading was waiting for COPY`;
+  const waited = `The server is the limit: ${percent(copy)} of the workers' time while loading was waiting for COPY`;
+  const [doing] = sessions;
+  if (doing === undefined)
+    return `${waited}.${idle} A run with --profile also looks at what the server's sessions are doing.`;
+  const running = sessions.find((one) => one.doing === 'running')?.share ?? 0;
   return running >= runningShareMin
-    ? `The server is the limit: ${waited}, and its sessions were computing in ${percent(running)} of the samples.${idle} More --workers help if the server has idle cores.`
-    : `The server is the limit: ${waited}, and its sessions waited themselves${doing === undefined ? '' : `, mostly ${doing.doing}`}. Check its disk, locks and settings.`;
+    ? `${waited}, and its sessions were computing in ${percent(running)} of the samples.${idle} More --workers help if the server has idle cores.`
+    : `${waited}, and its sessions waited themselves, mostly ${doing.doing}. Check its disk, locks and settings.`;
 };
 
 const buildAdvice = ({ build }: Measurements): string => {

@@ -1,4 +1,5 @@
-// Where the time of a run goes: the workers' own stopwatches, the steps of building, and what server and machine are doing.
+// Where the time of a run goes: the workers' own stopwatches, the steps of building, what the machine and, if asked for, the server
+// are doing. Every run has a profiler: only the looking at the server costs anything.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerAddress } from '../../db/connect/address.ts';
@@ -66,8 +67,8 @@ const sharesOf = (looks: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): Run
       .map(([doing, count]) => ({ step, doing, share: rounded(count / total) }));
   });
 
-/** Begins to profile; the server is looked at from the first step that it works in. */
-export const startProfiler = (address: ServerAddress, logger: Logger): Profiler => {
+/** Begins to profile; the server, if it is given, is looked at over one more connection from the first step that it works in. */
+export const startProfiler = (server: ServerAddress | undefined, logger: Logger): Profiler => {
   const load = new Map<string, Times>();
   const build: BuildTime[] = [];
   const looks = new Map<RunStep, Map<string, number>>();
@@ -87,7 +88,8 @@ export const startProfiler = (address: ServerAddress, logger: Logger): Profiler 
       if (event.type !== 'step') return;
       step = event.step;
       machine.begin(step);
-      if (step !== 'plan') looking ??= lookOn(address, logger, over.signal, note, machine.addServer);
+      if (server === undefined || step === 'plan') return;
+      looking ??= lookOn(server, logger, over.signal, note, machine.addServer);
     },
     addBuild: (part) => build.push(part),
     addLoad: (table, times) => {

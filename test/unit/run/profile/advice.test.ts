@@ -62,6 +62,17 @@ it.each([
     facts: measured(1, 80, 18, { machine: [{ ...machine, busy: 1 }] }),
     limit: /70 % by other programs, .* Without them the run is faster\.$/,
   },
+  {
+    name: 'a server that was not looked at',
+    facts: measured(1, 18, 80, { server: [] }),
+    limit: /waiting for COPY\. .* A run with --profile also looks at what the server's sessions are doing\.$/,
+  },
+  {
+    name: 'such a machine, with a server that was not looked at',
+    facts: measured(1, 80, 18, { server: [], machine: [{ ...machine, busy: 1, server: 0 }] }),
+    limit:
+      /: 90 % by other programs, among them a server on this machine, 10 % by this process\. A run with --profile tells/,
+  },
 ])('$name: the limit is named, with what was measured', ({ facts, limit }) => {
   expect(adviceOf(facts, steps, specOf('typed'))[0]).toMatch(limit);
 });

@@ -1,0 +1,54 @@
+// The end of a run that failed nowhere: its result, and the sentences about it that are kept.
+
+import { keepAdvice } from '../checkpoint/advice.ts';
+import { testsOfRun } from '../checkpoint/data-tests.ts';
+import { runQuery } from '../db/client.ts';
+import { walBytesSince } from '../db/session/server-wal.ts';
+import { adviceSecondsMin } from '../limits.ts';
+import type { RunResult } from '../model.ts';
+import { secondsSince, type RunContext } from './context.ts';
+import { adviceOf } from './profile/advice.ts';
+import { tableResults } from './publish/results.ts';
+
+/** When the run began, in milliseconds of performance.now(), and where the server's log ended then. */
+interface Since {
+  readonly start: number;
+  readonly wal?: string | undefined;
+}
+
+/** Sentences about where the time went; they are kept of a run that is long enough for somebody to ask. */
+const adviseOn = async ({ client, spec, report }: RunContext, runId: number, seconds: number) => {
+  const measured = report.measured();
+  const advice = adviceOf(measured, report.steps(), spec);
+  const isKept = advice.length > 0 && (report.isProfiled || seconds >= adviceSecondsMin);
+  if (isKept) await runQuery(client, keepAdvice(runId, advice));
+  return report.isProfiled ? { profile: { ...measured, advice } } : {};
+};
+
+/** The result of a run, with what its row keeps of where the time went; it is the last event. */
+export const finishRun = async (
+  context: RunContext,
+  runId: number,
+  outcome: RunResult['outcome'],
+  { start, wal }: Since,
+): Promise<RunResult> => {
+  const { client, spec, report } = context;
+  const tables = await tableResults(client, spec, runId);
+  const serverWalBytes = await walBytesSince(client, wal);
+  const tests = await testsOfRun(client, runId);
+  const seconds = secondsSince(start);
+  const profiled = await adviseOn(context, runId, seconds);
+  const result: RunResult = {
+    runId,
+    pipeline: spec.name,
+    outcome,
+    tables,
+    steps: report.steps(),
+    seconds,
+    ...(serverWalBytes !== undefined && { serverWalBytes }),
+    ...profiled,
+    ...(tests.length > 0 && { tests }),
+  };
+  report.emit({ type: 'finished', result });
+  return result;
+};
