@@ -45,6 +45,9 @@ class ProgramError extends Error {
   }
 }
 
+/** What Node is given before a program in TypeScript; one that counts its own start is JavaScript. */
+export const typescript: readonly string[] = ['--import', import.meta.resolve('jiti/register')];
+
 const running = new Set<ChildProcess>();
 
 /** Ends the programs that still run: without it, `etl` would wait for a server that is gone. */

@@ -3,7 +3,7 @@
 
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { median, runProgram } from '../measure.ts';
+import { median, runProgram, typescript } from '../measure.ts';
 import { ask, libpqEnvironment, withPg } from './connect.ts';
 import { checkpoint, logPosition, schemas, tableKinds, type Kind, type Lab } from './lab.ts';
 
@@ -11,7 +11,7 @@ import { checkpoint, logPosition, schemas, tableKinds, type Kind, type Lab } fro
 export const accountsPerBranch = 100_000;
 const tellersPerBranch = 10;
 
-const standIn = fileURLToPath(new URL('../programs/tpcb.mjs', import.meta.url));
+const standIn = fileURLToPath(new URL('../programs/tpcb.ts', import.meta.url));
 
 /** Makes the tables of pgbench in the schema of their kind. */
 export const makeBank = async (url: string, kind: Kind, scale: number): Promise<void> => {
@@ -78,7 +78,10 @@ const withPgbench = async (
 const withStandIn = async (lab: Lab, options: BankOptions): Promise<Counted> => {
   const { kind, ...rest } = options;
   const input = JSON.stringify({ ...rest, schema: schemas[kind], seconds: lab.seconds });
-  const lines = await runProgram(process.execPath, [standIn], { env: { DATABASE_URL: lab.url }, input });
+  const lines = await runProgram(process.execPath, [...typescript, standIn], {
+    env: { DATABASE_URL: lab.url },
+    input,
+  });
   return JSON.parse(lines.at(-1)!) as Counted;
 };
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Bench } from '../bench-context.ts';
 import { compare, type PartReport, type Side } from '../compare.ts';
 import type { GeneratedFile } from '../generate.ts';
-import { measured, runProgram, type Usage } from '../measure.ts';
+import { measured, runProgram, typescript, type Usage } from '../measure.ts';
 
 export const decoderSides = {
   csvParse: 'csv-parse to arrays',
@@ -13,7 +13,7 @@ export const decoderSides = {
   init: 'etl init',
 } as const;
 
-const program = fileURLToPath(new URL('../programs/decode.mjs', import.meta.url));
+const program = fileURLToPath(new URL('../programs/decode.ts', import.meta.url));
 
 interface Decoded {
   readonly rows: number;
@@ -25,7 +25,7 @@ interface Decoded {
 const decode = async (bench: Bench, decoder: string, file: GeneratedFile): Promise<Usage> => {
   let lines: readonly string[] = [];
   const { megabytes } = await measured(bench.server.pid, async () => {
-    lines = await runProgram(process.execPath, [program, decoder, file.path]);
+    lines = await runProgram(process.execPath, [...typescript, program, decoder, file.path]);
   });
   const { rows, seconds, cpuSeconds } = JSON.parse(lines.at(-1)!) as Decoded;
   if (rows !== file.records) throw new Error(`${decoder} gave ${rows} rows of ${file.records} records`);

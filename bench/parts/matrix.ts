@@ -8,7 +8,7 @@ import type { Bench } from '../bench-context.ts';
 import { pipelinePath } from '../etl.ts';
 import { batchesOf, type FileKind } from '../generate.ts';
 import { spellings, type Spelling } from '../matrix/spellings.ts';
-import { runProgram } from '../measure.ts';
+import { runProgram, typescript } from '../measure.ts';
 import { randomFrom } from '../random.ts';
 import type { BenchServer } from '../server.ts';
 import { resetScripts } from '../sides.ts';
@@ -40,7 +40,7 @@ export interface ServerInput {
 export type Cell = Decoded & ServerInput;
 
 const columns = ['a', 'b', 'c', 'd'];
-const program = fileURLToPath(new URL('../programs/spelling.mjs', import.meta.url));
+const program = fileURLToPath(new URL('../programs/spelling.ts', import.meta.url));
 
 const filesOf = ({ field }: Spelling, index: number): FileKind => ({
   nameEnd: `${index}spelling.csv`,
@@ -67,7 +67,15 @@ export const decodeSpellings = async (
     if (!wanted.some((text) => name.includes(text))) continue;
     const { directory, files } = await bench.dataset(bench.records, 1, filesOf(spelling, index));
     const rowsFile = join(directory, 'rows');
-    const args = [program, pipelinePath('spelling.ts'), name, files[0]!.path, String(bench.rounds), rowsFile];
+    const args = [
+      ...typescript,
+      program,
+      pipelinePath('spelling.ts'),
+      name,
+      files[0]!.path,
+      String(bench.rounds),
+      rowsFile,
+    ];
     const lines = await runProgram(process.execPath, args);
     const told = JSON.parse(lines.at(-1)!) as Omit<DecodedFile, 'spelling' | 'rowsFile'>;
     decoded.push({ spelling: name, ...told, rowsFile });

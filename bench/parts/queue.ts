@@ -8,9 +8,9 @@ import { startRedis } from '../../test/helpers/redis-server.ts';
 import type { Bench } from '../bench-context.ts';
 import { compare, type PartReport, type Side } from '../compare.ts';
 import { pipelinePath } from '../etl.ts';
-import { measured, runProgram, type Usage } from '../measure.ts';
+import { measured, runProgram, typescript, type Usage } from '../measure.ts';
 
-const program = fileURLToPath(new URL('../programs/queue.mjs', import.meta.url));
+const program = fileURLToPath(new URL('../programs/queue.ts', import.meta.url));
 
 /** Jobs of a turn: enough that starting to serve a queue is little beside them. */
 const counts = { runs: 1_000, segments: 1_000, worker: 20, direct: 20 } as const;
@@ -34,7 +34,7 @@ const work = async (
   const { directory } = await dataset(1_000, 2);
   // The reset forgets whose the jobs in Redis are; a prefix of the turn's own is empty, too.
   const env = { DATABASE_URL: server.url, REDIS_URL: redisUrl ?? '', ETL_REDIS_PREFIX: randomUUID() };
-  const args = [program, kind, String(counts[kind]), pipelinePath('observation.ts')];
+  const args = [...typescript, program, kind, String(counts[kind]), pipelinePath('observation.ts')];
   let lines: readonly string[] = [];
   const usage = await measured(server.pid, async () => {
     lines = await runProgram(process.execPath, args, { cwd: directory, env });

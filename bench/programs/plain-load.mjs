@@ -2,6 +2,7 @@
 // It checks nothing: a value that the server refuses ends it.
 //
 //   DATABASE_URL=… node plain-load.mjs <file> <table>
+// @ts-check
 
 import { createReadStream } from 'node:fs';
 import { Transform } from 'node:stream';
@@ -10,13 +11,20 @@ import { parse } from 'csv-parse';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 
-const [file, table] = process.argv.slice(2);
+const [file = '', table = ''] = process.argv.slice(2);
 
 const nulls = new Set(['', 'M', 'null', 'VR']);
-const text = (value) =>
-  nulls.has(value) ? '\\N' : value.replace(/[\\\t\n\r]/g, (character) => `\\${character}`);
+/** @param {string | undefined} value */
+const text = (value = '') =>
+  nulls.has(value)
+    ? '\\N'
+    : value.replace(/[\\\t\n\r]/g, (/** @type {string} */ character) => `\\${character}`);
 
-/** The fields by their places in the header. */
+/**
+ * The fields by their places in the header.
+ *
+ * @param {string[]} fields
+ */
 const copyLine = (fields) => {
   const values = [fields[0], `${fields[1]} ${fields[2]}`];
   for (const at of [4, 6, 8, 12, 16, 20, 22, 24, 26, 30]) values.push(fields[at]);

@@ -1,4 +1,5 @@
 // Replaces psql where there is none: reads a session as JSON and runs it, handing files to COPY byte for byte.
+// @ts-check
 
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
@@ -9,7 +10,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 
 const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
 await client.connect();
-for (const { sql, copy, file, program, options } of await json(process.stdin))
+for (const { sql, copy, file, program, options } of /** @type {any[]} */ (await json(process.stdin)))
   if (sql === undefined)
     await pipeline(
       program === undefined

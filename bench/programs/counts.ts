@@ -3,26 +3,33 @@
 
 export const counts = { hostCalls: 0, routineCalls: 0, copiedBytes: 0 };
 
-const counting = (run, name) =>
+/** The part of the global that is counted: the types of Node.js 20 lack it. */
+declare const WebAssembly: {
+  Instance: new (module: object, imports: object) => { readonly exports: object };
+};
+
+type Method = (this: unknown, ...parameters: unknown[]) => unknown;
+
+const counting = (run: Method, name: 'hostCalls' | 'routineCalls'): Method =>
   function counted(...parameters) {
     counts[name] += 1;
     return run.apply(this, parameters);
   };
 
-const each = (object, change) =>
+const each = (object: object, change: (run: Method) => Method): object =>
   Object.fromEntries(
     Object.entries(object).map(([name, value]) => [
       name,
-      typeof value === 'function' ? change(value) : value,
+      typeof value === 'function' ? change(value as Method) : value,
     ]),
   );
 
 WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
-  construct: (target, [module, imports = {}]) => {
+  construct: (target, [module, imports = {}]: [object, object?]) => {
     const host = Object.fromEntries(
       Object.entries(imports).map(([name, functions]) => [
         name,
-        each(functions, (run) => counting(run, 'hostCalls')),
+        each(functions as object, (run) => counting(run, 'hostCalls')),
       ]),
     );
     const { exports } = new target(module, host);
@@ -31,16 +38,21 @@ WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
 });
 
 /** Counts what a method copies: `bytesOf` gets its result, the object and the parameters. */
-const watch = (object, name, bytesOf) => {
-  const run = object[name];
-  object[name] = function watched(...parameters) {
+const watch = (
+  object: object,
+  name: string,
+  bytesOf: (result: any, array: any, parameters: any[]) => number,
+): void => {
+  const methods = object as Record<string, Method>;
+  const run = methods[name]!;
+  methods[name] = function watched(...parameters) {
     const result = run.apply(this, parameters);
     counts.copiedBytes += bytesOf(result, this, parameters);
     return result;
   };
 };
 
-const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 watch(
   typedArray,
   'set',

@@ -1,25 +1,31 @@
 // Works a queue off, and prints what each step of that took, in seconds.
 //
-//   DATABASE_URL=… REDIS_URL=… node queue.mjs runs|segments|worker|direct <count> <pipeline-file>
+//   DATABASE_URL=… REDIS_URL=… jiti queue.ts runs|segments|worker|direct <count> <pipeline-file>
 //
 // runs: jobs of the run queue that do nothing · segments: the same of a load queue · worker: runs of the pipeline, enqueued, by
 // one worker · direct: as many runs without a run queue. The last two load the files of the working directory.
 
 import { dirname } from 'node:path';
-import { createWorker, enqueue, loadPipelineFile, runPipeline } from '../../dist/index.js';
-import { silentLogger } from '../../dist/logger.js';
-import { defaultQueue } from '../../dist/model.js';
-import { readSegmentJob } from '../../dist/pipeline/job-payload.js';
-import { workOff } from '../../dist/queue/load-queue.js';
-import { restoreRuns } from '../../dist/queue/run-queue.js';
-import { serveRuns } from '../../dist/queue/serve-runs.js';
-import { openSite } from '../../dist/worker/site.js';
+import type { EtlWorker } from 'sluice';
+import { silentLogger, type Logger } from '../../src/logger.ts';
+import { defaultQueue } from '../../src/model.ts';
+import { readSegmentJob } from '../../src/pipeline/job-payload.ts';
+import { workOff } from '../../src/queue/load-queue.ts';
+import { restoreRuns } from '../../src/queue/run-queue.ts';
+import { serveRuns } from '../../src/queue/serve-runs.ts';
+import { openSite } from '../../src/worker/site.ts';
 
-const [kind, given, pipelineFile] = process.argv.slice(2);
+/** The compiled library: what is measured of runs includes the start of their threads. */
+const library = () => import('sluice');
+
+const [kind = '', given, pipelineFile = ''] = process.argv.slice(2);
 const count = Number(given);
 const databaseUrl = process.env.DATABASE_URL;
 
-const timed = async (work) => {
+/** Seconds of each step. */
+type Steps = Readonly<Record<string, number>>;
+
+const timed = async (work: () => Promise<unknown>): Promise<number> => {
   const start = performance.now();
   await work();
   return (performance.now() - start) / 1000;
@@ -28,16 +34,16 @@ const timed = async (work) => {
 /** Resolves when it was called `count` times. */
 const countDown = () => {
   let left = count;
-  let done;
-  const all = new Promise((resolve) => (done = resolve));
-  const one = () => {
+  let done: () => void = () => undefined;
+  const all = new Promise<void>((resolve) => (done = resolve));
+  const one = (): void => {
     left -= 1;
     if (left === 0) done();
   };
   return { all, one };
 };
 
-const runs = async () => {
+const runs = async (): Promise<Steps> => {
   const { queues } = await openSite({ databaseUrl });
   const jobs = Array.from({ length: count }, (_, n) => ({
     job: `bench-${process.pid}-${n}`,
@@ -46,21 +52,21 @@ const runs = async () => {
   }));
   const enqueued = await timed(() => restoreRuns(queues, jobs));
   const { all, one } = countDown();
-  const work = async () => {
+  const work = async (): Promise<'done'> => {
     one();
     return 'done';
   };
-  let worker;
+  let worker: Awaited<ReturnType<typeof serveRuns>> | undefined;
   const worked = await timed(async () => {
     worker = await serveRuns(queues, [defaultQueue], work);
     await all;
   });
-  await worker.drain();
-  await worker.close();
+  await worker!.drain();
+  await worker!.close();
   return { enqueue: enqueued, work: worked };
 };
 
-const segments = async () => {
+const segments = async (): Promise<Steps> => {
   const { queues } = await openSite({ databaseUrl });
   const start = { byte: 0, line: 1, record: 1 };
   async function* batches() {
@@ -71,35 +77,37 @@ const segments = async () => {
     lease: { runId: 1, epoch: '', generation: 1 },
     workers: 2,
     drain: undefined,
-    outside: new Promise(() => undefined),
+    outside: new Promise<never>(() => undefined),
     read: readSegmentJob,
     load: async () => undefined,
   };
   return { work: await timed(() => workOff(options, batches())) };
 };
 
-const worker = async () => {
+const worker = async (): Promise<Steps> => {
+  const { createWorker, enqueue, loadPipelineFile } = await library();
   const { pipeline, directory } = await loadPipelineFile(pipelineFile);
   const enqueued = await timed(async () => {
     for (let n = 0; n < count; n += 1) await enqueue(pipeline, { databaseUrl, directory, fullRefresh: true });
   });
   const { all, one } = countDown();
-  const info = (_, message) => message === 'run ended' && one();
-  const logger = {
+  const info: Logger['info'] = (_, message) => void (message === 'run ended' && one());
+  const logger: Logger = {
     ...silentLogger,
     info,
     error: (fields) => process.stderr.write(`${JSON.stringify(fields)}\n`),
   };
-  let etl;
+  let etl: EtlWorker | undefined;
   const worked = await timed(async () => {
     etl = await createWorker({ databaseUrl, pipelines: dirname(pipelineFile), workers: 1, logger });
     await all;
   });
-  await etl.close();
+  await etl!.close();
   return { enqueue: enqueued, work: worked };
 };
 
-const direct = async () => {
+const direct = async (): Promise<Steps> => {
+  const { loadPipelineFile, runPipeline } = await library();
   const { pipeline, directory, file } = await loadPipelineFile(pipelineFile);
   const options = { databaseUrl, directory, pipelineFile: file, workers: 1, fullRefresh: true };
   const work = async () => {
@@ -108,5 +116,6 @@ const direct = async () => {
   return { work: await timed(work) };
 };
 
-const steps = await { runs, segments, worker, direct }[kind]();
+const kinds: Readonly<Record<string, () => Promise<Steps>>> = { runs, segments, worker, direct };
+const steps = await kinds[kind]!();
 console.log(JSON.stringify(steps));

@@ -3,8 +3,19 @@
 import { json } from 'node:stream/consumers';
 import pg from 'pg';
 
-const { schema, clients, scale, seconds, isPrepared, synchronousCommit } = await json(process.stdin);
-const below = (count) => 1 + Math.floor(Math.random() * count);
+interface Work {
+  readonly schema: string;
+  readonly clients: number;
+  readonly scale: number;
+  readonly seconds: number;
+  readonly isPrepared: boolean;
+  readonly synchronousCommit?: string;
+}
+
+const { schema, clients, scale, seconds, isPrepared, synchronousCommit } = (await json(
+  process.stdin,
+)) as Work;
+const below = (count: number): number => 1 + Math.floor(Math.random() * count);
 
 /** The script of pgbench, "TPC-B (sort of)". */
 const statements = {
@@ -16,14 +27,14 @@ const statements = {
     'insert into pgbench_history (tid, bid, aid, delta, mtime) values ($1, $2, $3, $4, current_timestamp)',
 };
 
-const run = async (client, name, values) =>
+const run = (client: pg.Client, name: keyof typeof statements, values: readonly number[]) =>
   client.query(
     isPrepared
-      ? { name, text: statements[name], values }
-      : statements[name].replace(/\$(\d)/g, (_, place) => `(${values[place - 1]})`),
+      ? { name, text: statements[name], values: [...values] }
+      : statements[name].replace(/\$(\d)/g, (_, place: string) => `(${values[Number(place) - 1]})`),
   );
 
-const connect = async () => {
+const connect = async (): Promise<pg.Client> => {
   const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
   await client.connect();
   await client.query(`set search_path = ${schema}; set synchronous_commit = ${synchronousCommit ?? 'on'}`);

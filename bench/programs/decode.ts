@@ -1,21 +1,23 @@
 // Decodes a file without a server, and prints the CPU seconds that it took and the rows that came out.
 //
-//   node decode.mjs compiled|csv-parse|init <file>
+//   jiti decode.ts compiled|csv-parse|init <file>
 //
 // init: infers its columns, types and keys instead, from all of its records.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { finished } from 'node:stream/promises';
 import { parse } from 'csv-parse';
-import { bindPipeline } from '../../dist/pipeline/bind.js';
-import { createCompiledDecoder } from '../../dist/format/compiled/compiled-decoder.js';
-import { recordBlocks } from '../../dist/format/split/record-blocks.js';
-import { createSplitter } from '../../dist/format/split/splitter.js';
-import { column, csv, definePipeline } from '../../dist/index.js';
-import { readForInit } from '../../dist/run/init/write-init.js';
-import { readRange } from '../../dist/source/read-file.js';
+import { bindPipeline } from '../../src/pipeline/bind.ts';
+import type { SourceTableSpec } from '../../src/declaration.ts';
+import { createCompiledDecoder } from '../../src/format/compiled/compiled-decoder.ts';
+import { recordBlocks } from '../../src/format/split/record-blocks.ts';
+import { createSplitter } from '../../src/format/split/splitter.ts';
+import { column, csv, definePipeline } from '../../src/index.ts';
+import { readForInit } from '../../src/run/init/write-init.ts';
+import { readRange } from '../../src/source/read-file.ts';
 
-const [decoder, file] = process.argv.slice(2);
+const [decoder = '', file = ''] = process.argv.slice(2);
 
 const twenty = definePipeline({
   name: 'decode',
@@ -49,20 +51,20 @@ const twenty = definePipeline({
   },
 });
 
-const readHeader = async () => {
+const readHeader = async (): Promise<string> => {
   const handle = await open(file);
   try {
-    const { value } = await handle.readLines()[Symbol.asyncIterator]().next();
-    return value;
+    for await (const line of handle.readLines()) return line;
+    throw new Error(`${file} is empty`);
   } finally {
     await handle.close();
   }
 };
 
-const decodeCompiled = async () => {
+const decodeCompiled = async (): Promise<number> => {
   const line = await readHeader();
   const header = line.trim().split(',');
-  const [table] = bindPipeline(twenty, { directory: '.' }).tables;
+  const table = bindPipeline(twenty, { directory: '.' }).tables[0] as SourceTableSpec;
   const decode = createCompiledDecoder(table, { name: file, header, lineEnd: 'lf', constants: {} });
   const split = createSplitter(table.format.dialect, header.length, 'lf');
   const start = { byte: line.length + 1, line: 2, record: 1 };
@@ -79,28 +81,30 @@ const decodeCompiled = async () => {
   return rows;
 };
 
-const decodeCsvParse = async () => {
+const decodeCsvParse = async (): Promise<number> => {
   const parser = createReadStream(file, { highWaterMark: 1 << 20 }).pipe(parse({ from_line: 2 }));
   let rows = 0;
   parser.on('data', () => {
     rows += 1;
   });
-  await new Promise((resolve, reject) => {
-    parser.on('end', resolve).on('error', reject);
-  });
+  await finished(parser);
   return rows;
 };
 
-const readInit = async () => {
+const readInit = async (): Promise<number> => {
   const { tables } = await readForInit({ locations: [file], workingDirectory: '.' });
-  return tables[0].records;
+  return tables[0]!.records;
 };
 
-const ways = { compiled: decodeCompiled, 'csv-parse': decodeCsvParse, init: readInit };
+const ways: Readonly<Record<string, () => Promise<number>>> = {
+  compiled: decodeCompiled,
+  'csv-parse': decodeCsvParse,
+  init: readInit,
+};
 
 const before = process.cpuUsage();
 const start = performance.now();
-const rows = await ways[decoder]();
+const rows = await ways[decoder]!();
 const seconds = (performance.now() - start) / 1000;
 const { user, system } = process.cpuUsage(before);
 console.log(JSON.stringify({ rows, seconds, cpuSeconds: (user + system) / 1e6 }));
