@@ -19,7 +19,7 @@ const build = async () => {
   const aside = join(root, `.etl-build-${process.pid}`);
   try {
     // The installed package comes built, without this module.
-    const { compileInto } = await import('./build.mjs');
+    const { compileInto } = await import('./build/compile.mjs');
     if (!(await compileInto(aside))) throw new Error('sluice does not compile');
   } catch (error) {
     rmSync(aside, { recursive: true, force: true });

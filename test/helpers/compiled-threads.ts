@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const compiled = join(root, `.etl-build-test-${process.pid}`);
 
 const compile = async (): Promise<void> => {
-  const { compileInto } = (await import(pathToFileURL(join(root, 'src/cli/build.mjs')).href)) as {
+  const { compileInto } = (await import(pathToFileURL(join(root, 'src/cli/build/compile.mjs')).href)) as {
     compileInto: (directory: string) => Promise<boolean>;
   };
   // What does not satisfy the compiler is compiled all the same; npm run check says what it is.

@@ -23,7 +23,7 @@ describe('the code', () => {
       dependencies: object;
       peerDependencies: object;
     };
-    const all = [...Object.keys(dependencies), ...Object.keys(peerDependencies), 'typescript'];
+    const all = [...Object.keys(dependencies), ...Object.keys(peerDependencies), 'typescript', 'rolldown'];
     expect([...owners.keys()].toSorted()).toEqual(all.toSorted());
   });
 });

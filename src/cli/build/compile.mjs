@@ -6,8 +6,9 @@ import { cpSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundle } from './bundle.mjs';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 const migrations = 'db/bookkeeping/migrations';
 
@@ -46,5 +47,6 @@ export const compileInto = async (directory) => {
   const [status] = await once(spawn(process.execPath, tsc, { cwd: root, stdio: ['ignore', 2, 2] }), 'close');
   cpSync(join(root, 'src', migrations), join(directory, migrations), { recursive: true });
   for (const path of ofBytes) await storeBytes(join(directory, path));
+  await bundle(directory, ofBytes);
   return status === 0;
 };
