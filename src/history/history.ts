@@ -1,6 +1,7 @@
 // The read model of earlier runs: the queries of `etl status`, and functions that run them.
 
 import { testsOfRun } from '../checkpoint/data-tests.ts';
+import { storyOfRun, type RunStory } from '../checkpoint/run-story.ts';
 import type { DataTestResult } from '../data-test.ts';
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
@@ -84,7 +85,7 @@ export interface EarlierAttempt {
   readonly error: string | null;
 }
 
-export interface RunDetails {
+export interface RunDetails extends RunStory {
   readonly run: RunSummary;
   readonly tables: readonly TableSummary[];
   readonly files: readonly FileSummary[];
@@ -242,6 +243,7 @@ export const findRun = async (
   const tables = await rowsOf<TableSummary>(client, selectTables(runId));
   const run = { ...row, ...sumsOf(tables) };
   const files = await rowsOf<FileSummary>(client, selectFiles(runId, wanted));
+  const tests = await testsOfRun(client, runId);
   const [kept] = await rowsOf<Pick<RunDetails, 'earlier' | 'advice'>>(client, selectKept(runId));
-  return { run, tables, files, tests: await testsOfRun(client, runId), ...kept! };
+  return { run, tables, files, tests, ...kept!, ...(await storyOfRun(client, runId)) };
 };

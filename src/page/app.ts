@@ -27,7 +27,7 @@ export interface AppOptions {
   readonly server: () => string;
   /** Makes a view over a connection that only reads. */
   readonly withContext: <T>(
-    given: Omit<ViewContext, 'client' | 'queues'>,
+    given: Omit<ViewContext, 'client' | 'queues' | 'traceLink'>,
     make: (context: ViewContext) => Promise<T>,
   ) => Promise<T>;
   /** Over a connection that only reads. */

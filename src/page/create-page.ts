@@ -12,6 +12,7 @@ import { hasBoard } from './board/installed.ts';
 import { createControl, type Control } from './control/control.ts';
 import { createLive } from './live.ts';
 import type { EtlPage, PageOptions } from './options.ts';
+import { readTraceUrl } from './trace-link.ts';
 
 /** Connections of a page: several people look at once, and each look takes milliseconds. */
 const connectionsMax = 3;
@@ -58,6 +59,7 @@ export const createPage = (options: PageOptions = {}): EtlPage => {
   const { basePath = '/', hosts, logger = silentLogger } = options;
   const base = checkBase(basePath);
   const token = checkToken(options.token);
+  const traceLink = readTraceUrl(options.traceUrl);
   let site: FoundSite | undefined;
   const pool = createReadPool({
     address: async () => (site ??= await findSite(options)).address,
@@ -89,7 +91,7 @@ export const createPage = (options: PageOptions = {}): EtlPage => {
     withContext: (given, make) =>
       pool.read((client) =>
         // The pool has found the site before it has a client.
-        make({ ...given, client, queues: () => readQueues(client, site!.backend, logger) }),
+        make({ ...given, client, traceLink, queues: () => readQueues(client, site!.backend, logger) }),
       ),
     read: pool.read,
   });

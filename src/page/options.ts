@@ -11,6 +11,8 @@ export interface PageOptions extends SiteOptions {
   readonly hosts?: readonly string[] | 'any';
   /** Lets visitors cancel, retry and start runs, and pause schedules. Default: false, the page only reads. */
   readonly control?: boolean | PageControl;
+  /** Where a run's trace can be seen: 'https://tempo.example/trace/{traceId}'. Default: its number is shown alone. */
+  readonly traceUrl?: string;
   /** BullMQ's board at `/board`; true: it must be installed. Default: if it is installed. */
   readonly board?: boolean;
 }

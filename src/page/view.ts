@@ -3,6 +3,7 @@
 import type { Client } from '../db/client.ts';
 import type { QueuesSeen } from '../worker/read-queues.ts';
 import type { Html } from './parts/html.ts';
+import type { TraceLink } from './trace-link.ts';
 
 /** What a view is made of. */
 export interface ViewContext {
@@ -15,6 +16,8 @@ export interface ViewContext {
   /** The address of a page of ours: '/runs/12' as it is under the host's path. */
   readonly href: (path: string) => string;
   readonly now: Date;
+  /** The address of a trace; undefined: nobody said where traces are. */
+  readonly traceLink: TraceLink | undefined;
   /** Visitors can do something; undefined: the page only reads. */
   readonly control: { readonly pipelines: () => Promise<readonly string[]> } | undefined;
 }

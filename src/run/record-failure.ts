@@ -11,6 +11,7 @@ import type { Logger } from '../logger.ts';
 import type { Receiver } from '../notification.ts';
 import { tellUnkept } from './notify/at-end.ts';
 import { oweFailed, oweFailedBefore } from './notify/events.ts';
+import { keepSaid } from './plan/keep.ts';
 import type { PreparedRun } from './prepare.ts';
 
 export interface FailedBefore {
@@ -55,10 +56,12 @@ export const recordEnd = async (prepared: PreparedRun, runId: number, error: Etl
     const { rowCount } = await runQuery(client, endRun(runId, state, error, hostname(), process.pid));
     if (rowCount === 1 && state === 'failed') await oweFailed(client, prepared, runId, error);
   };
-  await withClient(address, (client) => withTransaction(client, () => end(client))).catch(
-    async (cause: unknown) => {
-      report.logger.warn({ error: cause }, 'the end of the run could not be recorded');
-      if (state === 'failed') await tell();
-    },
-  );
+  const endAndKeep = async (client: Client): Promise<void> => {
+    await withTransaction(client, () => end(client));
+    await keepSaid(client, report, runId);
+  };
+  await withClient(address, endAndKeep).catch(async (cause: unknown) => {
+    report.logger.warn({ error: cause }, 'the end of the run could not be recorded');
+    if (state === 'failed') await tell();
+  });
 };

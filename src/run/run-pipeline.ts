@@ -25,6 +25,7 @@ import type { LoadingRun } from './load/loading-run.ts';
 import type { RunHooks, RunOptions } from './options.ts';
 import { finishRun } from './finish.ts';
 import { findOutset, isFullRefresh } from './begin/outset.ts';
+import { keepRunPlan, keepSaid } from './plan/keep.ts';
 import { rehearse } from './plan/rehearse.ts';
 import { planNeeded, type PlannedTable } from './begin/plan.ts';
 import { preflight } from '../server/preflight.ts';
@@ -51,14 +52,15 @@ interface Memory {
   readonly start: number;
 }
 
-/** Advances the state of the run. Errors: ETL_RUN_CANCELLED. */
+/** Advances the state of the run, and keeps what it said until then. Errors: ETL_RUN_CANCELLED. */
 const advance = async (
-  { client }: RunContext,
+  { client, report }: RunContext,
   runId: number,
   state: 'loading' | 'loaded' | 'publishing',
 ): Promise<void> => {
   const advanced = await runQuery(client, advanceRun(runId, state));
   if (advanced.rowCount === 0) throw await whyStopped(client, runId);
+  await keepSaid(client, report, runId);
 };
 
 /**
@@ -97,7 +99,8 @@ const loadAndPublish = async (
   sqlTexts: ReadonlyMap<string, SqlText>,
 ): Promise<void> => {
   const { runId } = run.lease;
-  await rehearse(context, planned, sqlTexts);
+  const { plans } = await rehearse(context, planned, sqlTexts);
+  await keepRunPlan(context, runId, planned, plans);
   await advance(context, runId, 'loading');
   await runHook(context, 'before', runId);
   // Of what it has made nothing was known.

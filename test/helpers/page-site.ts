@@ -2,6 +2,7 @@
 
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import { afterAll, beforeAll } from 'vitest';
 import {
   createPage,
@@ -46,7 +47,7 @@ export interface PageSite {
   readonly databaseUrl: string;
   /** The run of NOAA's files in many chunks. */
   readonly largeRun: number;
-  /** A published run with rejects and data tests that warned. */
+  /** A published run with rejects and data tests that warned, which was traced. */
   readonly rejectsRun: number;
   readonly failedRun: number;
 }
@@ -67,7 +68,8 @@ export const fillSite = async (databaseUrl: string, { directory, write }: TestFi
   const { pipeline: words } = await load('words');
 
   const large = await runPipeline(noaa, { ...here, workers: 2, chunkBytes: 64 * 1024, profile: true });
-  const rejects = await runPipeline(words, { ...here, workers: 1 });
+  const tracer = new NodeTracerProvider().getTracer('site');
+  const rejects = await runPipeline(words, { ...here, workers: 1, tracer });
   // Over its limit; then put right.
   const bad = write(`words/${hostileFile}`, `n,word,day\n${lines(60, () => true)}\n`);
   await runPipeline(words, { ...here, workers: 1 }).catch(() => undefined);

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
+import { keepNotices, keepPlan, type PlannedRows } from '../../src/checkpoint/run-story.ts';
 import { withClient } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -197,6 +198,38 @@ describe('etl runs', () => {
     expect(page).toEqual(await etl(database.url, 'status', '1'));
     expect(page.out).toContain('run 1 of noaa: published');
     expect(await etl(database.url, 'show')).toMatchObject({ exit: 2 });
+  });
+
+  it('etl show says what was planned, the newest of what was said, and where the trace is', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const plan: PlannedRows = { table: 'shop.item', isDerived: true, rows: [['publish', 'swap, because']] };
+    const notices = Array.from({ length: 150 }, (_, n) => ({
+      at: '2026-03-05T09:05:01.000Z',
+      text: `notice ${n}\u001b[2J`,
+    }));
+    await withClient(addressFromUrl(database.url), async (client) => {
+      await keepNotices(client, 5, { notices: notices.slice(0, 1), said: 1 });
+      for (const trace of [traceId, null]) await keepPlan(client, 5, [plan], trace);
+      await keepNotices(client, 5, { notices, said: 160 });
+      await keepNotices(client, 5, { notices, said: 150 });
+    });
+    const shown = squeezed((await etl(database.url, 'show', '5')).out);
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        `trace ${traceId}`,
+        'shop.item (derived)',
+        'publish swap, because',
+        'the newest 200 of 311 notices:',
+        '2026-03-05 09:05:01 notice 149\\x1b[2J',
+      ]),
+    );
+    const { out } = await etl(database.url, 'show', '5', '--json');
+    const json = JSON.parse(out);
+    expect(json).toMatchObject({ traceId, said: 311, plan: { tables: [plan], rowsCut: 0 } });
+    expect(json.notices.map(({ text }: { text: string }) => Number.parseInt(text.slice(7), 10))).toEqual([
+      ...Array.from({ length: 50 }, (_, n) => n + 100),
+      ...Array.from({ length: 150 }, (_, n) => n),
+    ]);
   });
 });
 

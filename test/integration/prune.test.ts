@@ -82,6 +82,7 @@ it('deletes old runs and all that is theirs, and leaves whatever is needed', asy
   expect(deleted).toMatchObject({ runs: 4 + 1_999, rejects: 1_999, failures: 1, versions: 0 });
   // Kept, kept, in production; in production; the newest, which may be continued.
   expect(await runs()).toBe('2 3 4 7 9');
+  expect(await one(`select string_agg(run_id::text, ' ' order by run_id) from etl.run_plan`)).toBe('2 3 4 7');
   expect(await one(`select count(*)::int from etl.run where pipeline = 'old'`)).toBe(2);
   expect(
     await one(`select count(*)::int || ' ' || (select count(*) from etl.chunk) from etl.reject`),

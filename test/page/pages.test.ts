@@ -9,7 +9,7 @@ import { useDatabase } from '../helpers/server.ts';
 
 const database = useDatabase();
 const files = useFiles();
-const served = usePage(() => database.url);
+const served = usePage(() => database.url, { traceUrl: 'https://tempo.example/trace/{traceId}' });
 const open = useBrowser();
 let site: PageSite;
 beforeAll(async () => {
@@ -24,6 +24,11 @@ const pages: readonly { name: string; path: () => string; shows: readonly string
     name: 'run',
     path: () => `/runs/${site.largeRun}`,
     shows: ['20,000', 'observation', 'Chunks', 'Throughput', 'Where the time went', ' is the limit: '],
+  },
+  {
+    name: 'run-tested',
+    path: () => `/runs/${site.rejectsRun}`,
+    shows: ['Notices', 'data test', 'Plan', 'words.word', 'swap, because', 'Data tests', 'warned', 'Trace'],
   },
   { name: 'run-by-worker', path: () => `/runs/${site.largeRun}?by=worker`, shows: ['worker 2'] },
   { name: 'run-failed', path: () => `/runs/${site.failedRun}`, shows: ['ETL_REJECT_LIMIT', hostileFile] },
@@ -118,6 +123,15 @@ it('everything that a browser gets for a page is at most 100 kB, compressed, and
   expect(bytes).toBeGreaterThan(1_000);
   expect(bytes).toBeLessThan(100_000);
   expect(visit.problems()).toEqual([]);
+  await visit.close();
+});
+
+it('a run leads to its trace, and to nobody else what it was opened from', async () => {
+  const visit = await open(served().address, { javaScriptEnabled: false });
+  await visit.go(`/runs/${site.rejectsRun}`);
+  const link = visit.page.locator('#facts a[rel="noreferrer"]');
+  expect(await link.getAttribute('href')).toBe(`https://tempo.example/trace/${await link.innerText()}`);
+  expect(await link.innerText()).toMatch(/^[0-9a-f]{32}$/);
   await visit.close();
 });
 

@@ -25,7 +25,8 @@ Examples:
 const showExamples = `
 Examples:
   $ etl show 12
-  $ etl show 12 --json | jq '.tables[] | {table, rows}'`;
+  $ etl show 12 --json | jq '.tables[] | {table, rows}'
+  $ etl show 12 --json | jq -r '.notices[].text'`;
 
 const list = (command: Command, io: Io): Promise<void> => {
   const limit = readFlag(command, 'limit', parseCount(runsMax), io) ?? runsListed;
@@ -62,7 +63,7 @@ export const showCommand: CliCommand = {
     program
       .command('show')
       .summary('one run in detail')
-      .description('Shows a run with its tables, files, rejects and error.')
+      .description('Shows a run with its plan, tables, files, notices, rejects and error.')
       .argument('<run>', 'number of a run')
       .addOption(databaseUrlFlag())
       .addOption(flag('--json', 'print JSON'))

@@ -1,71 +1,15 @@
 // What a run would do, as lines that fit the terminal: one block a table, then the run as a whole.
 
-import type { FilesPlan, PublishingPlan, RunPlan, TablePlan } from '../../run/plan/contract.ts';
-import { formatCount, plural } from '../../wording.ts';
+import type { PlannedRows, RunStory } from '../../checkpoint/run-story.ts';
+import type { RunPlan } from '../../run/plan/contract.ts';
+import { plannedRows } from '../../run/plan/rows.ts';
 import { formatBytes, formatSeconds } from '../../amounts.ts';
+import { plural } from '../../wording.ts';
 import { textWidth, visibleText, wrap } from './layout.ts';
 import type { Paint } from './paint.ts';
 
-/** A label, and what it says. */
-type Row = readonly [string, string];
-
-const named = (
-  { count, names }: { readonly count: number; readonly names: readonly string[] },
-  what = '',
-): string => `${formatCount(count)}${what}: ${names.join(', ')}${count > names.length ? ', …' : ''}`;
-
-const fileRows = ({ listed, loaded, bytes, added, changed, gone, unchanged, goneRows }: FilesPlan): Row[] => {
-  const kinds: readonly (readonly [string, FilesPlan['added'], string])[] = [
-    ['new', added, ''],
-    ['changed', changed, ''],
-    ['gone', gone, `, their rows ${goneRows}`],
-  ];
-  const counted = plural(listed, 'file');
-  const read = loaded === listed ? `all of ${counted}` : `${formatCount(loaded)} of ${counted}`;
-  return [
-    [
-      'files',
-      `${read} to load, ${formatBytes(bytes)}${unchanged > 0 ? `; ${formatCount(unchanged)} as in production` : ''}`,
-    ],
-    ...kinds.flatMap(([label, files, what]): Row[] =>
-      files.count === 0 ? [] : [[label, named(files, what)]],
-    ),
-  ];
-};
-
-const waitText = ({ readersWait, writersWait }: PublishingPlan): string => {
-  const texts = { none: 'do not wait', instant: 'wait for an instant at the end' } as const;
-  const say = (who: string, wait: PublishingPlan['readersWait']): string =>
-    `${who} ${wait === 'while rows are written' ? `wait ${wait}` : texts[wait]}`;
-  return readersWait === writersWait
-    ? say('readers and writers', readersWait)
-    : `${say('readers', readersWait)}, ${say('writers', writersWait)}`;
-};
-
-const publishRows = (mode: string, publishing: PublishingPlan | null): Row[] => {
-  if (publishing === null) return [['publish', mode]];
-  const { strategy, orElse, why, ddl, changes, notice } = publishing;
-  const other = orElse === null ? '' : `, or ${orElse} if that is cheaper for the rows that change`;
-  return [
-    ['publish', `${strategy}, because ${why}${other}`],
-    ['locks', waitText(publishing)],
-    ...changes.map((text): Row => ['change', text]),
-    ...ddl.map((text): Row => ['ddl', text]),
-    ...(notice === null ? [] : [['notice', notice] as const]),
-  ];
-};
-
-const tableLines = (
-  { schema, table, kind, mode, files, steps, publishing }: TablePlan,
-  width: number,
-  paint: Paint,
-): string[] => {
-  const title = `${paint('bold', visibleText(`${schema}.${table}`))}${kind === 'derived' ? ' (derived)' : ''}`;
-  const rows: Row[] = [
-    ...(files === null ? [] : fileRows(files)),
-    ...steps.map(({ step, text }): Row => [step, text]),
-    ...publishRows(mode, publishing),
-  ];
+const tableLines = ({ table, isDerived, rows }: PlannedRows, width: number, paint: Paint): string[] => {
+  const title = `${paint('bold', visibleText(table))}${isDerived ? ' (derived)' : ''}`;
   const widest = Math.max(...rows.map(([label]) => textWidth(label)));
   const indent = widest + 4;
   return [
@@ -77,6 +21,16 @@ const tableLines = (
     ),
   ];
 };
+
+/** What was planned for the tables of a run, as `etl plan` had said it before. */
+export const keptPlanLines = (
+  { tables, rowsCut }: RunStory['plan'],
+  width: number,
+  paint: Paint,
+): string[] => [
+  ...tables.flatMap((table) => tableLines(table, width, paint)),
+  ...(rowsCut === 0 ? [] : [`${plural(rowsCut, 'more line')} of the plan, which were not kept`]),
+];
 
 const outcomeText = ({ outcome, run }: RunPlan): string =>
   ({
@@ -116,7 +70,7 @@ const runTexts = (plan: RunPlan): readonly string[] => {
 
 /** `width`: cells of a line; longer texts go on in the next one. */
 export const planLines = (plan: RunPlan, width: number, paint: Paint): string[] => [
-  ...plan.tables.flatMap((table) => tableLines(table, width, paint)),
+  ...plan.tables.flatMap((table) => tableLines(plannedRows(table), width, paint)),
   '',
   ...wrap(paint('bold', outcomeText(plan)), width),
   ...[...plan.why, ...runTexts(plan)].flatMap((text) =>

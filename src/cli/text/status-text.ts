@@ -8,6 +8,7 @@ import { firstOf, formatCount, plural } from '../../wording.ts';
 import { differenceLines } from './differences-text.ts';
 import { alignRows, visibleLines, visibleText, wrap, type Alignment } from './layout.ts';
 import type { Paint, Style } from './paint.ts';
+import { keptPlanLines } from './plan-text.ts';
 import { testLines } from './tests-text.ts';
 
 export interface RunShown extends RunSummary {
@@ -189,31 +190,52 @@ const earlierLines = (earlier: RunDetails['earlier'], paint: Paint): string[] =>
         }),
       ];
 
+/** What it said on its way. */
+const noticeLines = (
+  { notices, said }: Pick<RunDetails, 'notices' | 'said'>,
+  { paint, width }: Drawing,
+): string[] => {
+  if (notices.length === 0) return [];
+  const which =
+    said > notices.length ? `the newest ${notices.length} of ${formatCount(said)} notices:` : 'notices:';
+  const shown = notices.flatMap(({ at, text }) =>
+    wrap(`${formatDate(new Date(at))}  ${visibleText(text)}`, width - 4).map(
+      (line, place) => `${place === 0 ? '  ' : '    '}${line}`,
+    ),
+  );
+  return ['', which, ...shown.map((line) => paint('dim', line))];
+};
+
 const rejectLines = ({ id, rejected }: RunSummary, paint: Paint): string[] =>
   rejected > 0 ? ['', paint('yellow', `See npx etl rejects list ${id} for the rejected records.`)] : [];
 
-const headLines = (run: RunShown, paint: Paint): string[] => {
+const headLines = (run: RunShown, traceId: string | null, paint: Paint): string[] => {
   const finished = run.finishedAt ? `, finished ${formatDate(run.finishedAt)}` : '';
+  const trace = traceId === null ? [] : [`trace ${visibleText(traceId)}`];
   const took = run.seconds === null ? '' : `, ${formatSeconds(run.seconds)}`;
   return [
     `run ${run.id} of ${paint('bold', visibleText(run.pipeline))}: ${stateText(run, paint)}`,
     `started ${formatDate(run.startedAt)}${finished}${took}`,
     `process ${run.pid} on ${visibleText(run.host)}, ${plural(run.workers, 'worker')}`,
+    ...trace,
   ];
 };
 
-/** One run: what it did table by table and file by file, where its time went, and why it failed. */
-export const runLines = (
-  { run, tables, files, tests, earlier, advice }: Omit<RunDetails, 'run'> & { run: RunShown },
-  drawing: Drawing,
-): string[] => [
-  ...headLines(run, drawing.paint),
-  ...errorLines(run, drawing),
-  ...earlierLines(earlier, drawing.paint),
-  ...(tables.length > 0 ? ['', ...tableLines(tables, drawing.paint)] : []),
-  ...(files.length > 0 ? ['', ...fileLines(files, drawing.paint)] : []),
-  ...differenceLines(files),
-  ...adviceLines(advice, drawing),
-  ...(tests.length > 0 ? ['', ...testLines(tests, drawing.paint)] : []),
-  ...rejectLines(run, drawing.paint),
-];
+/** One run: what it did table by table and file by file, what it had planned and said, where its time went, and why it failed. */
+export const runLines = (found: Omit<RunDetails, 'run'> & { run: RunShown }, drawing: Drawing): string[] => {
+  const { run, tables, files, tests, earlier, advice, plan } = found;
+  const { paint, width } = drawing;
+  return [
+    ...headLines(run, found.traceId, paint),
+    ...errorLines(run, drawing),
+    ...earlierLines(earlier, paint),
+    ...(plan.tables.length > 0 ? ['', paint('bold', 'planned'), ...keptPlanLines(plan, width, paint)] : []),
+    ...(tables.length > 0 ? ['', ...tableLines(tables, paint)] : []),
+    ...(files.length > 0 ? ['', ...fileLines(files, paint)] : []),
+    ...differenceLines(files),
+    ...adviceLines(advice, drawing),
+    ...(tests.length > 0 ? ['', ...testLines(tests, paint)] : []),
+    ...noticeLines(found, drawing),
+    ...rejectLines(run, paint),
+  ];
+};

@@ -224,6 +224,14 @@ run: state text not null default 'planned'::text
 run: table_hashes jsonb not null
 run: totals jsonb
 run: workers integer not null
+run_plan: FOREIGN KEY {1} REFERENCES etl.run {1} ON DELETE c
+run_plan: PRIMARY KEY (run_id)
+run_plan: notices jsonb not null default '[]'::jsonb
+run_plan: rows_cut integer not null default 0
+run_plan: run_id bigint not null
+run_plan: said integer not null default 0
+run_plan: tables jsonb not null default '[]'::jsonb
+run_plan: trace_id text
 schedule: CHECK ((last_outcome = ANY (ARRAY['enqueued'::text, 'skipped'::text, 'missed'::text])))
 schedule: CREATE INDEX schedule_job ON etl.schedule USING btree (job) WHERE (job IS NOT NULL)
 schedule: PRIMARY KEY (name)

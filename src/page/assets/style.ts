@@ -43,6 +43,7 @@ td { padding: 6px 10px; border-bottom: 1px solid var(--line); vertical-align: to
 tbody tr:last-child td { border-bottom: 0; } tbody tr:hover { background: color-mix(in srgb, var(--idle-bg) 45%, transparent); }
 th:first-child, td:first-child { padding-left: 4px; } th:last-child, td:last-child { padding-right: 4px; }
 .number { text-align: right; } td.long { white-space: normal; overflow-wrap: anywhere; min-width: 200px; }
+.lines { white-space: pre-wrap; }
 td time { color: var(--dim); font-size: 12.5px; }
 .name { font-weight: 600; }
 .dim, .none, figcaption, .bar-share { color: var(--dim); } .none { margin: 4px 0; }
@@ -69,7 +70,7 @@ svg { display: block; } svg text { fill: var(--dim); font-size: 11px; }
 .lane svg { width: 100%; height: 14px; border-radius: 3px; background: var(--open); }
 .step0 { fill: #5b7fb5; } .step1 { fill: #8a6fb0; } .step2 { fill: var(--loaded); } .step3 { fill: #8b98a3; }
 .note { margin: 0 0 10px; padding: 6px 12px; background: var(--warn-bg); color: var(--warn); border-radius: 6px; }
-.numbers { margin-top: 10px; } summary { cursor: pointer; color: var(--dim); font-size: 12.5px; width: max-content; }
+.numbers { margin-top: 10px; } summary { cursor: pointer; color: var(--dim); font-size: 12.5px; width: fit-content; }
 .chart { margin: 0; } .chart svg { width: 100%; height: 160px; border-bottom: 1px solid var(--line); } .chart path { stroke-width: 1.5; vector-effect: non-scaling-stroke; } .loaded-area { fill: color-mix(in srgb, var(--loaded) 35%, transparent); stroke: var(--loaded); } .lost-area { fill: color-mix(in srgb, var(--lost) 35%, transparent); stroke: var(--lost); }
 .chart svg.unseen { width: 1px; height: 1px; border: 0; } .chart .u-legend th { border: 0; }
 .chart .uplot { width: 100%; } .chart .u-legend { color: var(--dim); font-size: 12.5px; text-align: left; }

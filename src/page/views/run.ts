@@ -4,7 +4,13 @@ import { formatBytes, formatRate, formatSeconds } from '../../amounts.ts';
 import type { DataTestResult } from '../../data-test.ts';
 import { catalogue, type ErrorCode } from '../../errors.ts';
 import { chunkMapOf, filesOfMap, type ChunkMap } from '../../history/chunk-map.ts';
-import { findRun, type FileSummary, type RunSummary, type TableSummary } from '../../history/history.ts';
+import {
+  findRun,
+  type FileSummary,
+  type RunDetails,
+  type RunSummary,
+  type TableSummary,
+} from '../../history/history.ts';
 import { sessionsOf, timelineOf, type Timeline } from '../../history/timeline.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { share } from '../parts/amount.ts';
@@ -12,6 +18,7 @@ import { chunkMap, colourings, type Colouring } from '../parts/chunk-map.ts';
 import { fact } from '../parts/fact.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { pagesOf, readFirst } from '../parts/pages.ts';
+import { noticeSections, planSections } from '../parts/plan.ts';
 import { badge, isUnderWay, stateBadge } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { throughputChart } from '../parts/throughput.ts';
@@ -30,7 +37,17 @@ const errorOf = ({ errorCode, error }: RunSummary): Html => {
   </div>`;
 };
 
-const factsOf = (run: RunSummary, sessions: readonly number[], { href, now }: ViewContext): Html => {
+const traceOf = (traceId: string, { traceLink }: ViewContext): Html =>
+  traceLink === undefined
+    ? html`<code>${seen(traceId)}</code>`
+    : html`<a href="${traceLink(traceId)}" rel="noreferrer"><code>${seen(traceId)}</code></a>`;
+
+const factsOf = (
+  { run, traceId }: Pick<RunDetails, 'run' | 'traceId'>,
+  sessions: readonly number[],
+  context: ViewContext,
+): Html => {
+  const { href, now } = context;
   const seconds = run.seconds ?? (now.getTime() - run.startedAt.getTime()) / 1000;
   return html`<dl class="facts">
     ${fact('State', stateBadge(run))}
@@ -43,6 +60,7 @@ const factsOf = (run: RunSummary, sessions: readonly number[], { href, now }: Vi
     ${fact('Files', `${formatCount(run.files)}, ${formatBytes(run.bytes)}`)}
     ${fact('Process', `${run.pid} on ${seen(run.host)}`)}
     ${fact('Workers', sessions.length > 0 ? `${run.workers} asked for, ${plural(sessions.length, 'session')}` : run.workers)}
+    ${traceId === null ? nothing : fact('Trace', traceOf(traceId, context))}
   </dl>`;
 };
 
@@ -147,10 +165,8 @@ export const runView: MakeView = async (context) => {
   const { client, href, query } = context;
   const runId = Number(context.parts[0]);
   const choice = readChoice(query);
-  const { run, tables, files, tests, advice } = await findRun(client, runId, {
-    first: choice.files,
-    limit: filesListed,
-  });
+  const found = await findRun(client, runId, { first: choice.files, limit: filesListed });
+  const { run, tables, files, tests, advice } = found;
   const map = await chunkMapOf(client, runId, choice.map);
   const timeline = await timelineOf(client, runId);
   const optional = (isThere: boolean, section: () => Section): Section[] => (isThere ? [section()] : []);
@@ -159,7 +175,8 @@ export const runView: MakeView = async (context) => {
     place: 'runs',
     freshMs: isUnderWay(run) ? busyMs : calmMs,
     sections: [
-      { id: 'facts', body: html`${factsOf(run, sessionsOf(timeline), context)}${errorOf(run)}` },
+      { id: 'facts', body: html`${factsOf(found, sessionsOf(timeline), context)}${errorOf(run)}` },
+      ...noticeSections(found),
       { id: 'map', title: 'Chunks', body: mapOf(run, map, timeline, choice, context) },
       { id: 'time', title: 'Time', body: timelineChart(timeline) },
       ...optional(advice.length > 0, () => ({
@@ -185,6 +202,7 @@ export const runView: MakeView = async (context) => {
         title: 'Files',
         body: filesOf(run, files, choice, context),
       })),
+      ...planSections(found),
     ],
   };
 };

@@ -28,6 +28,8 @@ export interface Findings {
   free: number | null;
 }
 
+type TableFindings = Pick<Findings, 'planned' | 'plans' | 'partitions'>;
+
 /** How many partitions are named. */
 const namedMax = 20;
 
@@ -66,9 +68,9 @@ const publishText = (table: TableSpec): string => {
 };
 
 const describeTable = (
-  { spec }: Definition,
+  { schema }: Definition['spec'],
   table: TableSpec,
-  { planned: all, plans, partitions }: Findings,
+  { planned: all, plans, partitions }: TableFindings,
   shared: ReadonlySet<string>,
   mayShrink: boolean,
 ): TablePlan => {
@@ -83,7 +85,7 @@ const describeTable = (
         : sourceSteps(planned, shared);
   return {
     table: name,
-    schema: spec.schema,
+    schema,
     kind,
     mode: publishText(table),
     extent: plan?.table.extent ?? planned?.intake.extent ?? null,
@@ -91,6 +93,18 @@ const describeTable = (
     steps: [...way, ...partitionSteps(partitions.get(name), planned), ...tableSteps(table, mayShrink)],
     publishing: plan === undefined ? null : publishingOf(plan),
   };
+};
+
+/** What is planned for each table, in declared order. */
+export const describeTables = (
+  spec: Definition['spec'],
+  settings: Pick<RunSettings, 'workers' | 'chunkBytes' | 'allowShrink'>,
+  findings: TableFindings,
+): readonly TablePlan[] => {
+  const shared = sharedBy(findings.planned, settings);
+  return spec.tables.map((table) =>
+    describeTable(spec, table, findings, shared, settings.allowShrink.includes(table.name)),
+  );
 };
 
 const hooksOf = ({ spec, hookTexts }: Definition): RunPlan['hooks'] =>
@@ -107,7 +121,6 @@ export const describePlan = (
 ): RunPlan => {
   const { spec } = definition;
   const { outcome, run, why, prepared, notices, seconds, needed, free } = findings;
-  const shared = sharedBy(findings.planned, settings);
   const isShort = needed !== null && free !== null && needed > free;
   return {
     pipeline: spec.name,
@@ -117,9 +130,7 @@ export const describePlan = (
     refusal: refusal ?? null,
     prepared,
     notices: [...notices, ...(isShort ? ['the disk of the server may have too little room'] : [])],
-    tables: spec.tables.map((table) =>
-      describeTable(definition, table, findings, shared, settings.allowShrink.includes(table.name)),
-    ),
+    tables: describeTables(spec, settings, findings),
     hooks: hooksOf(definition),
     room: { needed, free },
     seconds,

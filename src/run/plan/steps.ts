@@ -24,6 +24,7 @@ export const sharedBy = (
   planned: readonly PlannedTable[],
   { workers, chunkBytes }: Pick<RunSettings, 'workers' | 'chunkBytes'>,
 ): ReadonlySet<string> => {
+  if (planned.every((table) => table.files.every(isSeekable))) return new Set();
   const files = planned
     .flatMap((table) => table.files)
     .map((file, id) => ({ ...file, id, runId: 0, runStarted: '' }));

@@ -22,6 +22,7 @@ Examples:
   $ etl ui
   $ etl ui --port 8080
   $ etl ui --control
+  $ etl ui --trace-url 'https://tempo.example/trace/{traceId}'
   $ ETL_TOKEN=$(cat token) etl ui --host 0.0.0.0 --hosts etl.example.com`;
 
 /** Every address of the machine: that of the machine itself is answered, too. */
@@ -52,6 +53,7 @@ const serve = async (command: Command, io: Io): Promise<void> => {
   const redis = await readRedis(command, io);
   const control = await readControl(command, io);
   const board = readSwitch(command, 'board', io) || undefined;
+  const traceUrl = readFlag(command, 'traceUrl', parseString, io);
   await withInterrupt(
     () => undefined,
     async ({ drain }) => {
@@ -62,7 +64,7 @@ const serve = async (command: Command, io: Io): Promise<void> => {
         { level: 'error' },
         { write: (line: string) => void io.stderr.write(line) },
       );
-      const page = createPage({ ...redis, connection, hosts, token, logger, control, board });
+      const page = createPage({ ...redis, connection, hosts, token, logger, control, board, traceUrl });
       const server = await servePage(page, { port, host });
       try {
         const near = anyAddress.has(host) ? '127.0.0.1' : host;
@@ -103,6 +105,12 @@ export const uiCommand: CliCommand = {
         flag(
           '--pipelines <folder>',
           `with --control, pipelines that can be run; default: ${defaultFolder}, if it is there`,
+        ),
+      )
+      .addOption(
+        flag(
+          '--trace-url <template>',
+          'address of a trace, with {traceId}; default: runs show its number alone',
         ),
       )
       .addOption(flag('--board', "require BullMQ's board; it is there when @bull-board is installed"))
