@@ -78,11 +78,33 @@ const decoded = (text: string): string => {
   }
 };
 
-/** A URL without the values of its secrets: what is stored and shown. */
+/**
+ * Parameters that come with a signature, by the one that is the signature. They say when and by whom a URL was signed, and nothing of
+ * the file: signed again tomorrow, the URL has to be the same file, or it would be appended twice.
+ */
+const signings: readonly { readonly signature: RegExp; readonly others: RegExp }[] = [
+  { signature: /^x-amz-signature$/i, others: /^x-amz-/i },
+  { signature: /^x-goog-signature$/i, others: /^x-goog-/i },
+  // Azure: a shared access signature.
+  {
+    signature: /^sig$/i,
+    others: /^(?:s[evtpr]|spr|sip|srt|ss|sdd|sks|skv|ske|skt|skoid|sktid|saoid|suoid|scid)$/i,
+  },
+  // CloudFront, and older signatures of S3 and Google.
+  { signature: /^signature$/i, others: /^(?:expires|policy|key-pair-id|awsaccesskeyid|googleaccessid)$/i },
+];
+
+/** A URL without the values of its secrets, and of what changes with them: what is stored and shown. */
 export const withoutSecrets = (url: URL): string => {
-  const query = url.search.replace(/([?&])([^=&]*)=[^&]*/g, (all, before: string, name: string) =>
-    secretName.test(decoded(name)) ? `${before}${name}=${shownSecret}` : all,
-  );
+  const names = [...url.searchParams.keys()];
+  const others = signings
+    .filter(({ signature }) => names.some((name) => signature.test(name)))
+    .map((signing) => signing.others);
+  const query = url.search.replace(/([?&])([^=&]*)=[^&]*/g, (all, before: string, written: string) => {
+    const name = decoded(written);
+    const isHidden = secretName.test(name) || others.some((other) => other.test(name));
+    return isHidden ? `${before}${written}=${shownSecret}` : all;
+  });
   return url.origin + url.pathname + query;
 };
 

@@ -417,6 +417,25 @@ describe('a URL', () => {
     expect(urlProblem(location)).not.toContain('hidden');
   });
 
+  it.each([
+    [
+      'x.csv?versionId=7&X-Amz-Date=20260101&X-Amz-Expires=60&X-Amz-Signature=a',
+      'x.csv?versionId=7&X-Amz-Date=20260102&X-Amz-Expires=90&X-Amz-Signature=b',
+    ],
+    [
+      'x.csv?sv=1&se=2026-01-01T00%3A00Z&sr=b&sp=r&sig=a',
+      'x.csv?sv=2&se=2026-01-02T00%3A00Z&sr=b&sp=r&sig=b',
+    ],
+    ['x.csv?X-Goog-Date=1&X-Goog-Signature=a', 'x.csv?X-Goog-Date=2&X-Goog-Signature=b'],
+    ['x.csv?Expires=1&Signature=a&Key-Pair-Id=c', 'x.csv?Expires=2&Signature=b&Key-Pair-Id=c'],
+  ])('%s is the same file when it is signed again', (signed, again) => {
+    const [one, other] = [signed, again].map((end) => withoutSecrets(new URL(`https://h/${end}`)));
+    expect(one).toBe(other);
+    expect(withoutSecrets(new URL(`https://h/x.csv?versionId=7&se=1&Expires=2`))).toContain(
+      'versionId=7&se=1&Expires=2',
+    );
+  });
+
   it('is stored and shown without its secrets, and found again by what the table names', async () => {
     const signed = `${server.put('/signed.csv?X-Amz-Signature=abc&part=1&sig=d%2Fe', 'found')}#hidden`;
     const stored = withoutSecrets(new URL(signed));
