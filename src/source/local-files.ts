@@ -4,7 +4,29 @@ import type { Listed, Listing, SeenVersion, Source } from './contract.ts';
 import { fileState, readRange } from './read-file.ts';
 
 /** Known schemes are matched by other sources. */
-const isUrl = /^(?:[a-z][a-z0-9+.-]*:\/\/|file:)/i;
+const isUrl = /^!?(?:[a-z][a-z0-9+.-]*:\/\/|file:)/i;
+
+/** Stores whose own addresses are not read, and how their files are named instead. */
+const stores: readonly { readonly address: RegExp; readonly problem: string }[] = [
+  {
+    address: /^!?gs:/i,
+    problem:
+      "is an address of Google Cloud Storage, which is read by its S3 interface and an HMAC key: csv('s3://bucket/key', { endpoint: 'https://storage.googleapis.com', region: 'auto' })",
+  },
+  {
+    address: /^!?(?:az|azure|adl|abfss?|wasbs?):/i,
+    problem:
+      "is an address of Azure Blob Storage, which is read by HTTPS and a SAS token: csv('https://<account>.blob.core.windows.net/<container>/<blob>?<SAS>')",
+  },
+];
+
+const problem = (location: string): string | undefined => {
+  if (!isUrl.test(location)) return undefined;
+  const store = stores.find(({ address }) => address.test(location));
+  return (
+    store?.problem ?? 'is a URL of a kind that is not read; files of this machine are named by their paths'
+  );
+};
 
 /** Links to one file are found only when all of them are known. */
 async function* list(listing: Listing): AsyncGenerator<Listed, void> {
@@ -29,10 +51,7 @@ const isVersion = (version: string, { fingerprint, seenAt }: SeenVersion): boole
 export const localFiles: Source = {
   name: 'file',
   matches: () => true,
-  problem: (location) =>
-    isUrl.test(location)
-      ? 'is a URL of a kind that is not read; files of this machine are named by their paths'
-      : undefined,
+  problem,
   options: {},
   list,
   isVersion,

@@ -103,6 +103,19 @@ describe('options of a source', () => {
     '%s is a URL that nobody reads',
     async (path) => expect(await problemsOf(path, {})).toContain('is a URL of a kind that is not read'),
   );
+
+  it.each([
+    ['gs://sales/2024/*.csv', "endpoint: 'https://storage.googleapis.com'"],
+    ['!gs://sales/2024/draft.csv', 'Google Cloud Storage'],
+    ['az://container/a.csv', 'blob.core.windows.net'],
+    ['abfss://container@account.dfs.core.windows.net/a.csv', 'SAS'],
+    ['wasbs://container@account.blob.core.windows.net/a.csv', 'Azure'],
+  ])('%s says how such files are named instead', async (path, says) => {
+    const message = await problemsOf(path, {});
+    expect(message).toContain(says);
+    // It may hold a secret.
+    expect(message).not.toContain(path);
+  });
 });
 
 describe('a secret', () => {
