@@ -4,6 +4,7 @@
 import type { AnyColumn } from '../../../src/pipeline/declare/column.ts';
 import { column } from '../../../src/pipeline/declare/column.ts';
 import type { CsvOptions } from '../../../src/pipeline/declare/csv.ts';
+import { spectrumCases } from './spectrum-cases.ts';
 
 export interface DirtyCase {
   readonly name: string;
@@ -735,4 +736,21 @@ const values: readonly DirtyCase[] = [
   },
 ];
 
-export const dirtyCases: readonly DirtyCase[] = [...framing, ...ragged, ...quotes, ...escapes, ...values];
+/** Of csv-spectrum, whose JSON has other values than its file. */
+const coordinates = 'a,b\n2095257564,37\ufffd36\'37.8"N 121\ufffd2\'17.9"W';
+
+export const dirtyCases: readonly DirtyCase[] = [
+  { name: 'coordinates, whose seconds are quotes', input: coordinates, rows: [], rejects: ['quote@2:b'] },
+  {
+    name: 'coordinates, lenient',
+    input: coordinates,
+    options: { quotes: 'lenient' },
+    rows: [['2095257564', '37\ufffd36\'37.8"N 121\ufffd2\'17.9"W']],
+  },
+  ...framing,
+  ...ragged,
+  ...quotes,
+  ...escapes,
+  ...values,
+  ...spectrumCases,
+];
