@@ -5,11 +5,11 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { csv, definePipeline, EtlError, runPipeline } from '../../src/index.ts';
+import type { RunOptions } from '../../src/index.ts';
 import { plainForm, type FileForm } from '../helpers/file-forms.ts';
 import { useFiles } from '../helpers/files.ts';
-import { fieldsOf, prepare, type Prepared } from '../helpers/fuzz-files.ts';
-import { optionsOf } from '../helpers/fuzz-model.ts';
+import { columnsIn, prepare, rowsSql, type Prepared } from '../helpers/fuzz-files.ts';
+import { loadHere, loadPiped, type LoadError, type PlacedTable } from '../helpers/fuzz-load.ts';
 import { expectParsed } from '../helpers/fuzz-parse.ts';
 import { scene as scenes, type Scene, type TableScene } from '../helpers/fuzz-scene.ts';
 import { useHttpFiles } from '../helpers/http-files.ts';
@@ -41,11 +41,12 @@ const ask = async <Row extends Record<string, unknown>>(sql: string): Promise<re
   (await database.query<Row>(sql)).rows;
 
 type Place = TableScene['place'];
+const local = { kind: 'directory' } as const;
 
 /** Puts a file at its place, and returns its location. */
 const put = (place: Place, name: string, bytes: Buffer, { end, member = '' }: FileForm): string => {
   const path = `${name}.csv${end}`;
-  if (place.kind === 'directory') return files.write(path, bytes) + member;
+  if (place.kind === 'directory' || place.kind === 'standard input') return files.write(path, bytes) + member;
   if (place.kind === 'bucket') {
     bucket.put('fuzz', path, bytes);
     return `s3://fuzz/${path}${member}`;
@@ -76,30 +77,30 @@ const disturb = async (places: readonly Place[]): Promise<void> => {
   );
 };
 
-/** Puts the files of a table somewhere, and declares it. */
+/** A table, and what is piped into its run. */
+interface Declared extends PlacedTable {
+  readonly piped?: Buffer;
+}
+
+/** Puts the files of a table somewhere; the first one may be piped in, if its first bytes tell what it is. */
 const declare = (
-  { scene, name, writing }: Prepared,
+  prepared: Prepared,
   place: Place,
   prefix: string,
   form: FileForm,
   bytes: readonly Buffer[],
-) => {
-  const locations = bytes.map((one, file) => put(place, `${prefix}-${name}-${file}`, one, form));
-  const options = {
-    ...optionsOf(scene, writing),
-    ...(place.kind === 'web server' ? { allowPrivate: true } : {}),
-  };
-  const table = {
-    source: csv(locations, options),
-    ...fieldsOf(scene, writing),
-    rejectLimit: 1_000_000,
-    staging: scene.staging,
-  };
-  return [name, table] as const;
+): Declared => {
+  const { scene, name } = prepared;
+  const isPiped = place.kind === 'standard input' && form.member === undefined && form.end !== '.br';
+  const locations = bytes.map((one, file) =>
+    isPiped && file === 0 ? '-' : put(place, `${prefix}-${name}-${file}`, one, form),
+  );
+  const sql = scene.staging === 'text' ? files.write(`${prefix}-${name}.sql`, rowsSql(prepared)) : '';
+  const more = place.kind === 'web server' ? { allowPrivate: true } : {};
+  return { table: name, scene, locations, sql, more, ...(isPiped ? { piped: bytes[0]! } : {}) };
 };
 
-type Declared = ReturnType<typeof declare>;
-type Options = Partial<Parameters<typeof runPipeline>[1]>;
+type Options = Pick<RunOptions, 'workers' | 'chunkBytes' | 'signal' | 'drain' | 'onEvent'>;
 
 /** What production and etl.reject have of a table, of the newest run: files that were broken may have been published before it. */
 const lookAt = async (pipeline: string, table: string, columns: number) => {
@@ -117,7 +118,7 @@ const lookAt = async (pipeline: string, table: string, columns: number) => {
 };
 
 interface Outcome {
-  readonly error?: EtlError;
+  readonly error?: LoadError;
   /** By table. */
   readonly tables: Readonly<
     Record<string, Awaited<ReturnType<typeof lookAt>> & { readonly records: number }>
@@ -126,24 +127,29 @@ interface Outcome {
 
 /** What a run comes to: what is in production and in etl.reject, or its error. */
 const load = async (name: string, declared: readonly Declared[], options: Options): Promise<Outcome> => {
-  const pipeline = definePipeline({ name, schema: name, tables: Object.fromEntries(declared) });
-  try {
-    const run = { databaseUrl: database.url, redis: false as const, ...options };
-    const { tables } = await runPipeline(pipeline, run);
-    const outcome: Record<string, Outcome['tables'][string]> = {};
-    for (const { table, records, copied, rejected, filtered, rows } of tables) {
-      const columns = Object.keys(Object.fromEntries(declared)[table]!.columns).length - 1;
-      const { production, rejects } = await lookAt(name, table, columns);
-      const counted = [copied + rejected + filtered, copied, copied, rejected];
-      const there = [records, rows, production.length, rejects.length];
-      expect(there, `${table}: what is there was counted`).toEqual(counted);
-      outcome[table] = { records, production, rejects };
-    }
-    return { tables: outcome };
-  } catch (error) {
-    if (error instanceof EtlError) return { error, tables: {} };
-    throw error;
+  const piped = declared.find((one) => one.piped !== undefined)?.piped;
+  const said =
+    piped === undefined
+      ? await loadHere(name, declared, { databaseUrl: database.url, ...options })
+      : await loadPiped(
+          files.write(
+            `${name}.json`,
+            JSON.stringify({ name, run: options, tables: declared.map((one) => ({ ...one, piped: null })) }),
+          ),
+          piped,
+          database.url,
+        );
+  if ('error' in said) return { error: said.error, tables: {} };
+  const outcome: Record<string, Outcome['tables'][string]> = {};
+  for (const { table, records, copied, rejected, filtered, rows } of said.tables) {
+    const { scene } = declared.find((one) => one.table === table)!;
+    const { production, rejects } = await lookAt(name, table, columnsIn(scene));
+    const counted = [copied + rejected + filtered, copied, copied, rejected];
+    const there = [records, rows, production.length, rejects.length];
+    expect(there, `${table}: what is there was counted`).toEqual(counted);
+    outcome[table] = { records, production, rejects };
   }
+  return { tables: outcome };
 };
 
 /** Loads, and is stopped at an event by the way; then it loads again. */
@@ -153,7 +159,8 @@ const loadStopping = async (
   options: Options,
   stopAt: Scene['stopAt'],
 ): Promise<Outcome> => {
-  if (stopAt === null) return load(name, declared, options);
+  if (stopAt === null || declared.some(({ piped }) => piped !== undefined))
+    return load(name, declared, options);
   const stop = new AbortController();
   let events = 0;
   const onEvent = (): void => {
@@ -165,9 +172,13 @@ const loadStopping = async (
   return isOther ? stopped : load(name, declared, options);
 };
 
-/** The errors that bytes which nobody meant may lead to. */
+const thrown = (error: LoadError): Error =>
+  error instanceof Error ? error : new Error(`${error.code}: ${error.message}`);
+
+/** The errors that bytes which nobody meant may lead to; SQL names fields that may be gone, and casts their texts. */
 const expectOfBytes = ({ error }: Outcome): void => {
-  if (error !== undefined && !/^ETL_(?:SOURCE|HEADER|FILE)_/.test(error.code)) throw error;
+  if (error !== undefined && !/^ETL_(?:SOURCE_|HEADER_|FILE_|TRANSFORM$)/.test(error.code))
+    throw thrown(error);
 };
 
 const lines = (records: readonly unknown[]): readonly string[] => records.map((one) => JSON.stringify(one));
@@ -191,15 +202,13 @@ const expectAsPlain = async (
   outcome: Outcome,
 ): Promise<void> => {
   if (damagedTables.length === 0) return;
-  const place = { kind: 'directory' } as const;
-  const declared = damagedTables.map((one) => declare(one, place, `${name}-plain`, plainForm, one.contents));
+  const declared = damagedTables.map((one) => declare(one, local, `${name}-plain`, plainForm, one.contents));
   const plain = await load(`${name}_plain`, declared, { workers: 1 });
   const codes = [outcome, plain].map(({ error }) => error?.code);
   // Which of several tables fails first depends on where its files are.
   const compared = damagedTables.length === 1 ? codes : codes.map((code) => code === undefined);
-  expect(compared[0], `the error of the plain files, ${String(outcome.error)}, ${String(plain.error)}`).toBe(
-    compared[1],
-  );
+  const said = [outcome, plain].map(({ error }) => error?.message);
+  expect(compared[0], `the error of the plain files, ${said.join(', ')}`).toBe(compared[1]);
   if (outcome.error !== undefined) return;
   for (const one of damagedTables) {
     const [seen, expected] = [outcome.tables[one.name]!, plain.tables[one.name]!];
@@ -213,7 +222,14 @@ let loads = 0;
 
 /** Loads what a scene says, and checks what comes of it. */
 const play = async ({ tables, workers, chunkBytes, stopAt }: Scene): Promise<void> => {
-  const prepared = tables.map(prepare);
+  // Standard input is there once.
+  const first = tables.findIndex(({ place }) => place.kind === 'standard input');
+  const prepared = tables.map((table, index) =>
+    prepare(
+      index > first && table.place.kind === 'standard input' ? { ...table, place: local } : table,
+      index,
+    ),
+  );
   // An empty file is an error.
   fc.pre(prepared.every(({ contents }) => contents.every(({ length }) => length > 0)));
   const name = `f${(loads += 1)}`;
@@ -236,7 +252,7 @@ const play = async ({ tables, workers, chunkBytes, stopAt }: Scene): Promise<voi
   const options = { workers, chunkBytes: Math.max(chunkBytes, Math.ceil(bytes / 30)) };
   const outcome = await loadStopping(name, declared, options, stopAt);
   const damagedTables = prepared.filter(({ scene }) => scene.damage?.of === 'content');
-  if (damagedTables.length === 0 && outcome.error !== undefined) throw outcome.error;
+  if (damagedTables.length === 0 && outcome.error !== undefined) throw thrown(outcome.error);
   expectOfBytes(outcome);
   await expectAsPlain(name, damagedTables, outcome);
   if (outcome.error === undefined)

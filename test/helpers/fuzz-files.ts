@@ -1,24 +1,58 @@
 // The files of a fuzzed table as bytes, whole and damaged, and the columns that read them.
 
-import { column, present } from '../../src/index.ts';
+import { column, csv, present, sqlFile } from 'sluice';
+import type { CsvOptions } from '../../src/pipeline/declare/csv.ts';
 import { fileForms, plainForm } from './file-forms.ts';
-import { damaged, encoded, writeFile, writingOf, type Writing } from './fuzz-model.ts';
+import { damaged, encoded, writeFile } from './fuzz-model.ts';
 import type { Kind, TableScene } from './fuzz-scene.ts';
+import { constantOf, fieldName, optionsOf, writingOf, type Writing } from './fuzz-writing.ts';
 
 const columnOf = (kind: Kind, ref: string | number) =>
   kind === 'numeric' ? column.numeric(ref, { precision: 12, scale: 2 }) : column[kind](ref);
 
 /** The columns of a table, by name or by position, and its filter. */
-export const fieldsOf = ({ kinds }: TableScene, { header }: Writing) => {
-  const refOf = (position: number, field: string): string | number => (header === 'none' ? position : field);
-  const columns = kinds.map((kind, index) => [
-    `c${index + 1}`,
-    columnOf(kind, refOf(index + 2, `c${index + 1}`)).nullable(),
-  ]);
+export const fieldsOf = (scene: TableScene, writing: Writing) => {
+  const { kinds, constants } = scene;
+  const refOf = (place: number): string | number =>
+    writing.header === 'none' ? place + 1 : fieldName(place, writing);
+  const columns = kinds.map((kind, index) => [`c${index + 1}`, columnOf(kind, refOf(index + 1)).nullable()]);
+  if (constants !== null) columns.push([`c${kinds.length + 1}`, column.text('region').nullable()]);
   return {
-    columns: { id: column.integer(refOf(1, 'id')), ...Object.fromEntries(columns) },
-    filter: present(refOf(1, 'id')),
+    columns: { id: column.integer(refOf(0)), ...Object.fromEntries(columns) },
+    filter: present(refOf(0)),
   };
+};
+
+/** How many columns production has beside the id. */
+export const columnsIn = ({ kinds, constants }: TableScene): number =>
+  kinds.length + (constants === null ? 0 : 1);
+
+/** The locations of a table's files, with what is true of each alone. */
+export const located = (scene: TableScene, locations: readonly string[]) =>
+  locations.map((path, file) => {
+    const constant = constantOf(scene, file);
+    return constant === undefined ? path : { path, constants: { region: constant } };
+  });
+
+/** The SQL that makes the rows of a table whose fields come as they are. */
+export const rowsSql = ({ scene, name, writing }: Prepared): string => {
+  const columns = scene.kinds.map((_, index) => `"${fieldName(index + 1, writing)}" as c${index + 1}`);
+  return `select id::integer, ${columns.join(', ')} from ${name}_staging`;
+};
+
+/** Declares a table; `sql` is where its SQL is, when its fields come as they are. */
+export const tableAt = (
+  scene: TableScene,
+  locations: readonly string[],
+  sql: string,
+  more: Partial<CsvOptions> = {},
+) => {
+  const writing = writingOf(scene);
+  const source = csv(located(scene, locations), { ...optionsOf(scene, writing), ...more });
+  const { staging } = scene;
+  return staging === 'text'
+    ? { source, staging, transform: sqlFile(sql), rejectLimit: 1_000_000 }
+    : { source, staging, ...fieldsOf(scene, writing), rejectLimit: 1_000_000 };
 };
 
 /** A table of a load, as it is written, and what its files come to. */

@@ -1,63 +1,8 @@
 // Writes the files of a fuzzed load field by field, and says which rows, rejects and lines they must come to. Nothing of the product
 // is used: the model and the loading share no code.
 
-import type { CsvOptions } from '../../src/pipeline/declare/csv.ts';
-import type { Cell, DialectPlan, Edit, Kind, RecordPlan, TableScene } from './fuzz-scene.ts';
-
-/** How the files of a scene are written: the plan, without what cannot be together. */
-export interface Writing extends Omit<DialectPlan, 'escape'> {
-  readonly escape: 'quote' | 'backslash' | 'postgres' | 'mysql' | 'any';
-  readonly lineEnd: 'lf' | 'crlf' | 'cr';
-}
-
-const lineEnds: Readonly<Record<string, Writing['lineEnd']>> = { '\n': 'lf', '\r\n': 'crlf', '\r': 'cr' };
-
-export const writingOf = ({ dialect, encoding }: TableScene): Writing => {
-  const lineEnd = lineEnds[dialect.newline]!;
-  const delimiter = encoding === 'shift_jis' && dialect.delimiter === '§' ? ',' : dialect.delimiter;
-  const plan = { ...dialect, delimiter, lineEnd };
-  const { escape } = dialect;
-  if (escape === 'any') return { ...plan, quotes: 'strict', trim: false };
-  if (escape === 'postgres' || escape === 'mysql') {
-    const quote = escape === 'mysql' && dialect.quote === '"' ? '"' : null;
-    return { ...plan, quote, quotes: 'strict', trim: false, nulls: [], quotedNulls: true };
-  }
-  if (dialect.quote === null) return { ...plan, quotes: 'strict', escape: 'quote' };
-  return plan;
-};
-
-/** A backslash escapes any character. */
-const hasEscapes = ({ escape }: Pick<Writing, 'escape'>): boolean =>
-  escape !== 'quote' && escape !== 'backslash';
-
-const headerOf = (scene: TableScene): readonly string[] => [
-  'id',
-  ...scene.kinds.map((_, index) => `c${index + 1}`),
-];
-
-/** What the table declares. */
-export const optionsOf = (scene: TableScene, writing: Writing): CsvOptions => {
-  const { delimiter, quote, escape, quotes, trim, nulls, comment, skipLines, skipEnd, ragged } = writing;
-  const isOwn = escape === 'postgres' || escape === 'mysql';
-  return {
-    delimiter,
-    quote,
-    ...(hasEscapes(writing) ? { escapes: escape as never } : {}),
-    ...(isOwn ? {} : { nulls }),
-    ...(quote === null ? {} : { quotedNulls: writing.quotedNulls }),
-    ...(escape === 'backslash' ? { escape: '\\' } : {}),
-    quotes,
-    trim,
-    comment,
-    skipLines,
-    skipEnd,
-    ragged,
-    ...(writing.isNewlineDeclared ? { lineEnd: writing.lineEnd } : {}),
-    header: { names: true, none: false, list: headerOf(scene) }[writing.header],
-    encoding:
-      { 'utf-8 with mark': 'utf-8', 'utf-16 by mark': 'detect' }[scene.encoding as string] ?? scene.encoding,
-  };
-};
+import type { Cell, Edit, Kind, RecordPlan, TableScene } from './fuzz-scene.ts';
+import { constantOf, hasEscapes, headerOf, type Writing } from './fuzz-writing.ts';
 
 const trimmed = (text: string): string => text.replace(/^[ \t]+|[ \t]+$/g, '');
 
@@ -65,7 +10,7 @@ const trimmed = (text: string): string => text.replace(/^[ \t]+|[ \t]+$/g, '');
 const fitted = (
   text: string,
   encoding: TableScene['encoding'],
-  { quote, escape, delimiter, lineEnd }: Writing,
+  { quote, escape, delimiter, lineEnd, comment, comments }: Writing,
 ): string => {
   let fits = text;
   if (encoding === 'windows-1252') fits = fits.replace(/[^\0-\x7fé§]/gu, '?');
@@ -73,7 +18,8 @@ const fitted = (
   // Before a line feed, an escaped carriage return is half of an escaped line end.
   if (escape === 'any' && lineEnd === 'lf') fits = fits.replace(/\r+$/, '');
   const isBare = quote === null && !hasEscapes({ escape });
-  return isBare ? [...fits].filter((one) => !`\r\n${delimiter}`.includes(one)).join('') : fits;
+  const ends = `\r\n${delimiter}${comments === 'infix' ? comment : ''}`;
+  return isBare ? [...fits].filter((one) => !ends.includes(one)).join('') : fits;
 };
 
 const typedText = (kind: Kind, { number }: Cell): string => {
@@ -90,28 +36,55 @@ const wantedText = (kind: Kind, cell: Cell, scene: TableScene, writing: Writing)
   return kind === 'text' ? fitted(cell.text, scene.encoding, writing) : typedText(kind, cell);
 };
 
-const escapedText = (
-  text: string,
-  { delimiter, quote, escape, lineEnd }: Writing,
-  isRaw: boolean,
-): string => {
-  const letters: Record<string, string> = escape === 'any' ? {} : { '\r': '\\r', '\t': '\\t' };
-  // A line end that is escaped as it is, and not by its letter.
-  if (escape !== 'any' && (!isRaw || lineEnd === 'cr')) letters['\n'] = '\\n';
-  const special = new Set([...delimiter, '\\', ...(quote === null ? [] : [quote]), '\r', '\n']);
-  return [...text].map((one) => letters[one] ?? (special.has(one) ? `\\${one}` : one)).join('');
+const escapeLetters: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  postgres: { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '\v': 'v' },
+  mysql: { '\b': 'b', '\n': 'n', '\r': 'r', '\t': 't', '\x1a': 'Z' },
 };
 
-const quotedText = (text: string, writing: Writing): string => {
+/** A character as the numbers of its bytes. */
+const numbered = (one: string, isHex: boolean): string =>
+  [...Buffer.from(one)]
+    .map((byte) =>
+      isHex ? `\\x${byte.toString(16).padStart(2, '0')}` : `\\${byte.toString(8).padStart(3, '0')}`,
+    )
+    .join('');
+
+/** Escapes are letters, numbers, or the character itself: a cell by chance says which. */
+const escapedText = (text: string, { number }: Cell, writing: Writing): string => {
+  const { delimiter, quote, escape, lineEnd, comment, comments } = writing;
+  const style = Math.abs(number) % 4;
+  const infix = comments === 'infix' ? comment! : '';
+  const special = new Set([...delimiter, '\\', ...(quote === null ? [] : [quote]), '\r', '\n', ...infix]);
+  // A line end that is escaped as it is, and not by its letter.
+  const isRaw = style === 0 && lineEnd !== 'cr';
+  return [...text]
+    .map((one) => {
+      const letter = escapeLetters[escape]?.[one];
+      const isSpecial = special.has(one);
+      if (escape === 'postgres' && style > 1 && (isSpecial || one > '\x7f'))
+        return numbered(one, style === 2);
+      if (letter !== undefined && !(isRaw && one === '\n')) return `\\${letter}`;
+      return isSpecial ? `\\${one}` : one;
+    })
+    .join('');
+};
+
+const quotedText = (text: string, { number }: Cell, writing: Writing): string => {
   const { quote, escape } = writing;
   const by = escape === 'quote' ? quote! : '\\';
-  const marked = [...text].map((one) => (one === quote || one === by ? by + one : one)).join('');
-  return `${quote}${marked}${quote}`;
+  const isDoubled = hasEscapes(writing) && number % 2 === 0;
+  const marked = [...text].map((one) => {
+    if (one === quote) return (isDoubled ? quote : by) + one;
+    return one === by ? by + one : one;
+  });
+  return `${quote}${marked.join('')}${quote}`;
 };
 
 /** Whether a text needs no quotes. */
-const isPlain = (text: string, { delimiter, quote, quotes, trim }: Writing): boolean => {
-  if ([...`\r\n${delimiter}`].some((one) => text.includes(one))) return false;
+const isPlain = (text: string, writing: Writing): boolean => {
+  const { delimiter, quote, quotes, trim, comment, comments } = writing;
+  if ([...`\r\n${delimiter}${comments === 'infix' ? comment : ''}`].some((one) => text.includes(one)))
+    return false;
   if (trim !== false && text !== trimmed(text)) return false;
   if (quote === null || !text.includes(quote)) return true;
   return quotes === 'lenient' && !trimmed(text).startsWith(quote);
@@ -124,14 +97,21 @@ const isInQuotes = (text: string | null, { isQuoted }: Cell, writing: Writing): 
   return isQuoted || (!hasEscapes(writing) && !isPlain(text, writing));
 };
 
+/** Null where a backslash escapes any character: a token, or `\N`, also in quotes. */
+const escapedNull = ({ number, isQuoted }: Cell, { nulls, quote, quotedNulls }: Writing): string => {
+  const isToken = nulls.length > 0 && number % 2 === 0;
+  const token = isToken ? nulls[Math.abs(number) % nulls.length]! : '\\N';
+  return quote !== null && isQuoted && (!isToken || quotedNulls) ? `${quote}${token}${quote}` : token;
+};
+
 /** A field as it is written. */
 const written = (text: string | null, cell: Cell, writing: Writing): string => {
   const { nulls, trim } = writing;
-  if (hasEscapes(writing) && text === null) return '\\N';
+  if (hasEscapes(writing) && text === null) return escapedNull(cell, writing);
   const shown = text ?? nulls[Math.abs(cell.number) % nulls.length]!;
   if (!isInQuotes(text, cell, writing))
-    return hasEscapes(writing) ? escapedText(shown, writing, cell.isQuoted) : shown;
-  const quoted = quotedText(shown, writing);
+    return hasEscapes(writing) ? escapedText(shown, cell, writing) : shown;
+  const quoted = quotedText(shown, cell, writing);
   return trim !== false && cell.number % 2 === 0 ? ` ${quoted} ` : quoted;
 };
 
@@ -142,6 +122,12 @@ const stored = (text: string | null, cell: Cell, writing: Writing): string | nul
   const isQuoted = isInQuotes(text, cell, writing);
   const seen = trim === true || (trim === 'outside' && !isQuoted) ? trimmed(text) : text;
   return nulls.includes(seen) && (quotedNulls || !isQuoted) ? null : seen;
+};
+
+/** What production has of the constant of a file. */
+const storedConstant = (text: string, { trim, nulls }: Writing): string | null => {
+  const seen = trim === false ? text : trimmed(text);
+  return nulls.includes(seen) ? null : seen;
 };
 
 export interface ExpectedReject {
@@ -157,7 +143,10 @@ export interface Expected {
 }
 
 /** A fault that the dialect makes none of, or that would make something else of the file. */
-const faultOf = ({ fault }: RecordPlan, index: number, { ragged, header, trim, delimiter }: Writing) => {
+const faultOf = ({ fault }: RecordPlan, index: number, writing: Writing, isText: boolean) => {
+  const { ragged, header, trim, delimiter } = writing;
+  // Where the SQL makes the rows, nothing looks at them.
+  if (isText && (fault === 'type' || fault === 'no id')) return 'none';
   // The first record says how many fields there are.
   if (index === 0 && header === 'none') return 'none';
   // Without an id, it could be a line of blanks.
@@ -168,7 +157,8 @@ const faultOf = ({ fault }: RecordPlan, index: number, { ragged, header, trim, d
 
 /** One record: its fields as they are written, and what becomes of it. */
 const recordOf = (plan: RecordPlan, id: number, index: number, scene: TableScene, writing: Writing) => {
-  const fault = faultOf(plan, index, writing);
+  const isText = scene.staging === 'text';
+  const fault = faultOf(plan, index, writing, isText);
   const cells = scene.kinds.map((_, place) => plan.cells[place]!);
   const texts = cells.map((cell, place) => wantedText(scene.kinds[place]!, cell, scene, writing));
   const row = [String(id), ...texts.map((text, place) => stored(text, cells[place]!, writing))];
@@ -182,12 +172,25 @@ const recordOf = (plan: RecordPlan, id: number, index: number, scene: TableScene
   if (isShort) fields.pop();
   if (fault === 'long' || fault === 'cut') fields.push('more');
   if (fault === 'padded') row[row.length - 1] = null;
-  const code = { type: 'type', short: 'field_count', long: 'field_count' }[fault as string];
+  // The server counts the fields that come as they are.
+  const count = isText ? 'server' : 'field_count';
+  const code = { type: 'type', short: count, long: count }[fault as string];
   return { fields, row: code === undefined && fault !== 'no id' ? row : undefined, code };
 };
 
 const linesIn = (text: string, { newline }: Writing): number =>
   text.split(newline === '\r' ? '\r' : '\n').length - 1;
+
+/** What is before the records of a file. */
+const linesBefore = (scene: TableScene, writing: Writing): readonly string[] => {
+  const { newline, delimiter, comment, comments, skipLines, header } = writing;
+  const lines = Array.from({ length: skipLines }, (_, line) => `Report, ${line}`);
+  if (comment !== null) lines.push(`${comment} about "them${delimiter}`);
+  if (header === 'names')
+    for (const names of headerOf(scene, writing))
+      lines.push(names.join(delimiter) + (comments === 'infix' ? `${comment} "head` : ''));
+  return lines.map((line) => line + newline);
+};
 
 /** The text of a file, and what it comes to. */
 export const writeFile = (
@@ -195,26 +198,28 @@ export const writeFile = (
   writing: Writing,
   file: number,
 ): { text: string; expected: Expected } => {
-  const { newline, delimiter, comment, skipLines, skipEnd, header, isEnded } = writing;
+  const { newline, delimiter, comment, comments, skipEnd, header, isEnded } = writing;
   const parts: string[] = [];
   let line = 1;
   const add = (text: string): void => {
     parts.push(text);
     line += linesIn(text, writing);
   };
-  for (let skipped = 0; skipped < skipLines; skipped += 1) add(`Report, ${skipped}${newline}`);
-  if (header === 'names') add(headerOf(scene).join(delimiter) + newline);
+  linesBefore(scene, writing).forEach(add);
   const rows: (readonly (string | null)[])[] = [];
   const rejects: ExpectedReject[] = [];
+  const constant = constantOf(scene, file);
+  const own = constant === undefined ? [] : [storedConstant(constant, writing)];
   const plans = Array.from({ length: scene.times }, () => scene.records).flat();
   for (const [index, plan] of plans.entries()) {
     if (plan.before === 'blank line' && (index > 0 || header === 'names')) add(newline);
     if (plan.before === 'comment' && comment !== null) add(`${comment} "no record${delimiter}${newline}`);
     const { fields, row, code } = recordOf(plan, file * 1_000_000 + index, index, scene, writing);
     if (code !== undefined) rejects.push({ line, record: index + 1, code });
-    else if (row !== undefined) rows.push(row);
+    else if (row !== undefined) rows.push([...row, ...own]);
     const isLast = index === plans.length - 1 && skipEnd === 0 && !isEnded;
-    add(fields.join(delimiter) + (isLast ? '' : newline));
+    const after = comments === 'infix' && plan.hasCommentAfter ? `${comment} no "data${delimiter}` : '';
+    add(fields.join(delimiter) + after + (isLast ? '' : newline));
   }
   for (let last = skipEnd; last > 0; last -= 1) add(`TOTAL "${last}${last === 1 && !isEnded ? '' : newline}`);
   return { text: parts.join(''), expected: { rows, rejects, records: plans.length } };

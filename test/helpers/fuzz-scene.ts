@@ -14,7 +14,21 @@ export interface Cell {
 
 /** Pieces that a hostile writer would put next to each other. */
 const bits = ['a', 'b', 'é', 'あ', 'ソ', '𝄞', '"', "'", '\\', ',', ';', '|', '§', '\t', '\n', '\r', '\r\n'];
-const rareBits = [' ', '#', '//', 'NA', 'N', '.', '\\N', '""', 'x'.repeat(70), 'y'.repeat(3000)];
+const rareBits = [
+  ' ',
+  '#',
+  '//',
+  'NA',
+  'N',
+  '.',
+  '\\N',
+  '""',
+  '\b',
+  '\f',
+  '\v\x1a',
+  'x'.repeat(70),
+  'y'.repeat(3000),
+];
 const text = fc
   .array(
     fc.oneof(
@@ -60,6 +74,8 @@ const record = fc.record({
     { weight: 8, arbitrary: fc.constant('nothing' as const) },
     { weight: 1, arbitrary: fc.constantFrom('blank line' as const, 'comment' as const) },
   ),
+  /** Where comments may begin anywhere. */
+  hasCommentAfter: often(false, true),
 });
 export type RecordPlan = typeof record extends fc.Arbitrary<infer T> ? T : never;
 
@@ -82,6 +98,10 @@ const dialect = fc.record({
   nulls: fc.constantFrom<readonly string[]>([''], ['NA'], ['', 'NA'], []),
   quotedNulls: often(true, false),
   comment: often<string | null>(null, '#', '//'),
+  comments: fc.constantFrom('lines' as const, 'infix' as const),
+  /** Of a header with names: how many lines it has, and whether it is written in other ways than declared. */
+  headerLines: often(1, 2, 3),
+  match: often<'exact' | 'relaxed'>('exact', 'relaxed'),
   skipLines: often(0, 1, 2),
   skipEnd: often(0, 1, 2),
   ragged: fc.constantFrom('reject' as const, 'pad' as const, 'cut' as const),
@@ -101,22 +121,30 @@ const edits = fc.array(
 export type Edit = (typeof edits extends fc.Arbitrary<infer T> ? T : never)[number];
 
 const place = fc.oneof(
-  fc.record({ kind: fc.constant('directory' as const) }),
-  fc.record({
-    kind: fc.constant('web server' as const),
-    /** Of answers, each after so many bytes. */
-    cuts: fc.array(fc.integer({ min: 1, max: 30_000 }), { maxLength: 2 }),
-    hasTag: fc.boolean(),
-    hasDate: fc.boolean(),
-    hasRanges: fc.boolean(),
-    hasLength: fc.boolean(),
-  }),
-  fc.record({
-    kind: fc.constant('bucket' as const),
-    faults: fc.array(fc.oneof(fc.constant('busy' as const), fc.integer({ min: 1, max: 30_000 })), {
-      maxLength: 2,
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('directory' as const) }) },
+  // A process of its own.
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('standard input' as const) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('web server' as const),
+      /** Of answers, each after so many bytes. */
+      cuts: fc.array(fc.integer({ min: 1, max: 30_000 }), { maxLength: 2 }),
+      hasTag: fc.boolean(),
+      hasDate: fc.boolean(),
+      hasRanges: fc.boolean(),
+      hasLength: fc.boolean(),
     }),
-  }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('bucket' as const),
+      faults: fc.array(fc.oneof(fc.constant('busy' as const), fc.integer({ min: 1, max: 30_000 })), {
+        maxLength: 2,
+      }),
+    }),
+  },
 );
 
 /** A table and its files. One without a header has a record at least: a file of nothing is an error. */
@@ -135,7 +163,11 @@ const anyTable = fc
       ...fileForms.filter(({ encoding }) => encoding === undefined).map(({ name }) => name),
     ),
     place,
-    staging: often<'typed' | 'none'>('typed', 'none'),
+    staging: often<'typed' | 'none' | 'text'>('typed', 'none', 'text'),
+    /** Of each file, in turn: a field that all of its records have. */
+    constants: seldom(
+      fc.array(fc.constantFrom('north', 'NA', '', ' é ', 'a\\tb', '"', '17'), { minLength: 1, maxLength: 3 }),
+    ),
     /** Of the first file: of its text, or of its compressed bytes. */
     damage: seldom(
       fc.record({ of: fc.constantFrom('content' as const, 'content' as const, 'packed' as const), edits }),
@@ -149,6 +181,7 @@ const simple = (table: TablePlan, changes: readonly Edit[]) => ({
   damage: { of: 'content' as const, edits: [...changes] },
   files: 1,
   encoding: 'utf-8' as const,
+  staging: table.staging === 'text' ? ('typed' as const) : table.staging,
   dialect: {
     ...table.dialect,
     quote: table.dialect.quote ?? '"',
@@ -158,6 +191,8 @@ const simple = (table: TablePlan, changes: readonly Edit[]) => ({
     newline: table.dialect.newline === '\r' ? '\n' : table.dialect.newline,
     isNewlineDeclared: false,
     header: 'names' as const,
+    headerLines: 1,
+    match: 'exact' as const,
     trim: false,
     comment: null,
     skipLines: 0,
@@ -168,6 +203,8 @@ type TablePlan = typeof anyTable extends fc.Arbitrary<infer T> ? T : never;
 
 export const tableScene = fc.tuple(anyTable, seldom(edits)).map(([table, changes]) => ({
   ...(changes === null ? table : simple(table, changes)),
+  // Where fields come as they are, every one is a column of the file.
+  ...(table.staging === 'text' ? { constants: null } : {}),
   isSimple: changes !== null,
 }));
 export type TableScene = typeof tableScene extends fc.Arbitrary<infer T> ? T : never;
