@@ -128,6 +128,28 @@ describe('members of archives', () => {
       hint: '',
     },
     {
+      name: 'members in folders, which a star does not match',
+      path: 'bad.zip!/*.csv',
+      bytes: zipFile([
+        { name: '2024/jan/a.csv', content },
+        { name: 'notes.pdf', content },
+      ]),
+      code: 'ETL_SOURCE_NOT_FOUND',
+      says: '"notes.pdf"; in folders: ',
+      hint: '',
+    },
+    {
+      name: 'members in folders and none named',
+      path: 'bad.zip',
+      bytes: zipFile([
+        { name: 'notes.pdf', content },
+        { name: '2024/jan/a.csv', content },
+      ]),
+      code: 'ETL_SOURCE_FORMAT',
+      says: 'bad.zip is an archive of 2 files: "notes.pdf", "2024/jan/a.csv"',
+      hint: "bad.zip!/**/*.csv')",
+    },
+    {
       name: 'a member of a file that is no archive',
       path: 'bad.zip!/z.csv',
       bytes: Buffer.from(content),

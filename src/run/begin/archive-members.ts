@@ -1,5 +1,6 @@
 // The members of an archive that a table reads.
 
+import { extname } from 'node:path';
 import { UnreadableArchive, type Container, type Member } from '../../decode/contract.ts';
 import { memberName } from '../../decode/member-location.ts';
 import { EtlError } from '../../errors.ts';
@@ -32,13 +33,20 @@ const refusalOf = ({ table, name }: Archive, problem: string, hint: string): Etl
 const isOwn = ({ name }: Member): boolean =>
   !name.startsWith('__MACOSX/') && !name.split('/').some((part) => part.startsWith('.'));
 
+/** A glob that matches some of these files: a star matches no slash. */
+const globFor = (members: readonly Member[]): string => {
+  const { name } = members.find((one) => /\.csv$/i.test(one.name)) ?? members[0] ?? { name: '.csv' };
+  return `${name.includes('/') ? '**/' : ''}*${extname(name)}`;
+};
+
 /** The one file of an archive whose members no location names. */
 const onlyMember = (archive: Archive, members: readonly Member[]): readonly Member[] => {
   const own = members.filter(isOwn);
   if (own.length === 1) return own;
   if (members.some(({ name }) => name === '[Content_Types].xml'))
     throw refusalOf(archive, 'is a document of an office program, not CSV', 'Save its sheet as CSV.');
-  const hint = `Name the member, or those of the table by a glob: csv('${onOneLine(archive.name)}!/*.csv').`;
+  const glob = onOneLine(memberName(archive.name, globFor(own)));
+  const hint = `Name the member, or those of the table by a glob: csv('${glob}').`;
   throw refusalOf(archive, `is an archive of ${own.length} files: ${shown(own)}`, hint);
 };
 
@@ -47,7 +55,10 @@ const namedMembers = (archive: Archive, members: readonly Member[], wanted: stri
   const named = members.filter(({ name }) => matches(name));
   if (named.length > 0) return named.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const glob = memberName(archive.name, wanted);
-  const directory = `${archive.name}, which has ${shown(members)}`;
+  const deeper = `**/${wanted}`;
+  const isDeeper = members.some(({ name }) => nameMatcher(deeper)(name));
+  const advice = isDeeper ? `; in folders: ${memberName(archive.name, deeper)}` : '';
+  const directory = `${archive.name}, which has ${shown(members)}${advice}`;
   throw new EtlError('ETL_SOURCE_NOT_FOUND', { table: archive.table, glob, directory });
 };
 
