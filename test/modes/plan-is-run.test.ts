@@ -6,17 +6,17 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, expect as expected, index, range, sqlFile } from '../../src/index.ts';
-import { EtlError, type Pipeline, type RunResult } from '../../src/index.ts';
+import { column, csv, definePipeline, env, expect as expected, index, range } from '../../src/index.ts';
+import { EtlError, sqlFile, webhook, type Pipeline, type RunResult } from '../../src/index.ts';
 import { withClient } from '../../src/db/client.ts';
-import { addressFromUrl } from '../../src/db/connect/address.ts';
+import { addressFromUrl, type ServerAddress } from '../../src/db/connect/address.ts';
 import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { rollbackPipeline } from '../../src/run/rollback/rollback.ts';
 import type { RunPlan } from '../../src/run/plan/contract.ts';
 import { makePlan } from '../../src/run/plan/make-plan.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, rowsOf, run } = usePipelineRuns();
+const { files, database, notices, rowsOf, run } = usePipelineRuns();
 const write = (name: string, ...rows: string[]): string =>
   files.write(`in/${name}.csv`, ['id,day,pieces,note', ...rows, ''].join('\n'));
 const remove = (name: string): void => rmSync(`${files.directory}/in/${name}.csv`);
@@ -84,7 +84,10 @@ interface Night {
   readonly isHindered?: true;
   /** What only rows show: the plan says how the run begins, and the run ends with this code. */
   readonly rowsRefuse?: string;
+  /** A notice of the plan. */
+  readonly notice?: string;
   readonly url?: () => string;
+  readonly server?: Pick<ServerAddress, 'embedded'>;
   readonly after?: () => unknown;
 }
 
@@ -115,16 +118,19 @@ const compareTable = (
 };
 
 const planAndRun = async (night: Night): Promise<void> => {
-  const { pipeline = shop, options = {}, says, by, at = '', rowsRefuse, url = () => database.url } = night;
+  const { pipeline = shop, options = {}, says, by, at = '', rowsRefuse, notice } = night;
+  const { url = () => database.url } = night;
+  const address = { ...addressFromUrl(url()), ...night.server };
   const before = await everything();
   const settings = { directory: files.directory, workingDirectory: files.directory, ...options };
-  const { plan } = await makePlan(pipeline(), settings, () => Promise.resolve(addressFromUrl(url())));
+  const { plan } = await makePlan(pipeline(), settings, () => Promise.resolve(address));
   expect(await everything(), 'the plan changes nothing').toEqual(before);
   expect(plan.refusal?.code ?? plan.outcome, plan.refusal?.message).toBe(says);
   expect(plan.refusal?.message ?? '').toContain(at);
   expect(plan.prepared).toBe(
     plan.refusal === null && plan.outcome !== 'nothing' && night.isHindered === undefined,
   );
+  expect(notice === undefined || plan.notices.includes(notice), plan.notices.join()).toBe(true);
   const were = await shapes();
   const chunks = async () => rowsOf(`select count(*) from etl.chunk`).catch(() => []);
   const chunksBefore = await chunks();
@@ -182,6 +188,11 @@ const asGuest = (): string => {
   [url.username, url.password] = [role, 'guest'];
   return url.href;
 };
+/** The kernel's own file system has no byte free. */
+const onFullDisk = {
+  embedded: { etlDirectory: '', url: '', directory: '/proc', logFile: '', pid: 0, startedNow: false },
+};
+const unset = 'NO_SUCH_HOOK is not set: notifications wait for a run or worker that has it';
 let locker: Promise<void> | undefined;
 let release = (): void => undefined;
 const lock = async (): Promise<void> => {
@@ -264,6 +275,21 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
     { name: 'the first publication', says: 'load', by: 'swap' },
     { name: 'a new file', given: () => write('02', '3,2024-02-01,7,c'), says: 'load', by: 'swap' },
     { name: 'a changed file', given: () => write('02', '3,2024-02-01,8,c'), says: 'load', by: 'swap' },
+    {
+      name: 'no room on the disk of the server, which is said and does not stop it',
+      given: () => write('02', '3,2024-02-01,9,c'),
+      server: onFullDisk,
+      says: 'load',
+      by: 'swap',
+      notice: 'the disk of the server may have too little room',
+    },
+    {
+      name: 'receivers whose variables are not set here',
+      pipeline: () => shop({}, { notify: [webhook(env('NO_SUCH_HOOK'), { on: ['late'] })] }),
+      says: 'nothing',
+      notice: unset,
+      after: () => expect(notices).toContain(unset),
+    },
     { name: 'a file that is gone', given: () => remove('02'), says: 'load', by: 'swap' },
     {
       name: 'another definition',

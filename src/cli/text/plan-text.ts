@@ -42,13 +42,25 @@ const outcomeText = ({ outcome, run }: RunPlan): string =>
     unknown: 'It is unknown whether there is anything to do.',
   })[outcome];
 
-const roomText = ({ room: { needed, free } }: RunPlan): string => {
+/** A bookkeeping of an earlier version may know of runs. */
+const unknownText = ({ outcome }: RunPlan): string =>
+  outcome === 'unknown' ? 'unknown' : 'unknown before the first run';
+
+const roomText = (plan: RunPlan): string => {
+  const { needed, free } = plan.room;
+  if (needed === null)
+    return `room: ${unknownText(plan)}${free === null ? '' : `; ${formatBytes(free)} are free`}`;
   const known =
     free === null ? "what is free is only known on the server's machine" : `${formatBytes(free)} are free`;
-  return needed === null
-    ? `room: unknown before the first run; ${known}`
-    : `room: about ${formatBytes(needed)} on the server's disk while it publishes; ${known}`;
+  return `room: about ${formatBytes(needed)} on the server's disk while it publishes; ${known}`;
 };
+
+const receiversText = ({ receivers }: RunPlan): readonly string[] =>
+  receivers.length === 0
+    ? []
+    : [
+        `notified: ${receivers.map(({ channel, receiver, on }) => `${channel} ${receiver} (${on.join(', ')})`).join(', ')}`,
+      ];
 
 const runTexts = (plan: RunPlan): readonly string[] => {
   const { outcome, prepared, notices, hooks, seconds } = plan;
@@ -60,10 +72,9 @@ const runTexts = (plan: RunPlan): readonly string[] => {
     ...(hooks.length === 0
       ? []
       : [`hooks: ${hooks.map(({ hook, call }) => `${hook} (${call})`).join(', ')}`]),
+    ...receiversText(plan),
     roomText(plan),
-    seconds === null
-      ? 'time: unknown before the first run'
-      : `time: about ${formatSeconds(seconds)}, by past runs`,
+    seconds === null ? `time: ${unknownText(plan)}` : `time: about ${formatSeconds(seconds)}, by past runs`,
     ...notices,
   ];
 };

@@ -24,16 +24,23 @@ const delivering = (logger: Logger): Delivering => ({
 export const isSomethingOwed = async (client: Client): Promise<boolean> =>
   (await reachable(client, { env: process.env })).length > 0;
 
-/** A variable that is not set is no reason to fail: what is owed waits for a process that has it. */
-export const sayUnreachable = ({ receivers, report }: Pick<RunContext, 'receivers' | 'report'>): void => {
+/** What variables of receivers are missing here; undefined: none. */
+export const unsetText = (receivers: readonly Receiver[], env: Delivering['env']): string | undefined => {
   const names = receivers.flatMap(({ url, secret }) => [
     url.name,
     ...(secret === undefined ? [] : [secret.name]),
   ]);
-  const missing = [...new Set(names)].filter((name) => !process.env[name]);
-  if (missing.length === 0) return;
-  const message = `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set: notifications wait for a run or worker that has ${missing.length === 1 ? 'it' : 'them'}`;
-  report.emit({ type: 'notice', message });
+  const missing = [...new Set(names)].filter((name) => !env[name]);
+  const [is, it] = missing.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  return missing.length === 0
+    ? undefined
+    : `${missing.join(', ')} ${is} not set: notifications wait for a run or worker that has ${it}`;
+};
+
+/** A variable that is not set is no reason to fail: what is owed waits for a process that has it. */
+export const sayUnreachable = ({ receivers, report }: Pick<RunContext, 'receivers' | 'report'>): void => {
+  const message = unsetText(receivers, process.env);
+  if (message !== undefined) report.emit({ type: 'notice', message });
 };
 
 /** What is not delivered in time is left to the next run or worker. */

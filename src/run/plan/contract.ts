@@ -1,5 +1,7 @@
 // What a run would do, as plain data: for the command line, the library, and tests that compare it with what the run did.
 
+import type { NotifyEvent } from '../../notification.ts';
+
 /** Some files: how many, and the names of the first. */
 export interface Counted {
   readonly count: number;
@@ -80,6 +82,12 @@ export interface RunPlan {
   readonly notices: readonly string[];
   readonly tables: readonly TablePlan[];
   readonly hooks: readonly { readonly hook: string; readonly call: string }[];
+  /** Who is notified of what: the channel, and the variable that holds the receiver's URL. */
+  readonly receivers: readonly {
+    readonly channel: string;
+    readonly receiver: string;
+    readonly on: readonly NotifyEvent[];
+  }[];
   /** Bytes on the server's disk while the run publishes, by the size of production; null: nothing is known yet. */
   readonly room: { readonly needed: number | null; readonly free: number | null };
   /** As long as the most similar of the last runs; null: there was none. */

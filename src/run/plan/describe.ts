@@ -7,6 +7,7 @@ import { modeOf } from '../../publish/names.ts';
 import { firstOf } from '../../wording.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import type { Definition } from '../definition.ts';
+import { unsetText } from '../notify/at-end.ts';
 import type { RunSettings } from '../options.ts';
 import type { FilesPlan, Refusal, RunPlan, TablePlan } from './contract.ts';
 import { publishingOf } from './publishing.ts';
@@ -113,6 +114,9 @@ const hooksOf = ({ spec, hookTexts }: Definition): RunPlan['hooks'] =>
     return [{ hook, call: hookTexts.get(hook)?.file ?? 'a function' }];
   });
 
+const receiversOf = ({ spec: { notify = [] } }: Definition): RunPlan['receivers'] =>
+  notify.map(({ channel, url, on }) => ({ channel, receiver: url.name, on }));
+
 export const describePlan = (
   definition: Definition,
   settings: RunSettings,
@@ -122,6 +126,11 @@ export const describePlan = (
   const { spec } = definition;
   const { outcome, run, why, prepared, notices, seconds, needed, free } = findings;
   const isShort = needed !== null && free !== null && needed > free;
+  const unset = unsetText(spec.notify ?? [], process.env);
+  const more = [
+    ...(isShort ? ['the disk of the server may have too little room'] : []),
+    ...(unset === undefined ? [] : [unset]),
+  ];
   return {
     pipeline: spec.name,
     outcome,
@@ -129,9 +138,10 @@ export const describePlan = (
     why,
     refusal: refusal ?? null,
     prepared,
-    notices: [...notices, ...(isShort ? ['the disk of the server may have too little room'] : [])],
+    notices: [...notices, ...more],
     tables: describeTables(spec, settings, findings),
     hooks: hooksOf(definition),
+    receivers: receiversOf(definition),
     room: { needed, free },
     seconds,
   };
