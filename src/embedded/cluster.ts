@@ -46,7 +46,8 @@ export const userName = 'etl';
 /** Root's data directories and copies of the programs, outside of any checkout. */
 export const rootsDirectory = '/var/lib/sluice';
 
-const dataName = 'database';
+/** The data directory in `.etl/`, or in root's. */
+export const dataName = 'database';
 const pointerName = 'server.json';
 
 const orUndefined = async <T>(reading: Promise<T>): Promise<T | undefined> => {

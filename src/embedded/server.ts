@@ -21,6 +21,7 @@ import {
   saveCluster,
   userName,
 } from './cluster.ts';
+import { endDeleted } from './deleted.ts';
 import { launch, settled } from './launch.ts';
 import { withLock } from './lock.ts';
 import { makeOpenDirectory } from './open-directory.ts';
@@ -196,6 +197,15 @@ const shutDown = async (etlDirectory: string, { pid, directory }: Postmaster): P
     await sleep(embeddedPollIntervalMs);
   }
 };
+
+/**
+ * Ends a server whose data directory was deleted while it ran, as `rm -r .etl` does.
+ *
+ * @returns false when none was running
+ * @throws EtlError ETL_EMBEDDED_STOP when it does not end in time
+ */
+export const stopDeleted = (etlDirectory: string): Promise<boolean> =>
+  orStartError(etlDirectory, () => endDeleted(etlDirectory));
 
 /**
  * Stops the server of an `.etl` directory and waits until it is gone. The data stays.

@@ -24,7 +24,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { type EmbeddedServer, findEmbedded, startEmbedded, stopEmbedded } from '../../src/embedded/server.ts';
+import { main } from '../../src/cli/main.ts';
+import { identityOf } from '../../src/embedded/process.ts';
+import {
+  type EmbeddedServer,
+  findEmbedded,
+  startEmbedded,
+  stopDeleted,
+  stopEmbedded,
+} from '../../src/embedded/server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
 
 const isRoot = process.geteuid?.() === 0;
 const isLinux = process.platform === 'linux';
@@ -245,6 +254,21 @@ describe('a server that exists', () => {
     const file = join(first.directory, 'postmaster.pid');
     await writeFile(file, (await readFile(file, 'utf8')).replace(String(first.pid), String(process.pid)));
     expect((await startEmbedded(etl)).startedNow).toBe(true);
+  });
+
+  it.runIf(isLinux)('is ended by `etl db stop` after its directory was deleted, and says so', async () => {
+    const { pid, url } = await startEmbedded(etl);
+    // A server that is still starting would fail by itself.
+    const started = `select count(*) from pg_stat_activity where backend_type in ('checkpointer', 'walwriter', 'autovacuum launcher')`;
+    while ((await queryOne(url, started))[0] !== '3') await sleep(20);
+    await rm(etl, { recursive: true, maxRetries: 10 });
+    const io = fakeIo({ workingDirectory: base });
+    expect([await main(['db', 'stop'], io), io.stdout.text]).toEqual([
+      0,
+      'stopped; its data directory had been deleted\n',
+    ]);
+    expect(identityOf(pid)).toBeUndefined();
+    expect(await stopDeleted(etl)).toBe(false);
   });
 
   it('takes another port for good when its own is taken', async () => {

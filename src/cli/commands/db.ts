@@ -1,5 +1,6 @@
 // `etl db url|status|stop`: the embedded PostgreSQL of this directory.
 
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { EmbeddedServer } from '../../embedded/server.ts';
 import type { CliCommand } from '../command.ts';
@@ -73,7 +74,12 @@ const printStatus = async (command: Command, io: Io): Promise<void> => {
 };
 
 const stop = async (io: Io): Promise<void> => {
-  const { stopEmbedded } = await import('../../embedded/server.ts');
+  const { stopEmbedded, stopDeleted } = await import('../../embedded/server.ts');
+  // Before one of a directory above, which is another project's.
+  if (await stopDeleted(join(io.workingDirectory, '.etl'))) {
+    io.stdout.write('stopped; its data directory had been deleted\n');
+    return;
+  }
   io.stdout.write((await stopEmbedded(await locate(io))) ? 'stopped\n' : 'not running\n');
 };
 
