@@ -1,6 +1,6 @@
 // Notifications: what receivers get, and that no receiver holds or fails a run, whatever it does.
 
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
 import {
   column,
   csv,
@@ -27,18 +28,14 @@ import { failureOf } from '../helpers/failure.ts';
 import { useFiles } from '../helpers/files.ts';
 import { library, typeScriptArgs } from '../helpers/run-typescript.ts';
 import { forgetRuns, useDatabase } from '../helpers/server.ts';
-import { until, useWorkers } from '../helpers/workers.ts';
+import { until } from '../helpers/workers.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
 
 const etlHere = fileURLToPath(new URL('../helpers/etl-here.ts', import.meta.url));
 const secret = `whsec_${Buffer.from('a secret of thirty-two bytes, or so').toString('base64')}`;
 const environment = { ...process.env };
 const files = useFiles();
 const database = useDatabase();
-const workers = useWorkers(() => ({
-  databaseUrl: database.url,
-  pipelines: join(files.directory, 'pipelines'),
-  workingDirectory: files.directory,
-}));
 
 interface Got {
   readonly path: string;
@@ -118,12 +115,28 @@ const options = () => ({
   workingDirectory: files.directory,
   onEvent: (event: RunEvent) => event.type === 'notice' && notices.push(event.message),
 });
-const run = (rows: string, pipeline = pipelineOf()) => {
+const run = (rows: string, pipeline = pipelineOf(), onEvent?: (event: RunEvent) => unknown) => {
   notices = [];
   // The same file stays as it is: its time counts.
   if (rows !== last) files.write('in/a.csv', `id\n${rows}\n`);
   last = rows;
-  return runPipeline(pipeline, { ...options(), workers: 1 });
+  return runPipeline(pipeline, {
+    ...options(),
+    workers: 1,
+    ...(onEvent !== undefined && { onEvent: (event: RunEvent) => void onEvent(event) }),
+  });
+};
+const startEtl = (...args: string[]): ChildProcess => {
+  const given = [...args, '--database-url', database.url];
+  return spawn(process.execPath, typeScriptArgs(etlHere, given, library), {
+    cwd: files.directory,
+    stdio: 'ignore',
+  });
+};
+const etl = async (...args: string[]): Promise<string> => {
+  const io = fakeIo({ env: { DATABASE_URL: database.url }, stdout: { columns: 160 } });
+  expect([await main(['notifications', ...args], io), io.stderr.text]).toEqual([0, '']);
+  return io.stdout.text;
 };
 const deliveries = async () =>
   (
@@ -206,12 +219,17 @@ it('tell of failures with and without a run, of rollbacks, and chats in words', 
 });
 
 it('change nothing of a run, whatever the receivers do', async () => {
+  const held: ServerResponse[] = [];
+  const order: string[] = [];
   const behaviours: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
     twice: (response) => {
       const before = got.filter(({ path }) => path === '/twice').length;
       response.writeHead(before < 3 ? 500 : 204).end();
     },
-    hangs: () => undefined,
+    hangs: (response) => {
+      held.push(response);
+      order.push('a receiver hangs');
+    },
     redirects: (response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
     refuses: (response) => response.writeHead(404).end(),
     cuts: (response) => response.destroy(),
@@ -228,7 +246,11 @@ it('change nothing of a run, whatever the receivers do', async () => {
   const receivers = ['ABSENT', ...Object.keys(behaviours)].map((name) =>
     webhook(env(name), { on: ['published'] }),
   );
-  expect((await run('1', pipelineOf(receivers))).outcome).toBe('published');
+  const onEnd = (event: RunEvent): unknown => event.type === 'finished' && order.push('finished');
+  const result = await run('1', pipelineOf(receivers), onEnd);
+  expect([result.outcome, order]).toEqual(['published', ['finished', 'a receiver hangs']]);
+  // The run is over, and the receiver has not answered yet.
+  expect(held.map(({ headersSent }) => headersSent)).toEqual([false]);
   const found = await deliveries();
   expect(Object.fromEntries(found.map(({ to, state, problem }) => [to, `${state}: ${problem}`]))).toEqual({
     twice: 'delivered: null',
@@ -254,11 +276,7 @@ it('are delivered by the next run when their process was killed after its commit
       tables: { sale: { source: csv('in/a.csv'), columns: { id: column.integer('id') } } },
       notify: [webhook(env('HOOK'), { on: ['published'], secret: env('HOOK_SECRET') })] });`,
   );
-  const args = ['run', 'sales.ts', '--database-url', database.url];
-  const killed = spawn(process.execPath, typeScriptArgs(etlHere, args, library), {
-    cwd: files.directory,
-    stdio: 'ignore',
-  });
+  const killed = startEtl('run', 'sales.ts');
   const gone = once(killed, 'exit');
   await until(() => got.length === 1);
   killed.kill('SIGKILL');
@@ -293,6 +311,32 @@ it('wait for a run or worker that has the variables', async () => {
   );
 });
 
+it('are listed and sent again by `etl notifications`', async () => {
+  expect(await etl()).toBe('no notifications\n');
+  process.env['HOOK'] = await closedPort();
+  await run('1');
+  expect(await etl()).toMatch(
+    /^at +event +pipeline +run +receiver +state +tries +problem\n.* published +sales +1 +webhook HOOK +pending, again .* 127\.0\.0\.1:\d+: nothing/,
+  );
+  delete process.env['HOOK_SECRET'];
+  expect(await etl('send')).toBe(
+    'Delivered 0 notifications; 1 pending, 0 given up; not set here: HOOK_SECRET\n',
+  );
+  process.env['HOOK_SECRET'] = secret;
+  process.env['HOOK'] = url;
+  answer = (response) => response.writeHead(410).end();
+  expect(await etl('send')).toBe('Delivered 0 notifications; 0 pending, 1 given up\n');
+  expect(JSON.parse(await etl('list', '--state', 'given up', '--pipeline', 'sales', '--json'))).toMatchObject(
+    [{ event: 'published', run: 1, receiver: 'HOOK', state: 'given up', nextAt: null }],
+  );
+  answer = ok;
+  expect(await etl('send', '--given-up', '--json')).toBe(
+    '{"delivered":1,"pending":0,"givenUp":0,"missing":[]}\n',
+  );
+  expect(got.length).toBe(2);
+  expect(await etl('list', '--state', 'pending')).toBe('no notifications\n');
+});
+
 it('of a database that is not there are sent at once', async () => {
   const nowhere = { ...options(), databaseUrl: 'postgres://nobody@127.0.0.1:1/none' };
   expect((await failureOf(runPipeline(pipelineOf(), nowhere))).code).toBe('ETL_CONNECT');
@@ -320,10 +364,11 @@ it('come from workers too, with what an absent receiver was owed, and of slots t
     `import { column, csv, definePipeline } from 'sluice';
     export default definePipeline({ name: 'sales', schema: 'shop', tables: { sale: { source: csv('in/a.csv'), columns: { id: column.integer('id') } } } });`,
   );
-  const late = webhook(env('HOOK'), { on: ['late'] });
   await database.query('update etl.notification set next_at = now()');
-  await workers.start({ notify: [late] });
+  const worker = startEtl('worker', '--notify', 'HOOK');
   await until(() => got.length === 2);
+  worker.kill('SIGTERM');
+  expect(await once(worker, 'exit')).toEqual([0, null]);
   const told = got.map(({ body }) => JSON.parse(body) as Notification);
   expect(told.map(({ type }) => type).toSorted()).toEqual(['late', 'published']);
   expect(told.find(({ type }) => type === 'late')!.data).toMatchObject({
