@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import noaa from '../../pipelines/noaa.ts';
-import { column, csv, definePipeline, listFiles, runPipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, listFiles, runPipeline, verifyPipeline } from '../../src/index.ts';
 import type { KnownFile, Listing } from '../../src/source/contract.ts';
 import { s3 } from '../../src/source/s3/s3.ts';
 import { createClient } from '../../src/source/s3/client.ts';
@@ -310,6 +310,16 @@ describe('a run', () => {
     expect(listed.filter(({ state }) => state === 'in production')).toHaveLength(41);
     expect(listed.map(({ file }) => file)).toEqual(listed.map(({ file }) => file).toSorted());
     expect(listed.find(({ state }) => state === 'new')).toMatchObject({ file: 's3://small/20a.csv' });
+    // `etl verify` counts objects as it counts files, and does not compare what is another object by now.
+    const verify = () => verifyPipeline(pipeline, { databaseUrl: database.url });
+    expect(await verify()).toMatchObject({ outcome: 'same', tables: [{ by: 'table', rows: 41 }] });
+    await database.query('update small.t set id = -1 where id = 7');
+    expect((await verify()).tables[0]!.differences).toMatchObject([{ column: 'id', what: 'sum' }]);
+    server.put('small', '7.csv', 'id\n-1\n');
+    expect((await verify()).tables[0]!.notCompared).toMatchObject([
+      { file: 's3://small/7.csv', reason: expect.stringMatching(/^it has changed since run \d+ loaded it$/) },
+      { file: null, reason: expect.stringContaining('not all files could be counted') },
+    ]);
   });
 
   /** NOAA's pipeline with its files in a bucket, half of them compressed. */

@@ -2,7 +2,16 @@
 
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, list, range, sqlFile, type Pipeline } from '../../src/index.ts';
+import {
+  column,
+  csv,
+  definePipeline,
+  list,
+  range,
+  sqlFile,
+  verifyPipeline,
+  type Pipeline,
+} from '../../src/index.ts';
 import { withClient } from '../../src/db/client.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { makePlan } from '../../src/run/plan/make-plan.ts';
@@ -41,6 +50,10 @@ const pipeline = (change: object = {}, name = 'shop'): Pipeline =>
   });
 const run = (given = pipeline(), options: object = {}) => runIt(given, options);
 const settings = { workingDirectory: files.directory, directory: files.directory };
+
+/** Of the table of sales. */
+const verify = async () =>
+  (await verifyPipeline(pipeline(), { databaseUrl: database.url, ...settings })).tables[0];
 
 /** Each partition with its rows: `2026_01 1 2`. */
 const partitions = async (schema = 'shop'): Promise<string[]> =>
@@ -88,11 +101,16 @@ describe('a night', () => {
       { month: '2026-02', sales: 2 },
     ]);
     expect(await run()).toMatchObject({ outcome: 'unchanged' });
+    expect(await verify()).toMatchObject({ outcome: 'same', by: 'file', rows: 4, notCompared: [] });
     // Rows that somebody put there are of no file.
     await database.query(`insert into shop.sale values (99, '2026-02-20', 0), (98, '2026-01-20', 0)`);
     write('02', '3:2026-02-01', '5:2026-03-01');
     expect((await run()).tables[0]).toMatchObject({ partitions: ['sale_2026_02', 'sale_2026_03'] });
     expect(await partitions()).toEqual(['2026_01 1 2 98', '2026_02 3 4', '2026_03 5']);
+    expect(await verify()).toMatchObject({
+      outcome: 'different',
+      differences: [{ what: 'rows', found: '1 of other files, or of none' }],
+    });
     expect(
       await rowsOf(`select partitions from etl.published_table where table_name = 'sale' order by run_id`),
     ).toEqual([
@@ -117,9 +135,9 @@ describe('a night', () => {
   });
 
   it('knows which rows of files that are not listed any more are left, and loads such a file again', async () => {
-    write('export-1', '10:2026-06-30', '11:2026-07-01');
+    const exported = write('export-1', '10:2026-06-30', '11:2026-07-01');
     await run();
-    remove('export-1');
+    renameSync(exported, `${files.directory}/aside.csv`);
     expect(await run()).toMatchObject({ outcome: 'unchanged' });
     write('export-2', '11:2026-07-01', '12:2026-08-01');
     expect((await run()).tables[0]).toMatchObject({ rows: 6, partitions: ['sale_2026_07', 'sale_2026_08'] });
@@ -140,8 +158,17 @@ describe('a night', () => {
       'in/export-1.csv gone 1',
     ]);
     remove('export-2');
-    write('export-1', '10:2026-06-30', '11:2026-07-01');
+    // The very file, with its time.
+    renameSync(`${files.directory}/aside.csv`, exported);
     expect(await states()).toContain('in/export-1.csv changed 1');
+    expect(await verify()).toMatchObject({
+      outcome: 'same',
+      files: [{ file: 'in/01.csv' }, { file: 'in/02.csv' }],
+      notCompared: [
+        { file: 'in/export-1.csv', reason: 'some of its partitions were replaced while it was not listed' },
+        { file: 'in/export-2.csv', reason: 'it is gone, or no longer listed' },
+      ],
+    });
     expect((await run()).tables[0]).toMatchObject({ files: 1, partitions: ['sale_2026_06', 'sale_2026_07'] });
     expect(await states()).toContain('in/export-2.csv gone 1');
     remove('export-1');
