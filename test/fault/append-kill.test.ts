@@ -21,7 +21,9 @@ const chunkBytes = 4_000;
 const directory = mkdtempSync(join(tmpdir(), 'sluice-append-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-const definitionOf = (sale: string): string => `import { column, csv, definePipeline, sqlFile } from 'sluice';
+const definitionOf = (
+  sale: string,
+): string => `import { column, csv, definePipeline, expect, sqlFile } from 'sluice';
 export default definePipeline({
   name: 'shop',
   schema: 'shop',
@@ -32,6 +34,7 @@ export default definePipeline({
       primaryKey: ['id'],
       publish: { mode: 'append', changed: 'reload', gone: 'unload' },
       guard: false,
+      tests: [expect.rows({ min: 1 }), expect.between('pieces', 1, 3)],
     },
     price: {
       source: csv('prices/*.csv'),
@@ -152,6 +155,7 @@ const expectSecondNight = async (database: string): Promise<void> => {
           (select string_agg(thousand || ':' || pieces, ' ' order by thousand) from shop.stock_total) as "stockTotal",
           (select count(*) || ' ' || sum(valid_to - valid_from) from shop.price) as prices,
           count(*) filter (where to_jsonb(s) ->> 'kind' = 'sold')::int as sold,
+          (select count(*)::int from etl.data_test where run_id = (select max(run_id) from etl.published_table)) as tests,
           (select count(*)::int from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r') as staging,
           (select count(*)::int from pg_namespace where nspname like 'etl\\_build%') as builds
         from shop.sale s`,
@@ -172,6 +176,7 @@ const expectSecondNight = async (database: string): Promise<void> => {
       prices: '2000 2000',
       type: 'bigint',
       sold: 5_000,
+      tests: 2,
       staging: 0,
       builds: 0,
     },
@@ -232,6 +237,18 @@ const isStatement =
     'sql' in effect && pattern.test(effect.sql);
 
 const points: readonly Point[] = [
+  {
+    name: 'while data tests run',
+    when: 'after',
+    nth: 1,
+    matches: isStatement(/set transaction read only$/),
+  },
+  {
+    name: 'after the data tests are recorded',
+    when: 'after',
+    nth: 1,
+    matches: isStatement(/^insert into etl\.data_test/),
+  },
   {
     name: 'after columns are altered',
     when: 'after',
