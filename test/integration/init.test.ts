@@ -63,13 +63,15 @@ const others: Readonly<Record<string, readonly number[]>> = {
 
 /** The same files, as the written pipeline says that they are to be read, with every field as its text. */
 const verbatim = (written: Pipeline): Pipeline => {
-  const sources = Object.values(written.tables) as { source: { paths: string[]; options: object } }[];
+  const sources = Object.values(written.tables as object) as {
+    source: { paths: string[]; options: object };
+  }[];
   const found = sources.map(({ source: { paths, options } }, place) => {
     const columns = read[place]!.columns.map((_, at) => [`c${at + 1}`, column.text(at + 1)]);
     const source = csv(paths, { ...options, nulls: [], trim: false });
-    return [tables[place], { source, columns: Object.fromEntries(columns), staging: 'none' }];
+    return [tables[place]!, { source, columns: Object.fromEntries(columns), staging: 'none' }] as const;
   });
-  return definePipeline({ name: 'verbatim', schema: 'verbatim', tables: Object.fromEntries(found) });
+  return definePipeline({ name: 'verbatim', schema: 'verbatim', tables: Object.fromEntries(found) as never });
 };
 
 let verified: VerifyReport;
