@@ -98,7 +98,8 @@ export interface RunDetails extends RunStory {
 
 const noTotals = '0 as files, 0 as bytes, 0 as records, 0 as copied, 0 as rejected, 0 as filtered';
 
-const runColumns = `
+/** Of a run r with its totals t. */
+export const runColumns = `
   r.id::float8 as id, r.pipeline, r.state, r.host, r.pid, r.workers,
   r.started_at as "startedAt", r.finished_at as "finishedAt",
   round(extract(epoch from r.finished_at - r.started_at), 3)::float8 as seconds,

@@ -157,7 +157,7 @@ const filesOf = (
   context: ViewContext,
 ): Html => {
   const place = { first: choice.files, shown: files.length, size: filesListed, total: run.files };
-  return html`${table(fileColumns, files, { caption: 'Files', none: 'There are no such files.' })}
+  return html`${table(fileColumns, files, { caption: 'Files', none: `Run ${run.id} has no files from place ${formatCount(choice.files + 1)} on.` })}
   ${pagesOf({ what: 'files', ...place }, (first) => linkOf(run, context, { ...choice, files: first }, 'files'))}`;
 };
 

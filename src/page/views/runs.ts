@@ -1,7 +1,8 @@
-// Earlier runs, newest first, narrowed down by pipeline and state.
+// Earlier runs, newest first, some at a time, narrowed down by pipeline and state.
 
 import { formatSeconds } from '../../amounts.ts';
-import { listRuns, shownStates, type RunSummary, type ShownState } from '../../history/history.ts';
+import { shownStates, type RunSummary, type ShownState } from '../../history/history.ts';
+import { runsPage, type RunPlace, type RunsPage, type RunsPageWanted } from '../../history/run-page.ts';
 import { formatCount } from '../../wording.ts';
 import { html, nothing, seen, time, type Html } from '../parts/html.ts';
 import { isUnderWay, stateBadge } from '../parts/state.ts';
@@ -31,13 +32,50 @@ export const runColumns = ({ href }: ViewContext): readonly Column<RunSummary>[]
   },
 ];
 
-const choiceOf = (chosen: ShownState | undefined, pipeline: string | null, { href }: ViewContext): Html => {
-  const linkTo = (state?: ShownState): string => {
-    const query = new URLSearchParams({ ...(pipeline && { pipeline }), ...(state && { state }) });
-    return href(`/runs${query.size > 0 ? `?${query.toString()}` : ''}`);
-  };
+interface Chosen {
+  readonly state: ShownState | undefined;
+  readonly pipeline: string | null;
+}
+
+const linkOf = ({ href }: ViewContext, { state, pipeline }: Chosen, from: object = {}): string => {
+  const query = new URLSearchParams({ ...(pipeline && { pipeline }), ...(state && { state }), ...from });
+  return href(`/runs${query.size > 0 ? `?${query.toString()}` : ''}`);
+};
+
+/** `<microseconds>.<id>`, without microseconds of a run that is under way. */
+const writePlace = ({ endedMicros, id }: RunPlace): string => `${endedMicros ?? ''}.${id}`;
+
+/** Of an address, which anybody can write. */
+const readPlace = (text: string | null): RunPlace | undefined => {
+  const [, micros = '', id] = /^(\d{0,16})\.(\d{1,15})$/.exec(text ?? '') ?? [];
+  return id === undefined
+    ? undefined
+    : { endedMicros: micros === '' ? null : Number(micros), id: Number(id) };
+};
+
+const readFrom = (query: URLSearchParams): RunsPageWanted['from'] => {
+  const [older, newer] = [readPlace(query.get('older')), readPlace(query.get('newer'))];
+  if (older !== undefined) return { way: 'older', place: older };
+  return newer === undefined ? undefined : { way: 'newer', place: newer };
+};
+
+/** The list goes on both ways; nothing when all of it is shown. */
+const turnOf = ({ newer, older }: RunsPage, chosen: Chosen, context: ViewContext): Html => {
+  if (newer === undefined && older === undefined) return nothing;
+  const link = (text: string, rel: string, from: object): Html =>
+    html`<a href="${linkOf(context, chosen, from)}" rel="${rel}">${text}</a>`;
+  return html`<p class="choice">
+    ${newer === undefined ? nothing : html`${link('newest', 'first', {})} ${link('newer', 'prev', { newer: writePlace(newer) })}`}
+    ${older === undefined ? nothing : link('older', 'next', { older: writePlace(older) })}
+  </p>`;
+};
+
+const choiceOf = ({ state: chosen, pipeline }: Chosen, context: ViewContext): Html => {
+  const { href } = context;
   const link = (text: string, state?: ShownState): Html =>
-    html`<a href="${linkTo(state)}" class="${state === chosen ? 'chosen' : ''}">${text}</a>`;
+    html`<a href="${linkOf(context, { state, pipeline })}" class="${state === chosen ? 'chosen' : ''}"
+      >${text}</a
+    >`;
   return html`<p class="choice">
     ${pipeline === null ? nothing : html`Pipeline <b>${seen(pipeline)}</b> <a href="${href('/runs')}">all pipelines</a> · `}${link('all')}${states.map((state) => link(state, state))}
   </p>`;
@@ -47,14 +85,25 @@ export const runsView: MakeView = async (context) => {
   const { client, query } = context;
   const pipeline = query.get('pipeline');
   const state = states.find((one) => one === query.get('state'));
-  const runs = await listRuns(client, { limit: runsOfPage, pipeline: pipeline ?? undefined, state });
+  const chosen: Chosen = { state, pipeline };
+  const found = await runsPage(client, {
+    limit: runsOfPage,
+    pipeline: pipeline ?? undefined,
+    state,
+    from: readFrom(query),
+  });
+  const { runs } = found;
   return {
     title: 'Runs',
     place: 'runs',
     freshMs: runs.some(isUnderWay) ? busyMs : calmMs,
     sections: [
-      { id: 'choice', body: choiceOf(state, pipeline, context) },
-      { id: 'runs', body: table(runColumns(context), runs, { caption: 'Runs', none: 'No such runs.' }) },
+      { id: 'choice', body: choiceOf(chosen, context) },
+      {
+        id: 'runs',
+        body: html`${table(runColumns(context), runs, { caption: 'Runs', none: 'No such runs.' })}
+        ${turnOf(found, chosen, context)}`,
+      },
     ],
   };
 };
