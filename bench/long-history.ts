@@ -113,6 +113,16 @@ const inProduction = ({ runs: count }: HistorySize): string => `
     from etl.run r join etl.source_file f on f.run_id = r.id
     where r.state = 'published' and r.id > ${Math.floor(count / 3)}`;
 
+/** Of tables with some sixty columns. */
+const plans = `
+  insert into etl.run_plan (run_id, tables, notices, said)
+  select id, (select jsonb_agg(jsonb_build_object('table', 'sales.' || name, 'isDerived', false, 'rows', jsonb_build_array(
+        jsonb_build_array('files', 'all of 4 files to load, 3.2 GB'), jsonb_build_array('publish', 'swap, because it has no rows yet'),
+        jsonb_build_array('ddl', 'create table sales.' || name || ' (' || repeat('"amount" numeric(12, 2) not null, ', 60) || ')'))))
+      from unnest(array['fact', 'detail', 'summary']) t(name)),
+    jsonb_build_array(jsonb_build_object('at', started_at, 'text', 'data test test_1: 1 row twice')), 1
+    from etl.run`;
+
 const dataTests = `
   insert into etl.data_test (run_id, place, table_name, test, kind, severity, outcome, failures, problem, rows, seconds, tested_at)
   select r.id, n, 'fact', 'test_' || n, 'unique', 'warn', case when r.id % 100 = 0 then 'warned' else 'passed' end, r.id % 2,
@@ -142,6 +152,7 @@ export const historySteps = (size: HistorySize): readonly HistoryStep[] => [
   { what: 'rejects', sql: rejects(size) },
   { what: 'published tables', sql: published },
   { what: 'files in production', sql: inProduction(size) },
+  { what: 'plans', sql: plans },
   { what: 'data tests', sql: dataTests },
   { what: 'schedules', sql: schedules },
   { what: 'with triggers', sql: 'set session_replication_role = origin' },

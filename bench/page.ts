@@ -1,13 +1,17 @@
 // What the page costs after years of loads: the time of every page with a bookkeeping of 50,000 runs, and the memory of `etl ui`.
 //
 //   npm run bench:page [-- --runs 50000 --chunks 5000000 --largest 50000 --rejects 1000000 --rounds 5 --check]
+//   npm run bench:page -- --smoke      a small bookkeeping: every page answers, and is small enough
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
+import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import { withClient } from '../src/db/client.ts';
 import { addressFromUrl } from '../src/db/connect/address.ts';
 import { migrate } from '../src/db/bookkeeping/migrate.ts';
@@ -24,18 +28,25 @@ const { values } = parseArgs({
     rejects: { type: 'string', default: '1000000' },
     rounds: { type: 'string', default: '5' },
     check: { type: 'boolean', default: false },
+    smoke: { type: 'boolean', default: false },
   },
 });
-const size: HistorySize = {
-  runs: Number(values.runs),
-  chunks: Number(values.chunks),
-  largest: Number(values.largest),
-  rejects: Number(values.rejects),
-};
-const rounds = Number(values.rounds);
+/** The largest run's pictures and lists are as full as they get. */
+const smokeSize: HistorySize = { runs: 200, chunks: 12_000, largest: 5_000, rejects: 5_000 };
+const size: HistorySize = values.smoke
+  ? smokeSize
+  : {
+      runs: Number(values.runs),
+      chunks: Number(values.chunks),
+      largest: Number(values.largest),
+      rejects: Number(values.rejects),
+    };
+const rounds = values.smoke ? 1 : Number(values.rounds);
 
-/** Milliseconds that a page may take, and how often all pages are opened before the second look at the memory. */
+/** Milliseconds that a page may take, bytes that it may have with its style and scripts, compressed; and how often all pages are opened
+ *  before the second look at the memory. */
 const millisecondsMax = 200;
+const bytesMax = 100_000;
 const visits = 20;
 
 /** Every page, and those of its forms that take other queries. The last two runs are the largest: one is under way, one is published. */
@@ -44,6 +55,7 @@ const pagesOf = ({ runs }: HistorySize): readonly string[] => [
   '/runs',
   '/runs?pipeline=pipeline_3',
   '/runs?state=failed',
+  `/runs?older=.${runs}`,
   `/runs/${runs}`,
   `/runs/${runs - 1}`,
   `/runs/${runs - 1}?by=worker&map=160`,
@@ -57,7 +69,11 @@ const pagesOf = ({ runs }: HistorySize): readonly string[] => [
   '/files?pipeline=pipeline_3',
   '/schedules',
   '/queue',
+  '/actions',
 ];
+
+/** What a browser loads for the first page. */
+const assets = ['/assets/page.css', '/assets/page.js', '/assets/chart.js', '/assets/icon.svg'];
 
 interface PageProcess {
   readonly origin: string;
@@ -81,16 +97,21 @@ const startPage = async ({ url }: BenchServer): Promise<PageProcess> => {
 
 interface Visit {
   readonly milliseconds: number;
+  /** As they are sent: compressed. */
   readonly bytes: number;
 }
 
 /** One request, with the whole of its answer. */
 const visit = async ({ origin, cookie }: PageProcess, path: string): Promise<Visit> => {
   const start = performance.now();
-  const answer = await fetch(origin + path, { headers: { cookie } });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path} is answered by ${answer.status}: ${text.slice(0, 2_000)}`);
-  return { milliseconds: performance.now() - start, bytes: text.length };
+  const sent = get(origin + path, { headers: { cookie, 'accept-encoding': 'gzip' } });
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const body = await buffer(answer);
+  const milliseconds = performance.now() - start;
+  const text = answer.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+  if (answer.statusCode !== 200)
+    throw new Error(`${path} is answered by ${answer.statusCode}: ${text.toString().slice(0, 2_000)}`);
+  return { milliseconds, bytes: body.length };
 };
 
 const residentMegabytes = (pid: number): number => {
@@ -110,9 +131,15 @@ const fill = async ({ url, query }: BenchServer): Promise<void> => {
   console.log(`filled in ${((performance.now() - start) / 1000).toFixed(0)} s:`, counts);
 };
 
-/** Opens every page; gives those that are too slow. CPU is that of the page and the server: it says more on a busy machine. */
-const measurePages = async (page: PageProcess, { pid }: BenchServer): Promise<readonly string[]> => {
-  const slow: string[] = [];
+/** Opens every page; gives those that are too slow, and those that are too large. CPU is that of the page and the server: it says more on a busy machine. */
+const measurePages = async (
+  page: PageProcess,
+  { pid }: BenchServer,
+): Promise<Record<'slow' | 'large', readonly string[]>> => {
+  const [slow, large]: [string[], string[]] = [[], []];
+  const loaded = await Promise.all(assets.map((path) => visit(page, path)));
+  const own = loaded.reduce((sum, { bytes }) => sum + bytes, 0);
+  console.log(`style and scripts: ${(own / 1000).toFixed(0)} kB`);
   for (const path of pagesOf(size)) {
     const all: Visit[] = [];
     const cpu = (): number => treeSeconds(page.pid) + treeSeconds(pid);
@@ -122,6 +149,7 @@ const measurePages = async (page: PageProcess, { pid }: BenchServer): Promise<re
     const times = all.map((each) => each.milliseconds);
     const middle = median(times);
     if (middle > millisecondsMax) slow.push(path);
+    if (own + Math.max(...all.map(({ bytes }) => bytes)) > bytesMax) large.push(path);
     const shown = [
       `CPU ${milliseconds.toFixed(0)} ms`,
       `first ${times[0]!.toFixed(0)}`,
@@ -129,7 +157,7 @@ const measurePages = async (page: PageProcess, { pid }: BenchServer): Promise<re
     ];
     console.log(`${path.padEnd(34)} ${middle.toFixed(0).padStart(5)} ms`, ...shown);
   }
-  return slow;
+  return { slow, large };
 };
 
 const measureMemory = async (page: PageProcess): Promise<void> => {
@@ -145,7 +173,10 @@ await withServer(async (server) => {
   await fill(server);
   const page = await startPage(server);
   try {
-    const slow = await measurePages(page, server);
+    const { slow, large } = await measurePages(page, server);
+    console.log(`larger than ${bytesMax / 1000} kB with them, compressed: ${large.join(', ') || 'none'}`);
+    if ((values.check || values.smoke) && large.length > 0) process.exitCode = 1;
+    if (values.smoke) return;
     await measureMemory(page);
     console.log(`slower than ${millisecondsMax} ms: ${slow.join(', ') || 'none'}`);
     if (values.check && slow.length > 0) process.exitCode = 1;
