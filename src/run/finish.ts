@@ -22,7 +22,11 @@ const adviseOn = async ({ client, spec, report }: RunContext, runId: number, sec
   const measured = report.measured();
   const advice = adviceOf(measured, report.steps(), spec);
   const isKept = advice.length > 0 && (report.isProfiled || seconds >= adviceSecondsMin);
-  if (isKept) await runQuery(client, keepAdvice(runId, advice));
+  // The run is published, with these sentences or without.
+  if (isKept)
+    await runQuery(client, keepAdvice(runId, advice)).catch((error: unknown) =>
+      report.logger.warn({ error }, 'where the time went could not be kept'),
+    );
   return report.isProfiled ? { profile: { ...measured, advice } } : {};
 };
 
