@@ -19,6 +19,7 @@ const modes = {
   'merge, built again': { primaryKey: ['id'], publish: { mode: 'merge', by: 'rebuild' } },
   history: { primaryKey: ['id'], publish: { mode: 'history', at: 'at' } },
   'partitions, all': { primaryKey: ['id', 'at'], partitionBy: range('at', 'month') },
+  'partitions, all, and a view': { primaryKey: ['id', 'at'], partitionBy: range('at', 'month') },
   'partitions, touched': {
     primaryKey: ['id', 'at'],
     partitionBy: range('at', 'month'),
@@ -77,6 +78,7 @@ export const measureMode = async (
   await ask('drop schema if exists stall_modes cascade');
   writeFileSync(join(directory, '0.csv'), rowsText(0, rowsThere, undefined));
   await run();
+  if (mode.endsWith('a view')) await ask('create view stall_modes.v as select * from stall_modes.t');
   const stalls: Stall[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     const first = mode === 'append' ? rowsThere + round * rowsOfNight : rowsThere - (round * rowsOfNight) / 2;

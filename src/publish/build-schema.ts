@@ -24,10 +24,20 @@ export const countRows = (table: string): Query => ({
   text: `select count(*)::float8 as rows from ${table}`,
 });
 
+/** Tables of the schema, and partitions of them that are still where production had them; divided ones last. */
 const selectTables = (schema: string): Query => ({
-  text: `select relname as name from pg_class where relnamespace = to_regnamespace($1) and relkind in ('r', 'p') order by relkind desc`,
+  text: `select n.nspname as schema, c.relname as name
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace left join pg_inherits i on i.inhrelid = c.oid and c.relispartition
+      left join pg_class p on p.oid = i.inhparent
+    where c.relkind in ('r', 'p') and to_regnamespace($1) in (c.relnamespace, p.relnamespace)
+    order by c.relkind desc`,
   values: [quoteName(schema)],
 });
+
+interface Dropped {
+  readonly schema: string;
+  readonly name: string;
+}
 
 /** Indexes, and constraints: the index of one goes with it. */
 const selectMade = (schema: string, table: string): Query => ({
@@ -53,9 +63,9 @@ const tablesPerDrop = 25;
 /** Drops the build schema with its tables: those of a failed attempt, or the old ones after a swap. */
 export const dropBuildSchema = async (client: Client, pipeline: string): Promise<void> => {
   const schema = buildSchema(pipeline);
-  const tables: readonly { name: string }[] = (await runQuery(client, selectTables(schema))).rows;
+  const tables: readonly Dropped[] = (await runQuery(client, selectTables(schema))).rows;
   for (let first = 0; first < tables.length; first += tablesPerDrop) {
-    const names = tables.slice(first, first + tablesPerDrop).map(({ name }) => quoteName(schema, name));
+    const names = tables.slice(first, first + tablesPerDrop).map((one) => quoteName(one.schema, one.name));
     await client.query(`drop table ${names.join(', ')} cascade`);
   }
   await client.query(`drop schema if exists ${quoteName(schema)} cascade`);
@@ -68,9 +78,10 @@ export const clearBuildSchema = async (
   loaded: readonly string[],
 ): Promise<void> => {
   const schema = buildSchema(pipeline);
-  const tables: readonly { name: string }[] = (await runQuery(client, selectTables(schema))).rows;
-  for (const { name } of tables)
-    if (!loaded.includes(name)) await client.query(`drop table if exists ${quoteName(schema, name)} cascade`);
+  const tables: readonly Dropped[] = (await runQuery(client, selectTables(schema))).rows;
+  for (const one of tables)
+    if (one.schema !== schema || !loaded.includes(one.name))
+      await client.query(`drop table if exists ${quoteName(one.schema, one.name)} cascade`);
   for (const table of loaded) {
     const { rows } = await runQuery(client, selectMade(schema, table));
     const filled = await runQuery(client, selectFilled(schema, table));

@@ -129,7 +129,11 @@ export const buildDeclared = async ({
 };
 
 /** Builds the indexes that people added to a production table; returns their names. Errors: those of `buildIndex`. */
-const buildOwn = async ({ client, names, indexes }: Building): Promise<readonly string[]> => {
+export const buildOwn = async ({
+  client,
+  names,
+  indexes,
+}: Pick<Building, 'client' | 'names' | 'indexes'>): Promise<readonly string[]> => {
   const declared = indexes.map(({ name }) => name);
   const { rows: own } = await runQuery(client, selectOwnIndexes(names, declared));
   for (const { name, ddl } of own)

@@ -148,6 +148,8 @@ describe('what is declared is set, changed with the declaration, and left when n
     expect(await found('sale_c')).toEqual(expect.arrayContaining([...parts, `sale_c_pkey in ${fast}`]));
     expect(notices.join()).not.toContain('alter');
 
+    // From now on the table stays, and is altered.
+    await database.query('create view shop.seen as select code from shop.sale');
     write('3.csv', '4,d,5');
     expect(await run(pipeline({ ...change, ...changed }))).toMatchObject(strategy);
     expect(await found('sale')).toEqual(expected(changed, true));

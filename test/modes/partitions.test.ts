@@ -99,6 +99,39 @@ describe('replace', () => {
     expect(await run()).toMatchObject({ outcome: 'unchanged' });
   });
 
+  it('makes a new table with all its partitions where nothing hangs on the old one, and nobody sees a difference', async () => {
+    const place = column.text('place').nullable();
+    const given = pipeline({
+      columns: { id: column.integer('id'), day: column.date('day'), place },
+    });
+    await run(given);
+    await database.query(
+      `grant select on shop.sale to pg_monitor; grant select on shop.sale_2026_01 to pg_monitor;
+       alter table shop.sale alter place set default 'UL'; create index by_hand on shop.sale (place, id)`,
+    );
+    const [made, before] = [await oid(), await shape()];
+    remove('02.csv');
+    write('01.csv', '7:2026-01-05:UL');
+    write('03.csv', '8:2026-02-05:UL', '9:2026-03-01:JE');
+    expect(await run(given)).toMatchObject({
+      tables: [{ strategy: 'partitions', rowsBefore: 3, rows: 3 }, {}],
+    });
+    expect(await partitions()).toEqual(['sale_2026_01 7', 'sale_2026_02 8', 'sale_2026_03 9']);
+    expect(await oid()).not.toBe(made);
+    expect((await shape()).filter(({ relname }) => relname !== 'sale_2026_03')).toEqual(before);
+    expect(
+      await rowsOf(`select relname from pg_class where relname like 'etl\\_%' and relnamespace = 'shop'::regnamespace
+        union all select nspname from pg_namespace where nspname like 'etl\\_build%'`),
+    ).toEqual([]);
+    expect(await run(given)).toMatchObject({ outcome: 'unchanged' });
+    // No dependent shows it, and a new table would not have it.
+    await database.query('alter table shop.sale alter place set not null');
+    const kept = await oid();
+    write('04.csv', '10:2026-03-02:JE');
+    await run(given);
+    expect(await oid()).toBe(kept);
+  });
+
   it('goes on after a run that was killed with partitions aside', async () => {
     await database.query(
       `create schema etl_build_sales;
@@ -120,6 +153,7 @@ describe('replace', () => {
     async (_, partitionBy, primaryKey) => {
       const divided = pipeline({ partitionBy, primaryKey });
       await run(divided);
+      await database.query('create view shop.v as select * from shop.sale');
       const debugged = new URL(database.url);
       debugged.searchParams.set('options', '-c client_min_messages=debug1');
       const told: string[] = [];

@@ -61,6 +61,17 @@ const scenes: readonly Scene[] = [
     isSameTable: true,
   },
   {
+    name: 'partitions, and nothing hangs on their table',
+    strategy: 'partitions',
+    publish: 'replace',
+    change: { partitionBy: hash('id', 2) },
+    again: { fullRefresh: true },
+    ...replaced,
+    ddl: '',
+    warned: [],
+    isSameTable: false,
+  },
+  {
     name: 'swap',
     publish: 'replace',
     again: { fullRefresh: true },

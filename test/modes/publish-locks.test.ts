@@ -164,16 +164,31 @@ it.each(['append', 'merge', 'history'])('%s asks for no lock that a reader feels
 });
 
 it.each([
-  ['all partitions', 'replace'],
-  ['those that are touched', { mode: 'replace', only: 'touched' }],
+  // Two names for each partition, and two for the table: nothing that grows with the square of their number.
+  { name: 'all partitions', publish: 'replace', ddl: '', each: 2, others: /(attach|detach) partition|drop constraint/ },
+  {
+    name: 'all partitions of a table that a view reads',
+    publish: 'replace',
+    ddl: 'create view shown.seen as select id from shown.t',
+    each: 5,
+    others: undefined,
+  },
+  {
+    name: 'those that are touched',
+    publish: { mode: 'replace', only: 'touched' },
+    ddl: '',
+    each: 5,
+    others: undefined,
+  },
 ])(
-  '%s are locked and exchanged in one message, and as much is said for twenty as for two',
-  async (_, publish) => {
+  '$name are locked and exchanged in one message, and as much is said for twenty as for two',
+  async ({ publish, ddl, each, others }) => {
     const counts: number[] = [];
     for (const count of [2, 20]) {
       rmSync(`${files.directory}/nights`, { recursive: true, force: true });
       await query('drop schema if exists shown, etl cascade');
       await night(publish, { partitionBy: list('id') }, idsTo(count));
+      await query(ddl);
       const said = await publishingStatements(() =>
         night(publish, { partitionBy: list('id') }, [...idsTo(count), 99]),
       );
@@ -184,6 +199,9 @@ it.each([
       expect(locked.length).toBe(count + 1);
       expect(locked.every((name) => name.startsWith('only '))).toBe(true);
       expect(locking[0]).toMatch(/; commit$|\ncommit$/);
+      // Every one that leaves or comes, and the one that is new; beside them the table itself.
+      expect(locking[0]!.match(/alter table/g)!.length).toBeLessThanOrEqual(each * (count + 1) + 1);
+      if (others !== undefined) expect(locking[0]).not.toMatch(others);
       counts.push(said.length);
     }
     expect(counts[1]).toBe(counts[0]);

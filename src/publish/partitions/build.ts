@@ -6,9 +6,17 @@ import { quoteName, quoteNames } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { createAs } from '../attributes/storage.ts';
-import { buildDeclared, buildError, buildOwnOf, createShape, makeServerColumns } from '../build-table.ts';
+import { inPlaceOf } from '../attributes/tablespace.ts';
+import {
+  buildDeclared,
+  buildError,
+  buildOwn,
+  buildOwnOf,
+  createShape,
+  makeServerColumns,
+} from '../build-table.ts';
 import type { Building, Publication } from '../contract.ts';
-import { inheritCollations } from '../inherit.ts';
+import { inheritCollations, inheritStatistics } from '../inherit.ts';
 import { builtName, fileColumn, productionName, type BuiltPartition, type TableNames } from '../names.ts';
 import { columnsOf } from '../production/table-state.ts';
 import { refuseShape } from '../shape.ts';
@@ -164,7 +172,10 @@ export const gathered = async (
 };
 
 /** Makes the divided table aside, with its keys and indexes, which partitions have before they are attached. */
-export const createDivided = async (dividing: Dividing): Promise<void> => {
+export const createDivided = (dividing: Dividing): Promise<void> =>
+  inPlaceOf(dividing.client, dividing.names, () => createEmpty(dividing));
+
+const createEmpty = async (dividing: Dividing): Promise<void> => {
   const { client, names, spec, columns, required, source } = dividing;
   const shape = { ...names, built: fittingName(`${names.table}__shape`) };
   const [parent, like] = [builtName(names), builtName(shape)];
@@ -179,6 +190,8 @@ export const createDivided = async (dividing: Dividing): Promise<void> => {
   );
   await inheritCollations(client, names);
   await buildDeclared(dividing);
+  await buildOwn(dividing);
+  await inheritStatistics(client, names);
 };
 
 /** Puts those rows of production to the new ones that stay. Errors: ETL_INCOMPLETE when they are others by now. */

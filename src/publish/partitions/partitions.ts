@@ -1,5 +1,5 @@
-// The publication 'partitions': puts partitions that were built aside in the places of production's. The table itself stays, and with
-// it all that depends on it.
+// The publication 'partitions': puts partitions that were built aside in the places of production's. The table itself stays where
+// something hangs on it, or where other partitions do; otherwise all come at once, with a new table (whole.ts).
 //
 // Readers feel one message to the server, as with a swap: it locks the table, detaches the old partitions, attaches the new ones and
 // commits. The checks of the new ones say what their bounds say, so that the server reads none of them. The old ones go to the build
@@ -20,7 +20,7 @@ import {
   waitingName,
   type Move,
 } from '../production/move.ts';
-import { builtName, productionName, rowsWith, type BuiltPartition } from '../names.ts';
+import { builtName, productionName, rowsWith } from '../names.ts';
 import { dropBound } from './build.ts';
 import { keyOfBound } from './bounds.ts';
 import { copyConstraints, refuseTaken } from './fit.ts';
@@ -30,20 +30,16 @@ import { readCatalogues } from '../production/production.ts';
 import { builtStates } from '../production/table-state.ts';
 import { refusalOfAny } from '../refusals.ts';
 import { differenceOf, refuseShape } from '../shape.ts';
-
-/** A partition that comes, and the one that has its place. */
-interface Coming extends Move {
-  readonly built: BuiltPartition;
-}
-
-/** What an exchange does to one table. */
-interface Exchange {
-  readonly plan: PublishPlan;
-  readonly coming: readonly Coming[];
-  readonly leaving: readonly ProductionPartition[];
-}
-
-const namesIn = ({ table }: PublishPlan, name: string) => ({ ...table, table: name, built: name });
+import {
+  heirsOf,
+  lockedOf,
+  moveWholeIn,
+  namesIn,
+  takePlace,
+  takesPlace,
+  type Coming,
+  type Exchange,
+} from './whole.ts';
 
 /** All partitions that production has, or those that are touched. */
 const leavingOf = ({ table, production }: PublishPlan): readonly ProductionPartition[] => {
@@ -84,25 +80,23 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
   await refuseTaken(client, exchanges);
   const stays = exchanges.filter(({ plan }) => plan.production !== undefined);
   const first = exchanges.filter(({ plan }) => plan.production === undefined);
-  await inherit(
-    client,
-    stays.flatMap(({ coming }) =>
-      coming.flatMap(({ table, production: old }) =>
-        old === undefined ? [] : [{ name: builtName(table), oldOid: old.oid }],
-      ),
-    ),
-  );
+  const whole = stays.filter(({ plan }) => takesPlace(plan));
+  const exchanged = stays.filter(({ plan }) => !takesPlace(plan));
+  await inherit(client, stays.flatMap(heirsOf));
   await inheritDefaults(
     client,
     first.map(({ plan }) => plan.table),
   );
-  await copyConstraints(client, stays);
+  await copyConstraints(client, exchanged);
   const statements = [
     ...exchanges.flatMap(({ plan, coming }) => [
-      ...(plan.production === undefined ? declaredOn(builtName(plan.table), plan.table, 'whole') : []),
+      ...(plan.production === undefined || takesPlace(plan)
+        ? declaredOn(builtName(plan.table), plan.table, 'whole')
+        : []),
       ...coming.flatMap(({ table }) => declaredOn(builtName(table), plan.table, 'part')),
     ]),
-    ...stays.flatMap(({ plan, coming, leaving }) => [
+    ...whole.flatMap(moveWholeIn),
+    ...exchanged.flatMap(({ plan, coming, leaving }) => [
       ...coming.map(
         ({ table }) => `alter table ${builtName(plan.table)} detach partition ${builtName(table)};`,
       ),
@@ -137,7 +131,9 @@ const referredBy = (exchanges: readonly Exchange[]): readonly string[] =>
 
 /** Foreign keys of partitions that have left, which would keep rows of the tables that they refer to. */
 const dropForeignKeys = (exchanges: readonly Exchange[]): readonly string[] => {
-  const left = exchanges.flatMap(({ leaving }) => leaving.map(({ oid }) => oid));
+  const left = exchanges.flatMap(({ plan, leaving }) =>
+    takesPlace(plan) ? [] : leaving.map(({ oid }) => oid),
+  );
   if (referredBy(exchanges).length === 0 || left.length === 0) return [];
   const body = `declare drops text; begin
     for drops in select format('alter table %s drop constraint %I', conrelid::regclass, conname) from pg_constraint
@@ -154,6 +150,7 @@ const exchange = ({ plan, coming, leaving }: Exchange): readonly string[] => {
   const name = productionName(table);
   if (production === undefined)
     return [`alter table ${quoteName(table.schema, waitingName(plan))} rename to ${quoteName(table.table)};`];
+  if (takesPlace(plan)) return takePlace({ plan, coming, leaving });
   const { drop, key, make } = changesOf(stayingOf({ plan, leaving }));
   return [
     ...leaving.flatMap((old) => [
@@ -186,11 +183,7 @@ const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Res
   });
   const has = await readCatalogues(client);
   return {
-    locked: exchanges.flatMap(({ plan, leaving }) =>
-      plan.production === undefined
-        ? []
-        : [productionName(plan.table), ...leaving.map(({ schema, name }) => quoteName(schema, name))],
-    ),
+    locked: exchanges.flatMap(lockedOf),
     touched: referredBy(exchanges),
     last: [
       checkUnchanged(exchanges.flatMap(watchedOf), has),
@@ -220,7 +213,7 @@ export const partitions: Publication = {
   blocksReaders: () => false,
   notice: (plan) => {
     const { schema, table, touched } = plan.table;
-    if (plan.production === undefined) return undefined;
+    if (plan.production === undefined || takesPlace(plan)) return undefined;
     const { texts } = changesOf(stayingOf({ plan, leaving: leavingOf(plan) }));
     if (texts.length === 0) return undefined;
     const when = touched === undefined ? 'for a moment' : 'while all partitions change';
@@ -233,5 +226,6 @@ export const partitions: Publication = {
     return rowsWith(table, before);
   },
 
-  oidInProduction: ({ builtAs, production }) => production?.oid ?? builtAs.oid,
+  oidInProduction: (plan) =>
+    plan.production === undefined || takesPlace(plan) ? plan.builtAs.oid : plan.production.oid,
 };

@@ -15,7 +15,12 @@ import { dependentsText } from '../../publish/production/dependents.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import type { PublishingPlan, Wait } from './contract.ts';
 
-const whyOf = ({ table, production, publication }: PublishPlan): string => {
+/** Whether the table that is there stays, whatever becomes of its rows. */
+const isSameTable = (plan: PublishPlan): boolean =>
+  plan.publication.oidInProduction(plan) === plan.production?.oid;
+
+const whyOf = (plan: PublishPlan): string => {
+  const { table, production, publication } = plan;
   const { mode, extent, partitionBy } = table;
   if (extent === 'part')
     return publication.name === 'in place'
@@ -24,7 +29,10 @@ const whyOf = ({ table, production, publication }: PublishPlan): string => {
   if (production === undefined) return 'there is no table yet';
   if (publication.name === 'in place')
     return `the table has to stay because of ${dependentsText(production.dependents)}`;
-  return partitionBy === undefined ? 'nothing depends on the table' : 'the table is partitioned';
+  if (partitionBy === undefined) return 'nothing depends on the table';
+  return isSameTable(plan)
+    ? 'the table is partitioned, and stays'
+    : 'the table is partitioned, and nothing depends on it';
 };
 
 /** The statements that make a table that is not there. */
@@ -49,16 +57,12 @@ const creation = ({ table, builtAs }: PublishPlan): readonly string[] => {
 };
 
 /** What differs between the table in production and the declared one. */
-const alteration = ({
-  table,
-  builtAs,
-  production,
-  publication,
-}: PublishPlan): Pick<PublishingPlan, 'ddl' | 'changes'> => {
+const alteration = (plan: PublishPlan): Pick<PublishingPlan, 'ddl' | 'changes'> => {
+  const { table, builtAs, production } = plan;
   const { texts, drop, key, make } = keyChanges(table, builtAs, production!);
   const foreign = foreignKeyChanges(table, production!.constraints, production!.published?.constraints);
   const statements = [...foreign.drop, ...[...drop, ...key, ...make].map(({ sql }) => sql), ...foreign.make];
-  if (publication.writes || publication.name === 'partitions') return { ddl: statements, changes: texts };
+  if (isSameTable(plan)) return { ddl: statements, changes: texts };
   // Another table takes its place, whose columns may be others.
   const difference = differenceOf(builtAs.columns, production!.columns);
   return { ddl: [], changes: [...(difference === '' ? [] : [`columns: ${difference}`]), ...texts] };
