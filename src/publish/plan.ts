@@ -118,6 +118,19 @@ export const planPublish = async (
   return plans;
 };
 
+/** Says whose rows a pipeline replaces, if another one has published the table: the two would take turns. */
+export const replacedText = (
+  pipeline: string,
+  { table, production }: Pick<PublishPlan, 'table' | 'production'>,
+): string | undefined => {
+  const by = production?.publishedBy ?? pipeline;
+  if (by === pipeline || table.extent === 'part') return undefined;
+  return (
+    `${table.schema}.${table.table}: pipeline ${by} published it last, and all its rows are replaced by those of ${pipeline}; ` +
+    'two pipelines that replace one table undo each other'
+  );
+};
+
 /**
  * Throws when a table has changed since it was planned. Called under a lock that freezes the table, but not what depends on it.
  */

@@ -221,6 +221,9 @@ it('another pipeline may append other files to the table, but not the same', asy
   expect(await run(other('in/*.csv', 'later'), { fullRefresh: true, allowShrink: ['sale'] })).toMatchObject({
     outcome: 'published',
   });
+  expect(notices).toContain(
+    'shop.sale: pipeline renamed published it last, and all its rows are replaced by those of later; two pipelines that replace one table undo each other',
+  );
   expect(await sales()).toBe(`${before} 3:7`);
 });
 

@@ -89,7 +89,8 @@ const foreignThings = `
 
 /**
  * Nothing of ours has rules, policies, parents, children or statistics of its own. Tables aside, which a killed run may have left,
- * can be divided and have generated columns, as declared. Functions, operators and types that are not PostgreSQL's are used by
+ * can be divided and have generated columns, as declared; their partitions may still be where production had them, and only the owner
+ * of a table attaches any to it. Functions, operators and types that are not PostgreSQL's are used by
  * BullMQ's tables, those of its own schema, and as types of staging's columns.
  */
 const strangeThings = `
@@ -105,7 +106,7 @@ const strangeThings = `
   union all
   select format('%s inherits from %s', inhrelid::regclass, inhparent::regclass) from pg_inherits
     where (inhrelid in (select oid from ours) or inhparent in (select oid from ours))
-      and not (inhrelid in (select oid from ours where "isAside") and inhparent in (select oid from ours where relkind = 'p'))
+      and inhparent not in (select oid from ours where "isAside" and relkind = 'p')
   union all
   select format('%s has statistics %I', name, stxname) from ours join pg_statistic_ext on stxrelid = ours.oid
   union all

@@ -61,6 +61,8 @@ export interface ProductionTable extends TableState {
   readonly isReferenced: boolean;
   /** Undefined: no run published this very table. */
   readonly published: PublishedShape | undefined;
+  /** The pipeline that did; null: none, or its run was deleted. */
+  readonly publishedBy: string | null;
   /** What keeps the type of a column: views, policies, triggers and functions that use it. */
   readonly columnUsers: readonly { readonly column: string; readonly name: string }[];
   /** Those that a declaration may change, by their keys. */
@@ -119,13 +121,13 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
   ),
   users as (${selectColumnUsers})
   select m.*, s.oid, coalesce(u.users, '[]') as "columnUsers", pg_size_pretty(greatest(s.relpages, 0)::bigint * current_setting('block_size')::int) as size, s.relkind as kind, nullif(pg_get_userbyid(s.relowner), current_user) as owner,
-      coalesce(h.dependents, '[]') as dependents, p.published, coalesce(i.ours, '{}') as ours,
+      coalesce(h.dependents, '[]') as dependents, p.published, (select pipeline from etl.run where id = p.run_id) as "publishedBy", coalesce(i.ours, '{}') as ours,
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
       ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes, ${sequenceList('s.oid')} as sequences,
       current_setting('server_version_num')::int >= 170000 as "setsExpressions"
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
       left join (
-        select distinct on (schema_name, table_name, table_oid) schema_name, table_name, table_oid,
+        select distinct on (schema_name, table_name, table_oid) schema_name, table_name, table_oid, run_id,
             json_build_object('run', coalesce(version, run_id), 'rows', rows, 'columns', columns, 'notNull', not_null, 'primaryKey', primary_key,
               'constraints', constraints, 'isMade', bool_or(strategy not in ('append', 'merge', 'history'))
                 over (partition by schema_name, table_name, table_oid)) as published

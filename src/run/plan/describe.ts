@@ -92,7 +92,7 @@ const describeTable = (
     extent: plan?.table.extent ?? planned?.intake.extent ?? null,
     files: planned === undefined ? null : filesOf(planned),
     steps: [...way, ...partitionSteps(partitions.get(name), planned), ...tableSteps(table, mayShrink)],
-    publishing: plan === undefined ? null : publishingOf(plan),
+    publishing: plan === undefined ? null : publishingOf(spec.name, plan),
   };
 };
 

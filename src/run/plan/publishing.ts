@@ -8,6 +8,7 @@ import {
   targetName,
 } from '../../publish/constraints/foreign-keys.ts';
 import type { PublishPlan } from '../../publish/contract.ts';
+import { replacedText } from '../../publish/plan.ts';
 import { differenceOf } from '../../publish/shape.ts';
 import { productionName } from '../../publish/names.ts';
 import { modes } from '../../publish/registry.ts';
@@ -75,10 +76,11 @@ const waits = ({ production, publication, blocksReaders }: PublishPlan): readonl
   return [blocksReaders ? 'while rows are written' : 'none', 'while rows are written'];
 };
 
-export const publishingOf = (plan: PublishPlan): PublishingPlan => {
+export const publishingOf = (pipeline: string, plan: PublishPlan): PublishingPlan => {
   const { table, production, publication } = plan;
   const [readersWait, writersWait] = waits(plan);
   const others = modes[table.mode][table.extent]!.filter(({ name }) => name !== publication.name);
+  const notices = [publication.notice(plan), replacedText(pipeline, plan)].filter((one) => one !== undefined);
   // It is chosen by what is found in the rows, which are not there yet.
   const orElse = modes[table.mode].look === undefined || table.extent === 'whole' ? [] : others;
   return {
@@ -88,6 +90,6 @@ export const publishingOf = (plan: PublishPlan): PublishingPlan => {
     readersWait,
     writersWait,
     ...(production === undefined ? { ddl: creation(plan), changes: [] } : alteration(plan)),
-    notice: publication.notice(plan) ?? null,
+    notice: notices.length === 0 ? null : notices.join('; '),
   };
 };

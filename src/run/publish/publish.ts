@@ -11,7 +11,13 @@ import { insertKept, isKept } from '../../publish/production/keep.ts';
 import { lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { keptSchema, namesInProduction, type BuiltTable } from '../../publish/names.ts';
 import { probeAttributes } from '../../publish/attributes/probe.ts';
-import { checkPlanned, checkTargets as checkAll, insertPublished, planPublish } from '../../publish/plan.ts';
+import {
+  checkPlanned,
+  checkTargets as checkAll,
+  insertPublished,
+  planPublish,
+  replacedText,
+} from '../../publish/plan.ts';
 import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
 import { refusalOfAny } from '../../publish/refusals.ts';
 import { refuseStrangers } from '../../server/preflight.ts';
@@ -151,7 +157,7 @@ export const publishTables = async (
     const plans = await planPublish(client, built, isFirst);
     isFirst = false;
     const before = (rowsBefore ??= await occasion.judge(plans));
-    tell(plans.map((plan) => plan.publication.notice(plan)));
+    tell(plans.flatMap((plan) => [plan.publication.notice(plan), replacedText(context.spec.name, plan)]));
     await withTransaction(client, () => prepare(context, occasion, plans, before, locksmith), {
       end: (prepared) => commit(context, plans, prepared, locksmith),
     });
