@@ -165,7 +165,13 @@ it.each(['append', 'merge', 'history'])('%s asks for no lock that a reader feels
 
 it.each([
   // Two names for each partition, and two for the table: nothing that grows with the square of their number.
-  { name: 'all partitions', publish: 'replace', ddl: '', each: 2, others: /(attach|detach) partition|drop constraint/ },
+  {
+    name: 'all partitions',
+    publish: 'replace',
+    ddl: '',
+    each: 2,
+    others: /(attach|detach) partition|drop constraint/,
+  },
   {
     name: 'all partitions of a table that a view reads',
     publish: 'replace',

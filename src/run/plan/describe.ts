@@ -69,7 +69,7 @@ const publishText = (table: TableSpec): string => {
 };
 
 const describeTable = (
-  { schema }: Definition['spec'],
+  { name: pipeline, schema }: Definition['spec'],
   table: TableSpec,
   { planned: all, plans, partitions }: TableFindings,
   shared: ReadonlySet<string>,
@@ -92,7 +92,7 @@ const describeTable = (
     extent: plan?.table.extent ?? planned?.intake.extent ?? null,
     files: planned === undefined ? null : filesOf(planned),
     steps: [...way, ...partitionSteps(partitions.get(name), planned), ...tableSteps(table, mayShrink)],
-    publishing: plan === undefined ? null : publishingOf(spec.name, plan),
+    publishing: plan === undefined ? null : publishingOf(pipeline, plan),
   };
 };
 
