@@ -2,8 +2,8 @@
 
 import { createInterface } from 'node:readline';
 import { EtlError } from '../errors.ts';
-import type { Io } from './io.ts';
-import { visibleText } from './text/layout.ts';
+import { widthOf, type Io } from './io.ts';
+import { visibleText, wrapUnder } from './text/layout.ts';
 
 /** Asks, until nothing more is asked. */
 export interface Prompt {
@@ -36,7 +36,8 @@ export const withPrompt = async <T>(
   const choice: Prompt['choice'] = async (question, offered) => {
     const list = offered.map((answer, place) => `  ${place + 1}  ${visibleText(answer)}\n`).join('');
     for (;;) {
-      const answer = await ask(`${visibleText(question)}\n${list}  which? (1) `);
+      const asked = wrapUnder(visibleText(question), widthOf(stdout), 2).join('\n');
+      const answer = await ask(`${asked}\n${list}  which? (1) `);
       const place = answer === '' ? 1 : Number(answer);
       if (Number.isInteger(place) && place >= 1 && place <= offered.length) return place - 1;
     }

@@ -147,6 +147,8 @@ const planAndRun = async (night: Night): Promise<void> => {
     expect(isForeseen ? await chunks() : chunksBefore).toEqual(chunksBefore);
   } else {
     expect(ended.outcome).toBe(outcomes[says] ?? 'published');
+    if (says === 'nothing')
+      expect(plan.tables.reduce((sum, { files: read }) => sum + (read?.loaded ?? 0), 0)).toBe(0);
     const are = await shapes();
     const isContinued = says === 'continue';
     for (const done of plan.prepared ? ended.tables : []) {

@@ -9,10 +9,10 @@ import type { InitDraft } from '../../run/init/write-init.ts';
 import { plural } from '../../wording.ts';
 import type { CliCommand } from '../command.ts';
 import { flag, parseString, readFlag, readSwitch } from '../flags.ts';
-import type { Io } from '../io.ts';
+import { widthOf, type Io } from '../io.ts';
 import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
 import { formatBytes } from '../../amounts.ts';
-import { visibleText } from '../text/layout.ts';
+import { visibleText, wrap, wrapUnder } from '../text/layout.ts';
 import { paintFor } from '../text/paint.ts';
 
 const examples = `
@@ -35,16 +35,20 @@ const typesText = (types: readonly string[]): string => {
 
 const summaryLines = ({ tables, files, bytes }: InitDraft, io: Io): readonly string[] => {
   const paint = paintFor(io.stdout, io.env);
+  const width = widthOf(io.stdout);
+  const said = (text: string): readonly string[] =>
+    wrapUnder(`  ${paint('yellow', '!')} ${visibleText(text)}`, width, 4);
   return [
     `Read ${plural(files, 'file')}, ${formatBytes(bytes)}`,
     ...tables.flatMap(({ name, records, decisions, header, remarks }) => [
-      `${paint('bold', visibleText(name))}  ${plural(records, 'record')}, ${plural(decisions.length, 'field')}: ${typesText(decisions.map(({ type }) => type))}`,
-      ...remarks.map((remark) => `  ${paint('yellow', '!')} ${visibleText(remark)}`),
+      ...wrapUnder(
+        `${paint('bold', visibleText(name))}  ${plural(records, 'record')}, ${plural(decisions.length, 'field')}: ${typesText(decisions.map(({ type }) => type))}`,
+        width,
+        2,
+      ),
+      ...remarks.flatMap(said),
       ...decisions.flatMap(({ doubts }, place) =>
-        doubts.map(
-          (doubt) =>
-            `  ${paint('yellow', '!')} ${visibleText(header[place] || `field ${place + 1}`)}: ${visibleText(doubt)}`,
-        ),
+        doubts.flatMap((doubt) => said(`${header[place] || `field ${place + 1}`}: ${doubt}`)),
       ),
     ]),
   ];
@@ -103,7 +107,8 @@ const init = async (locations: readonly string[], command: Command, io: Io): Pro
   const file = resolve(io.workingDirectory, path);
   await writePipeline(file, initText(settled, nameOf(path), path), force);
   const shown = relative(io.workingDirectory, file);
-  writeLines([`Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`], io);
+  const next = `Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`;
+  writeLines(wrap(next, widthOf(io.stdout)), io);
 };
 
 export const initCommand: CliCommand = {

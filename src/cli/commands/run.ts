@@ -22,7 +22,7 @@ import {
   paramFlag,
 } from '../flags.ts';
 import { withInterrupt } from '../interrupt.ts';
-import type { Io } from '../io.ts';
+import { widthOf, type Io } from '../io.ts';
 import { loadPipeline, pipelineArgument } from '../pipeline.ts';
 import { paintFor } from '../text/paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../progress/display.ts';
@@ -90,11 +90,11 @@ const printSummary = async (
   { result, server, before }: { result: RunResult; server: ServerAddress; before: LoadedBefore },
   io: Io,
 ): Promise<void> => {
-  const paint = paintFor(io.stdout, io.env);
+  const [paint, width] = [paintFor(io.stdout, io.env), widthOf(io.stdout)];
   const lines =
     result.outcome === 'unchanged'
-      ? unchangedLines(result, await publishedAt(server, result.runId))
-      : publishedLines(result, before, paint);
+      ? unchangedLines(result, await publishedAt(server, result.runId), width)
+      : publishedLines(result, before, width, paint);
   const profile = result.profile ? ['', ...profileLines(result.profile, result, paint)] : [];
   const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];
   io.stdout.write([...lines, ...profile, ...embedded].map((line) => `${line}\n`).join(''));

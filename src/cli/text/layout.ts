@@ -88,6 +88,25 @@ export const alignRows = (
   );
 };
 
+/**
+ * The same in lines of at most `width` cells, if leaving out some of the `spare` columns achieves that: the first of them first.
+ */
+export const alignFitting = (
+  rows: readonly (readonly string[])[],
+  alignments: readonly Alignment[],
+  width: number,
+  spare: readonly number[],
+): string[] => {
+  for (let left = 0; ; left += 1) {
+    const without = new Set(spare.slice(0, left));
+    const lines = alignRows(
+      rows.map((row) => row.filter((_, column) => !without.has(column))),
+      alignments.filter((_, column) => !without.has(column)),
+    );
+    if (left === spare.length || lines.every((line) => textWidth(line) <= width)) return lines;
+  }
+};
+
 /** Words that are longer than a line are broken. */
 const piecesOf = (word: string, width: number): string[] => {
   if (textWidth(word) <= width) return [word];
@@ -106,6 +125,13 @@ export const wrap = (text: string, width: number): string[] => {
     else lines.push(piece);
   }
   return lines;
+};
+
+/** The same of a text that goes on `indent` cells to the right. */
+export const wrapUnder = (text: string, width: number, indent: number): string[] => {
+  const [first = '', ...others] = wrap(text, width);
+  const rest = others.length === 0 ? [] : wrap(text.slice(first.length).trimStart(), width - indent);
+  return [first, ...rest.map((line) => `${' '.repeat(indent)}${line}`)];
 };
 
 const namedEscapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

@@ -79,9 +79,20 @@ const runTexts = (plan: RunPlan): readonly string[] => {
   ];
 };
 
+const aboutFiles = new Set(['files', 'new', 'changed', 'gone']);
+
+/** Of tables to which nothing happens only what is known of their files. */
+const tablesOf = ({ tables, outcome }: RunPlan): readonly PlannedRows[] => {
+  const planned = tables.map(plannedRows);
+  if (outcome !== 'nothing') return planned;
+  return planned
+    .map((table) => ({ ...table, rows: table.rows.filter(([label]) => aboutFiles.has(label)) }))
+    .filter(({ rows }) => rows.length > 0);
+};
+
 /** `width`: cells of a line; longer texts go on in the next one. */
 export const planLines = (plan: RunPlan, width: number, paint: Paint): string[] => [
-  ...plan.tables.flatMap((table) => tableLines(plannedRows(table), width, paint)),
+  ...tablesOf(plan).flatMap((table) => tableLines(table, width, paint)),
   '',
   ...wrap(paint('bold', outcomeText(plan)), width),
   ...[...plan.why, ...runTexts(plan)].flatMap((text) =>

@@ -4,7 +4,7 @@ import type { RunResult, StepTime, TableResult } from '../../model.ts';
 import { publicationNamed } from '../../publish/registry.ts';
 import { formatBytes, formatDate, formatRate, formatSeconds } from '../../amounts.ts';
 import { firstOf, formatCount, plural } from '../../wording.ts';
-import { alignRows, visibleText, type Alignment } from './layout.ts';
+import { alignFitting, visibleText, wrapUnder, type Alignment } from './layout.ts';
 import { partitionsText } from './status-text.ts';
 import type { Paint } from './paint.ts';
 
@@ -20,6 +20,9 @@ const titles = [
   'rows before',
   'rows',
 ];
+/** Left out where the window is too narrow, the first of them first: `etl show` has them. */
+const spareTitles = ['records/s', 'bytes', 'files', 'filtered', 'seconds'];
+const spare = spareTitles.map((title) => titles.indexOf(title));
 const alignments: readonly Alignment[] = ['left', ...titles.slice(1).map((): Alignment => 'right')];
 
 const rowsCells = ({ rowsBefore, rows }: TableResult): string[] => [
@@ -75,10 +78,10 @@ const totalCells = ({ tables, seconds }: RunResult, before: LoadedBefore): strin
 const describeSteps = (steps: readonly StepTime[]): string =>
   steps.map(({ step, seconds }) => `${step} ${formatSeconds(seconds)}`).join(' · ');
 
-const tableLines = (result: RunResult, before: LoadedBefore, paint: Paint): string[] => {
+const tableLines = (result: RunResult, before: LoadedBefore, width: number, paint: Paint): string[] => {
   const total = result.tables.length > 1 ? [totalCells(result, before)] : [];
   const cells = result.tables.map((table) => tableCells(table, before));
-  const [title = '', ...lines] = alignRows([titles, ...cells, ...total], alignments);
+  const [title = '', ...lines] = alignFitting([titles, ...cells, ...total], alignments, width, spare);
   const last = total.length > 0 ? lines.pop() : undefined;
   return [paint('dim', title), ...lines, ...(last === undefined ? [] : [paint('bold', last)])];
 };
@@ -132,20 +135,32 @@ const notes = ({ runId, tables, tests = [] }: RunResult, paint: Paint): string[]
 
 const blank = (lines: readonly string[]): string[] => (lines.length > 0 ? ['', ...lines] : []);
 
-/** The summary of a run that published. */
-export const publishedLines = (result: RunResult, before: LoadedBefore, paint: Paint): string[] => [
-  `${paint('green', 'Published')} ${paint('bold', visibleText(result.pipeline))} ` +
-    `in ${formatSeconds(result.seconds)}, run ${result.runId} ${paint('dim', `(${describeSteps(result.steps)})`)}`,
+/** The summary of a run that published, in lines of at most `width` cells where that is possible. */
+export const publishedLines = (
+  result: RunResult,
+  before: LoadedBefore,
+  width: number,
+  paint: Paint,
+): string[] => [
+  ...wrapUnder(
+    `${paint('green', 'Published')} ${paint('bold', visibleText(result.pipeline))} ` +
+      `in ${formatSeconds(result.seconds)}, run ${result.runId} ${paint('dim', `(${describeSteps(result.steps)})`)}`,
+    width,
+    2,
+  ),
   '',
-  ...tableLines(result, before, paint),
-  ...blank(notes(result, paint)),
+  ...tableLines(result, before, width, paint),
+  ...blank(notes(result, paint).flatMap((note) => wrapUnder(note, width, 2))),
 ];
 
 /** The summary of a run that had nothing to do; `published` is when the run that it equals ended. */
-export const unchangedLines = ({ runId }: RunResult, published: Date | null): string[] => [
-  `Nothing to do: no file is new or changed, nor is the definition, since run ${runId}` +
-    `${published ? `, published ${formatDate(published)}` : ''}; --full-refresh loads everything again.`,
-];
+export const unchangedLines = ({ runId }: RunResult, published: Date | null, width: number): string[] =>
+  wrapUnder(
+    `Nothing to do: no file is new or changed, nor is the definition, since run ${runId}` +
+      `${published ? `, published ${formatDate(published)}` : ''}; --full-refresh loads everything again.`,
+    width,
+    2,
+  );
 
 /** How to get at the embedded server, which outlives the run. */
 export const embeddedLines = (paint: Paint): string[] => [

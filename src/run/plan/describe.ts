@@ -34,7 +34,9 @@ type TableFindings = Pick<Findings, 'planned' | 'plans' | 'partitions'>;
 /** How many partitions are named. */
 const namedMax = 20;
 
-const filesOf = ({ files, intake }: PlannedTable): FilesPlan => {
+/** `isNothing`: there is nothing to do, and what would be loaded otherwise is not. */
+const filesOf = ({ files: planned, intake }: PlannedTable, isNothing: boolean): FilesPlan => {
+  const files = isNothing ? [] : planned;
   const { extent, listed, added, changed, gone, outgoing } = intake;
   return {
     listed,
@@ -74,6 +76,7 @@ const describeTable = (
   { planned: all, plans, partitions }: TableFindings,
   shared: ReadonlySet<string>,
   mayShrink: boolean,
+  isNothing: boolean,
 ): TablePlan => {
   const { name, kind } = table;
   const planned = all.find((one) => one.table.name === name);
@@ -90,7 +93,7 @@ const describeTable = (
     kind,
     mode: publishText(table),
     extent: plan?.table.extent ?? planned?.intake.extent ?? null,
-    files: planned === undefined ? null : filesOf(planned),
+    files: planned === undefined ? null : filesOf(planned, isNothing),
     steps: [...way, ...partitionSteps(partitions.get(name), planned), ...tableSteps(table, mayShrink)],
     publishing: plan === undefined ? null : publishingOf(pipeline, plan),
   };
@@ -101,10 +104,11 @@ export const describeTables = (
   spec: Definition['spec'],
   settings: Pick<RunSettings, 'workers' | 'chunkBytes' | 'allowShrink'>,
   findings: TableFindings,
+  isNothing = false,
 ): readonly TablePlan[] => {
   const shared = sharedBy(findings.planned, settings);
   return spec.tables.map((table) =>
-    describeTable(spec, table, findings, shared, settings.allowShrink.includes(table.name)),
+    describeTable(spec, table, findings, shared, settings.allowShrink.includes(table.name), isNothing),
   );
 };
 
@@ -139,7 +143,7 @@ export const describePlan = (
     refusal: refusal ?? null,
     prepared,
     notices: [...notices, ...more],
-    tables: describeTables(spec, settings, findings),
+    tables: describeTables(spec, settings, findings, outcome === 'nothing'),
     hooks: hooksOf(definition),
     receivers: receiversOf(definition),
     room: { needed, free },

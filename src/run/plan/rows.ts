@@ -29,11 +29,9 @@ const fileRows = ({
   ];
   const counted = plural(listed, 'file');
   const read = loaded === listed ? `all of ${counted}` : `${formatCount(loaded)} of ${counted}`;
+  const toLoad = loaded === 0 ? `none of ${counted} to load` : `${read} to load, ${formatBytes(bytes)}`;
   return [
-    [
-      'files',
-      `${read} to load, ${formatBytes(bytes)}${unchanged > 0 ? `; ${formatCount(unchanged)} as in production` : ''}`,
-    ],
+    ['files', `${toLoad}${unchanged > 0 ? `; ${formatCount(unchanged)} as in production` : ''}`],
     ...kinds.flatMap(([label, files, what]): PlanRow[] =>
       files.count === 0 ? [] : [[label, named(files, what)]],
     ),

@@ -7,7 +7,7 @@ import { flag, paramFlag, parseNames, readFlag, readPairs, readSwitch } from '..
 import { widthOf, type Io } from '../../io.ts';
 import { loadPipeline } from '../../pipeline.ts';
 import { askServer, databaseUrlFlag } from '../../server.ts';
-import { clip } from '../../text/layout.ts';
+import { wrapUnder } from '../../text/layout.ts';
 import { paintFor } from '../../text/paint.ts';
 import { differenceLines, verifyLines } from '../../text/verify-text.ts';
 
@@ -49,7 +49,7 @@ const verify = async (given: string, command: Command, io: Io): Promise<void> =>
   const width = widthOf(io.stdout);
   const lines = json
     ? [JSON.stringify(report)]
-    : verifyLines(report, paintFor(io.stdout, io.env)).map((line) => clip(line, width));
+    : verifyLines(report, paintFor(io.stdout, io.env)).flatMap((line) => wrapUnder(line, width, 2));
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   if (report.outcome !== 'different') return;
   const problems = differenceLines(report)

@@ -54,7 +54,7 @@ const result: RunResult = {
 };
 
 it('a published run: tables, total, steps, rejects, and what was replaced in place', () =>
-  expect(publishedLines(result, new Map(), plain)).toEqual([
+  expect(publishedLines(result, new Map(), Infinity, plain)).toEqual([
     'Published noaa in 6.0 s, run 3 (plan 0.1 s · load 4.3 s · build 1.6 s · publish 0.0 s)',
     '',
     'table             files   bytes    records  rejected  filtered  seconds  records/s  rows before       rows',
@@ -66,26 +66,44 @@ it('a published run: tables, total, steps, rejects, and what was replaced in pla
     'Rows were replaced in place because other objects depend on the table: daily.',
   ]));
 
+it('a narrow window has fewer columns, and lines that go on below', () =>
+  expect(publishedLines(result, new Map(), 80, plain)).toEqual([
+    'Published noaa in 6.0 s, run 3 (plan 0.1 s · load 4.3 s · build 1.6 s · publish',
+    '  0.0 s)',
+    '',
+    'table               records  rejected  filtered  seconds  rows before       rows',
+    'noaa.observation  6,000,000         3       120      4.2    5,900,000  5,999,877',
+    'noaa.daily                –         –         –      0.7            –     36,000',
+    'total             6,000,000         3       120      6.0    5,900,000  6,035,877',
+    '',
+    '3 records rejected: see npx etl rejects list 3.',
+    'Rows were replaced in place because other objects depend on the table: daily.',
+  ]));
+
 it('what became of the records of a table that is merged', () => {
   const changes = { superseded: 0, deleted: 4, updated: 1_200, unchanged: 5, inserted: 3 };
   const tables = result.tables.map((one) => ({ ...one, strategy: 'merge', changes }));
-  expect(publishedLines({ ...result, tables: tables.slice(0, 1) }, new Map(), plain)).toContain(
+  expect(publishedLines({ ...result, tables: tables.slice(0, 1) }, new Map(), Infinity, plain)).toContain(
     'Merged into observation: 3 inserted, 1,200 updated, 5 unchanged, 4 deleted, 0 superseded.',
   );
 });
 
 it('the rate is that of this process, whatever an earlier one had loaded', () =>
   expect(
-    publishedLines(result, new Map([['observation', 5_900_000]]), plain)
+    publishedLines(result, new Map([['observation', 5_900_000]]), Infinity, plain)
       .slice(3, 6)
       .map((line) => line.split(/ {2,}/).at(-3)),
   ).toEqual(['23,810', '–', '16,556']));
 
 it('a single table needs no total', () =>
-  expect(publishedLines({ ...result, tables: [table({ rejected: 0 })] }, new Map(), plain)).toHaveLength(4));
+  expect(
+    publishedLines({ ...result, tables: [table({ rejected: 0 })] }, new Map(), Infinity, plain),
+  ).toHaveLength(4));
 
 it('nothing to do names the run and when it was published', () =>
-  expect(unchangedLines({ ...result, outcome: 'unchanged' }, new Date(2026, 2, 1, 9, 5, 0))).toEqual([
+  expect(
+    unchangedLines({ ...result, outcome: 'unchanged' }, new Date(2026, 2, 1, 9, 5, 0), Infinity),
+  ).toEqual([
     'Nothing to do: no file is new or changed, nor is the definition, since run 3, published 2026-03-01 09:05:00; ' +
       '--full-refresh loads everything again.',
   ]));
