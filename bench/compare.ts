@@ -21,9 +21,14 @@ export interface Side {
   readonly vacuumed?: string;
 }
 
+/** One turn, and what the server wrote to its log meanwhile. */
+export interface Turn extends Usage {
+  readonly logMegabytes: number;
+}
+
 export interface SideReport extends Pick<Side, 'name' | 'records'> {
-  readonly median: Usage;
-  readonly rounds: readonly Usage[];
+  readonly median: Turn;
+  readonly rounds: readonly Turn[];
 }
 
 /** One comparison, as the JSON and the table have it. */
@@ -33,16 +38,25 @@ export interface PartReport {
   readonly sides: readonly SideReport[];
 }
 
-const medianUsage = (rounds: readonly Usage[]): Usage => {
-  const of = (value: (round: Usage) => number): number => median(rounds.map(value));
+const medianTurn = (rounds: readonly Turn[]): Turn => {
+  const of = (value: (round: Turn) => number): number => median(rounds.map(value));
   const steps = Object.keys(rounds[0]?.steps ?? {}).map((step) => [step, of((round) => round.steps![step]!)]);
   return {
     seconds: of(({ seconds }) => seconds),
     clientSeconds: of(({ clientSeconds }) => clientSeconds),
     serverSeconds: of(({ serverSeconds }) => serverSeconds),
     megabytes: of(({ megabytes }) => megabytes),
+    logMegabytes: of(({ logMegabytes }) => logMegabytes),
     ...(steps.length > 0 && { steps: Object.fromEntries(steps) }),
   };
+};
+
+/** How much the server has ever written to its log: nothing else is done on it. */
+const logMegabytes = async ({ query }: BenchServer): Promise<number> => {
+  const [row] = await query(
+    `select ((pg_current_wal_insert_lsn() - '0/0'::pg_lsn) / 1e6)::float8 as written`,
+  );
+  return row!['written'] as number;
 };
 
 /** What the first side that made a result made of it. */
@@ -76,7 +90,7 @@ export const compare = async (
   sides: readonly Side[],
   rounds: number,
 ): Promise<readonly SideReport[]> => {
-  const usages = new Map<Side, Usage[]>(sides.map((side) => [side, []]));
+  const usages = new Map<Side, Turn[]>(sides.map((side) => [side, []]));
   const expected = new Map<string, Expected>();
   for (let round = 1; round <= rounds; round += 1)
     for (const side of sides) {
@@ -84,7 +98,8 @@ export const compare = async (
       if (side.vacuumed !== undefined) await server.query(`vacuum (freeze, analyze) ${side.vacuumed}`);
       // Nobody pays for what the one before left to write.
       await server.query('checkpoint');
-      const usage = await side.run();
+      const written = await logMegabytes(server);
+      const usage = { ...(await side.run()), logMegabytes: (await logMegabytes(server)) - written };
       process.stderr.write(`  ${round}/${rounds} ${side.name}: ${usage.seconds.toFixed(2)} s\n`);
       usages.get(side)!.push(usage);
       for (const [result, rows] of Object.entries(side.results)) {
@@ -99,6 +114,6 @@ export const compare = async (
   return sides.map((side) => {
     const { name, records } = side;
     const taken = usages.get(side)!;
-    return { name, records, median: medianUsage(taken), rounds: taken };
+    return { name, records, median: medianTurn(taken), rounds: taken };
   });
 };

@@ -19,10 +19,21 @@ const table = (rows: readonly (readonly string[])[]): string => {
     .join('\n');
 };
 
-const sideColumns = ['', 'seconds', 'min', 'max', 's/million', 'client CPU', 'server CPU', 'MB', '÷ first'];
+const sideColumns = [
+  '',
+  'seconds',
+  'min',
+  'max',
+  's/million',
+  'client CPU',
+  'server CPU',
+  'MB',
+  'log MB',
+  '÷ first',
+];
 
 const sideRow = ({ name, records, median, rounds }: SideReport, first: number): readonly string[] => {
-  const { seconds, clientSeconds, serverSeconds, megabytes } = median;
+  const { seconds, clientSeconds, serverSeconds, megabytes, logMegabytes } = median;
   const all = rounds.map((round) => round.seconds);
   return [
     name,
@@ -33,6 +44,7 @@ const sideRow = ({ name, records, median, rounds }: SideReport, first: number): 
     clientSeconds.toFixed(2),
     serverSeconds.toFixed(2),
     megabytes.toFixed(0),
+    logMegabytes.toFixed(0),
     (seconds / first).toFixed(2),
   ];
 };
