@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { gunzipSync } from 'node:zlib';
+import { createGunzip, gunzipSync } from 'node:zlib';
 import { withClient } from '../src/db/client.ts';
 import { addressFromUrl } from '../src/db/connect/address.ts';
 import { migrate } from '../src/db/bookkeeping/migrate.ts';
@@ -114,6 +114,25 @@ const visit = async ({ origin, cookie }: PageProcess, path: string): Promise<Vis
   return { milliseconds, bytes: body.length };
 };
 
+/** The first event of live updates for a visitor who has nothing: as much as one can have. */
+const firstEventBytes = async ({ origin, cookie }: PageProcess, path: string): Promise<number> => {
+  const address = `${origin}/live?${new URLSearchParams({ path }).toString()}`;
+  const sent = get(address, { headers: { cookie, 'accept-encoding': 'gzip' } });
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  let bytes = 0;
+  answer.on('data', (piece: Buffer) => (bytes += piece.length));
+  let text = '';
+  for await (const piece of answer.pipe(createGunzip())) {
+    text += String(piece);
+    if (text.endsWith('\n\n')) break;
+  }
+  sent.destroy();
+  console.log(
+    `live, all of ${path}: ${(bytes / 1000).toFixed(0)} kB of ${(text.length / 1000).toFixed(0)} kB`,
+  );
+  return bytes;
+};
+
 const residentMegabytes = (pid: number): number => {
   const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
   return (Number(kilobytes) * 1024) / 1e6;
@@ -157,6 +176,7 @@ const measurePages = async (
     ];
     console.log(`${path.padEnd(34)} ${middle.toFixed(0).padStart(5)} ms`, ...shown);
   }
+  if ((await firstEventBytes(page, `/runs/${size.runs - 1}`)) > bytesMax) large.push('/live');
   return { slow, large };
 };
 

@@ -1,9 +1,11 @@
-// Live updates: a stream of server-sent events for one page, with the sections that changed since they were sent last.
+// Live updates: a compressed stream of server-sent events for one page, with the sections that are not as the browser has them.
 //
 // All who look at the same page share one look at the database. A stream ends after a while, and the browser opens another; one whose
 // reader takes nothing is ended, so that what it has not read is bounded by one answer.
 
+import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { constants, createGzip } from 'node:zlib';
 import type { Context } from 'hono';
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { sentSection, type SentSection } from './parts/layout.ts';
@@ -16,6 +18,9 @@ const streamMsMax = 10 * 60_000;
 const writeMsMax = 15_000;
 /** Something is sent at least this often, so that proxies keep the connection and a lost one is noticed. */
 const pulseMs = 15_000;
+
+/** More than any page has. */
+const sectionsMax = 40;
 
 interface Look {
   readonly at: number;
@@ -31,6 +36,41 @@ export interface Live {
 const look = async (make: () => Promise<View>): Promise<{ sent: SentSection[]; freshMs: number }> => {
   const { sections, freshMs } = await make();
   return { sent: await Promise.all(sections.map(sentSection)), freshMs };
+};
+
+/** Sections that the browser has, by their hashes: `facts.<hash>,map.<hash>`. Of an address, which anybody can write. */
+const readKnown = (text: string | undefined): Map<string, string> => {
+  const pairs = (text ?? '').split(',', sectionsMax).map((part) => /^([\w-]{1,40})\.([\w-]{16})$/.exec(part));
+  return new Map(pairs.flatMap((found) => (found === null ? [] : [[found[1]!, found[2]!] as const])));
+};
+
+/** Every event arrives when it is sent: the compressor keeps nothing back. */
+const compressed = (context: Context, answer: Response): Response => {
+  const isAccepted = /\bgzip\b/.test(context.req.header('accept-encoding') ?? '');
+  if (!isAccepted || answer.body === null) return answer;
+  const gzip = Duplex.toWeb(createGzip({ flush: constants.Z_SYNC_FLUSH }));
+  const headers = new Headers(answer.headers);
+  headers.set('content-encoding', 'gzip');
+  headers.set('vary', 'accept-encoding');
+  return new Response(answer.body.pipeThrough(gzip), { status: answer.status, headers });
+};
+
+const send = async (stream: SSEStreamingApi, event: string, data: string): Promise<void> => {
+  const isLate = sleep(writeMsMax, true, { ref: false });
+  if (await Promise.race([stream.writeSSE({ event, data }).then(() => false), isLate])) stream.abort();
+};
+
+/** Which sections there are, and those that are not as the browser has them, which are from now on; undefined: all are. */
+const newsOf = (
+  sent: readonly SentSection[],
+  known: Map<string, string>,
+): { readonly ids: readonly string[]; readonly changed: readonly SentSection[] } | undefined => {
+  const ids = sent.map(({ id }) => id);
+  const changed = sent.filter(({ id, hash }) => known.get(id) !== hash);
+  const gone = [...known.keys()].filter((id) => !ids.includes(id));
+  for (const { id, hash } of changed) known.set(id, hash);
+  for (const id of gone) known.delete(id);
+  return changed.length + gone.length > 0 ? { ids, changed } : undefined;
 };
 
 export const createLive = (): Live => {
@@ -49,28 +89,25 @@ export const createLive = (): Live => {
     return sections;
   };
 
-  const send = async (stream: SSEStreamingApi, event: string, data: string): Promise<void> => {
-    const isLate = sleep(writeMsMax, true, { ref: false });
-    if (await Promise.race([stream.writeSSE({ event, data }).then(() => false), isLate])) stream.abort();
-  };
-
-  const follow = async (stream: SSEStreamingApi, path: string, make: () => Promise<View>): Promise<void> => {
+  const follow = async (
+    stream: SSEStreamingApi,
+    path: string,
+    known: Map<string, string>,
+    make: () => Promise<View>,
+  ): Promise<void> => {
     const stopping = new AbortController();
     stream.onAbort(() => stopping.abort());
     const signal = AbortSignal.any([stopping.signal, closing.signal]);
-    const known = new Map<string, string>();
     const end = Date.now() + streamMsMax;
     let wait = 1_000;
     let [pulseAt, isLost] = [0, false];
     while (!signal.aborted && Date.now() < end) {
       const found = await lookAt(path, make, wait).catch(() => undefined);
-      const changed = found?.sent.filter(({ id, hash }) => known.get(id) !== hash) ?? [];
-      for (const { id, hash } of changed) known.set(id, hash);
-      if (found !== undefined && changed.length > 0)
-        await send(stream, 'sections', JSON.stringify({ ids: found.sent.map(({ id }) => id), changed }));
+      const news = found && newsOf(found.sent, known);
+      if (news !== undefined) await send(stream, 'sections', JSON.stringify(news));
       else if (isLost !== (found === undefined) || Date.now() > pulseAt)
         await send(stream, found === undefined ? 'lost' : 'pulse', '');
-      if (changed.length > 0 || Date.now() > pulseAt) pulseAt = Date.now() + pulseMs;
+      if (news !== undefined || Date.now() > pulseAt) pulseAt = Date.now() + pulseMs;
       isLost = found === undefined;
       wait = found?.freshMs ?? 5_000;
       // The end of the stream ends the waiting; that is no error.
@@ -82,13 +119,15 @@ export const createLive = (): Live => {
     stream: (context, path, make) => {
       if (streams >= streamsMax) return undefined;
       streams += 1;
-      return streamSSE(context, async (stream) => {
+      const known = readKnown(context.req.query('have'));
+      const answer = streamSSE(context, async (stream) => {
         try {
-          await follow(stream, path, make);
+          await follow(stream, path, known, make);
         } finally {
           streams -= 1;
         }
       });
+      return compressed(context, answer);
     },
     close: () => closing.abort(),
   };

@@ -1,12 +1,13 @@
 // A run whose server is killed and that goes on, watched live in one window: what was lost, what waits, what is loaded again.
 
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadPipelineFile, runPipeline } from '../../src/index.ts';
 import { useBrowser } from '../helpers/browser.ts';
 import { writeFaultFiles } from '../helpers/fault-files.ts';
 import { loadPoints } from '../helpers/fault-points.ts';
-import { openProxy, type FaultProxy, type Point } from '../helpers/fault-proxy.ts';
+import { openProxy, type FaultProxy, type Point, type Verdict } from '../helpers/fault-proxy.ts';
 import { useFiles } from '../helpers/files.ts';
 import { startOwnServer, type OwnServer } from '../helpers/own-server.ts';
 import { serveSite, type ServedPage } from '../helpers/page-site.ts';
@@ -31,17 +32,24 @@ afterAll(async () => {
 
 const point = (name: string): Point => loadPoints.find((each) => each.name === name)!;
 
-/** Holds the run at a point until it is let go. */
-const holdAt = (where: Point) => {
-  let letGo!: (verdict: 'drop' | 'forward') => void;
-  const verdict = new Promise<'drop' | 'forward'>((resolve) => (letGo = resolve));
-  const reached = new Promise<void>((resolve) => {
-    proxy.arm(where, () => {
-      resolve();
-      return verdict;
+/**
+ * Holds the run from a point on, by a lock that its next chunk waits for: the server answers all the while, so that nobody takes the run's
+ * connection for a lost one, however long the browser takes.
+ */
+const holdFrom = (where: Point) => {
+  const holder = new pg.Client({ connectionString: own.server.url });
+  // It may be the server that ends it.
+  holder.on('error', () => undefined);
+  const reached = new Promise<void>((resolve, reject) => {
+    proxy.arm(where, async (): Promise<Verdict> => {
+      await holder
+        .connect()
+        .then(() => holder.query('begin; lock table etl.chunk in share row exclusive mode'))
+        .then(() => resolve(), reject);
+      return 'forward';
     });
   });
-  return { reached, letGo };
+  return { reached, letGo: () => holder.end() };
 };
 
 /** Live updates come within seconds, a server's restart within a few more. */
@@ -51,9 +59,8 @@ it('the chunk map shows what was loaded, then lost, then loaded again, without b
   const { pipeline, directory } = await loadPipelineFile(join(files.directory, 'pipelines/noaa.ts'));
   const through = new URL(own.server.url);
   through.port = String(proxy.port);
-  // Before the run is held: it takes a connection that gives no answer for a while as lost.
   const visit = await open(served.address);
-  const crash = holdAt(point('after a chunk in the middle is committed'));
+  const crash = holdFrom(point('after a chunk in the middle is committed'));
   const run = runPipeline(pipeline, {
     databaseUrl: through.href,
     redis: false,
@@ -74,9 +81,9 @@ it('the chunk map shows what was loaded, then lost, then loaded again, without b
   await visit.page.evaluate(() => Object.assign(globalThis, { isTheSamePage: true }));
   await visit.shoot('live-1-loading');
 
-  const again = holdAt(point('before the first COPY data'));
+  const again = holdFrom(point('before the first chunk is claimed'));
   await own.end('SIGKILL');
-  crash.letGo('drop');
+  await crash.letGo().catch(() => undefined);
   await soon(() => visit.page.locator('#link').innerText()).toContain('no answer');
   await own.start();
   await again.reached;
@@ -85,7 +92,7 @@ it('the chunk map shows what was loaded, then lost, then loaded again, without b
   expect(await visit.page.locator('#map').innerText()).toContain('lost');
   await visit.shoot('live-2-lost');
 
-  again.letGo('forward');
+  await again.letGo();
   expect((await run).outcome).toBe('published');
   await soon(() => visit.page.locator('#notices').innerText()).toContain('the server crashed and recovered');
   await soon(() => facts.innerText()).toContain('published');

@@ -100,15 +100,38 @@ describe.each(services)('$service', ({ start }) => {
     expect(await (await fetch(origin)).text()).toBe('its own');
   });
 
-  it('sends live updates while they come', async () => {
-    const answer = await fetch(`${origin}/etl/live?path=/schedules`);
-    expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  /** The first event of a stream, which is closed after it. */
+  const firstEvent = async (have = ''): Promise<string> => {
+    const answer = await fetch(`${origin}/etl/live?path=/schedules${have}`);
+    const { headers } = answer;
+    expect(headers.get('content-type')).toMatch(/^text\/event-stream/);
+    expect(headers.get('content-encoding')).toBe('gzip');
     let text = '';
     for await (const bytes of answer.body!) {
       text += Buffer.from(bytes).toString();
       if (text.includes('\n\n')) break;
     }
+    return text;
+  };
+
+  it('sends live updates while they come, compressed, and nothing that the browser has', async () => {
+    const text = await firstEvent();
     expect(text).toMatch(/^event: sections\ndata: .*nightly/);
+    const { changed } = JSON.parse(text.split('data: ')[1]!);
+    const pairs: string[] = changed.map(({ id, hash }: { id: string; hash: string }) => `${id}.${hash}`);
+    expect(await firstEvent(`&have=${pairs.join()}`)).toMatch(/^event: pulse\n/);
+    const others = [...pairs.slice(1), `${changed[0].id}.0123456789abcdef`, 'gone.0123456789abcdef'];
+    const more = await firstEvent(`&have=${others.join()}`);
+    expect(JSON.parse(more.split('data: ')[1]!)).toEqual({
+      ids: changed.map(({ id }: { id: string }) => id),
+      changed: changed.slice(0, 1),
+    });
+  });
+
+  it('has room for the streams of others when some have ended', async () => {
+    for (let stream = 0; stream < 40; stream += 1) {
+      expect(await firstEvent()).toMatch(/^event: sections/);
+    }
   });
 
   it('takes a form, and knows who sent it', async () => {

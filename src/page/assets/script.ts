@@ -79,15 +79,20 @@ export const script = `
   };
 
   let source;
+  let again;
   const connect = () => {
-    source = new EventSource(document.body.dataset.live);
+    const have = [...main.querySelectorAll('section[data-hash]')].map(({ id, dataset }) => id + '.' + dataset.hash);
+    source = new EventSource(document.body.dataset.live + '&have=' + have.join());
     source.addEventListener('sections', ({ data }) => { show(JSON.parse(data)); tick(); say('live'); });
     source.addEventListener('pulse', () => { tick(); say('live'); });
     source.addEventListener('lost', () => say('the server gives no answer'));
     source.onerror = () => {
       say('no connection');
-      // A refusal is not tried again by itself.
-      if (source.readyState === EventSource.CLOSED) setTimeout(connect, 10000);
+      // The browser would ask again from what was there at first; a refusal it would not ask again at all.
+      const wait = source.readyState === EventSource.CLOSED ? 10000 : 2000;
+      source.close();
+      clearTimeout(again);
+      again = setTimeout(connect, wait);
     };
   };
   if (document.body.dataset.live === undefined) return;
@@ -95,6 +100,7 @@ export const script = `
   // A window that nobody sees needs no updates.
   document.addEventListener('visibilitychange', () => {
     source.close();
+    clearTimeout(again);
     if (!document.hidden) connect();
   });
 })();
