@@ -18,7 +18,7 @@ const doors = [
   'dist/run/load/load-thread.js',
   'dist/run/load/stream/read-thread.js',
 ];
-const bundled = /^dist\/bundle\/[\w-]+\.js$/;
+const bundled = /^dist\/bundle\/(?:[\w-]+\.js|licences\.txt)$/;
 const migrations = filesBelow('src/db/bookkeeping/migrations', '.sql').map(({ path }) =>
   path.replace(/^src/, 'dist'),
 );

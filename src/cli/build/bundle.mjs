@@ -24,7 +24,13 @@ const starts = {
 const { dependencies, peerDependencies } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 );
+/**
+ * Packages that are joined with ours, and only as much of them as is used: of zod a tenth, without its fifty languages. A schema of a
+ * user's own copy is one for ours, too, because zod tells what is a schema by its traits, and keeps its registry and settings globally.
+ */
+const joined = ['zod'];
 const packages = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
+for (const name of joined) packages.delete(name);
 const packageOf = (id) => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
 
 const posix = (path) => path.split(sep).join('/');
@@ -51,6 +57,7 @@ const keep = (directory, stays) => ({
 /** Names the file of a module by what needs it; null leaves it to the bundler. */
 const createNaming = (directory) => {
   let needed;
+  let library;
   const closure = (first, context) => {
     const found = new Set();
     const add = (id) => {
@@ -62,10 +69,13 @@ const createNaming = (directory) => {
     return found;
   };
   const isDoor = new Set(doors.map((door) => join(directory, `${door}.js`)));
+  const isOfLibrary = (id, context) => (library ??= closure(join(directory, 'index.js'), context)).has(id);
   return (id, context) => {
     needed ??= Object.entries(starts).map(([name, path]) => [name, closure(join(directory, path), context)]);
-    const names = needed.filter(([, ids]) => ids.has(id)).map(([name]) => name);
-    return isDoor.has(id) || names.length === 0 ? null : names.join('-');
+    const name = needed.flatMap(([start, ids]) => (ids.has(id) ? [start] : [])).join('-');
+    if (name === '' || isDoor.has(id)) return null;
+    // A host must not load the command line for one module of it.
+    return name === 'program' && isOfLibrary(id, context) ? 'library-program' : name;
   };
 };
 
@@ -87,9 +97,21 @@ const filesBelow = (directory) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
+/** The licences of the packages in these files ask to be with them. */
+const writeLicences = (directory, { output }) => {
+  const ids = output.flatMap(({ moduleIds = [] }) => moduleIds);
+  const parts = ids.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(posix(id)) ?? []);
+  const texts = [...new Set(parts)].map((part) => {
+    const { name, version } = JSON.parse(readFileSync(join(part, 'package.json'), 'utf8'));
+    const file = readdirSync(part).find((entry) => /^licen[cs]e/i.test(entry));
+    return `${name} ${version}\n\n${readFileSync(join(part, file), 'utf8')}`;
+  });
+  writeFileSync(join(directory, 'licences.txt'), texts.toSorted().join('\n\n'));
+};
+
 /**
- * Replaces the compiled modules of a directory by the bundle, and by doors that lead to it. Packages are not part of it: a host and its
- * pipelines share ours. `kept` are modules that stay as they are.
+ * Replaces the compiled modules of a directory by the bundle, and by doors that lead to it. Other packages than the joined ones are not
+ * part of it: optional ones stay optional, and a host shares ours. `kept` are modules that stay as they are.
  */
 export const bundle = async (directory, kept) => {
   const stays = new Set(kept.map((path) => join(directory, path)));
@@ -113,7 +135,7 @@ export const bundle = async (directory, kept) => {
       if (level === 'warn') throw new Error(message);
     },
   });
-  await made.write({
+  const written = await made.write({
     dir: join(directory, bundleName),
     format: 'esm',
     entryFileNames: '[name].js',
@@ -121,6 +143,7 @@ export const bundle = async (directory, kept) => {
     codeSplitting: { groups: groupsOf(createNaming(directory)) },
   });
   await made.close();
+  writeLicences(join(directory, bundleName), written);
   for (const path of modules) if (!stays.has(path)) rmSync(path);
   for (const door of doors) {
     const up = '../'.repeat(door.split('/').length - 1) || './';
