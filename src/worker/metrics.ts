@@ -1,11 +1,11 @@
 // A worker's metrics for Prometheus.
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Gauge, Registry } from 'prom-client';
 import { chunkSecondsBuckets } from '../limits.ts';
 import type { RunEvent } from '../model.ts';
 import type { LoadTimes } from '../profile.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';
-import { createAsker } from './scrape.ts';
+import { createAsker, loadPromClient } from './scrape.ts';
 
 export interface WorkerMetrics {
   readonly registry: Registry;
@@ -19,17 +19,19 @@ export interface WorkerMetrics {
 export const createMetrics = (
   readQueue: () => Promise<RunQueueDepths>,
   over: AbortSignal,
-  registry = new Registry(),
+  given?: Registry,
 ): WorkerMetrics => {
+  const prometheus = loadPromClient();
+  const registry = given ?? new prometheus.Registry();
   const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Counter({ name, help, labelNames, registers });
+    new prometheus.Counter({ name, help, labelNames, registers });
   const runs = counter('sluice_runs_total', 'Runs that this worker coordinated', 'pipeline', 'outcome');
   const bytes = counter('sluice_bytes_total', 'Bytes of source files in published runs', 'pipeline');
   const records = counter('sluice_records_total', 'Records in published runs', 'pipeline', 'result');
   const crashes = counter('sluice_crashes_total', 'Crashes of the server seen by runs', 'pipeline');
   const replays = counter('sluice_replayed_chunks_total', 'Chunks loaded again after a crash', 'pipeline');
-  const chunks = new Histogram({
+  const chunks = new prometheus.Histogram({
     name: 'sluice_chunk_seconds',
     help: 'Time from the first byte of a chunk to its commit, for this worker’s chunks',
     labelNames: ['pipeline'] as const,
@@ -37,7 +39,7 @@ export const createMetrics = (
     registers,
   });
   const askQueue = createAsker(readQueue, over);
-  const depth: Gauge<'queue' | 'state'> = new Gauge({
+  const depth: Gauge<'queue' | 'state'> = new prometheus.Gauge({
     name: 'sluice_queue_jobs',
     help: 'Runs on the queue',
     labelNames: ['queue', 'state'] as const,

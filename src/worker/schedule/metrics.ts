@@ -1,7 +1,7 @@
 // A worker's Prometheus metrics of schedules: outcomes of slots, the next slot, and the delay.
 
-import { Counter, Gauge, type Registry } from 'prom-client';
-import { createAsker } from '../scrape.ts';
+import type { Gauge, Registry } from 'prom-client';
+import { createAsker, loadPromClient } from '../scrape.ts';
 import type { SlotOutcome } from './contract.ts';
 import type { ComingSlot } from './store.ts';
 
@@ -16,8 +16,9 @@ export const createScheduleMetrics = (
   readSlots: () => Promise<readonly ComingSlot[]>,
   over: AbortSignal,
 ): ScheduleMetrics => {
+  const prometheus = loadPromClient();
   const registers = [registry];
-  const slots = new Counter({
+  const slots = new prometheus.Counter({
     name: 'sluice_schedule_slots_total',
     help: 'Slots that this worker handled',
     labelNames: ['schedule', 'outcome'] as const,
@@ -26,7 +27,7 @@ export const createScheduleMetrics = (
   // Both gauges ask at the same moment.
   const ask = createAsker(readSlots, over);
   const gauge = (name: string, help: string, valueOf: (slot: ComingSlot) => number): void => {
-    const made: Gauge<'schedule'> = new Gauge({
+    const made: Gauge<'schedule'> = new prometheus.Gauge({
       name,
       help,
       labelNames: ['schedule'] as const,
