@@ -1,7 +1,12 @@
 // BullMQ's board beside the page, on queues of both kinds: it shows what is there, and changes it only with control.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Hono } from 'hono';
+import { createReadPool } from '../../src/db/read-pool.ts';
 import { enqueue, loadPipelineFile, queueState } from '../../src/index.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { createBoard } from '../../src/page/board/board.ts';
+import { findSite } from '../../src/worker/site.ts';
 import { useBrowser } from '../helpers/browser.ts';
 import { useFiles } from '../helpers/files.ts';
 import { serveSite, type ServedPage } from '../helpers/page-site.ts';
@@ -105,5 +110,37 @@ describe.each(queueKinds)('on $kind', ({ kind }) => {
         detail: expect.stringMatching(/^BullMQ's board answered 20\d$/),
       },
     ]);
+  });
+});
+
+describe('a board with many queues', () => {
+  const database = useDatabase();
+  const { directory, write } = useFiles();
+  const sessions = async (): Promise<unknown> => {
+    const { rows } = await database.query(
+      `select count(*)::int as sessions from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and application_name like 'sluice%'`,
+    );
+    return rows[0]?.['sessions'];
+  };
+
+  it('opens sixteen of them, and closes them when nobody has looked for a while', async () => {
+    const place = { databaseUrl: database.url, redis: false } as const;
+    const { pipeline } = await loadPipelineFile(write('pipelines/words.ts', wordsText));
+    const at = new Date(Date.now() + 3_600_000);
+    for (let n = 0; n < 18; n += 1) await enqueue(pipeline, { ...place, directory, queue: `q${n}`, at });
+    const { address, backend } = await findSite(place);
+    const bounds = { connectionsMax: 1, waitingMax: 10, statementMsMax: 10_000, idleMs: 10 };
+    const pool = createReadPool({ address: () => Promise.resolve(address), ...bounds });
+    const options = { base: '', isReadOnly: true, logger: silentLogger, read: pool.read, idleMs: 500 };
+    const board = createBoard({ ...options, backend: () => backend });
+    const app = new Hono().all('*', board.answer);
+    for (let look = 0; look < 2; look += 1) {
+      const answer = await app.request('/board/api/queues');
+      expect(await answer.json()).toMatchObject({ queues: { length: 16 } });
+      await until(async () => (await sessions()) === 0);
+    }
+    await board.close();
+    await pool.close();
   });
 });

@@ -21,7 +21,7 @@ const queuesMax = 16;
 const freshMs = 5_000;
 
 /** A board that nobody looks at has no connection. */
-const idleMs = 60_000;
+const idleMsDefault = 60_000;
 
 const policy = [
   "default-src 'none'",
@@ -43,6 +43,8 @@ export interface BoardOptions {
   readonly read: <T>(read: (client: Client) => Promise<T>) => Promise<T>;
   /** Known once something was read. */
   readonly backend: () => QueueBackend;
+  /** When its queues are closed after the last look. */
+  readonly idleMs?: number;
 }
 
 export interface Board {
@@ -121,28 +123,37 @@ const withoutFonts = async (answer: Response): Promise<Response> => {
 export const createBoard = (options: BoardOptions): Board => {
   const queues = createQueues(options);
   const turn = inTurn();
+  const { idleMs = idleMsDefault } = options;
   let opening: Promise<Opened> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let looks = 0;
   const close = (): Promise<void> => {
     clearTimeout(timer);
     return turn(queues.close);
   };
-  return {
-    answer: async (context) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => void close(), idleMs).unref();
-      const { app, setQueues } = await (opening ??= load(options));
-      await turn(async () => {
-        const found = await queues.look();
-        if (found !== undefined) setQueues(found);
-      });
-      const answer = await withoutFonts(await app.fetch(context.req.raw, context.env));
-      answer.headers.set('content-security-policy', policy);
-      // Names of these files change with what is in them.
-      if (context.req.path.startsWith('/board/static/') && answer.ok)
-        answer.headers.set('cache-control', 'private, max-age=86400');
-      return answer;
-    },
-    close,
+  /** Whoever still looks keeps the queues open, however long the server takes. */
+  const whileOpen = async (look: () => Promise<Response>): Promise<Response> => {
+    clearTimeout(timer);
+    looks += 1;
+    try {
+      return await look();
+    } finally {
+      looks -= 1;
+      if (looks === 0) timer = setTimeout(() => void close(), idleMs).unref();
+    }
   };
+  const answerOf = async (context: Context): Promise<Response> => {
+    const { app, setQueues } = await (opening ??= load(options));
+    await turn(async () => {
+      const found = await queues.look();
+      if (found !== undefined) setQueues(found);
+    });
+    const answer = await withoutFonts(await app.fetch(context.req.raw, context.env));
+    answer.headers.set('content-security-policy', policy);
+    // Names of these files change with what is in them.
+    if (context.req.path.startsWith('/board/static/') && answer.ok)
+      answer.headers.set('cache-control', 'private, max-age=86400');
+    return answer;
+  };
+  return { answer: (context) => whileOpen(() => answerOf(context)), close };
 };
