@@ -131,7 +131,7 @@ export const createBoard = (options: BoardOptions): Board => {
     clearTimeout(timer);
     return turn(queues.close);
   };
-  /** Whoever still looks keeps the queues open, however long the server takes. */
+  /** The time begins when the last look has its answer, however long the server takes. */
   const whileOpen = async (look: () => Promise<Response>): Promise<Response> => {
     clearTimeout(timer);
     looks += 1;
