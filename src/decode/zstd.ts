@@ -4,12 +4,10 @@
 // it: createZstdDecompress, where Node has it (22.15), stops after the first frame, and did not notice truncation before Node 24.
 
 import * as zlib from 'node:zlib';
-import { messageOf } from '../errors.ts';
 import { readBytes } from '../limits.ts';
 import { queueBytes, type ByteQueue } from './byte-queue.ts';
 import { CorruptBytes, type Decoding } from './contract.ts';
 import { throughZlib, type Decompressor } from './through-zlib.ts';
-import { createXxh64 } from './xxh64.ts';
 
 const frameMagic = 0xfd2fb528;
 const magicBytes = 4;
@@ -93,47 +91,62 @@ async function* blocksOf(queue: ByteQueue, header: Buffer): AsyncGenerator<Buffe
   }
 }
 
-/** fzstd would wait for the checksum, and not look at it. */
-const withoutChecksum = ({ bytes }: FrameHeader): Buffer => {
-  const changed = Buffer.from(bytes);
-  changed[magicBytes]! &= ~checksumFlag;
-  return changed;
+/** What is given one at a time to one who iterates: it ends where there is nothing. */
+const createSlot = () => {
+  let given: Buffer | undefined;
+  const take = (): IteratorResult<Buffer, undefined> => {
+    const value = given;
+    given = undefined;
+    return value === undefined ? { done: true, value } : { done: false, value };
+  };
+  return {
+    give: (bytes: Buffer): void => void (given = bytes),
+    isTaken: (): boolean => given === undefined,
+    taken: { [Symbol.iterator]: () => ({ next: take }) } as Iterable<Buffer>,
+  };
 };
 
-/** A frame by fzstd, block by block: each becomes 128 KiB at most. */
+/**
+ * A frame by zstddec, which is zstd itself in WebAssembly. It takes a block when it is asked for a piece, and a piece has room for all that a
+ * block becomes. A block that it cannot decode it tries again and again: the next one is not taken.
+ */
 async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerator<Buffer, void> {
-  let decoded: Uint8Array[] = [];
   // Imported only here: every process and thread loads this file, and few meet a frame.
-  const { Decompress } = await import('fzstd');
-  const decompress = new Decompress((piece) => void decoded.push(piece));
-  const hash = header.hasChecksum ? createXxh64() : undefined;
-  let at = queue.at();
-  const push = (bytes: Uint8Array, isLast: boolean): readonly Buffer[] => {
-    decoded = [];
+  const { ZSTDDecoder } = await import('zstddec/stream');
+  const decoder = new ZSTDDecoder();
+  await decoder.init();
+  const slot = createSlot();
+  const pieces = decoder.decodeStreaming(slot.taken);
+  /** Where there is nothing more to take, it gives its memory back, and says whether the frame has ended. */
+  const end = (): boolean => {
     try {
-      decompress.push(bytes, isLast);
-    } catch (cause) {
-      throw new CorruptBytes(`its zstd data is broken (${messageOf(cause)})`, at, { cause });
+      return pieces.next().done === true;
+    } catch {
+      return false;
     }
-    at = queue.at();
-    return decoded
-      .filter(({ length }) => length > 0)
-      .map((piece) => Buffer.from(piece.buffer, piece.byteOffset, piece.length));
   };
-  for await (const block of blocksOf(queue, withoutChecksum(header)))
-    for (const piece of push(block, false)) {
-      hash?.add(piece);
-      yield piece;
+  let at = queue.at() - header.bytes.length;
+  let isOpen = true;
+  const push = (bytes: Buffer): Buffer => {
+    slot.give(bytes);
+    const { value } = pieces.next();
+    if (!slot.isTaken()) throw broken('is broken', at);
+    at = queue.at() - bytes.length;
+    const { buffer, byteOffset, length } = value as Uint8Array;
+    return Buffer.from(buffer, byteOffset, length);
+  };
+  try {
+    for await (const block of blocksOf(queue, header.bytes)) {
+      const piece = push(block);
+      if (piece.length > 0) yield piece;
     }
-  // Of a frame that is shorter than any header may be, everything is left.
-  for (const piece of push(Buffer.alloc(0), true)) {
-    hash?.add(piece);
-    yield piece;
+    if (header.hasChecksum) push(await takeFrom(queue, checksumBytes));
+    isOpen = false;
+    if (!end())
+      throw broken(header.hasChecksum ? 'is broken (its content has another checksum)' : 'is broken', at);
+  } finally {
+    if (isOpen) end();
   }
-  if (hash === undefined) return;
-  const expected = (await takeFrom(queue, checksumBytes)).readUInt32LE();
-  if (Number(BigInt.asUintN(32, hash.digest())) !== expected)
-    throw new CorruptBytes('its zstd data is broken (its content has another checksum)', at);
 }
 
 /** Given to Node together: each time costs a task of its thread pool, as much as decoding a block does. */

@@ -1,7 +1,7 @@
 // Files in zstd: those of test/fixtures/zstd, and what a compressor writes that finds nothing to compress.
 
 import { readFileSync } from 'node:fs';
-import { createXxh64 } from '../../src/decode/xxh64.ts';
+import { createXxh64 } from './xxh64.ts';
 
 /** A file of data/noaa in zstd. */
 export const zstdFixture = (name: string): Buffer => readFileSync(`test/fixtures/zstd/${name}.zst`);
