@@ -46,7 +46,8 @@ describe('etl in a fresh checkout', () => {
   let both: readonly Ended[] = [];
   beforeAll(async () => {
     both = await Promise.all([etl('--version'), etl('--version')]);
-  });
+    // Two compilers at once, beside other tests.
+  }, 180_000);
 
   it('two at once compile it, say so, and both succeed', () => {
     expect(both).toHaveLength(2);

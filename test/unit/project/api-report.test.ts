@@ -76,4 +76,5 @@ const withoutTexts = (report: string): string => report.replace(/^ {8}readonly (
 it('docs/reference/api.md is the surface of the library', async () => {
   const report = withoutTexts(extract(await emitDeclarations()));
   await expect(report).toMatchFileSnapshot(join(root, 'docs/reference/api.md'));
-});
+  // A compiler and its reader, beside other tests.
+}, 180_000);
