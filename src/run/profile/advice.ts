@@ -1,6 +1,7 @@
 // What a profile says about a run: which part was the limit, and what would change it. docs/operations/scale.md,
 // "What a profile says", compares its predictions with what then happened.
 
+import { formatSeconds } from '../../amounts.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
 import type { RunStep, StepTime } from '../../model.ts';
 import type { MachineUse, RunProfile } from '../../profile.ts';
@@ -15,6 +16,10 @@ const busyShareMin = 0.85;
 const runningShareMin = 0.5;
 /** When others take more, seconds say more of them than of the run, and nothing is predicted from seconds. */
 const othersShareMax = 0.3;
+/** When all workers together were at work for less of the step, they were not what it waited for. */
+const workedShareMin = 0.5;
+/** In a shorter step, threads that start are as much as their work. */
+const waitingSecondsMin = 2;
 /** Less is not worth a change. */
 const savingShareMin = 0.05;
 /**
@@ -30,13 +35,13 @@ const secondsOf = (steps: readonly StepTime[], name: RunStep): number =>
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Shares of the workers' time. */
+/** Shares of the workers' time, and how much that is. */
 const loadShares = ({ load }: Measurements) => {
   const [read, decode, copy, ledger] = (['read', 'decode', 'copy', 'ledger'] as const).map((key) =>
     sum(load.map((times) => times[key])),
   ) as [number, number, number, number];
   const total = Math.max(read + decode + copy + ledger, 1);
-  return { read: read / total, decode: decode / total, copy: copy / total };
+  return { read: read / total, decode: decode / total, copy: copy / total, seconds: total / 1000 };
 };
 
 /** What programs take that are not ours; processes of the server that belong to no session of the run are among them. */
@@ -68,8 +73,10 @@ const busyMachine = (machine: MachineUse, isServerKnown: boolean): string => {
 };
 
 /** What loading waited for, and what would help. */
-const loadAdvice = (profile: Measurements): string => {
-  const { read, decode, copy } = loadShares(profile);
+const loadAdvice = (profile: Measurements, loadSeconds: number): string => {
+  const { read, decode, copy, seconds } = loadShares(profile);
+  if (loadSeconds >= waitingSecondsMin && seconds < loadSeconds * workedShareMin)
+    return `Waiting is the limit: workers of this process were at work for ${formatSeconds(seconds)} of the ${formatSeconds(loadSeconds)} that loading took. A server that was away, or workers of other processes, have the rest.`;
   const machine = profile.machine.find(({ step }) => step === 'load');
   const sessions = profile.server.filter(({ step }) => step === 'load');
   if (machine !== undefined && machine.busy >= busyShareMin) return busyMachine(machine, sessions.length > 0);
@@ -147,7 +154,7 @@ export const adviceOf = (
   );
   const saved = isUndisturbed ? savedWithoutStaging(profile, steps, spec) : 0;
   return [
-    loadAdvice(profile),
+    loadAdvice(profile, secondsOf(steps, 'load')),
     ...(builds ? [buildAdvice(profile)] : []),
     ...(saved >= savingShareMin
       ? [

@@ -23,13 +23,14 @@ const steps = [
 
 const machine = { step: 'load', cores: 4, busy: 0.4, own: 0.1, server: 0.2 } as const;
 
+/** `read`, `decode` and `copy` are tenths of a second. */
 const measured = (
   read: number,
   decode: number,
   copy: number,
   other: Partial<Measurements> = {},
 ): Measurements => ({
-  load: [{ table: 't', read, decode, copy, ledger: 1 }],
+  load: [{ table: 't', read: 100 * read, decode: 100 * decode, copy: 100 * copy, ledger: 100 }],
   build: [
     { table: 't', what: 'rows', seconds: 2 },
     { table: 't', what: 'primary key', seconds: 1 },
@@ -72,6 +73,12 @@ it.each([
     facts: measured(1, 80, 18, { server: [], machine: [{ ...machine, busy: 1, server: 0 }] }),
     limit:
       /: 90 % by other programs, among them a server on this machine, 10 % by this process\. A run with --profile tells/,
+  },
+  {
+    name: 'workers that had nothing to do, because the server was away',
+    facts: measured(1, 8, 5),
+    limit:
+      /^Waiting is the limit: workers of this process were at work for 1\.5 s of the 6\.0 s that loading took\./,
   },
 ])('$name: the limit is named, with what was measured', ({ facts, limit }) => {
   expect(adviceOf(facts, steps, specOf('typed'))[0]).toMatch(limit);
