@@ -44,6 +44,7 @@ const pages: readonly { name: string; path: () => string; shows: readonly string
     shows: ['words/a.csv', hostileFile],
   },
   { name: 'schedules', path: () => '/schedules', shows: ['words-nightly', 'paused', 'Europe/Berlin'] },
+  { name: 'schedule', path: () => '/schedules/words-nightly', shows: ['words-nightly', 'published'] },
   { name: 'queue', path: () => '/queue', shows: ['default', 'noaa'] },
   { name: 'actions', path: () => '/actions', shows: ['Nothing was done from this page yet.'] },
   { name: 'no-such-run', path: () => '/runs/4711', shows: ['ETL_RUN_UNKNOWN'] },
