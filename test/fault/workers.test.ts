@@ -123,6 +123,12 @@ describe.each(queues)('three worker processes, queues in %s', (queue) => {
     expect(await fleet.untilRun(({ state }) => state === 'published')).toMatchObject({ id });
     expect(await fleet.outcome()).toEqual(undisturbed);
   });
+});
+
+describe('three worker processes, whatever their queues are in', () => {
+  beforeEach(async () => {
+    fleet = await openFleet(directory);
+  });
 
   it('all are killed in mid-load and the file changes: the next worker goes on by itself, with the file as it is', async () => {
     const workers = fleet.startThree();
