@@ -56,10 +56,18 @@ const readOptions = () => {
     throw new Error(
       `${join(target, 'experiments.md')} exists: --write replaces what it says of these experiments`,
     );
+  const wanted = chosen(values.only);
+  if (target !== undefined) {
+    const known = new Set([...readResults(target), ...wanted].map(({ number }) => number));
+    if (known.size < experiments.length)
+      throw new Error(
+        'the page and its charts are made of all experiments: run all of them once, without --only',
+      );
+  }
   return {
     target,
     isFull: full,
-    chosen: chosen(values.only),
+    chosen: wanted,
     rows: rows === undefined ? undefined : readNumber('rows', rows),
     rounds: readNumber('rounds', values.rounds ?? '3'),
     seconds: readNumber('seconds', values.seconds ?? (full ? '60' : '3')),
@@ -70,8 +78,6 @@ const readOptions = () => {
 const write = (target: string, fresh: readonly Recorded[]): void => {
   const page = join(target, 'experiments.md');
   const results = merged(readResults(target), fresh);
-  if (results.length < experiments.length)
-    throw new Error('the page and its charts are made of all experiments: run all of them once');
   mkdirSync(join(target, 'experiments'), { recursive: true });
   writeFileSync(resultsPath(target), `${JSON.stringify(results, null, 2)}\n`);
   const template = readFileSync(existsSync(page) ? page : join(docs, 'experiments.md'), 'utf8');
