@@ -16,7 +16,7 @@ const busyShareMin = 0.85;
 const runningShareMin = 0.5;
 /** When others take more, seconds say more of them than of the run, and nothing is predicted from seconds. */
 const othersShareMax = 0.3;
-/** When all workers together were at work for less of the step, they were not what it waited for. */
+/** When workers, or steps, were at work for less of the time, they were not what it was spent on. */
 const workedShareMin = 0.5;
 /** In a shorter step, threads that start are as much as their work. */
 const waitingSecondsMin = 2;
@@ -76,7 +76,7 @@ const busyMachine = (machine: MachineUse, isServerKnown: boolean): string => {
 const loadAdvice = (profile: Measurements, loadSeconds: number): string => {
   const { read, decode, copy, seconds } = loadShares(profile);
   if (loadSeconds >= waitingSecondsMin && seconds < loadSeconds * workedShareMin)
-    return `Waiting is the limit: workers of this process were at work for ${formatSeconds(seconds)} of the ${formatSeconds(loadSeconds)} that loading took. A server that was away, or workers of other processes, have the rest.`;
+    return `Waiting is the limit: workers of this process were at work for ${formatSeconds(seconds)} of the ${formatSeconds(loadSeconds)} that loading took. Workers of other processes, or a server that was away, have the rest.`;
   const machine = profile.machine.find(({ step }) => step === 'load');
   const sessions = profile.server.filter(({ step }) => step === 'load');
   if (machine !== undefined && machine.busy >= busyShareMin) return busyMachine(machine, sessions.length > 0);
@@ -141,13 +141,25 @@ export const savedWithoutStaging = (
   return (saved - waited * logCostShare) / total;
 };
 
-/** Sentences for a person: the limit of the run, then what would save time. */
+/** Where the time went, when most of it was no step of the run; undefined: it was not. */
+const waitingAdvice = (steps: readonly StepTime[], seconds: number): string | undefined => {
+  const others = seconds - sum(steps.map((one) => one.seconds));
+  return others >= waitingSecondsMin && others > seconds * (1 - workedShareMin)
+    ? `Waiting is the limit: ${formatSeconds(others)} of ${formatSeconds(seconds)} were no step of the run, but went to waiting for the server or for another run, to what a lost server ended, or to hooks.`
+    : undefined;
+};
+
+/** Sentences for a person: the limit of the run, then what would save time. `seconds` are those of the whole run. */
 export const adviceOf = (
   profile: Measurements,
   steps: readonly StepTime[],
   spec: PipelineSpec,
+  seconds: number,
 ): readonly string[] => {
   if (profile.load.length === 0) return [];
+  const waiting = waitingAdvice(steps, seconds);
+  // What the machine did meanwhile says nothing of the run.
+  if (waiting !== undefined) return [waiting];
   const builds = secondsOf(steps, 'build') > secondsOf(steps, 'load');
   const isUndisturbed = profile.machine.every(
     (machine) => machine.step !== 'load' || othersOf(machine) <= othersShareMax,

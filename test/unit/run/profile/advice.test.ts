@@ -81,14 +81,20 @@ it.each([
       /^Waiting is the limit: workers of this process were at work for 1\.5 s of the 6\.0 s that loading took\./,
   },
 ])('$name: the limit is named, with what was measured', ({ facts, limit }) => {
-  expect(adviceOf(facts, steps, specOf('typed'))[0]).toMatch(limit);
+  expect(adviceOf(facts, steps, specOf('typed'), 10.5)[0]).toMatch(limit);
 });
 
 it('says what staging costs where it could be left out, and only there', () => {
   // Two thirds of building, 2 s, less a fifth of the 0.6 s that COPY was waited for: 1.88 of 10 s.
-  const advised = adviceOf(measured(9, 80, 10), steps, specOf('typed'));
+  const advised = adviceOf(measured(9, 80, 10), steps, specOf('typed'), 10.5);
   expect(advised.at(-1)).toMatch(/^staging: 'none' would save about 19 % of the run/);
-  expect(adviceOf(measured(9, 80, 10), steps, specOf('none'))).toHaveLength(1);
+  expect(adviceOf(measured(9, 80, 10), steps, specOf('none'), 10.5)).toHaveLength(1);
   const disturbed = measured(9, 80, 10, { machine: [{ ...machine, busy: 0.8 }] });
-  expect(adviceOf(disturbed, steps, specOf('typed'))).toHaveLength(1);
+  expect(adviceOf(disturbed, steps, specOf('typed'), 10.5)).toHaveLength(1);
+});
+
+it('a run that mostly waited is told that, and nothing else', () => {
+  expect(adviceOf(measured(9, 80, 10), steps, specOf('typed'), 25)).toEqual([
+    expect.stringMatching(/^Waiting is the limit: 15\.0 s of 25\.0 s were no step of the run/),
+  ]);
 });
