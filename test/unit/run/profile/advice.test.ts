@@ -93,7 +93,7 @@ it('says what staging costs where it could be left out, and only there', () => {
   expect(adviceOf(disturbed, steps, specOf('typed'), 10.5)).toHaveLength(1);
 });
 
-it('a run that mostly waited is told that, and nothing else', () => {
+it('of a run that mostly waited only that is said', () => {
   expect(adviceOf(measured(9, 80, 10), steps, specOf('typed'), 25)).toEqual([
     expect.stringMatching(/^Waiting is the limit: 15\.0 s of 25\.0 s were no step of the run/),
   ]);
