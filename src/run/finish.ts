@@ -19,11 +19,11 @@ interface Since {
 
 /** Sentences about where the time went; they are kept of a run that is long enough for somebody to ask. */
 const adviseOn = async ({ client, spec, report }: RunContext, runId: number, seconds: number) => {
+  if (!report.isProfiled && seconds < adviceSecondsMin) return {};
   const measured = report.measured();
   const advice = adviceOf(measured, report.steps(), spec, seconds);
-  const isKept = advice.length > 0 && (report.isProfiled || seconds >= adviceSecondsMin);
   // The run is published, with these sentences or without.
-  if (isKept)
+  if (advice.length > 0)
     await runQuery(client, keepAdvice(runId, advice)).catch((error: unknown) =>
       report.logger.warn({ error }, 'where the time went could not be kept'),
     );

@@ -50,23 +50,26 @@ const othersOf = ({ busy, own, server }: MachineUse): number => Math.max(busy - 
 /** Who keeps a machine busy that has nothing left. The server's sessions are told apart only where they were looked at. */
 const busyMachine = (machine: MachineUse, isServerKnown: boolean): string => {
   const { cores, busy, own, server } = machine;
-  const others = isServerKnown
-    ? { name: 'other programs', advice: 'Without them the run is faster.' }
-    : {
-        name: 'other programs, among them a server on this machine',
-        advice: 'A run with --profile tells them apart.',
-      };
-  const uses = [
-    { ...others, share: othersOf(machine) },
-    { name: 'this process', share: own, advice: 'More cores help; more --workers do not.' },
-    {
-      name: "the run's sessions on the server",
-      share: server,
-      advice: 'More cores, or a server on another machine, help; more --workers do not.',
-    },
-  ]
-    .filter((_, index) => isServerKnown || index < 2)
-    .toSorted((one, other) => other.share - one.share);
+  const ours = { name: 'this process', share: own, advice: 'More cores help; more --workers do not.' };
+  const known = isServerKnown
+    ? [
+        { name: 'other programs', share: othersOf(machine), advice: 'Without them the run is faster.' },
+        ours,
+        {
+          name: "the run's sessions on the server",
+          share: server,
+          advice: 'More cores, or a server on another machine, help; more --workers do not.',
+        },
+      ]
+    : [
+        {
+          name: 'other programs, among them a server on this machine',
+          share: othersOf(machine),
+          advice: 'A run with --profile tells them apart.',
+        },
+        ours,
+      ];
+  const uses = known.toSorted((one, other) => other.share - one.share);
   const shares = uses.map(({ name, share }) => `${percent(share)} by ${name}`).join(', ');
   const whole = `${cores === 1 ? 'its core was' : `its ${cores} cores were`} ${percent(busy)} busy while loading: ${shares}`;
   return `This machine is the limit: ${whole}. ${uses[0]!.advice}`;
