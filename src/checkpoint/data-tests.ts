@@ -1,12 +1,8 @@
 // The results of a run's data tests in the ledger, and the files that failing rows are from.
 
-import { runQuery, withTransaction, type Client } from '../db/client.ts';
+import { isThere, runQuery, withTransaction, type Client } from '../db/client.ts';
 import { storableJson } from '../db/sql.ts';
 import type { DataTestResult } from '../data-test.ts';
-
-/** Whether the bookkeeping is new enough to have a table. */
-const isThere = async (client: Client, table: string): Promise<boolean> =>
-  (await client.query('select to_regclass($1) is not null as there', [table])).rows[0].there;
 
 /** Records them in place of those that the run had found before. */
 export const recordTests = async (

@@ -1,6 +1,6 @@
 // Failures before a run began: recorded in etl.failure, so that nobody has to search the logs of a machine.
 
-import { runQuery, withTransaction, type Client } from '../db/client.ts';
+import { isThere, runQuery, withTransaction, type Client } from '../db/client.ts';
 import { storable, type Query } from '../db/sql.ts';
 import { isTrusted, readTrust } from '../db/bookkeeping/trust.ts';
 import type { RunFailure } from '../model.ts';
@@ -39,9 +39,6 @@ const forgetOld: Query = {
   values: [failuresKept],
 };
 
-const isThere = async (client: Client): Promise<boolean> =>
-  (await client.query(`select to_regclass('etl.failure') is not null as "isThere"`)).rows[0].isThere;
-
 /**
  * Records it, unless the database has no table for it: a server that was refused is not written to. `isNew` is called in the
  * transaction of a failure that was not recorded just before.
@@ -52,7 +49,7 @@ export const keepFailure = async (
   isNew: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<void> => {
   // The failure may be that a stranger owns the table for it.
-  if (!isTrusted(await readTrust(client)) || !(await isThere(client))) return;
+  if (!isTrusted(await readTrust(client)) || !(await isThere(client, 'etl.failure'))) return;
   await withTransaction(client, async () => {
     const { rowCount } = await runQuery(client, insertFailure(failure));
     await runQuery(client, forgetOld);
@@ -75,7 +72,7 @@ export const listFailures = async (
   client: Client,
   { limit, queue, pipeline, since, ofJobs = false }: FailuresWanted,
 ): Promise<readonly RunFailure[]> => {
-  if (!(await isThere(client))) return [];
+  if (!(await isThere(client, 'etl.failure'))) return [];
   const { rows } = await client.query(
     `select pipeline, job, queue, host, pid, error_code as "errorCode", error, failed_at as "failedAt"
       from etl.failure

@@ -1,6 +1,6 @@
 // What a run was going to do, and what it said on its way: kept, within bounds, for those who look at it later.
 
-import { runQuery, type Client } from '../db/client.ts';
+import { isThere, runQuery, type Client } from '../db/client.ts';
 import { storableJson } from '../db/sql.ts';
 
 /** What is planned for a table: label and text, in the order of a byte. */
@@ -98,8 +98,7 @@ const nothing: RunStory = { plan: { tables: [], rowsCut: 0 }, notices: [], said:
 
 /** What is kept of a run; a bookkeeping of an earlier version keeps nothing. */
 export const storyOfRun = async (client: Client, runId: number): Promise<RunStory> => {
-  const { rows: found } = await client.query(`select to_regclass('etl.run_plan') is not null as there`);
-  if (!found[0].there) return nothing;
+  if (!(await isThere(client, 'etl.run_plan'))) return nothing;
   const { rows } = await runQuery(client, {
     text: `select tables, rows_cut as "rowsCut", notices, said, trace_id as "traceId" from etl.run_plan where run_id = $1`,
     values: [runId],

@@ -176,6 +176,10 @@ export const withClient = async <T>(
 export const runQuery = (client: Client, { text, values = [] }: Query): Promise<QueryResult> =>
   client.query(text, [...values]);
 
+/** Whether there is a relation of that name, quoted where it has to be: an older bookkeeping lacks some of ours. */
+export const isThere = async (client: Client, name: string): Promise<boolean> =>
+  (await client.query('select to_regclass($1) is not null as there', [name])).rows[0].there;
+
 /** Runs statements in one message, which costs one round trip; none after the first that fails. */
 export const runTogether = async (
   client: Client,
@@ -191,13 +195,13 @@ export const runTogether = async (
  * transactions do it at once (test/fault/processes-at-once.test.ts).
  */
 export const ensureSchema = async (client: Client, schema: string): Promise<void> => {
-  const isThere = async (): Promise<boolean> =>
+  const hasSchema = async (): Promise<boolean> =>
     // Asked of the table: to_regnamespace() answers from a cache that the lock does not refresh.
     (await client.query('select exists (select from pg_namespace where nspname = $1) as there', [schema]))
       .rows[0].there;
-  if (await isThere()) return;
+  if (await hasSchema()) return;
   await client.query('select pg_advisory_xact_lock($1, $2)', [...advisoryKeys.createSchema]);
-  if (!(await isThere())) await client.query(`create schema ${quoteName(schema)}`);
+  if (!(await hasSchema())) await client.query(`create schema ${quoteName(schema)}`);
 };
 
 /** The isolation that locks rely on: what is asked after a lock was granted must see what its last holder did. */

@@ -1,6 +1,6 @@
 // What visitors of the page did, as etl.audit has it.
 
-import type { Client } from '../db/client.ts';
+import { isThere, type Client } from '../db/client.ts';
 import type { RunState } from '../model.ts';
 
 export type ActionName = 'cancel' | 'retry' | 'run' | 'pause' | 'resume' | 'board';
@@ -38,8 +38,7 @@ export const listActions = async (
   client: Client,
   { id, kind, subject, limit }: ActionsWanted,
 ): Promise<readonly RecordedAction[]> => {
-  const { rows } = await client.query(`select to_regclass('etl.audit') is not null as there`);
-  if (!rows[0].there) return [];
+  if (!(await isThere(client, 'etl.audit'))) return [];
   const text = `select id::float8 as id, asked_at as "askedAt", ended_at as "endedAt", action, kind, subject, person, address,
       visitor, error_code as "errorCode", detail
     from etl.audit
@@ -53,7 +52,6 @@ export const runInShort = async (
   client: Client,
   run: number,
 ): Promise<{ readonly pipeline: string; readonly state: RunState } | undefined> => {
-  const { rows } = await client.query(`select to_regclass('etl.run') is not null as there`);
-  if (!rows[0].there) return undefined;
+  if (!(await isThere(client, 'etl.run'))) return undefined;
   return (await client.query('select pipeline, state from etl.run where id = $1', [run])).rows[0];
 };

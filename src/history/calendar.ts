@@ -1,6 +1,6 @@
 // The read model of a calendar: how many slots of each schedule a day had, and what became of them.
 
-import type { Client } from '../db/client.ts';
+import { isThere, type Client } from '../db/client.ts';
 import { rowsOf } from './history.ts';
 
 /** loaded: its run was published, or had nothing to do. under way: it was enqueued, and its run has not ended. */
@@ -19,10 +19,7 @@ export interface CalendarSlots {
 
 /** The days up to today, of schedules that are there. A schema of an older version keeps no slots. */
 export const calendarOf = async (client: Client, days: number): Promise<readonly CalendarSlots[]> => {
-  const there = await rowsOf<{ there: boolean }>(client, {
-    text: `select to_regclass('etl.schedule_slot') is not null as there`,
-  });
-  if (there[0]?.there !== true) return [];
+  if (!(await isThere(client, 'etl.schedule_slot'))) return [];
   return rowsOf<CalendarSlots>(client, {
     text: `select k.schedule, k.day, k.fate, count(*)::float8 as slots, max(r.id)::float8 as run
       from (

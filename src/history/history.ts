@@ -3,7 +3,7 @@
 import { testsOfRun } from '../checkpoint/data-tests.ts';
 import { storyOfRun, type RunStory } from '../checkpoint/run-story.ts';
 import type { DataTestResult } from '../data-test.ts';
-import { runQuery, type Client } from '../db/client.ts';
+import { isThere, runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../errors.ts';
 import type { HeaderDifferences, RunState } from '../model.ts';
@@ -106,9 +106,6 @@ export const runColumns = `
   t.files, t.bytes, t.records, t.copied, t.rejected, t.filtered,
   r.error_code as "errorCode", r.error, (to_jsonb(r) ->> 'rolled_back_to')::float8 as "rolledBackTo"`;
 
-/** Is there a bookkeeping schema at all? */
-export const selectHasHistory = (): Query => ({ text: `select to_regclass('etl.run') is not null as there` });
-
 /** States that people tell apart: a run that was interrupted goes on, one that is under way has not ended. */
 export const shownStates = {
   running: `r.state not in ('published', 'failed', 'cancelled')`,
@@ -205,8 +202,7 @@ export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> 
   (await runQuery(client, query)).rows;
 
 /** Whether anything was ever run on this database. */
-export const hasHistory = async (client: Client): Promise<boolean> =>
-  Boolean((await rowsOf<{ there: boolean }>(client, selectHasHistory()))[0]?.there);
+export const hasHistory = (client: Client): Promise<boolean> => isThere(client, 'etl.run');
 
 /** Runs under way and those that ended last; none when nothing ever ran on this database. Errors: ETL_USAGE (no such pipeline). */
 export const listRuns = async (client: Client, wanted: RunsWanted): Promise<RunSummary[]> => {

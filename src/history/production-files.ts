@@ -1,6 +1,6 @@
 // The read model of files in production: which tables have how many, and the files of one table, some at a time.
 
-import type { Client } from '../db/client.ts';
+import { isThere, type Client } from '../db/client.ts';
 import { rowsOf } from './history.ts';
 
 /** A table of production that the files of a pipeline are in. */
@@ -31,12 +31,7 @@ export interface LoadedFile {
   readonly replaced: number;
 }
 
-const hasFiles = async (client: Client): Promise<boolean> =>
-  (
-    await rowsOf<{ there: boolean }>(client, {
-      text: `select to_regclass('etl.published_file') is not null as there`,
-    })
-  )[0]!.there;
+const hasFiles = (client: Client): Promise<boolean> => isThere(client, 'etl.published_file');
 
 /** Every table that files are in, by name. */
 export const listLoadedTables = async (client: Client): Promise<readonly LoadedTable[]> => {

@@ -1,6 +1,6 @@
 // Notifications as rows of etl.notification: written in the transaction of what they tell, and read by every process that can send them.
 
-import { runQuery, type Client } from '../db/client.ts';
+import { isThere, runQuery, type Client } from '../db/client.ts';
 import { storableJson, type Query } from '../db/sql.ts';
 import type { Notification, NotifyEvent, Receiver } from '../notification.ts';
 
@@ -68,8 +68,7 @@ export interface ReceiverNames {
 
 /** Receivers of what is pending; none in a bookkeeping that is older than notifications. */
 export const pendingReceivers = async (client: Client): Promise<readonly ReceiverNames[]> => {
-  const { rows } = await client.query(`select to_regclass('etl.notification') is not null as there`);
-  if (!rows[0].there) return [];
+  if (!(await isThere(client, 'etl.notification'))) return [];
   const found = await client.query(
     `select distinct url_name, secret_name from etl.notification where state = 'pending'`,
   );
@@ -160,8 +159,7 @@ export const listDeliveries = async (
   client: Client,
   { limit, pipeline, state }: DeliveriesWanted,
 ): Promise<readonly Delivery[]> => {
-  const { rows } = await client.query(`select to_regclass('etl.notification') is not null as there`);
-  if (!rows[0].there) return [];
+  if (!(await isThere(client, 'etl.notification'))) return [];
   const found = await runQuery(client, {
     text: `select id::float8 as id, message, event, pipeline, run_id::float8 as run, channel, url_name as receiver, state, attempts,
         created_at as "createdAt", case state when 'pending' then next_at end as "nextAt", ended_at as "endedAt", problem

@@ -2,7 +2,14 @@
 
 import type * as BullMq from 'bullmq';
 import type { ServerAddress } from '../db/connect/address.ts';
-import { ensureSchema, GuardedClient, withClient, withTransaction, type Client } from '../db/client.ts';
+import {
+  ensureSchema,
+  GuardedClient,
+  isThere,
+  withClient,
+  withTransaction,
+  type Client,
+} from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
 import { readTrust, refuseUntrusted } from '../db/bookkeeping/trust.ts';
 import { withPermission } from '../db/server-error.ts';
@@ -20,10 +27,7 @@ export const queueSchema = 'etl_queue';
 
 const isCurrent = async (client: Client): Promise<boolean> => {
   const { LATEST_SCHEMA_VERSION } = loadBullMq();
-  const there = await client.query(`select to_regclass($1) is not null as there`, [
-    `${queueSchema}.migration`,
-  ]);
-  if (!there.rows[0].there) return false;
+  if (!(await isThere(client, `${queueSchema}.migration`))) return false;
   const found = await client.query(`select max(version) as version from ${queueSchema}.migration`);
   return found.rows[0].version >= LATEST_SCHEMA_VERSION;
 };

@@ -11,7 +11,7 @@ import {
   type KnownVersion,
 } from '../../checkpoint/published-files.ts';
 import type { Extent, PartSpec, SourceTableSpec } from '../../declaration.ts';
-import type { Client } from '../../db/client.ts';
+import { isThere, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { modeOf } from '../../publish/names.ts';
@@ -26,8 +26,7 @@ export const hasRows = async (
   { schema, table }: Pick<FilesOf, 'schema' | 'table'>,
 ): Promise<boolean> => {
   const name = quoteName(schema, table);
-  const { rows } = await client.query('select to_regclass($1) is not null as "isThere"', [name]);
-  if (!rows[0].isThere) return false;
+  if (!(await isThere(client, name))) return false;
   return (await client.query(`select exists (select from ${name}) as "hasRows"`)).rows[0].hasRows;
 };
 

@@ -2,7 +2,7 @@
 
 import { rowsBeforeNewest } from '../../checkpoint/data-tests.ts';
 import { keysOf } from '../../check/measure.ts';
-import { withTransaction, type Client } from '../../db/client.ts';
+import { isThere, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
@@ -36,8 +36,7 @@ export const testsOf = async (
     const toTest: TableToTest[] = [];
     for (const table of tables) {
       const { name } = table;
-      const { rows } = await client.query('select to_regclass($1) is not null as there', [nameOf(name)]);
-      if (!rows[0].there) throw missing(name);
+      if (!(await isThere(client, nameOf(name)))) throw missing(name);
       const before = await rowsBeforeNewest(client, spec.schema, name);
       toTest.push({ table, keys: await keysOf(client, nameOf(name)), before });
     }
