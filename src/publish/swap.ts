@@ -31,7 +31,7 @@ const addedByHand = (declared: readonly TableColumn[], { columns, published }: P
 
 /**
  * Refuses to take away what no run has made: the table itself, or columns of it. Proved by
- * test/integration/publish-protects.test.ts.
+ * test/modes/publish-protects.test.ts.
  */
 const refuseLoss = (
   { schema, table }: DeclaredTable,

@@ -2,7 +2,7 @@
 //
 // To PostgreSQL such a table looks like any other, and a new table in its place would be a plain one. A claim only ever makes
 // publishing more careful: the table stays, and its rows are replaced. Tested against tables of these names, not against the
-// extensions (test/integration/publish-extensions.test.ts).
+// extensions (test/modes/publish-extensions.test.ts).
 
 /** Catalogues that not every server has: of later versions of PostgreSQL, and of extensions. */
 export interface Catalogues {

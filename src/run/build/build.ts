@@ -223,7 +223,7 @@ export const dropBuilt = async ({ client, spec }: RunContext): Promise<void> => 
 
 /**
  * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in the order in which they
- * depend on each other. Takes no lock on production that readers feel: test/integration/build-side-by-side.test.ts, "that
+ * depend on each other. Takes no lock on production that readers feel: test/modes/build-side-by-side.test.ts, "that
  * read production all the time".
  *
  * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_CONSTRAINT, ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED;

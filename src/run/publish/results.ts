@@ -85,7 +85,7 @@ const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable
 
 /**
  * The run that already published exactly these files with this definition; undefined when there is work to do. Says so when
- * that is because a table was emptied since: test/integration/publish-protects.test.ts, "is loaded again".
+ * that is because a table was emptied since: test/modes/publish-protects.test.ts, "is loaded again".
  */
 export const standingRun = async (
   { client, spec, report }: Looking,
