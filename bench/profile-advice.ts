@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { RunEvent, RunResult } from '../src/model.ts';
-import { pipelinePath } from './etl.ts';
+import { pipelinePath, shapePath } from './etl.ts';
 import { generate, type FileKind } from './generate.ts';
 import { hourlyFiles } from './hourly-files.ts';
 import { median, runProgram } from './measure.ts';
@@ -22,8 +22,8 @@ const { values } = parseArgs({
 });
 
 const cases: readonly { readonly name: string; readonly pipeline: string; readonly files: FileKind }[] = [
-  { name: 'observations', pipeline: 'observation.ts', files: hourlyFiles },
-  { name: 'orders', pipeline: 'orders.ts', files: orders.files },
+  { name: 'observations', pipeline: pipelinePath('observation.ts'), files: hourlyFiles },
+  { name: 'orders', pipeline: shapePath('orders'), files: orders.files },
 ];
 
 await withServer(async ({ url }, directory) => {
@@ -38,7 +38,7 @@ await withServer(async ({ url }, directory) => {
       '--param',
       `staging=${staging}`,
     ];
-    await runProgram(process.execPath, [program, 'run', pipelinePath(pipeline), ...flags], {
+    await runProgram(process.execPath, [program, 'run', pipeline, ...flags], {
       cwd,
       env: { DATABASE_URL: url },
       onLine: (line) => {

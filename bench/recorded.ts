@@ -45,9 +45,10 @@ type Recorded = Readonly<Record<string, number>>;
 const readRecorded = (): Recorded => JSON.parse(readFileSync(path, 'utf8')) as Recorded;
 
 export const shapeFigures = (shapes: readonly ShapeRatios[]): readonly Figure[] =>
-  shapes.flatMap(({ shape, load, whole, cpu }) => [
+  shapes.flatMap(({ shape, load, whole, unstaged, cpu }) => [
     { name: `${shape}: load ÷ psql`, kind: 'job', value: load },
     { name: `${shape}: whole job ÷ psql`, kind: 'job', value: whole },
+    { name: `${shape}: whole job without staging ÷ psql`, kind: 'job', value: unstaged },
     { name: `${shape}: CPU of the whole job ÷ psql`, kind: 'job', value: cpu },
   ]);
 

@@ -84,8 +84,11 @@ export const targetsText = (targets: readonly TargetReport[]): string => {
 export const shapesText = (ratios: readonly ShapeRatios[]): string => {
   const rows = ratios
     .toSorted((a, b) => b.load - a.load)
-    .map(({ shape, load, whole, cpu }) => [shape, ...[load, whole, cpu].map((ratio) => ratio.toFixed(2))]);
-  return `\nsluice ÷ the best psql script\n${table([['', 'load', 'whole job', 'CPU'], ...rows])}`;
+    .map(({ shape, load, whole, unstaged, cpu }) => [
+      shape,
+      ...[load, whole, unstaged, cpu].map((ratio) => ratio.toFixed(2)),
+    ]);
+  return `\nsluice ÷ the best psql script\n${table([['', 'load', 'whole job', 'without staging', 'CPU'], ...rows])}`;
 };
 
 /** Nanoseconds a field, and what is left to JavaScript. */

@@ -17,6 +17,7 @@ const shapeSides = {
   inserts: 'psql, unlogged, then two INSERT … SELECT',
   logged: 'psql, straight into the logged table',
   etl: 'etl, 2 workers',
+  unstaged: "etl, 2 workers, staging: 'none'",
 } as const;
 
 /** Ratios of one shape: what sluice takes ÷ what the best script takes. */
@@ -26,6 +27,8 @@ export interface ShapeRatios {
   readonly load: number;
   /** Seconds of everything. */
   readonly whole: number;
+  /** The same with `staging: 'none'`. */
+  readonly unstaged: number;
   /** CPU of client and server for everything: what other programs on the machine change least. */
   readonly cpu: number;
 }
@@ -100,10 +103,16 @@ const scriptSide = (
   reset: resetScripts,
 });
 
-const etlSide = ({ server }: Bench, { name }: Shape, { directory, records }: Dataset): Side => ({
-  name: shapeSides.etl,
+const etlSide = (
+  { server }: Bench,
+  { name }: Shape,
+  { directory, records }: Dataset,
+  staging: 'typed' | 'none',
+): Side => ({
+  name: staging === 'none' ? shapeSides.unstaged : shapeSides.etl,
   records,
-  run: async () => (await runEtl(server, { pipeline: shapePath(name), workers: 2, directory })).whole,
+  run: async () =>
+    (await runEtl(server, { pipeline: shapePath(name), params: { staging }, workers: 2, directory })).whole,
   results: { rows: `select * from bench_${name}.${name}` },
   reset: dropSchemas(`bench_${name}`),
 });
@@ -118,7 +127,8 @@ const sidesOf = (bench: Bench, shape: Shape, dataset: Dataset): readonly Side[] 
     script.casts === undefined
       ? side(shapeSides.logged, loadLogged(script, dataset), [[[...begin(script), ...finish(script)]]])
       : side(shapeSides.inserts, load, insertRows(script, dataset)),
-    etlSide(bench, shape, dataset),
+    etlSide(bench, shape, dataset, 'typed'),
+    etlSide(bench, shape, dataset, 'none'),
   ];
 };
 
@@ -132,14 +142,19 @@ export const measureShape = async (bench: Bench, shape: Shape): Promise<PartRepo
 };
 
 export const shapeRatios = ({ part, sides }: PartReport): ShapeRatios => {
-  const scripts = sides.filter(({ name }) => name !== shapeSides.etl);
-  const { median: etl } = sides.find(({ name }) => name === shapeSides.etl)!;
+  const isOurs = ({ name }: { name: string }): boolean =>
+    name === shapeSides.etl || name === shapeSides.unstaged;
+  const scripts = sides.filter((side) => !isOurs(side));
+  const medianOf = (wanted: string): Usage => sides.find(({ name }) => name === wanted)!.median;
+  const etl = medianOf(shapeSides.etl);
   const least = (values: readonly number[]): number => Math.min(...values);
   const cpuOf = ({ clientSeconds, serverSeconds }: Usage): number => clientSeconds + serverSeconds;
+  const wholeScript = least(scripts.map(({ median }) => median.seconds));
   return {
     shape: part,
     load: etl.steps!['load']! / least(scripts.map(({ median }) => median.steps!['load']!)),
-    whole: etl.seconds / least(scripts.map(({ median }) => median.seconds)),
+    whole: etl.seconds / wholeScript,
+    unstaged: medianOf(shapeSides.unstaged).seconds / wholeScript,
     cpu: cpuOf(etl) / least(scripts.map(({ median }) => cpuOf(median))),
   };
 };

@@ -2,7 +2,11 @@
 // pipeline that sluice runs; all are listed in shapes.ts.
 
 import type { Pipeline } from 'sluice';
+import { z } from 'zod';
 import type { FileKind } from '../generate.ts';
+
+/** Of every shape's pipeline: `staging=none` leaves staging out. */
+export const params = z.object({ staging: z.enum(['typed', 'none']).default('typed') });
 
 export interface Shape {
   /** Of its file; its pipeline and schema are `bench_<name>`, its table is `<name>`. */

@@ -4,14 +4,16 @@
 import { column, csv, definePipeline } from 'sluice';
 import { batchesOf } from '../generate.ts';
 import { between, moment, pick, quoted, randomFrom, twoDigits } from '../random.ts';
-import type { Shape } from './contract.ts';
+import { params, type Shape } from './contract.ts';
 
 const pipeline = definePipeline({
   name: 'bench_crimes',
   schema: 'bench_crimes',
-  tables: {
+  params,
+  tables: ({ staging }) => ({
     crimes: {
       source: csv('*crimes.csv'),
+      staging,
       columns: {
         id: column.integer('ID'),
         case_number: column.text('Case Number'),
@@ -38,7 +40,7 @@ const pipeline = definePipeline({
       },
       primaryKey: ['id'],
     },
-  },
+  }),
 });
 
 const kinds = [

@@ -14,14 +14,16 @@ import {
   uuid,
   type Random,
 } from '../random.ts';
-import type { Shape } from './contract.ts';
+import { params, type Shape } from './contract.ts';
 
 const pipeline = definePipeline({
   name: 'bench_events',
   schema: 'bench_events',
-  tables: {
+  params,
+  tables: ({ staging }) => ({
     events: {
       source: csv('*events.csv'),
+      staging,
       columns: {
         event_id: column.uuid('event_id'),
         occurred_at: column.timestamptz('occurred_at'),
@@ -38,7 +40,7 @@ const pipeline = definePipeline({
       },
       primaryKey: ['event_id'],
     },
-  },
+  }),
 });
 
 const names = ['page_view', 'page_view', 'page_view', 'click', 'scroll', 'add_to_cart', 'purchase', 'search'];

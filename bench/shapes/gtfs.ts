@@ -3,14 +3,16 @@
 import { column, csv, definePipeline } from 'sluice';
 import { batchesOf } from '../generate.ts';
 import { between, pick, randomFrom, twoDigits } from '../random.ts';
-import type { Shape } from './contract.ts';
+import { params, type Shape } from './contract.ts';
 
 const pipeline = definePipeline({
   name: 'bench_gtfs',
   schema: 'bench_gtfs',
-  tables: {
+  params,
+  tables: ({ staging }) => ({
     gtfs: {
       source: csv('*stop_times.txt'),
+      staging,
       columns: {
         trip_id: column.text('trip_id'),
         arrival: column.time('arrival_time'),
@@ -25,7 +27,7 @@ const pipeline = definePipeline({
       },
       primaryKey: ['trip_id', 'stop_sequence'],
     },
-  },
+  }),
 });
 
 const headsigns = ['', '', '', 'Hauptbahnhof', 'S+U Warschauer Straße', 'Görlitzer Park', 'Gare de l’Est'];

@@ -3,7 +3,7 @@
 import { column, csv, definePipeline } from 'sluice';
 import { batchesOf } from '../generate.ts';
 import { between, moment, pick, randomFrom, skewed, sometimes, twoDigits } from '../random.ts';
-import type { Shape } from './contract.ts';
+import { params, type Shape } from './contract.ts';
 
 const amount = (header: string) =>
   column.numeric(header, { precision: 14, scale: 2, decimal: ',', thousands: '.' });
@@ -11,9 +11,11 @@ const amount = (header: string) =>
 const pipeline = definePipeline({
   name: 'bench_ledger',
   schema: 'bench_ledger',
-  tables: {
+  params,
+  tables: ({ staging }) => ({
     ledger: {
       source: csv('*ledger.csv', { delimiter: ';' }),
+      staging,
       columns: {
         number: column.integer('Belegnummer'),
         booked_on: column.date('Buchungsdatum', { format: 'DD.MM.YYYY' }),
@@ -31,7 +33,7 @@ const pipeline = definePipeline({
       },
       primaryKey: ['number'],
     },
-  },
+  }),
 });
 
 const partners = [

@@ -3,7 +3,7 @@
 import { column, csv, definePipeline } from 'sluice';
 import { batchesOf } from '../generate.ts';
 import { between, decimal, isoDay, pick, randomFrom } from '../random.ts';
-import type { Shape } from './contract.ts';
+import { params, type Shape } from './contract.ts';
 
 const header = [
   'orderkey',
@@ -30,9 +30,11 @@ const short = (name: string, length: number) => column.varchar(name, { length })
 const pipeline = definePipeline({
   name: 'bench_lineitem',
   schema: 'bench_lineitem',
-  tables: {
+  params,
+  tables: ({ staging }) => ({
     lineitem: {
       source: csv('*lineitem.tbl', { header, delimiter: '|', quote: null }),
+      staging,
       columns: {
         orderkey: column.bigint('orderkey'),
         partkey: column.integer('partkey'),
@@ -53,7 +55,7 @@ const pipeline = definePipeline({
       },
       primaryKey: ['orderkey', 'linenumber'],
     },
-  },
+  }),
 });
 
 const instructions = ['DELIVER IN PERSON', 'COLLECT COD', 'NONE', 'TAKE BACK RETURN'];

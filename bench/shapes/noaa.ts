@@ -5,16 +5,17 @@ import { csv, definePipeline } from 'sluice';
 import noaa from '../../pipelines/noaa.ts';
 import { hourlyFiles, hourlyHeader } from '../hourly-files.ts';
 import type { TypedTable } from '../../src/pipeline/declare/table.ts';
-import type { Shape } from './contract.ts';
+import { params, type Shape } from './contract.ts';
 
 const { observation } = noaa.tables as { readonly observation: TypedTable<object> };
 
 const pipeline = definePipeline({
   name: 'bench_noaa',
   schema: 'bench_noaa',
-  tables: {
-    noaa: { ...observation, source: csv('*hourly.txt', { trim: true, nulls: ['', 'M', 'null'] }) },
-  },
+  params,
+  tables: ({ staging }) => ({
+    noaa: { ...observation, source: csv('*hourly.txt', { trim: true, nulls: ['', 'M', 'null'] }), staging },
+  }),
 });
 
 const number = (header: string, type: string, name: string): string =>

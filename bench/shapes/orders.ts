@@ -16,7 +16,7 @@ import {
   uuid,
   type Random,
 } from '../random.ts';
-import type { Shape } from './contract.ts';
+import { params, type Shape } from './contract.ts';
 
 export const columns = {
   id: column.uuid('id'),
@@ -32,13 +32,15 @@ export const columns = {
 const pipeline = definePipeline({
   name: 'bench_orders',
   schema: 'bench_orders',
-  tables: {
+  params,
+  tables: ({ staging }) => ({
     orders: {
       source: csv('*orders.csv'),
+      staging,
       columns,
       primaryKey: ['id'],
     },
-  },
+  }),
 });
 
 const countries = ['DE', 'DE', 'DE', 'FR', 'NL', 'AT', 'PL', 'IT', 'ES', 'SE', 'US', 'GB'];

@@ -4,7 +4,7 @@
 import { column, csv, definePipeline } from 'sluice';
 import { batchesOf } from '../generate.ts';
 import { between, isoDay, moment, pick, randomFrom, skewed, uuid } from '../random.ts';
-import type { Shape } from './contract.ts';
+import { params, type Shape } from './contract.ts';
 
 const header = [
   'id',
@@ -30,9 +30,11 @@ const letter = (name: string) => column.varchar(name, { length: 1 });
 const pipeline = definePipeline({
   name: 'bench_prices',
   schema: 'bench_prices',
-  tables: {
+  params,
+  tables: ({ staging }) => ({
     prices: {
       source: csv('*prices.csv', { header }),
+      staging,
       columns: {
         id: column.uuid('id'),
         price: column.integer('price'),
@@ -53,7 +55,7 @@ const pipeline = definePipeline({
       },
       primaryKey: ['id'],
     },
-  },
+  }),
 });
 
 const streets = [

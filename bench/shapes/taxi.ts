@@ -3,16 +3,18 @@
 import { column, csv, definePipeline } from 'sluice';
 import { batchesOf } from '../generate.ts';
 import { between, decimal, isoSecond, moment, randomFrom, skewed } from '../random.ts';
-import type { Shape } from './contract.ts';
+import { params, type Shape } from './contract.ts';
 
 const amount = (header: string) => column.numeric(header, { precision: 8, scale: 2 });
 
 const pipeline = definePipeline({
   name: 'bench_taxi',
   schema: 'bench_taxi',
-  tables: {
+  params,
+  tables: ({ staging }) => ({
     taxi: {
       source: csv('*taxi.csv'),
+      staging,
       columns: {
         vendor: column.smallint('VendorID'),
         picked_up_at: column.timestamp('tpep_pickup_datetime'),
@@ -34,7 +36,7 @@ const pipeline = definePipeline({
         congestion: amount('congestion_surcharge').nullable(),
       },
     },
-  },
+  }),
 });
 
 /** A number as spreadsheets and pandas write it: without zeros at its end. */
