@@ -18,6 +18,7 @@ import { startEmbedded, stopEmbedded } from '../src/embedded/server.ts';
 import { migrate } from '../src/db/bookkeeping/migrate.ts';
 import { chunkBytesDefault, rejectsPerChunkMax } from '../src/limits.ts';
 import type { Position, SourceFile } from '../src/model.ts';
+import { tableOfFile } from '../src/declaration.ts';
 import { bindPipeline } from '../src/pipeline/bind.ts';
 import { chunkBlocks, takeBlock, emptyTally, type FileLoad } from '../src/run/load/chunk-source.ts';
 import { landingTable } from '../src/run/landing.ts';
@@ -74,7 +75,7 @@ const prepare = async (client: Client, directory: string): Promise<FileLoad> => 
   await runQuery(client, createStaging('safety', 't', staging));
   const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(
     landingTable(spec, table),
-    table,
+    tableOfFile(table, file),
     staging,
   );
   return {

@@ -13,16 +13,14 @@ export { partitionUnits, type IndexSpec, type PartitionSpec, type PartitionUnit 
 /** What a table says of its files' places beyond their names: each source names its own options, and checks them. */
 export type SourceOptions = Readonly<Record<string, unknown>>;
 
-/** Where the files of a table are. */
+/** Where files are, and what is true of each of them. */
 export interface SourceSpec {
   /** Paths and globs, relative to the working directory, and whatever else the sources of src/source/registry.ts match. */
   readonly locations: readonly string[];
   /** Lines at the end of each file that are no records. */
   readonly skipEnd: number;
-  /** By location: fields that all records of its files have, beside those of the files. */
-  readonly constants: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** By location: encodings of its files, where they are not that of the format. */
-  readonly encodings?: Readonly<Record<string, string>>;
+  /** Fields that all their records have beside their own. */
+  readonly constants: Readonly<Record<string, string>>;
   /** Parameters may lead to files outside of what the locations name. */
   readonly anywhere: boolean;
   readonly options: SourceOptions;
@@ -37,6 +35,12 @@ export interface FormatSpec {
   /** Name of an encoding in decode/encoding/labels.ts; detect: as the byte order mark says, else UTF-8. */
   readonly encoding: string;
   readonly dialect: Dialect;
+}
+
+/** How the files of some locations are reached and read: what these say, and for the rest what csv() says for all. */
+export interface Reading {
+  readonly source: SourceSpec;
+  readonly format: FormatSpec;
 }
 
 /** What a column says beyond its type's name: each type names its own options. Validated in pipeline/check/column-spec.ts. */
@@ -117,9 +121,9 @@ export type FilterSpec =
       readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
     };
 
-/** How the files of a table are written, and of which fields its columns are made: enough to take a record apart later. */
-export interface RecordedFormat {
-  readonly dialect: Dialect;
+/** How the files of a table are written, by their readings, and of which fields its columns are made: enough to take a record apart later. */
+export interface RecordedFormats {
+  readonly dialects: readonly Dialect[];
   readonly columns: Readonly<Record<string, readonly FieldRef[]>>;
 }
 
@@ -226,8 +230,8 @@ interface TableCommon {
 /** A table that is loaded from files. */
 export interface SourceTableSpec extends TableCommon {
   readonly kind: 'source';
-  readonly source: SourceSpec;
-  readonly format: FormatSpec;
+  /** In the order in which its files are listed; a file is one of these, by its place here. */
+  readonly readings: readonly Reading[];
   /** typed: declared columns, checked · text: every header column as text, bytes untouched, cleaned by `transform` ·
    *  none: declared columns, checked, straight into the new table that will be production's. */
   readonly staging: 'typed' | 'text' | 'none';
@@ -240,6 +244,18 @@ export interface SourceTableSpec extends TableCommon {
   readonly rejectLimit: RejectLimit;
   readonly transform: SqlFile | undefined;
 }
+
+/** A table as one of its files is read, or all files of a reading. */
+export interface ReadTable extends SourceTableSpec, Reading {}
+
+/** The table as this file is read, in the encoding that it has. */
+export const tableOfFile = (
+  table: SourceTableSpec,
+  { reading, encoding }: { readonly reading: number; readonly encoding: string },
+): ReadTable => {
+  const { source, format } = table.readings[reading]!;
+  return { ...table, source, format: { ...format, encoding } };
+};
 
 /** A table that SQL makes from other tables of the pipeline. */
 export interface DerivedTableSpec extends TableCommon {

@@ -60,6 +60,8 @@ export interface SourceFile {
   readonly decoding: string | null;
   /** Name of its encoding in decode/encoding/labels.ts. */
   readonly encoding: string;
+  /** Place among the readings of its table. */
+  readonly reading: number;
   /** Field names of the file, in file order. */
   readonly header: readonly string[];
   /** Fields that all its records have beside their own, by name. */

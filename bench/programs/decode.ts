@@ -64,7 +64,8 @@ const readHeader = async (): Promise<string> => {
 const decodeCompiled = async (): Promise<number> => {
   const line = await readHeader();
   const header = line.trim().split(',');
-  const table = bindPipeline(twenty, { directory: '.' }).tables[0] as SourceTableSpec;
+  const declared = bindPipeline(twenty, { directory: '.' }).tables[0] as SourceTableSpec;
+  const table = { ...declared, ...declared.readings[0]! };
   const decode = createCompiledDecoder(table, { name: file, header, lineEnd: 'lf', constants: {} });
   const split = createSplitter(table.format.dialect, header.length, 'lf');
   const start = { byte: line.length + 1, line: 2, record: 1 };

@@ -18,7 +18,8 @@ import { bindPipeline } from '../../src/pipeline/bind.ts';
 const [pipelineFile = '', spelling = '', file = '', rounds = '', rowsFile = ''] = process.argv.slice(2);
 
 const { pipeline, directory } = await loadPipelineFile(pipelineFile);
-const table = bindPipeline(pipeline, { params: { spelling }, directory }).tables[0] as SourceTableSpec;
+const declared = bindPipeline(pipeline, { params: { spelling }, directory }).tables[0] as SourceTableSpec;
+const table = { ...declared, ...declared.readings[0]! };
 const bytes = readFileSync(file);
 const dataAt = bytes.indexOf('\n') + 1;
 const header = bytes.toString('utf8', 0, dataAt - 1).split(',');

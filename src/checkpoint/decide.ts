@@ -55,9 +55,9 @@ export const fileKey = ({
 }: Pick<NewFile, 'table' | 'source' | 'location' | 'member'>): string =>
   JSON.stringify([table, source, location, member]);
 
-/** The same file with the same content. */
+/** The same file with the same content, that is read in the same way. */
 export const isSameFile = (one: NewFile, other: NewFile): boolean =>
-  fileKey(one) === fileKey(other) && one.fingerprint === other.fingerprint;
+  fileKey(one) === fileKey(other) && one.fingerprint === other.fingerprint && one.reading === other.reading;
 
 /** The first of `files` that is not among `others` as it is. */
 const firstChanged = (files: readonly NewFile[], others: readonly NewFile[]): NewFile | undefined => {

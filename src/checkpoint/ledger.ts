@@ -2,7 +2,7 @@
 
 import { runQuery, type Client } from '../db/client.ts';
 import { storableJson, type Query } from '../db/sql.ts';
-import type { RecordedFormat } from '../declaration.ts';
+import type { RecordedFormats } from '../declaration.ts';
 import type { Counts, Position, RunState, SourceFile } from '../model.ts';
 
 /** Columns of a new run. */
@@ -11,7 +11,7 @@ export interface NewRun {
   readonly definitionHash: string;
   readonly tableHashes: Readonly<Record<string, string>>;
   readonly stagedHashes: Readonly<Record<string, string>>;
-  readonly formats: Readonly<Record<string, RecordedFormat>>;
+  readonly formats: Readonly<Record<string, RecordedFormats>>;
   readonly epoch: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** Values that reproduce them. */
@@ -54,13 +54,13 @@ export const insertRun = (run: NewRun): Query => ({
 
 export const insertFiles = (runId: number, files: readonly NewFile[]): Query => ({
   text: `insert into etl.source_file
-      (run_id, table_name, ordinal, source, location, member, name, bytes, fingerprint, decoding, encoding, part, header, data_byte,
+      (run_id, table_name, ordinal, source, location, member, name, bytes, fingerprint, decoding, encoding, reading, part, header, data_byte,
         data_line, data_end, line_end, constants, differs)
-    select $1, f.table_name, f.ordinal, f.source, f.location, f.member, f.name, f.bytes, f.fingerprint, f.decoding, f.encoding, f.part, f.header,
-      f.data_byte, f.data_line, f.data_end, f.line_end, f.constants, f.differs
+    select $1, f.table_name, f.ordinal, f.source, f.location, f.member, f.name, f.bytes, f.fingerprint, f.decoding, f.encoding, f.reading,
+      f.part, f.header, f.data_byte, f.data_line, f.data_end, f.line_end, f.constants, f.differs
     from jsonb_to_recordset($2::jsonb) as f (table_name text, ordinal integer, source text, location text, member text, name text,
-      bytes bigint, fingerprint text, decoding text, encoding text, part jsonb, header text[], data_byte bigint, data_line bigint, data_end bigint,
-      line_end text, constants jsonb, differs jsonb)
+      bytes bigint, fingerprint text, decoding text, encoding text, reading integer, part jsonb, header text[], data_byte bigint, data_line bigint,
+      data_end bigint, line_end text, constants jsonb, differs jsonb)
     returning id, table_name, ordinal`,
   values: [
     runId,
@@ -145,8 +145,8 @@ export const runFiles = async (client: Client, runId: number): Promise<readonly 
     await client.query(
       `select f.id::float8 as id, f.run_id::float8 as "runId",
           to_char(r.started_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US+00') as "runStarted", f.table_name as "table", f.ordinal,
-          f.source, f.location, f.member, f.name, f.bytes::float8 as bytes, f.fingerprint, f.decoding, f.encoding, f.part, f.header,
-          f.data_byte::float8 as "dataByte", f.data_line::float8 as "dataLine", f.data_end::float8 as "dataEnd",
+          f.source, f.location, f.member, f.name, f.bytes::float8 as bytes, f.fingerprint, f.decoding, f.encoding,
+          f.reading, f.part, f.header, f.data_byte::float8 as "dataByte", f.data_line::float8 as "dataLine", f.data_end::float8 as "dataEnd",
           f.line_end as "lineEnd", f.constants, f.differs
         from etl.run r join etl.source_file f on f.run_id = r.id where r.id = $1 order by f.id`,
       [runId],
@@ -241,7 +241,10 @@ export const loadedChunks = async (
 export interface FileTotals
   extends
     Counts,
-    Pick<SourceFile, 'table' | 'source' | 'location' | 'member' | 'name' | 'bytes' | 'fingerprint'> {
+    Pick<
+      SourceFile,
+      'table' | 'source' | 'location' | 'member' | 'name' | 'bytes' | 'fingerprint' | 'reading'
+    > {
   readonly fileId: number;
   readonly bytesRead: number;
   readonly covered: boolean;
@@ -253,7 +256,7 @@ export interface FileTotals
  */
 const selectFileTotals = (runId: number): Query => ({
   text: `select f.id::float8 as "fileId", f.table_name as "table", f.source, f.location, f.member, f.name, f.bytes::float8,
-      f.fingerprint, c.bytes_read as "bytesRead", c.records, c.copied, c.rejected, c.filtered,
+      f.fingerprint, f.reading, c.bytes_read as "bytesRead", c.records, c.copied, c.rejected, c.filtered,
       coalesce(c.first_byte, f.data_byte) = f.data_byte
         and coalesce(c.end_byte, f.data_byte) is not distinct from f.data_end
         and coalesce(c.follow_each_other, true) as covered

@@ -16,6 +16,8 @@ export interface LoadedFile {
   readonly filtered: number | null;
   /** Hash of the part of its table's definition that shaped its rows; null: its run was deleted. */
   readonly staged: string | null;
+  /** Which of the readings in that part it was loaded with; null: its run was deleted. */
+  readonly reading: number | null;
   /** A record of it took the place of another one, or lost its own: false where nothing is known. */
   readonly isMerged: boolean;
 }
@@ -27,12 +29,13 @@ export const loadedFiles = async (
 ): Promise<readonly LoadedFile[]> => {
   const { rows } = await client.query(
     `select p.file_id::float8 as id, p.name, p.run_id::float8 as "runId", p.records::float8 as records, p.rows::float8 as rows,
-        c.rejected, c.filtered, r.staged_hashes ->> p.table_name as staged,
+        c.rejected, c.filtered, r.staged_hashes ->> p.table_name as staged, f.reading,
         coalesce((t.changes ->> 'inserted')::float8 <> (
           select sum(value::float8) from jsonb_each_text(t.changes)
         ), false) as "isMerged"
       from etl.published_file p
         left join etl.run r on r.id = p.run_id
+        left join etl.source_file f on f.id = p.file_id
         left join etl.published_table t on t.run_id = p.run_id and t.schema_name = p.schema_name and t.table_name = p.table_name
         left join lateral (
           select coalesce(sum(rejected), 0)::float8 as rejected, coalesce(sum(filtered), 0)::float8 as filtered

@@ -1,6 +1,6 @@
 // Compares the header of a file with what a table's columns and filters name.
 
-import type { ColumnSpec, Dialect, FieldRef, FilterSpec, SourceTableSpec } from '../declaration.ts';
+import type { ColumnSpec, Dialect, FieldRef, FilterSpec, ReadTable } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { firstOf, inQuotes, onOneLine, plural } from '../wording.ts';
@@ -78,7 +78,7 @@ const ambiguous = (
 };
 
 /** Fields that the file must have. Where a column's values may be missing, its field may be, if the table allows that. */
-const requiredFields = ({ missing, columns, filter }: SourceTableSpec): readonly FieldRef[] =>
+const requiredFields = ({ missing, columns, filter }: ReadTable): readonly FieldRef[] =>
   missing === 'null'
     ? neededFields(
         columns.filter((column) => !column.nullable && column.default === undefined),
@@ -87,7 +87,7 @@ const requiredFields = ({ missing, columns, filter }: SourceTableSpec): readonly
     : neededFields(columns, filter);
 
 /** A header of which nothing is known is no header: the delimiter is another one, or the file is. */
-const checkMissing = (table: SourceTableSpec, fields: FileFields, at: HeaderPlace): void => {
+const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPlace): void => {
   const needed = neededFields(table.columns, table.filter).filter((ref) => !isOfPath(ref));
   const { header } = fields;
   const isKnown = needed.length === 0 || needed.some((ref) => header[fields.placeOf(ref)] !== undefined);
@@ -106,7 +106,7 @@ const checkMissing = (table: SourceTableSpec, fields: FileFields, at: HeaderPlac
 export const isOfPath = (ref: FieldRef): boolean => typeof ref === 'object' && !('from' in ref);
 
 /** Refuses a field that nobody names, where the table wants none. */
-const checkExtra = (table: SourceTableSpec, fields: FileFields, { file, line }: HeaderPlace): void => {
+const checkExtra = (table: ReadTable, fields: FileFields, { file, line }: HeaderPlace): void => {
   if (table.extra === 'ignore') return;
   const extra = extraPlaces(fields, neededFields(table.columns, table.filter));
   if (extra.length === 0) return;
@@ -125,7 +125,7 @@ const valueOf = (read: FieldReader, at: Omit<HeaderPlace, 'skip'>): ReturnType<F
 
 /** Refuses a value that is made of the path or of constants alone, before anything is loaded. */
 const checkValues = (
-  { name: table, columns, format }: SourceTableSpec,
+  { name: table, columns, format }: ReadTable,
   fields: FileFields,
   { file, line }: HeaderPlace,
 ): void => {
@@ -151,7 +151,7 @@ const checkPath = (needed: readonly FieldRef[], fields: FileFields, { table, fil
  * Errors: ETL_HEADER_MISSING (all that are missing, with the nearest name found), ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS,
  * ETL_HEADER_EXTRA, ETL_PATH_PART, ETL_FILE_VALUE.
  */
-export const checkHeader = (table: SourceTableSpec, fields: FileFields, at: HeaderPlace): void => {
+export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPlace): void => {
   const needed = neededFields(table.columns, table.filter);
   checkMissing(table, fields, at);
   checkUnique(needed, fields, table.format.dialect.match, at);

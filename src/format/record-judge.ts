@@ -1,6 +1,6 @@
 // Judges records by their fields and the column readers: values, faults, or dropped by a filter.
 
-import type { SourceTableSpec } from '../declaration.ts';
+import type { ReadTable } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import type { Fault, Position, Reject } from '../model.ts';
 import { plural } from '../wording.ts';
@@ -39,12 +39,12 @@ interface Judge {
 }
 
 /** The column that is made of another one of the record: a fault of both is one fault. */
-const copyOf = ({ publish }: SourceTableSpec): string | undefined =>
+const copyOf = ({ publish }: ReadTable): string | undefined =>
   typeof publish === 'object' && publish.mode === 'history' && publish.at !== undefined
     ? publish.from
     : undefined;
 
-const createJudge = (table: SourceTableSpec, ofFile: FileFields): Judge => {
+const createJudge = (table: ReadTable, ofFile: FileFields): Judge => {
   const { dialect } = table.format;
   const wanted = ofFile.header.length;
   const counted = dialect.header === false ? 'first record' : 'header';
@@ -128,7 +128,7 @@ export type RecordJudge = (
  *
  * Errors: ETL_USER_FUNCTION when a function of the pipeline throws. Everything wrong with the data is a fault.
  */
-export const createRecordJudge = (table: SourceTableSpec, file: DecodedFile): RecordJudge => {
+export const createRecordJudge = (table: ReadTable, file: DecodedFile): RecordJudge => {
   const fields = fieldsOf(file, table.format.dialect);
   const parseRecords = createRecordParser(table, fields, file.lineEnd);
   const judge = createJudge(table, fields);

@@ -5,7 +5,7 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Options } from 'csv-parse/sync';
-import type { LineEnd, SourceTableSpec } from '../declaration.ts';
+import type { LineEnd, ReadTable } from '../declaration.ts';
 import { rejectCodes, type Fault, type RejectCode } from '../model.ts';
 import { csvOptions, isForCsvParse, newlines, readCsv } from './csv-parse.ts';
 import { fieldName, isQuoteFault, rawFields, reasonOf, type RawField } from './raw-fields.ts';
@@ -41,7 +41,7 @@ export const recordBytes = ({ bytes, spans }: RecordBlock, index: number): Buffe
 
 /** The parts of a file's parser. */
 interface Parsing {
-  readonly table: SourceTableSpec;
+  readonly table: ReadTable;
   readonly fields: FileFields;
   readonly grammar: Grammar;
   /** Undefined: it does not read the dialect. */
@@ -50,18 +50,14 @@ interface Parsing {
 }
 
 /** The column that is made of the field, if any. */
-const columnOfField = (
-  table: SourceTableSpec,
-  { header, placeOf }: FileFields,
-  field: number,
-): string | null =>
+const columnOfField = (table: ReadTable, { header, placeOf }: FileFields, field: number): string | null =>
   // One that is cut has the place of a text of the file.
   field >= header.length
     ? null
     : (table.columns.find(({ headers }) => headers.some((ref) => placeOf(ref) === field))?.name ?? null);
 
 /** What bytes are that are no text: transcoding leaves what is no character of its encoding as a byte that UTF-8 does not have. */
-const codeOfBytes = (bytes: Buffer, { format }: SourceTableSpec): RejectCode => {
+const codeOfBytes = (bytes: Buffer, { format }: ReadTable): RejectCode => {
   if (isUtf8(bytes)) return 'nul_byte';
   return format.encoding === 'utf-8' ? 'invalid_utf8' : 'encoding';
 };
@@ -81,7 +77,7 @@ const badBytes = (raw: readonly RawField[], { table, fields, readUnquoted }: Par
 };
 
 /** Fields of a text without a quote. */
-const splitFields = (text: string, { delimiter, trim }: SourceTableSpec['format']['dialect']): string[] => {
+const splitFields = (text: string, { delimiter, trim }: ReadTable['format']['dialect']): string[] => {
   const fields = text.split(delimiter);
   return trim === 'outside' ? fields.map(trimBlanks) : fields;
 };
@@ -161,11 +157,7 @@ const parseRecord = (block: RecordBlock, index: number, parsing: Parsing): Parse
 export type RecordParser = (block: RecordBlock, from: number, to: number) => readonly ParsedRecord[];
 
 /** Makes the parser of a table for files with these fields and line ends. */
-export const createRecordParser = (
-  table: SourceTableSpec,
-  fields: FileFields,
-  lineEnd: LineEnd,
-): RecordParser => {
+export const createRecordParser = (table: ReadTable, fields: FileFields, lineEnd: LineEnd): RecordParser => {
   const { dialect } = table.format;
   const grammar = grammarOf(dialect, fields.header.length, lineEnd);
   const parsing = {

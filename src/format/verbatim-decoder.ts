@@ -1,6 +1,6 @@
 // The verbatim decoder: bytes of whole records go to COPY as they are, except records that COPY would misread.
 
-import type { SourceTableSpec } from '../declaration.ts';
+import type { ReadTable } from '../declaration.ts';
 import { rejectCodes, type Reject } from '../model.ts';
 import type { Decoder } from './decoder.ts';
 import type { RecordBlock } from './split/record-blocks.ts';
@@ -18,11 +18,7 @@ type Replacement = Buffer | { readonly code: Reject['code']; readonly reason: st
  *
  * `standInQuote` is the control character that COPY gets as its quote if the dialect has none.
  */
-export const createVerbatimDecoder = (
-  table: SourceTableSpec,
-  fields: number,
-  standInQuote: string,
-): Decoder => {
+export const createVerbatimDecoder = (table: ReadTable, fields: number, standInQuote: string): Decoder => {
   const { quote } = table.format.dialect;
   const replacement = (record: Buffer): Replacement => {
     if (quote === null && record.includes(standInQuote))

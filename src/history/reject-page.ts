@@ -5,7 +5,7 @@ import type { Query } from '../db/sql.ts';
 import { isOfTable } from '../reject/store.ts';
 import { hasHistory, rowsOf } from './history.ts';
 import { rejectColumns, selectNewestRejected } from './list-rejects.ts';
-import type { RejectInFile } from './reject-records.ts';
+import { formatOf, type RejectInFile } from './reject-records.ts';
 
 /** Where a page of rejects goes on: after this one. */
 export interface RejectPlace {
@@ -50,7 +50,7 @@ const placeValues = (runId: number, { table, after }: RejectsOfPage): unknown[] 
 
 const selectAfter = (runId: number, wanted: RejectsOfPage): Query => ({
   text: `select ${rejectColumns}, r.file_id::float8 as "fileId", f.header,
-      (select to_jsonb(u) -> 'formats' from etl.run u where u.id = $1) -> f.table_name as format
+      ${formatOf('f')} as format
     from (select * ${inOrder} limit ${lookedThrough}) r
     join etl.source_file f on f.id = r.file_id
     where ($7::text is null or r.code = $7) and ($8::text is null or r.column_name = $8)

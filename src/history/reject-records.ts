@@ -1,6 +1,6 @@
 // The records of rejects, taken apart into fields by the format that their run recorded.
 
-import type { RecordedFormat } from '../declaration.ts';
+import type { Dialect, RecordedFormats } from '../declaration.ts';
 import type { Client } from '../db/client.ts';
 import { EtlError } from '../errors.ts';
 import { fieldsOf } from '../format/file-fields.ts';
@@ -10,6 +10,11 @@ import type { RejectCode } from '../model.ts';
 import { firstOf, plural } from '../wording.ts';
 import { rowsOf } from './history.ts';
 import { rejectColumns, type RejectRow, type RejectsWanted } from './list-rejects.ts';
+
+/** How a file is written, and of which fields the columns of its table are made. */
+export interface RecordedFormat extends Pick<RecordedFormats, 'columns'> {
+  readonly dialect: Dialect;
+}
 
 /** How the records of some files of a table are written. */
 export interface RecordShape {
@@ -29,18 +34,26 @@ interface ShapeRow extends Omit<RecordShape, 'format'> {
 /** Shapes that an error names. */
 const shapesShown = 5;
 
-/** The schema of an older version has no such column. */
-const formatsOfRun = `select to_jsonb(u) -> 'formats' from etl.run u where u.id = $1`;
+/**
+ * SQL: the recorded format of a file of run `$1`; null: its run recorded none. The schema of an older version has no such columns, and
+ * its runs had one dialect for each table.
+ */
+export const formatOf = (file: string): string => {
+  const reading = `coalesce((to_jsonb(${file}) ->> 'reading')::integer, 0)`;
+  return `(select jsonb_build_object('columns', o.formats -> 'columns',
+        'dialect', coalesce(o.formats -> 'dialects' -> ${reading}, o.formats -> 'dialect'))
+      from (select to_jsonb(u) -> 'formats' -> ${file}.table_name as formats from etl.run u where u.id = $1) o
+      where o.formats is not null)`;
+};
 
 /** Shapes of the files that have rejects; only the first few. */
 const shapesOf = (client: Client, runId: number, { table, file }: RejectsWanted): Promise<ShapeRow[]> =>
   rowsOf<ShapeRow>(client, {
-    text: `select f.table_name as table, f.header, (${formatsOfRun}) -> f.table_name as format,
-        (array_agg(f.name order by f.ordinal))[1] as file
-      from etl.source_file f
+    text: `select f.table_name as table, f.header, f.format, (array_agg(f.name order by f.ordinal))[1] as file
+      from (select f.*, ${formatOf('f')} as format from etl.source_file f) f
       where f.run_id = $1 and ($2::text is null or f.table_name = $2) and ($3::text is null or f.name = $3)
         and exists (select from etl.reject j where j.run_id = $1 and j.table_name = f.table_name and j.file_id = f.id)
-      group by f.table_name, f.header
+      group by f.table_name, f.header, f.format
       order by min(f.id) limit $4`,
     values: [runId, table, file, shapesShown + 1],
   });
@@ -67,7 +80,7 @@ export const shapeOfRejects = async (
     );
   if (shapes.length > 1)
     throw usage(
-      `rejects of table ${first.table} are in files with different headers`,
+      `rejects of table ${first.table} are in files with different headers or dialects`,
       `Name one file: ${firstOf(
         shapes.map(({ file }) => `--file ${file}`),
         shapesShown,
@@ -118,7 +131,7 @@ export const rejectsAt = (
   line: number,
 ): Promise<RejectInFile[]> =>
   rowsOf<RejectInFile>(client, {
-    text: `select ${rejectColumns}, f.header, (${formatsOfRun}) -> f.table_name as format
+    text: `select ${rejectColumns}, f.header, ${formatOf('f')} as format
       from etl.source_file f
       join etl.reject r on r.run_id = f.run_id and r.table_name = f.table_name and r.file_id = f.id
       where f.run_id = $1 and ($2::text is null or f.table_name = $2) and f.name = $3

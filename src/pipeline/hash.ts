@@ -34,11 +34,15 @@ export const stagedHashes = ({
   Object.fromEntries(
     tables.flatMap((table) => {
       if (table.kind !== 'source') return [];
-      const { name, format, staging, columns, filter, missing } = table;
-      const { constants, encodings, skipEnd } = table.source;
+      const { name, staging, columns, filter, missing } = table;
+      // Which of them a file is, the ledger says.
+      const readings = table.readings.map(({ source: { constants, skipEnd }, format }) => ({
+        constants,
+        skipEnd,
+        format,
+      }));
       const typesFrom = columns.some(({ type }) => type === 'of') ? [schema, ...searchPath] : [];
-      const rows = { params, format, staging, columns, filter, missing, constants, skipEnd, typesFrom };
-      return [[name, sha256({ ...rows, ...(encodings && { encodings }) })]];
+      return [[name, sha256({ params, readings, staging, columns, filter, missing, typesFrom })]];
     }),
   );
 

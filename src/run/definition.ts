@@ -1,6 +1,6 @@
 // A bound pipeline with the text of its SQL files: what it says, and the hashes that identify it.
 
-import type { PipelineSpec, RecordedFormat } from '../declaration.ts';
+import type { PipelineSpec, RecordedFormats } from '../declaration.ts';
 import type { TestSpec } from '../data-test.ts';
 import { hookNames, type HookName, type SqlFile } from '../hook.ts';
 import { isOfPath } from '../format/header-check.ts';
@@ -18,14 +18,15 @@ export interface DefinitionHashes {
 }
 
 /** How the files of each table are written, so that their rejects are taken apart without the definition. */
-export const recordedFormats = ({ tables }: PipelineSpec): Readonly<Record<string, RecordedFormat>> =>
+export const recordedFormats = ({ tables }: PipelineSpec): Readonly<Record<string, RecordedFormats>> =>
   Object.fromEntries(
     tables.flatMap((table) => {
       if (table.kind !== 'source') return [];
       const columns = Object.fromEntries(
         table.columns.map(({ name, headers }) => [name, headers.filter((ref) => !isOfPath(ref))]),
       );
-      return [[table.name, { dialect: table.format.dialect, columns }]];
+      const dialects = table.readings.map(({ format }) => format.dialect);
+      return [[table.name, { dialects, columns }]];
     }),
   );
 

@@ -39,7 +39,7 @@ export interface PreparedRun extends Definition {
 /** Refuses tables whose files only one process has, to a queue whose jobs any process takes. Errors: ETL_STDIN_QUEUE. */
 export const refuseUnshared = ({ name: pipeline, tables }: PipelineSpec): void => {
   for (const table of tables)
-    if (table.kind === 'source' && !areShared(table.source.locations))
+    if (table.kind === 'source' && !table.readings.every(({ source }) => areShared(source.locations)))
       throw new EtlError('ETL_STDIN_QUEUE', { pipeline, table: table.name });
 };
 
@@ -56,7 +56,8 @@ export const refuseIncomplete = (
   { allowShrink }: Pick<RunSettings, 'allowShrink'>,
 ): void => {
   for (const table of tables)
-    if (table.kind === 'source') refuseMissingSecrets(table.name, table.source.options);
+    if (table.kind === 'source')
+      for (const { source } of table.readings) refuseMissingSecrets(table.name, source.options);
   refuseUnknownTables(
     tables.map((table) => table.name),
     allowShrink,

@@ -17,6 +17,9 @@ const sourceOf = (location: string): Source => sources.find(({ matches }) => mat
 /** What is wrong with a location by itself. */
 export const locationProblem = (location: string): string | undefined => sourceOf(location).problem(location);
 
+/** Whether a location names files that are left out, whichever other one finds them. */
+export const isExclusion = (location: string): boolean => /^!(?!\()/.test(location);
+
 /** Whether every process that names these locations finds the same files there. */
 export const areShared = (locations: readonly string[]): boolean =>
   locations.every((location) => sourceOf(location).isShared);

@@ -10,6 +10,7 @@ import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { tryLockPipeline } from '../../src/db/session/advisory-lock.ts';
 import { runQuery, withClient, type Client } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
+import { tableOfFile } from '../../src/declaration.ts';
 import { rejectsPerChunkMax } from '../../src/limits.ts';
 import type { Counts, Position, SourceFile } from '../../src/model.ts';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
@@ -81,9 +82,10 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   await runQuery(client, advanceRun(runId, 'loading'));
   const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
   const file = { ...planned.files[0]!, id, runId, runStarted: '2026-01-01 00:00:00+00' };
+  const table = tableOfFile(planned.table, file);
   const { copyStatement, frame, decoderFor, splitterFor } = createTableLoad(
     landingTable(spec, planned.table),
-    planned.table,
+    table,
     planned.staging,
   );
   const reported = { bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
@@ -95,7 +97,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     decode: decoderFor(file),
     blocks: openSegment({
       file,
-      access: { declared: planned.table.source },
+      access: { declared: table.source },
       start: startOf(file),
       byteEnd: file.dataEnd,
       split: splitterFor(file),

@@ -285,6 +285,7 @@ source_file: member text
 source_file: name text not null
 source_file: ordinal integer not null
 source_file: part jsonb
+source_file: reading integer not null default 0
 source_file: run_id bigint not null
 source_file: source text not null default 'file'::text
 source_file: table_name text not null

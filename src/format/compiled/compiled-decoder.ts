@@ -5,7 +5,7 @@
 // there, too: the judge calls it again, and reports where. Proved by test/unit/format/compiled-oracle.test.ts, text-rows.test.ts
 // beside it and test/integration/compiled.test.ts.
 
-import type { FilterSpec, SourceTableSpec } from '../../declaration.ts';
+import type { FilterSpec, ReadTable } from '../../declaration.ts';
 import type { Reject } from '../../model.ts';
 import type { Decoder, RowEncoder } from '../decoder.ts';
 import { createRecordFilter } from '../record-filter.ts';
@@ -24,7 +24,7 @@ import { createTestEncoder, createTextEncoder } from './text-encoder.ts';
 import { windowsOf } from './windows.ts';
 
 /** The table for the row routine, for this file. */
-const createRowTable = (table: SourceTableSpec, file: DecodedFile, form: RowForm): RowTable => {
+const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): RowTable => {
   const { dialect } = table.format;
   const { header } = file;
   const ofFile = fieldsOf(file, dialect);
@@ -70,7 +70,7 @@ const createRowTable = (table: SourceTableSpec, file: DecodedFile, form: RowForm
  * With `encodeRow`, rows are of COPY's text format. Everything wrong with the data is a reject.
  */
 export const createCompiledDecoder = (
-  table: SourceTableSpec,
+  table: ReadTable,
   file: DecodedFile,
   encodeRow?: RowEncoder,
 ): Decoder => {

@@ -1,6 +1,6 @@
 // Writes a table as bytes for the row routine's memory: slots, columns, tokens, constants.
 
-import type { ColumnSpec, Dialect, FieldRef, SourceTableSpec } from '../../declaration.ts';
+import type { ColumnSpec, Dialect, FieldRef, ReadTable } from '../../declaration.ts';
 import { isRefusal } from '../column-types/contract.ts';
 import { typeOf } from '../column-types/registry.ts';
 import { createFieldReader, withChecks } from '../field-reader.ts';
@@ -232,7 +232,7 @@ const placeSlots = (writer: PlanWriter, places: readonly number[], { textAt }: F
 
 /** Makes the plan of a table. */
 export const createRowPlan = (
-  { format, columns, filter }: SourceTableSpec,
+  { format, columns, filter }: ReadTable,
   fields: FileFields,
   form: RowForm,
 ): RowPlan => {

@@ -6,6 +6,7 @@ import type {
   FilterSpec,
   IndexSpec,
   PartitionSpec,
+  Reading,
   SourceTableSpec,
   TableSpec,
 } from '../../declaration.ts';
@@ -155,37 +156,44 @@ export const checkColumnNames = (
 };
 
 /** Whether a field is one that all records of a file have: a part of its path, or a constant. */
-const isOfFile = ({ source, format }: SourceTableSpec, ref: FieldRef): boolean =>
+const isOfFile = ({ source: { constants }, format }: Reading, ref: FieldRef): boolean =>
   (typeof ref === 'object' && 'path' in ref) ||
-  Object.values(source.constants).some(
-    (constants) =>
-      fieldsOf({ header: [], name: '', constants }, format.dialect).placesOf(ref).length > 0 &&
-      typeof ref !== 'number',
-  );
+  (typeof ref !== 'number' &&
+    fieldsOf({ header: [], name: '', constants }, format.dialect).placesOf(ref).length > 0);
 
 /** A constant that no column and no filter names is a typing error. */
 export const checkConstants = (where: string, table: SourceTableSpec, problems: Problems): void => {
   const needed = neededFields(table.columns, table.filter);
-  for (const [location, constants] of Object.entries(table.source.constants))
-    for (const name of Object.keys(constants)) {
-      const one = fieldsOf({ header: [name], name: '', constants: {} }, table.format.dialect);
+  for (const { source, format } of table.readings)
+    for (const name of Object.keys(source.constants)) {
+      const one = fieldsOf({ header: [name], name: '', constants: {} }, format.dialect);
       if (!needed.some((ref) => typeof ref !== 'number' && one.placeOf(ref) === 0))
         addProblem(
           problems,
           `${where}, csv`,
-          `the constant \`${name}\` of ${location} is named by no column and no filter`,
+          `the constant \`${name}\` of ${source.locations[0]} is named by no column and no filter`,
         );
     }
 };
 
 /** When the declaration itself gives the header, we know already which fields there are. */
 export const checkHeaders = (where: string, table: SourceTableSpec, problems: Problems): void => {
-  const given = table.format.dialect.header;
+  for (const reading of table.readings) checkGivenHeader(where, table, reading, problems);
+};
+
+const checkGivenHeader = (
+  where: string,
+  table: SourceTableSpec,
+  reading: Reading,
+  problems: Problems,
+): void => {
+  const { dialect } = reading.format;
+  const given = dialect.header;
   if (given === true) return;
   const names = given === false ? [] : given;
-  const { placesOf } = fieldsOf({ header: names, name: '', constants: {} }, table.format.dialect);
+  const { placesOf } = fieldsOf({ header: names, name: '', constants: {} }, dialect);
   const check = (place: string, ref: FieldRef): void => {
-    if (isOfFile(table, ref)) return;
+    if (isOfFile(reading, ref)) return;
     if (given === false) {
       if (typeof ref !== 'number')
         addProblem(

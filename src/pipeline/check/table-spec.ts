@@ -16,7 +16,8 @@ import { columnSpec } from './column-spec.ts';
 import { constraintShape, readConstraints } from './constraints/constraint-spec.ts';
 import { verbatimProblems } from './dialect-problems.ts';
 import { withTargets } from './constraints/foreign-key-spec.ts';
-import { csvSpec, csvSourceSchema } from '../declare/csv.ts';
+import { csvSourceSchema } from '../declare/csv.ts';
+import { readingsOf } from './csv-spec.ts';
 import { filterSchema } from '../declare/filter.ts';
 import { checkHistory, withVersions } from './history-spec.ts';
 import { indexSpec } from '../declare/index-definition.ts';
@@ -159,7 +160,7 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   // Columns are read even when something else is wrong, so that all problems come at once.
   const columns = readColumns(name, table === undefined ? written : table.columns, problems);
   if (table === undefined) return undefined;
-  const csv = csvSpec(table.source, where, problems, table.staging === 'text');
+  const readings = readingsOf(table.source, where, problems, table.staging === 'text');
   checkStaging(where, table, problems);
   const indexes = readIndexes(name, table.indexes, problems);
   const row = table.row && madeColumns(table.row);
@@ -175,14 +176,14 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   const attributes = readAttributes(name, table, serverColumns, known, problems);
   checkMerge(where, { ...table, name }, ofFiles, problems);
   checkHistory(where, { ...table, name, lineage: table.lineage }, columns, problems);
-  if (csv === undefined) return undefined;
+  if (readings === undefined) return undefined;
   const { transform, comment } = table;
-  const { row: _, lineage, partitionBy, tests: _tests, ...keys } = withoutRead(table);
+  const { row: _, source: _source, lineage, partitionBy, tests: _tests, ...keys } = withoutRead(table);
   const spec: SourceTableSpec = {
     ...keys,
     name,
     kind: 'source',
-    ...csv,
+    readings,
     columns: [...columns, ...stagedForMerge(table.publish)],
     indexes,
     ...constraints,
@@ -195,8 +196,9 @@ const sourceTable = (name: string, input: unknown, problems: Problems): SourceTa
   checkEvolve(where, spec, problems);
   checkHeaders(where, spec, problems);
   checkConstants(where, spec, problems);
+  const texts = readings.flatMap(({ format }) => verbatimProblems(format.dialect));
   if (table.staging === 'text')
-    for (const what of verbatimProblems(spec.format.dialect)) addProblem(problems, `${where}, csv`, what);
+    for (const what of new Set(texts)) addProblem(problems, `${where}, csv`, what);
   return withLineage(where, withVersions(spec), lineage, problems);
 };
 

@@ -1,6 +1,6 @@
 // What the beginning of a file says once it is decoded: that it is a CSV file, in which encoding, and with which header.
 
-import type { SourceTableSpec } from '../../declaration.ts';
+import type { FormatSpec } from '../../declaration.ts';
 import { markedEncoding } from '../../decode/encoding/marks.ts';
 import { containerOf, decodingOf } from '../../decode/registry.ts';
 import { EtlError } from '../../errors.ts';
@@ -33,15 +33,13 @@ const encodingOf = (head: Buffer, declared: string, named: HeaderFile): string =
 /** A file, as far as it is known before its content is. */
 export type UnreadFile = Omit<InputFile, 'encoding'>;
 
-/** Reads the encoding and the header of a file. `declared`: its encoding · `positions`: the last one that its table names. */
+/** Reads the encoding and the header of a file. `positions`: the last one that its table names. */
 export const readHead = async (
   file: UnreadFile,
-  table: SourceTableSpec,
-  declared: string,
+  { encoding: declared, dialect }: FormatSpec,
   access: Access,
   positions: number,
 ): Promise<{ readonly encoding: string; readonly header: FileHeader }> => {
-  const { dialect } = table.format;
   const named = { table: file.table, file: file.name };
   const plain = { ...file, encoding: 'utf-8' };
   const first = await withBytes(plain, access, async (read) => {

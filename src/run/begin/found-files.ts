@@ -1,76 +1,80 @@
 // The files that a table names, as their sources list them, with what the table says of each.
 
-import type { NewFile } from '../../checkpoint/ledger.ts';
-import type { SourceSpec, SourceTableSpec } from '../../declaration.ts';
+import type { PipelineSpec, SourceSpec, SourceTableSpec } from '../../declaration.ts';
 import { memberLocation } from '../../decode/member-location.ts';
 import { EtlError } from '../../errors.ts';
+import { textsOf } from '../../source/confine.ts';
 import type { Access, Listed, Listing, Source } from '../../source/contract.ts';
-import { bySource } from '../../source/registry.ts';
+import { bySource, isExclusion } from '../../source/registry.ts';
 
 /** A file where its source lists it. */
 export interface Found {
   readonly source: Source;
   readonly file: Listed;
-  readonly constants: NewFile['constants'];
-  /** undefined: that of the table's format. */
-  readonly encoding: string | undefined;
+  /** Place among the readings of its table. */
+  readonly reading: number;
   /** Of the archive that the file is; undefined: the file itself, or its only one. */
   readonly member: string | undefined;
-  /** The locations that have these constants, this encoding and this member. */
+  /** The locations that are read so, and have this member. */
   readonly group: string;
 }
 
-/** Locations of which a table says the same. */
-interface Group extends Pick<Found, 'constants' | 'encoding' | 'member' | 'group'> {
+/** Locations of a reading, of which each names the same members of archives, or none. */
+interface Group extends Pick<Found, 'member' | 'group'> {
   readonly locations: readonly string[];
 }
 
-/** The locations by their constants, encodings and members, in declared order; what one excludes is excluded from all. */
-const groupsOf = ({ locations, constants, encodings = {} }: SourceSpec): readonly Group[] => {
-  const excluded = locations.filter((location) => /^!(?!\()/.test(location));
-  const groups = new Map<string, Omit<Group, 'group'> & { readonly locations: string[] }>();
+/** The locations by their members, in declared order; what one excludes is excluded from all. */
+const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
+  const excluded = locations.filter(isExclusion);
+  const groups = new Map<string | undefined, string[]>();
   for (const text of locations) {
-    if (excluded.includes(text)) continue;
+    if (isExclusion(text)) continue;
     const { location, member } = memberLocation(text);
-    const own = constants[text] ?? {};
-    const encoding = encodings[text];
-    const key = JSON.stringify([own, encoding, member]);
-    const group = groups.get(key) ?? { constants: own, encoding, member, locations: [] };
-    group.locations.push(location);
-    groups.set(key, group);
+    const group = groups.get(member);
+    if (group === undefined) groups.set(member, [location]);
+    else group.push(location);
   }
   // Nothing but exclusions: their source says so.
-  if (groups.size === 0)
-    return [
-      { constants: {}, encoding: undefined, member: undefined, locations, group: locations.join(', ') },
-    ];
-  return [...groups.values()].map((group) => ({
-    ...group,
-    group: group.locations.join(', '),
-    locations: [...group.locations, ...excluded],
+  if (groups.size === 0) return [{ member: undefined, locations, group: locations.join(', ') }];
+  return [...groups].map(([member, named]) => ({
+    member,
+    group: named.join(', '),
+    locations: [...named, ...excluded],
   }));
 };
 
-/** A file that two locations find, which say different things of it. */
+/** A file that two locations find, which are read differently. */
 export const twiceFound = (table: string, file: string, first: string, second: string): EtlError =>
   new EtlError('ETL_FILE_CONSTANTS', { table, file, first, second });
 
+/** Where relative locations begin, what parameters may not lead out of, and what ends the wait. */
+interface Looking extends Pick<Listing, 'workingDirectory'>, Pick<Access, 'signal'> {
+  readonly params: PipelineSpec['params'];
+}
+
 /** Lists the files of a table, each member of an archive as often as locations may find it. Errors: ETL_FILE_CONSTANTS, those of its sources. */
 export async function* foundFiles(
-  { name: table, source: declared }: SourceTableSpec,
-  { access, ...listing }: Pick<Listing, 'workingDirectory' | 'texts'> & { readonly access: Access },
+  { name: table, readings }: SourceTableSpec,
+  { workingDirectory, params, signal }: Looking,
 ): AsyncGenerator<Found, void> {
-  const groups = groupsOf(declared);
+  const groups = readings.flatMap(({ source: declared }, reading) =>
+    groupsOf(declared).map((group) => ({ ...group, reading, declared })),
+  );
   const seen = new Map<string, string>();
-  for (const { locations, ...group } of groups)
-    for (const { source, locations: own } of bySource(locations))
-      for await (const file of source.list({ table, locations: own, ...listing }, access)) {
+  for (const { locations, declared, ...group } of groups) {
+    const texts = declared.anywhere ? [] : textsOf(params);
+    for (const { source, locations: own } of bySource(locations)) {
+      const listing = { table, locations: own, workingDirectory, texts };
+      for await (const file of source.list(listing, { declared, signal })) {
         const key = JSON.stringify([file.location, group.member]);
         const first = seen.get(key);
         if (first !== undefined) throw twiceFound(table, file.name, first, group.group);
         if (groups.length > 1) seen.set(key, group.group);
         yield { ...group, source, file };
       }
+    }
+  }
 }
 
 /** What a listing gives, in lists; when it fails, what it gave before comes first. */

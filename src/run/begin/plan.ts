@@ -1,6 +1,6 @@
 // Plans the loading: which files each table reads, what their headers say, what staging will look like.
 
-import type { LineEnd, PipelineSpec, SourceTableSpec } from '../../declaration.ts';
+import type { LineEnd, PipelineSpec, ReadTable, SourceTableSpec } from '../../declaration.ts';
 import { EtlError, messageOf } from '../../errors.ts';
 import { identifierBytesMax, recordBytesMax } from '../../limits.ts';
 import { fileKey } from '../../checkpoint/decide.ts';
@@ -12,7 +12,6 @@ import { fieldsOf } from '../../format/file-fields.ts';
 import { checkHeader, checkUnique, neededFields, type HeaderPlace } from '../../format/header-check.ts';
 import { lastLinesStart } from '../../format/split/last-lines.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
-import { textsOf } from '../../source/confine.ts';
 import type { Access } from '../../source/contract.ts';
 import { isSeekable, trailerError, withBytes, type InputFile } from '../input.ts';
 import { stopSignal } from '../context.ts';
@@ -42,7 +41,7 @@ const positionsOf = ({ columns, filter }: SourceTableSpec): number =>
 
 /** Checks the fields of a file, and says how its header differs from what the table names. */
 const checkFields = (
-  table: SourceTableSpec,
+  table: ReadTable,
   file: Pick<NewFile, 'name' | 'header' | 'constants'>,
   at: HeaderPlace,
 ): NewFile['differs'] => {
@@ -90,16 +89,17 @@ interface PlannedFile extends Omit<NewFile, 'ordinal'> {
 }
 
 const planFile = async (
-  table: SourceTableSpec,
+  table: ReadTable,
+  reading: number,
   stored: StoredFile,
   head: Buffer,
   access: Access,
-  { constants, encoding: declared = table.format.encoding }: Pick<Found, 'constants' | 'encoding'>,
 ): Promise<PlannedFile> => {
   const { name } = stored;
+  const { constants } = table.source;
   const positions = positionsOf(table);
-  const { encoding, header: found } = await readHead({ ...stored, head }, table, declared, access, positions);
-  const file = { ...stored, encoding };
+  const { encoding, header: found } = await readHead({ ...stored, head }, table.format, access, positions);
+  const file = { ...stored, encoding, reading };
   const { names, line, dataByte, dataLine, lineEnd } = found;
   const at = { table: table.name, file: name, line, skip: dataLine - 1 };
   const planned = { ...file, header: names, constants, dataByte, dataLine, lineEnd };
@@ -116,14 +116,16 @@ const planFile = async (
 
 /** A file that its source lists, or the members of it that are wanted. */
 const planFound = async (
-  table: SourceTableSpec,
-  { source, file, member, ...own }: Found,
-  access: Access,
+  declared: SourceTableSpec,
+  { source, file, member, reading }: Found,
+  signal: AbortSignal | undefined,
 ): Promise<readonly PlannedFile[]> => {
+  const table: ReadTable = { ...declared, ...declared.readings[reading]! };
+  const access = { declared: table.source, signal };
   try {
     const planned: PlannedFile[] = [];
     for await (const { stored, head } of storedFiles(table.name, { source, file, member }, access))
-      planned.push(await planFile(table, stored, head, access, own));
+      planned.push(await planFile(table, reading, stored, head, access));
     return planned;
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
@@ -149,10 +151,7 @@ const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
     const key = fileKey(file);
     const first = seen.get(key);
     if (first === undefined) seen.set(key, one);
-    else if (
-      first.file.encoding !== file.encoding ||
-      JSON.stringify(first.file.constants) !== JSON.stringify(file.constants)
-    )
+    else if (first.file.reading !== file.reading)
       throw twiceFound(file.table, file.name, first.group, group);
   }
   return [...seen.values()].map(({ file }) => file);
@@ -194,14 +193,12 @@ const planTable = async (
   params: PipelineSpec['params'],
   sieveFor: SieveFor,
 ): Promise<PlannedTable> => {
-  const { source: declared } = table;
-  const texts = declared.anywhere ? [] : textsOf(params);
   const { workingDirectory } = planning;
-  const access: Access = { declared, signal: stopSignal(planning) };
+  const signal = stopSignal(planning);
   // Thousands of files nearly always have one header, which is kept once.
   const headers = new Map<string, Pick<NewFile, 'header' | 'differs'>>();
   const planOne = async (one: Found): Promise<readonly GroupedFile[]> =>
-    (await planFound(table, one, access)).map((planned) => {
+    (await planFound(table, one, signal)).map((planned) => {
       const { header, differs } = planned;
       const key = JSON.stringify([header, differs]);
       const known = headers.get(key) ?? { header, differs };
@@ -211,10 +208,7 @@ const planTable = async (
   const sieve = await sieveFor(table);
   const needed: GroupedFile[] = [];
   let some: Found | undefined;
-  for await (const batch of inBatches(
-    foundFiles(table, { workingDirectory, texts, access }),
-    filesPerBatch,
-  )) {
+  for await (const batch of inBatches(foundFiles(table, { workingDirectory, params, signal }), filesPerBatch)) {
     some ??= batch[0];
     const open = (await sieve.open?.(batch)) ?? batch.keys();
     const opened = [...open].map((place) => batch[place]!);

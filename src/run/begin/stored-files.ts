@@ -12,6 +12,7 @@ export type StoredFile = Omit<
   NewFile,
   | 'ordinal'
   | 'encoding'
+  | 'reading'
   | 'header'
   | 'constants'
   | 'differs'

@@ -1,6 +1,6 @@
 // The files that `etl init` reads: where they are, and what their first bytes say.
 
-import type { Dialect, SourceSpec, SourceTableSpec } from '../../declaration.ts';
+import type { Dialect, ReadTable, SourceSpec } from '../../declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../decode/bounds.ts';
 import type { EncodingName } from '../../decode/encoding/labels.ts';
 import { EtlError, messageOf } from '../../errors.ts';
@@ -40,12 +40,9 @@ export const sourceOf = (locations: readonly string[], options: SourceSpec['opti
   maxBytes: maxBytesDefault,
 });
 
-/** A table without columns, for what reads the files of one. */
-export const draftSpec = (locations: readonly string[], dialect: Dialect): SourceTableSpec => ({
+const draftCommon = {
   kind: 'source',
   name: draftTable,
-  source: sourceOf(locations),
-  format: { kind: 'csv', encoding: 'utf-8', dialect },
   staging: 'typed',
   columns: [],
   filter: [],
@@ -58,7 +55,13 @@ export const draftSpec = (locations: readonly string[], dialect: Dialect): Sourc
   publish: 'replace',
   comment: undefined,
   guard: { rowsMin: 0, shrinkMaxPercent: 100 },
-});
+} as const;
+
+/** A table without columns, for what reads the files of one. */
+export const draftSpec = (source: SourceSpec, dialect: Dialect, encoding = 'utf-8'): ReadTable => {
+  const reading = { source, format: { kind: 'csv', encoding, dialect } } as const;
+  return { ...reading, ...draftCommon, readings: [reading] };
+};
 
 /** Options of files at an address: those of others have none of them. */
 export const optionsOf = (location: string, allowPrivate: boolean): SourceSpec['options'] =>
@@ -115,10 +118,10 @@ const draftFound = async (found: Found, location: string, access: Access): Promi
 
 /** The files below a location, in the order of their source. */
 export const listedNames = async (location: string, workingDirectory: string): Promise<readonly string[]> => {
-  const spec = draftSpec([location], plainDialect);
+  const spec = draftSpec(sourceOf([location]), plainDialect);
   const names: string[] = [];
-  const listing = { workingDirectory, texts: [], access: accessOf(location, false) };
-  for await (const { file } of foundFiles(spec, listing)) names.push(file.name);
+  const looking = { workingDirectory, params: {}, signal: undefined };
+  for await (const { file } of foundFiles(spec, looking)) names.push(file.name);
   return names;
 };
 
@@ -133,8 +136,8 @@ export const draftFiles = async (
   for (const location of locations) {
     const access = accessOf(location, allowPrivate, signal);
     const found: Found[] = [];
-    const spec = draftSpec([location], plainDialect);
-    for await (const one of foundFiles(spec, { workingDirectory, texts: [], access })) found.push(one);
+    const spec = draftSpec(access.declared, plainDialect);
+    for await (const one of foundFiles(spec, { workingDirectory, params: {}, signal })) found.push(one);
     drafts.push(...(await withFilesAtOnce(found, (one) => draftFound(one, location, access))).flat());
   }
   const seen = new Set<string>();

@@ -59,21 +59,21 @@ export interface TableDraft {
 }
 
 /** What all files of a table are read with. */
-interface Reading {
+interface Trial {
   readonly dialect: Dialect;
   /** Of files whose encoding is another one than their first bytes say. */
   readonly encodings: ReadonlyMap<string, EncodingName>;
 }
 
-interface Attempt extends Reading {
+interface Attempt extends Trial {
   readonly evidence: TableEvidence;
   readonly header: readonly string[];
   readonly bytes: number;
 }
 
 const observeFile = async (
-  { stored, location, encoding, access }: DraftFile,
-  { dialect, encodings }: Reading,
+  { stored, encoding, access }: DraftFile,
+  { dialect, encodings }: Trial,
   evidenceOf: (header: readonly string[]) => TableEvidence | undefined,
   faultyMax: number,
   signal?: AbortSignal,
@@ -84,8 +84,7 @@ const observeFile = async (
   const evidence = evidenceOf(head.names);
   if (evidence === undefined) return 0;
   const { names: header, lineEnd, dataByte, dataLine } = head;
-  const spec = draftSpec([location], dialect);
-  const table = { ...spec, format: { ...spec.format, encoding: file.encoding } };
+  const table = draftSpec(access.declared, dialect, file.encoding);
   const fields = fieldsOf({ header, name: stored.name, constants: {} }, dialect);
   const observing = { file: stored.name, dialect, parse: createRecordParser(table, fields, lineEnd) };
   const reads = openInput({ ...file, lineEnd }, access, dataByte, Infinity, { blockBytes: readBytes });
@@ -103,7 +102,7 @@ const observeFile = async (
 /** Reads all files; undefined when they are no better than an attempt with so many faults, or are no table at all. */
 const attempt = async (
   files: readonly DraftFile[],
-  reading: Reading,
+  trial: Trial,
   faultyMax: number,
   signal?: AbortSignal,
 ): Promise<Attempt | undefined> => {
@@ -112,15 +111,15 @@ const attempt = async (
   try {
     for (const file of files) {
       const evidenceOf = (header: readonly string[]) => {
-        evidence ??= createTableEvidence(header, reading.dialect);
+        evidence ??= createTableEvidence(header, trial.dialect);
         return evidence.columns.length === header.length ? evidence : undefined;
       };
-      bytes += await observeFile(file, reading, evidenceOf, faultyMax, signal);
+      bytes += await observeFile(file, trial, evidenceOf, faultyMax, signal);
       if (evidence === undefined || evidence.faulty >= faultyMax) return undefined;
     }
     if (evidence === undefined) return undefined;
     endGathering(evidence);
-    return { ...reading, evidence, header: evidence.names, bytes };
+    return { ...trial, evidence, header: evidence.names, bytes };
   } finally {
     if (evidence?.tally !== undefined) closeTally(evidence.tally);
   }

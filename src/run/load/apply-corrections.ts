@@ -13,7 +13,7 @@ import {
 import { judgeLoading, selectLoading } from '../../checkpoint/epoch.ts';
 import { runQuery, withTransaction } from '../../db/client.ts';
 import { storable } from '../../db/sql.ts';
-import type { RejectLimit, SourceTableSpec } from '../../declaration.ts';
+import { tableOfFile, type RejectLimit, type SourceTableSpec } from '../../declaration.ts';
 import type { Decoder } from '../../format/decoder.ts';
 import type { RecordBlock } from '../../format/split/record-blocks.ts';
 import { correctedDialect, csvRecord } from '../../format/record-fields.ts';
@@ -43,9 +43,17 @@ const blockOf = (
   return { bytes, spans, position: { byte, line, record }, fileBytes: bytes.length };
 };
 
+/** How the corrections of a file are loaded. */
+interface FileCorrections {
+  readonly file: SourceFile;
+  readonly how: TableLoad;
+  readonly decode: Decoder;
+}
+
 /** A corrected record, what became of it, and its row if it has one. */
 interface Judged {
   readonly correction: Correction;
+  readonly how: TableLoad;
   readonly block: RecordBlock;
   readonly row: Buffer | undefined;
   readonly fault: Reject | undefined;
@@ -72,7 +80,7 @@ const outcomeOf = ({ correction, row, fault }: Judged): CorrectionOutcome => {
   };
 };
 
-/** Copies the rows; those that the server refuses become faults. */
+/** Copies the rows of files that are loaded in one way; those that the server refuses become faults. */
 const copyRows = async (
   context: RunContext,
   { copyStatement, frame }: TableLoad,
@@ -99,20 +107,18 @@ const copyRows = async (
 /** Loads some corrections of a table in one transaction; none when there are no more. */
 const applySome = (
   context: RunContext,
-  { lease, files }: LoadingRun,
-  how: TableLoad,
+  { lease }: LoadingRun,
+  table: string,
+  ofFile: (fileId: number) => FileCorrections,
 ): Promise<readonly CorrectionOutcome[]> => {
   const { client } = context;
-  const decoders = new Map<number, Decoder>();
-  const filesById = new Map(files.map((file) => [file.id, file]));
   const judge = (correction: Correction): Judged => {
-    const file: SourceFile = { ...filesById.get(correction.fileId)!, lineEnd: 'lf' };
-    const decode = decoders.get(file.id) ?? how.decoderFor(file);
-    decoders.set(file.id, decode);
+    const { file, how, decode } = ofFile(correction.fileId);
     const block = blockOf(correction, file, how);
     const { copyBytes, counts, rejects } = decode(block);
     return {
       correction,
+      how,
       block,
       row: counts.copied > 0 ? Buffer.from(copyBytes) : undefined,
       fault: rejects[0],
@@ -123,12 +129,19 @@ const applySome = (
     async ([loading, found]) => {
       await judgeLoading(client, lease, loading!);
       if (found!.rows.length === 0) return [];
-      const judged = await copyRows(context, how, (found!.rows as Correction[]).map(judge));
-      const outcomes = judged.map(outcomeOf);
+      const groups = new Map<string, Judged[]>();
+      for (const one of (found!.rows as Correction[]).map(judge)) {
+        const group = groups.get(one.how.copyStatement);
+        if (group === undefined) groups.set(one.how.copyStatement, [one]);
+        else group.push(one);
+      }
+      const outcomes: CorrectionOutcome[] = [];
+      for (const group of groups.values())
+        outcomes.push(...(await copyRows(context, group[0]!.how, group)).map(outcomeOf));
       await runQuery(client, exchangeRejects(lease.epoch, outcomes));
       return outcomes;
     },
-    { first: [selectLoading(lease), selectCorrections(lease.runId, how.table.name, correctionsAtOnce)] },
+    { first: [selectLoading(lease), selectCorrections(lease.runId, table, correctionsAtOnce)] },
   );
 };
 
@@ -153,12 +166,22 @@ export const applyCorrections = async (context: RunContext, run: LoadingRun): Pr
   const { client, spec } = context;
   const corrected = await correctionsByTable(client, run.lease.runId);
   for (const { table, staging } of run.planned.filter((one) => corrected.has(one.table.name))) {
-    const format = { ...table.format, dialect: correctedDialect(table.format.dialect) };
-    const how = createTableLoad(landingTable(spec, table), { ...table, format }, staging);
+    const known = new Map<number, FileCorrections>();
+    const ofFile = (fileId: number): FileCorrections => {
+      const found = known.get(fileId);
+      if (found !== undefined) return found;
+      const file: SourceFile = { ...run.files.find(({ id }) => id === fileId)!, lineEnd: 'lf' };
+      const declared = tableOfFile(table, file);
+      const format = { ...declared.format, dialect: correctedDialect(declared.format.dialect) };
+      const how = createTableLoad(landingTable(spec, table), { ...declared, format }, staging);
+      const made = { file, how, decode: how.decoderFor(file) };
+      known.set(fileId, made);
+      return made;
+    };
     const outcomes = new Map<CorrectionOutcome['outcome'], number>();
     for (;;) {
       stopIfAsked(context);
-      const some = await applySome(context, run, how);
+      const some = await applySome(context, run, table.name, ofFile);
       if (some.length === 0) break;
       for (const { outcome } of some) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }

@@ -11,7 +11,7 @@ import {
   unevenMax,
 } from '../../limits.ts';
 import type { Segment, SourceFile } from '../../model.ts';
-import type { SourceTableSpec } from '../../declaration.ts';
+import { tableOfFile, type SourceTableSpec } from '../../declaration.ts';
 import type { Work } from '../../queue/load-queue.ts';
 import { isSeekable, openInput } from '../input.ts';
 import { streamChunkBytesMax } from './segment-blocks.ts';
@@ -135,7 +135,8 @@ async function* piecesOf(
   bytes: number,
 ): AsyncGenerator<Segment, void> {
   const file = files.find(({ id }) => id === gap.fileId)!;
-  const { source, format } = tables.find(({ name }) => name === file.table)!;
+  const table = tables.find(({ name }) => name === file.table)!;
+  const { source, format } = tableOfFile(table, file);
   const reads = openInput(file, { declared: source }, gap.start.byte, gap.byteEnd);
   let start = gap.start;
   const splitter = createSplitter(format.dialect, file.header.length, file.lineEnd);

@@ -4,7 +4,7 @@
 import { missingSegments } from '../../checkpoint/resume.ts';
 import { loadedChunks, runFiles, type LoadedChunkRow } from '../../checkpoint/ledger.ts';
 import { whenLost, type Client } from '../../db/client.ts';
-import type { SourceTableSpec } from '../../declaration.ts';
+import { tableOfFile, type SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
 import { helpedShare } from '../../limits.ts';
 import type { Counts, SourceFile } from '../../model.ts';
@@ -114,9 +114,10 @@ const loadFile = async (
   };
   try {
     if (pieceBytes === undefined) for (const segment of segments) await load(segment, leave);
-    else
+    else {
+      const { source, format } = tableOfFile(table, file);
       await loadStream({
-        setup: { file, source: table.source, dialect: table.format.dialect, gaps: segments, pieceBytes },
+        setup: { file, source, dialect: format.dialect, gaps: segments, pieceBytes },
         memory,
         stops: { drain, leave, abort },
         // A job that is delivered again: its pieces are those of the first time.
@@ -127,6 +128,7 @@ const loadFile = async (
           return load({ start: piece.start, byteEnd: piece.byteEnd, piece }, breakOff, readMs);
         },
       });
+    }
   } catch (error) {
     // What is aborted because of another segment's error has no error of its own.
     if (!leave.aborted && !abort?.aborted && !drain?.aborted) report.failed(error);

@@ -1,7 +1,7 @@
 // Loads segments of a run one after the other over a connection of its own; in a thread or in the main one.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RejectLimit, SourceTableSpec } from '../../declaration.ts';
+import { tableOfFile, type RejectLimit, type SourceTableSpec } from '../../declaration.ts';
 import { closeClient, destroyClient, lossOf, openClient, type Client } from '../../db/client.ts';
 import type { ServerAddress } from '../../db/connect/address.ts';
 import { closeTimeoutMs } from '../../limits.ts';
@@ -38,9 +38,7 @@ export interface SegmentLoader {
 /** Makes a loader, which connects while its first segment is on the way: every caller has work for it. */
 export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
   const { address, lease, chunkBytes, rejectLimit } = setup;
-  const loads = new Map(
-    setup.tables.map(({ target, table, staging }) => [table.name, createTableLoad(target, table, staging)]),
-  );
+  const tables = new Map(setup.tables.map((one) => [one.table.name, one]));
   const counts = new Map<string, Counts>();
   const first = openClient(address);
   let idle: Promise<Client> | undefined = first;
@@ -62,7 +60,8 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
     watch.abort?.addEventListener('abort', end);
     if (watch.abort?.aborted) end();
     try {
-      const how = loads.get(task.file.table)!;
+      const { target, table, staging } = tables.get(task.file.table)!;
+      const how = createTableLoad(target, tableOfFile(table, task.file), staging);
       await loadSegment({ client, lease, chunkBytes, rejectLimit, how, counts }, task, watch);
       idle = opening;
     } catch (error) {

@@ -1,6 +1,6 @@
-// How one table is loaded: decoder, COPY statement and counts, put together once and shared by its segments.
+// How files of one reading of a table are loaded: decoder and COPY statement.
 
-import type { Dialect, SourceTableSpec } from '../../declaration.ts';
+import type { Dialect, ReadTable } from '../../declaration.ts';
 import type { SourceFile } from '../../model.ts';
 import { copyBinary, copyText, copyVerbatim, noQuote, type StagingColumn } from '../../copy/staging.ts';
 import { encodeTextRow } from '../../copy/encode-text.ts';
@@ -19,7 +19,7 @@ export interface CopyFrame {
 }
 
 export interface TableLoad {
-  readonly table: SourceTableSpec;
+  readonly table: ReadTable;
   readonly copyStatement: string;
   readonly frame: CopyFrame;
   readonly decoderFor: (file: SourceFile) => Decoder;
@@ -30,7 +30,7 @@ const nothing = Buffer.alloc(0);
 const noFrame: CopyFrame = { head: nothing, tail: nothing };
 const binaryFrame: CopyFrame = { head: binaryHead, tail: binaryTail };
 
-/** Which decoder a table gets, and why, for the plan. */
+/** Which decoder files get, and why, for the plan. */
 export interface DecoderChoice {
   /** The compiled decoder writes rows in COPY's binary format, or as text if the server has to read a column. */
   readonly decoder: 'compiled' | 'compiled to text' | 'verbatim';
@@ -63,7 +63,7 @@ const slowParts = (dialect: Dialect): string => {
 };
 
 /** The compiled decoder, unless the bytes are taken over as they are. */
-export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
+export const chooseDecoder = (table: ReadTable): DecoderChoice => {
   if (table.staging === 'text') return { decoder: 'verbatim', why: 'its staging is text' };
   const slowly = slowParts(table.format.dialect);
   const served = table.columns.find((column) => typeOf(column).encode === serverReads);
@@ -75,10 +75,10 @@ export const chooseDecoder = (table: SourceTableSpec): DecoderChoice => {
       };
 };
 
-/** Puts the loading of a table together; `target` is the quoted name of the table that COPY fills. */
+/** Puts the loading of files together; `target` is the quoted name of the table that COPY fills. */
 export const createTableLoad = (
   target: string,
-  table: SourceTableSpec,
+  table: ReadTable,
   staging: readonly StagingColumn[],
 ): TableLoad => {
   const { dialect } = table.format;
@@ -87,27 +87,24 @@ export const createTableLoad = (
     splitterFor: (file: SourceFile) => createSplitter(dialect, file.header.length, file.lineEnd),
   };
   const { decoder } = chooseDecoder(table);
-  /** The table with the encoding that the file has. */
-  const tableOf = ({ encoding }: SourceFile): SourceTableSpec =>
-    encoding === table.format.encoding ? table : { ...table, format: { ...table.format, encoding } };
   if (decoder === 'verbatim')
     return {
       ...common,
       frame: noFrame,
       copyStatement: copyVerbatim(target, staging, dialect),
-      decoderFor: (file) => createVerbatimDecoder(tableOf(file), file.header.length, noQuote),
+      decoderFor: (file) => createVerbatimDecoder(table, file.header.length, noQuote),
     };
   if (decoder === 'compiled')
     return {
       ...common,
       frame: binaryFrame,
       copyStatement: copyBinary(target, staging),
-      decoderFor: (file) => createCompiledDecoder(tableOf(file), file),
+      decoderFor: (file) => createCompiledDecoder(table, file),
     };
   return {
     ...common,
     frame: noFrame,
     copyStatement: copyText(target, staging),
-    decoderFor: (file) => createCompiledDecoder(tableOf(file), file, encodeTextRow),
+    decoderFor: (file) => createCompiledDecoder(table, file, encodeTextRow),
   };
 };

@@ -6,6 +6,7 @@ import type { Guard, SourceTableSpec, TableSpec } from '../../declaration.ts';
 import { whyByText } from '../../format/compiled/by-text.ts';
 import { constraintText } from '../../publish/constraints/constraints.ts';
 import { columnText, serverColumnsOf } from '../../publish/attributes/server-columns.ts';
+import { isExclusion } from '../../source/registry.ts';
 import { formatCount, onOneLine, plural } from '../../wording.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import { isSeekable } from '../input.ts';
@@ -45,6 +46,26 @@ const streamSteps = ({ files }: PlannedTable, shared: ReadonlySet<string>): Step
   return texts.map((text) => ({ step: 'stream', text }));
 };
 
+/** How files are decoded, with the locations whose files are: the dialects of a table may differ. */
+type DecoderChoices = readonly (DecoderChoice & { readonly locations: readonly string[] })[];
+
+const decoderChoices = (table: SourceTableSpec): DecoderChoices => {
+  const choices = new Map<string, DecoderChoice & { readonly locations: string[] }>();
+  for (const reading of table.readings) {
+    const choice = chooseDecoder({ ...table, ...reading });
+    const known = choices.get(choice.why) ?? { ...choice, locations: [] };
+    known.locations.push(...reading.source.locations.filter((one) => !isExclusion(one)));
+    choices.set(choice.why, known);
+  }
+  return [...choices.values()];
+};
+
+const decoderSteps = (choices: DecoderChoices): Steps =>
+  choices.map(({ decoder, why, locations }) => {
+    const of = choices.length > 1 ? `${list(locations)}: ` : '';
+    return { step: 'decoder', text: `${of}${decoder}, because ${why}` };
+  });
+
 /** Columns whose values become texts in JavaScript, and why. */
 const columnSteps = ({ columns }: SourceTableSpec, decoder: DecoderChoice['decoder']): Steps => {
   if (decoder === 'verbatim') return [];
@@ -63,7 +84,8 @@ const rowsFrom = ({ staging, transform }: SourceTableSpec): string =>
 /** From the file to the rows. */
 export const sourceSteps = (planned: PlannedTable, shared: ReadonlySet<string>): Steps => {
   const { table } = planned;
-  const { decoder, why } = chooseDecoder(table);
+  const choices = decoderChoices(table);
+  const { decoder } = choices[0]!;
   const columns = `${planned.staging.length} columns`;
   const stagings = {
     typed: `unlogged, ${columns}`,
@@ -72,7 +94,7 @@ export const sourceSteps = (planned: PlannedTable, shared: ReadonlySet<string>):
   };
   return [
     ...streamSteps(planned, shared),
-    { step: 'decoder', text: `${decoder}, because ${why}` },
+    ...decoderSteps(choices),
     ...columnSteps(table, decoder),
     { step: 'staging', text: stagings[table.staging] },
     { step: 'rows', text: rowsFrom(table) },

@@ -1,6 +1,6 @@
 // What the first records of each file would become, without a server: rows as production would have them, and rejects.
 
-import type { ColumnSpec, Dialect, SourceTableSpec } from '../../declaration.ts';
+import { tableOfFile, type ColumnSpec, type ReadTable, type SourceTableSpec } from '../../declaration.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { createRecordJudge, filtered, rejectOf } from '../../format/record-judge.ts';
@@ -10,7 +10,6 @@ import { createSplitter } from '../../format/split/splitter.ts';
 import type { Reject } from '../../model.ts';
 import { madeColumn } from '../../pipeline/check/made-column.ts';
 import type { Pipeline } from '../../pipeline/declare/define-pipeline.ts';
-import type { Access } from '../../source/contract.ts';
 import { planSources, stagingColumns } from '../begin/plan.ts';
 import { readDefinition } from '../definition.ts';
 import { openInput } from '../input.ts';
@@ -54,7 +53,7 @@ const printerOf = (column: ColumnSpec): ((text: string | null) => string | null)
 };
 
 /** A table whose staging is text has the fields of its file as columns. */
-const shownTable = (table: SourceTableSpec, file: NewFile): SourceTableSpec =>
+const shownTable = (table: ReadTable, file: NewFile): ReadTable =>
   table.staging === 'text'
     ? {
         ...table,
@@ -67,13 +66,14 @@ const shownTable = (table: SourceTableSpec, file: NewFile): SourceTableSpec =>
 const previewFile = async (
   declared: SourceTableSpec,
   file: NewFile,
-  access: Access,
+  signal: AbortSignal | undefined,
   recordsMax: number,
 ): Promise<PreviewFile> => {
   const { name, encoding, decoding, header, lineEnd, dataByte, dataLine } = file;
-  const table = shownTable(declared, file);
-  const dialect: Dialect = table.format.dialect;
-  const judge = createRecordJudge({ ...table, format: { ...table.format, encoding } }, file);
+  const table = shownTable(tableOfFile(declared, file), file);
+  const { dialect } = table.format;
+  const access = { declared: table.source, signal };
+  const judge = createRecordJudge(table, file);
   const printers = table.columns.map(printerOf);
   const rows: PreviewRow[] = [];
   const rejects: Reject[] = [];
@@ -131,5 +131,5 @@ export async function* previewPipeline(
   const signal = stopSignal(settings);
   for (const { table, files } of await planSources(spec, settings))
     for (const file of files)
-      yield await previewFile(table, file, { declared: table.source, signal }, recordsMax);
+      yield await previewFile(table, file, signal, recordsMax);
 }

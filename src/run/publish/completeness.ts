@@ -41,11 +41,11 @@ export const checkRejects = async (context: RunContext, runId: number): Promise<
 export const checkSources = async (context: RunContext, runId: number): Promise<void> => {
   const { client } = context;
   const signal = stopSignal(context);
-  const declared = new Map(sourceTables(context).map(({ name, source }) => [name, source]));
+  const tables = new Map(sourceTables(context).map((table) => [table.name, table]));
   const looks = new Map<string, Promise<string | undefined>>();
   const fingerprintOf = (file: FileTotals): Promise<string | undefined> =>
     sourceNamed(file.source)
-      .look(file, { declared: declared.get(file.table)!, signal })
+      .look(file, { declared: tables.get(file.table)!.readings[file.reading]!.source, signal })
       .then(
         ({ fingerprint }) => fingerprint,
         (cause: unknown) => {

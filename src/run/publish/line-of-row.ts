@@ -1,6 +1,6 @@
 // Finds the line of a row that a chunk has copied: the file is read again from where the chunk began.
 
-import type { SourceTableSpec } from '../../declaration.ts';
+import { tableOfFile, type SourceTableSpec } from '../../declaration.ts';
 import { sliceBlock } from '../../format/split/record-slice.ts';
 import type { Position, SourceFile } from '../../model.ts';
 import { openSegment } from '../load/segment-blocks.ts';
@@ -16,10 +16,11 @@ export interface RowOfChunk {
 
 /** The line; undefined when the chunk has fewer rows. Errors: those of the file's source. */
 export const lineOfRow = async (
-  table: SourceTableSpec,
+  declared: SourceTableSpec,
   { file, start, byteEnd, ordinal }: RowOfChunk,
   signal: AbortSignal,
 ): Promise<number | undefined> => {
+  const table = tableOfFile(declared, file);
   const how = createTableLoad('', table, []);
   const access = { declared: table.source, signal };
   const split = how.splitterFor(file);

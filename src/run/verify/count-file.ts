@@ -3,7 +3,7 @@
 import { correctionsOfFile, rejectsOfFile, type LoadedFile } from '../../checkpoint/loaded-files.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { Client } from '../../db/client.ts';
-import type { Dialect, SourceTableSpec } from '../../declaration.ts';
+import type { Dialect, ReadTable } from '../../declaration.ts';
 import { EtlError, messageOf } from '../../errors.ts';
 import { isRefusal } from '../../format/column-types/contract.ts';
 import { createFieldReader } from '../../format/field-reader.ts';
@@ -12,7 +12,6 @@ import { NotForCsvParse, readRecords } from '../../format/recount/csv-records.ts
 import { correctedDialect } from '../../format/record-fields.ts';
 import { createRecordFilter } from '../../format/record-filter.ts';
 import type { RejectCode } from '../../model.ts';
-import type { Access } from '../../source/contract.ts';
 import { openInput } from '../input.ts';
 import type { ComparedColumn } from './compared-columns.ts';
 import { withoutRecords } from './cut-records.ts';
@@ -43,7 +42,7 @@ export interface CountedFile {
 type Judged = readonly (string | null)[] | false | null;
 
 const judgeOf = (
-  table: SourceTableSpec,
+  table: ReadTable,
   file: ListedFile,
   columns: readonly ComparedColumn[],
   dialect: Dialect,
@@ -90,16 +89,17 @@ type Known = Pick<LoadedFile, 'id' | 'runId' | 'rejected'>;
 
 const countRecords = async (
   client: Client,
-  table: SourceTableSpec,
+  table: ReadTable,
   file: ListedFile,
   known: Known,
-  access: Access,
+  signal: AbortSignal | undefined,
   count: ReturnType<typeof createCount>,
   columns: readonly ComparedColumn[],
 ): Promise<void> => {
   const { dialect } = table.format;
   const { counts } = count;
   const judge = judgeOf(table, file, columns, dialect);
+  const access = { declared: table.source, signal };
   const bytes = openInput(file, access, file.dataByte, file.dataEnd ?? Infinity);
   const cuts = rejectsOfFile(client, known, bytesAtFault);
   const newline = file.lineEnd === 'cr' ? 13 : 10;
@@ -132,16 +132,16 @@ const countRecords = async (
  */
 export const countFile = async (
   client: Client,
-  table: SourceTableSpec,
+  table: ReadTable,
   file: ListedFile,
   known: Known,
-  access: Access,
+  signal: AbortSignal | undefined,
   columns: readonly ComparedColumn[],
 ): Promise<CountedFile> => {
   const count = createCount(columns);
   const corrections = await correctionsOfFile(client, known.id);
   try {
-    await countRecords(client, table, file, known, access, count, columns);
+    await countRecords(client, table, file, known, signal, count, columns);
   } catch (error) {
     // The reject that is missing may have been corrected.
     const mayBeOurs = error instanceof NotForCsvParse && corrections.length > 0;

@@ -33,7 +33,8 @@ const createWatcher = (client: Client, of: FilesOf, seen: Map<number, Seen>): Si
 });
 
 /** Standard input cannot be read again. */
-const isGivenOnce = ({ source }: SourceTableSpec): boolean => source.locations.includes('-');
+const isGivenOnce = ({ readings }: SourceTableSpec): boolean =>
+  readings.some(({ source }) => source.locations.includes('-'));
 
 /** Why the files of a table are not listed; undefined: they are. What was listed before a failure is kept. */
 const listFiles = async (
@@ -64,7 +65,8 @@ const reasonOf = (
   const { version, file: listed } = seen;
   if (version?.isSame !== true) return `it has changed since run ${file.runId} loaded it`;
   if (version.isPartial) return 'some of its partitions were replaced while it was not listed';
-  if (file.staged !== null && file.staged !== staged)
+  const isReadSo = file.staged === staged && file.reading === listed.reading;
+  if (file.staged !== null && !isReadSo)
     return `the definition of the table, or a parameter, is not the one of run ${file.runId}`;
   if (listed.misfit !== undefined) return 'its header does not fit the definition';
   if (file.staged === null && file.records !== file.rows)

@@ -2,10 +2,9 @@
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
-import type { SourceTableSpec } from '../../declaration.ts';
+import { tableOfFile, type SourceTableSpec } from '../../declaration.ts';
 import { foreignTo, NotForCsvParse } from '../../format/recount/csv-records.ts';
 import { modeOf } from '../../publish/names.ts';
-import type { Access } from '../../source/contract.ts';
 import { formatCount } from '../../wording.ts';
 import { compareCounts, compareRows, foreignRows, missingColumn, unread } from './compare.ts';
 import { comparedColumns, type ComparedColumns } from './compared-columns.ts';
@@ -58,21 +57,24 @@ const countFiles = async (
   table: SourceTableSpec,
   files: readonly KnownFile[],
   { columns }: ComparedColumns,
-  access: Access,
+  signal: AbortSignal | undefined,
 ): Promise<Findings> => {
   const found: Findings = { counted: [], differences: [], notCompared: [] };
   const skip = (file: string, reason: string): void =>
     void found.notCompared.push({ file, column: null, reason });
-  const foreign = foreignTo(table.format.dialect);
   for (const file of files) {
-    if (file.listed === undefined) skip(file.name, file.reason);
-    else if (foreign !== undefined)
-      skip(file.name, `csv-parse reads \`${foreign}\` otherwise than the dialect`);
+    if (file.listed === undefined) {
+      skip(file.name, file.reason);
+      continue;
+    }
+    const read = tableOfFile(table, file.listed);
+    const foreign = foreignTo(read.format.dialect);
+    if (foreign !== undefined) skip(file.name, `csv-parse reads \`${foreign}\` otherwise than the dialect`);
     else if (table.staging === 'text')
       skip(file.name, 'its fields are loaded as they are, and SQL reads them');
     else
       try {
-        const counted = await countFile(client, table, file.listed, file, access, columns);
+        const counted = await countFile(client, read, file.listed, file, signal, columns);
         found.counted.push({ file, counted });
         found.differences.push(...compareCounts(file, counted));
       } catch (error) {
@@ -150,11 +152,11 @@ export const verifyTable = async (
   files: readonly KnownFile[],
   wanted: readonly KnownFile[],
   { there, sums }: Production,
-  access: Access,
+  signal: AbortSignal | undefined,
 ): Promise<VerifiedTable> => {
   const columns = columnsInProduction(table, there ?? new Set());
   const rows = sums === undefined ? null : [...sums.values()].reduce((sum, one) => sum + one.rows, 0);
-  const { counted, ...found } = await countFiles(client, table, wanted, columns, access);
+  const { counted, ...found } = await countFiles(client, table, wanted, columns, signal);
   const notCompared = [...found.notCompared];
   const differences = [...found.differences];
   const ofTable = (reason: string): void => void notCompared.push({ file: null, column: null, reason });

@@ -121,8 +121,8 @@ export const verifyOn = async (
     const wanted = read.files.filter(({ runId }) => run === undefined || runId === run);
     if (run !== undefined && wanted.length === 0) continue;
     files += wanted.length;
-    const access = { declared: table.source, signal: stopSignal(settings) };
-    tables.push(await verifyTable(known, table, read.files, wanted, read.production, access));
+    const signal = stopSignal(settings);
+    tables.push(await verifyTable(known, table, read.files, wanted, read.production, signal));
   }
   if (files === 0) throw nothing();
   return { pipeline: spec.name, outcome: outcomeOf(tables), tables, seconds: secondsSince(start) };

@@ -15,6 +15,7 @@ const file = (path: string, fingerprint = 'same'): NewFile => ({
   fingerprint,
   decoding: null,
   encoding: 'utf-8',
+  reading: 0,
   part: null,
   header: ['a'],
   dataByte: 0,

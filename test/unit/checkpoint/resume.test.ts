@@ -20,6 +20,7 @@ const file = (id: number, bytes: number): SourceFile => ({
   fingerprint: '',
   decoding: null,
   encoding: 'utf-8',
+  reading: 0,
   part: null,
   header: ['a'],
   dataByte: 10,

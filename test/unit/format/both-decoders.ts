@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest';
 import { encodeTextRow } from '../../../src/copy/encode-text.ts';
-import type { SourceTableSpec } from '../../../src/declaration.ts';
+import type { ReadTable } from '../../../src/declaration.ts';
 import { createRowBytes, putInt16, putNull, reserve } from '../../../src/format/binary/row-bytes.ts';
 import { createCompiledDecoder } from '../../../src/format/compiled/compiled-decoder.ts';
 import type { DecodedFile } from '../../../src/format/file-fields.ts';
@@ -25,7 +25,7 @@ export const outcomeOf = (blocks: readonly RecordBlock[], decode: Decoder) => {
 };
 
 /** The record decoder, whose rows are written in binary. */
-export const binaryRecordDecoder = (table: SourceTableSpec, file: DecodedFile): Decoder => {
+export const binaryRecordDecoder = (table: ReadTable, file: DecodedFile): Decoder => {
   const out = createRowBytes(1024);
   const decode = createRecordDecoder(table, file, (row) => {
     reserve(out, 2);
@@ -54,7 +54,7 @@ const textOutcome = (blocks: readonly RecordBlock[], decode: Decoder) => {
 /** Rows as COPY's text format, and the places of rejects: the same by both decoders, whole and cut at every byte. */
 export const readEverywhere = async (
   bytes: Buffer,
-  table: SourceTableSpec,
+  table: ReadTable,
   header: readonly string[],
 ): Promise<ReturnType<typeof textOutcome>> => {
   const split = createSplitter(table.format.dialect, header.length, 'lf');

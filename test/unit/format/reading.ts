@@ -1,6 +1,6 @@
 // What the tests of the reading path share: declared tables, and bytes cut into pieces on their way to the splitter.
 
-import type { LineEnd, SourceTableSpec } from '../../../src/declaration.ts';
+import type { LineEnd, ReadTable, SourceTableSpec } from '../../../src/declaration.ts';
 import type { DecodedBlock, Decoder } from '../../../src/format/decoder.ts';
 import type { DecodedFile } from '../../../src/format/file-fields.ts';
 import { positionAfter, recordBlocks, type RecordBlock } from '../../../src/format/split/record-blocks.ts';
@@ -11,14 +11,17 @@ import { column } from '../../../src/pipeline/declare/column.ts';
 import { csv, type CsvOptions } from '../../../src/pipeline/declare/csv.ts';
 import { definePipeline, type Pipeline } from '../../../src/pipeline/declare/define-pipeline.ts';
 
-/** A table declared as a user would; `more` holds its columns, filters and so on. */
+/** A table as the files of its first reading are read. */
+export const firstRead = (table: SourceTableSpec): ReadTable => ({ ...table, ...table.readings[0]! });
+
+/** A table declared as a user would, as its files are read; `more` holds its columns, filters and so on. */
 export const tableOf = (
   options: CsvOptions,
   more: object = { columns: { a: column.text('a') } },
-): SourceTableSpec => {
+): ReadTable => {
   const table = { source: csv('a.csv', options), ...more };
   const pipeline = definePipeline({ name: 'p', schema: 's', tables: { t: table } } as never) as Pipeline;
-  return bindPipeline(pipeline, { directory: '/' }).tables[0] as SourceTableSpec;
+  return firstRead(bindPipeline(pipeline, { directory: '/' }).tables[0] as SourceTableSpec);
 };
 
 /** A file with this header, as decoders know it. */

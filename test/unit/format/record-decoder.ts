@@ -1,6 +1,6 @@
 // The record decoder, which the compiled one is compared with: the record judge alone, by csv-parse and the column readers.
 
-import type { SourceTableSpec } from '../../../src/declaration.ts';
+import type { ReadTable } from '../../../src/declaration.ts';
 import type { Reject } from '../../../src/model.ts';
 import { createRowBytes, reserve } from '../../../src/format/binary/row-bytes.ts';
 import type { Decoder, RowEncoder } from '../../../src/format/decoder.ts';
@@ -16,11 +16,7 @@ const bytesPerUnitMax = 3;
  *
  * Errors: ETL_USER_FUNCTION when a function of the pipeline throws. Everything wrong with the data is a reject.
  */
-export const createRecordDecoder = (
-  table: SourceTableSpec,
-  file: DecodedFile,
-  encodeRow: RowEncoder,
-): Decoder => {
+export const createRecordDecoder = (table: ReadTable, file: DecodedFile, encodeRow: RowEncoder): Decoder => {
   const judge = createRecordJudge(table, file);
   const out = createRowBytes(0);
   /** Each row at once: texts that wait for the end of their block outlive the cheap part of the garbage collection. */

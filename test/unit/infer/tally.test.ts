@@ -11,7 +11,7 @@ import { plainDialect } from '../../../src/infer/dialect.ts';
 import { keysFound } from '../../../src/infer/keys.ts';
 import { createTableEvidence, endGathering, observeBlock } from '../../../src/infer/observe.ts';
 import { closeTally } from '../../../src/infer/tally/tally.ts';
-import { draftSpec } from '../../../src/run/init/draft-files.ts';
+import { draftSpec, sourceOf } from '../../../src/run/init/draft-files.ts';
 import { searched } from '../../helpers/seeded.ts';
 
 const header = ['id', 'day', 'name'];
@@ -24,7 +24,7 @@ const found = (blocks: readonly string[], dialect: Dialect, isTallied: boolean) 
   const observing = {
     file: 'a.csv',
     dialect,
-    parse: createRecordParser(draftSpec(['a.csv'], dialect), fields, 'lf'),
+    parse: createRecordParser(draftSpec(sourceOf(['a.csv']), dialect), fields, 'lf'),
   };
   for (const text of blocks) {
     const bytes = Buffer.from(text);

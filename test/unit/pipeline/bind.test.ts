@@ -34,7 +34,9 @@ describe('parameters', () => {
       directory: '/d',
       params: { year: 2011, region: 'all' },
     });
-    expect(spec.tables).toMatchObject([{ name: 't_all', source: { locations: ['2011.csv'] } }]);
+    expect(spec.tables).toMatchObject([
+      { name: 't_all', readings: [{ source: { locations: ['2011.csv'] } }] },
+    ]);
   });
 
   const secret = z.string().meta({ secret: true });

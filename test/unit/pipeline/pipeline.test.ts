@@ -39,37 +39,41 @@ describe('defaults', () => {
     expect(sourceTable({})).toEqual({
       kind: 'source',
       name: 't',
-      source: {
-        locations: ['a.csv'],
-        constants: {},
-        skipEnd: 0,
-        anywhere: false,
-        options: {},
-        maxRatio: 1000,
-        maxBytes: 2 ** 40,
-      },
-      format: {
-        kind: 'csv',
-        encoding: 'utf-8',
-        dialect: {
-          delimiter: ',',
-          quote: '"',
-          escape: '"',
-          header: true,
-          nulls: [''],
-          quotedNulls: true,
-          quotes: 'strict',
-          headerLines: 1,
-          escapes: null,
-          lineEnd: 'auto',
-          match: 'exact',
-          trim: false,
-          skipLines: 0,
-          comment: null,
-          comments: 'lines',
-          ragged: 'reject',
+      readings: [
+        {
+          source: {
+            locations: ['a.csv'],
+            constants: {},
+            skipEnd: 0,
+            anywhere: false,
+            options: {},
+            maxRatio: 1000,
+            maxBytes: 2 ** 40,
+          },
+          format: {
+            kind: 'csv',
+            encoding: 'utf-8',
+            dialect: {
+              delimiter: ',',
+              quote: '"',
+              escape: '"',
+              header: true,
+              nulls: [''],
+              quotedNulls: true,
+              quotes: 'strict',
+              headerLines: 1,
+              escapes: null,
+              lineEnd: 'auto',
+              match: 'exact',
+              trim: false,
+              skipLines: 0,
+              comment: null,
+              comments: 'lines',
+              ragged: 'reject',
+            },
+          },
         },
-      },
+      ],
       staging: 'typed',
       columns: [
         {
@@ -124,8 +128,7 @@ describe('defaults', () => {
     },
   ])('csv: $name', ({ options, dialect }) => {
     expect(sourceTable({ source: csv(['a.csv', 'b.csv'], options) })).toMatchObject({
-      source: { locations: ['a.csv', 'b.csv'] },
-      format: { dialect },
+      readings: [{ source: { locations: ['a.csv', 'b.csv'] }, format: { dialect } }],
     });
   });
 

@@ -1,6 +1,6 @@
 // Plans a table's files and reads them as a run does, from their source to decoded rows, without a server.
 
-import type { PipelineSpec, SourceTableSpec } from '../../../src/declaration.ts';
+import { tableOfFile, type PipelineSpec, type ReadTable } from '../../../src/declaration.ts';
 import { openInput } from '../../../src/run/input.ts';
 import { planSources } from '../../../src/run/begin/plan.ts';
 import { openSegment } from '../../../src/run/load/segment-blocks.ts';
@@ -10,15 +10,17 @@ import { recordBlocks, type RecordBlock } from '../../../src/format/split/record
 import type { SourceFile } from '../../../src/model.ts';
 
 export interface PlannedFile {
-  readonly table: SourceTableSpec;
+  readonly table: ReadTable;
   readonly file: SourceFile;
 }
 
-/** The only file of a table, as a run plans it. */
-export const planFile = async (table: SourceTableSpec): Promise<PlannedFile> => {
+/** The only file of a table with this one reading, as a run plans it. */
+export const planFile = async ({ source, format, ...rest }: ReadTable): Promise<PlannedFile> => {
+  const table = { ...rest, readings: [{ source, format }] };
   const spec = { tables: [table], params: {} } as unknown as PipelineSpec;
   const [planned] = await planSources(spec, { workingDirectory: '/' });
-  return { table, file: { ...planned!.files[0]!, id: 1, runId: 1, runStarted: '2026-01-01 00:00:00+00' } };
+  const file = { ...planned!.files[0]!, id: 1, runId: 1, runStarted: '2026-01-01 00:00:00+00' };
+  return { table: tableOfFile(table, file), file };
 };
 
 /** The blocks of a file, as its only segment gives them. The memory of one is used again for the next. */

@@ -26,10 +26,9 @@ describe('options of a source', () => {
     const { tables } = bindPipeline(pipelineOf(url, { ...options, delimiter: ';' }), { directory: '.' });
     const [table] = tables;
     expect(table).toMatchObject({
-      source: { locations: [url], options },
-      format: { dialect: { delimiter: ';' } },
+      readings: [{ source: { locations: [url], options }, format: { dialect: { delimiter: ';' } } }],
     });
-    expect(table?.kind === 'source' && table.source.options).toEqual(options);
+    expect(table?.kind === 'source' && table.readings[0]!.source.options).toEqual(options);
   });
 
   it.each([

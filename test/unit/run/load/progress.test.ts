@@ -18,6 +18,7 @@ const fileOf = (id: number, change: Partial<SourceFile> = {}): SourceFile => ({
   fingerprint: '',
   decoding: null,
   encoding: 'utf-8',
+  reading: 0,
   part: null,
   header: ['a'],
   dataByte: 100,

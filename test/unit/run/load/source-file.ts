@@ -21,6 +21,7 @@ export const sourceFile = (
   fingerprint: '',
   decoding,
   encoding: 'utf-8',
+  reading: 0,
   part: null,
   header: ['a', 'b'],
   dataByte: 0,

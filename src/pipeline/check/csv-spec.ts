@@ -1,0 +1,268 @@
+// From csv() as it was written to checked readings: what locations say for themselves, and what csv() says for all.
+
+import { z } from 'zod';
+import type { Dialect, Reading } from '../../declaration.ts';
+import { maxBytesDefault, maxRatioDefault } from '../../decode/bounds.ts';
+import { encodingLabels, encodingOfLabel } from '../../decode/encoding/labels.ts';
+import { memberLocation } from '../../decode/member-location.ts';
+import { nearest } from '../../nearest.ts';
+import type { OptionRule } from '../../source/contract.ts';
+import { isExclusion, locationProblem, optionsOf } from '../../source/registry.ts';
+import { inQuotes } from '../../wording.ts';
+import type { CsvSource } from '../declare/csv.ts';
+import { dialectProblems } from './dialect-problems.ts';
+import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
+
+const path = z.string(mustBe('a path or glob')).min(1, mustBe('a path or glob'));
+const pathsMust = mustBe("a path, a glob, an object such as { path: 'a/*.csv', constants: {…} }, or a list of them");
+/** A location as it may be written: what an object holds is read when its path is known. */
+const location = z.union([path.transform((one) => ({ path: one })), z.looseObject({ path })], pathsMust);
+const pathsSchema = z.union(
+  [location.transform((one) => [one]), z.array(location).min(1, pathsMust)],
+  pathsMust,
+);
+
+const constantsMust = mustBe('an object of texts and numbers');
+const constants = z.record(
+  z.string(),
+  z
+    .union(
+      [z.string().refine((text) => !text.includes('\0') && text.isWellFormed()), z.number()],
+      constantsMust,
+    )
+    .transform(String),
+  constantsMust,
+);
+
+const lineBreak = /[\r\n\0]/;
+const oneCharacter = mustBe('one ASCII character, not a line break');
+const character = z
+  .string(oneCharacter)
+  .refine((text) => text.length === 1 && text < '\x80' && !lineBreak.test(text), oneCharacter);
+const delimiter = z
+  .string(mustBe('a text'))
+  .refine(
+    (text) => text !== '' && !lineBreak.test(text),
+    mustBe('at least one character, and no line break'),
+  );
+const headerMust = mustBe('true, false, or the list of all field names');
+const names = z.array(z.string(mustBe('a field name'))).min(1, headerMust);
+const texts = z.array(z.string(mustBe('a text')), mustBe('a list of texts'));
+/** A trailer is held in memory while a stream is read. */
+const lastLinesMax = 100;
+const ragged = ['reject', 'pad', 'cut'] as const;
+const backslashes = ['postgres', 'mysql', 'any'] as const;
+const commenting = ['lines', 'infix'] as const;
+const quotings = ['strict', 'lenient'] as const;
+const matches = ['exact', 'relaxed'] as const;
+const lineEnds = ['auto', 'lf', 'crlf', 'cr'] as const;
+
+/** Its name; undefined: there is none. */
+const encodingNamed = (label: string): string | undefined =>
+  label === 'detect' ? label : encodingOfLabel(label);
+
+const unknownEncoding = (label: string): string => {
+  const near = nearest(label.toLowerCase(), [...encodingLabels, 'detect']);
+  return `knows no encoding ${inQuotes(label)}${near === undefined ? '' : `; did you mean ${inQuotes(near)}?`}`;
+};
+
+const dialectShape = {
+  delimiter: delimiter.optional(),
+  quote: character.nullable().optional(),
+  escape: character.nullable().optional(),
+  escapes: z.enum(backslashes, mustBeOneOf(backslashes)).nullable().optional(),
+  header: z.union([z.boolean(), names], headerMust).optional(),
+  nulls: texts.optional(),
+  quotedNulls: z.boolean(mustBe('true or false')).optional(),
+  quotes: z.enum(quotings, mustBeOneOf(quotings)).optional(),
+  match: z.enum(matches, mustBeOneOf(matches)).optional(),
+  lineEnd: z.enum(lineEnds, mustBeOneOf(lineEnds)).optional(),
+  trim: z.union([z.boolean(), z.literal('outside')], mustBe("true, false or 'outside'")).optional(),
+  skipLines: z.int(mustBe('a number of lines')).min(0, mustBe('a number of lines')).optional(),
+  skipEnd: z
+    .int(mustBe('a number of lines'))
+    .min(0, mustBe('a number of lines'))
+    .max(lastLinesMax, mustBe(`at most ${lastLinesMax} lines`))
+    .optional(),
+  headerLines: z
+    .int(mustBe('a number of lines from 1'))
+    .min(1, mustBe('a number of lines from 1'))
+    .optional(),
+  comment: delimiter.nullable().optional(),
+  comments: z.enum(commenting, mustBeOneOf(commenting)).optional(),
+  anywhere: z.boolean(mustBe('true or false')).optional(),
+  maxRatio: z.number(mustBe('a number')).min(1, mustBe('at least 1')).optional(),
+  maxBytes: z.int(mustBe('a number of bytes')).min(1, mustBe('a number of bytes')).optional(),
+  ragged: z.enum(ragged, mustBeOneOf(ragged)).optional(),
+  encoding: z
+    .string(mustBe("the label of an encoding, or 'detect'"))
+    .transform((label, context) => {
+      const name = encodingNamed(label);
+      if (name !== undefined) return name;
+      context.addIssue(unknownEncoding(label));
+      return z.NEVER;
+    })
+    .optional(),
+};
+
+/** A value is not repeated by the message: it may be a secret that should not be there. */
+const sourceOption = ({ must, holds }: OptionRule) => z.custom(holds, `must be ${must}`).optional();
+const otherSourceOption = (owners: readonly string[]) =>
+  z.undefined(`is for ${owners.join(' and ')} alone, and none of the locations is one`).optional();
+
+const mapValues = <From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+
+/** What is wrong with a location that names members of an archive. */
+const memberProblem = (text: string): string | undefined => {
+  const { location: archive, member } = memberLocation(text);
+  if (member === undefined) return undefined;
+  if (member === '') return `names no member: ${archive}!/*.csv`;
+  return isExclusion(text)
+    ? `excludes members, which their glob can do: ${archive.slice(1)}!/!(${member})`
+    : undefined;
+};
+
+type DialectOptions = z.output<z.ZodObject<typeof dialectShape>>;
+type SourceOptions = Readonly<Record<string, unknown>>;
+
+/** The options that the sources of some locations take, and those that none of them does. */
+const sourceShapeOf = (files: readonly string[] | undefined) => {
+  const { taken, others } = optionsOf(files);
+  return { ...mapValues(taken, sourceOption), ...mapValues(others, otherSourceOption) };
+};
+
+/** A location with the options that hold for its files. */
+interface Located {
+  readonly path: string;
+  readonly constants: Readonly<Record<string, string>>;
+  readonly options: DialectOptions & SourceOptions;
+  /** It has options of its own. */
+  readonly isOwn: boolean;
+}
+
+const isSaid = ([, value]: readonly [string, unknown]): boolean => value !== undefined;
+
+/** The checked options of a location: its own before those of csv(); undefined, and the problems, where they are wrong. */
+const locatedAt = (
+  written: z.output<typeof location>,
+  all: DialectOptions & SourceOptions,
+  place: string,
+  problems: Problems,
+): Located | undefined => {
+  const schema = strict({ path, constants: constants.optional(), encoding: dialectShape.encoding });
+  const read = parsePart(schema, written, place, problems);
+  if (read === undefined) return undefined;
+  const { path: at, constants: fixed = {}, ...own } = read;
+  const said = Object.entries(own).filter(isSaid);
+  const isOwn = said.length > 0;
+  if (isExclusion(at) && (isOwn || Object.keys(fixed).length > 0))
+    problems.push(`${place}: leaves files out, and has no options; write the path alone`);
+  return { path: at, constants: fixed, options: { ...all, ...Object.fromEntries(said) }, isOwn };
+};
+
+const readingOf = ({ constants: fixed, options }: Located, isVerbatim: boolean): Reading => {
+  const { taken } = optionsOf(undefined);
+  const ofSource = Object.entries(options).filter(([name]) => Object.hasOwn(taken, name));
+  return {
+    source: {
+      locations: [],
+      skipEnd: options.skipEnd ?? 0,
+      constants: fixed,
+      anywhere: options.anywhere ?? false,
+      options: Object.fromEntries(ofSource),
+      maxRatio: options.maxRatio ?? maxRatioDefault,
+      maxBytes: options.maxBytes ?? maxBytesDefault,
+    },
+    format: { kind: 'csv', encoding: options.encoding ?? 'utf-8', dialect: dialectOf(options, isVerbatim) },
+  };
+};
+
+/** Each way of reading once, with its locations; what leaves files out does so for all. */
+const groupReadings = (
+  located: readonly Located[],
+  isVerbatim: boolean,
+  place: string,
+  problems: Problems,
+): readonly Reading[] => {
+  const named = located.filter((one) => !isExclusion(one.path));
+  const groups = new Map<string, { readonly reading: Reading; readonly paths: Set<string> }>();
+  // Nothing but exclusions: their source says so.
+  for (const one of named.length === 0 ? located.slice(0, 1) : named) {
+    const reading = readingOf(one, isVerbatim);
+    const key = JSON.stringify(reading);
+    const group = groups.get(key);
+    const twice = [...groups.values()].some((other) => other !== group && other.paths.has(one.path));
+    if (twice) problems.push(`${place}: names ${inQuotes(one.path)} twice, with different options`);
+    if (group !== undefined) {
+      group.paths.add(one.path);
+      continue;
+    }
+    groups.set(key, { reading, paths: new Set([one.path]) });
+    const where = one.isOwn ? placeOf(place, located.indexOf(one)) : place;
+    for (const what of dialectProblems(reading.format.dialect)) {
+      const problem = `${where}: ${what}`;
+      if (!problems.includes(problem)) problems.push(problem);
+    }
+  }
+  return [...groups.values()].map(({ reading: { source, format }, paths }) => {
+    const own = located.map((one) => one.path).filter((one) => paths.has(one) || isExclusion(one));
+    return { source: { ...source, locations: own }, format };
+  });
+};
+
+const placeOf = (place: string, index: number): string => `${place}, path ${index + 1}`;
+
+/** The checked readings, or undefined and the problems. `where` names the table; `isVerbatim`: COPY reads the fields. */
+export const readingsOf = (
+  source: CsvSource,
+  where: string,
+  problems: Problems,
+  isVerbatim: boolean,
+): readonly Reading[] | undefined => {
+  const place = `${where}, csv`;
+  const written = parsePart(pathsSchema, source.paths, place, problems, 'path');
+  const files = written?.map((one) => memberLocation(one.path).location);
+  written?.forEach((one, index) => {
+    const problem = memberProblem(one.path) ?? locationProblem(files![index]!);
+    if (problem !== undefined) problems.push(`${place}: path ${index + 1} ${problem}`);
+  });
+  const schema = strict({ ...sourceShapeOf(files), ...dialectShape });
+  const all: (z.output<typeof schema> & DialectOptions) | undefined = parsePart(
+    schema,
+    source.options,
+    place,
+    problems,
+  );
+  if (written === undefined || all === undefined) return undefined;
+  const located = written.map((one, index) => locatedAt(one, all, placeOf(place, index), problems));
+  return located.every((one) => one !== undefined)
+    ? groupReadings(located, isVerbatim, place, problems)
+    : undefined;
+};
+
+const dialectOf = (options: DialectOptions, isVerbatim: boolean): Dialect => {
+  const escapes = options.escapes ?? null;
+  // Dumps of servers have no quotes, unless they are declared, and write null as \N.
+  const isDump = escapes === 'postgres' || escapes === 'mysql';
+  const quote = options.quote === undefined ? (isDump ? null : '"') : options.quote;
+  return {
+    delimiter: options.delimiter ?? ',',
+    quote,
+    escape: options.escape === undefined ? quote : options.escape,
+    escapes,
+    header: options.header ?? true,
+    match: options.match ?? 'exact',
+    nulls: options.nulls ?? (isDump ? [] : ['']),
+    // COPY never takes a quoted field for null.
+    quotedNulls: options.quotedNulls ?? (!isVerbatim || quote === null),
+    quotes: options.quotes ?? 'strict',
+    lineEnd: options.lineEnd ?? 'auto',
+    trim: options.trim ?? false,
+    skipLines: options.skipLines ?? 0,
+    headerLines: options.headerLines ?? 1,
+    comment: options.comment ?? null,
+    comments: options.comments ?? 'lines',
+    ragged: options.ragged ?? 'reject',
+  };
+};
