@@ -1,4 +1,4 @@
-// How records are written in a file, as plain data.
+// How records are written in a file, as plain data, and in words.
 
 /** lf: LF, with any carriage returns before it · crlf: CRLF alone · cr: CR, also with an LF after it. */
 export type LineEnd = 'lf' | 'crlf' | 'cr';
@@ -40,3 +40,43 @@ export interface Dialect {
   /** A record with fewer or more fields than the header: a reject, or padded with nulls when it is short, or cut when it is long. */
   readonly ragged: 'reject' | 'pad' | 'cut';
 }
+
+/**
+ * What tells one of several ways of writing files from the others: options that it has otherwise than most of them, or than the first
+ * where no value is more frequent.
+ */
+export const ownOptions = <Options extends object>(
+  all: readonly Options[],
+  place: number,
+): Partial<Options> => {
+  const isOwn = ([name, value]: readonly [string, unknown]): boolean => {
+    const counts = new Map<string, number>();
+    for (const one of all) {
+      const text = JSON.stringify(one[name as keyof Options]);
+      counts.set(text, (counts.get(text) ?? 0) + 1);
+    }
+    const most = Math.max(...counts.values());
+    return [...counts].find(([, count]) => count === most)![0] !== JSON.stringify(value);
+  };
+  return Object.fromEntries(Object.entries(all[place] ?? {}).filter(isOwn)) as Partial<Options>;
+};
+
+/** Names of a header that are shown. */
+const namesShown = 3;
+
+const valueText = (value: unknown): string => {
+  if (typeof value === 'string')
+    return `'${JSON.stringify(value)
+      .slice(1, -1)
+      .replaceAll(String.raw`\"`, '"')
+      .replaceAll("'", String.raw`\'`)}'`;
+  if (!Array.isArray(value)) return String(value);
+  const more = value.length > namesShown ? [`… (${value.length})`] : [];
+  return `[${[...value.slice(0, namesShown).map(valueText), ...more].join(', ')}]`;
+};
+
+/** Options as a pipeline file says them: `delimiter: ';', headerLines: 2`. */
+export const optionsText = (options: Readonly<Record<string, unknown>>): string =>
+  Object.entries(options)
+    .map(([name, value]) => `${name}: ${valueText(value)}`)
+    .join(', ');

@@ -190,9 +190,8 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
-  ETL_FILE_CONSTANTS: {
-    message:
-      'table {table}: {file} is found by {first} and by {second}, which have different constants or encodings',
+  ETL_FILE_OPTIONS: {
+    message: 'table {table}: {file} is found by {first} and by {second}, which have different options',
     hint: 'Write paths that share no file, or exclude it from one of them.',
     retry: 'never',
     exit: failed,

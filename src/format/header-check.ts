@@ -31,8 +31,12 @@ export const neededFields = (
 /** A text of one character as a pipeline file would write it. */
 const inCode = (character: string): string => (character === '\t' ? String.raw`'\t'` : `'${character}'`);
 
+/** As the declaration would say options of a file. */
+const declaring = ({ readings }: ReadTable, options: string): string =>
+  readings.length === 1 ? `csv(…, { ${options} })` : `{ path: …, ${options} }`;
+
 /** What a header has instead of a missing name. A single field that holds another delimiter is all of them. */
-const foundHint = (names: readonly string[], missing: FieldRef, skip: number): string => {
+const foundHint = (table: ReadTable, names: readonly string[], missing: FieldRef, skip: number): string => {
   const isNamed = names.some((name) => name !== '');
   const shown = isNamed ? `: ${firstOf(names, 8).map(onOneLine).join(', ')}` : '';
   const found = `It has ${plural(names.length, 'field')}${shown}.`;
@@ -40,10 +44,11 @@ const foundHint = (names: readonly string[], missing: FieldRef, skip: number): s
   const excel = /^sep=(.?)$/i.exec(names[0]!);
   if (excel !== null) {
     const between = excel[1] === '' ? '' : `, delimiter: ${inCode(excel[1]!)}`;
-    return `${found} That line is Excel's, and the header follows it: csv(…, { skipLines: ${skip}${between} }).`;
+    return `${found} That line is Excel's, and the header follows it: ${declaring(table, `skipLines: ${skip}${between}`)}.`;
   }
   const delimiter = names.length === 1 ? /[;|\t,]/.exec(names[0]!)?.[0] : undefined;
-  if (delimiter !== undefined) return `${found} Probably csv(…, { delimiter: ${inCode(delimiter)} }).`;
+  if (delimiter !== undefined)
+    return `${found} Probably ${declaring(table, `delimiter: ${inCode(delimiter)}`)}.`;
   const near = nearest(mainName(missing), names);
   return near === undefined ? found : `Did you mean ${inQuotes(near)}? ${found}`;
 };
@@ -99,7 +104,7 @@ const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPlace): vo
     ...place,
     part: table.format.dialect.header === false ? 'first record' : 'header',
     headers: missing.map(refText).join(', '),
-    hint: foundHint(header, missing[0]!, skip),
+    hint: foundHint(table, header, missing[0]!, skip),
   });
 };
 

@@ -5,6 +5,8 @@ import { storyOfRun, type RunStory } from '../checkpoint/run-story.ts';
 import type { DataTestResult } from '../data-test.ts';
 import { isThere, runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
+import type { RecordedFormats } from '../declaration.ts';
+import { ownOptions, type Dialect } from '../dialect.ts';
 import { EtlError } from '../errors.ts';
 import type { HeaderDifferences, RunState } from '../model.ts';
 import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
@@ -70,6 +72,8 @@ export interface FileSummary {
   /** How it is compressed; null: not at all. */
   readonly decoding: string | null;
   readonly encoding: string;
+  /** The options in which its dialect is not as most of its table's are; null: the table has one. */
+  readonly dialect: Partial<Dialect> | null;
   readonly bytes: number;
   readonly records: number;
   readonly copied: number;
@@ -177,7 +181,8 @@ export const selectTables = (runId: number): Query => ({
 /** Files of a run, in the order in which they count as written. An older schema does not say how they differ, nor how they are encoded. */
 export const selectFiles = (runId: number, { first, limit }: FilesWanted): Query => ({
   text: `select f.table_name as table, f.name as file, f.location, nullif(j.file -> 'differs', 'null') as differs,
-      j.file ->> 'decoding' as decoding, coalesce(j.file ->> 'encoding', 'utf-8') as encoding, f.bytes::float8 as bytes,
+      j.file ->> 'decoding' as decoding, coalesce(j.file ->> 'encoding', 'utf-8') as encoding,
+      coalesce((j.file ->> 'reading')::integer, 0) as reading, f.bytes::float8 as bytes,
       c.records, c.copied, c.rejected, c.filtered
     from etl.run r
     join lateral (
@@ -190,9 +195,10 @@ export const selectFiles = (runId: number, { first, limit }: FilesWanted): Query
   values: [runId, first, limit],
 });
 
-/** What the run's row has of its own: an older schema has neither. */
+/** What the run's row has of its own: an older schema has less. */
 const selectKept = (runId: number): Query => ({
-  text: `select coalesce(j.run -> 'earlier', '[]') as earlier, coalesce(nullif(j.run -> 'advice', 'null'), '[]') as advice
+  text: `select coalesce(j.run -> 'earlier', '[]') as earlier, coalesce(nullif(j.run -> 'advice', 'null'), '[]') as advice,
+      coalesce(j.run -> 'formats', '{}') as formats
     from etl.run r cross join lateral (select to_jsonb(r) as run offset 0) j where r.id = $1`,
   values: [runId],
 });
@@ -230,6 +236,21 @@ const sumsOf = (tables: readonly TableSummary[]): Pick<RunSummary, (typeof summe
   return sums;
 };
 
+/** A file, with the place of its dialect among those of its table. */
+interface ReadFile extends Omit<FileSummary, 'dialect'> {
+  readonly reading: number;
+}
+
+interface KeptOfRun extends Pick<RunDetails, 'earlier' | 'advice'> {
+  /** Earlier versions recorded one dialect. */
+  readonly formats: Readonly<Record<string, Partial<RecordedFormats>>>;
+}
+
+const dialectOf = (formats: KeptOfRun['formats'], table: string, reading: number): FileSummary['dialect'] => {
+  const { dialects = [] } = formats[table] ?? {};
+  return dialects.length > 1 ? ownOptions(dialects, reading) : null;
+};
+
 /** One run with its tables and files, or some of its files. Errors: ETL_RUN_UNKNOWN. */
 export const findRun = async (
   client: Client,
@@ -239,8 +260,13 @@ export const findRun = async (
   const row = await findRow(client, runId, selectRow(runId));
   const tables = await rowsOf<TableSummary>(client, selectTables(runId));
   const run = { ...row, ...sumsOf(tables) };
-  const files = await rowsOf<FileSummary>(client, selectFiles(runId, wanted));
+  const read = await rowsOf<ReadFile>(client, selectFiles(runId, wanted));
+  const [kept] = await rowsOf<KeptOfRun>(client, selectKept(runId));
+  const { formats, ...more } = kept!;
+  const files = read.map(({ reading, ...file }) => ({
+    ...file,
+    dialect: dialectOf(formats, file.table, reading),
+  }));
   const tests = await testsOfRun(client, runId);
-  const [kept] = await rowsOf<Pick<RunDetails, 'earlier' | 'advice'>>(client, selectKept(runId));
-  return { run, tables, files, tests, ...kept!, ...(await storyOfRun(client, runId)) };
+  return { run, tables, files, tests, ...more, ...(await storyOfRun(client, runId)) };
 };

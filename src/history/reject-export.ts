@@ -42,7 +42,9 @@ interface ExportedLine {
 
 /** A reject as a record of that CSV. Where its fields cannot be told apart, they are empty, and `_record` is its text. */
 export const exportLine = (reject: RejectRow, shape: RecordShape): ExportedLine => {
-  const fields = fieldsOfReject(reject, shape);
+  const { formats, readings } = shape;
+  const dialect = formats.dialects[readings[reject.file] ?? 0]!;
+  const fields = fieldsOfReject(reject, shape.header, dialect);
   const { run, table, file, line, byte, raw } = reject;
   const reason = reasonsOf(reject);
   const values = fields === undefined ? [raw, ...shape.header.map(() => '')] : ['', ...fields];

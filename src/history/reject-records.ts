@@ -16,17 +16,19 @@ export interface RecordedFormat extends Pick<RecordedFormats, 'columns'> {
   readonly dialect: Dialect;
 }
 
-/** How the records of some files of a table are written. */
+/** Files of a table with the same fields, and how each is written. */
 export interface RecordShape {
   readonly table: string;
   /** Names of the fields. */
   readonly header: readonly string[];
-  readonly format: RecordedFormat;
+  readonly formats: RecordedFormats;
+  /** By the file's name: which of the dialects it has; 0 where nothing is said. */
+  readonly readings: Readonly<Record<string, number>>;
 }
 
-interface ShapeRow extends Omit<RecordShape, 'format'> {
+interface ShapeRow extends Omit<RecordShape, 'formats'> {
   /** null: of a run of a version that recorded none. */
-  readonly format: RecordedFormat | null;
+  readonly formats: RecordedFormats | null;
   /** The first of its files that has rejects. */
   readonly file: string;
 }
@@ -35,25 +37,35 @@ interface ShapeRow extends Omit<RecordShape, 'format'> {
 const shapesShown = 5;
 
 /**
- * SQL: the recorded format of a file of run `$1`; null: its run recorded none. The schema of an older version has no such columns, and
- * its runs had one dialect for each table.
+ * SQL: the formats of a table that run `$1` recorded; null: none. The schema of an older version has no such column, and its runs
+ * had one dialect for each table.
  */
-export const formatOf = (file: string): string => {
-  const reading = `coalesce((to_jsonb(${file}) ->> 'reading')::integer, 0)`;
-  return `(select jsonb_build_object('columns', o.formats -> 'columns',
-        'dialect', coalesce(o.formats -> 'dialects' -> ${reading}, o.formats -> 'dialect'))
-      from (select to_jsonb(u) -> 'formats' -> ${file}.table_name as formats from etl.run u where u.id = $1) o
-      where o.formats is not null)`;
-};
+const formatsOf = (table: string): string => `(
+      select jsonb_build_object('columns', o.formats -> 'columns',
+          'dialects', coalesce(o.formats -> 'dialects', jsonb_build_array(o.formats -> 'dialect')))
+        from (select to_jsonb(u) -> 'formats' -> ${table} as formats from etl.run u where u.id = $1) o
+        where o.formats is not null
+    )`;
+
+/** SQL: which of them a file has. */
+const readingOf = (file: string): string => `coalesce((to_jsonb(${file}) ->> 'reading')::integer, 0)`;
+
+/** SQL: the format of a file of run `$1`. */
+export const formatOf = (file: string): string => `(
+      select jsonb_build_object('columns', a.formats -> 'columns', 'dialect', a.formats -> 'dialects' -> ${readingOf(file)})
+        from (select ${formatsOf(`${file}.table_name`)} as formats) a where a.formats is not null
+    )`;
 
 /** Shapes of the files that have rejects; only the first few. */
 const shapesOf = (client: Client, runId: number, { table, file }: RejectsWanted): Promise<ShapeRow[]> =>
   rowsOf<ShapeRow>(client, {
-    text: `select f.table_name as table, f.header, f.format, (array_agg(f.name order by f.ordinal))[1] as file
-      from (select f.*, ${formatOf('f')} as format from etl.source_file f) f
+    text: `select f.table_name as table, f.header, ${formatsOf('f.table_name')} as formats,
+        coalesce(jsonb_object_agg(f.name, ${readingOf('f')}) filter (where ${readingOf('f')} > 0), '{}') as readings,
+        (array_agg(f.name order by f.ordinal))[1] as file
+      from etl.source_file f
       where f.run_id = $1 and ($2::text is null or f.table_name = $2) and ($3::text is null or f.name = $3)
         and exists (select from etl.reject j where j.run_id = $1 and j.table_name = f.table_name and j.file_id = f.id)
-      group by f.table_name, f.header, f.format
+      group by f.table_name, f.header
       order by min(f.id) limit $4`,
     values: [runId, table, file, shapesShown + 1],
   });
@@ -80,18 +92,18 @@ export const shapeOfRejects = async (
     );
   if (shapes.length > 1)
     throw usage(
-      `rejects of table ${first.table} are in files with different headers or dialects`,
+      `rejects of table ${first.table} are in files with different headers`,
       `Name one file: ${firstOf(
         shapes.map(({ file }) => `--file ${file}`),
         shapesShown,
       ).join(', ')}.`,
     );
-  if (first.format === null)
+  if (first.formats === null)
     throw usage(
       `run ${runId} is of a version that did not record how its files are written`,
       'Run the pipeline again, with --full-refresh if nothing has changed.',
     );
-  return { ...first, format: first.format };
+  return { ...first, formats: first.formats };
 };
 
 /** The bytes of such records are not what `raw` says, or they have no fields of which each is that of a column. */
@@ -111,7 +123,8 @@ export const isCut = ({ raw }: Pick<RejectRow, 'raw'>): boolean =>
 /** The texts of the record's fields, not trimmed; undefined when they cannot be told apart, or were not kept. */
 export const fieldsOfReject = (
   reject: Pick<RejectRow, 'code' | 'more' | 'raw'>,
-  { header, format: { dialect } }: Pick<RecordShape, 'header' | 'format'>,
+  header: readonly string[],
+  dialect: Dialect,
 ): readonly string[] | undefined => {
   if (isCut(reject) || [reject, ...reject.more].some(({ code }) => withoutFields.has(code))) return undefined;
   const fields = correctableFields(Buffer.from(reject.raw), dialect);
@@ -153,7 +166,7 @@ export const markedFields = (
   header: readonly string[],
   format: RecordedFormat,
 ): readonly ShownField[] | null => {
-  const fields = fieldsOfReject(reject, { header, format });
+  const fields = fieldsOfReject(reject, header, format.dialect);
   const { placesOf } = fieldsOf({ name: reject.file, header, constants: {} }, format.dialect);
   const columns = [reject, ...reject.more].flatMap(({ column }) => column ?? []);
   const refs = columns.flatMap((column) => format.columns[column] ?? []);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { eventsOf, expectEnd, killRest, type Ended } from '../helpers/fault-child.ts';
 import { ask } from '../helpers/fault-database.ts';
-import { editPipeline } from '../helpers/fault-files.ts';
+import { editPipeline, writeSemicolons } from '../helpers/fault-files.ts';
 import { expectNoSessions } from '../helpers/fault-outcome.ts';
 import { loadPoints } from '../helpers/fault-points.ts';
 import { killChild, openScene, type Scene } from '../helpers/fault-scene.ts';
@@ -122,6 +122,19 @@ const changes: [string, Change][] = [
     'a table whose rows are shaped otherwise',
     {
       change: () => editPipeline(directory, `'M', 'null'`, `'M', 'null', 'never'`),
+      why: [lostBecause('the definition changed since then')],
+      again: ['observation'],
+    },
+  ],
+  [
+    'a location whose files are written otherwise than the others',
+    { before: () => writeSemicolons(directory), change: () => undefined, why: [] },
+  ],
+  [
+    'such a location, of which another option is another',
+    {
+      before: () => writeSemicolons(directory),
+      change: () => editPipeline(directory, "delimiter: ';' }", "delimiter: ';', comment: '#' }"),
       why: [lostBecause('the definition changed since then')],
       again: ['observation'],
     },

@@ -50,8 +50,22 @@ const formats = [
   zstdStored,
 ];
 
-/** Puts the files of the data in gzip, zip and zstd, one after the other, under the names that they have. */
+/** Writes two of four files with semicolons, and makes the pipeline read these at a location of their own. */
+export const writeSemicolons = (directory: string): void => {
+  for (const name of ['003hourly.txt', '004hourly.txt']) {
+    const file = join(directory, 'data/noaa', name);
+    writeFileSync(file, readFileSync(file, 'latin1').replaceAll(',', ';'), 'latin1');
+  }
+  editPipeline(
+    directory,
+    "csv('data/noaa/*hourly.txt', {",
+    "csv(['data/noaa/00[12]hourly.txt', { path: 'data/noaa/00[34]hourly.txt', delimiter: ';' }], {",
+  );
+};
+
+/** Puts the files of the data in gzip, zip and zstd, one after the other, under the names that they have; some with semicolons. */
 export const packFiles = (directory: string): void => {
+  writeSemicolons(directory);
   const data = join(directory, 'data/noaa');
   for (const [index, name] of readdirSync(data).toSorted().entries())
     writeFileSync(join(data, name), formats[index % formats.length]!(readFileSync(join(data, name))));

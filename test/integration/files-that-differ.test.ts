@@ -240,7 +240,7 @@ describe('is refused before anything is loaded', () => {
         source: csv([{ path: 'one/*.csv', constants: { r: 'a' } }, 'one/a.csv']),
         columns: { ...columns, r: column.text('r') },
       },
-      code: 'ETL_FILE_CONSTANTS',
+      code: 'ETL_FILE_OPTIONS',
       says: 'one/a.csv is found by one/*.csv and by one/a.csv',
     },
     {

@@ -1,5 +1,6 @@
 // A preview as tables for people: a line a record, or a line a column where the records are too wide for the terminal.
 
+import { optionsText } from '../../dialect.ts';
 import type { PreviewFile } from '../../run/preview/preview.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { alignRows, clip, textWidth, visibleText } from './layout.ts';
@@ -71,8 +72,11 @@ const countsText = ({ rows, rejects, filtered, isWhole }: PreviewFile): string =
 
 /** A column with `?` may be null. */
 export const previewLines = (file: PreviewFile, width: number, paint: Paint): readonly string[] => {
-  const { table, file: name, encoding, decoding } = file;
-  const written = [decoding, encoding === 'utf-8' ? null : encoding].filter((part) => part !== null);
+  const { table, file: name, encoding, decoding, dialect } = file;
+  const own = visibleText(optionsText(dialect ?? {}));
+  const written = [decoding, encoding === 'utf-8' ? null : encoding, own || null].filter(
+    (part) => part !== null,
+  );
   const title = `${paint('bold', visibleText(table))}  ${visibleText(name)}${written.length === 0 ? '' : ` (${written.join(', ')})`}`;
   const across = acrossLines(file, paint);
   const isFit = across.every((line) => textWidth(line) <= width);

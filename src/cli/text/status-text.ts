@@ -1,5 +1,6 @@
 // Runs as people read them: the list of `etl status`, and the page of one run.
 
+import { optionsText } from '../../dialect.ts';
 import { catalogue, type ErrorCode } from '../../errors.ts';
 import type { RunFailure } from '../../model.ts';
 import type { FileSummary, RunDetails, RunSummary, TableSummary } from '../../history/history.ts';
@@ -122,9 +123,11 @@ const tableLines = (tables: readonly TableSummary[], paint: Paint): string[] =>
     paint,
   );
 
-/** What a file is stored in, unless it is plain UTF-8. */
-const storedIn = ({ decoding, encoding }: FileSummary): string =>
-  [decoding, encoding === 'utf-8' ? null : encoding].filter((name) => name !== null).join(', ');
+/** How a file is written: compressed, not in UTF-8, in another dialect than other files of its table. */
+const writtenIn = ({ decoding, encoding, dialect }: FileSummary): string =>
+  [decoding, encoding === 'utf-8' ? null : encoding, dialect && visibleText(optionsText(dialect))]
+    .filter((part) => part !== null && part !== '')
+    .join(', ');
 
 const fileLines = (files: readonly FileSummary[], paint: Paint): string[] =>
   titled(
@@ -134,7 +137,7 @@ const fileLines = (files: readonly FileSummary[], paint: Paint): string[] =>
       visibleText(file.table),
       formatBytes(file.bytes),
       ...countCells(file),
-      storedIn(file),
+      writtenIn(file),
     ]),
     ['left', 'left', ...right(5), 'left'],
     paint,

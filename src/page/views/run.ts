@@ -2,6 +2,7 @@
 
 import { formatBytes, formatRate, formatSeconds } from '../../amounts.ts';
 import type { DataTestResult } from '../../data-test.ts';
+import { optionsText } from '../../dialect.ts';
 import { catalogue, type ErrorCode } from '../../errors.ts';
 import { chunkMapOf, filesOfMap, type ChunkMap } from '../../history/chunk-map.ts';
 import {
@@ -95,6 +96,13 @@ const fileColumns: readonly Column<FileSummary>[] = [
   { title: 'Filtered', cell: ({ filtered }) => formatCount(filtered), isNumber: true },
 ];
 
+/** Where files of a table are written in several ways. */
+const dialectColumn: Column<FileSummary> = {
+  title: 'Dialect',
+  cell: ({ dialect }) => seen(optionsText(dialect ?? {})),
+  isLong: true,
+};
+
 /** Files that are listed at once. */
 const filesListed = 200;
 
@@ -157,7 +165,10 @@ const filesOf = (
   context: ViewContext,
 ): Html => {
   const place = { first: choice.files, shown: files.length, size: filesListed, total: run.files };
-  return html`${table(fileColumns, files, { caption: 'Files', none: `Run ${run.id} has no files from place ${formatCount(choice.files + 1)} on.` })}
+  const columns = files.some(({ dialect }) => Object.keys(dialect ?? {}).length > 0)
+    ? [...fileColumns, dialectColumn]
+    : fileColumns;
+  return html`${table(columns, files, { caption: 'Files', none: `Run ${run.id} has no files from place ${formatCount(choice.files + 1)} on.` })}
   ${pagesOf({ what: 'files', ...place }, (first) => linkOf(run, context, { ...choice, files: first }, 'files'))}`;
 };
 

@@ -14,7 +14,9 @@ import { dialectProblems } from './dialect-problems.ts';
 import { mustBe, mustBeOneOf, parsePart, strict, type Problems } from './problems.ts';
 
 const path = z.string(mustBe('a path or glob')).min(1, mustBe('a path or glob'));
-const pathsMust = mustBe("a path, a glob, an object such as { path: 'a/*.csv', constants: {…} }, or a list of them");
+const pathsMust = mustBe(
+  "a path, a glob, an object such as { path: 'a/*.csv', delimiter: ';' }, or a list of them",
+);
 /** A location as it may be written: what an object holds is read when its path is known. */
 const location = z.union([path.transform((one) => ({ path: one })), z.looseObject({ path })], pathsMust);
 const pathsSchema = z.union(
@@ -28,7 +30,7 @@ const constants = z.record(
   z
     .union(
       [z.string().refine((text) => !text.includes('\0') && text.isWellFormed()), z.number()],
-      constantsMust,
+      mustBe('a text or a number'),
     )
     .transform(String),
   constantsMust,
@@ -132,6 +134,12 @@ const sourceShapeOf = (files: readonly string[] | undefined) => {
   return { ...mapValues(taken, sourceOption), ...mapValues(others, otherSourceOption) };
 };
 
+/** What an object of a location says beside its options. */
+interface Written {
+  readonly path: string;
+  readonly constants?: Readonly<Record<string, string>> | undefined;
+}
+
 /** A location with the options that hold for its files. */
 interface Located {
   readonly path: string;
@@ -150,8 +158,14 @@ const locatedAt = (
   place: string,
   problems: Problems,
 ): Located | undefined => {
-  const schema = strict({ path, constants: constants.optional(), encoding: dialectShape.encoding });
-  const read = parsePart(schema, written, place, problems);
+  const sourceShape = sourceShapeOf([memberLocation(written.path).location]);
+  const schema = strict({ path, constants: constants.optional(), ...sourceShape, ...dialectShape });
+  const read: (z.output<typeof schema> & Written & DialectOptions) | undefined = parsePart(
+    schema,
+    written,
+    place,
+    problems,
+  );
   if (read === undefined) return undefined;
   const { path: at, constants: fixed = {}, ...own } = read;
   const said = Object.entries(own).filter(isSaid);

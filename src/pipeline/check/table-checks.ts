@@ -190,8 +190,18 @@ const checkGivenHeader = (
   const { dialect } = reading.format;
   const given = dialect.header;
   if (given === true) return;
+  const of = table.readings.length === 1 ? 'csv(…, ' : `${reading.source.locations[0]} (`;
   const names = given === false ? [] : given;
   const { placesOf } = fieldsOf({ header: names, name: '', constants: {} }, dialect);
+  /** Files of another location have the field, and these may lack it. */
+  const isElsewhere = (ref: FieldRef): boolean =>
+    table.missing === 'null' &&
+    table.readings.some(
+      ({ format: { dialect: other } }) =>
+        other.header === true ||
+        (other.header !== false &&
+          fieldsOf({ header: other.header, name: '', constants: {} }, other).placesOf(ref).length > 0),
+    );
   const check = (place: string, ref: FieldRef): void => {
     if (isOfFile(reading, ref)) return;
     if (given === false) {
@@ -199,13 +209,14 @@ const checkGivenHeader = (
         addProblem(
           problems,
           place,
-          'csv(…, { header: false }) has no names; use the position of the field, from 1',
+          `${of}{ header: false }) has no names; use the position of the field, from 1`,
         );
       return;
     }
     const [first, second] = placesOf(ref);
     const name = typeof ref === 'object' && 'from' in ref ? ref.from.join('` or `') : mainName(ref);
-    const what = `csv(…, { header: […] }) names`;
+    const what = `${of}{ header: […] }) names`;
+    if (first === undefined && isElsewhere(ref)) return;
     if (first === undefined)
       addProblem(problems, place, `${what} no field \`${name}\`${didYouMean(name, given)}`);
     else if (second !== undefined && given[first] !== given[second])

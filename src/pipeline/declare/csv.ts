@@ -21,16 +21,15 @@ export interface CsvOptions extends Partial<Dialect>, HttpOptions, S3Options {
   readonly maxBytes?: number;
 }
 
-/** Where files are, and what is true of these alone. */
-export type Location =
-  | string
-  | {
-      readonly path: string;
-      /** Fields that all their records have beside their own, named by columns as those are. */
-      readonly constants?: Readonly<Record<string, string | number>>;
-      /** In place of that of csv(). */
-      readonly encoding?: string;
-    };
+/** Where files are, and what is true of these alone: each option takes the place of that of csv(). */
+export interface LocationOptions extends CsvOptions {
+  /** A path or glob. */
+  readonly path: string;
+  /** Fields that all their records have beside their own, named by columns as those are. */
+  readonly constants?: Readonly<Record<string, string | number>>;
+}
+
+export type Location = string | LocationOptions;
 
 /** A source as it was written; definePipeline checks it, so that problems name their table. */
 export interface CsvSource {
@@ -42,7 +41,7 @@ export interface CsvSource {
 /**
  * Reads a table from CSV files.
  *
- * @param paths path or glob, or several, relative to the working directory; with constants, `{ path: 'a/*.csv', constants: { region: 'a' } }`.
+ * @param paths path or glob, or several, relative to the working directory; with options or constants of its own, `{ path: 'a/*.csv', delimiter: ';', constants: { region: 'a' } }`.
  * @param options delimiter ',' · quote '"' · escape = quote · escapes null · quotes 'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] · quotedNulls true ·
  *   trim false · skipLines 0 · skipEnd 0 · headerLines 1 · comment null · comments 'lines' · ragged 'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
  */

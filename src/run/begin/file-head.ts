@@ -26,7 +26,7 @@ const encodingOf = (head: Buffer, declared: string, named: HeaderFile): string =
   if (declared === 'detect') return marked ?? 'utf-8';
   if (marked === undefined || marked === declared) return declared;
   const problem = `begins with the byte order mark of ${marked.toUpperCase()}, and is declared as ${declared.toUpperCase()}`;
-  const hint = `Declare csv(…, { encoding: '${marked}' }), or 'detect' where the files of a table differ.`;
+  const hint = `Declare encoding: '${marked}' in csv(…) or for its location, or 'detect' where files differ.`;
   throw new EtlError('ETL_SOURCE_FORMAT', { ...named, problem, hint });
 };
 

@@ -46,14 +46,14 @@ const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
 
 /** A file that two locations find, which are read differently. */
 export const twiceFound = (table: string, file: string, first: string, second: string): EtlError =>
-  new EtlError('ETL_FILE_CONSTANTS', { table, file, first, second });
+  new EtlError('ETL_FILE_OPTIONS', { table, file, first, second });
 
 /** Where relative locations begin, what parameters may not lead out of, and what ends the wait. */
 interface Looking extends Pick<Listing, 'workingDirectory'>, Pick<Access, 'signal'> {
   readonly params: PipelineSpec['params'];
 }
 
-/** Lists the files of a table, each member of an archive as often as locations may find it. Errors: ETL_FILE_CONSTANTS, those of its sources. */
+/** Lists the files of a table, each member of an archive as often as locations may find it. Errors: ETL_FILE_OPTIONS, those of its sources. */
 export async function* foundFiles(
   { name: table, readings }: SourceTableSpec,
   { workingDirectory, params, signal }: Looking,

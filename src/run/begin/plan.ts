@@ -143,7 +143,7 @@ interface GroupedFile {
 /** Files that are looked at, and judged, together. */
 const filesPerBatch = 1_000;
 
-/** Each file once: two globs may match a member. Errors: ETL_FILE_CONSTANTS. */
+/** Each file once: two globs may match a member. Errors: ETL_FILE_OPTIONS. */
 const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
   const seen = new Map<string, GroupedFile>();
   for (const one of found) {
@@ -151,8 +151,7 @@ const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
     const key = fileKey(file);
     const first = seen.get(key);
     if (first === undefined) seen.set(key, one);
-    else if (first.file.reading !== file.reading)
-      throw twiceFound(file.table, file.name, first.group, group);
+    else if (first.file.reading !== file.reading) throw twiceFound(file.table, file.name, first.group, group);
   }
   return [...seen.values()].map(({ file }) => file);
 };
@@ -208,7 +207,10 @@ const planTable = async (
   const sieve = await sieveFor(table);
   const needed: GroupedFile[] = [];
   let some: Found | undefined;
-  for await (const batch of inBatches(foundFiles(table, { workingDirectory, params, signal }), filesPerBatch)) {
+  for await (const batch of inBatches(
+    foundFiles(table, { workingDirectory, params, signal }),
+    filesPerBatch,
+  )) {
     some ??= batch[0];
     const open = (await sieve.open?.(batch)) ?? batch.keys();
     const opened = [...open].map((place) => batch[place]!);

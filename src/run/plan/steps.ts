@@ -3,6 +3,7 @@
 import { fileKey } from '../../checkpoint/decide.ts';
 import { missingSegments } from '../../checkpoint/resume.ts';
 import type { Guard, SourceTableSpec, TableSpec } from '../../declaration.ts';
+import { optionsText, ownOptions } from '../../dialect.ts';
 import { whyByText } from '../../format/compiled/by-text.ts';
 import { constraintText } from '../../publish/constraints/constraints.ts';
 import { columnText, serverColumnsOf } from '../../publish/attributes/server-columns.ts';
@@ -60,6 +61,20 @@ const decoderChoices = (table: SourceTableSpec): DecoderChoices => {
   return [...choices.values()];
 };
 
+/** How files of different locations are written, where that is not the same. */
+const dialectSteps = ({ readings }: SourceTableSpec): Steps => {
+  const written = readings.map(({ source: { skipEnd }, format: { encoding, dialect } }) => ({
+    ...dialect,
+    encoding,
+    skipEnd,
+  }));
+  return readings.flatMap(({ source: { locations } }, place) => {
+    const own = optionsText(ownOptions(written, place));
+    const of = list(locations.filter((one) => !isExclusion(one)));
+    return own === '' ? [] : [{ step: 'dialect', text: `${of}: ${own}` }];
+  });
+};
+
 const decoderSteps = (choices: DecoderChoices): Steps =>
   choices.map(({ decoder, why, locations }) => {
     const of = choices.length > 1 ? `${list(locations)}: ` : '';
@@ -94,6 +109,7 @@ export const sourceSteps = (planned: PlannedTable, shared: ReadonlySet<string>):
   };
   return [
     ...streamSteps(planned, shared),
+    ...dialectSteps(table),
     ...decoderSteps(choices),
     ...columnSteps(table, decoder),
     { step: 'staging', text: stagings[table.staging] },

@@ -2,6 +2,7 @@
 
 import { tableOfFile, type ColumnSpec, type ReadTable, type SourceTableSpec } from '../../declaration.ts';
 import type { NewFile } from '../../checkpoint/ledger.ts';
+import { ownOptions, type Dialect } from '../../dialect.ts';
 import { typeOf } from '../../format/column-types/registry.ts';
 import { createRecordJudge, filtered, rejectOf } from '../../format/record-judge.ts';
 import type { Faulty } from '../../format/record-parser.ts';
@@ -30,6 +31,8 @@ export interface PreviewFile {
   readonly encoding: string;
   /** gzip, zip and so on; null: none. */
   readonly decoding: string | null;
+  /** The options in which its dialect is not as most of its table's are; null: the table has one. */
+  readonly dialect: Partial<Dialect> | null;
   readonly columns: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[];
   readonly rows: readonly PreviewRow[];
   readonly rejects: readonly Reject[];
@@ -69,9 +72,10 @@ const previewFile = async (
   signal: AbortSignal | undefined,
   recordsMax: number,
 ): Promise<PreviewFile> => {
-  const { name, encoding, decoding, header, lineEnd, dataByte, dataLine } = file;
+  const { name, encoding, decoding, reading, header, lineEnd, dataByte, dataLine } = file;
   const table = shownTable(tableOfFile(declared, file), file);
   const { dialect } = table.format;
+  const dialects = table.readings.map(({ format }) => format.dialect);
   const access = { declared: table.source, signal };
   const judge = createRecordJudge(table, file);
   const printers = table.columns.map(printerOf);
@@ -108,6 +112,7 @@ const previewFile = async (
     file: name,
     encoding,
     decoding,
+    dialect: dialects.length > 1 ? ownOptions(dialects, reading) : null,
     columns,
     rows,
     rejects,
@@ -130,6 +135,5 @@ export async function* previewPipeline(
   const { spec } = await readDefinition(pipeline, settings);
   const signal = stopSignal(settings);
   for (const { table, files } of await planSources(spec, settings))
-    for (const file of files)
-      yield await previewFile(table, file, signal, recordsMax);
+    for (const file of files) yield await previewFile(table, file, signal, recordsMax);
 }

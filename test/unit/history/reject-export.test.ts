@@ -11,7 +11,11 @@ import { tableOf } from '../format/reading.ts';
 const shape = (header: readonly string[], options: CsvOptions = {}) => ({
   table: 't',
   header,
-  format: { dialect: tableOf(options).format.dialect, columns: { price: ['price'], day: ['Day', 'Time'] } },
+  formats: {
+    dialects: [tableOf(options).format.dialect],
+    columns: { price: ['price'], day: ['Day', 'Time'] },
+  },
+  readings: {},
 });
 
 const reject = (raw: string, more: Partial<RejectRow> = {}): RejectRow => ({
@@ -105,7 +109,8 @@ describe('the columns in front', () => {
 });
 
 it('markedFields marks every field of a column at fault', () => {
-  const { header, format } = shape(['id', 'Day', 'price', 'Time']);
+  const { header, formats } = shape(['id', 'Day', 'price', 'Time']);
+  const format = { columns: formats.columns, dialect: formats.dialects[0]! };
   const more = [{ column: 'day', code: 'range', reason: '30 February' }] as const;
   const marks = (fault: Partial<RejectRow>) =>
     markedFields(reject('1,30,x,7', fault), header, format)?.map(({ isAtFault }) => isAtFault);

@@ -1,7 +1,7 @@
 // Every mistake in csv(…), index(…) and filters: what it says, exactly.
 
 import { describe, expect, it } from 'vitest';
-import { index, oneOf, present, when } from '../../../src/pipeline/declare/authoring.ts';
+import { env, index, oneOf, present, when } from '../../../src/pipeline/declare/authoring.ts';
 import {
   columns,
   problemsOf,
@@ -17,7 +17,7 @@ const csvCases: readonly Case[] = [
     name: 'no path',
     definition: withCsv(),
     problems: [
-      'table obs, csv: path is missing: it must be a path, a glob, { path, constants, encoding }, or a list of them',
+      "table obs, csv: path is missing: it must be a path, a glob, an object such as { path: 'a/*.csv', delimiter: ';' }, or a list of them",
     ],
   },
   {
@@ -152,25 +152,57 @@ const csvCases: readonly Case[] = [
   {
     name: 'a constant that is no text',
     definition: withCsv([{ path: 'a.csv', constants: { WBAN: null } }], {}),
-    problems: [
-      'table obs, csv: path must be a path, a glob, { path, constants, encoding }, or a list of them, not a list',
-    ],
+    problems: ['table obs, csv, path 1: constants.WBAN must be a text or a number, not null'],
   },
   {
     name: 'a location twice, with constants',
     definition: withCsv(['a.csv', { path: 'a.csv', constants: { WBAN: 1 } }], {}),
-    problems: ['table obs, csv: names "a.csv" twice, with constants'],
+    problems: ['table obs, csv: names "a.csv" twice, with different options'],
   },
   {
-    name: 'encodings of locations',
+    name: 'a location twice, with what csv() says',
+    definition: withCsv(['a.csv', { path: 'a.csv', encoding: 'utf-8', delimiter: ',' }], {}),
+    problems: [],
+  },
+  {
+    name: 'options of locations that are misspelt, wrong, and for other places',
     definition: withCsv(
-      ['b.csv', { path: 'a.csv', encoding: 'latin11' }, { path: 'b.csv', encoding: 'utf-8' }],
+      [
+        'b.csv',
+        { path: 'a.csv', encoding: 'latin11', delimeter: ';' },
+        { path: 'c.csv', quote: '""', bearer: env('TOKEN') },
+        { path: 'https://h/d.csv', bearer: env('TOKEN'), region: 'eu-1' },
+      ],
       {},
     ),
     problems: [
-      'table obs, csv: names "b.csv" twice, with an encoding',
-      'table obs, csv: "a.csv": encoding knows no encoding "latin11"; did you mean "latin1"?',
+      'table obs, csv, path 2: encoding knows no encoding "latin11"; did you mean "latin1"?',
+      'table obs, csv, path 2: unknown key `delimeter`; did you mean `delimiter`?',
+      'table obs, csv, path 3: bearer is for http alone, and none of the locations is one',
+      'table obs, csv, path 3: quote must be one ASCII character, not a line break, not \'""\'',
+      'table obs, csv, path 4: region is for s3 alone, and none of the locations is one',
     ],
+  },
+  {
+    name: 'options of a location that exclude each other, or those of csv()',
+    definition: withCsv(
+      [
+        { path: 'a.csv', delimiter: ';' },
+        { path: 'b.csv', quote: ';' },
+      ],
+      { delimiter: ';' },
+    ),
+    problems: ['table obs, csv, path 2: delimiter and quote must differ'],
+  },
+  {
+    name: 'options of what is left out',
+    definition: withCsv(['a.csv', { path: '!b.csv', delimiter: ';' }], {}),
+    problems: ['table obs, csv, path 2: leaves files out, and has no options; write the path alone'],
+  },
+  {
+    name: 'fields that the header of a location does not name',
+    definition: withCsv(['a.csv', { path: 'b.csv', header: ['WBAN', 'Date'] }], {}),
+    problems: ['table obs, column wind: b.csv ({ header: […] }) names no field `Wind`; known: WBAN, Date'],
   },
   {
     name: 'escapes of the text format with a quote',
