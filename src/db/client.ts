@@ -1,5 +1,6 @@
 // Opens, uses and closes connections. A caller gets one for the length of a function.
 
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
@@ -176,6 +177,16 @@ export const withClient = async <T>(
 export const runQuery = (client: Client, { text, values = [] }: Query): Promise<QueryResult> =>
   client.query(text, [...values]);
 
+/**
+ * Asks what a run asks several times over one connection: the server parses and plans it once, which takes most of the time that it has
+ * with a large question about its catalogues. Without values: it would plan again for each of them.
+ */
+export const askPrepared = <Row extends pg.QueryResultRow>(
+  client: Client,
+  text: string,
+): Promise<pg.QueryResult<Row>> =>
+  client.query<Row>({ name: createHash('sha256').update(text).digest('base64url'), text });
+
 /** Whether there is a relation of that name, quoted where it has to be: an older bookkeeping lacks some of ours. */
 export const isThere = async (client: Client, name: string): Promise<boolean> =>
   (await client.query('select to_regclass($1) is not null as there', [name])).rows[0].there;
@@ -191,17 +202,19 @@ export const runTogether = async (
 };
 
 /**
- * Makes a schema that is not there, inside the caller's transaction. `create schema if not exists` alone fails when two
- * transactions do it at once (test/fault/processes-at-once.test.ts).
+ * Makes a schema that is not there, inside the caller's transaction; returns whether it did. `create schema if not exists` alone
+ * fails when two transactions do it at once (test/fault/processes-at-once.test.ts).
  */
-export const ensureSchema = async (client: Client, schema: string): Promise<void> => {
+export const ensureSchema = async (client: Client, schema: string): Promise<boolean> => {
   const hasSchema = async (): Promise<boolean> =>
     // Asked of the table: to_regnamespace() answers from a cache that the lock does not refresh.
     (await client.query('select exists (select from pg_namespace where nspname = $1) as there', [schema]))
       .rows[0].there;
-  if (await hasSchema()) return;
+  if (await hasSchema()) return false;
   await client.query('select pg_advisory_xact_lock($1, $2)', [...advisoryKeys.createSchema]);
-  if (!(await hasSchema())) await client.query(`create schema ${quoteName(schema)}`);
+  if (await hasSchema()) return false;
+  await client.query(`create schema ${quoteName(schema)}`);
+  return true;
 };
 
 /** The isolation that locks rely on: what is asked after a lock was granted must see what its last holder did. */

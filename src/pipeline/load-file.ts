@@ -1,7 +1,9 @@
 // loadPipelineFile(): imports a user's TypeScript file and takes the pipeline that it exports.
 
 import { readdir, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { basename, dirname, relative, resolve } from 'node:path';
+import type * as Jiti from 'jiti';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import * as authoring from './declare/authoring.ts';
@@ -71,9 +73,10 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
 };
 
 const importFile = async (path: string, file: string, library: object): Promise<Record<string, unknown>> => {
-  // jiti costs 70 ms, and only those who load a file need it. Its own default for interop stays: the cache of what it has
+  // jiti costs 70 ms, and only those who load a file need it. As CommonJS, which it is: behind its ES module Node first reads all of
+  // it for the names of its exports. Its own default for interop stays: the cache of what it has
   // transpiled, which others share, does not tell one from the other.
-  const { createJiti } = await import('jiti');
+  const { createJiti } = createRequire(import.meta.url)('jiti') as typeof Jiti;
   const jiti = createJiti(file, {
     tsconfigPaths: true,
     fsCache: true,

@@ -5,7 +5,7 @@ import type { Queue, Worker } from 'bullmq';
 import { codeOf } from '../errors.ts';
 import { jobBackoffMs, jobLockMs, jobStalledCheckMs, jobStalledMax, queueCloseTimeoutMs } from '../limits.ts';
 import type { Logger } from '../logger.ts';
-import type { Patience, QueueBackend } from './backend.ts';
+import type { Patience, QueueBackend, QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
 
 /** The queues of one database: each is opened by its name. */
@@ -27,33 +27,44 @@ const quiet = (logger: Logger): ((error: Error) => void) => {
 };
 
 /** Closes BullMQ's object in bounded time: what does not close by itself loses its connections. */
-const closeBounded = async (close: () => Promise<void>, destroy: () => void): Promise<void> => {
+const closeBounded = async (close: () => Promise<void>, destroy?: () => void): Promise<void> => {
   const timer = new AbortController();
   const late = sleep(queueCloseTimeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
   const closed = close().catch(() => undefined);
   await Promise.race([closed, late]);
   timer.abort();
+  if (destroy === undefined) return;
   destroy();
   await Promise.race([closed, sleep(queueCloseTimeoutMs, undefined, { ref: false })]);
 };
 
 export interface JobQueue {
+  /** Its connections, which a worker of the same queue may share. */
+  readonly link: QueueLink;
   /** Asks BullMQ; what it throws is put into our words. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
   readonly ask: <T>(question: (queue: Queue) => Promise<T>) => Promise<T>;
 }
 
 export interface OpenQueue {
   readonly bull: Queue;
+  readonly link: QueueLink;
   readonly close: () => Promise<void>;
 }
 
-/** A queue or a worker once it is connected; one that fails to is closed. */
+/** A queue or a worker once it is connected; one that fails to is closed. Who shares a link leaves it to its owner to end it. */
 const whenReady = async <B extends Queue | Worker>(
   bull: B,
   backend: QueueBackend,
-  destroy: () => void,
+  { end, destroy }: QueueLink,
+  isShared = false,
 ): Promise<{ readonly bull: B; readonly close: () => Promise<void> }> => {
-  const close = (): Promise<void> => closeBounded(() => bull.close(), destroy);
+  const close = (): Promise<void> =>
+    isShared
+      ? closeBounded(() => bull.close())
+      : closeBounded(async () => {
+          await bull.close();
+          await end();
+        }, destroy);
   try {
     await bull.waitUntilReady();
   } catch (error) {
@@ -66,10 +77,11 @@ const whenReady = async <B extends Queue | Worker>(
 /** Opens a queue. The caller closes it. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
 export const openQueue = async ({ backend, namespace, logger }: Queues, name: string): Promise<OpenQueue> => {
   const { Queue: BullQueue } = loadBullMq();
-  const { options, factory, destroy } = backend.connect(namespace, 'gives up');
-  const bull = new BullQueue(name, options, factory as never);
+  const link = backend.connect(namespace, 'gives up');
+  // What it writes down of itself, nobody reads.
+  const bull = new BullQueue(name, { ...link.options, skipMetasUpdate: true }, link.factory as never);
   bull.on('error', quiet(logger));
-  return whenReady(bull, backend, destroy);
+  return { link, ...(await whenReady(bull, backend, link)) };
 };
 
 /** Uses a queue for the length of a function. */
@@ -78,7 +90,7 @@ export const withQueue = async <T>(
   name: string,
   use: (queue: JobQueue) => Promise<T>,
 ): Promise<T> => {
-  const { bull, close } = await openQueue(queues, name);
+  const { bull, link, close } = await openQueue(queues, name);
   const ask: JobQueue['ask'] = async (question) => {
     try {
       return await question(bull);
@@ -87,7 +99,7 @@ export const withQueue = async <T>(
     }
   };
   try {
-    return await use({ ask });
+    return await use({ link, ask });
   } finally {
     await close();
   }
@@ -101,6 +113,8 @@ export interface JobWorkerOptions {
    * worker that comes when the queue has just been removed would write it down for good.
    */
   readonly findsStalled?: boolean;
+  /** Of the same queue, opened by this process. */
+  readonly link?: QueueLink | undefined;
 }
 
 export interface JobWorker {
@@ -117,10 +131,10 @@ export const openWorker = async (
   { backend, namespace, logger }: Queues,
   name: string,
   work: unknown,
-  { concurrency, patience = 'gives up', findsStalled = true }: JobWorkerOptions,
+  { concurrency, patience = 'gives up', findsStalled = true, link: shared }: JobWorkerOptions,
 ): Promise<JobWorker> => {
   const { Worker: BullWorker } = loadBullMq();
-  const { options, factory, destroy } = backend.connect(namespace, patience);
+  const link = shared ?? backend.connect(namespace, patience);
   const bull = new BullWorker(
     name,
     work as never,
@@ -131,11 +145,11 @@ export const openWorker = async (
       maxStalledCount: jobStalledMax,
       skipStalledCheck: !findsStalled,
       runRetryDelay: jobBackoffMs,
-      ...options,
+      ...link.options,
       autorun: false,
     },
-    factory as never,
+    link.factory as never,
   );
   bull.on('error', quiet(logger));
-  return whenReady(bull, backend, destroy);
+  return whenReady(bull, backend, link, shared !== undefined);
 };

@@ -7,6 +7,7 @@ import { retryOf } from '../db/retry.ts';
 import { EtlError, codeOf } from '../errors.ts';
 import { jobAttemptsMax, jobBackoffMs, queuePollMs } from '../limits.ts';
 import type { Lease, Segment, TraceContext } from '../model.ts';
+import type { QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
 import { openWorker, withQueue, type JobQueue, type Queues } from './job-queue.ts';
 
@@ -68,6 +69,7 @@ const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_C
 export const serveQueue = async (
   options: ServeOptions,
   as: 'coordinator' | 'helper' = 'helper',
+  link?: QueueLink,
 ): Promise<Service> => {
   const { UnrecoverableError } = loadBullMq();
   const leaving = new AbortController();
@@ -100,6 +102,7 @@ export const serveQueue = async (
     concurrency: options.workers,
     // A helper may come when the coordinator has just removed the queue.
     findsStalled: as === 'coordinator',
+    link,
   });
   const service: Service = {
     failed,
@@ -175,7 +178,7 @@ export const workOff = async (
   };
   await withQueue(options.queues, loadQueueName(options.lease.runId), async (queue) => {
     await empty(queue);
-    const service = await serveQueue(options, 'coordinator');
+    const service = await serveQueue(options, 'coordinator', queue.link);
     // Loading begins with the first batch, while the rest is looked for.
     const feeding = feed(queue);
     // A batch may be on its way to a queue that nobody serves any more.

@@ -10,16 +10,17 @@ import {
   withTransaction,
   type Client,
 } from '../db/client.ts';
+import { PgPool } from '../db/connect/pg.ts';
 import { retryOf } from '../db/retry.ts';
-import { readTrust, refuseUntrusted } from '../db/bookkeeping/trust.ts';
+import { areSame, readTrust, refuseUntrusted, type Trust } from '../db/bookkeeping/trust.ts';
 import { withPermission } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { queueQueryTimeoutMs } from '../limits.ts';
-import type { QueueBackend } from './backend.ts';
+import type { QueueBackend, QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
 import { createSocketSet, type SocketSet } from './sockets.ts';
 
-/** Connections in each of BullMQ's own pools; it opens one LISTEN connection beside them. */
+/** Connections in the pool of a link; a worker opens one for LISTEN beside it. */
 const poolConnections = 2;
 
 /** Schema of BullMQ's own tables, beside our bookkeeping. */
@@ -32,73 +33,88 @@ const isCurrent = async (client: Client): Promise<boolean> => {
   return found.rows[0].version >= LATEST_SCHEMA_VERSION;
 };
 
+/** Whether the schema was there when everything in it was trusted, and is still the same. */
+const isKnown = async (client: Client, trust: Trust | undefined): Promise<boolean> =>
+  trust?.schemas[queueSchema] !== undefined && (await areSame(client, trust, [queueSchema]));
+
 /** Makes the schema before it is looked at: from then on nobody else can. Errors: ETL_UNTRUSTED. */
-const prepareSchema = async (client: Client): Promise<void> => {
-  await withTransaction(client, () => ensureSchema(client, queueSchema));
-  refuseUntrusted(await readTrust(client));
+const prepareSchema = async (client: Client, trust?: Trust): Promise<void> => {
+  if (!(await isKnown(client, trust))) {
+    await withTransaction(client, () => ensureSchema(client, queueSchema));
+    refuseUntrusted(await readTrust(client));
+  }
   if (!(await isCurrent(client))) await loadBullMq().runMigrations(client, queueSchema);
 };
 
 /**
- * BullMQ's sessions find its tables by their search path, which is set once they stand: BullMQ would name its schema in the
- * startup parameter `options`, which PgBouncer refuses. Options of the host's own (URL, PGOPTIONS) are sent as they are.
- * Proved by test/integration/queue-options.test.ts.
+ * BullMQ's sessions find its tables by their search path, which is set once they stand: a startup parameter `options` is what PgBouncer
+ * refuses. Options of the host's own (URL, PGOPTIONS) are sent as they are. Proved by test/integration/queue-options.test.ts.
  */
-const queueClient = ({ config: { options } }: ServerAddress) =>
-  class QueueClient extends GuardedClient {
-    constructor(config: ServerAddress['config']) {
-      // The pool hides the password from copies of its options.
-      const { password } = config;
-      super({ ...config, password, options }, { name: 'sluice queue', schemas: [queueSchema] });
-    }
-  };
+class QueueClient extends GuardedClient {
+  constructor(config: ServerAddress['config']) {
+    // The pool hides the password from copies of its options.
+    super({ ...config, password: config.password }, { name: 'sluice queue', schemas: [queueSchema] });
+  }
+}
 
-/** Connection of one BullMQ object: a small pool of its own, and a LISTEN connection beside it. */
-const poolConfig = (address: ServerAddress, sockets: SocketSet): BullMq.PostgresPoolConfig => ({
-  ...(address.config as BullMq.PostgresPoolConfig),
+/** What the pool of a link and the connections beside it have in common. */
+const poolConfig = (address: ServerAddress, sockets: SocketSet) => ({
+  ...address.config,
   max: poolConnections,
   // A query on a connection that leads nowhere must not wait for ever.
   query_timeout: queueQueryTimeoutMs,
-  schema: queueSchema,
   stream: sockets.open,
 });
 
 /**
- * BullMQ's backend over our own connections: it takes those of its pool without listening to them, and opens those by which
- * it waits beside its pool, always with the driver's own class, so the driver that it keeps is replaced. Proved by
- * test/integration/queue-connections.test.ts.
+ * BullMQ's backend over our own connections: it takes those of the pool without listening to them, and opens those by which it waits
+ * beside the pool, with the driver's own class, so what it keeps to open them is replaced. It takes the schema of a pool that it is
+ * given for its default one. Proved by test/integration/queue-connections.test.ts and queue-options.test.ts.
  */
 const backendOver =
-  (Client: ReturnType<typeof queueClient>): BullMq.BackendFactory =>
+  (listenClientConfig: ReturnType<typeof poolConfig>): BullMq.BackendFactory =>
   (...given) => {
     const { createPostgresBackend } = loadBullMq() as unknown as {
       createPostgresBackend: BullMq.BackendFactory;
     };
     const backend = createPostgresBackend(...given);
-    const { connection } = backend as BullMq.PostgresQueueBackend;
-    Object.assign(connection.pool, { Client });
-    Object.assign(connection, { pgModule: { Client } });
+    Object.assign((backend as BullMq.PostgresQueueBackend).connection, {
+      schema: queueSchema,
+      pgModule: { Client: QueueClient },
+      listenClientConfig,
+    });
     return backend;
   };
 
+/** One pool for all objects of a link. */
+const link = (address: ServerAddress): QueueLink => {
+  const sockets = createSocketSet();
+  const config = poolConfig(address, sockets);
+  const pool = new PgPool({ ...config, Client: QueueClient } as never);
+  return {
+    options: { connection: pool },
+    factory: backendOver(config),
+    end: () => pool.end(),
+    destroy: () => {
+      // BullMQ's objects, which hear what the pool says, may be gone.
+      pool.removeAllListeners('error').on('error', () => undefined);
+      sockets.destroy();
+    },
+  };
+};
+
 export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   label: address.label,
-  // Pool and LISTEN connection of a run's queue and of its worker.
-  databaseConnectionsMax: 2 * (poolConnections + 1),
+  // A run's queue and its worker share a link.
+  databaseConnectionsMax: poolConnections + 1,
   isThere: isCurrent,
-  prepare: () => withClient(address, prepareSchema),
+  prepare: (client, trust) =>
+    client === undefined ? withClient(address, (own) => prepareSchema(own)) : prepareSchema(client, trust),
   namespaceOf: () => Promise.resolve(''),
   // A copy of the database has a copy of its queue.
   claim: () => Promise.resolve(),
   // The database has its own schema for queues, and BullMQ's pool reconnects by itself.
-  connect: () => {
-    const sockets = createSocketSet();
-    return {
-      options: { connection: poolConfig(address, sockets) },
-      factory: backendOver(queueClient(address)),
-      destroy: sockets.destroy,
-    };
-  },
+  connect: () => link(address),
   // An error without a code is the driver's: the connection ended, or gave no answer. ECONNRESET and the like mean the same.
   errorOf: (error) => {
     const isLost = codeOf(error) === undefined || retryOf(error) === 'server';

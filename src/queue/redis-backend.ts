@@ -142,6 +142,8 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
   return {
     options: { connection: track(openRedis(address, patience)), prefix: keyPrefix(namespace) },
     factory: loadBullMq().createRedisBackend,
+    // BullMQ closes what it duplicates, and the connection that it was given.
+    end: () => Promise.resolve(),
     destroy: () => {
       isOver = true;
       for (const client of clients) client.disconnect();

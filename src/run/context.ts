@@ -5,6 +5,7 @@ import type { PipelineSpec } from '../declaration.ts';
 import type { TestSpec } from '../data-test.ts';
 import type { HookName } from '../hook.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
+import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
 import type { RunStep } from '../model.ts';
 import type { Receiver } from '../notification.ts';
@@ -24,6 +25,8 @@ export interface RunContext extends Omit<RunSettings, 'onEvent' | 'logger' | 'tr
   readonly queues: Queues;
   /** The coordinator's connection: plan, ledger, build, publish. Loads have connections of their own. */
   readonly client: Client;
+  /** What the run found in our schemas before it did anything; undefined: it has not looked. */
+  readonly trust: Trust | undefined;
   /** The server's crash epoch when this connection was opened. */
   readonly epoch: string;
   /** Where loading threads find the definition's functions. */

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { currentEpoch } from '../checkpoint/epoch.ts';
 import { findEtlDirectory } from '../embedded/find-directory.ts';
 import { resolveServer, type ServerAddress } from '../db/connect/address.ts';
+import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
 import { runSessionName } from '../db/session/session-names.ts';
 import { EtlError } from '../errors.ts';
@@ -98,6 +99,7 @@ export const prepareRun = async (
 export const createContext = async (
   { spec, hookTexts, testTexts, hashes, address, backend, settings, hooks, receivers, report }: PreparedRun,
   client: Client,
+  trust?: Trust,
 ): Promise<RunContext> => ({
   ...settings,
   spec,
@@ -106,6 +108,7 @@ export const createContext = async (
   address,
   queues: { backend, namespace: await backend.namespaceOf(client), logger: report.logger },
   client,
+  trust,
   epoch: await currentEpoch(client),
   file:
     settings.pipelineFile === undefined

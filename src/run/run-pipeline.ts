@@ -153,10 +153,10 @@ const attempt = async (
   isRetry: boolean,
 ): Promise<RunResult> => {
   const { spec, sqlTexts, hashes, settings, hooks } = prepared;
-  const trust = await preflight(client, prepared.address, spec);
+  const seen = await preflight(client, prepared.address, spec);
   await setDurableCommits(client);
-  await migrate(client, trust);
-  const context = await createContext(prepared, client);
+  const trust = await migrate(client, seen);
+  const context = await createContext(prepared, client, trust);
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
   memory.wal ??= await walPosition(client);

@@ -5,7 +5,14 @@ import { stagingName } from '../copy/staging.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { withPath, withTransaction, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/connect/pooler.ts';
-import { readTrust, refuseUntrusted, type PipelinePlaces, type Trust } from '../db/bookkeeping/trust.ts';
+import {
+  areSame,
+  ownSchemas,
+  readTrust,
+  refuseUntrusted,
+  type PipelinePlaces,
+  type Trust,
+} from '../db/bookkeeping/trust.ts';
 import { EtlError } from '../errors.ts';
 import { typeOf } from '../format/column-types/registry.ts';
 import { serverVersionMin } from '../limits.ts';
@@ -148,6 +155,16 @@ export const refuseStrangers = async (client: Client, pipeline: string): Promise
   const trust = await readTrust(client, placesOf(pipeline));
   refuseUntrusted(trust);
   return trust;
+};
+
+/** The same for who writes only into what it has just made, and has looked before: a schema may be another one by now. */
+export const refuseOtherSchemas = async (
+  client: Client,
+  pipeline: string,
+  before: Trust | undefined,
+): Promise<void> => {
+  if (before === undefined || !(await areSame(client, before, [...ownSchemas, buildSchema(pipeline)])))
+    await refuseStrangers(client, pipeline);
 };
 
 /**

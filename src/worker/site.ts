@@ -49,10 +49,10 @@ export const openFoundSite = async (
 ): Promise<Site> => {
   const namespace = await withClient(address, async (client) => {
     await refuseSharedSessions(client, address);
-    await migrate(client);
+    const trust = await migrate(client);
     if (queueNames.length > 0) await rememberQueueNames(client, queueNames);
     const name = await backend.namespaceOf(client);
-    await backend.prepare();
+    await backend.prepare(client, trust);
     await backend.claim(client, name);
     return name;
   });

@@ -29,7 +29,7 @@ const refuseNewer = (found: number, known: number): void => {
 const currentVersion = async (client: Client, { isThere }: Trust): Promise<number> =>
   isThere ? (await client.query(selectVersion.text)).rows[0].version : 0;
 
-const applyMissing = async (client: Client, migrations: readonly Migration[]): Promise<void> => {
+const applyMissing = async (client: Client, migrations: readonly Migration[]): Promise<Trust> => {
   await client.query('select pg_advisory_xact_lock($1, $2)', [...advisoryKeys.migrate]);
   // Made before it is looked at: from here on nobody else can make them, or anything in them.
   await ensureSchema(client, 'etl');
@@ -48,6 +48,7 @@ const applyMissing = async (client: Client, migrations: readonly Migration[]): P
     await client.query(await readFile(new URL(file, migrationsDirectory), 'utf8'));
     await client.query('insert into etl.migration (version, file) values ($1, $2)', [version, file]);
   }
+  return trust;
 };
 
 /** Version of the bookkeeping in the database (0: none yet) and the one this program knows. */
@@ -61,11 +62,12 @@ export const schemaVersions = async (
 
 /**
  * Applies the missing migrations in one transaction, after it has looked at what is there, unless the caller has. Any number of
- * processes may call it at once: they queue on an advisory lock (test/integration/bookkeeping.test.ts, "twenty at once").
+ * processes may call it at once: they queue on an advisory lock (test/integration/bookkeeping.test.ts, "twenty at once"). Returns
+ * what was found, and is trusted.
  *
  * Errors: ETL_UNTRUSTED, ETL_SCHEMA_NEWER; the driver's own.
  */
-export const migrate = async (client: Client, seen?: Trust): Promise<void> => {
+export const migrate = async (client: Client, seen?: Trust): Promise<Trust> => {
   const trust = seen ?? (await readTrust(client));
   refuseUntrusted(trust);
   const migrations = await knownMigrations();
@@ -74,7 +76,7 @@ export const migrate = async (client: Client, seen?: Trust): Promise<void> => {
   if (found === migrations.length) {
     // Another process may have migrated in between: then the earlier shape was read.
     if (otherShape(trust).length > 0) refuseOtherShape(await readTrust(client));
-    return;
+    return trust;
   }
-  await withTransaction(client, () => applyMissing(client, migrations));
+  return withTransaction(client, () => applyMissing(client, migrations));
 };

@@ -11,7 +11,7 @@ import { bookkeepingShape } from './bookkeeping-shape.ts';
 import type { Client } from '../client.ts';
 
 /** Schemas that every run writes; each pipeline has a build schema beside them. */
-const ownSchemas = ['etl', 'etl_kept', 'etl_queue', 'etl_staging'];
+export const ownSchemas = ['etl', 'etl_kept', 'etl_queue', 'etl_staging'];
 
 /** Only these are used: what else somebody who is trusted keeps in the schema is his own. */
 const tableOf = (line: string): string => line.slice(0, line.indexOf(':'));
@@ -35,6 +35,8 @@ export interface Trust {
   readonly strange: readonly string[];
   /** The bookkeeping has been migrated at least once. */
   readonly isThere: boolean;
+  /** Names and oids of the schemas that were there. */
+  readonly schemas: Readonly<Record<string, string>>;
   /** Columns, constraints and unique indexes of the bookkeeping, a line each, as in bookkeeping-shape.ts. */
   readonly shape: readonly string[];
 }
@@ -164,6 +166,7 @@ const selectTrust = `
   ),
   ours as (select * from relation where nspname <> 'etl' or relname = any ($3))
   select session_user as "user", exists (select from relation where name = 'etl.migration') as "isThere",
+    (select coalesce(json_object_agg(nspname, oid::text), '{}') from place) as schemas,
     array(select problem from (${foreignThings}) as f (place, problem) order by place, problem collate "C") as foreign,
     array(select problem from (${strangeThings}) as s (problem) order by problem collate "C") as strange,
     array(select line from (${bookkeepingLines}) as b (line) order by line collate "C") as shape`;
@@ -181,6 +184,22 @@ export const readTrust = async (client: Client, places?: PipelinePlaces): Promis
     ...trust,
     strange: [...trust.strange, ...Array.from(others, (table) => `no migration created etl.${table}`)],
   };
+};
+
+/**
+ * Whether these schemas are still those in which everything was trusted: then nobody else has had one of his own in their place, who
+ * could put things there. A schema that was made since then is not; nor does it say who has made what in one where others may.
+ */
+export const areSame = async (
+  client: Client,
+  { schemas }: Trust,
+  names: readonly string[],
+): Promise<boolean> => {
+  const { rows } = await client.query(
+    'select nspname as name, oid::text from pg_namespace where nspname = any ($1)',
+    [names],
+  );
+  return rows.every(({ name, oid }) => schemas[name] === oid);
 };
 
 /** Problems for people: the first few, and how many more. */

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { callbackify } from 'node:util';
 import type pg from 'pg';
 import { passwordFromFile } from './password-file.ts';
+import { useNodeCrypto } from './scram.ts';
 import { startStatement, type SessionStart } from '../session/session-start.ts';
 import { answerMissingTls, settleTls } from './tls.ts';
 
@@ -18,11 +19,18 @@ const loadPg = (): typeof pg => {
   const value = { userAgent: `Node.js/${process.versions.node}` };
   if (isMissing) Object.defineProperty(globalThis, 'navigator', { value, configurable: true });
   try {
-    return createRequire(import.meta.url)('pg') as typeof pg;
+    const require = createRequire(import.meta.url);
+    useNodeCrypto(require('pg/lib/crypto/utils'));
+    return require('pg') as typeof pg;
   } finally {
     if (isMissing) Reflect.deleteProperty(globalThis, 'navigator');
   }
 };
+
+const driver = loadPg();
+
+/** The driver's pool, which knows no client of ours until it is given one. */
+export const PgPool = driver.Pool;
 
 /** What the types leave out. */
 interface Connecting {
@@ -49,7 +57,7 @@ interface ParameterStatus {
  * These settings cannot be in the address: it is sent to threads, and functions cannot be sent. Proved by
  * test/integration/tls.test.ts and password-file.test.ts. Errors: ETL_USAGE.
  */
-export class PgClient extends loadPg().Client {
+export class PgClient extends driver.Client {
   readonly #start: SessionStart;
   readonly #timeoutMs: number;
   #serverVersion = '';

@@ -21,11 +21,9 @@ export const setDurableCommits = async (client: Client): Promise<void> => {
  */
 export const setSortMemory = async (client: Client, sessions: number): Promise<void> => {
   await client.query(
-    `select set_config('maintenance_work_mem', wanted.kilobytes || 'kB', false)
-      from pg_settings own, pg_settings buffers,
-        lateral (select least(buffers.setting::bigint * 8192, $1::bigint) / 1024 / $2::int as kilobytes) wanted
-      where own.name = 'maintenance_work_mem' and buffers.name = 'shared_buffers'
-        and wanted.kilobytes > own.setting::bigint`,
+    `select set_config('maintenance_work_mem', wanted / 1024 || 'kB', false)
+      from (select least(pg_size_bytes(current_setting('shared_buffers')), $1::bigint) / $2::int as wanted) as share
+      where wanted > pg_size_bytes(current_setting('maintenance_work_mem'))`,
     [sortMemoryBytesMax, sessions],
   );
 };

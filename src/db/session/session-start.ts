@@ -46,21 +46,22 @@ const settings: readonly Setting[] = [
   { name: 'standard_conforming_strings', value: 'on' },
 ];
 
-const setOne = ({ name, value, systems }: Setting): string =>
-  systems === undefined
-    ? `set ${name} = '${value}'`
-    : `select set_config('${name}', '${value}', false) where version() ~ '${systems}'`;
+/** A row: name, value, and the systems that take it. */
+const rowOf = ({ name, value, systems = '' }: Setting): string =>
+  `(${quoteText(name)}, ${quoteText(value)}, ${quoteText(systems)})`;
 
 /**
- * Each part is parsed after the one before it has run, so only `set`, which looks nothing up, comes before the path is safe.
+ * Each part is parsed after the one before it has run, so only `set`, which looks nothing up, comes before the path is safe. All
+ * settings are one statement: planning one takes the server less time than executing fifteen.
  * The version is the server's word for it, '18.4 (Debian …)'.
  */
 export const startStatement = ({ name, schemas }: SessionStart, serverVersion: string): string => {
   const major = Number.parseInt(serverVersion, 10);
+  const rows = settings.filter(({ since = 0 }) => major >= since).map(rowOf);
   return [
     `set search_path = ${searchPath(schemas)}`,
     `set application_name = ${quoteText(name)}`,
-    ...settings.filter(({ since = 0 }) => major >= since).map(setOne),
-    'select pg_backend_pid() as pid',
+    `select set_config(name, value, false), pg_backend_pid() as pid
+      from (values ${rows.join(', ')}) as s (name, value, systems) where version() ~ systems`,
   ].join('; ');
 };

@@ -1,6 +1,6 @@
 // Describes production tables: columns, indexes, dependents, and which of these a run made.
 
-import type { Client } from '../../db/client.ts';
+import { askPrepared, type Client } from '../../db/client.ts';
 import { selectColumnUsers, selectDependents, selectNeeds, type Dependent } from './dependents.ts';
 import { selectCatalogues, type Catalogues } from './extensions.ts';
 import { attributeList } from '../attributes/attributes.ts';
@@ -242,7 +242,7 @@ const withDivisions = async (
 
 /** Which catalogues there are to ask. */
 export const readCatalogues = async (client: Client): Promise<Catalogues> =>
-  (await client.query(`select ${selectCatalogues}`)).rows[0];
+  (await askPrepared<Catalogues & object>(client, `select ${selectCatalogues}`)).rows[0]!;
 
 /** Describes production tables in one query; undefined where there is none. */
 export const productionTables = async (
@@ -250,7 +250,7 @@ export const productionTables = async (
   tables: readonly DeclaredTable[],
 ): Promise<readonly (ProductionTable | undefined)[]> => {
   if (tables.length === 0) return [];
-  const { rows } = await client.query<Found>(selectProduction(tables, await readCatalogues(client)));
+  const { rows } = await askPrepared<Found>(client, selectProduction(tables, await readCatalogues(client)));
   const found = new Map(rows.map((row) => [row.place, row]));
   const described = tables.map((table, index) => {
     const row = found.get(index + 1);

@@ -9,7 +9,7 @@ import { authorsPath, buildSchema, dropBuiltTable } from '../../publish/names.ts
 import type { RunContext } from '../context.ts';
 import { landingTable, landsDirectly, namesOf } from '../landing.ts';
 import type { LoadedTable, PlannedTable } from './plan.ts';
-import { refuseStrangers } from '../../server/preflight.ts';
+import { refuseOtherSchemas } from '../../server/preflight.ts';
 
 /** Names of the tables whose landing is there. */
 export const landingsThere = async (
@@ -60,10 +60,10 @@ export const createLandings = async (context: Made, planned: readonly PlannedTab
 };
 
 /**
- * The same where others will see them. Preflight may have found nothing where a
- * stranger's schema is now, so what was made is looked at before the first row comes. Errors: ETL_UNTRUSTED.
+ * The same where others will see them. Preflight may have found nothing where a stranger's schema is now, so where they were made is
+ * looked at before the first row comes. Errors: ETL_UNTRUSTED.
  */
 export const makeLandings = async (context: RunContext, planned: readonly PlannedTable[]): Promise<void> => {
   await createLandings(context, planned);
-  await refuseStrangers(context.client, context.spec.name);
+  await refuseOtherSchemas(context.client, context.spec.name, context.trust);
 };

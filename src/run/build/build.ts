@@ -208,8 +208,8 @@ const emptyBuildSchema = async ({ client, spec }: RunContext): Promise<void> => 
   if (loaded.length > 0) return clearBuildSchema(client, spec.name, loaded);
   await dropBuildSchema(client, spec.name);
   await withTransaction(client, async () => {
-    await ensureSchema(client, buildSchema(spec.name));
-    await refuseStrangers(client, spec.name);
+    // One that was made here is seen by nobody else yet.
+    if (!(await ensureSchema(client, buildSchema(spec.name)))) await refuseStrangers(client, spec.name);
   });
 };
 

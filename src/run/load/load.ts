@@ -9,7 +9,6 @@ import { EtlError } from '../../errors.ts';
 import { helpedShare } from '../../limits.ts';
 import type { Counts, SourceFile } from '../../model.ts';
 import { readSegmentJob } from '../../pipeline/job-payload.ts';
-import type { Queues } from '../../queue/job-queue.ts';
 import { removeQueue, workOff, type SegmentJob, type ServeOptions } from '../../queue/load-queue.ts';
 import { stopIfHopeless } from '../../reject/store.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';
@@ -195,15 +194,16 @@ export const withSegmentWork = <T>(
 };
 
 /** Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, ETL_QUEUE_SHARED; the driver's own. */
-const prepareQueues = async (client: Client, { backend, namespace }: Queues): Promise<void> => {
-  await backend.prepare();
+const prepareQueues = async ({ client, queues, trust }: RunContext): Promise<void> => {
+  const { backend, namespace } = queues;
+  await backend.prepare(client, trust);
   await backend.claim(client, namespace);
 };
 
 /** Removes the jobs of a run whose work is done, or that nobody will continue. */
-export const forgetJobs = async ({ client, queues }: RunContext, runId: number): Promise<void> => {
-  await prepareQueues(client, queues);
-  await removeQueue(queues, runId);
+export const forgetJobs = async (context: RunContext, runId: number): Promise<void> => {
+  await prepareQueues(context);
+  await removeQueue(context.queues, runId);
 };
 
 /** The run's files. Where one of them ends may have been found since they were read. */
@@ -251,13 +251,13 @@ export const loadMissing = async (
   // A run that stopped for its rejects, and whose files are unchanged, need not keep more of them.
   for (const { table } of run.planned) stopIfHopeless(runId, table, countsOf(run, table.name, chunks));
   stopRun(context, run, chunks);
-  const { chunkBytes, queues, jobId, workers } = context;
+  const { chunkBytes, jobId, workers } = context;
   // A run from the queue is also cut for workers that may help.
   const workersMax = jobId === undefined ? workers : helpedShare * workers;
   const tables = run.planned.map(({ table }) => table);
   return withSegmentWork(context, run, chunks, async (options, seconds) => {
     // Meanwhile the loading threads start.
-    await prepareQueues(context.client, queues);
+    await prepareQueues(context);
     await workOff(options, divide({ missing, files: run.files, tables, workers, workersMax, chunkBytes }));
     await expectLoaded(context, run);
     return seconds();

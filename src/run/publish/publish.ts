@@ -20,7 +20,7 @@ import {
 } from '../../publish/plan.ts';
 import { RowsRefused } from '../../publish/constraints/refused-rows.ts';
 import { refusalOfAny } from '../../publish/refusals.ts';
-import { refuseStrangers } from '../../server/preflight.ts';
+import { refuseOtherSchemas } from '../../server/preflight.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import type { RunContext } from '../context.ts';
 import { oweHook, publishingError, publishingStatements } from '../hooks.ts';
@@ -74,10 +74,12 @@ interface Prepared extends Applied, Pick<Complete, 'totals'> {
 }
 
 /** Where old tables are kept. Nobody else may have made it since preflight. Errors: ETL_UNTRUSTED. */
-const ensureKept = async ({ client, spec }: RunContext, plans: readonly PublishPlan[]): Promise<void> => {
-  if (!plans.some(isKept)) return;
-  await ensureSchema(client, keptSchema);
-  await refuseStrangers(client, spec.name);
+const ensureKept = async (
+  { client, spec, trust }: RunContext,
+  plans: readonly PublishPlan[],
+): Promise<void> => {
+  if (!plans.some(isKept) || (await ensureSchema(client, keptSchema))) return;
+  await refuseOtherSchemas(client, spec.name, trust);
 };
 
 /** Everything before the locks that affect readers. */

@@ -198,8 +198,7 @@ const goBack = async (context: RunContext, to: number, backs: readonly Return[])
   await awaitBuildsEnd(client, pipeline);
   await dropBuildSchema(client, pipeline);
   await withTransaction(client, async () => {
-    await ensureSchema(client, buildSchema(pipeline));
-    await refuseStrangers(client, pipeline);
+    if (!(await ensureSchema(client, buildSchema(pipeline)))) await refuseStrangers(client, pipeline);
   });
   const built: BuiltTable[] = [];
   const found = await productionTables(
@@ -285,10 +284,10 @@ export const rollbackPipeline = async (
   const result = await withClient(
     address,
     async (client) => {
-      const trust = await preflight(client, address, spec);
+      const seen = await preflight(client, address, spec);
       await setDurableCommits(client);
-      await migrate(client, trust);
-      const context = await createContext(prepared, client);
+      const trust = await migrate(client, seen);
+      const context = await createContext(prepared, client, trust);
       await takeLock(context, false);
       await callOwed(context);
       return rollBack(context, { ...(to !== undefined && { to }), ...(tables && { tables }) });
