@@ -14,6 +14,7 @@ import type { Building } from './contract.ts';
 import { inheritCollations, inheritStatistics } from './inherit.ts';
 import { RowsRefused } from './constraints/refused-rows.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
+import { takeStatistics, type StagedStatistics } from './staged-statistics.ts';
 
 /** Rows of a typed table: staging holds them checked and in their final types. */
 export const createFromStaging = (names: TableNames, columns: readonly string[], staging: string): Query => ({
@@ -167,16 +168,21 @@ export const buildOwnOf = async (
 const analyze = (names: TableNames): Query => ({ text: `analyze ${builtName(names)}` });
 
 /** Statistics of a filled table, as detailed as production's. */
-export const completeStatistics = async (client: Client, names: TableNames): Promise<void> => {
+export const completeStatistics = async (
+  client: Client,
+  names: TableNames,
+  staged?: StagedStatistics,
+): Promise<void> => {
   await inheritStatistics(client, names);
   await setDeclared(client, builtName(names), names, 'part');
+  if (staged !== undefined && (await takeStatistics(client, names, staged))) return;
   // `analyze` calls the functions of indexes on expressions.
   await runQuery(client, analyze(names));
 };
 
 /** Completes a filled table like production's: keys, indexes (also those made by hand) and statistics. */
 export const buildAside = async (work: Building): Promise<void> => {
-  const { client, names, making, tell } = work;
+  const { client, names, statistics, making, tell } = work;
   const own = await making('indexes', async () => {
     await inheritCollations(client, names);
     await buildDeclared(work);
@@ -184,7 +190,7 @@ export const buildAside = async (work: Building): Promise<void> => {
   });
   if (work.isRehearsal === true) return;
   if (own.length > 0) tell(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
-  await making('statistics', () => completeStatistics(client, names)).catch((cause: unknown) => {
+  await making('statistics', () => completeStatistics(client, names, statistics)).catch((cause: unknown) => {
     throw buildError(names, 'statistics', cause);
   });
 };

@@ -11,6 +11,7 @@ import type { BuildWhat, RowChanges } from '../model.ts';
 import type { BuiltTable, DeclaredTable, TableNames } from './names.ts';
 import type { ProductionTable } from './production/production.ts';
 import type { BuiltState, TableColumn } from './production/table-state.ts';
+import type { StagedStatistics } from './staged-statistics.ts';
 
 /** Rows of production that a run changes, by what happens to them. Older records lose against the row that is there. */
 export type Differences = Readonly<Record<'insert' | 'update' | 'remove' | 'older', number>>;
@@ -63,6 +64,8 @@ export interface Building {
   /** Announces and times a part of the work. */
   readonly making: <T>(what: BuildWhat, work: () => Promise<T>) => Promise<T>;
   readonly tell: (message: string) => void;
+  /** Undefined: the table is analyzed itself. */
+  readonly statistics?: StagedStatistics | undefined;
   /** It has no rows, and will get none: statistics would say nothing. */
   readonly isRehearsal?: boolean;
 }

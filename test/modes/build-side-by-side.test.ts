@@ -257,3 +257,67 @@ describe('settings of the sessions', () => {
     expect(await rowsOf('select at from public.committed')).toEqual([{ at }]);
   });
 });
+
+describe('statistics of a table that becomes what was staged', () => {
+  // As many rows as the server looks at: then its statistics are no sample.
+  const lines = Array.from({ length: 30_000 }, (_, row) =>
+    [
+      row,
+      row % 3 === 0 ? '' : `kind ${row % 7}`,
+      `${row % 1000}.25`,
+      `2026-01-${10 + (row % 20)}T12:00:00Z`,
+      'x'.repeat(110),
+    ].join(','),
+  );
+  const large = (): Pipeline =>
+    definePipeline({
+      name: 'large',
+      schema: 'large',
+      tables: {
+        sale: {
+          source: csv(files.write('sale.csv', `id,kind,amount,at,note\n${lines.join('\n')}\n`)),
+          columns: {
+            id: column.integer('id'),
+            kind: column.text('kind').nullable(),
+            amount: column.numeric('amount', { precision: 8, scale: 2 }),
+            at: column.timestamptz('at'),
+            note: column.text('note'),
+          },
+          primaryKey: ['id'],
+        },
+      },
+    });
+  const load = () =>
+    runPipeline(large(), {
+      databaseUrl: database.url,
+      directory: files.directory,
+      workers: 2,
+      fullRefresh: true,
+    });
+  const statistics = () =>
+    rowsOf(`select attname, null_frac, avg_width, n_distinct, most_common_vals::text, most_common_freqs, histogram_bounds::text,
+        correlation, reltuples, relpages
+      from pg_stats join pg_class on relname = tablename and relnamespace = schemaname::regnamespace
+      where schemaname = 'large' order by attname`);
+  const analyzes = `select analyze_count::int as count from pg_stat_all_tables where schemaname = 'large' and relname = 'sale'`;
+
+  it('are gathered beside, and are those of the new table', async () => {
+    await load();
+    const [server] = await rowsOf(`select current_setting('server_version_num')::int >= 180000 as can`);
+    const before = await statistics();
+    expect(before).toHaveLength(5);
+    expect(await rowsOf(analyzes)).toEqual([{ count: (server as { can: boolean }).can ? 0 : 1 }]);
+    await database.query('analyze large.sale');
+    expect(await statistics()).toEqual(before);
+  });
+
+  it('are gathered of the new table if its columns ask for other ones', async () => {
+    await database.query('alter table large.sale alter column amount set statistics 4');
+    await load();
+    expect(await rowsOf(analyzes)).toEqual([{ count: 1 }]);
+    expect(
+      await rowsOf(`select array_length(most_common_freqs, 1) as values from pg_stats
+        where schemaname = 'large' and attname = 'amount'`),
+    ).not.toEqual([{ values: 100 }]);
+  });
+});

@@ -31,6 +31,7 @@ import { sideBySide, type Alongside } from './build-side-by-side.ts';
 import { checkRow } from './check-row.ts';
 import { bringingTo, type Bringing } from './bringing.ts';
 import { eachStaged, fillTyped, type Filled } from './fill-typed.ts';
+import { withStagedStatistics, type StatisticsOf } from './staged-statistics.ts';
 import { secondsSince, type BuildContext, type RunContext } from '../context.ts';
 import { throwNamed } from '../publish/name-records.ts';
 import { rounded } from '../rounded.ts';
@@ -73,6 +74,11 @@ const fillFromSql = (
   });
 };
 
+/** A session that builds, and what another one finds out for it. */
+interface BuildSession extends BuildContext {
+  readonly statisticsOf?: StatisticsOf;
+}
+
 /** One part of building a table, announced and timed. */
 const making = async <T>(
   { report }: BuildContext,
@@ -97,13 +103,13 @@ const together = <T>(client: Client, sql: SqlText | undefined, build: () => Prom
 
 /** The rows of a table, with keys, indexes and statistics. */
 const buildWhole = (
-  context: BuildContext,
+  context: BuildSession,
   table: TableSpec,
   names: TableNames,
   bringing: Bringing,
 ): Promise<Filled> => {
-  const { client, report } = context;
-  const { extent, sql, isRehearsal = false } = bringing;
+  const { client, report, statisticsOf } = context;
+  const { extent, sql, merge, isRehearsal = false } = bringing;
   const { primaryKey, indexes, constraints = [], publish } = table;
   return together(client, sql, async () => {
     const filled = await making(context, table, 'rows', () => fill(context, table, names, bringing));
@@ -114,6 +120,7 @@ const buildWhole = (
       primaryKey,
       indexes,
       constraints,
+      statistics: merge === undefined ? statisticsOf?.(table.name) : undefined,
       isRehearsal,
       making: (what, work) => making(context, table, what, work),
       tell: (message) => report.emit({ type: 'notice', message }),
@@ -156,7 +163,7 @@ const buildDivided = (
 
 /** Builds one table; a divided one with all sessions that are free. */
 export const buildOne = async (
-  context: BuildContext,
+  context: BuildSession,
   table: TableSpec,
   bringing: Bringing,
   alongside: Alongside,
@@ -240,14 +247,17 @@ export const buildTables = async (
   await awaitBuildsEnd(client, spec.name);
   await emptyBuildSchema(context);
   const built = new Map<string, BuiltTable>();
-  await sideBySide(context, sqlTexts, async (own, table, alongside) => {
-    const { name } = table;
-    const bringing = await bringingTo(own, table, planned, sqlTexts, built);
-    const building = buildOne(own, table, bringing, alongside, loadSeconds.get(name)).catch(
-      (cause: unknown) => throwNamed(own, runId, namesOf(spec, table, bringing.extent), cause),
-    );
-    built.set(name, await building);
-  });
+  await withStagedStatistics(context, planned, (statisticsOf) =>
+    sideBySide(context, sqlTexts, async (session, table, alongside) => {
+      const { name } = table;
+      const own = { ...session, statisticsOf };
+      const bringing = await bringingTo(own, table, planned, sqlTexts, built);
+      const building = buildOne(own, table, bringing, alongside, loadSeconds.get(name)).catch(
+        (cause: unknown) => throwNamed(own, runId, namesOf(spec, table, bringing.extent), cause),
+      );
+      built.set(name, await building);
+    }),
+  );
   const tables = tableOrder(spec.tables).map(({ name }) => built.get(name)!);
   await buildForeignKeys(client, tables).catch((cause: unknown) =>
     cause instanceof RowsRefused
