@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 import { callbackify } from 'node:util';
 import type pg from 'pg';
 import { passwordFromFile } from './password-file.ts';
-import { useNodeCrypto } from './scram.ts';
 import { startStatement, type SessionStart } from '../session/session-start.ts';
 import { answerMissingTls, settleTls } from './tls.ts';
 
@@ -19,9 +18,7 @@ const loadPg = (): typeof pg => {
   const value = { userAgent: `Node.js/${process.versions.node}` };
   if (isMissing) Object.defineProperty(globalThis, 'navigator', { value, configurable: true });
   try {
-    const require = createRequire(import.meta.url);
-    useNodeCrypto(require('pg/lib/crypto/utils'));
-    return require('pg') as typeof pg;
+    return createRequire(import.meta.url)('pg') as typeof pg;
   } finally {
     if (isMissing) Reflect.deleteProperty(globalThis, 'navigator');
   }
