@@ -20,7 +20,7 @@ export interface Decoding {
   readonly matches: (head: Buffer) => boolean;
   /** Of files that no first bytes tell: with it their names end, in lower case. */
   readonly extension?: string;
-  /** The decoded bytes, in memory of their own. Reading stops when nobody asks any more. Errors: CorruptBytes. */
+  /** The decoded bytes, in blocks that stay valid until the second one after them is requested. Reading stops when nobody asks any more. Errors: CorruptBytes. */
   readonly decode: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
 }
 

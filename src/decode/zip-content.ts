@@ -10,10 +10,6 @@ import { throughZlib } from './through-zlib.ts';
 export const stored = 0;
 export const deflated = 8;
 
-async function* copies(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  for await (const block of bytes) yield Buffer.from(block);
-}
-
 /** Checks size and checksum. Errors: CorruptBytes. */
 export async function* contentOf(
   bytes: AsyncIterable<Buffer>,
@@ -22,7 +18,7 @@ export async function* contentOf(
   const content =
     part.method === deflated
       ? throughZlib(bytes, createInflateRaw({ chunkSize: readBytes }), 'zip', part.start)
-      : copies(bytes);
+      : bytes;
   let [made, sum] = [0, 0];
   for await (const block of content) {
     made += block.length;

@@ -7,6 +7,7 @@ import * as zlib from 'node:zlib';
 import { readBytes } from '../limits.ts';
 import { queueBytes, type ByteQueue } from './byte-queue.ts';
 import { CorruptBytes, type Decoding } from './contract.ts';
+import { inLargeBlocks } from './large-blocks.ts';
 import { throughZlib, type Decompressor } from './through-zlib.ts';
 
 const frameMagic = 0xfd2fb528;
@@ -91,61 +92,28 @@ async function* blocksOf(queue: ByteQueue, header: Buffer): AsyncGenerator<Buffe
   }
 }
 
-/** What is given one at a time to one who iterates: it ends where there is nothing. */
-const createSlot = () => {
-  let given: Buffer | undefined;
-  const take = (): IteratorResult<Buffer, undefined> => {
-    const value = given;
-    given = undefined;
-    return value === undefined ? { done: true, value } : { done: false, value };
-  };
-  return {
-    give: (bytes: Buffer): void => void (given = bytes),
-    isTaken: (): boolean => given === undefined,
-    taken: { [Symbol.iterator]: () => ({ next: take }) } as Iterable<Buffer>,
-  };
-};
-
-/**
- * A frame by zstddec, which is zstd itself in WebAssembly. It takes a block when it is asked for a piece, and a piece has room for all that a
- * block becomes. A block that it cannot decode it tries again and again: the next one is not taken.
- */
+/** A frame by zstd in WebAssembly, block by block: a piece has room for all that a block becomes, and is copied before the next one. */
 async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerator<Buffer, void> {
   // Imported only here: every process and thread loads this file, and few meet a frame.
-  const { ZSTDDecoder } = await import('zstddec/stream');
-  const decoder = new ZSTDDecoder();
-  await decoder.init();
-  const slot = createSlot();
-  const pieces = decoder.decodeStreaming(slot.taken);
-  /** Where there is nothing more to take, it gives its memory back, and says whether the frame has ended. */
-  const end = (): boolean => {
-    try {
-      return pieces.next().done === true;
-    } catch {
-      return false;
-    }
-  };
+  const { openZstdFrame } = await import('./zstd-module.ts');
   let at = queue.at() - header.bytes.length;
-  let isOpen = true;
-  const push = (bytes: Buffer): Buffer => {
-    slot.give(bytes);
-    const { value } = pieces.next();
-    if (!slot.isTaken()) throw broken('is broken', at);
-    at = queue.at() - bytes.length;
-    const { buffer, byteOffset, length } = value as Uint8Array;
-    return Buffer.from(buffer, byteOffset, length);
+  const frame = await openZstdFrame();
+  const decodeBlock = (bytes: Buffer, problem = 'is broken'): Buffer => {
+    const made = frame.decode(bytes);
+    if (made === undefined) throw broken(problem, at);
+    return Buffer.from(made.buffer, made.byteOffset, made.length);
   };
   try {
     for await (const block of blocksOf(queue, header.bytes)) {
-      const piece = push(block);
+      at = queue.at() - block.length;
+      const piece = decodeBlock(block);
       if (piece.length > 0) yield piece;
     }
-    if (header.hasChecksum) push(await takeFrom(queue, checksumBytes));
-    isOpen = false;
-    if (!end())
-      throw broken(header.hasChecksum ? 'is broken (its content has another checksum)' : 'is broken', at);
+    if (header.hasChecksum)
+      decodeBlock(await takeFrom(queue, checksumBytes), 'is broken (its content has another checksum)');
+    if (!frame.isEnded()) throw broken('is broken', at);
   } finally {
-    if (isOpen) end();
+    frame.close();
   }
 }
 
@@ -189,7 +157,7 @@ const skipFrame = async (queue: ByteQueue): Promise<void> => {
   if (!(await queue.skip(size))) throw cutOff(queue);
 };
 
-async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+async function* decodeFrames(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   const stream = bytes[Symbol.asyncIterator]();
   const queue = queueBytes(stream);
   try {
@@ -213,5 +181,6 @@ const magicOf = (head: Buffer): number => (head.length < magicBytes ? 0 : head.r
 export const zstd: Decoding = {
   name: 'zstd',
   matches: (head) => magicOf(head) === frameMagic || isSkippable(magicOf(head)),
-  decode,
+  // A block of a frame has at most 128 KiB.
+  decode: (bytes) => inLargeBlocks(decodeFrames(bytes)),
 };

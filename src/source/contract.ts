@@ -77,7 +77,7 @@ export interface Source {
   readonly isShared: boolean;
   /**
    * The bytes [start, end) of a file in blocks of at most `blockBytes`; fewer when it is shorter. The memory of a block holds
-   * until the second block after it is asked for; that of a source that is not seekable is never used again.
+   * until the second block after it is asked for.
    * Errors: ETL_SOURCE_UNREADABLE; ETL_SOURCE_CHANGED, where the place can tell that it has another version by now.
    */
   readonly open: (

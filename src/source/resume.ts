@@ -180,7 +180,7 @@ export async function* readResuming(read: ResumedRead): AsyncGenerator<Buffer, v
   }
 }
 
-/** The same bytes in blocks of at most `blockBytes`, of which the next is read ahead. Each has memory of its own. */
+/** The same bytes in blocks of at most `blockBytes`, of which the next is read ahead. They stay valid until the second block after them is requested. */
 export async function* inBlocks(
   open: (signal: AbortSignal) => AsyncIterable<Buffer>,
   blockBytes: number,
@@ -209,23 +209,27 @@ export async function* inBlocks(
 /** A piece of at least this part of a block is one by itself: copying it would cost more than a block more does. */
 const largePart = 1 / 4;
 
+/** One block is with the receiver, the rest of the one before it may be, and the next one is being filled. */
+const blocksAtOnce = 3;
+
 async function* gather(pieces: AsyncIterable<Buffer>, blockBytes: number): AsyncGenerator<Buffer, void> {
-  let block: Buffer | undefined;
+  const memory: Buffer[] = [];
+  let turn = 0;
   let filled = 0;
   for await (const piece of pieces)
     for (let taken = 0; taken < piece.length;) {
-      if (block === undefined && piece.length - taken >= largePart * blockBytes) {
+      if (filled === 0 && piece.length - taken >= largePart * blockBytes) {
         yield piece.subarray(taken, taken + blockBytes);
         taken += blockBytes;
         continue;
       }
-      block ??= Buffer.allocUnsafeSlow(blockBytes);
+      const block = (memory[turn] ??= Buffer.allocUnsafeSlow(blockBytes));
       const bytes = piece.copy(block, filled, taken);
       taken += bytes;
       filled += bytes;
       if (filled < blockBytes) continue;
+      [turn, filled] = [(turn + 1) % blocksAtOnce, 0];
       yield block;
-      [block, filled] = [undefined, 0];
     }
-  if (block !== undefined) yield block.subarray(0, filled);
+  if (filled > 0) yield memory[turn]!.subarray(0, filled);
 }

@@ -1,6 +1,7 @@
 // Imported before everything else by every thread of `etl`: ends the one that reads a stream, as READER_ENDS says, after a few pieces.
 
-import { parentPort, workerData } from 'node:worker_threads';
+import { basename } from 'node:path';
+import { parentPort } from 'node:worker_threads';
 
 const ways = {
   memory: () => {
@@ -14,9 +15,13 @@ const ways = {
 };
 
 let pieces = 0;
-// The main thread sends memory for each piece.
-if (workerData?.gaps !== undefined)
-  parentPort.on('message', () => {
+// A listener for its messages would take the first ones, before it has one.
+if (parentPort !== null && basename(process.argv[1] ?? '').startsWith('read-thread')) {
+  const post = parentPort.postMessage.bind(parentPort);
+  parentPort.postMessage = (message) => {
+    post(message);
+    if (message.type !== 'piece') return;
     pieces += 1;
-    if (pieces === 8) setImmediate(() => ways[process.env.READER_ENDS]());
-  });
+    if (pieces === 7) setImmediate(() => ways[process.env.READER_ENDS]());
+  };
+}

@@ -52,7 +52,7 @@ const contentOf = async (path: string): Promise<Buffer> => {
     yield stored;
   }
   const blocks: Buffer[] = [];
-  for await (const block of decodingNamed('zstd').decode(bytes())) blocks.push(block);
+  for await (const block of decodingNamed('zstd').decode(bytes())) blocks.push(Buffer.from(block));
   return Buffer.concat(blocks);
 };
 

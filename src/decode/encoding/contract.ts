@@ -1,6 +1,6 @@
 // What an encoding is: bytes that become UTF-8, block by block.
 
-/** One file on its way into UTF-8. What it gives is in memory of its own. */
+/** One file on its way into UTF-8. What it gives stays valid until the second block after it is written. */
 export interface Transcoder {
   readonly write: (block: Buffer) => Buffer;
   /** What is left when the file ends. */

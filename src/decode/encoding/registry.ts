@@ -14,7 +14,7 @@ const createTranscoder = async (name: EncodingName): Promise<Transcoder> => {
   return (await import('./single-byte.ts')).createSingleByte(name);
 };
 
-/** The bytes in UTF-8, in memory of their own; what is no character of the encoding is a byte that is invalid there as well. */
+/** The bytes in UTF-8, in blocks that stay valid until the second one after them is requested; what is no character of the encoding is a byte that is invalid there as well. */
 export async function* transcoded(
   bytes: AsyncIterable<Buffer>,
   encoding: Exclude<EncodingName, 'utf-8'>,

@@ -43,6 +43,9 @@ const tableOf = (name: EncodingName): { readonly utf8: Buffer; readonly lengths:
 /** Converted at once: between reading and writing it, so much stays in the processor's cache. */
 const sliceBytes = 32 * 1024;
 
+/** One block is with the receiver, the rest of the one before it may be, and the next one is being written. */
+const blocksAtOnce = 3;
+
 /** With it, and nothing else, begins the UTF-8 of the characters 80 to bf. */
 const beforeControls = 0xc2;
 
@@ -79,15 +82,26 @@ export const createSingleByte = (name: EncodingName): Transcoder => {
     const bytes = name === 'windows-1252' ? writeLatin1(slice, out, to) : undefined;
     return bytes ?? writeByTable(slice, out, to);
   };
+  const memory: Buffer[] = [];
+  let turn = 0;
+  /** Room for a block, in memory that is used again. */
+  const roomFor = (bytes: number): Buffer => {
+    turn = (turn + 1) % blocksAtOnce;
+    const room = memory[turn];
+    return room !== undefined && room.length >= bytes ? room : (memory[turn] = Buffer.allocUnsafeSlow(bytes));
+  };
   return {
     write: (block) => {
       // Most texts are nearly all ASCII.
-      let out = Buffer.allocUnsafeSlow(block.length + utf8BytesMax * sliceBytes);
+      let out = roomFor(block.length + utf8BytesMax * sliceBytes);
       let to = 0;
       for (let from = 0; from < block.length; from += sliceBytes) {
         const slice = block.subarray(from, from + sliceBytes);
         if (to + utf8BytesMax * slice.length > out.length)
-          out = Buffer.concat([out.subarray(0, to)], utf8BytesMax * (block.length + sliceBytes));
+          out = memory[turn] = Buffer.concat(
+            [out.subarray(0, to)],
+            utf8BytesMax * (block.length + sliceBytes),
+          );
         to += writeSlice(slice, out, to);
       }
       return out.subarray(0, to);

@@ -45,8 +45,8 @@ export const lastLinesStart = (
 export type TrailerProblem = 'missing' | 'long';
 
 /**
- * The bytes of a file from a line's beginning on, without its last lines: they are held until the end is seen. The memory of
- * a block must not be used again. Memory: a block, and the lines.
+ * The bytes of a file from a line's beginning on, without its last lines: they are held until the end is seen. What it gives has
+ * memory of its own, because several reads may pass before the next block. Memory: a block, and the lines.
  */
 export async function* withoutLastLines(
   reads: AsyncIterable<Buffer>,
@@ -57,7 +57,7 @@ export async function* withoutLastLines(
   let held: Buffer = Buffer.alloc(0);
   let missing = lines;
   for await (const read of reads) {
-    const bytes = held.length === 0 ? read : Buffer.concat([held, read]);
+    const bytes = Buffer.concat([held, read]);
     const last = lastLinesStart(bytes, lines, lineEnd);
     missing = last.missing;
     held = bytes.subarray(last.start);

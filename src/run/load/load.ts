@@ -14,7 +14,7 @@ import { stopIfHopeless } from '../../reject/store.ts';
 import { stopIfAsked, type RunContext } from '../context.ts';
 import { withRoomForCorrections } from './apply-corrections.ts';
 import { addCounts, noCounts } from './counts.ts';
-import { busyWorkers, divide, isSmall } from './cut-segments.ts';
+import { busyWorkers, divide, isSmall, sharedFiles } from './cut-segments.ts';
 import { landingTable } from '../landing.ts';
 import { withLoaders, type LoaderPool } from './loader-pool.ts';
 import type { LoadingRun } from './loading-run.ts';
@@ -23,6 +23,7 @@ import { loadStream } from './stream/load-stream.ts';
 import type { SegmentTask } from './load-segment.ts';
 import type { LoaderSetup } from './segment-loader.ts';
 import { createPieceMemory, type PieceMemory } from './stream/reader.ts';
+import { createReadingThreads, type ReadingThreads } from './stream/reading-threads.ts';
 
 /** Pieces of streams in memory beside those that are being loaded: one is being filled, and one waits to be loaded. */
 const piecesWaiting = 2;
@@ -60,6 +61,7 @@ interface Loading {
   readonly tables: ReadonlyMap<string, LoadingTable>;
   readonly loaders: LoaderPool;
   readonly memory: PieceMemory;
+  readonly threads: ReadingThreads;
   /** Chunks of one file that are loaded by now. */
   readonly chunksOf: (fileId: number) => Promise<readonly LoadedChunkRow[]>;
 }
@@ -79,7 +81,7 @@ const askInTurn = (client: Client, runId: number): Loading['chunksOf'] => {
 
 /** Loads the segments of a file: one after the other with one loader each, or the pieces of them all with all loaders. */
 const loadFile = async (
-  { context, run, tables, loaders, memory, chunksOf }: Loading,
+  { context, run, tables, loaders, memory, threads, chunksOf }: Loading,
   file: SourceFile,
   { segments, pieceBytes, trace }: SegmentJob,
   leave: AbortSignal,
@@ -118,6 +120,7 @@ const loadFile = async (
       await loadStream({
         setup: { file, source, dialect: format.dialect, gaps: segments, pieceBytes },
         memory,
+        threads,
         stops: { drain, leave, abort },
         // A job that is delivered again: its pieces are those of the first time.
         known: await chunksOf(file.id),
@@ -149,7 +152,7 @@ const jobWork = (loading: Loading): ServeOptions['load'] => {
 };
 
 /** A process's share in loading a run: what to give to the queue. */
-export const withSegmentWork = <T>(
+export const withSegmentWork = async <T>(
   context: RunContext,
   run: LoadingRun,
   chunks: readonly LoadedChunkRow[],
@@ -172,25 +175,28 @@ export const withSegmentWork = <T>(
   const tables = followTables(context, run, chunks);
   const seconds = () => new Map([...tables].map(([name, { progress }]) => [name, progress.seconds()]));
   const missing = missingSegments(run.files, chunks);
-  const busy = busyWorkers({ missing, files: run.files, workers, workersMax: workers, chunkBytes });
+  const all = { missing, files: run.files, workers, workersMax: workers, chunkBytes };
+  const busy = busyWorkers(all);
   const memory = createPieceMemory(workers + piecesWaiting);
+  // It starts with the loading threads, while the queue is prepared.
+  const threads = createReadingThreads(Math.min(1, sharedFiles(all).size));
   const chunksOf = askInTurn(context.client, run.lease.runId);
   const size = { busy, workers, isSmall: isSmall({ missing }) };
-  return withLoaders(setup, context.file, size, (loaders) =>
-    use(
-      {
-        queues,
-        lease: run.lease,
-        workers,
-        drain,
-        outside: whenLost(context.client, address),
-        load: jobWork({ context, run, tables, loaders, memory, chunksOf }),
-        read: readSegmentJob,
-        trace: context.report.trace(),
-      },
-      seconds,
-    ),
-  );
+  const serving = (loaders: LoaderPool): ServeOptions => ({
+    queues,
+    lease: run.lease,
+    workers,
+    drain,
+    outside: whenLost(context.client, address),
+    load: jobWork({ context, run, tables, loaders, memory, threads, chunksOf }),
+    read: readSegmentJob,
+    trace: context.report.trace(),
+  });
+  try {
+    return await withLoaders(setup, context.file, size, (loaders) => use(serving(loaders), seconds));
+  } finally {
+    await threads.close();
+  }
 };
 
 /** Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, ETL_QUEUE_SHARED; the driver's own. */

@@ -89,6 +89,42 @@ const readPiece = (piece: Piece): SegmentBlocks => {
 export const expectedEnd = ({ bytes }: SourceFile, { stored, decoded }: Meter): number | undefined =>
   bytes > 0 && stored > 0 ? Math.round((bytes * decoded) / stored) : undefined;
 
+/** A block, and the memory that its bytes were copied to. */
+interface KeptBlock {
+  readonly block: RecordBlock;
+  readonly memory: Buffer;
+}
+
+/** Memory of blocks differs by less than this, so that nearly any fits another one. */
+const keptStepBytes = 256 * 1024;
+
+/**
+ * Copies of blocks, whose memory is used again: fresh memory for each costs more than copying, and is garbage that a thread collects late.
+ */
+const createBlockMemory = () => {
+  const free: Buffer[] = [];
+  const take = (bytes: number): Buffer => {
+    const fitting = free.findIndex(({ length }) => length >= bytes);
+    if (fitting !== -1) return free.splice(fitting, 1)[0]!;
+    // What is too small for one block is for the others, too.
+    free.pop();
+    return Buffer.allocUnsafeSlow(Math.ceil(bytes / keptStepBytes) * keptStepBytes);
+  };
+  return {
+    keep: (block: RecordBlock): KeptBlock => {
+      const memory =
+        block.bytes.length < keptStepBytes
+          ? Buffer.allocUnsafe(block.bytes.length)
+          : take(block.bytes.length);
+      block.bytes.copy(memory);
+      return { block: { ...block, bytes: memory.subarray(0, block.bytes.length) }, memory };
+    },
+    give: (memory: Buffer): void => {
+      if (memory.length >= keptStepBytes) free.push(memory);
+    },
+  };
+};
+
 /** Reads a stream once, and keeps the blocks of the chunk that is under way. */
 const readOnce = ({ file, access, start, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
   const meter: Meter = { stored: 0, decoded: 0 };
@@ -98,17 +134,22 @@ const readOnce = ({ file, access, start, byteEnd, split, chunkBytes }: Part): Se
     split,
   );
   const isOpenEnded = byteEnd === null;
-  let kept: readonly RecordBlock[] = [];
+  const memory = createBlockMemory();
+  let kept: readonly KeptBlock[] = [];
   async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
-    kept = kept.flatMap((block) => partAfter(block, position) ?? []);
+    kept = kept.flatMap((each) => {
+      const block = partAfter(each.block, position);
+      if (block === undefined) memory.give(each.memory);
+      return block === undefined ? [] : [{ ...each, block }];
+    });
     for (let place = 0; ; place += 1) {
       while (place >= kept.length) {
         const next = await blocks.next();
         if (next.done === true) return;
         const part = partAfter(next.value, position);
-        if (part !== undefined) kept = [...kept, part];
+        if (part !== undefined) kept = [...kept, memory.keep(part)];
       }
-      yield kept[place]!;
+      yield kept[place]!.block;
     }
   }
   return {

@@ -38,7 +38,8 @@ describe.each(containers)('$name', ({ name, matches, members, decode }) => {
     for (const member of await members(bytes)) {
       const part = await member.locate();
       const pieces = [];
-      for await (const piece of decode(bytes.read(part.start, part.end), part)) pieces.push(piece);
+      for await (const piece of decode(bytes.read(part.start, part.end), part))
+        pieces.push(Buffer.from(piece));
       unpacked[member.name] = Buffer.concat(pieces).toString();
     }
     return unpacked;
@@ -121,7 +122,8 @@ describe('zip', () => {
     const found = (await zip!.members(bytes))[1]!;
     const part = await found.locate();
     const pieces = [];
-    for await (const piece of zip!.decode(bytes.read(part.start, part.end), part)) pieces.push(piece);
+    for await (const piece of zip!.decode(bytes.read(part.start, part.end), part))
+      pieces.push(Buffer.from(piece));
     return Buffer.concat(pieces).toString();
   };
 

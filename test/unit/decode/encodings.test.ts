@@ -17,9 +17,14 @@ const transcode = async (bytes: Buffer, encoding: Encoding, pieceBytes: number):
       piece.fill(0x21);
     }
   }
-  const texts = [];
-  for await (const text of transcoded(pieces(), encoding)) texts.push(text);
-  return Buffer.concat(texts);
+  const texts: Buffer[] = [];
+  let last: Buffer = Buffer.alloc(0);
+  for await (const text of transcoded(pieces(), encoding)) {
+    // A text stays valid until the second one after it is requested.
+    texts.push(Buffer.from(last));
+    last = text;
+  }
+  return Buffer.concat([...texts, last]);
 };
 
 /** The content, the same in pieces of every small size. */

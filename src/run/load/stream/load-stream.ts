@@ -4,10 +4,12 @@ import type { LoadedChunkRow } from '../../../checkpoint/ledger.ts';
 import type { Counts } from '../../../model.ts';
 import { readStream, type PieceMemory, type ReadPiece, type ReadSetup } from './reader.ts';
 import type { SegmentWatch } from '../load-segment.ts';
+import type { ReadingThreads } from './reading-threads.ts';
 
 export interface StreamLoad {
   readonly setup: ReadSetup;
   readonly memory: PieceMemory;
+  readonly threads: ReadingThreads;
   readonly stops: Pick<SegmentWatch, 'drain' | 'leave' | 'abort'>;
   /** Chunks of the file that are loaded already: a piece that is one of them needs no loader. */
   readonly known: readonly LoadedChunkRow[];
@@ -23,6 +25,7 @@ export interface StreamLoad {
 export const loadStream = async ({
   setup,
   memory,
+  threads,
   stops,
   known,
   onKnown,
@@ -39,7 +42,7 @@ export const loadStream = async ({
   const loading = new Set<Promise<void>>();
   const loaded = new Map(known.map((chunk) => [chunk.start, chunk]));
   try {
-    for await (const read of readStream(setup, memory, stopReading)) {
+    for await (const read of readStream(setup, memory, threads, stopReading)) {
       const { start, byteEnd, memory: taken } = read.piece;
       const before = loaded.get(start.byte);
       if (before !== undefined && before.end.byte === byteEnd) {

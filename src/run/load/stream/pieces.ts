@@ -1,13 +1,21 @@
-// Cuts a stream into pieces: blocks of whole records, with their bytes in memory that every thread sees. A piece is a chunk.
+// Cuts a stream into pieces: blocks of whole records, with their bytes and places in memory that every thread sees. A piece is a chunk.
 
 import { longLineBlock, positionAfter, type RecordBlock } from '../../../format/split/record-blocks.ts';
 import { sliceBlock } from '../../../format/split/record-slice.ts';
+import type { RecordSpans } from '../../../format/split/splitter.ts';
 import type { Position } from '../../../model.ts';
 
-/** A block whose bytes are a part of a piece's memory. */
-interface PieceBlock extends Omit<RecordBlock, 'bytes'> {
+/** The lists of where records are. What is in shared memory is not copied on its way through two threads. */
+type Places = Pick<RecordSpans, 'starts' | 'ends' | 'lines'>;
+
+/** A block whose bytes and places are a part of a piece's memory. */
+interface PieceBlock extends Omit<RecordBlock, 'bytes' | 'spans'> {
+  readonly spans: Omit<RecordSpans, keyof Places>;
   readonly offset: number;
   readonly length: number;
+  /** Where the lists are: one after the other, of so many records each. */
+  readonly places: number;
+  readonly records: number;
 }
 
 export interface Piece {
@@ -18,9 +26,22 @@ export interface Piece {
   readonly blocks: readonly PieceBlock[];
 }
 
+const placeBytes = Int32Array.BYTES_PER_ELEMENT;
+
+/** The lists of a block in the memory of its piece. */
+const placesIn = (memory: SharedArrayBuffer, at: number, records: number): Places => {
+  const list = (number: number): Int32Array =>
+    new Int32Array(memory, at + number * placeBytes * records, records);
+  return { starts: list(0), ends: list(1), lines: list(2) };
+};
+
 /** The blocks of a piece, as a loader needs them. */
 export const blocksOfPiece = ({ memory, blocks }: Piece): readonly RecordBlock[] =>
-  blocks.map(({ offset, length, ...block }) => ({ ...block, bytes: Buffer.from(memory, offset, length) }));
+  blocks.map(({ offset, length, places, records, spans, ...block }) => ({
+    ...block,
+    bytes: Buffer.from(memory, offset, length),
+    spans: { ...spans, ...placesIn(memory, places, records) },
+  }));
 
 /** A range of a stream, and the blocks of its records. */
 export interface PiecedRange {
@@ -44,21 +65,30 @@ interface Filling {
   readonly blocks: PieceBlock[];
 }
 
-/** Room for the end of a record that is longer than what is left. */
-const growBytes = 64 * 1024;
+/** Room for more of what there was no room for, as a part of all: the end of a long record, or the places of many short ones. */
+const growth = 1 / 16;
 
 /** Appends a block; memory that is too small is replaced. */
-const append = (piece: Filling, { bytes, ...block }: RecordBlock): void => {
-  const needed = piece.bytes + bytes.length;
+const append = (
+  piece: Filling,
+  { bytes, spans: { starts, ends, lines, ...spans }, ...block }: RecordBlock,
+): void => {
+  const [offset, records] = [piece.bytes, starts.length];
+  const places = Math.ceil((offset + bytes.length) / placeBytes) * placeBytes;
+  const needed = places + 3 * placeBytes * records;
   if (needed > piece.memory.byteLength) {
-    const larger = new SharedArrayBuffer(needed + growBytes);
-    new Uint8Array(larger).set(new Uint8Array(piece.memory, 0, piece.bytes));
+    const larger = new SharedArrayBuffer(Math.ceil(needed * (1 + growth)));
+    new Uint8Array(larger).set(new Uint8Array(piece.memory, 0, offset));
     piece.memory = larger;
   }
-  new Uint8Array(piece.memory).set(bytes, piece.bytes);
-  piece.blocks.push({ ...block, offset: piece.bytes, length: bytes.length });
+  new Uint8Array(piece.memory).set(bytes, offset);
+  const lists = placesIn(piece.memory, places, records);
+  lists.starts.set(starts);
+  lists.ends.set(ends);
+  lists.lines.set(lines);
+  piece.blocks.push({ ...block, spans, offset, length: bytes.length, places, records });
   piece.bytes = needed;
-  piece.records += block.spans.starts.length;
+  piece.records += records;
 };
 
 /** Adds bytes without a record, such as blank lines: they are counted and not kept, together with those before them. */
@@ -70,7 +100,7 @@ const addOthers = (
   at: Position,
 ): void => {
   const last = piece.blocks.at(-1);
-  const before = last?.spans.starts.length === 0 ? piece.blocks.pop() : undefined;
+  const before = last?.records === 0 ? piece.blocks.pop() : undefined;
   const others = {
     head: undefined,
     fileBytes: fileBytes + (before?.fileBytes ?? 0),

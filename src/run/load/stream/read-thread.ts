@@ -1,6 +1,6 @@
-// A reading thread: decodes one stream and cuts it into pieces, for all loaders of the process.
+// A reading thread: decodes one stream after the other and cuts it into pieces, for all loaders of the process.
 
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { EtlError } from '../../../errors.ts';
 import { recordBlocks } from '../../../format/split/record-blocks.ts';
 import { createSplitter } from '../../../format/split/splitter.ts';
@@ -12,22 +12,22 @@ import { plainError } from '../thread-messages.ts';
 import type { FromReader, ReadSetup, ToReader } from './reader.ts';
 
 const port = parentPort!;
-const { file, source, dialect, gaps, pieceBytes } = workerData as ReadSetup;
 const say = (message: FromReader): void => port.postMessage(message);
 
 let waitedMs = 0;
+let receive: (memory: SharedArrayBuffer) => void = () => undefined;
 
 /** Memory for a piece: the main thread gives it when a loader is done with another one. */
 const take = async (): Promise<SharedArrayBuffer> => {
   const asked = performance.now();
-  const given = new Promise<ToReader>((resolve) => port.once('message', resolve));
+  const given = new Promise<SharedArrayBuffer>((resolve) => (receive = resolve));
   say({ type: 'room' });
-  const { memory } = await given;
+  const memory = await given;
   waitedMs += performance.now() - asked;
   return memory;
 };
 
-const read = async (): Promise<void> => {
+const read = async ({ file, source, dialect, gaps, pieceBytes }: ReadSetup): Promise<void> => {
   const meter: Meter = { stored: 0, decoded: 0 };
   const first = gaps[0]!.start.byte;
   const last = gaps.at(-1)!.byteEnd;
@@ -51,9 +51,14 @@ const read = async (): Promise<void> => {
   }
 };
 
-void read()
-  .then(
+const serve = (setup: ReadSetup): Promise<void> =>
+  read(setup).then(
     () => say({ type: 'end' }),
     (error: unknown) => say({ type: 'failed', error: plainError(error) }),
-  )
-  .finally(() => port.close());
+  );
+
+// The main thread ends this one.
+port.on('message', (message: ToReader) => {
+  if (message.type === 'memory') receive(message.memory);
+  else void serve(message.setup);
+});

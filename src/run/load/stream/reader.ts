@@ -1,16 +1,15 @@
 // A stream that a thread of its own reads, as the main thread sees it: pieces, in memory that is used again.
 
 import { on } from 'node:events';
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Dialect, SourceSpec } from '../../../declaration.ts';
 import { EtlError, messageOf } from '../../../errors.ts';
 import type { Segment, SourceFile } from '../../../model.ts';
-import { runnerOptions } from '../../../pipeline/runner.ts';
 import type { Piece } from './pieces.ts';
 import { errorFrom, type PlainError } from '../thread-messages.ts';
+import type { ReadingThreads } from './reading-threads.ts';
 
-/** What a reading thread begins with. */
+/** What a reading thread is to read. */
 export interface ReadSetup {
   readonly file: SourceFile;
   readonly source: SourceSpec;
@@ -29,10 +28,10 @@ export interface ReadPiece {
   readonly readMs: number;
 }
 
-/** The answer to `room`. */
-export interface ToReader {
-  readonly memory: SharedArrayBuffer;
-}
+export type ToReader =
+  | { readonly type: 'read'; readonly setup: ReadSetup }
+  /** The answer to `room`. */
+  | { readonly type: 'memory'; readonly memory: SharedArrayBuffer };
 
 export type FromReader =
   | { readonly type: 'room' }
@@ -48,8 +47,8 @@ export interface PieceMemory {
   readonly give: (memory: SharedArrayBuffer | undefined) => void;
 }
 
-/** Room for what follows the last record of a piece, such as its line end: more is made when that is not enough. */
-const roomAfter = 4 * 1024;
+/** Room for the places of records of about a hundred bytes, as a part of their bytes: more is made when that is not enough. */
+const roomForPlaces = 1 / 8;
 
 export const createPieceMemory = (pieces: number): PieceMemory => {
   const free: SharedArrayBuffer[] = [];
@@ -59,7 +58,7 @@ export const createPieceMemory = (pieces: number): PieceMemory => {
     take: async (bytes) => {
       if (left > 0) left -= 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));
-      return free.pop() ?? new SharedArrayBuffer(bytes + roomAfter);
+      return free.pop() ?? new SharedArrayBuffer(Math.ceil(bytes * (1 + roomForPlaces)));
     },
     give: (memory) => {
       if (memory !== undefined) free.push(memory);
@@ -69,9 +68,6 @@ export const createPieceMemory = (pieces: number): PieceMemory => {
     },
   };
 };
-
-/** The thread's own module: compiled beside a compiled one, TypeScript beside TypeScript. */
-const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
 
 const threadEnded = (file: string, problem: string, cause?: unknown): EtlError =>
   new EtlError(
@@ -102,23 +98,28 @@ async function* messagesOf(
 export async function* readStream(
   setup: ReadSetup,
   memory: PieceMemory,
+  threads: ReadingThreads,
   signal: AbortSignal,
 ): AsyncGenerator<ReadPiece, void> {
   signal.throwIfAborted();
-  const thread = new Worker(threadModule, { workerData: setup, ...runnerOptions(threadModule) });
-  // One that comes after the last message that is read concerns nobody, and must not end the process.
-  thread.on('error', () => undefined);
+  const thread = threads.take();
+  const say = (message: ToReader): void => thread.postMessage(message);
   let isOpen = true;
+  let hasEnded = false;
   let lent = 0;
   const lend = async (): Promise<void> => {
     const room = await memory.take(setup.pieceBytes);
     if (!isOpen) return memory.give(room);
     lent += 1;
-    thread.postMessage({ memory: room } satisfies ToReader);
+    say({ type: 'memory', memory: room });
   };
   try {
+    say({ type: 'read', setup });
     for await (const message of messagesOf(thread, setup.file.name, signal)) {
-      if (message.type === 'end') return;
+      if (message.type === 'end') {
+        hasEnded = true;
+        return;
+      }
       if (message.type === 'failed') throw errorFrom(message.error);
       if (message.type === 'room') void lend();
       else {
@@ -130,6 +131,7 @@ export async function* readStream(
   } finally {
     isOpen = false;
     for (; lent > 0; lent -= 1) memory.give(undefined);
-    await thread.terminate();
+    if (hasEnded) threads.give(thread);
+    else await thread.terminate();
   }
 }

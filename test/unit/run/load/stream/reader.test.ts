@@ -1,7 +1,7 @@
 // A reading thread: it gives a stream in bounded memory, stops when it is asked to, and reports what went wrong.
 
 import { gzipSync } from 'node:zlib';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { Counts } from '../../../../../src/model.ts';
 import { loadStream } from '../../../../../src/run/load/stream/load-stream.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type ReadPiece,
   type ReadSetup,
 } from '../../../../../src/run/load/stream/reader.ts';
+import { createReadingThreads } from '../../../../../src/run/load/stream/reading-threads.ts';
 import { blocksOfPiece } from '../../../../../src/run/load/stream/pieces.ts';
 import { failureOf } from '../../../../helpers/failure.ts';
 import { useFiles } from '../../../../helpers/files.ts';
@@ -20,6 +21,9 @@ const files = useFiles();
 const content = Array.from({ length: 200_000 }, (_, line) => `${line},${line % 7}\n`).join('');
 const zipped = gzipSync(content);
 const pieceBytes = 100_000;
+/** One thread reads all streams, unless one of them was stopped. */
+const threads = createReadingThreads(1);
+afterAll(threads.close);
 
 const setupOf = (name: string, bytes: Buffer, gaps?: ReadSetup['gaps']): ReadSetup => {
   const { source, format } = tableOf({});
@@ -53,7 +57,7 @@ const never = new AbortController().signal;
 const read = async (setup: ReadSetup, memory = countedMemory()): Promise<readonly string[]> => {
   const texts: string[] = [];
   let before: SharedArrayBuffer | undefined;
-  for await (const { piece } of readStream(setup, memory, never)) {
+  for await (const { piece } of readStream(setup, memory, threads, never)) {
     texts.push(
       blocksOfPiece(piece)
         .map(({ bytes }) => bytes.toString())
@@ -86,6 +90,7 @@ it('is passed over where its pieces are loaded already, but for the last one, wh
   const stream = {
     setup: setupOf('again.csv', zipped),
     memory,
+    threads,
     stops: { drain: undefined, leave: never, abort: undefined },
     load: async ({ piece }: ReadPiece): Promise<void> => {
       loaded.push({ start: piece.start.byte, end: piece.byteEnd ?? content.length });
@@ -119,7 +124,7 @@ it('stops when it is asked to, also while it waits for memory, and gives all of 
   const memory = countedMemory();
   const stop = new AbortController();
   const reason = new Error('stopped');
-  const reading = readStream(setupOf('stopped.csv', zipped), memory, stop.signal);
+  const reading = readStream(setupOf('stopped.csv', zipped), memory, threads, stop.signal);
   const kept = [(await reading.next()).value!, (await reading.next()).value!];
   const third = reading.next().catch((error: unknown) => error);
   stop.abort(reason);
@@ -135,7 +140,12 @@ it('reports what is wrong with the stream after what came before it', async () =
   const memory = countedMemory();
   const pieces: number[] = [];
   const reading = async (): Promise<void> => {
-    for await (const { piece } of readStream(setupOf('cut.csv', zipped.subarray(0, -9_000)), memory, never)) {
+    for await (const { piece } of readStream(
+      setupOf('cut.csv', zipped.subarray(0, -9_000)),
+      memory,
+      threads,
+      never,
+    )) {
       pieces.push(piece.start.byte);
       memory.give(piece.memory);
     }
