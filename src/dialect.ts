@@ -42,23 +42,27 @@ export interface Dialect {
 }
 
 /**
- * What tells one of several ways of writing files from the others: options that it has otherwise than most of them, or than the first
+ * What tells ways of writing files from each other: of each, the options that it has otherwise than most of them, or than the first
  * where no value is more frequent.
  */
-export const ownOptions = <Options extends object>(
-  all: readonly Options[],
-  place: number,
-): Partial<Options> => {
-  const isOwn = ([name, value]: readonly [string, unknown]): boolean => {
-    const counts = new Map<string, number>();
-    for (const one of all) {
-      const text = JSON.stringify(one[name as keyof Options]);
-      counts.set(text, (counts.get(text) ?? 0) + 1);
-    }
-    const most = Math.max(...counts.values());
-    return [...counts].find(([, count]) => count === most)![0] !== JSON.stringify(value);
-  };
-  return Object.fromEntries(Object.entries(all[place] ?? {}).filter(isOwn)) as Partial<Options>;
+export const ownOptions = <Options extends object>(all: readonly Options[]): readonly Partial<Options>[] => {
+  const texts = all.map((options) =>
+    Object.entries(options).map(([name, value]) => JSON.stringify([name, value])),
+  );
+  const counts = new Map<string, number>();
+  for (const text of texts.flat()) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const usual = (texts[0] ?? []).map((_, option) =>
+    texts.reduce(
+      (most, one) => (counts.get(one[option]!)! > counts.get(most)! ? one[option]! : most),
+      texts[0]![option]!,
+    ),
+  );
+  return all.map(
+    (options, place) =>
+      Object.fromEntries(
+        Object.entries(options).filter((_, option) => texts[place]![option] !== usual[option]),
+      ) as Partial<Options>,
+  );
 };
 
 /** Names of a header that are shown. */

@@ -14,9 +14,9 @@ export interface LoadedFile {
   /** null: its run was deleted. */
   readonly rejected: number | null;
   readonly filtered: number | null;
-  /** Hash of the part of its table's definition that shaped its rows; null: its run was deleted. */
+  /** Hashes of the parts of its table's definition that shaped its rows; null: its run was deleted. */
   readonly staged: string | null;
-  /** Which of the readings in that part it was loaded with; null: its run was deleted. */
+  /** Place of its reading among them; null: its run was deleted. */
   readonly reading: number | null;
   /** A record of it took the place of another one, or lost its own: false where nothing is known. */
   readonly isMerged: boolean;

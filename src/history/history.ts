@@ -246,9 +246,15 @@ interface KeptOfRun extends Pick<RunDetails, 'earlier' | 'advice'> {
   readonly formats: Readonly<Record<string, Partial<RecordedFormats>>>;
 }
 
-const dialectOf = (formats: KeptOfRun['formats'], table: string, reading: number): FileSummary['dialect'] => {
-  const { dialects = [] } = formats[table] ?? {};
-  return dialects.length > 1 ? ownOptions(dialects, reading) : null;
+/** Files with what is special about the dialects of their tables. */
+const withDialects = (files: readonly ReadFile[], formats: KeptOfRun['formats']): readonly FileSummary[] => {
+  const own = new Map(
+    Object.entries(formats).map(([name, { dialects = [] }]) => [name, ownOptions(dialects)]),
+  );
+  return files.map(({ reading, ...file }) => {
+    const ofTable = own.get(file.table) ?? [];
+    return { ...file, dialect: ofTable.length > 1 ? (ofTable[reading] ?? null) : null };
+  });
 };
 
 /** One run with its tables and files, or some of its files. Errors: ETL_RUN_UNKNOWN. */
@@ -263,10 +269,7 @@ export const findRun = async (
   const read = await rowsOf<ReadFile>(client, selectFiles(runId, wanted));
   const [kept] = await rowsOf<KeptOfRun>(client, selectKept(runId));
   const { formats, ...more } = kept!;
-  const files = read.map(({ reading, ...file }) => ({
-    ...file,
-    dialect: dialectOf(formats, file.table, reading),
-  }));
+  const files = withDialects(read, formats);
   const tests = await testsOfRun(client, runId);
   return { run, tables, files, tests, ...more, ...(await storyOfRun(client, runId)) };
 };

@@ -22,8 +22,9 @@ export const tableHashes = (
   );
 
 /**
- * A hash of each table with files: of what shapes its staged rows, and nothing else. Parameters count, because functions
- * may hold them, and schemas where the server looks types up. What is built from the rows (keys, indexes, SQL, publication) and what judges them (limits, guard) does not.
+ * Hashes of each table with files: of what shapes its staged rows, and nothing else; that of the table, and then one of each reading.
+ * Parameters count, because functions may hold them, and schemas where the server looks types up. What is built from the rows (keys,
+ * indexes, SQL, publication) and what judges them (limits, guard) does not.
  */
 export const stagedHashes = ({
   tables,
@@ -35,16 +36,29 @@ export const stagedHashes = ({
     tables.flatMap((table) => {
       if (table.kind !== 'source') return [];
       const { name, staging, columns, filter, missing } = table;
-      // Which of them a file is, the ledger says.
-      const readings = table.readings.map(({ source: { constants, skipEnd }, format }) => ({
-        constants,
-        skipEnd,
-        format,
-      }));
+      const readings = table.readings.map(({ source: { constants, skipEnd }, format }) =>
+        sha256({ constants, skipEnd, format }),
+      );
       const typesFrom = columns.some(({ type }) => type === 'of') ? [schema, ...searchPath] : [];
-      return [[name, sha256({ params, readings, staging, columns, filter, missing, typesFrom })]];
+      const ofTable = sha256({ params, staging, columns, filter, missing, typesFrom });
+      return [[name, [ofTable, ...readings].join(' ')]];
     }),
   );
+
+/** What shapes the rows of a file: the hashes of its table, and the place of its reading among them. */
+interface StagedAs {
+  readonly staged: string;
+  readonly reading: number;
+}
+
+const hashOfFile = ({ staged, reading }: StagedAs): string => {
+  const [ofTable, ...readings] = staged.split(' ');
+  return `${ofTable} ${readings[reading]}`;
+};
+
+/** Whether the rows of a file are shaped in the same way, however other files of its table are read. */
+export const isShapedAlike = (one: StagedAs, other: StagedAs): boolean =>
+  hashOfFile(one) === hashOfFile(other);
 
 /**
  * SHA-256, in hex, of the bound definition. The order of object keys and the directory do not matter; functions

@@ -102,6 +102,12 @@ const loaded = async (name: string) =>
     )
   ).map((row) => Object.values(row));
 
+const verifying = () => ({
+  databaseUrl: database.url,
+  directory: files.directory,
+  workingDirectory: files.directory,
+});
+
 const etl = async (...args: string[]): Promise<string> => {
   const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
   expect(await main(args, io), io.stderr.text).toBe(0);
@@ -124,12 +130,7 @@ describe('one table of five suppliers', () => {
   it('verifies, by csv-parse in each dialect that it reads', async () => {
     const pipeline = pipelineOf('verified', { lineage: ['_file', '_line'] });
     await run(pipeline);
-    const options = {
-      databaseUrl: database.url,
-      directory: files.directory,
-      workingDirectory: files.directory,
-    };
-    const { outcome, tables } = await verifyPipeline(pipeline, options);
+    const { outcome, tables } = await verifyPipeline(pipeline, verifying());
     const reason = 'csv-parse reads `escape: "\\\\"` otherwise than the dialect';
     expect(tables[0]!.notCompared[0]).toEqual({ file: 'd.zip!/x/1.csv', column: null, reason });
     expect([outcome, tables[0]!.files.map(({ file, records }) => [file, records])]).toEqual([
@@ -208,6 +209,7 @@ it('a location that is written otherwise: what is replaced is loaded again, what
       schema: name,
       tables: {
         t: {
+          lineage: ['_file'],
           source: csv(['change/a.csv', { path: 'change/b.csv', delimiter: ';', nulls }]),
           columns: { id: column.integer('id'), name: column.text('name').nullable() },
           publish,
@@ -225,6 +227,13 @@ it('a location that is written otherwise: what is replaced is loaded again, what
     await run(pipelineWith(name, publish, ['x,y']));
     expect(await names(name)).toEqual(['x;y', after]);
   }
+  // The other location is what it was.
+  const { tables } = await verifyPipeline(pipelineWith('appended', 'append', ['x,y']), verifying());
+  expect(tables[0]!.files).toMatchObject([{ file: 'change/a.csv', rows: 1 }]);
+  expect(tables[0]!.notCompared[0]).toMatchObject({
+    file: 'change/b.csv',
+    reason: expect.stringContaining('the definition of the table'),
+  });
 });
 
 it("staging: 'text' takes the bytes of each location over in its own dialect", async () => {

@@ -68,10 +68,9 @@ const dialectSteps = ({ readings }: SourceTableSpec): Steps => {
     encoding,
     skipEnd,
   }));
-  return readings.flatMap(({ source: { locations } }, place) => {
-    const own = optionsText(ownOptions(written, place));
-    const of = list(locations.filter((one) => !isExclusion(one)));
-    return own === '' ? [] : [{ step: 'dialect', text: `${of}: ${own}` }];
+  return ownOptions(written).flatMap((own, place) => {
+    const of = list(readings[place]!.source.locations.filter((one) => !isExclusion(one)));
+    return Object.keys(own).length === 0 ? [] : [{ step: 'dialect', text: `${of}: ${optionsText(own)}` }];
   });
 };
 

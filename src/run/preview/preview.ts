@@ -69,13 +69,13 @@ const shownTable = (table: ReadTable, file: NewFile): ReadTable =>
 const previewFile = async (
   declared: SourceTableSpec,
   file: NewFile,
+  own: PreviewFile['dialect'],
   signal: AbortSignal | undefined,
   recordsMax: number,
 ): Promise<PreviewFile> => {
-  const { name, encoding, decoding, reading, header, lineEnd, dataByte, dataLine } = file;
+  const { name, encoding, decoding, header, lineEnd, dataByte, dataLine } = file;
   const table = shownTable(tableOfFile(declared, file), file);
   const { dialect } = table.format;
-  const dialects = table.readings.map(({ format }) => format.dialect);
   const access = { declared: table.source, signal };
   const judge = createRecordJudge(table, file);
   const printers = table.columns.map(printerOf);
@@ -112,7 +112,7 @@ const previewFile = async (
     file: name,
     encoding,
     decoding,
-    dialect: dialects.length > 1 ? ownOptions(dialects, reading) : null,
+    dialect: own,
     columns,
     rows,
     rejects,
@@ -134,6 +134,9 @@ export async function* previewPipeline(
   const settings = resolveOptions(options);
   const { spec } = await readDefinition(pipeline, settings);
   const signal = stopSignal(settings);
-  for (const { table, files } of await planSources(spec, settings))
-    for (const file of files) yield await previewFile(table, file, signal, recordsMax);
+  for (const { table, files } of await planSources(spec, settings)) {
+    const own = ownOptions(table.readings.map(({ format }) => format.dialect));
+    for (const file of files)
+      yield await previewFile(table, file, own.length > 1 ? own[file.reading]! : null, signal, recordsMax);
+  }
 }

@@ -5,6 +5,7 @@ import { knownVersions, type FilesOf, type KnownVersion } from '../../checkpoint
 import type { Client } from '../../db/client.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../declaration.ts';
 import { EtlError } from '../../errors.ts';
+import { isShapedAlike } from '../../pipeline/hash.ts';
 import { plural } from '../../wording.ts';
 import { planSources } from '../begin/plan.ts';
 import { takeEverything, type Sieve } from '../begin/sieve.ts';
@@ -56,17 +57,16 @@ const listFiles = async (
   }
 };
 
-const reasonOf = (
-  file: LoadedFile,
-  seen: Seen | undefined,
-  staged: string | undefined,
-): string | undefined => {
+const reasonOf = (file: LoadedFile, seen: Seen | undefined, staged: string): string | undefined => {
   if (seen === undefined) return 'it is gone, or no longer listed';
   const { version, file: listed } = seen;
   if (version?.isSame !== true) return `it has changed since run ${file.runId} loaded it`;
   if (version.isPartial) return 'some of its partitions were replaced while it was not listed';
-  const isReadSo = file.staged === staged && file.reading === listed.reading;
-  if (file.staged !== null && !isReadSo)
+  const { staged: before, reading } = file;
+  if (
+    before !== null &&
+    !isShapedAlike({ staged: before, reading: reading ?? 0 }, { staged, reading: listed.reading })
+  )
     return `the definition of the table, or a parameter, is not the one of run ${file.runId}`;
   if (listed.misfit !== undefined) return 'its header does not fit the definition';
   if (file.staged === null && file.records !== file.rows)
@@ -74,13 +74,13 @@ const reasonOf = (
   return undefined;
 };
 
-/** The files of a table in production. `staged`: hash of the part of the definition that shapes its rows. Errors: those of its sources. */
+/** The files of a table in production. `staged`: hashes of the parts of the definition that shape its rows. Errors: those of its sources. */
 export const filesInProduction = async (
   client: Client,
   spec: PipelineSpec,
   table: SourceTableSpec,
   settings: RunSettings,
-  staged: string | undefined,
+  staged: string,
 ): Promise<readonly KnownFile[]> => {
   const seen = new Map<number, Seen>();
   const unlisted = await listFiles(client, spec, table, settings, seen);

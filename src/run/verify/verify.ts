@@ -20,7 +20,7 @@ interface Verifying {
   readonly client: Client;
   readonly spec: PipelineSpec;
   readonly settings: RunSettings;
-  /** Hashes of the part of each table's definition that shapes its rows. */
+  /** Hashes of the parts of each table's definition that shape its rows. */
   readonly staged: Readonly<Record<string, string>>;
 }
 
@@ -54,7 +54,7 @@ const readTable = async (
   const name = quoteName(spec.schema, table.name);
   for (let tries = 0; tries < triesMax; tries += 1) {
     const before = await standOf(client, of, name);
-    const files = await filesInProduction(client, spec, table, settings, staged[table.name]);
+    const files = await filesInProduction(client, spec, table, settings, staged[table.name]!);
     // Each statement sees what is there when it begins: to an older snapshot a table that was swapped meanwhile would be empty.
     const production = await withTransaction(client, async () => {
       await readOnly(client);
