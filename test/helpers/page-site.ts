@@ -30,7 +30,7 @@ const wordsText = `
     schema: 'words',
     tables: {
       word: {
-        source: csv('words/*.csv'),
+        source: csv(['words/*.csv', { path: 'words/more/*.csv', delimiter: ';', comment: '<script>alert(4)</script>' }]),
         columns: { n: column.integer('n'), word: column.text('word'), day: column.date('day') },
         rejectLimit: 50,
         tests: [expect.between('n', 0, 30, { severity: 'warn' }), expect.unique('n')],
@@ -61,6 +61,7 @@ export const fillSite = async (databaseUrl: string, { directory, write }: TestFi
   for (const name of ['noaa-nightly', 'noaa-sql']) rmSync(join(directory, 'pipelines', `${name}.ts`));
   write('pipelines/words.ts', wordsText);
   write('words/a.csv', `n,word,day\n${lines(40, (n) => n % 9 === 4)}\n`);
+  write('words/more/none.csv', 'n;word;day\n');
   const place = { databaseUrl, redis: false } as const;
   const here = { ...place, directory: join(directory, 'pipelines'), workingDirectory: directory };
   const load = (name: string) => loadPipelineFile(join(directory, `pipelines/${name}.ts`));

@@ -28,7 +28,17 @@ const pages: readonly { name: string; path: () => string; shows: readonly string
   {
     name: 'run-tested',
     path: () => `/runs/${site.rejectsRun}`,
-    shows: ['Notices', 'data test', 'Plan', 'words.word', 'swap, because', 'Data tests', 'warned', 'Trace'],
+    shows: [
+      'Notices',
+      'data test',
+      'Plan',
+      'words.word',
+      'swap, because',
+      'Data tests',
+      'warned',
+      'Trace',
+      "delimiter: ';'",
+    ],
   },
   { name: 'run-by-worker', path: () => `/runs/${site.largeRun}?by=worker`, shows: ['worker 2'] },
   { name: 'run-failed', path: () => `/runs/${site.failedRun}`, shows: ['ETL_REJECT_LIMIT', hostileFile] },
