@@ -1,5 +1,6 @@
 // A merge writes rows where they are, or builds the table again: both come to the same, also while others write.
 
+import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -181,4 +182,41 @@ it('rows are written where they are, until most of a large table changes', async
     rows: 20_000,
     changes: { updated: 20_000, unchanged: 0 },
   });
+});
+
+it('many rows whose keys come by chance are written in the order of the keys', async () => {
+  const given = definePipeline({
+    name: 'by_chance',
+    schema: 'by_chance',
+    tables: {
+      item: {
+        source: csv('in/*.csv'),
+        columns: { code: column.text('code'), price: column.integer('price') },
+        primaryKey: ['code'],
+        publish: 'merge',
+      },
+    },
+  });
+  onTestFinished(removeFiles);
+  const line = (number: number, price: number): string =>
+    `${createHash('md5').update(String(number)).digest('hex')},${price}\n`;
+  const count = 60_000;
+  const night = (name: string, price: (number: number) => number, first = 0): string =>
+    files.write(
+      `in/${name}`,
+      `code,price\n${Array.from({ length: count }, (_, at) => line(first + at, price(first + at))).join('')}`,
+    );
+  night('1.csv', () => 0);
+  await run(given);
+  night('2.csv', (number) => (number % 10 === 0 ? 1 : 0), 100);
+  expect((await run(given)).tables[0]).toMatchObject({
+    strategy: 'merge',
+    changes: { inserted: 100, updated: 5_990, unchanged: 53_910 },
+  });
+  const [found] = await rowsOf(
+    `select count(*)::int as rows, count(*) filter (where price = 1)::int as changed,
+        avg((code >= before)::int) filter (where price = 1) > 0.9 as "areOrdered"
+      from (select *, lag(code) over (partition by price order by ctid) as before from by_chance.item) t`,
+  );
+  expect(found).toEqual({ rows: 60_100, changed: 6_000, areOrdered: true });
 });

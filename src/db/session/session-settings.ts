@@ -27,3 +27,18 @@ export const setSortMemory = async (client: Client, sessions: number): Promise<v
     [sortMemoryBytesMax, sessions],
   );
 };
+
+/**
+ * Memory for the hash table of a join, until the transaction ends: all processes that may share the join together have as much as
+ * for sorting an index. With less, both sides of a large join are written to disk and read again.
+ */
+export const setJoinMemory = async (client: Client): Promise<void> => {
+  await client.query(
+    `select set_config('work_mem', wanted.kilobytes || 'kB', true)
+      from pg_settings own, pg_settings buffers,
+        lateral (select floor(least(buffers.setting::bigint * 8192, $1::bigint) / 1024 / current_setting('hash_mem_multiplier')::float8
+          / (current_setting('max_parallel_workers_per_gather')::int + 1))::bigint as kilobytes) wanted
+      where own.name = 'work_mem' and buffers.name = 'shared_buffers' and wanted.kilobytes > own.setting::bigint`,
+    [sortMemoryBytesMax],
+  );
+};

@@ -1,5 +1,6 @@
 // What a merge has to write: a table of the rows that differ, as they will be, and the statements that write them.
 
+import { setJoinMemory } from '../../db/session/session-settings.ts';
 import { withPath, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
@@ -7,6 +8,7 @@ import { formatCount, plural } from '../../wording.ts';
 import type { BuiltOver, Differences, PublishPlan } from '../contract.ts';
 import { changesOf, rowsOf } from '../in-place.ts';
 import { doKeySteps, type KeyStep } from '../keys.ts';
+import { inKeyOrderOver, rowsMin } from './key-order.ts';
 import { changingColumns, isDeletion, isDifferent, isOlder, keyOf } from './merge-sql.ts';
 import { diffName, productionName } from '../names.ts';
 import { ensurePartitions } from '../partitions/ensure.ts';
@@ -49,6 +51,21 @@ export const createDifferences = async (
   );
 };
 
+/**
+ * Lets the server join many rows of a run with production: it hashes those of the run, in memory, if it knows that each has a key of its
+ * own, and else all of production. Returns the order in which they are written.
+ */
+const prepareJoin = async (client: Client, over: BuiltOver): Promise<string> => {
+  const { table, builtAs, production } = over;
+  const { rowsFrom, rows, deletions } = table;
+  if (rows + deletions < rowsMin) return '';
+  const key = keyOf(builtAs);
+  await setJoinMemory(client);
+  await client.query(`analyze ${rowsFrom} (${quoteNames(key.columns)})`);
+  if (!isOnePiece(over)) return '';
+  return inKeyOrderOver(client, { rowsFrom, rows: rows + deletions, there: rowsOf(table, production!), key });
+};
+
 /** Finds what differs, as rows will be. The server may do it in parallel, because nothing of production is written. */
 export const findDifferences = async (client: Client, over: BuiltOver): Promise<void> => {
   const { table, builtAs, production } = over;
@@ -62,6 +79,7 @@ export const findDifferences = async (client: Client, over: BuiltOver): Promise<
     const [n, o] = [`n.${quoteName(name)}`, `o.${quoteName(name)}`];
     return changing.includes(name) ? n : `case when ${isThere} then ${o} else ${n} end as ${quoteName(name)}`;
   });
+  const order = await prepareJoin(client, over);
   await createDifferences(
     client,
     over,
@@ -69,7 +87,7 @@ export const findDifferences = async (client: Client, over: BuiltOver): Promise<
     `(case when not ${isThere} then '${kinds.insert}' when ${older} then '${kinds.older}'
           when ${deletion} then '${kinds.remove}' else '${kinds.update}' end)::"char" as ${kindColumn}
       from ${table.rowsFrom} n left join ${rowsOf(table, production!)} o on ${haveSame(key, 'n', 'o')}
-      where case when ${isThere} then ${older} or ${deletion} or ${differs} else not ${deletion} end`,
+      where case when ${isThere} then ${older} or ${deletion} or ${differs} else not ${deletion} end ${order}`,
   );
 };
 

@@ -1,13 +1,15 @@
-// In which order rows go into a table that has a key: that of the key, unless they nearly have it already.
+// In which order rows go into a table that has a key: that of the key, unless they nearly have it already, or the rows that are there
+// lie too far apart for it.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
+import { haveSame, type TableIndex } from '../production/table-state.ts';
 
 /** Enough to tell keys by chance from those that rise within each file. */
 const sampledRows = 10_000;
 
-/** Fewer rows find the index in memory. */
-const rowsMin = 50_000;
+/** Fewer rows find the index in memory, and are soon joined in any way. */
+export const rowsMin = 50_000;
 
 /** Share of rows whose key is not less than that of the row before. */
 const orderedShare = 0.9;
@@ -33,4 +35,48 @@ export const inKeyOrder = async (
   return found[0].isByChance === true
     ? `order by ${primaryKey.map((name) => quoteName(name)).join(', ')}`
     : '';
+};
+
+/** Pages of the run's rows whose keys are looked up. */
+const sampledPages = 20;
+
+/** Of the rows that are there, the outermost on either side may lie anywhere: so many miss the server's memory, and no more. */
+const outerShare = 0.05;
+
+/** The rest lies within this share of the server's buffers: the index and the log need some, too. */
+const buffersShare = 0.5;
+
+/** Quoted names: the rows of a run, and the table of one piece that has rows with some of their keys. */
+interface Meeting {
+  readonly rowsFrom: string;
+  readonly rows: number;
+  readonly there: string;
+  readonly key: TableIndex;
+}
+
+/** Whether rows that are there with keys of the run lie so close together that the server's buffers hold them all. */
+const isClose = async (client: Client, { rowsFrom, there, key }: Omit<Meeting, 'rows'>): Promise<boolean> => {
+  const { rows } = await client.query(
+    `select max((place::text::point)[0]) - min((place::text::point)[0]) < ${buffersShare}
+          * (select setting::float8 from pg_settings where name = 'shared_buffers') as "isClose"
+      from (
+        select unnest(percentile_disc(array[${outerShare}, ${1 - outerShare}]) within group (order by o.ctid)) as place
+          from (
+            select * from ${rowsFrom} tablesample system (least(100,
+              ${sampledPages} * 100.0 / (select greatest(relpages, 1) from pg_class where oid = $1::regclass)))
+          ) n join ${there} o on ${haveSame(key, 'n', 'o')}
+      ) outermost`,
+    [rowsFrom],
+  );
+  return rows[0].isClose === true;
+};
+
+/**
+ * What to append to a `select` of rows of which some take the place of those that are there: `order by` the key where the keys come in
+ * an order by chance, unless the rows that are there would then be read from all over the table. A row that has no room in its page gets
+ * a new entry in the index: 450,000 of those took two thirds of the time in order.
+ */
+export const inKeyOrderOver = async (client: Client, { rows, ...meeting }: Meeting): Promise<string> => {
+  const order = await inKeyOrder(client, meeting.rowsFrom, rows, meeting.key.columns);
+  return order !== '' && (await isClose(client, meeting)) ? order : '';
 };
