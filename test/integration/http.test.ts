@@ -38,7 +38,7 @@ const text = `id,words\r\n${Array.from({ length: 30_000 }, (_, n) => `${n % 499 
 
 const load = async (
   name: string,
-  paths: string | readonly string[],
+  paths: Parameters<typeof csv>[0],
   options: CsvOptions = { allowPrivate: true },
   run: Partial<Parameters<typeof runPipeline>[1]> = {},
 ) => {
@@ -118,6 +118,20 @@ describe('a run of remote files', () => {
       stored.push(await ask(`select to_jsonb(t)::text from ${name} t`));
     expect(JSON.stringify(stored)).toContain('signed.csv?X-Amz-Signature=***');
     expect(JSON.stringify([stored, events, logged])).not.toMatch(/hidden-(?:token|signature)/);
+  });
+
+  it('asks at each location with the secrets of that location', async () => {
+    vi.stubEnv('HTTP_TEST_ONE', 'one');
+    vi.stubEnv('HTTP_TEST_OTHER', 'other');
+    const paths = [
+      { path: server.put('/one.csv', 'id,words\n1,a;b\n'), bearer: env('HTTP_TEST_ONE') },
+      { path: server.put('/other.csv', 'id;words\n2;a,b\n'), bearer: env('HTTP_TEST_OTHER'), delimiter: ';' },
+    ];
+    const asked = server.requests.length;
+    const { counts } = await load('each_secret', paths);
+    expect(counts).toEqual([2, 2, 0, 2]);
+    const sent = server.requests.slice(asked).map(({ path, headers }) => `${path} ${headers.authorization}`);
+    expect([...new Set(sent)].toSorted()).toEqual(['/one.csv Bearer one', '/other.csv Bearer other']);
   });
 
   it.each([
