@@ -178,8 +178,8 @@ export const runQuery = (client: Client, { text, values = [] }: Query): Promise<
   client.query(text, [...values]);
 
 /**
- * Asks what a run asks several times over one connection: the server parses and plans it once, which takes most of the time that it has
- * with a large question about its catalogues. Without values: it would plan again for each of them.
+ * Asks what a run asks several times over one connection: planning takes the server most of the time that it has with a large question
+ * about its catalogues, and it keeps the plan until a schema is made. Without values: it would plan again for each of them.
  */
 export const askPrepared = <Row extends pg.QueryResultRow>(
   client: Client,
