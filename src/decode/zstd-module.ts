@@ -18,8 +18,10 @@ let opening: Promise<Exports> | undefined;
 const open = (): Promise<Exports> =>
   new Promise((resolve, reject) => {
     class Opened extends ZSTDDecoder {
-      override _init({ instance }: { readonly instance: { readonly exports: object } }): void {
-        resolve(instance.exports as Exports);
+      override _init(opened: { readonly instance: { readonly exports: object } }): void {
+        // It keeps the module for when that needs more memory: for a frame with a large window, or many at once.
+        super._init(opened);
+        resolve(opened.instance.exports as Exports);
       }
     }
     // Where there is fetch, it gets its own bytes by that, and Node loads an HTTP client for 60 ms. It looks at once.

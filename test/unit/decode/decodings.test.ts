@@ -160,6 +160,16 @@ describe('zstd, as its own program writes it', () => {
     expect((await decodedBy(zstd, Buffer.concat(Array(40).fill(frame)), 10_000)).equals(expected)).toBe(true);
   });
 
+  it('may want more memory than there is: a window of 64 MiB, and many frames at once', async () => {
+    const content = readFileSync('data/noaa/201101hourly.txt');
+    const wide = zstdStored(content);
+    // Its window descriptor: 2^(10 + 16) bytes.
+    wide[5] = 16 << 3;
+    expect((await decodedBy(zstd, wide)).equals(content)).toBe(true);
+    const all = await Promise.all(Array.from({ length: 60 }, () => decodedBy(zstd, frame, 10_000)));
+    expect(all.every((bytes) => bytes.equals(content))).toBe(true);
+  });
+
   it('is damaged where it is cut off, in any frame', async () => {
     const bytesOfSkippable = 13;
     for (let bytes = 1; bytes < frames.length; bytes += bytes < 40 ? 1 : 997) {
