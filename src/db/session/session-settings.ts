@@ -34,11 +34,11 @@ export const setSortMemory = async (client: Client, sessions: number): Promise<v
  */
 export const setJoinMemory = async (client: Client): Promise<void> => {
   await client.query(
-    `select set_config('work_mem', wanted.kilobytes || 'kB', true)
-      from pg_settings own, pg_settings buffers,
-        lateral (select floor(least(buffers.setting::bigint * 8192, $1::bigint) / 1024 / current_setting('hash_mem_multiplier')::float8
-          / (current_setting('max_parallel_workers_per_gather')::int + 1))::bigint as kilobytes) wanted
-      where own.name = 'work_mem' and buffers.name = 'shared_buffers' and wanted.kilobytes > own.setting::bigint`,
+    `select set_config('work_mem', wanted / 1024 || 'kB', true)
+      from (select floor(least(pg_size_bytes(current_setting('shared_buffers')), $1::bigint)
+          / current_setting('hash_mem_multiplier')::float8
+          / (current_setting('max_parallel_workers_per_gather')::int + 1))::bigint as wanted) as share
+      where wanted > pg_size_bytes(current_setting('work_mem'))`,
     [sortMemoryBytesMax],
   );
 };
