@@ -20,6 +20,7 @@ const open = (): Promise<Exports> =>
     class Opened extends ZSTDDecoder {
       override _init(opened: { readonly instance: { readonly exports: object } }): void {
         // It keeps the module for when that needs more memory: for a frame with a large window, or many at once.
+        // oxlint-disable-next-line no-underscore-dangle -- its own name
         super._init(opened);
         resolve(opened.instance.exports as Exports);
       }

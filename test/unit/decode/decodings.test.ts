@@ -161,13 +161,13 @@ describe('zstd, as its own program writes it', () => {
   });
 
   it('may want more memory than there is: a window of 64 MiB, and many frames at once', async () => {
-    const content = readFileSync('data/noaa/201101hourly.txt');
-    const wide = zstdStored(content);
+    const expected = readFileSync('data/noaa/201101hourly.txt');
+    const wide = zstdStored(expected);
     // Its window descriptor: 2^(10 + 16) bytes.
     wide[5] = 16 << 3;
-    expect((await decodedBy(zstd, wide)).equals(content)).toBe(true);
+    expect((await decodedBy(zstd, wide)).equals(expected)).toBe(true);
     const all = await Promise.all(Array.from({ length: 60 }, () => decodedBy(zstd, frame, 10_000)));
-    expect(all.every((bytes) => bytes.equals(content))).toBe(true);
+    expect(all.every((bytes) => bytes.equals(expected))).toBe(true);
   });
 
   it('is damaged where it is cut off, in any frame', async () => {
