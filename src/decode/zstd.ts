@@ -4,10 +4,10 @@
 // it: createZstdDecompress, where Node has it (22.15), stops after the first frame, and did not notice truncation before Node 24.
 
 import * as zlib from 'node:zlib';
+import { inLargeBlocks } from '../bytes/large-blocks.ts';
 import { readBytes } from '../limits.ts';
 import { queueBytes, type ByteQueue } from './byte-queue.ts';
 import { CorruptBytes, type Decoding } from './contract.ts';
-import { inLargeBlocks } from './large-blocks.ts';
 import { throughZlib, type Decompressor } from './through-zlib.ts';
 
 const frameMagic = 0xfd2fb528;
@@ -182,5 +182,5 @@ export const zstd: Decoding = {
   name: 'zstd',
   matches: (head) => magicOf(head) === frameMagic || isSkippable(magicOf(head)),
   // A block of a frame has at most 128 KiB.
-  decode: (bytes) => inLargeBlocks(decodeFrames(bytes)),
+  decode: (bytes) => inLargeBlocks(decodeFrames(bytes), readBytes),
 };

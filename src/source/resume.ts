@@ -2,6 +2,7 @@
 
 import { createHash, type Hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inLargeBlocks } from '../bytes/large-blocks.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { fingerprintSampleBytes } from '../limits.ts';
 import type { NamedFile } from './contract.ts';
@@ -188,7 +189,7 @@ export async function* inBlocks(
 ): AsyncGenerator<Buffer, void> {
   const left = new AbortController();
   const pieces = open(signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]));
-  const blocks = gather(pieces, blockBytes);
+  const blocks = inLargeBlocks(pieces, blockBytes);
   let reading = blocks.next();
   try {
     for (;;) {
@@ -204,32 +205,4 @@ export async function* inBlocks(
     await reading.catch(() => undefined);
     await blocks.return();
   }
-}
-
-/** A piece of at least this part of a block is one by itself: copying it would cost more than a block more does. */
-const largePart = 1 / 4;
-
-/** One block is with the receiver, the rest of the one before it may be, and the next one is being filled. */
-const blocksAtOnce = 3;
-
-async function* gather(pieces: AsyncIterable<Buffer>, blockBytes: number): AsyncGenerator<Buffer, void> {
-  const memory: Buffer[] = [];
-  let turn = 0;
-  let filled = 0;
-  for await (const piece of pieces)
-    for (let taken = 0; taken < piece.length;) {
-      if (filled === 0 && piece.length - taken >= largePart * blockBytes) {
-        yield piece.subarray(taken, taken + blockBytes);
-        taken += blockBytes;
-        continue;
-      }
-      const block = (memory[turn] ??= Buffer.allocUnsafeSlow(blockBytes));
-      const bytes = piece.copy(block, filled, taken);
-      taken += bytes;
-      filled += bytes;
-      if (filled < blockBytes) continue;
-      [turn, filled] = [(turn + 1) % blocksAtOnce, 0];
-      yield block;
-    }
-  if (filled > 0) yield memory[turn]!.subarray(0, filled);
 }

@@ -2,6 +2,7 @@
 
 import { isAscii } from 'node:buffer';
 import iconv from 'iconv-lite';
+import { blocksAtOnce } from '../../bytes/large-blocks.ts';
 import { invalidByte, type Transcoder } from './contract.ts';
 import type { EncodingName } from './labels.ts';
 
@@ -42,9 +43,6 @@ const tableOf = (name: EncodingName): { readonly utf8: Buffer; readonly lengths:
 
 /** Converted at once: between reading and writing it, so much stays in the processor's cache. */
 const sliceBytes = 32 * 1024;
-
-/** One block is with the receiver, the rest of the one before it may be, and the next one is being written. */
-const blocksAtOnce = 3;
 
 /** With it, and nothing else, begins the UTF-8 of the characters 80 to bf. */
 const beforeControls = 0xc2;
