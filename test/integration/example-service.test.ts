@@ -43,13 +43,8 @@ interface Sent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Everything that a stream of server-sent events says until it ends. */
-const readEvents = async (
-  path: string,
-  headers: Record<string, string> = {},
-  { url } = service,
-): Promise<Sent[]> => {
-  const answer = await fetch(new URL(path, url), { headers });
+/** Everything that an answer of server-sent events says until it ends. */
+const readSent = async (answer: Response): Promise<Sent[]> => {
   const text = await answer.text();
   return text
     .trim()
@@ -61,6 +56,9 @@ const readEvents = async (
       return { id: Number(fields['id']), event: fields['event'], data: JSON.parse(fields['data'] || '{}') };
     });
 };
+
+const readEvents = async (path: string, headers: Record<string, string> = {}): Promise<Sent[]> =>
+  readSent(await fetch(new URL(path, service.url), { headers }));
 
 const post = async (name: string, { url } = service) => {
   const answer = await fetch(new URL(`/pipelines/${name}`, url), { method: 'POST' });
@@ -124,10 +122,11 @@ it('a run that is stopped says so', async () => {
 it('a signal ends its runs, with an event for their viewers, and then the service', async () => {
   const own = await startService();
   const { body } = await post('noaa', own);
-  const viewing = readEvents(body.events!, {}, own);
+  // Who connects after the signal is not let in any more.
+  const viewing = await fetch(new URL(body.events!, own.url));
   const exited = once(own.child, 'exit');
   own.child.kill('SIGTERM');
-  const last = (await viewing).at(-2)!;
+  const last = (await readSent(viewing)).at(-2)!;
   expect({ exit: (await exited)[0], last: last.data['code'] ?? last.event }).toEqual({
     exit: 0,
     last: expect.stringMatching(/^(?:ETL_INTERRUPTED|finished)$/),

@@ -46,7 +46,7 @@ const neighbour = (value: number, away: boolean): number => {
  * The float4 nearest to a decimal whose nearest double is `value`.
  *
  * Rounding twice is wrong only if the double is exactly between two float4: then the text decides the side. Proved by
- * test/integration/compiled.test.ts, "120,000 literals".
+ * test/integration/compiled.test.ts, "halfway cases included".
  */
 export const nearestSingle = (value: number, text: () => string): number => {
   const single = Math.fround(value);
