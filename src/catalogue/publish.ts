@@ -92,6 +92,12 @@ export const publishErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_PUBLISH_WITHHELD: {
+    message: 'table {table}: {problem}; nothing was published',
+    hint: 'The server said nothing of it: {cause}. What people made there also holds for a run: a trigger that returns null withholds the row. Drop or disable it, or let it return the row, and run again: nothing is loaded again.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_GUARD: {
     message: 'nothing was published, because tables have fewer rows than their guard requires:{problems}',
     hint: 'If the files are right, publish with `--allow-shrink {tables}` (option `allowShrink`), which loads nothing again, or change the `guard` of the table. Otherwise check the files.',

@@ -104,7 +104,7 @@ const allInserted = ({ rows, staged }: BuiltTable): RowChanges => ({
  * Applies and verifies every plan. Plans that write rows come first, beginning with tables whose readers do not wait. `copied`:
  * loaded rows, `before`: rows of production, by the table's name.
  *
- * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_CONSTRAINT_REFUSED, ETL_INCOMPLETE, RowsRefused.
+ * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_WITHHELD, RowsRefused.
  */
 export const applyAll = async (
   client: Client,

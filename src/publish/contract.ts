@@ -121,7 +121,7 @@ export interface Publication {
 
   /**
    * Proves the rows of a table after `apply`, and returns how many production has with the commit. `copied`: loaded rows, where
-   * each is a row of the table; `before`: rows that production had. Errors: ETL_INCOMPLETE.
+   * each is a row of the table; `before`: rows that production had. Errors: ETL_INCOMPLETE, ETL_PUBLISH_WITHHELD.
    */
   verify(
     client: Client,

@@ -16,7 +16,7 @@ import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyChanges, type Key
 import { builtName, productionName, rowsWith, type BuiltTable } from './names.ts';
 import { productionTables, type ProductionTable } from './production/production.ts';
 import { ensurePartitions } from './partitions/ensure.ts';
-import { refusalOf } from './refusals.ts';
+import { refusalOf, rowsWithheld } from './refusals.ts';
 import { differenceOf, refuseShape } from './shape.ts';
 import { haveSame, writtenColumns, type TableIndex } from './production/table-state.ts';
 
@@ -216,8 +216,8 @@ export const inPlace: Publication = {
       `select count(*)::float8 as n from ${rowsOf(table, production!)} where ${replacedOf(table)}`,
     );
     if (rows[0].n === table.rows) return rowsWith(table, before);
-    const problem = `its rows were to be replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(rows[0].n)} (a trigger or rule?)`;
-    throw new EtlError('ETL_INCOMPLETE', { table: table.table, problem });
+    const problem = `its rows were replaced by ${plural(table.rows, 'row')}, but it holds ${formatCount(rows[0].n)}`;
+    throw rowsWithheld(table.table, production!, problem);
   },
 
   oidInProduction: ({ production }) => production!.oid,

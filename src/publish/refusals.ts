@@ -5,7 +5,8 @@ import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
 import { TablesLocked } from './locks.ts';
 import type { TableNames } from './names.ts';
-import { ProductionChanged } from './production/production.ts';
+import { dependentsText } from './production/dependents.ts';
+import { ProductionChanged, type ProductionTable } from './production/production.ts';
 
 /** Errors that another attempt may not meet: a lock, a deadlock, a new view. */
 export const isPassing = (error: unknown): boolean =>
@@ -34,6 +35,14 @@ export const refusalOf = (table: string, cause: unknown): unknown => {
       .join(' '),
   };
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
+};
+
+/** Fewer rows were written than there were to write, and the server reported no error: a trigger or a rule of the table did that. */
+export const rowsWithheld = (table: string, production: ProductionTable, problem: string): EtlError => {
+  const suspects = production.dependents.filter(({ kind }) => kind === 'trigger' || kind === 'rule');
+  const cause =
+    suspects.length === 0 ? 'look for triggers of its partitions' : `look at ${dependentsText(suspects)}`;
+  return new EtlError('ETL_PUBLISH_WITHHELD', { table, problem, cause });
 };
 
 /** For a statement on several tables: the server names one, or we name all; an error of a trigger names none. */

@@ -463,8 +463,11 @@ describe('refuses, and leaves production as it was', () => {
     await database.query(`create function shop.no() returns trigger language plpgsql as 'begin return null; end';
       create trigger no before insert on shop.sale for each row execute function shop.no()`);
     write('02.csv', '3:7');
-    expect(await failureOf(run())).toMatchObject({ code: 'ETL_INCOMPLETE' });
+    expect(await failureOf(run())).toMatchObject({ code: 'ETL_PUBLISH_WITHHELD' });
     expect(await states()).toEqual(['in/01.csv 1 2']);
+    await database.query('drop trigger no on shop.sale');
+    expect(await run()).toMatchObject({ outcome: 'published' });
+    expect(await rowsOf('select count(*)::int as chunks from etl.chunk')).toEqual([{ chunks: 2 }]);
   });
 
   it('to forget that everything is to be loaded again, when a run of that is stopped', async () => {

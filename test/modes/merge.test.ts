@@ -164,8 +164,8 @@ describe('is refused', () => {
       create trigger no before update on shop.item for each row execute function shop.no()`);
     write('02.csv', '1:6:1', '4:1');
     expect(await failureOf(run())).toMatchObject({
-      code: 'ETL_INCOMPLETE',
-      details: { problem: '1 row were to be updated, and 0 were (a trigger or rule?)' },
+      code: 'ETL_PUBLISH_WITHHELD',
+      details: { problem: '0 of 1 row could be updated', cause: 'look at trigger no' },
     });
     expect(await items()).toBe('1:5:1 2:6:1 3:-:1');
   });

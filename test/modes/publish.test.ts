@@ -362,7 +362,7 @@ describe('what in-place publishing must not touch', () => {
       create trigger keep before delete on geo.city for each row execute function geo.keep()`);
     write('city.csv', 'id,name,people\n3,Jena,100000\n');
     const error = await failureOf(run(cities(), { allowShrink: ['big'] }));
-    expect(error).toMatchObject({ code: 'ETL_INCOMPLETE', details: { table: 'city' } });
+    expect(error).toMatchObject({ code: 'ETL_PUBLISH_WITHHELD', details: { table: 'city' } });
     expect(await rowsOf('select id from geo.city order by id')).toEqual([{ id: 1 }, { id: 2 }]);
   });
 });

@@ -4,7 +4,7 @@
 
 import { withPath, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
-import { EtlError, codeOf } from '../../errors.ts';
+import { codeOf } from '../../errors.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { applyEach, beside } from './beside.ts';
 import { checkCopied } from '../build-table.ts';
@@ -16,6 +16,7 @@ import { doKeySteps, type KeyStep } from '../keys.ts';
 import { fileColumn, productionName } from '../names.ts';
 import { writtenColumns } from '../production/table-state.ts';
 import { ensurePartitions } from '../partitions/ensure.ts';
+import { rowsWithheld } from '../refusals.ts';
 
 /** Rows of files that have left, which nothing refers to. */
 const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<void> => {
@@ -68,7 +69,7 @@ const duplicatesOf = async (
   return findDuplicates(client, plan, cause);
 };
 
-/** Errors: DuplicateRows, ETL_INCOMPLETE. */
+/** Errors: DuplicateRows, ETL_PUBLISH_WITHHELD. */
 const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => {
   const { path, table, rows } = plan.table;
   await client.query('savepoint rows');
@@ -81,8 +82,8 @@ const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => 
     throw (await duplicatesOf(client, plan, cause)) ?? cause;
   });
   if (inserted === rows) return;
-  const problem = `${plural(rows, 'row')} were to be appended, and ${formatCount(inserted)} were (a trigger or rule?)`;
-  throw (await duplicatesOf(client, plan, undefined)) ?? new EtlError('ETL_INCOMPLETE', { table, problem });
+  const problem = `${formatCount(inserted)} of ${plural(rows, 'row')} could be appended`;
+  throw (await duplicatesOf(client, plan, undefined)) ?? rowsWithheld(table, plan.production!, problem);
 };
 
 /** Returns the keys and indexes that have yet to be made. */

@@ -3,7 +3,6 @@
 import { setJoinMemory } from '../../db/session/session-settings.ts';
 import { withPath, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
-import { EtlError } from '../../errors.ts';
 import { formatCount, plural } from '../../wording.ts';
 import type { BuiltOver, Differences, PublishPlan } from '../contract.ts';
 import { changesOf, rowsOf } from '../in-place.ts';
@@ -12,6 +11,7 @@ import { inKeyOrderOver, rowsMin } from './key-order.ts';
 import { changingColumns, isDeletion, isDifferent, isOlder, keyOf } from './merge-sql.ts';
 import { diffName, productionName } from '../names.ts';
 import { ensurePartitions } from '../partitions/ensure.ts';
+import { rowsWithheld } from '../refusals.ts';
 import { keepsRowsElsewhere } from '../production/extensions.ts';
 import { haveSame, writtenColumns } from '../production/table-state.ts';
 
@@ -135,7 +135,7 @@ const statementOf: Readonly<Record<keyof typeof words, (plan: PublishPlan) => st
   },
 };
 
-/** Writes the differences. Deleted rows go first: their values of unique indexes may come back. Errors: ETL_INCOMPLETE. */
+/** Writes the differences. Deleted rows go first: their values of unique indexes may come back. Errors: ETL_PUBLISH_WITHHELD. */
 const writeDifferences = async (client: Client, plan: PublishPlan): Promise<void> => {
   const { table } = plan.table;
   const counts = await differencesOf(client, plan);
@@ -144,8 +144,8 @@ const writeDifferences = async (client: Client, plan: PublishPlan): Promise<void
     if (wanted === 0) continue;
     const { rowCount } = await client.query(statementOf[kind](plan));
     if (rowCount === wanted) continue;
-    const problem = `${plural(wanted, 'row')} were to be ${words[kind]}, and ${formatCount(rowCount ?? 0)} were (a trigger or rule?)`;
-    throw new EtlError('ETL_INCOMPLETE', { table, problem });
+    const problem = `${formatCount(rowCount ?? 0)} of ${plural(wanted, 'row')} could be ${words[kind]}`;
+    throw rowsWithheld(table, plan.production!, problem);
   }
 };
 

@@ -30,7 +30,7 @@ const refuseOtherKey = (table: DeclaredTable, { dependents, indexes }: Productio
 };
 
 /** What these say of rows that were compared before the lock may be due to somebody who has written since. */
-const mayBeStale = new Set(['23505', 'ETL_INCOMPLETE']);
+const mayBeStale = new Set(['23505', 'ETL_PUBLISH_WITHHELD']);
 
 /** Writes what differs, or what has been found to differ already. Errors: ProductionChanged. */
 const write = (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> =>
