@@ -1,6 +1,6 @@
 // The benchmark's pipeline: fourteen typed columns of NOAA's hourly files and an index, as the psql scripts make them.
 //
-// `rows=text` names a type as other than built-in, so that rows are sent as text; `staging=none` leaves staging out; `divided=month` makes partitions.
+// `rows=text` names a type as other than built-in, so that rows are sent as text; `staging=none` leaves staging out; `divided=month`, `week` or `day` makes partitions.
 
 import { column, csv, definePipeline, index, range } from 'sluice';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ export default definePipeline({
   params: z.object({
     rows: z.enum(['binary', 'text']).default('binary'),
     staging: z.enum(['typed', 'none']).default('typed'),
-    divided: z.enum(['no', 'month']).default('no'),
+    divided: z.enum(['no', 'month', 'week', 'day']).default('no'),
     files: z.string().default('*hourly.txt'),
     encoding: z.string().default('utf-8'),
   }),
@@ -41,7 +41,7 @@ export default definePipeline({
         altimeter: column.real('Altimeter').nullable(),
       },
       indexes: [index(['wban', 'observed_at'])],
-      ...(divided === 'month' && { partitionBy: range('observed_at', 'month') }),
+      ...(divided !== 'no' && { partitionBy: range('observed_at', divided) }),
     },
   }),
 });

@@ -152,6 +152,8 @@ export interface BuiltTable extends DeclaredTable {
   readonly partitions?: readonly BuiltPartition[];
   /** Undefined: all partitions are replaced. */
   readonly touched?: Touched | undefined;
+  /** Oid of the divided table aside that has the statistics of the whole; undefined: production is analyzed after publication. */
+  readonly analyzedAs?: number | undefined;
   /** Undefined: its rows are not merged. */
   readonly merge: MergeRules | undefined;
   /** Rows that were loaded for it: more than its rows if keys are there twice, or records delete. */

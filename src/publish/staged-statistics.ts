@@ -1,4 +1,5 @@
-// Statistics of a built table, taken over from the staging table that it was filled from: the same rows in the same order.
+// Statistics of a built table, taken over from the staging table that it was filled from: the same rows in the same order. Those of a
+// divided table as a whole come from there, too: for them the server plans no index scan, so that the order does not count.
 
 import type { Client } from '../db/client.ts';
 import { runQuery } from '../db/client.ts';
@@ -42,6 +43,9 @@ const selectLikeness = (staging: string, built: string): Query => ({
   values: [staging, built],
 });
 
+const isAlike = async (client: Client, staging: string, built: string): Promise<boolean> =>
+  (await runQuery(client, selectLikeness(staging, built))).rows[0].alike;
+
 /** Each name is that of an argument and of a column of pg_stats, with the argument's type. */
 const parts: Readonly<Record<string, string>> = {
   null_frac: 'real',
@@ -60,28 +64,29 @@ const parts: Readonly<Record<string, string>> = {
 };
 
 /** The functions see nothing but what `found` has, which is materialized: they are volatile, and a condition may be judged early. */
-const restore = (staging: string, built: string): Query => ({
+const restore = (from: string, to: string): Query => ({
   text: `
     with own as (
-      select c.oid, c.reltuples, n.nspname::text as schema, c.relname::text as name
+      select c.oid, c.relkind = 'p' as divided, c.reltuples, n.nspname::text as schema, c.relname::text as name
         from pg_class c join pg_namespace n on n.oid = c.relnamespace
     ),
     found as materialized (
-      select b.schema, b.name, p.*
+      select b.schema, b.name, b.divided, p.*
         from own s join own b on s.oid = to_regclass($1) and b.oid = to_regclass($2)
-          join pg_stats p on p.schemaname = s.schema and p.tablename = s.name and not p.inherited
+          join pg_stats p on p.schemaname = s.schema and p.tablename = s.name and p.inherited = s.divided
           join pg_attribute a on a.attrelid = b.oid and a.attname = p.attname
     )
     select (select count(*) from pg_attribute where attrelid = b.oid and attnum > 0 and not attisdropped) =
         (select count(*) filter (where pg_restore_attribute_stats('schemaname', f.schema, 'relname', f.name,
-            'attname', f.attname::text, 'inherited', false, 'version', current_setting('server_version_num')::int,
+            'attname', f.attname::text, 'inherited', f.divided, 'version', current_setting('server_version_num')::int,
             ${Object.entries(parts)
               .map(([name, type]) => `'${name}', f.${name}::${type}`)
               .join(', ')})) from found f)
-      and pg_restore_relation_stats('schemaname', b.schema, 'relname', b.name,
-        'relpages', (pg_relation_size(b.oid) / current_setting('block_size')::int)::int, 'reltuples', s.reltuples) as done
+      -- A divided table has no pages.
+      and pg_restore_relation_stats('schemaname', b.schema, 'relname', b.name, 'relpages', case when b.divided then -1
+        else (pg_relation_size(b.oid) / current_setting('block_size')::int)::int end, 'reltuples', s.reltuples) as done
       from own s join own b on s.oid = to_regclass($1) and b.oid = to_regclass($2)`,
-  values: [staging, built],
+  values: [from, to],
 });
 
 /** Gives the built table the statistics of staging; false if it has to be analyzed itself. */
@@ -91,8 +96,10 @@ export const takeStatistics = async (
   { staging, gathered }: StagedStatistics,
 ): Promise<boolean> => {
   const built = builtName(names);
-  const isAlike = async (): Promise<boolean> =>
-    (await runQuery(client, selectLikeness(staging, built))).rows[0].alike;
-  if (!(await isAlike()) || !(await gathered())) return false;
+  if (!(await isAlike(client, staging, built)) || !(await gathered())) return false;
   return (await runQuery(client, restore(staging, built))).rows[0].done;
 };
+
+/** Gives a table in production the statistics of another one, by their quoted names; false if it has to be analyzed itself. */
+export const copyStatistics = async (client: Client, from: string, to: string): Promise<boolean> =>
+  (await isAlike(client, from, to)) && (await runQuery(client, restore(from, to))).rows[0].done;

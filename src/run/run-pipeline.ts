@@ -33,6 +33,7 @@ import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './notify/at-end.t
 import { recordEnd, recordFailure } from './record-failure.ts';
 import { publishRun } from './publish/publish.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
+import type { BuiltTable } from '../publish/names.ts';
 import { tidyUp } from './publish/tidy-up.ts';
 import { testRun } from './tests/test-run.ts';
 import { takeLock } from './take-lock.ts';
@@ -97,7 +98,7 @@ const loadAndPublish = async (
   run: LoadingRun,
   planned: readonly PlannedTable[],
   sqlTexts: ReadonlyMap<string, SqlText>,
-): Promise<void> => {
+): Promise<readonly BuiltTable[]> => {
   const { runId } = run.lease;
   const { plans } = await rehearse(context, planned, sqlTexts);
   await keepRunPlan(context, runId, planned, plans);
@@ -115,6 +116,7 @@ const loadAndPublish = async (
   await testRun(context, runId, built);
   await advance(context, runId, 'publishing');
   await step(context, 'publish', () => publishRun(context, runId, built));
+  return built;
 };
 
 /** Why a run ended, for the ledger and the caller. */
@@ -188,13 +190,13 @@ const attempt = async (
     memory.run = await beginRun(judging, hashes, planned, outset, back);
     memory.planned = planned;
   } else memory.run = await continueRun(context, memory.run);
-  try {
-    await loadAndPublish(context, memory.run, memory.planned!, sqlTexts);
-  } catch (error) {
-    await dropAfterFailure(context, error);
-    throw error;
-  }
-  await tidyUp(context);
+  const built = await loadAndPublish(context, memory.run, memory.planned!, sqlTexts).catch(
+    async (error: unknown) => {
+      await dropAfterFailure(context, error);
+      throw error;
+    },
+  );
+  await tidyUp(context, built);
   await callPublished(context, memory.run.lease.runId);
   return finishRun(context, memory.run.lease.runId, 'published', memory);
 };

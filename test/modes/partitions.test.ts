@@ -132,6 +132,44 @@ describe('replace', () => {
     expect(await oid()).toBe(kept);
   });
 
+  it('gives the table as a whole the statistics that its rows had in staging, as analyzing it would', async () => {
+    const statistics = () =>
+      rowsOf(`select reltuples, relpages, jsonb_agg(to_jsonb(s) - 'correlation' order by attname) as columns
+        from pg_stats s, pg_class c where schemaname = 'shop' and tablename = 'sale' and c.oid = 'shop.sale'::regclass
+        group by 1, 2`);
+    const analyzed = () =>
+      rowsOf(`select last_analyze as at from pg_stat_user_tables where relname = 'sale'`);
+    const expectSame = async (): Promise<void> => {
+      const given = await statistics();
+      expect(given).toMatchObject([{ columns: [{ inherited: true }, {}, {}] }]);
+      expect(await analyzed()).toEqual([{ at: null }]);
+      await database.query('analyze only shop.sale');
+      expect(given).toEqual(await statistics());
+    };
+    await run();
+    await expectSame();
+    write('03.csv', '4:2026-03-01:JE', '5:2026-03-02:JE');
+    await run();
+    await expectSame();
+    // It stays now, and so does when it was analyzed.
+    await database.query('create view shop.v as select * from shop.sale');
+    write('04.csv', ...Array.from({ length: 200 }, (_, id) => `${id + 10}:2026-04-01:UL`));
+    await run();
+    const taken = await statistics();
+    await database.query('analyze only shop.sale');
+    expect(taken).toEqual(await statistics());
+    expect(taken).toMatchObject([{ reltuples: 205 }]);
+    const before = await analyzed();
+    write('05.csv', ...Array.from({ length: 200 }, (_, id) => `${id + 300}:2026-04-01:UL`));
+    await run();
+    expect(await analyzed()).toEqual(before);
+    await database.query('create statistics shop.s on day, place from shop.sale');
+    write('05.csv', ...Array.from({ length: 600 }, (_, id) => `${id + 300}:2026-04-01:UL`));
+    await run();
+    expect(await analyzed()).not.toEqual(before);
+    expect(await statistics()).toMatchObject([{ reltuples: 805 }]);
+  });
+
   it('goes on after a run that was killed with partitions aside', async () => {
     await database.query(
       `create schema etl_build_sales;

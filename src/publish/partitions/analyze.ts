@@ -6,6 +6,8 @@
 
 import type { Client } from '../../db/client.ts';
 import { codeOf } from '../../errors.ts';
+import { productionName, type TableNames } from '../names.ts';
+import { copyStatistics } from '../staged-statistics.ts';
 
 /** Longest time of all statistics of a table; the sample of the table itself takes seconds. */
 const analyzeMs = 30_000;
@@ -63,6 +65,19 @@ const analyze = async (client: Client, { name, only, statementMs, waitMs }: Stal
   } finally {
     await limit(statementMs, waitMs);
   }
+};
+
+/**
+ * Whether a divided table in production has the statistics that its rows were given aside (`analyzedAs`): it is that very table, or
+ * it has stayed, and takes them here.
+ */
+export const takeWhole = async (client: Client, names: TableNames, analyzedAs: number): Promise<boolean> => {
+  const name = productionName(names);
+  const { rows } = await client.query(
+    'select oid::regclass::text as aside, oid = to_regclass($2) as same from pg_class where oid = $1',
+    [analyzedAs, name],
+  );
+  return rows.length > 0 && (rows[0].same || (await copyStatistics(client, rows[0].aside, name)));
 };
 
 /** Analyzes those of some divided tables that need it, by their quoted names; returns the names of those that it could not finish. */

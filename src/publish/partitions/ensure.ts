@@ -6,7 +6,7 @@ import type { PublishPlan } from '../contract.ts';
 import { productionName } from '../names.ts';
 import { alterPart } from '../attributes/changes.ts';
 import { keyOfBound } from './bounds.ts';
-import { findPartitions } from './build.ts';
+import { findPartitions } from './find.ts';
 import { refuseTaken } from './fit.ts';
 
 /** What a partition has like its table, foreign keys and triggers aside: these come when it is attached. */

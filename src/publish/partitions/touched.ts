@@ -7,7 +7,7 @@ import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { fileColumn, productionName, type Outgoing, type TableNames, type Touched } from '../names.ts';
 import { keyOfBound, partitionOf } from './bounds.ts';
-import { partNames, type Dividing, type PartRows } from './build.ts';
+import { partNames, type Dividing, type PartRows } from './find.ts';
 
 interface There {
   readonly key: string | undefined;

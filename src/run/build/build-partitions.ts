@@ -1,25 +1,33 @@
 // Builds a divided table aside: its partitions side by side, over all sessions of the build.
 
 import type { TableSpec } from '../../declaration.ts';
-import { withTransaction } from '../../db/client.ts';
+import { withTransaction, type Client } from '../../db/client.ts';
 import { inPlaceOf } from '../../publish/attributes/tablespace.ts';
-import { modeOf, type BuiltPartition, type BuiltTable, type TableNames } from '../../publish/names.ts';
 import {
-  attachAside,
-  buildPartition,
-  createDivided,
-  gathered,
-  type Dividing,
-} from '../../publish/partitions/build.ts';
+  builtName,
+  modeOf,
+  type BuiltPartition,
+  type BuiltTable,
+  type TableNames,
+} from '../../publish/names.ts';
+import { attachAside, buildPartition, createDivided, dividedOid } from '../../publish/partitions/build.ts';
+import { gathered, type Dividing } from '../../publish/partitions/find.ts';
 import { findTouched } from '../../publish/partitions/touched.ts';
 import { buildFor } from '../../publish/registry.ts';
 import type { BuildContext } from '../context.ts';
 import { plural } from '../../wording.ts';
+import { takeStatistics, type StagedStatistics } from '../../publish/staged-statistics.ts';
 import type { Alongside } from './build-side-by-side.ts';
 import type { Brought } from './derived-intake.ts';
 
 /** The rows of a table, in another one: its quoted name, the columns that are wanted, and those of them that are not null. */
-export type Rows = Pick<Dividing, 'source' | 'columns' | 'required'>;
+export interface Rows extends Pick<Dividing, 'source' | 'columns' | 'required'> {
+  /** Undefined: nobody gathers them there. */
+  readonly statistics: StagedStatistics | undefined;
+}
+
+type Divided = Required<Pick<BuiltTable, 'partitions'>> &
+  Pick<BuiltTable, 'rows' | 'staged' | 'touched' | 'analyzedAs'>;
 
 /** Rows that leave without being asked to. */
 const tellLeaving = (
@@ -47,6 +55,14 @@ export const rehearsePartitions: typeof buildPartitions = async (context, table,
   return { partitions: [], rows: 0, staged: 0, touched: extent === 'whole' ? undefined : touched };
 };
 
+/** Gives a divided table the statistics of staging, where it has all rows of it; the oid of the table if that was possible. */
+const analyzedWhole = async (
+  client: Client,
+  names: TableNames,
+  statistics: StagedStatistics,
+): Promise<number | undefined> =>
+  (await takeStatistics(client, names, statistics)) ? dividedOid(client, builtName(names)) : undefined;
+
 /** Errors: those of building a table, ETL_PARTITION_KEY. */
 export const buildPartitions = async (
   context: BuildContext,
@@ -55,7 +71,7 @@ export const buildPartitions = async (
   { extent, outgoing }: Brought,
   rows: Rows,
   alongside: Alongside,
-): Promise<Required<Pick<BuiltTable, 'partitions'>> & Pick<BuiltTable, 'rows' | 'staged' | 'touched'>> => {
+): Promise<Divided> => {
   const { client, report } = context;
   const { publish } = table;
   const dividing = dividingOf(context, table, names, rows);
@@ -71,13 +87,16 @@ export const buildPartitions = async (
     told.add(message);
     report.emit({ type: 'notice', message });
   };
+  // One that has all rows has them in the same order.
+  const isWhole = parts.length === 1 && source === rows.source && parts[0]!.kept === undefined;
+  const statistics = isWhole ? rows.statistics : undefined;
   const done: BuiltPartition[] = [];
   // The largest first: what is left for the end is small.
   const largestFirst = parts.toSorted((one, other) => other.rows - one.rows);
   await alongside(
     client,
     largestFirst.map((part) => async (own) => {
-      const buildOne = () => buildPartition(own, dividing, part, source, build, tell);
+      const buildOne = () => buildPartition(own, dividing, { ...part, statistics }, source, build, tell);
       done.push(await withTransaction(own, () => inPlaceOf(own, part.names, buildOne, names)));
     }),
   );
@@ -86,5 +105,6 @@ export const buildPartitions = async (
   await attachAside(client, names, ordered);
   const built = ordered.reduce((sum, one) => sum + one.rows, 0);
   const kept = parts.reduce((sum, part) => sum + (part.kept?.rows ?? 0), 0);
-  return { partitions: ordered, touched, rows: built, staged: built - kept };
+  const analyzedAs = rows.statistics && (await analyzedWhole(client, names, rows.statistics));
+  return { partitions: ordered, touched, rows: built, staged: built - kept, analyzedAs };
 };

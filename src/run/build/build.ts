@@ -131,7 +131,7 @@ const buildWhole = (
 
 /** The same of a table that is divided: rows that SQL makes, or that are merged, come into a table of their own first. */
 const buildDivided = (
-  context: BuildContext,
+  context: BuildSession,
   table: TableSpec,
   names: TableNames,
   bringing: Bringing,
@@ -155,7 +155,8 @@ const buildDivided = (
       required: columns.filter(({ notNull }) => notNull).map(({ name }) => name),
     };
     const build = isRehearsal ? rehearsePartitions : buildPartitions;
-    const built = await build(context, table, names, bringing, from, alongside);
+    const statistics = isMade ? undefined : context.statisticsOf?.(table.name);
+    const built = await build(context, table, names, bringing, { ...from, statistics }, alongside);
     if (isMade) await runQuery(client, dropBuiltTable(made));
     const rowsFrom = builtName(names);
     return { ...eachStaged(built.rows, rowsFrom), ...built, ...filled, rows: built.rows, rowsFrom };

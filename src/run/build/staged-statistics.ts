@@ -17,15 +17,15 @@ const tablesAlike = (
   { spec, workers }: RunContext,
   planned: readonly PlannedTable[],
 ): readonly PlannedTable[] => {
-  // As many sessions as there are workers build already.
-  if (spec.tables.length >= workers) return [];
+  // As many sessions as there are workers build already. A divided table as a whole is analyzed here, or else after publication.
+  const isBusy = spec.tables.length >= workers;
   return planned.filter(
     ({ table, files, intake }) =>
       intake.extent === 'whole' &&
       table.transform === undefined &&
-      table.partitionBy === undefined &&
       !landsDirectly(table) &&
-      files.reduce((sum, { bytes }) => sum + bytes, 0) >= bytesMin,
+      (table.partitionBy !== undefined ||
+        (!isBusy && files.reduce((sum, { bytes }) => sum + bytes, 0) >= bytesMin)),
   );
 };
 

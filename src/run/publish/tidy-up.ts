@@ -4,15 +4,21 @@ import { lossOf } from '../../db/client.ts';
 import { retryOf } from '../../db/retry.ts';
 import { quoteName } from '../../db/sql.ts';
 import { dropBuildSchema } from '../../publish/build-schema.ts';
-import { analyzeDivided } from '../../publish/partitions/analyze.ts';
+import type { BuiltTable } from '../../publish/names.ts';
+import { analyzeDivided, takeWhole } from '../../publish/partitions/analyze.ts';
 import { dropStaleStaging } from '../begin/make-landings.ts';
 import type { RunContext } from '../context.ts';
 import { sourceNames } from '../landing.ts';
 import { dropOldVersions } from './old-versions.ts';
 
 /** Makes the statistics of divided tables that have changed much; says which it could not finish. */
-const analyzeTables = async ({ client, spec, report }: RunContext): Promise<void> => {
-  const divided = spec.tables.filter(({ partitionBy }) => partitionBy !== undefined);
+const analyzeTables = async (
+  { client, spec, report }: RunContext,
+  analyzed: ReadonlySet<string>,
+): Promise<void> => {
+  const divided = spec.tables.filter(
+    ({ name, partitionBy }) => partitionBy !== undefined && !analyzed.has(name),
+  );
   const names = divided.map(({ name }) => quoteName(spec.schema, name));
   for (const name of await analyzeDivided(client, names)) {
     const message = `${name}: its statistics were not finished in time; the next run tries again, or \`analyze ${name}\``;
@@ -20,14 +26,24 @@ const analyzeTables = async ({ client, spec, report }: RunContext): Promise<void
   }
 };
 
-/** The run is already published: a failure here must not fail it. */
-export const tidyUp = async (context: RunContext): Promise<void> => {
+/** Names of divided tables that have been given the statistics of their rows while they were built, or are here. */
+const takeBuilt = async ({ client }: RunContext, built: readonly BuiltTable[]): Promise<Set<string>> => {
+  const analyzed = new Set<string>();
+  for (const table of built)
+    if (table.analyzedAs !== undefined && (await takeWhole(client, table, table.analyzedAs)))
+      analyzed.add(table.table);
+  return analyzed;
+};
+
+/** The run is already published: a failure here must not fail it. `built`: what it has published, where that is known. */
+export const tidyUp = async (context: RunContext, built: readonly BuiltTable[] = []): Promise<void> => {
   const { address, client, spec, keepStaging, report } = context;
   try {
+    const analyzed = await takeBuilt(context, built);
     await dropBuildSchema(client, spec.name);
     await dropStaleStaging(context, keepStaging ? sourceNames(spec) : []);
     await dropOldVersions(context);
-    await analyzeTables(context);
+    await analyzeTables(context, analyzed);
   } catch (error) {
     // A lost server takes the recovery path, as anywhere else.
     if (retryOf(lossOf(client, address, error)) === 'server') throw error;
