@@ -40,6 +40,8 @@ export interface TableEvidence {
   readonly keys: KeySearch;
   /** Of records that are looked at together, by column. */
   readonly hashes: Map<number, Hashes>;
+  /** That of its first files: the tally takes those alone. */
+  readonly dialect: Dialect;
   /** Undefined: the dialect is not for it. */
   readonly tally: Tally | undefined;
   records: number;
@@ -55,6 +57,7 @@ export const createTableEvidence = (names: readonly string[], dialect: Dialect):
     columns,
     keys: createKeySearch(names.length),
     hashes: new Map(),
+    dialect,
     tally: createTally(columns, dialect),
     records: 0,
     faults: new Map(),
@@ -170,7 +173,7 @@ const takeTexts = (
 /** Takes the records of a block into the evidence of their table. */
 export const observeBlock = (table: TableEvidence, block: RecordBlock, observing: Observing): void => {
   const { tally } = table;
-  if (tally === undefined) {
+  if (tally === undefined || observing.dialect !== table.dialect) {
     takeTexts(table, block, 0, block.spans.starts.length, observing);
     return;
   }

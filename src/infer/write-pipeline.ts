@@ -6,9 +6,10 @@ import type { Decision } from './contract.ts';
 import { columnNames } from './header.ts';
 import { shownText } from './shown-text.ts';
 
-/** A place of files, with its encoding where that is not the one of all. */
+/** A place of files and how they are written, with their encoding where that is not the one of all. */
 export interface WrittenLocation {
   readonly path: string;
+  readonly dialect: Dialect;
   readonly encoding?: string;
 }
 
@@ -58,30 +59,47 @@ const objectText = (options: Readonly<Record<string, unknown>>): string => {
   return `{ ${entries.join(', ')} }`;
 };
 
-/** Options of csv() that are not the defaults. */
-const csvOptions = ({ dialect, encoding, options }: WrittenTable): Readonly<Record<string, unknown>> => {
-  const { delimiter, quote, escape, header, quotes, lineEnd, trim, skipLines, comment, ragged } = dialect;
-  return {
-    ...(encoding === undefined ? {} : { encoding }),
-    ...(delimiter === ',' ? {} : { delimiter }),
-    ...(quote === '"' ? {} : { quote }),
-    ...(escape === quote ? {} : { escape }),
-    ...(quotes === 'strict' ? {} : { quotes }),
-    ...(lineEnd === 'auto' ? {} : { lineEnd }),
-    ...(header === true ? {} : { header }),
-    ...(skipLines === 0 ? {} : { skipLines }),
-    ...(comment === null ? {} : { comment }),
-    ...(trim === false ? {} : { trim }),
-    ...(ragged === 'reject' ? {} : { ragged }),
-    ...options,
-  };
+/** The dialect of csv() without options. */
+const defaults: Partial<Dialect> = {
+  delimiter: ',',
+  quote: '"',
+  escape: '"',
+  quotes: 'strict',
+  lineEnd: 'auto',
+  header: true,
+  skipLines: 0,
+  comment: null,
+  trim: false,
+  ragged: 'reject',
 };
+
+/** Options of a dialect that are not those of another one, which holds where nothing is said. */
+const dialectOptions = (dialect: Dialect, other: Partial<Dialect>): Readonly<Record<string, unknown>> => {
+  const names = Object.keys(defaults) as (keyof Dialect)[];
+  const differ = names.filter((name) => JSON.stringify(dialect[name]) !== JSON.stringify(other[name]));
+  // Where no escape is said, it is the quote.
+  const isQuote = dialect.escape === dialect.quote && other.escape === other.quote;
+  return Object.fromEntries(
+    differ.flatMap((name) => (name === 'escape' && isQuote ? [] : [[name, dialect[name]]])),
+  );
+};
+
+/** Options of csv() that are not the defaults. */
+const csvOptions = ({ dialect, encoding, options }: WrittenTable): Readonly<Record<string, unknown>> => ({
+  ...(encoding === undefined ? {} : { encoding }),
+  ...dialectOptions(dialect, defaults),
+  ...options,
+});
 
 const sourceText = (table: WrittenTable): string => {
   const options = csvOptions(table);
-  const places = table.locations.map(({ path, encoding }) =>
-    encoding === undefined ? literal(path) : `{ path: ${literal(path)}, encoding: ${literal(encoding)} }`,
-  );
+  const places = table.locations.map(({ path, encoding, dialect }) => {
+    const own = {
+      ...(encoding === undefined ? {} : { encoding }),
+      ...dialectOptions(dialect, table.dialect),
+    };
+    return Object.keys(own).length === 0 ? literal(path) : objectText({ path, ...own });
+  });
   const paths =
     places.length === 1 ? places[0]! : `[\n${places.map((place) => `        ${place},\n`).join('')}      ]`;
   return `csv(${paths}${Object.keys(options).length === 0 ? '' : `, ${objectText(options)}`})`;

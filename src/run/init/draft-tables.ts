@@ -35,11 +35,13 @@ export interface ReadFile {
   readonly encoding: EncodingName;
   /** The encoding is a guess: the bytes do not say. */
   readonly isGuess: boolean;
+  readonly dialect: Dialect;
 }
 
 /** A table with what was found of its columns. */
 export interface TableDraft {
   readonly files: readonly ReadFile[];
+  /** Of the first file. */
   readonly dialect: Dialect;
   /** Names of the fields; empty ones when there is no header, or the file has none for a field. */
   readonly header: readonly string[];
@@ -58,9 +60,14 @@ export interface TableDraft {
   readonly remarks: readonly string[];
 }
 
-/** What all files of a table are read with. */
+/** What files have in common that are read in one dialect, by their first bytes. */
+const mannerOf = ({ dialect: { delimiter, skipLines, comment } }: DraftFile): string =>
+  JSON.stringify([delimiter, skipLines, comment]);
+
+/** What the files of a table are read with. */
 interface Trial {
-  readonly dialect: Dialect;
+  /** By manner. */
+  readonly dialects: ReadonlyMap<string, Dialect>;
   /** Of files whose encoding is another one than their first bytes say. */
   readonly encodings: ReadonlyMap<string, EncodingName>;
 }
@@ -72,12 +79,14 @@ interface Attempt extends Trial {
 }
 
 const observeFile = async (
-  { stored, encoding, access }: DraftFile,
-  { dialect, encodings }: Trial,
+  draft: DraftFile,
+  { dialects, encodings }: Trial,
   evidenceOf: (header: readonly string[]) => TableEvidence | undefined,
   faultyMax: number,
   signal?: AbortSignal,
 ): Promise<number> => {
+  const { stored, encoding, access } = draft;
+  const dialect = dialects.get(mannerOf(draft))!;
   const file = { ...stored, encoding: encodings.get(stored.name) ?? encoding };
   const named = { table: draftTable, file: stored.name };
   const head = await withBytes(file, access, (read) => readHeader(read, dialect, named));
@@ -111,7 +120,7 @@ const attempt = async (
   try {
     for (const file of files) {
       const evidenceOf = (header: readonly string[]) => {
-        evidence ??= createTableEvidence(header, trial.dialect);
+        evidence ??= createTableEvidence(header, trial.dialects.get(mannerOf(file))!);
         return evidence.columns.length === header.length ? evidence : undefined;
       };
       bytes += await observeFile(file, trial, evidenceOf, faultyMax, signal);
@@ -136,7 +145,7 @@ const withEncodings = async (
     const wrong = best.evidence.faults.get('invalid_utf8')?.first.file;
     if (wrong === undefined) return best;
     const encodings = new Map([...best.encodings, [wrong, guessedEncoding]]);
-    const next = await attempt(files, { dialect: best.dialect, encodings }, Infinity, signal);
+    const next = await attempt(files, { dialects: best.dialects, encodings }, Infinity, signal);
     if (next === undefined) return best;
     best = next;
   }
@@ -149,12 +158,14 @@ const withDialects = async (
   signal?: AbortSignal,
 ): Promise<Attempt> => {
   let best = first;
-  for (const dialect of otherDialects(first.dialect, [...first.evidence.faults.keys()])) {
-    if (best.evidence.faulty === 0) break;
-    const { encodings } = best;
-    const other = await attempt(files, { dialect, encodings }, best.evidence.faulty, signal);
-    if (other !== undefined && other.header.length === best.header.length) best = other;
-  }
+  for (const [manner, known] of first.dialects)
+    for (const dialect of otherDialects(known, [...first.evidence.faults.keys()])) {
+      if (best.evidence.faulty === 0) return best;
+      const { encodings } = best;
+      const dialects = new Map([...best.dialects, [manner, dialect]]);
+      const other = await attempt(files, { dialects, encodings }, best.evidence.faulty, signal);
+      if (other !== undefined && other.header.length === best.header.length) best = other;
+    }
   return best;
 };
 
@@ -163,21 +174,39 @@ const trims = ({ columns }: TableEvidence, decisions: readonly Decision[]): bool
   columns.some(({ counters }) => counters[counterOf.blank]! > 0) ||
   decisions.some(({ isPadded, type }) => isPadded && type !== 'text');
 
+/** What first bytes say, of which file where not of all. */
+const remarksOf = (files: readonly DraftFile[]): readonly string[] => {
+  const ofManners = new Map(files.toReversed().map((file) => [mannerOf(file), file]));
+  if (ofManners.size === 1) return files[0]!.remarks;
+  return [...ofManners.values()].flatMap(({ stored, remarks }) =>
+    remarks.map((remark) => `${stored.name}: ${remark}`),
+  );
+};
+
 const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Promise<TableDraft> => {
-  const { dialect, remarks } = files[0]!;
-  const first = (await attempt(files, { dialect, encodings: new Map() }, Infinity, signal))!;
+  // The first file of each manner says what else is in its dialect.
+  const guessed = new Map(files.toReversed().map((file) => [mannerOf(file), file.dialect]));
+  const dialects = new Map(files.map((file) => [mannerOf(file), guessed.get(mannerOf(file))!]));
+  const first = (await attempt(files, { dialects, encodings: new Map() }, Infinity, signal))!;
   const best = await withDialects(files, await withEncodings(files, first, signal), signal);
   const { evidence, header, bytes, encodings } = best;
   const { columns, records, faults, keys } = evidence;
   const decisions = columns.map((column, place) => decideColumn(column, header[place]!));
-  const isTrimmed = best.dialect.trim === true || trims(evidence, decisions);
+  const isTrimmed =
+    [...best.dialects.values()].some(({ trim }) => trim === true) || trims(evidence, decisions);
+  const dialectOf = (file: DraftFile): Dialect => ({
+    ...best.dialects.get(mannerOf(file))!,
+    trim: isTrimmed,
+  });
   const found = keysFound(keys);
   return {
-    files: files.map(({ stored: { name }, location, encoding }) => {
-      const own = encodings.get(name) ?? encoding;
-      return { name, location, encoding: own, isGuess: own === guessedEncoding };
+    files: files.map((file) => {
+      const { stored, location, encoding } = file;
+      const own = encodings.get(stored.name) ?? encoding;
+      const isGuess = own === guessedEncoding;
+      return { name: stored.name, location, encoding: own, isGuess, dialect: dialectOf(file) };
     }),
-    dialect: { ...best.dialect, trim: isTrimmed },
+    dialect: dialectOf(files[0]!),
     header,
     decisions,
     key: chooseKey(found, columns, header, records),
@@ -185,20 +214,15 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
     records,
     bytes,
     faults: [...faults].map(([code, { count, first: one }]) => ({ code, count, first: one })),
-    remarks,
+    remarks: remarksOf(files),
   };
 };
 
-/** Files of one shape have the same header; without one, as many fields and names that differ in numbers alone. */
-const shapeOf = ({ stored, dialect, header }: DraftFile): string => {
-  const { delimiter, skipLines, comment } = dialect;
+/** Files of one shape have the same header, however it is written; without one, as many fields and names that differ in numbers alone. */
+const shapeOf = (file: DraftFile): string => {
+  const { stored, dialect, header } = file;
   const isNamed = dialect.header === true && header.some((name) => name !== '');
-  return JSON.stringify([
-    delimiter,
-    skipLines,
-    comment,
-    isNamed ? header : [header.length, patternOf(stored.name)],
-  ]);
+  return JSON.stringify(isNamed ? header : [mannerOf(file), header.length, patternOf(stored.name)]);
 };
 
 /** The files of each table. */

@@ -5,7 +5,7 @@ import { tableNames } from '../../infer/table-names.ts';
 import { pipelineText, type WrittenLocation, type WrittenTable } from '../../infer/write-pipeline.ts';
 import { formatCount, inQuotes, plural } from '../../wording.ts';
 import { draftFiles, listedNames, optionsOf } from './draft-files.ts';
-import { draftTables, type TableDraft } from './draft-tables.ts';
+import { draftTables, type ReadFile, type TableDraft } from './draft-tables.ts';
 
 export interface InitOptions {
   readonly locations: readonly string[];
@@ -37,20 +37,13 @@ const globOf = async (
   return found.length === names.length && found.every((name) => names.includes(name)) ? glob : undefined;
 };
 
-/** The places of a table's files as a person would write them. */
-const locationsOf = async (
-  { files }: TableDraft,
+/** The places of files that are read alike, as a person would write them. `all`: the files of all tables. */
+const placesOf = async (
+  files: readonly ReadFile[],
   options: InitOptions,
-  drafts: readonly TableDraft[],
-): Promise<readonly WrittenLocation[]> => {
-  const encodings = new Set(files.map(({ encoding }) => encoding));
-  const ofOther = new Set(
-    drafts.flatMap((draft) => (draft.files === files ? [] : draft.files.map(({ location }) => location))),
-  );
-  if (encodings.size > 1)
-    return files.map(({ name, encoding }) =>
-      encoding === 'utf-8' ? { path: name } : { path: name, encoding },
-    );
+  all: readonly ReadFile[],
+): Promise<readonly string[]> => {
+  const ofOther = new Set(all.filter((file) => !files.includes(file)).map(({ location }) => location));
   const asGiven = [...new Set(files.map(({ location, name }) => (ofOther.has(location) ? name : location)))];
   const glob =
     asGiven.length > 1
@@ -60,7 +53,32 @@ const locationsOf = async (
           options.workingDirectory,
         )
       : undefined;
-  return (glob === undefined ? asGiven : [glob]).map((path) => ({ path }));
+  return glob === undefined ? asGiven : [glob];
+};
+
+/** The places of a table's files; where these are read in different ways, each with its own. */
+const locationsOf = async (
+  { files }: TableDraft,
+  options: InitOptions,
+  drafts: readonly TableDraft[],
+): Promise<readonly WrittenLocation[]> => {
+  const all = drafts.flatMap((draft) => draft.files);
+  const alike = new Map<string, ReadFile[]>();
+  for (const file of files) {
+    const key = JSON.stringify([file.encoding, file.dialect]);
+    const group = alike.get(key);
+    if (group === undefined) alike.set(key, [file]);
+    else group.push(file);
+  }
+  const encodings = new Set(files.map(({ encoding }) => encoding));
+  const locations: WrittenLocation[] = [];
+  for (const group of alike.values()) {
+    const { encoding, dialect } = group[0]!;
+    const own = encodings.size > 1 && encoding !== 'utf-8' ? { encoding } : {};
+    const paths = await placesOf(group, options, all);
+    locations.push(...paths.map((path) => ({ path, dialect, ...own })));
+  }
+  return locations;
 };
 
 /** What is not sure about the files of a table, or wrong with them. */

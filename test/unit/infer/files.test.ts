@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { loadPipelineFile } from '../../../src/index.ts';
-import { readForInit } from '../../../src/run/init/write-init.ts';
+import { initText, readForInit } from '../../../src/run/init/write-init.ts';
 import { useFiles } from '../../helpers/files.ts';
 import { fakeIo } from '../cli/fake-io.ts';
 
@@ -166,6 +166,21 @@ describe('the encoding of a file', () => {
     expect(tables[0]!.encoding).toBeUndefined();
     expect(tables[0]!.locations.map(({ encoding }) => encoding)).toEqual([undefined, 'windows-1252']);
   });
+});
+
+it('files of one header that are written in different ways are one table, each place with its own options', async () => {
+  const [plain, other] = ['id,name,at\n1,a b,2011-01-04\n', 'Report\nid;name;at\n2;"c;d";2011-01-05\n'];
+  const draft = await read(plain, plain.replace('1,', '3,'), other, Buffer.from(other, 'utf16le'));
+  expect(draft.tables).toMatchObject([{ records: 4, header: ['id', 'name', 'at'] }]);
+  const text = initText(draft, 'people', 'people.ts');
+  expect(text.replaceAll(`${files.directory}/case${count}/`, '').match(/csv\((.*?)\),\n/s)![1]).toBe(`[
+        'part-0.csv',
+        'part-1.csv',
+        { path: 'part-2.csv', delimiter: ';', skipLines: 1 },
+        { path: 'part-3.csv', encoding: 'utf-16le', delimiter: ';', skipLines: 1 },
+      ]`);
+  const { pipeline } = await loadPipelineFile(files.write('one-table.ts', text));
+  expect(pipeline.name).toBe('people');
 });
 
 describe('tables and keys', () => {
