@@ -189,7 +189,7 @@ export const withRunFlags = (command: Command): Command =>
     .addOption(
       flag(
         '--chunk-bytes <n>',
-        'source bytes per transaction; default: 33554432; at most 8 MiB in compressed files',
+        'source bytes per transaction; default: 33554432; several workers: at most 8 MiB of a stream',
       ),
     )
     .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))

@@ -47,6 +47,7 @@ interface Loader {
   readonly client: Client;
   readonly lease: Lease;
   readonly chunkBytes: number;
+  readonly streamChunkBytes: number;
   readonly how: TableLoad;
   /** Of all tables together. */
   readonly rejectLimit: RejectLimit | undefined;
@@ -109,13 +110,14 @@ const loadChunks = async (
 
 /** Loads a segment. Errors: those of loadChunk; the reason of the signal that stopped it. */
 export const loadSegment = async (loader: Loader, task: SegmentTask, watch: SegmentWatch): Promise<void> => {
-  const { client, lease, chunkBytes, how } = loader;
+  const { client, lease, chunkBytes, streamChunkBytes, how } = loader;
   const { file } = task;
   const { leave, abort, onDecoded } = watch;
   const breakOff = abort === undefined ? leave : AbortSignal.any([leave, abort]);
   const { copyStatement, frame } = how;
   const access = { declared: how.table.source, signal: breakOff };
-  const blocks = openSegment({ ...task, access, split: how.splitterFor(file), chunkBytes });
+  const split = how.splitterFor(file);
+  const blocks = openSegment({ ...task, access, split, chunkBytes, streamChunkBytes });
   const decode = how.decoderFor(file);
   const load = { client, file, blocks, breakOff, lease, copyStatement, frame, decode, onDecoded };
   try {

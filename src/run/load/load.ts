@@ -18,6 +18,7 @@ import { busyWorkers, divide, isSmall, sharedFiles } from './cut-segments.ts';
 import { landingTable } from '../landing.ts';
 import { withLoaders, type LoaderPool } from './loader-pool.ts';
 import type { LoadingRun } from './loading-run.ts';
+import { streamChunkBytesOf } from './segment-blocks.ts';
 import { followTable, type TableProgress } from './progress.ts';
 import { loadStream } from './stream/load-stream.ts';
 import type { SegmentTask } from './load-segment.ts';
@@ -165,6 +166,7 @@ export const withSegmentWork = async <T>(
     address: { config, label, sessionName },
     lease: run.lease,
     chunkBytes,
+    streamChunkBytes: streamChunkBytesOf(workers),
     rejectLimit: spec.rejectLimit,
     tables: run.planned.map(({ table, staging }) => ({
       target: landingTable(spec, table),

@@ -12,8 +12,15 @@ import { blocksOfPiece, type Piece } from './stream/pieces.ts';
 /** However small a chunk is, its file is not read in smaller pieces: a record of many reads would be copied for each. */
 const readBytesMin = 64 * 1024;
 
-/** The blocks of a chunk of a stream are kept in memory until it is committed: each worker has so many bytes of them. */
+/** The blocks of a chunk of a stream are kept in memory until it is committed: each of several workers has so many bytes of them. */
 export const streamChunkBytesMax = 8 * 1024 * 1024;
+
+/** A single worker waits for each commit, and may have as many bytes as four would. */
+const streamChunkBytesAlone = 4 * streamChunkBytesMax;
+
+/** Bytes of a chunk of a stream that each of so many workers reads by itself. */
+export const streamChunkBytesOf = (workers: number): number =>
+  workers === 1 ? streamChunkBytesAlone : streamChunkBytesMax;
 
 export interface SegmentBlocks {
   /** Blocks from a record on: where a chunk began, or where the next one does. */
@@ -36,6 +43,8 @@ export interface Part {
   readonly byteEnd: number | null;
   readonly split: Splitter;
   readonly chunkBytes: number;
+  /** The same of a stream; by default as much as several workers may have. */
+  readonly streamChunkBytes?: number;
   /** It is in memory already. */
   readonly piece?: Piece | undefined;
 }
@@ -126,7 +135,8 @@ const createBlockMemory = () => {
 };
 
 /** Reads a stream once, and keeps the blocks of the chunk that is under way. */
-const readOnce = ({ file, access, start, byteEnd, split, chunkBytes }: Part): SegmentBlocks => {
+const readOnce = (part: Part): SegmentBlocks => {
+  const { file, access, start, byteEnd, split, streamChunkBytes = streamChunkBytesMax } = part;
   const meter: Meter = { stored: 0, decoded: 0 };
   const blocks = recordBlocks(
     openInput(file, access, start.byte, byteEnd ?? undefined, { meter }),
@@ -154,7 +164,7 @@ const readOnce = ({ file, access, start, byteEnd, split, chunkBytes }: Part): Se
   }
   return {
     from,
-    chunkBytes: Math.min(chunkBytes, streamChunkBytesMax),
+    chunkBytes: Math.min(part.chunkBytes, streamChunkBytes),
     isOpenEnded,
     expectedEnd: () => (isOpenEnded ? expectedEnd(file, meter) : undefined),
     close: async () => void (await blocks.return()),

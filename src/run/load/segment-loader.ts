@@ -24,6 +24,8 @@ export interface LoaderSetup {
   readonly address: ServerAddress;
   readonly lease: Lease;
   readonly chunkBytes: number;
+  /** Of a stream, at most. */
+  readonly streamChunkBytes: number;
   /** Of all tables together. */
   readonly rejectLimit: RejectLimit | undefined;
   readonly tables: readonly LoaderTable[];
@@ -37,7 +39,7 @@ export interface SegmentLoader {
 
 /** Makes a loader, which connects while its first segment is on the way: every caller has work for it. */
 export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
-  const { address, lease, chunkBytes, rejectLimit } = setup;
+  const { address, lease, chunkBytes, streamChunkBytes, rejectLimit } = setup;
   const tables = new Map(setup.tables.map((one) => [one.table.name, one]));
   const counts = new Map<string, Counts>();
   const first = openClient(address);
@@ -62,7 +64,8 @@ export const createSegmentLoader = (setup: LoaderSetup): SegmentLoader => {
     try {
       const { target, table, staging } = tables.get(task.file.table)!;
       const how = createTableLoad(target, tableOfFile(table, task.file), staging);
-      await loadSegment({ client, lease, chunkBytes, rejectLimit, how, counts }, task, watch);
+      const loader = { client, lease, chunkBytes, streamChunkBytes, rejectLimit, how, counts };
+      await loadSegment(loader, task, watch);
       idle = opening;
     } catch (error) {
       // A connection whose segment failed is not used again: it may be in the middle of a COPY.

@@ -105,7 +105,7 @@ export const workerCommand: CliCommand = {
       .addOption(
         flag(
           '--chunk-bytes <n>',
-          'source bytes per transaction; default: 33554432; at most 8 MiB in compressed files',
+          'source bytes per transaction; default: 33554432; several workers: at most 8 MiB of a stream',
         ),
       )
       .addOption(
