@@ -5,7 +5,15 @@ import type { CsvOptions } from '../../src/pipeline/declare/csv.ts';
 import { fileForms, plainForm } from './file-forms.ts';
 import { damaged, encoded, writeFile } from './fuzz-model.ts';
 import type { Kind, TableScene } from './fuzz-scene.ts';
-import { constantOf, fieldName, optionsOf, writingOf, type Writing } from './fuzz-writing.ts';
+import {
+  constantOf,
+  fieldName,
+  optionsOf,
+  ownOptionsOf,
+  sceneOf,
+  writingOf,
+  type Writing,
+} from './fuzz-writing.ts';
 
 const columnOf = (kind: Kind, ref: string | number) =>
   kind === 'numeric' ? column.numeric(ref, { precision: 12, scale: 2 }) : column[kind](ref);
@@ -31,7 +39,10 @@ export const columnsIn = ({ kinds, constants }: TableScene): number =>
 export const located = (scene: TableScene, locations: readonly string[]) =>
   locations.map((path, file) => {
     const constant = constantOf(scene, file);
-    return constant === undefined ? path : { path, constants: { region: constant } };
+    const own = sceneOf(scene, file);
+    const options = own === scene ? {} : ownOptionsOf(own, writingOf(own));
+    if (own === scene && constant === undefined) return path;
+    return { path, ...options, ...(constant === undefined ? {} : { constants: { region: constant } }) };
   });
 
 /** The SQL that makes the rows of a table whose fields come as they are. */
@@ -58,9 +69,12 @@ export const tableAt = (
 /** A table of a load, as it is written, and what its files come to. */
 export const prepare = (scene: TableScene, index: number) => {
   const writing = writingOf(scene);
-  const made = Array.from({ length: scene.files }, (_, file) => writeFile(scene, writing, file));
+  const made = Array.from({ length: scene.files }, (_, file) => {
+    const own = sceneOf(scene, file);
+    return writeFile(own, writingOf(own), file);
+  });
   const contents = made.map(({ text }, file) => {
-    const bytes = encoded(text, scene.encoding);
+    const bytes = encoded(text, sceneOf(scene, file).encoding);
     return scene.damage?.of === 'content' && file === 0 ? damaged(bytes, scene.damage.edits) : bytes;
   });
   const form = fileForms.find(({ name }) => name === scene.form)!;

@@ -109,6 +109,25 @@ const dialect = fc.record({
 });
 export type DialectPlan = typeof dialect extends fc.Arbitrary<infer T> ? T : never;
 
+/** What the dialect of another place may have of its own: columns name the same fields of all places. */
+export const ownOfPlaces = [
+  'delimiter',
+  'quote',
+  'escape',
+  'quotes',
+  'newline',
+  'isNewlineDeclared',
+  'trim',
+  'nulls',
+  'quotedNulls',
+  'comment',
+  'comments',
+  'skipLines',
+  'skipEnd',
+  'ragged',
+  'isEnded',
+] as const satisfies readonly (keyof DialectPlan)[];
+
 /** Changes of bytes at places by chance; a byte is often one that means something. */
 const edits = fc.array(
   fc.record({
@@ -147,6 +166,10 @@ const place = fc.oneof(
   },
 );
 
+const encoding = often<
+  'utf-8' | 'utf-8 with mark' | 'utf-16le' | 'utf-16 by mark' | 'windows-1252' | 'shift_jis'
+>('utf-8', 'utf-8 with mark', 'utf-16le', 'utf-16 by mark', 'windows-1252', 'shift_jis');
+
 /** A table and its files. One without a header has a record at least: a file of nothing is an error. */
 const anyTable = fc
   .record({
@@ -156,9 +179,9 @@ const anyTable = fc
     times: often(1, 2, 20, 150),
     files: often(1, 2, 3),
     dialect,
-    encoding: often<
-      'utf-8' | 'utf-8 with mark' | 'utf-16le' | 'utf-16 by mark' | 'windows-1252' | 'shift_jis'
-    >('utf-8', 'utf-8 with mark', 'utf-16le', 'utf-16 by mark', 'windows-1252', 'shift_jis'),
+    encoding,
+    /** How the files after the first one are written, in turn; null: as that one. */
+    others: seldom(fc.array(fc.record({ dialect, encoding }), { minLength: 1, maxLength: 2 })),
     form: fc.constantFrom(
       ...fileForms.filter(({ encoding }) => encoding === undefined).map(({ name }) => name),
     ),

@@ -1,7 +1,7 @@
 // How the files of a fuzzed load are written, and what their table declares. Nothing of the product is used.
 
 import type { CsvOptions } from '../../src/pipeline/declare/csv.ts';
-import type { DialectPlan, TableScene } from './fuzz-scene.ts';
+import { ownOfPlaces, type DialectPlan, type TableScene } from './fuzz-scene.ts';
 
 /** How the files of a scene are written: the plan, without what cannot be together. */
 export interface Writing extends Omit<DialectPlan, 'escape'> {
@@ -43,6 +43,15 @@ export const writingOf = ({ dialect, encoding, staging }: TableScene): Writing =
   return plan;
 };
 
+/** A table as one of its files is written. */
+export const sceneOf = (scene: TableScene, file: number): TableScene => {
+  const { others } = scene;
+  if (others === null || file === 0) return scene;
+  const { dialect, encoding } = others[(file - 1) % others.length]!;
+  const own = Object.fromEntries(ownOfPlaces.map((name) => [name, dialect[name]]));
+  return { ...scene, dialect: { ...scene.dialect, ...own }, encoding };
+};
+
 /** A backslash escapes any character. */
 export const hasEscapes = ({ escape }: Pick<Writing, 'escape'>): boolean =>
   escape !== 'quote' && escape !== 'backslash';
@@ -68,6 +77,19 @@ export const headerOf = (scene: TableScene, writing: Writing): readonly (readonl
   return Array.from({ length: writing.headerLines }, (_, line) =>
     columns.map((column, place) => spelled(column[line]!, place, writing)),
   );
+};
+
+/** What the place of a file declares: also what is by default, because csv() may say otherwise. */
+export const ownOptionsOf = (scene: TableScene, writing: Writing): CsvOptions => {
+  const { quote, escape } = writing;
+  const { header: _, match: __, headerLines: ___, ...own } = optionsOf(scene, writing);
+  return {
+    escapes: null,
+    escape: escape === 'backslash' ? '\\' : quote,
+    lineEnd: 'auto',
+    quotedNulls: true,
+    ...own,
+  };
 };
 
 /** What the table declares. */
