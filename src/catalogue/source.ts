@@ -105,7 +105,7 @@ export const sourceErrors = {
   },
   ETL_SOURCE_EXPANDS: {
     message: 'table {table}: {file} becomes more than {what} when it is decompressed',
-    hint: 'Such a file is made to fill a disk. If this one is right, allow it: csv(…, { {option}: … }).',
+    hint: 'Such a file is made to fill a disk. If this one is right, allow it: csv(…, { {option}: … }), or { path: …, {option}: … } for it alone.',
     retry: 'never',
     exit: failed,
   },
@@ -160,7 +160,7 @@ export const sourceErrors = {
   },
   ETL_HEADER_DUPLICATE: {
     message: 'table {table}: {file}:{line}: the header names "{header}" twice (fields {first} and {second})',
-    hint: 'Number them, as "{header}#1" and "{header}#2", or declare all names and skip the header: csv(…, { header: […], skipLines: {skip} }).',
+    hint: 'Number them, as "{header}#1" and "{header}#2", or declare all names and skip the header: csv(…, { header: […], skipLines: {skip} }), or at the path of this file alone.',
     retry: 'never',
     exit: failed,
   },
@@ -198,7 +198,7 @@ export const sourceErrors = {
   },
   ETL_HEADER_REPEATED: {
     message: 'table {table}: {file}:{line}: the first record repeats the names given with `header`',
-    hint: 'That record is the header of the file; skip it: csv(…, { header: […], skipLines: {skip} }).',
+    hint: 'That record is the header of the file; skip it: csv(…, { header: […], skipLines: {skip} }), or at the path of this file alone.',
     retry: 'never',
     exit: failed,
   },

@@ -68,7 +68,7 @@ const ambiguous = (
   }
   const hint =
     typeof ref === 'string' && match === 'relaxed' && other !== undefined
-      ? "With match: 'relaxed' the two are the same name. Rename one of them in the file, or name it exactly: csv(…, { match: 'exact' })."
+      ? "With match: 'relaxed' the two are the same name. Rename one of them in the file, or name it exactly: csv(…, { match: 'exact' }), or { path: …, match: 'exact' } for this file alone."
       : 'A file must have only one of them. Declare a column for each, or leave one name out.';
   return new EtlError('ETL_HEADER_AMBIGUOUS', {
     ...at,
