@@ -182,9 +182,7 @@ const anyTable = fc
     encoding,
     /** How the files after the first one are written, in turn; null: as that one. */
     others: seldom(fc.array(fc.record({ dialect, encoding }), { minLength: 1, maxLength: 2 })),
-    form: fc.constantFrom(
-      ...fileForms.filter(({ encoding }) => encoding === undefined).map(({ name }) => name),
-    ),
+    form: fc.constantFrom(...fileForms.filter((one) => one.encoding === undefined).map(({ name }) => name)),
     place,
     staging: often<'typed' | 'none' | 'text'>('typed', 'none', 'text'),
     /** Of each file, in turn: a field that all of its records have. */

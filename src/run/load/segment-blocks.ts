@@ -135,8 +135,8 @@ const createBlockMemory = () => {
 };
 
 /** Reads a stream once, and keeps the blocks of the chunk that is under way. */
-const readOnce = (part: Part): SegmentBlocks => {
-  const { file, access, start, byteEnd, split, streamChunkBytes = streamChunkBytesMax } = part;
+const readOnce = (stream: Part): SegmentBlocks => {
+  const { file, access, start, byteEnd, split, streamChunkBytes = streamChunkBytesMax } = stream;
   const meter: Meter = { stored: 0, decoded: 0 };
   const blocks = recordBlocks(
     openInput(file, access, start.byte, byteEnd ?? undefined, { meter }),
@@ -164,7 +164,7 @@ const readOnce = (part: Part): SegmentBlocks => {
   }
   return {
     from,
-    chunkBytes: Math.min(part.chunkBytes, streamChunkBytes),
+    chunkBytes: Math.min(stream.chunkBytes, streamChunkBytes),
     isOpenEnded,
     expectedEnd: () => (isOpenEnded ? expectedEnd(file, meter) : undefined),
     close: async () => void (await blocks.return()),
