@@ -179,13 +179,18 @@ export const runQuery = (client: Client, { text, values = [] }: Query): Promise<
 
 /**
  * Asks what a run asks several times over one connection: planning takes the server most of the time that it has with a large question
- * about its catalogues, and it keeps the plan until a schema is made. Without values: it would plan again for each of them.
+ * about its catalogues, and it keeps the plan until a schema is made. With values it plans for each of the first five.
  */
 export const askPrepared = <Row extends pg.QueryResultRow>(
   client: Client,
   text: string,
+  values: readonly unknown[] = [],
 ): Promise<pg.QueryResult<Row>> =>
-  client.query<Row>({ name: createHash('sha256').update(text).digest('base64url'), text });
+  client.query<Row>({
+    name: createHash('sha256').update(text).digest('base64url'),
+    text,
+    values: [...values],
+  });
 
 /** Whether there is a relation of that name, quoted where it has to be: an older bookkeeping lacks some of ours. */
 export const isThere = async (client: Client, name: string): Promise<boolean> =>

@@ -1,7 +1,7 @@
 // Builds the new version of a table aside: rows, not-null, primary key, indexes, statistics. Nobody sees it yet.
 
 import type { IndexSpec } from '../declaration.ts';
-import { runQuery, type Client } from '../db/client.ts';
+import { askPrepared, runQuery, type Client } from '../db/client.ts';
 import { quoteName, quoteNames, searchPath, type Query } from '../db/sql.ts';
 import { hintOf, isRefusal } from '../db/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../errors.ts';
@@ -61,8 +61,15 @@ export const createIndex = (names: TableNames, index: IndexSpec): Query => {
 };
 
 /** Indexes that somebody made on the production table, as DDL for the new one. Ours are named in published_table. */
-const selectOwnIndexes = (names: TableNames, declared: readonly string[], on: TableNames = names): Query => ({
-  text: `select x.relname as name, format(' INDEX %I ON ', x.relname) as named, replace(
+const selectOwnIndexes = (
+  client: Client,
+  names: TableNames,
+  declared: readonly string[],
+  on: TableNames = names,
+) =>
+  askPrepared(
+    client,
+    `select x.relname as name, format(' INDEX %I ON ', x.relname) as named, replace(
         replace(pg_get_indexdef(x.oid), format(' ON ONLY %I.%I USING ', n.nspname, t.relname), $4),
         format(' ON %I.%I USING ', n.nspname, t.relname), $4) as ddl
     from pg_index i
@@ -76,8 +83,8 @@ const selectOwnIndexes = (names: TableNames, declared: readonly string[], on: Ta
       and not exists (select from pg_inherits h where h.inhrelid = x.oid)
       and not exists (select from etl.published_table p
         where p.schema_name = $1 and p.table_name = $2 and x.relname = any (p.indexes))`,
-  values: [names.schema, names.table, declared, ` ON ${builtName(on)} USING `],
-});
+    [names.schema, names.table, declared, ` ON ${builtName(on)} USING `],
+  );
 
 /** Errors: ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED. */
 const buildIndex = async (
@@ -136,7 +143,7 @@ export const buildOwn = async ({
   indexes,
 }: Pick<Building, 'client' | 'names' | 'indexes'>): Promise<readonly string[]> => {
   const declared = indexes.map(({ name }) => name);
-  const { rows: own } = await runQuery(client, selectOwnIndexes(names, declared));
+  const { rows: own } = await selectOwnIndexes(client, names, declared);
   for (const { name, ddl } of own)
     await buildIndex(
       client,
@@ -155,7 +162,7 @@ export const buildOwnOf = async (
   part: TableNames,
 ): Promise<void> => {
   const declared = indexes.map(({ name }) => name);
-  const { rows } = await runQuery(client, selectOwnIndexes(whole, declared, part));
+  const { rows } = await selectOwnIndexes(client, whole, declared, part);
   for (const { name, named, ddl } of rows)
     await buildIndex(
       client,

@@ -2,7 +2,7 @@
 //
 // Storage and compression of a column apply to rows that are written later: those of the run are there already.
 
-import { runQuery, type Client } from '../db/client.ts';
+import { askPrepared, runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { builtName, productionName, type TableNames } from './names.ts';
 
@@ -137,7 +137,8 @@ const selectStatistics = (names: TableNames): Query => ({
 
 /** Gives the columns and indexes of the built table the statistics targets and places that they have in production: before it is analyzed. */
 export const inheritStatistics = async (client: Client, names: TableNames): Promise<void> => {
-  const { rows } = await runQuery(client, selectStatistics(names));
+  const { text, values } = selectStatistics(names);
+  const { rows } = await askPrepared(client, text, values);
   for (const { statement } of rows) await client.query(statement);
 };
 
@@ -150,7 +151,8 @@ export const inheritCollations = async (
   names: TableNames,
   whole: TableNames = names,
 ): Promise<void> => {
-  const { rows } = await client.query(
+  const { rows } = await askPrepared(
+    client,
     `select format('alter table %s %s', $3::text, string_agg(format('alter column %I type %s collate %s', n.attname,
           format_type(n.atttypid, n.atttypmod), o.attcollation::regcollation), ', ')) as statement
       from pg_attribute o join pg_attribute n on n.attname = o.attname and n.atttypid = o.atttypid and n.atttypmod = o.atttypmod

@@ -66,24 +66,26 @@ const parts: Readonly<Record<string, string>> = {
 /** The functions see nothing but what `found` has, which is materialized: they are volatile, and a condition may be judged early. */
 const restore = (from: string, to: string): Query => ({
   text: `
-    with own as (
-      select c.oid, c.relkind = 'p' as divided, c.reltuples, n.nspname::text as schema, c.relname::text as name
-        from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    with own as materialized (
+      select c.oid, c.relkind = 'p' as divided, c.reltuples, n.nspname as schema, c.relname as name
+        from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid in (to_regclass($1), to_regclass($2))
     ),
     found as materialized (
       select b.schema, b.name, b.divided, p.*
         from own s join own b on s.oid = to_regclass($1) and b.oid = to_regclass($2)
-          join pg_stats p on p.schemaname = s.schema and p.tablename = s.name and p.inherited = s.divided
+          -- Values, not a join: then the server looks for one table by an index, and does not go through those of all tables.
+          join pg_stats p on p.schemaname = (select schema from own where oid = to_regclass($1))
+            and p.tablename = (select name from own where oid = to_regclass($1)) and p.inherited = s.divided
           join pg_attribute a on a.attrelid = b.oid and a.attname = p.attname
     )
     select (select count(*) from pg_attribute where attrelid = b.oid and attnum > 0 and not attisdropped) =
-        (select count(*) filter (where pg_restore_attribute_stats('schemaname', f.schema, 'relname', f.name,
+        (select count(*) filter (where pg_restore_attribute_stats('schemaname', f.schema::text, 'relname', f.name::text,
             'attname', f.attname::text, 'inherited', f.divided, 'version', current_setting('server_version_num')::int,
             ${Object.entries(parts)
               .map(([name, type]) => `'${name}', f.${name}::${type}`)
               .join(', ')})) from found f)
       -- A divided table has no pages.
-      and pg_restore_relation_stats('schemaname', b.schema, 'relname', b.name, 'relpages', case when b.divided then -1
+      and pg_restore_relation_stats('schemaname', b.schema::text, 'relname', b.name::text, 'relpages', case when b.divided then -1
         else (pg_relation_size(b.oid) / current_setting('block_size')::int)::int end, 'reltuples', s.reltuples) as done
       from own s join own b on s.oid = to_regclass($1) and b.oid = to_regclass($2)`,
   values: [from, to],

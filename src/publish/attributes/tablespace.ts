@@ -1,6 +1,6 @@
 // The tablespace of a table and of all its indexes. What is built aside is created there.
 
-import type { Client } from '../../db/client.ts';
+import { askPrepared, type Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { productionName, type TableNames } from '../names.ts';
 import type { Attribute } from './contract.ts';
@@ -46,7 +46,8 @@ const selectPlace = async (
   names: TableNames,
   like: TableNames,
 ): Promise<string | undefined> => {
-  const { rows } = await client.query(
+  const { rows } = await askPrepared(
+    client,
     `select place from (
         select coalesce($1::text, (select case c.reltablespace when 0 then '' else ${nameOf('c.reltablespace')} end
             from unnest(array[$2, $3]::text[]) with ordinality as n (name, rank) join pg_class c on c.oid = to_regclass(n.name)

@@ -119,24 +119,29 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
     select oid, json_agg(json_build_object('kind', kind, 'name', name) order by kind, name) as dependents
       from dependent group by oid
   ),
-  users as (${selectColumnUsers})
+  users as (${selectColumnUsers}),
+  -- Once, and of these tables: the record grows with every run, and the server would read all of it again for each partition.
+  recorded as materialized (
+    select distinct on (p.schema_name, p.table_name, p.table_oid) p.schema_name, p.table_name, p.table_oid, p.run_id,
+        json_build_object('run', coalesce(p.version, p.run_id), 'rows', p.rows, 'columns', p.columns, 'notNull', p.not_null,
+          'primaryKey', p.primary_key, 'constraints', p.constraints, 'isMade', bool_or(p.strategy not in ('append', 'merge', 'history'))
+            over (partition by p.schema_name, p.table_name, p.table_oid)) as published
+      from etl.published_table p join target t on t.schema = p.schema_name and t.name = p.table_name
+      order by p.schema_name, p.table_name, p.table_oid, p.run_id desc
+  ),
+  indexed as materialized (
+    select p.schema_name, p.table_name, array_agg(distinct index) as ours
+      from etl.published_table p join target t on t.schema = p.schema_name and t.name = p.table_name, unnest(p.indexes) as index
+      group by p.schema_name, p.table_name
+  )
   select m.*, s.oid, coalesce(u.users, '[]') as "columnUsers", pg_size_pretty(greatest(s.relpages, 0)::bigint * current_setting('block_size')::int) as size, s.relkind as kind, nullif(pg_get_userbyid(s.relowner), current_user) as owner,
       coalesce(h.dependents, '[]') as dependents, p.published, (select pipeline from etl.run where id = p.run_id) as "publishedBy", coalesce(i.ours, '{}') as ours,
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
       ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes, ${sequenceList('s.oid')} as sequences,
       current_setting('server_version_num')::int >= 170000 as "setsExpressions"
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
-      left join (
-        select distinct on (schema_name, table_name, table_oid) schema_name, table_name, table_oid, run_id,
-            json_build_object('run', coalesce(version, run_id), 'rows', rows, 'columns', columns, 'notNull', not_null, 'primaryKey', primary_key,
-              'constraints', constraints, 'isMade', bool_or(strategy not in ('append', 'merge', 'history'))
-                over (partition by schema_name, table_name, table_oid)) as published
-          from etl.published_table order by schema_name, table_name, table_oid, run_id desc
-      ) p on p.schema_name = s.schema and p.table_name = s.name and p.table_oid = s.oid
-      left join (
-        select schema_name, table_name, array_agg(distinct index) as ours
-          from etl.published_table, unnest(indexes) as index group by schema_name, table_name
-      ) i on i.schema_name = s.schema and i.table_name = s.name
+      left join recorded p on p.schema_name = s.schema and p.table_name = s.name and p.table_oid = s.oid
+      left join indexed i on i.schema_name = s.schema and i.table_name = s.name
     order by s.place`;
 
 /** A primary key that somebody made on a table of ours that is declared without one. */
