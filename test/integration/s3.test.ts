@@ -7,11 +7,13 @@ import noaa from '../../pipelines/noaa.ts';
 import { column, csv, definePipeline, listFiles, runPipeline, verifyPipeline } from '../../src/index.ts';
 import type { KnownFile, Listing } from '../../src/source/contract.ts';
 import { s3 } from '../../src/source/s3/s3.ts';
+import { signedRequest } from '../../src/source/s3/signed-request.ts';
 import { createClient } from '../../src/source/s3/client.ts';
 import { initText, readForInit } from '../../src/run/init/write-init.ts';
 import { listKeys } from '../../src/source/s3/list-keys.ts';
 import { patience, settingsOf } from '../../src/source/s3/settings.ts';
 import { failureOf } from '../helpers/failure.ts';
+import { useHttpFiles } from '../helpers/http-files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { startS3, type S3Server } from '../helpers/s3.ts';
 import { describeSource } from '../unit/source/conformance.ts';
@@ -19,6 +21,7 @@ import { accessWith } from '../helpers/source-access.ts';
 
 let server: S3Server;
 const database = useDatabase();
+const web = useHttpFiles();
 
 beforeAll(async () => {
   server = await startS3();
@@ -199,6 +202,32 @@ describe('an object', () => {
     expect(await s3.look(file, access)).toMatchObject({ bytes: 3 });
     expect(await s3.look(file, access)).toMatchObject({ bytes: 3 });
     expect(await server.order()).toHaveLength(3);
+  });
+
+  it('whose server does not say its size is refused, and not called empty', async () => {
+    web.put('/bucket/a.csv', { bytes: Buffer.from('a\n1\n'), length: false, ranges: false });
+    const options = { endpoint: web.url(''), anonymous: true };
+    expect(await failureOf(look('s3://bucket/a.csv', options))).toMatchObject({
+      code: 'ETL_SOURCE_FORMAT',
+      message: 'table t: s3://bucket/a.csv is sent without its size',
+      hint: expect.stringContaining('Content-Encoding'),
+    });
+  });
+
+  it('is asked for as Google Cloud Storage wants it: by its path, signed for the region auto', async () => {
+    const { url, headers } = await signedRequest(
+      { bucket: 'sales', key: '2024/a b.csv' },
+      {
+        endpoint: 'https://storage.googleapis.com',
+        region: 'auto',
+        signer: { accessKeyId: 'GOOG1E', secretAccessKey: 'secret' },
+        cache: new Map(),
+      },
+    );
+    expect(url.href).toBe('https://storage.googleapis.com/sales/2024/a%20b.csv');
+    expect(headers['authorization']).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=GOOG1E\/\d{8}\/auto\/s3\/aws4_request, /,
+    );
   });
 
   it('of a public bucket needs no credentials', async () => {

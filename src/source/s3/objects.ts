@@ -1,6 +1,7 @@
 // Objects of S3 as files: listed, looked at and read through one client for each table's declaration.
 
 import type { SourceSpec } from '../../declaration.ts';
+import { EtlError } from '../../errors.ts';
 import { fingerprintSampleBytes } from '../../limits.ts';
 import type { Access, FileState, KnownFile, Listed, Listing, NamedFile } from '../contract.ts';
 import { headOf } from '../http/request.ts';
@@ -61,6 +62,14 @@ const lookOnce = async (
     throw thrown;
   });
   try {
+    // Without its size an object would look empty, and one that was cut off whole.
+    if (totalOf(answer.status, answer.headers) === undefined)
+      throw new EtlError('ETL_SOURCE_FORMAT', {
+        table: file.table,
+        file: file.name,
+        problem: 'is sent without its size',
+        hint: 'Its server probably decompresses it on the way, as Google Cloud Storage does: remove Content-Encoding from its metadata. What is stored is decompressed here.',
+      });
     return { ...stateOf(answer), head: await headOf(answer) };
   } finally {
     answer.close();
