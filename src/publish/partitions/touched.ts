@@ -10,40 +10,33 @@ import { keyOfBound, partitionOf } from './bounds.ts';
 import { partNames, type Dividing, type PartRows } from './find.ts';
 
 interface There {
-  readonly key: string | undefined;
+  readonly bound: string;
   readonly from: string;
 }
 
 /** Partitions of production, by their oids. */
-const partitionsThere = async (
-  { client, spec }: Dividing,
-  production: string,
-): Promise<ReadonlyMap<number, There>> => {
+const partitionsThere = async (client: Client, production: string): Promise<ReadonlyMap<number, There>> => {
   const { rows } = await client.query(
     `select c.oid, n.nspname as schema, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
       from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_namespace n on n.oid = c.relnamespace
       where i.inhparent = to_regclass($1)`,
     [production],
   );
-  return new Map(
-    rows.map(({ oid, schema, name, bound }) => [
-      oid,
-      { key: keyOfBound(spec, bound), from: quoteName(schema, name) },
-    ]),
-  );
+  return new Map(rows.map(({ oid, schema, name, bound }) => [oid, { bound, from: quoteName(schema, name) }]));
 };
 
-/** Oids of partitions that have rows of these files. */
+/** Oids of partitions that have rows of these files: each is asked for one row, and an index on their files names it. */
 const partitionsOf = async (
   client: Client,
-  production: string,
+  there: ReadonlyMap<number, There>,
   files: readonly number[],
 ): Promise<readonly number[]> => {
-  if (files.length === 0) return [];
-  const { rows } = await client.query(
-    `select distinct tableoid::oid as oid from ${production} where ${quoteName(fileColumn)} = any ($1::bigint[])`,
-    [files],
+  if (files.length === 0 || there.size === 0) return [];
+  const hasRows = [...there].map(
+    ([oid, { from }]) =>
+      `select ${oid}::oid as oid where exists (select from ${from} where ${quoteName(fileColumn)} = any ($1::bigint[]))`,
   );
+  const { rows } = await client.query(hasRows.join('\nunion all\n'), [files]);
   return rows.map(({ oid }) => oid);
 };
 
@@ -53,7 +46,8 @@ export const namesOfTouched = async (
   names: TableNames,
   files: readonly number[],
 ): Promise<readonly string[]> => {
-  const oids = await partitionsOf(client, productionName(names), files);
+  const there = await partitionsThere(client, productionName(names));
+  const oids = await partitionsOf(client, there, files);
   const { rows } = await client.query(
     'select relname as name from pg_class where oid = any ($1) order by relname',
     [oids],
@@ -75,10 +69,11 @@ export const findTouched = async (
 ): Promise<TouchedParts> => {
   const { client, names, spec } = dividing;
   const production = productionName(names);
-  const there = await partitionsThere(dividing, production);
+  const there = await partitionsThere(client, production);
+  const keyOf = (oid: number): string | undefined => keyOfBound(spec, there.get(oid)!.bound);
   const all = new Map(loaded.map((part) => [part.key, part]));
-  for (const oid of await partitionsOf(client, production, files)) {
-    const key = there.get(oid)?.key;
+  for (const oid of await partitionsOf(client, there, files)) {
+    const key = keyOf(oid);
     const left = key === undefined ? undefined : partitionOf(names.table, spec, key, 0);
     if (left !== undefined && !all.has(left.key))
       all.set(left.key, { ...left, names: partNames(names, left.name), places: undefined, rows: 0 });
@@ -94,9 +89,10 @@ export const findTouched = async (
   const leaving = new Map<number, number>();
   for (const { oid, file, rows } of found) {
     if (staying.has(file)) {
-      const { key, from } = there.get(oid)!;
-      const own = kept.get(key!) ?? { from, files: [], rows: 0 };
-      kept.set(key!, { from, files: [...own.files, file], rows: own.rows + rows });
+      const key = keyOf(oid)!;
+      const { from } = there.get(oid)!;
+      const own = kept.get(key) ?? { from, files: [], rows: 0 };
+      kept.set(key, { from, files: [...own.files, file], rows: own.rows + rows });
     } else if (!outgoing.has(file)) leaving.set(file, (leaving.get(file) ?? 0) + rows);
   }
   return {
