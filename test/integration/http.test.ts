@@ -202,12 +202,15 @@ it('dirty files, each a table, come in gzip to the rows and rejects of the table
 });
 
 it('etl init reads a file at a private address if it may, and what it writes loads and is verified', async () => {
-  const url = server.put('/init/people.csv.gz', gzipSync('id,name\n1,Ann\n2,Bob\n'));
+  const url = server.put('/init/people.csv.gz?sig=hidden', gzipSync('id,name\n1,Ann\n2,Bob\n'));
   const out = join(files.directory, 'people.ts');
   const refused = fakeIo();
   expect(await main(['init', url, '--yes', '--out', out], refused)).not.toBe(0);
   expect(refused.stderr.text).toContain('allowPrivate');
-  expect(await main(['init', url, '--yes', '--out', out, '--allow-private'], fakeIo())).toBe(0);
+  const written = fakeIo();
+  expect(await main(['init', url, '--yes', '--out', out, '--allow-private'], written)).toBe(0);
+  expect(written.stdout.text + written.stderr.text).toContain('the address holds a secret');
+  expect(written.stdout.text + written.stderr.text + refused.stderr.text).not.toContain('hidden');
   const { pipeline, directory } = await loadPipelineFile(out);
   await runPipeline(pipeline, { databaseUrl: database.url, directory, workers: 1 });
   expect(await ask('select * from people.people order by id')).toEqual([

@@ -3,6 +3,7 @@
 import { EtlError } from '../../errors.ts';
 import { tableNames } from '../../infer/table-names.ts';
 import { pipelineText, type WrittenLocation, type WrittenTable } from '../../infer/write-pipeline.ts';
+import { holdsSecret } from '../../source/http/url.ts';
 import { formatCount, inQuotes, plural } from '../../wording.ts';
 import { draftFiles, listedNames, optionsOf } from './draft-files.ts';
 import { draftTables, type ReadFile, type TableDraft } from './draft-tables.ts';
@@ -86,6 +87,11 @@ const remarksOf = ({ files, faults, isKeyUnknown, remarks, dialect }: TableDraft
   const guessed = files.filter(({ isGuess }) => isGuess);
   return [
     ...remarks,
+    ...(files.some(({ location }) => holdsSecret(location))
+      ? [
+          'the address holds a secret: make it a parameter that is declared secret before others see this file',
+        ]
+      : []),
     ...(guessed.length === 0
       ? []
       : [

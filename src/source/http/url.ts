@@ -108,6 +108,12 @@ export const withoutSecrets = (url: URL): string => {
   return url.origin + url.pathname + query;
 };
 
+/** Whether a location is a URL with a secret in it. */
+export const holdsSecret = (location: string): boolean =>
+  /^https?:/i.test(location) &&
+  URL.canParse(location) &&
+  withoutSecrets(new URL(location)).includes(`=${shownSecret}`);
+
 /** The URL that is stored as this location, found among those that the table names. */
 export const urlOf = (location: string, declared: readonly string[]): URL => {
   if (!location.includes(`=${shownSecret}`)) return new URL(location);
