@@ -1,7 +1,7 @@
 // The guide's first pipeline in an empty project, on every Node that the package promises, with the embedded server.
 
 import { readFileSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { installNode, makeDirectory, mustRun, run, type Ended } from '../helpers/package-project.ts';
@@ -72,6 +72,14 @@ describe.each(versions)('on Node $version, $name', ({ version, services }) => {
       out: expect.stringMatching(/^Published shop .*\n[^]*^shop\.sale .* 2$/m),
     });
   });
+
+  it.skipIf(version.startsWith('20'))(
+    'compiled code is kept in the package, where no stranger writes',
+    async () =>
+      expect(await readdir(join(project, 'node_modules/sluice/node_modules/.cache/sluice'))).toEqual([
+        expect.stringMatching(`^v${version}\\.`),
+      ]),
+  );
 
   it('a second run has nothing to do', async () => {
     const { exit, out } = await here('npx', 'etl', 'run', 'shop.ts');
