@@ -10,19 +10,22 @@ import { keyOfBound, partitionOf } from './bounds.ts';
 import { partNames, type Dividing, type PartRows } from './find.ts';
 
 interface There {
+  readonly name: string;
   readonly bound: string;
   readonly from: string;
 }
 
-/** Partitions of production, by their oids. */
+/** Partitions of production, by their oids, in the order of their names. */
 const partitionsThere = async (client: Client, production: string): Promise<ReadonlyMap<number, There>> => {
   const { rows } = await client.query(
     `select c.oid, n.nspname as schema, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
       from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_namespace n on n.oid = c.relnamespace
-      where i.inhparent = to_regclass($1)`,
+      where i.inhparent = to_regclass($1) order by c.relname`,
     [production],
   );
-  return new Map(rows.map(({ oid, schema, name, bound }) => [oid, { bound, from: quoteName(schema, name) }]));
+  return new Map(
+    rows.map(({ oid, schema, name, bound }) => [oid, { name, bound, from: quoteName(schema, name) }]),
+  );
 };
 
 /** Oids of partitions that have rows of these files: each is asked for one row, and an index on their files names it. */
@@ -47,12 +50,8 @@ export const namesOfTouched = async (
   files: readonly number[],
 ): Promise<readonly string[]> => {
   const there = await partitionsThere(client, productionName(names));
-  const oids = await partitionsOf(client, there, files);
-  const { rows } = await client.query(
-    'select relname as name from pg_class where oid = any ($1) order by relname',
-    [oids],
-  );
-  return rows.map(({ name }) => name);
+  const touched = new Set(await partitionsOf(client, there, files));
+  return [...there].flatMap(([oid, { name }]) => (touched.has(oid) ? [name] : []));
 };
 
 export interface TouchedParts {
@@ -70,10 +69,10 @@ export const findTouched = async (
   const { client, names, spec } = dividing;
   const production = productionName(names);
   const there = await partitionsThere(client, production);
-  const keyOf = (oid: number): string | undefined => keyOfBound(spec, there.get(oid)!.bound);
+  const keys = new Map([...there].map(([oid, { bound }]) => [oid, keyOfBound(spec, bound)]));
   const all = new Map(loaded.map((part) => [part.key, part]));
   for (const oid of await partitionsOf(client, there, files)) {
-    const key = keyOf(oid);
+    const key = keys.get(oid);
     const left = key === undefined ? undefined : partitionOf(names.table, spec, key, 0);
     if (left !== undefined && !all.has(left.key))
       all.set(left.key, { ...left, names: partNames(names, left.name), places: undefined, rows: 0 });
@@ -82,7 +81,7 @@ export const findTouched = async (
   const where = touched.map(({ condition }) => `(${condition})`).join(' or ') || 'false';
   // Of each partition by its name: the server would compare hundreds of them with as many conditions.
   const counts = [...there].flatMap(([oid, { from }]) =>
-    all.has(keyOf(oid) ?? '')
+    all.has(keys.get(oid) ?? '')
       ? `select ${oid}::oid as oid, ${quoteName(fileColumn)}::float8 as file, count(*)::float8 as rows from ${from} group by 2`
       : [],
   );
@@ -93,7 +92,7 @@ export const findTouched = async (
   const leaving = new Map<number, number>();
   for (const { oid, file, rows } of found) {
     if (staying.has(file)) {
-      const key = keyOf(oid)!;
+      const key = keys.get(oid)!;
       const { from } = there.get(oid)!;
       const own = kept.get(key) ?? { from, files: [], rows: 0 };
       kept.set(key, { from, files: [...own.files, file], rows: own.rows + rows });
