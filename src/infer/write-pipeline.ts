@@ -3,6 +3,7 @@
 import type { Dialect } from '../declaration.ts';
 import { formatCount, onOneLine, plural } from '../wording.ts';
 import type { Decision } from './contract.ts';
+import { plainDialect } from './dialect.ts';
 import { columnNames } from './header.ts';
 import { shownText } from './shown-text.ts';
 
@@ -60,23 +61,27 @@ const objectText = (options: Readonly<Record<string, unknown>>): string => {
 };
 
 /** The dialect of csv() without options. */
-const defaults: Partial<Dialect> = {
-  delimiter: ',',
-  quote: '"',
-  escape: '"',
-  quotes: 'strict',
-  lineEnd: 'auto',
-  header: true,
-  skipLines: 0,
-  comment: null,
-  trim: false,
-  ragged: 'reject',
-};
+const defaults: Dialect = { ...plainDialect, header: true };
+
+/** The options that a guess may set, in the order in which they are written. */
+const guessedOptions = [
+  'delimiter',
+  'quote',
+  'escape',
+  'quotes',
+  'lineEnd',
+  'header',
+  'skipLines',
+  'comment',
+  'trim',
+  'ragged',
+] as const;
 
 /** Options of a dialect that are not those of another one, which holds where nothing is said. */
-const dialectOptions = (dialect: Dialect, other: Partial<Dialect>): Readonly<Record<string, unknown>> => {
-  const names = Object.keys(defaults) as (keyof Dialect)[];
-  const differ = names.filter((name) => JSON.stringify(dialect[name]) !== JSON.stringify(other[name]));
+const dialectOptions = (dialect: Dialect, other: Dialect): Readonly<Record<string, unknown>> => {
+  const differ = guessedOptions.filter(
+    (name) => JSON.stringify(dialect[name]) !== JSON.stringify(other[name]),
+  );
   // Where no escape is said, it is the quote.
   const isQuote = dialect.escape === dialect.quote && other.escape === other.quote;
   return Object.fromEntries(

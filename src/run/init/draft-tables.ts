@@ -27,6 +27,7 @@ import { readBytes } from '../../limits.ts';
 import type { RejectCode } from '../../model.ts';
 import { openInput, withBytes } from '../input.ts';
 import { draftSpec, draftTable, type DraftFile } from './draft-files.ts';
+import { groupedBy } from './grouped.ts';
 
 /** A file as it was read, at last. */
 export interface ReadFile {
@@ -175,18 +176,15 @@ const trims = ({ columns }: TableEvidence, decisions: readonly Decision[]): bool
   decisions.some(({ isPadded, type }) => isPadded && type !== 'text');
 
 /** What first bytes say, of which file where not of all. */
-const remarksOf = (files: readonly DraftFile[]): readonly string[] => {
-  const ofManners = new Map(files.toReversed().map((file) => [mannerOf(file), file]));
-  if (ofManners.size === 1) return files[0]!.remarks;
-  return [...ofManners.values()].flatMap(({ stored, remarks }) =>
-    remarks.map((remark) => `${stored.name}: ${remark}`),
-  );
-};
+const remarksOf = (firsts: readonly DraftFile[]): readonly string[] =>
+  firsts.length === 1
+    ? firsts[0]!.remarks
+    : firsts.flatMap(({ stored, remarks }) => remarks.map((remark) => `${stored.name}: ${remark}`));
 
 const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Promise<TableDraft> => {
   // The first file of each manner says what else is in its dialect.
-  const guessed = new Map(files.toReversed().map((file) => [mannerOf(file), file.dialect]));
-  const dialects = new Map(files.map((file) => [mannerOf(file), guessed.get(mannerOf(file))!]));
+  const firsts = [...groupedBy(files, mannerOf).values()].map((group) => group[0]!);
+  const dialects = new Map(firsts.map((file) => [mannerOf(file), file.dialect]));
   const first = (await attempt(files, { dialects, encodings: new Map() }, Infinity, signal))!;
   const best = await withDialects(files, await withEncodings(files, first, signal), signal);
   const { evidence, header, bytes, encodings } = best;
@@ -214,7 +212,7 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
     records,
     bytes,
     faults: [...faults].map(([code, { count, first: one }]) => ({ code, count, first: one })),
-    remarks: remarksOf(files),
+    remarks: remarksOf(firsts),
   };
 };
 
@@ -226,16 +224,9 @@ const shapeOf = (file: DraftFile): string => {
 };
 
 /** The files of each table. */
-export const groupFiles = (files: readonly DraftFile[]): readonly (readonly DraftFile[])[] => {
-  const groups = new Map<string, DraftFile[]>();
-  for (const file of files) {
-    const shape = shapeOf(file);
-    const group = groups.get(shape);
-    if (group === undefined) groups.set(shape, [file]);
-    else group.push(file);
-  }
-  return [...groups.values()];
-};
+export const groupFiles = (files: readonly DraftFile[]): readonly (readonly DraftFile[])[] => [
+  ...groupedBy(files, shapeOf).values(),
+];
 
 /** Reads all files, table by table. */
 export const draftTables = async (

@@ -7,6 +7,7 @@ import { holdsSecret } from '../../source/http/url.ts';
 import { formatCount, inQuotes, plural } from '../../wording.ts';
 import { draftFiles, listedNames, optionsOf } from './draft-files.ts';
 import { draftTables, type ReadFile, type TableDraft } from './draft-tables.ts';
+import { groupedBy } from './grouped.ts';
 
 export interface InitOptions {
   readonly locations: readonly string[];
@@ -64,13 +65,7 @@ const locationsOf = async (
   drafts: readonly TableDraft[],
 ): Promise<readonly WrittenLocation[]> => {
   const all = drafts.flatMap((draft) => draft.files);
-  const alike = new Map<string, ReadFile[]>();
-  for (const file of files) {
-    const key = JSON.stringify([file.encoding, file.dialect]);
-    const group = alike.get(key);
-    if (group === undefined) alike.set(key, [file]);
-    else group.push(file);
-  }
+  const alike = groupedBy(files, ({ encoding, dialect }) => JSON.stringify([encoding, dialect]));
   const encodings = new Set(files.map(({ encoding }) => encoding));
   const locations: WrittenLocation[] = [];
   for (const group of alike.values()) {
