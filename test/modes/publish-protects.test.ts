@@ -1,15 +1,14 @@
 // What people have in the production schema, and what a run may not take away without a word.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, index, runPipeline, type Pipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, index, type Pipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
-import { forgetRuns, useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
+import { forgetRuns } from '../helpers/server.ts';
 
-const files = useFiles();
-const database = useDatabase();
+const runs = usePipelineRuns({ fullRefresh: true });
+const { files, database, rowsOf } = runs;
 const query = (sql: string) => database.query(sql);
-const rowsOf = async (sql: string) => (await query(sql)).rows;
 
 const source = files.write('t.csv', '');
 
@@ -27,15 +26,7 @@ const table = (change: object = {}, name = 'guarded'): Pipeline =>
     },
   });
 
-const run = (pipeline: Pipeline = table(), options: object = {}) =>
-  runPipeline(pipeline, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    // A thread more would cost more than it loads.
-    workers: 1,
-    fullRefresh: true,
-    ...options,
-  });
+const run = (pipeline: Pipeline = table(), options: object = {}) => runs.run(pipeline, options);
 
 const oid = async () => (await rowsOf(`select 'precious.t'::regclass::oid as oid`))[0]!['oid'];
 const chunks = async () => (await rowsOf('select count(*)::int as n from etl.chunk'))[0]!['n'];

@@ -1,33 +1,23 @@
 // Publishing: what hangs on a table survives it, and nothing is half done.
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { column, runPipeline, type Pipeline } from '../../src/index.ts';
+import { column, type Pipeline } from '../../src/index.ts';
 import { citiesPipeline, writeCities } from '../helpers/cities.ts';
 import { failureOf } from '../helpers/failure.ts';
-import { useFiles } from '../helpers/files.ts';
 import { withPg } from '../helpers/own-server.ts';
-import { useDatabase } from '../helpers/server.ts';
+import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const files = useFiles();
-const database = useDatabase();
+const runs = usePipelineRuns({ fullRefresh: true });
+const { files, database, rowsOf } = runs;
 const { write } = files;
 
 const source = writeCities(files);
 
 const cities = (change: object = {}, name?: string): Pipeline => citiesPipeline(source, change, name);
 
-const run = (pipeline: Pipeline = cities(), options: object = {}) =>
-  runPipeline(pipeline, {
-    databaseUrl: database.url,
-    directory: files.directory,
-    // A thread more would cost more than it loads.
-    workers: 1,
-    fullRefresh: true,
-    ...options,
-  });
+const run = (pipeline: Pipeline = cities(), options: object = {}) => runs.run(pipeline, options);
 
-const rowsOf = async (sql: string): Promise<unknown[]> => (await database.query(sql)).rows;
-const { query } = { query: (sql: string) => database.query(sql) };
+const query = (sql: string) => database.query(sql);
 
 const beginAgain = async (): Promise<void> => {
   await query('drop schema if exists geo cascade');
