@@ -97,7 +97,7 @@ const newGroup = (column: ColumnEvidence, mask: number): Group => ({
 });
 
 const shape = emptyShape();
-const numbers = bit.whole | bit.decimal | bit.comma;
+const numbers = bit.whole | bit.zeros | bit.decimal | bit.comma;
 
 const widenNumber = (group: Group, text: string): void => {
   const plain = (group.mask & (bit.whole | bit.decimal)) === 0 ? text.replace(',', '.') : text;

@@ -37,6 +37,12 @@ const decideDecimal = (summary: Summary, spelling: Readonly<Record<string, strin
   return { type: 'numeric', options: { ...size, ...spelling }, range: rangeOf(summary), isOneToOne: false };
 };
 
+/** Whole numbers with leading zeros: unlike others they may be larger than a bigint. */
+const decideZeros = (summary: Summary): TypeChoice =>
+  Math.max(Math.abs(summary.least), Math.abs(summary.most)) < 2 ** 63
+    ? decideWhole(summary)
+    : decideDecimal(summary, {});
+
 const thousands = (spelling: Readonly<Record<string, string>>): Alternative => ({
   label: `numbers with ${spelling['thousands']} between thousands`,
   choice: { type: 'numeric', options: spelling, isOneToOne: false },
@@ -48,7 +54,7 @@ const doubtOf = (summary: Summary): Doubt | undefined => {
   if ((all & bit.zeros) !== 0)
     return {
       doubt: 'whole numbers, some with leading zeros: kept as text, as codes are',
-      alternatives: [{ label: 'numbers', choice: decideWhole(summary) }],
+      alternatives: [{ label: 'numbers', choice: decideZeros(summary) }],
     };
   const isGrouped = (all & bit.grouped) !== 0;
   if (isGrouped && (all & bit.comma) !== 0)

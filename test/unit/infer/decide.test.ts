@@ -207,6 +207,18 @@ const columns = fc
   );
 
 describe('whatever is chosen, or offered', () => {
+  it.each([
+    { values: ['060000', '0'], type: 'integer', range: '0 to 60,000' },
+    { values: ['0123'], type: 'smallint', range: 'always 123' },
+    { values: ['09223372036854775808'], type: 'numeric', range: 'always 9223372036854776000' },
+  ])('as numbers with leading zeros, $values are $type', ({ values, type, range }) => {
+    const found = decideColumn(ofBytes(values), 'code');
+    expect(found.type).toBe('text');
+    expect(found.alternatives.map(({ decision }) => decision)).toEqual([
+      expect.objectContaining({ type, range }),
+    ]);
+  });
+
   it('takes every value that is not a null word, and counts each once', () => {
     fc.assert(
       fc.property(columns, (values) => {
