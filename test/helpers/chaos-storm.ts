@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readerName } from './chaos-readers.ts';
 import { ask } from './fault-database.ts';
 import type { FaultProxy } from './fault-proxy.ts';
-import { killBackend, terminateBackend, untilReady } from './fault-server.ts';
+import { killServerProcess, untilReady } from './fault-server.ts';
 import type { OwnServer } from './own-server.ts';
 import type { Chance } from './seeded.ts';
 
@@ -40,18 +40,17 @@ export const startStorm = ({ server, proxy, url, chance, note }: StormOptions): 
   const wait = async (ms: number): Promise<void> =>
     sleep(ms, undefined, { signal: over.signal }).catch(() => undefined);
 
-  /** Some session of a worker or a run. */
-  const strikeSession = async (
-    strike: (serverUrl: string, clientPort: number) => Promise<void>,
-  ): Promise<void> => {
-    const rows = await ask<{ port: number }>(
+  /** Some session of a worker or a run. It may end by itself before it is struck: then it is not. */
+  const strikeSession = async (strike: (pid: number) => Promise<unknown>): Promise<void> => {
+    const rows = await ask<{ pid: number }>(
       url,
-      `select client_port as port from pg_stat_activity
+      `select pid from pg_stat_activity
         where datname = current_database() and client_port is not null and pid <> pg_backend_pid()
           and application_name <> '${readerName}' order by backend_start`,
     );
-    if (rows.length > 0) await strike(url, chance.pick(rows).port);
+    if (rows.length > 0) await strike(chance.pick(rows).pid);
   };
+  const terminate = (pid: number) => ask(url, 'select pg_terminate_backend($1, 10000)', [pid]);
   const away = async (end: () => Promise<void>): Promise<void> => {
     await end();
     await wait(chance.between(...awayMs));
@@ -72,8 +71,8 @@ export const startStorm = ({ server, proxy, url, chance, note }: StormOptions): 
     'server: SIGKILL': () => ofServer(() => away(() => server.end('SIGKILL'))),
     'server: immediate stop': () => ofServer(() => away(() => server.end('SIGQUIT'))),
     'server: fast restart': () => ofServer(() => away(() => server.stop())),
-    'server: a backend killed': () => ofServer(() => strikeSession(killBackend)),
-    'a session terminated': () => strikeSession(terminateBackend),
+    'server: a backend killed': () => ofServer(() => strikeSession(killServerProcess)),
+    'a session terminated': () => strikeSession(terminate),
     'network: cut': async () => proxy.cutAll(),
     'network: cut, and closed for a while': async () => {
       proxy.cutAll();

@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
-import { identityOf } from '../../src/embedded/process.ts';
 import type { EmbeddedServer } from '../../src/embedded/server.ts';
+import { codeOf } from '../../src/errors.ts';
 import { ask, serverSettings } from './fault-database.ts';
-import { startOwnServer, type OwnServer } from './own-server.ts';
+import { startOwnServer, untilGone, type OwnServer } from './own-server.ts';
 
 /** Each test file has one of its own: two run at once, and each kills its own. */
 let opening: Promise<OwnServer> | undefined;
@@ -38,22 +38,26 @@ export const restarts = {
   },
 } as const;
 
-/** The number of the server process behind a connection, by the port it comes from. */
-export const backendOf = async (serverUrl: string, clientPort: number): Promise<number> => {
+/** Kills one process of the server: the server takes that for a crash, ends the others and recovers by itself. */
+export const killServerProcess = async (pid: number): Promise<void> => {
+  const gone = untilGone(pid);
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // A session may have ended by itself since it was chosen.
+    if (codeOf(error) !== 'ESRCH') throw error;
+  }
+  await gone;
+};
+
+/** Kills the server process behind a connection, which must be there, by the port that it comes from. */
+export const killBackend = async (serverUrl: string, clientPort: number): Promise<void> => {
   const rows = await ask<{ pid: number }>(
     serverUrl,
     'select pid from pg_stat_activity where client_port = $1',
     [clientPort],
   );
-  return rows[0]!.pid;
-};
-
-/** Kills one backend: the server takes that for a crash, ends the others and recovers by itself. */
-export const killBackend = async (serverUrl: string, clientPort: number): Promise<void> => {
-  const pid = await backendOf(serverUrl, clientPort);
-  const identity = identityOf(pid);
-  process.kill(pid, 'SIGKILL');
-  while (identityOf(pid) === identity) await sleep(5);
+  await killServerProcess(rows[0]!.pid);
 };
 
 /** Ends one session the way an administrator does. */
