@@ -13,10 +13,12 @@ import { followsDeletes, parentsFirst } from './constraints/written-order.ts';
 import type { PublishPlan, Rest } from './contract.ts';
 import { lockTables, type Locksmith } from './locks.ts';
 import { namesInProduction, productionName, type BuiltTable } from './names.ts';
+import type { ViewOver } from './production/views.ts';
 import { refusalOf, refusalOfAny } from './refusals.ts';
 
 /** Locks and statements of the last message, and the proved rows of each table. */
 export interface Applied {
+  readonly views: readonly ViewOver[];
   readonly locked: readonly string[];
   readonly touched: readonly string[];
   readonly last: readonly string[];
@@ -142,6 +144,7 @@ export const applyAll = async (
   for (const { finish } of rests) await finish?.();
   await makeForeignKeys(client, plans);
   return {
+    views: rests.flatMap(({ views = [] }) => views),
     locked: rests.flatMap(({ locked = [] }) => locked),
     touched: [...new Set(rests.flatMap(({ touched = [] }) => touched))],
     last: rests.flatMap(({ last = [] }) => last),

@@ -11,6 +11,7 @@ import type { BuildWhat, RowChanges } from '../model.ts';
 import type { BuiltTable, DeclaredTable, TableNames } from './names.ts';
 import type { ProductionTable } from './production/production.ts';
 import type { BuiltState, TableColumn } from './production/table-state.ts';
+import type { ViewOver } from './production/views.ts';
 import type { StagedStatistics } from './staged-statistics.ts';
 
 /** Rows of production that a run changes, by what happens to them. Older records lose against the row that is there. */
@@ -74,6 +75,8 @@ export interface Building {
 export interface Rest {
   /** Called when the rows of all tables are in: a deferred foreign key may look at several of them. */
   readonly finish?: () => Promise<void>;
+  /** Views that the last message locks against readers, before the tables that they read. */
+  readonly views?: readonly ViewOver[];
   /** Quoted names of production tables that the last message locks against readers. */
   readonly locked?: readonly string[];
   /** Others that its statements lock against readers themselves: tables of other people. */

@@ -35,17 +35,20 @@ const storage = `
             as what (differs, setting)
         where o.attnum > 0 and not o.attisdropped and what.differs`;
 
-/** Comments on indexes and constraints. */
+/**
+ * Comments on indexes and constraints. They begin with the comments, of which there are few: hundreds of partitions have constraints of one
+ * name, and the server would compare all of them with all.
+ */
 const commentsOnParts = `
-      select h.place, 11, format('comment on index %s is %L', j.indexrelid::regclass, obj_description(o.oid, 'pg_class'))
-        from heir h join pg_index i on i.indrelid = h.old join pg_class o on o.oid = i.indexrelid
+      select h.place, 11, format('comment on index %s is %L', j.indexrelid::regclass, d.description)
+        from commented d join pg_class o on d.classoid = 'pg_class'::regclass and o.oid = d.objoid
+          join pg_index i on i.indexrelid = o.oid join heir h on h.old = i.indrelid
           join pg_index j on j.indrelid = h.oid join pg_class n on n.oid = j.indexrelid and n.relname = o.relname
-        where obj_description(o.oid, 'pg_class') is not null
       union all
-      select h.place, 12, format('comment on constraint %I on %s is %L', n.conname, h.name, obj_description(o.oid, 'pg_constraint'))
-        from heir h join pg_constraint o on o.conrelid = h.old
-          join pg_constraint n on n.conrelid = h.oid and n.conname = o.conname
-        where obj_description(o.oid, 'pg_constraint') is not null`;
+      select h.place, 12, format('comment on constraint %I on %s is %L', n.conname, h.name, d.description)
+        from commented d join pg_constraint o on d.classoid = 'pg_constraint'::regclass and o.oid = d.objoid
+          join heir h on h.old = o.conrelid
+          join pg_constraint n on n.conrelid = h.oid and n.contypid = 0 and n.conname = o.conname`;
 
 /**
  * Statements, written by the server, that give built tables the properties of the tables with these oids. Columns and indexes are
@@ -57,7 +60,11 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
       select h.place, h.name, h.name::regclass as oid, h.old, obj_description(h.old, 'pg_class') as comment
         from unnest($1::text[], $2::oid[]) with ordinality as h (name, old, place)
     ),
-    grantees as (${grantees})
+    grantees as (${grantees}),
+    commented as materialized (
+      select classoid, objoid, description from pg_description
+        where classoid in ('pg_class'::regclass, 'pg_constraint'::regclass) and objsubid = 0
+    )
     select statement from (
       select place, step, format('grant %s%s on table %s to %s%s', privilege_type,
           case when attname is null then '' else format(' (%I)', attname) end, name,

@@ -7,6 +7,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../db/client.ts';
+import { quoteText } from '../db/sql.ts';
 import { codeOf } from '../errors.ts';
 
 export type LockMode = 'access exclusive' | 'share row exclusive' | 'share update exclusive';
@@ -96,11 +97,22 @@ export const holdersOf = async (
 /** Lock, deadlock or statement timeout: another try may meet nobody. */
 const isLocked = (error: unknown): boolean => ['55P03', '57014', '40P01'].includes(codeOf(error) ?? '');
 
-/** Statements that take all these locks within a time, or fail. Partitions of a table are locked with it unless `only` is said. */
-export const lockTables = (names: readonly string[], mode: LockMode, ms: number, only = ''): string =>
-  names.length === 0
-    ? ''
-    : `set local statement_timeout = ${Math.ceil(ms)}; lock table ${names.map((name) => only + name).join(', ')} in ${mode} mode; set local statement_timeout = 0;`;
+/**
+ * Statements that take all these locks within a time, or fail. Partitions of a table are locked with it unless `only` is said. `first`:
+ * what PL/pgSQL has to lock before, within the same time.
+ */
+export const lockTables = (
+  names: readonly string[],
+  mode: LockMode,
+  ms: number,
+  only = '',
+  first = '',
+): string => {
+  if (names.length === 0) return '';
+  const tables = `lock table ${names.map((name) => only + name).join(', ')} in ${mode} mode;`;
+  const all = first === '' ? tables : `do ${quoteText(`begin ${first} ${tables} end`)};`;
+  return `set local statement_timeout = ${Math.ceil(ms)}; ${all} set local statement_timeout = 0;`;
+};
 
 /**
  * Takes locks that readers do not feel. They freeze what depends on the tables, except views, functions and grants; `written` are

@@ -152,7 +152,7 @@ describe('replace', () => {
     await run();
     await expectSame();
     // It stays now, and so does when it was analyzed.
-    await database.query('create view shop.v as select * from shop.sale');
+    await database.query('create policy p on shop.sale');
     write('04.csv', ...Array.from({ length: 200 }, (_, id) => `${id + 10}:2026-04-01:UL`));
     await run();
     const taken = await statistics();
@@ -191,7 +191,7 @@ describe('replace', () => {
     async (_, partitionBy, primaryKey) => {
       const divided = pipeline({ partitionBy, primaryKey });
       await run(divided);
-      await database.query('create view shop.v as select * from shop.sale');
+      await database.query('create policy p on shop.sale');
       const debugged = new URL(database.url);
       debugged.searchParams.set('options', '-c client_min_messages=debug1');
       const told: string[] = [];

@@ -176,6 +176,13 @@ it.each([
     name: 'all partitions of a table that a view reads',
     publish: 'replace',
     ddl: 'create view shown.seen as select id from shown.t',
+    each: 2,
+    isNew: true,
+  },
+  {
+    name: 'all partitions of a table with a policy',
+    publish: 'replace',
+    ddl: 'create policy p on shown.t',
     each: 5,
     isNew: false,
   },

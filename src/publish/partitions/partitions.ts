@@ -28,6 +28,7 @@ import { mustKeepRows } from './shape.ts';
 import type { ProductionPartition } from '../production/production.ts';
 import { readCatalogues } from '../production/production.ts';
 import { builtStates } from '../production/table-state.ts';
+import { checkViews, replaceViews } from '../production/views.ts';
 import { refusalOfAny } from '../refusals.ts';
 import { differenceOf, refuseShape } from '../shape.ts';
 import {
@@ -37,6 +38,7 @@ import {
   namesIn,
   takePlace,
   takesPlace,
+  viewsOver,
   type Coming,
   type Exchange,
 } from './whole.ts';
@@ -182,12 +184,16 @@ const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Res
     throw refusalOfAny(plans, cause);
   });
   const has = await readCatalogues(client);
+  const views = viewsOver(exchanges);
   return {
+    views,
     locked: exchanges.flatMap(lockedOf),
     touched: referredBy(exchanges),
     last: [
       checkUnchanged(exchanges.flatMap(watchedOf), has),
+      ...checkViews(views),
       ...exchanges.flatMap(exchange),
+      ...replaceViews(views),
       ...dropForeignKeys(exchanges),
     ],
   };

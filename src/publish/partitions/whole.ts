@@ -13,6 +13,7 @@ import { builtName, productionName, type BuiltPartition, type TableNames } from 
 import { moveAway } from '../production/keep.ts';
 import { freeNames, moveIn, waitingName, type Move } from '../production/move.ts';
 import type { ProductionPartition, ProductionTable } from '../production/production.ts';
+import type { ViewOver } from '../production/views.ts';
 import { dropBound } from './build.ts';
 
 /** A partition that comes, and the one that has its place. */
@@ -35,18 +36,19 @@ const hasOwnNotNull = ({ builtAs }: BuiltOver, { columns, published }: Productio
 };
 
 /**
- * Whether all partitions come, and nothing but the old ones hangs on the table: views and policies, foreign keys and constraints
- * made by hand would stay with it.
+ * Whether all partitions come, and nothing hangs on the table but the old ones and views that can read another one: policies,
+ * foreign keys and constraints made by hand would stay with it.
  */
 export const takesPlace = (over: BuiltOver): boolean => {
   const { table, production } = over;
   if (production?.division === undefined || table.touched !== undefined) return false;
-  const { dependents, division, constraints } = production;
-  const others = dependents.filter(({ kind }) => kind !== 'partitioning');
+  const { dependents, division, constraints, views } = production;
+  const others = dependents.filter(({ kind }) => kind !== 'partitioning' && kind !== 'view');
   return (
     // One more, if the table is a partition itself.
     others.length === division.partitions.length &&
     others.every(({ kind }) => kind === 'inheritance') &&
+    views.every(({ isReplaceable }) => isReplaceable) &&
     foreignKeysOf(table).length === 0 &&
     constraints.every(({ on }) => on === null) &&
     production.published?.isMade === true &&
@@ -93,6 +95,12 @@ export const takePlace = ({ plan, coming, leaving }: Exchange): readonly string[
     ...coming.map((one) => rename(waitingName(one), one.table.table)),
     rename(waitingName(plan), table.table),
   ];
+};
+
+/** Views over tables that leave, each once. */
+export const viewsOver = (exchanges: readonly Exchange[]): readonly ViewOver[] => {
+  const views = exchanges.flatMap(({ plan }) => (takesPlace(plan) ? plan.production!.views : []));
+  return [...new Map(views.map((view) => [view.oid, view])).values()];
 };
 
 /** Quoted names of what readers are locked out of. */

@@ -8,6 +8,7 @@ import { serverColumnsOf } from '../attributes/server-columns.ts';
 import { foreignKeyChanges } from '../constraints/foreign-keys.ts';
 import type { DeclaredTable, TableNames } from '../names.ts';
 import { withoutLinks } from './links.ts';
+import { viewList, type ViewOver } from './views.ts';
 import {
   columnList,
   constraintList,
@@ -55,6 +56,8 @@ export interface ProductionTable extends TableState {
   /** When it is not the current user. */
   readonly owner: string | null;
   readonly dependents: readonly Dependent[];
+  /** Of a table that is divided. */
+  readonly views: readonly ViewOver[];
   /** Of dependents and grants, which can change under the lock that freezes columns and indexes. */
   readonly fingerprint: string;
   /** True when a foreign key of another table points here, so that rows must be replaced by key. */
@@ -138,6 +141,7 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
       coalesce(h.dependents, '[]') as dependents, p.published, (select pipeline from etl.run where id = p.run_id) as "publishedBy", coalesce(i.ours, '{}') as ours,
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
       ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes, ${sequenceList('s.oid')} as sequences,
+      case when s.relkind = 'p' then ${viewList('s.oid')} else '[]' end as views,
       current_setting('server_version_num')::int >= 170000 as "setsExpressions"
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
       left join recorded p on p.schema_name = s.schema and p.table_name = s.name and p.table_oid = s.oid

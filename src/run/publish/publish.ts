@@ -10,6 +10,7 @@ import { DuplicateRows } from '../../publish/constraints/duplicates.ts';
 import { insertKept, isKept } from '../../publish/production/keep.ts';
 import { lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { keptSchema, namesInProduction, type BuiltTable } from '../../publish/names.ts';
+import { lockViews } from '../../publish/production/views.ts';
 import { probeAttributes } from '../../publish/attributes/probe.ts';
 import {
   checkPlanned,
@@ -113,12 +114,13 @@ const prepare = async (
 const commit = async (
   context: RunContext,
   plans: readonly PublishPlan[],
-  { runId, totals, locked, touched, last }: Prepared,
+  { runId, totals, views, locked, touched, last }: Prepared,
   { untilTaken }: Locksmith,
 ): Promise<void> => {
   const { client } = context;
   const readersWait = plans.some(({ blocksReaders }) => blocksReaders);
-  await untilTaken([...locked, ...touched], readersWait, async (names, queueMs) => {
+  const viewNames = views.map(({ name }) => name);
+  await untilTaken([...viewNames, ...locked, ...touched], readersWait, async (names, queueMs) => {
     const finished = await runQuery(client, finishRun(runId, totals));
     if (finished.rowCount === 0) throw await whyStopped(client, runId);
     const own = names.filter((name) => locked.includes(name));
@@ -129,7 +131,7 @@ const commit = async (
         : [`set local lock_timeout = ${Math.ceil(queueMs)};`, ...last, 'set local lock_timeout = 0;'];
     await client.query(
       [
-        lockTables(own, 'access exclusive', queueMs, 'only '),
+        lockTables(own, 'access exclusive', queueMs, 'only ', lockViews(views)),
         ...bounded,
         ...publishingStatements(context),
         'commit',
