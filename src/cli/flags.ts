@@ -21,6 +21,9 @@ export const flag = (flags: string, description: string, choices?: readonly stri
   return option.env(`ETL_${(option.long ?? '').slice(2).replaceAll('-', '_').toUpperCase()}`);
 };
 
+/** The name of a file to write that means standard output, as for most programs. */
+export const standardOutput = '-';
+
 /** Lets a flag be given more than once. */
 const repeatable = (option: Option): Option =>
   option.argParser<string[]>((text, before) => [...(Array.isArray(before) ? before : []), text]);

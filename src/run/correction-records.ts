@@ -6,18 +6,26 @@ import { correctionKey, type NewCorrection } from '../checkpoint/corrections.ts'
 import { runFiles } from '../checkpoint/ledger.ts';
 import { withTransaction, type Client } from '../db/client.ts';
 import { tryLockPipeline } from '../db/session/advisory-lock.ts';
+import type { Dialect, LineEnd } from '../declaration.ts';
 import { EtlError, messageOf } from '../errors.ts';
 import { isQuoteFault, reasonOf } from '../format/raw-fields.ts';
+import { findLineEnd, grammarOf } from '../format/split/grammar.ts';
 import { recordBytes } from '../format/record-parser.ts';
 import { recordBlocks } from '../format/split/record-blocks.ts';
 import { createSplitter } from '../format/split/splitter.ts';
 import { recordFields, writtenDialect } from '../format/record-fields.ts';
 import { findRun } from '../history/history.ts';
-import { reasonColumns, reasonNames } from '../history/reject-export.ts';
+import {
+  correctionColumns,
+  fieldPlaces,
+  usualNames,
+  type CorrectionColumns,
+  type FieldPlaces,
+} from '../history/correction-columns.ts';
 import { rejectCodes, type SourceFile } from '../model.ts';
 import type { Access } from '../source/contract.ts';
 import { localFiles } from '../source/local-files.ts';
-import { inQuotes } from '../wording.ts';
+import { inQuotes, plural } from '../wording.ts';
 import { openInput } from './input.ts';
 import { lockedError } from './take-lock.ts';
 
@@ -47,7 +55,23 @@ interface ReadRecord {
   readonly fields: readonly string[];
 }
 
-/** Records of a local file; a spreadsheet may have put other delimiters between the fields. Memory: a block. */
+/** Finds the name of the first column of an export, which may be moved, beside a delimiter. */
+const runBeside = (delimiter: string): RegExp =>
+  new RegExp(`(?:^|${delimiter})"?_+run"?${delimiter}|${delimiter}"?_+run"?$`);
+
+/** How the file is written, and where its text begins: a spreadsheet may have put other delimiters and line ends, and a mark. */
+const writingOf = (
+  head: Buffer,
+): { readonly start: number; readonly dialect: Dialect; readonly lineEnd: LineEnd } => {
+  const start = head.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0;
+  const [line = ''] = head.toString('latin1', start).split(/[\r\n]/, 1);
+  const delimiter = [';', '\t'].find((one) => runBeside(one).test(line)) ?? ',';
+  const dialect: Dialect = { ...writtenDialect, delimiter };
+  const lineEnd = findLineEnd(head.subarray(start), true, grammarOf(dialect, 2, 'lf'), false) ?? 'lf';
+  return { start, dialect: { ...dialect, lineEnd }, lineEnd };
+};
+
+/** Records of a local file, as a person or a spreadsheet wrote it. Memory: a block. */
 async function* readRecords(path: string, invalid: Invalid): AsyncGenerator<ReadRecord, void> {
   const listed = { table: '', name: path, location: path };
   const { head, ...state } = await localFiles.look(listed, plainFile).catch((cause: unknown) => {
@@ -64,10 +88,8 @@ async function* readRecords(path: string, invalid: Invalid): AsyncGenerator<Read
     encoding: 'utf-8',
     part: null,
   };
-  const start = head.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0;
-  const [, delimiter = ','] = /^"?_+run"?([,;\t])/.exec(head.toString('latin1', start)) ?? [];
-  const dialect = { ...writtenDialect, delimiter };
-  const splitter = createSplitter(dialect, 2, 'lf');
+  const { start, dialect, lineEnd } = writingOf(head);
+  const splitter = createSplitter(dialect, 2, lineEnd);
   const from = { byte: start, line: 1, record: 1 };
   for await (const block of recordBlocks(openInput(file, plainFile, start), from, splitter))
     for (let index = 0; index < block.spans.starts.length; index += 1) {
@@ -83,15 +105,18 @@ async function* readRecords(path: string, invalid: Invalid): AsyncGenerator<Read
     }
 }
 
-/** Names of the file's own fields, after those that say what was wrong. */
-const readHead = ({ line, fields }: ReadRecord, invalid: Invalid): readonly string[] => {
-  const header = fields.slice(reasonColumns.length);
-  if (header.length > 0 && reasonNames(header).every((name, place) => fields[place] === name)) return header;
-  throw invalid(
-    line,
-    'it does not begin with the columns of an export',
-    `Keep ${reasonNames([]).join(', ')}, and every other column, as \`etl rejects export\` wrote them.`,
-  );
+const keepColumns =
+  'Keep the names of the columns as `etl rejects export` wrote them; their order does not matter.';
+
+const readHead = ({ line, fields }: ReadRecord, invalid: Invalid): CorrectionColumns => {
+  const columns = correctionColumns(fields);
+  if ('problem' in columns)
+    throw invalid(
+      line,
+      columns.problem,
+      `An export has ${usualNames()}, and the columns of the file. ${keepColumns}`,
+    );
+  return columns;
 };
 
 /** The run and table that the records are of, and the files of the table. */
@@ -100,21 +125,31 @@ export interface Place {
   readonly pipeline: string;
   readonly table: string;
   readonly files: ReadonlyMap<string, SourceFile>;
+  /** By number of the file. */
+  readonly fieldPlaces: Map<number, FieldPlaces>;
 }
 
 /** Errors: ETL_RUN_UNKNOWN, ETL_CORRECTIONS. */
 const findPlace = async (
   client: Client,
-  { line, fields: [run = '', table = ''] }: ReadRecord,
+  { line, fields }: ReadRecord,
+  { places }: CorrectionColumns,
   invalid: Invalid,
 ): Promise<Place> => {
+  const [run, table] = [fields[places.run] ?? '', fields[places.table] ?? ''];
   if (!/^[1-9]\d{0,14}$/.test(run)) throw invalid(line, `${inQuotes(run)} is not the number of a run`);
   const runId = Number(run);
   const { pipeline } = (await findRun(client, runId)).run;
   const files = (await runFiles(client, runId)).filter((file) => file.table === table);
   if (files.length === 0)
     throw invalid(line, `run ${runId} has loaded no file into table ${inQuotes(table)}`);
-  return { runId, pipeline, table, files: new Map(files.map((file) => [file.name, file])) };
+  return {
+    runId,
+    pipeline,
+    table,
+    files: new Map(files.map((file) => [file.name, file])),
+    fieldPlaces: new Map(),
+  };
 };
 
 /** A record of the CSV: a correction, unless nobody has corrected it. */
@@ -123,42 +158,68 @@ interface PlacedRecord extends NewCorrection {
   readonly isCorrected: boolean;
 }
 
+/** Where the fields of a file are; the columns are looked for once. */
+const placesOf = (
+  { id, name, header }: SourceFile,
+  columns: CorrectionColumns,
+  { fieldPlaces: known }: Place,
+  invalid: Invalid,
+): FieldPlaces => {
+  const found = known.get(id) ?? fieldPlaces(columns, header);
+  if ('problem' in found)
+    throw invalid(1, `its columns are not those of ${name}: ${found.problem}`, keepColumns);
+  known.set(id, found);
+  return found;
+};
+
+/** Takes the fields of a record from their places. */
+const fieldsAt = ({ line, fields }: ReadRecord, { fields: places, blank }: FieldPlaces, invalid: Invalid) => {
+  const filled = blank.find((place) => fields[place] !== '');
+  if (filled !== undefined)
+    throw invalid(line, `field ${filled + 1} is ${inQuotes(fields[filled]!)}, and its column has no name`);
+  return places.map((place) => (place === undefined ? '' : fields[place]!));
+};
+
+/** Refuses a record that has not as many fields as the first line has names. */
+const refuseCount = ({ line, fields }: ReadRecord, count: number, invalid: Invalid): void => {
+  if (fields.length === count) return;
+  const hint =
+    fields.length < count
+      ? 'Excel leaves out empty fields at the end of some rows: save it with another program, or add the delimiters.'
+      : undefined;
+  throw invalid(line, `it has ${plural(fields.length, 'field')}, the first line ${count}`, hint);
+};
+
 const placedRecord = (
-  { line, fields }: ReadRecord,
-  header: readonly string[],
-  { runId, table, files }: Place,
+  record: ReadRecord,
+  columns: CorrectionColumns,
+  place: Place,
   invalid: Invalid,
 ): PlacedRecord => {
-  const [run, ofTable, name, , byte, , record] = fields;
-  if (fields.length !== reasonColumns.length + header.length)
-    throw invalid(
-      line,
-      `it has ${fields.length} fields, the first line ${reasonColumns.length + header.length}`,
-    );
-  if (run !== String(runId) || ofTable !== table)
+  const { line, fields } = record;
+  const { runId, table, files } = place;
+  refuseCount(record, columns.count, invalid);
+  const of = columns.places;
+  const [name, byte] = [fields[of.file]!, fields[of.byte]!];
+  if (fields[of.run] !== String(runId) || fields[of.table] !== table)
     throw invalid(
       line,
       'it is of another run or table',
       'Replay the records of each run and table by themselves.',
     );
-  const file = files.get(name!);
+  const file = files.get(name);
   if (file === undefined)
-    throw invalid(line, `run ${runId} has loaded no file ${inQuotes(name!)} into table ${table}`);
-  if (!/^\d{1,15}$/.test(byte!)) throw invalid(line, `${inQuotes(byte!)} is not the byte of a record`);
-  if (file.header.join('\0') !== header.join('\0'))
-    throw invalid(
-      line,
-      `its columns are not those of ${name}`,
-      'Keep the columns as `etl rejects export` wrote them.',
-    );
+    throw invalid(line, `run ${runId} has loaded no file ${inQuotes(name)} into table ${table}`);
+  if (!/^\d{1,15}$/.test(byte)) throw invalid(line, `${inQuotes(byte)} is not the byte of a record`);
+  const places = placesOf(file, columns, place, invalid);
   return {
-    name: name!,
+    name,
     fileId: file.id,
     fileKey: correctionKey(file),
     byte: Number(byte),
     line,
-    fields: fields.slice(reasonColumns.length),
-    isCorrected: record === '',
+    fields: fieldsAt(record, places, invalid),
+    isCorrected: fields[of.record] === '',
   };
 };
 
@@ -168,6 +229,35 @@ interface Action {
   readonly finish?: (place: Place) => Promise<void>;
 }
 
+/** Hands on the records that follow the first line. */
+const takeRecords = async (
+  client: Client,
+  records: AsyncIterable<ReadRecord>,
+  columns: CorrectionColumns,
+  invalid: Invalid,
+  { take, finish }: Action,
+): Promise<Place> => {
+  let place: Place | undefined;
+  let batch: PlacedRecord[] = [];
+  for await (const record of records) {
+    // Spreadsheets leave rows of nothing.
+    if (record.fields.every((field) => field === '')) continue;
+    if (place === undefined) {
+      place = await findPlace(client, record, columns, invalid);
+      // A run in progress has taken the corrections that it loads.
+      if (!(await tryLockPipeline(client, place.pipeline))) throw await lockedError(client, place.pipeline);
+    }
+    batch.push(placedRecord(record, columns, place, invalid));
+    if (batch.length < correctionsAtOnce) continue;
+    await take(batch, place, invalid);
+    batch = [];
+  }
+  if (place === undefined) throw invalid(1, 'it has no records');
+  if (batch.length > 0) await take(batch, place, invalid);
+  await finish?.(place);
+  return place;
+};
+
 /**
  * Reads a CSV of corrected records in one transaction, and returns which run and table they are of.
  * Errors: ETL_CORRECTIONS, ETL_RUN_UNKNOWN, ETL_RUN_LOCKED, ETL_USAGE.
@@ -176,33 +266,17 @@ export const withRecords = async (
   client: Client,
   name: string,
   workingDirectory: string,
-  { take, finish }: Action,
+  action: Action,
 ): Promise<Place> => {
   const invalid: Invalid = (line, problem, hint = 'Correct it and try again.') =>
     new EtlError('ETL_CORRECTIONS', { problem: `${name}:${line}: ${problem}`, hint });
   const records = readRecords(resolve(workingDirectory, name), invalid);
-  const head = await records.next();
-  if (head.done === true) throw invalid(1, 'it is empty');
-  const header = readHead(head.value, invalid);
-  return withTransaction(client, async () => {
-    let place: Place | undefined;
-    let batch: PlacedRecord[] = [];
-    for await (const record of records) {
-      // Spreadsheets leave rows of nothing.
-      if (record.fields.every((field) => field === '')) continue;
-      if (place === undefined) {
-        place = await findPlace(client, record, invalid);
-        // A run in progress has taken the corrections that it loads.
-        if (!(await tryLockPipeline(client, place.pipeline))) throw await lockedError(client, place.pipeline);
-      }
-      batch.push(placedRecord(record, header, place, invalid));
-      if (batch.length < correctionsAtOnce) continue;
-      await take(batch, place, invalid);
-      batch = [];
-    }
-    if (place === undefined) throw invalid(1, 'it has no records');
-    if (batch.length > 0) await take(batch, place, invalid);
-    await finish?.(place);
-    return place;
-  });
+  try {
+    const head = await records.next();
+    if (head.done === true) throw invalid(1, 'it is empty');
+    const columns = readHead(head.value, invalid);
+    return await withTransaction(client, () => takeRecords(client, records, columns, invalid, action));
+  } finally {
+    await records.return();
+  }
 };

@@ -128,7 +128,9 @@ describe('rejects of a shop', () => {
     const again = await etl('export', run, '--table', 'price', '-o', 'out.csv');
     expect(again).toMatchObject({ exit: 2, err: expect.stringContaining('out.csv already exists') });
     expect(readFileSync(out, 'utf8')).toBe(expected);
-    expect((await etl('export', run, '--table', 'price', '--bom')).out).toBe(`\ufeff${expected}`);
+    expect((await etl('export', run, '--table', 'price', '--bom', '-o', '-')).out).toBe(`\ufeff${expected}`);
+    const none = await etl('export', '--table', 'price', '--file', 'no.csv');
+    expect(none).toEqual({ exit: 0, out: '', err: 'no rejects\n' });
     const json = await etl('export', run, '--table', 'two', '--file', prices, '-o', 'two.csv', '--json');
     expect(JSON.parse(json.out)).toEqual({
       runId: Number(run),
@@ -297,11 +299,17 @@ describe('corrections', () => {
       added: 3,
       uncorrected: 0,
     });
-    const second = await runPipeline(shop(name, { rejectLimit: 10 }), options());
+    const meanwhile: unknown[] = [];
+    const before = async (): Promise<void> => void meanwhile.push(await etl('replay', path));
+    const busy = { ...shop(name, { rejectLimit: 10 }), hooks: { before, timeoutMs: 10_000 } };
+    const second = await runPipeline(busy, options());
     expect(second).toMatchObject({
       outcome: 'published',
       tables: [{ copied: 4, rejected: 0, filtered: 1 }, {}],
     });
+    expect(meanwhile).toEqual([
+      { exit: 1, out: '', err: expect.stringMatching(/^error ETL_RUN_LOCKED: .*tolerant/) },
+    ]);
     expect(await rowsOf(name)).toEqual(whole);
     expect((await etl('replay', path)).out).toContain(', 3 of them kept before\n');
     expect(await runPipeline(shop(name, { rejectLimit: 10 }), options())).toMatchObject({
@@ -555,7 +563,12 @@ describe('corrections', () => {
     });
 
     it.each([
-      { of: 'no head', text: () => 'a,b\n', says: ':1: it does not begin with the columns of an export' },
+      { of: 'no head', text: () => 'a,b\n', says: ':1: it does not have the columns of an export' },
+      {
+        of: 'a head without a place',
+        text: () => `${head.replace('_byte,', '')}\n${place},,,2,20,a\n`,
+        says: ':1: it has no column _byte',
+      },
       { of: 'another run', text: () => `${head}\n99,price,a.csv,1,1,,,1,2,3\n`, says: 'there is no run 99' },
       { of: 'another byte', text: () => `${head}\n${place},24,,,2,20,a\n`, says: ':2: run ' },
       {
@@ -566,12 +579,12 @@ describe('corrections', () => {
       {
         of: 'fewer fields',
         text: () => `${head}\n${place},23,,,2,20\n`,
-        says: ':2: it has 9 fields, the first line 10',
+        says: ':2: it has 9 fields, the first line 10\n  Excel leaves out empty fields',
       },
       {
         of: 'other columns',
         text: () => `${head.replace('Note', 'X')}\n${place},23,,,2,20,a\n`,
-        says: 'its columns are not those of',
+        says: ':1: its columns are not those of',
       },
       {
         of: 'two tables',
@@ -594,16 +607,41 @@ describe('corrections', () => {
       expect(rows).toEqual([]);
     });
 
-    it('but may be written by a spreadsheet: byte order mark, semicolons, blank rows, some uncorrected', async () => {
-      const rows = [head, `${place},23,,,2,20,"a;b"`, `${place.slice(0, -1)}4,29,,"3;y",,,`, ',,,,,,,,,'];
-      const text = rows.map((row) => row.replaceAll(',', ';')).join('\r\n');
-      files.write('semicolons.csv', `\ufeff${text}\r\n`);
-      expect(await etl('replay', 'semicolons.csv')).toMatchObject({
+    const uncorrected = (): string => `${place.slice(0, -1)}4,29,,"3;y",,,`;
+    const both = (): string => `${head}\r\n${place},23,,,2,20,"a;b"\r\n${uncorrected()}\r\n`;
+
+    it.each([
+      {
+        way: 'byte order mark, semicolons, blank rows',
+        text: () => `\ufeff${both()},,,,,,,,,\r\n`.replaceAll(/,/g, ';'),
+      },
+      {
+        way: 'tabs, every field in quotes',
+        text: () =>
+          both()
+            .replace(/"a;b"/, 'a;b')
+            .replace(/"3;y"/, '3;y')
+            .replace(/[^,\r\n]*/g, (field) => (field === '' ? '' : `"${field}"`))
+            .replaceAll(',', '\t'),
+      },
+      { way: 'the line ends of an old Macintosh', text: () => both().replaceAll('\r\n', '\r') },
+      { way: 'empty columns at the end', text: () => both().replaceAll('\r\n', ',,\r\n') },
+      {
+        way: 'columns in another order, those left out that only help a person',
+        text: () =>
+          `Note;_record;_file;_byte;Id;Price;_table;_run\n"a;b";;${place.split(',')[2]};23;2;20;price;${place.split(',')[0]}\n;3;${place.split(',')[2]};29;;;price;${place.split(',')[0]}\n`,
+      },
+    ])('but may be written by a spreadsheet, with some uncorrected: $way', async ({ text }) => {
+      files.write('spreadsheet.csv', text());
+      expect(await etl('replay', 'spreadsheet.csv')).toMatchObject({
         exit: 0,
-        out: expect.stringContaining('\n1 record not corrected: column _record has a text\n'),
+        out: expect.stringContaining(
+          '\n1 record not corrected: column _record has a text; empty it after its fields are filled in\n',
+        ),
       });
       const kept = await database.query(`select fields from etl.correction where pipeline = $1`, [name]);
       expect(kept.rows).toEqual([{ fields: ['2', '20', 'a;b'] }]);
+      await etl('withdraw', 'spreadsheet.csv');
     });
   });
 });

@@ -8,8 +8,8 @@ import type { WrittenTable } from '../../infer/write-pipeline.ts';
 import type { InitDraft } from '../../run/init/write-init.ts';
 import { plural } from '../../wording.ts';
 import type { CliCommand } from '../command.ts';
-import { flag, parseString, readFlag, readSwitch } from '../flags.ts';
-import { widthOf, type Io } from '../io.ts';
+import { flag, parseString, readFlag, readSwitch, standardOutput } from '../flags.ts';
+import { widthOf, type Io, type Output } from '../io.ts';
 import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
 import { formatBytes } from '../../amounts.ts';
 import { visibleText, wrap, wrapUnder } from '../text/layout.ts';
@@ -17,13 +17,14 @@ import { paintFor } from '../text/paint.ts';
 
 const examples = `
 Every record of every file is read, so that the pipeline loads the files without a reject. What is not clear is asked on a
-terminal; with --yes, or without a terminal, it stays text, and a comment says so. Files with the same header become one table. Locations are those of csv(): paths, globs, https://, s3://, members
-of archives; compressed files too.
+terminal; with --yes, --out - or without a terminal, it stays text, and a comment says so. Files with the same header become one
+table. Locations are those of csv(): paths, globs, https://, s3://, members of archives; compressed files too.
 
 Examples:
   $ etl init 'in/orders-*.csv'
   $ etl init in/orders.csv.gz in/customers.csv --out pipelines/shop.ts
-  $ etl init https://example.com/stations.csv --yes`;
+  $ etl init https://example.com/stations.csv --yes
+  $ etl init in/orders.csv --out - | less`;
 
 /** How many columns have which type: `12 smallint, 3 text`. */
 const typesText = (types: readonly string[]): string => {
@@ -33,9 +34,9 @@ const typesText = (types: readonly string[]): string => {
   return sorted.map(([type, count]) => `${count} ${type}`).join(', ');
 };
 
-const summaryLines = ({ tables, files, bytes }: InitDraft, io: Io): readonly string[] => {
-  const paint = paintFor(io.stdout, io.env);
-  const width = widthOf(io.stdout);
+const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: Io): readonly string[] => {
+  const paint = paintFor(stream, io.env);
+  const width = widthOf(stream);
   const said = (text: string): readonly string[] =>
     wrapUnder(`  ${paint('yellow', '!')} ${visibleText(text)}`, width, 4);
   return [
@@ -83,8 +84,8 @@ const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
   return { ...draft, tables };
 };
 
-const writeLines = (lines: readonly string[], io: Io): void =>
-  void io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+const writeLines = (lines: readonly string[], stream: Output): void =>
+  void stream.write(lines.map((line) => `${line}\n`).join(''));
 
 const init = async (locations: readonly string[], command: Command, io: Io): Promise<void> => {
   const out = readFlag(command, 'out', parseString, io);
@@ -94,10 +95,16 @@ const init = async (locations: readonly string[], command: Command, io: Io): Pro
   const { initText, readForInit } = await import('../../run/init/write-init.ts');
   const { snakeCase } = await import('../../infer/header.ts');
   const draft = await readForInit({ locations, workingDirectory: io.workingDirectory, allowPrivate });
-  writeLines(summaryLines(draft, io), io);
+  const said = out === standardOutput ? io.stderr : io.stdout;
+  writeLines(summaryLines(draft, said, io), said);
   const nameOf = (path: string): string =>
     snakeCase(basename(path).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
-  const usual = out ?? join('pipelines', `${draft.name}.ts`);
+  const suggested = join('pipelines', `${draft.name}.ts`);
+  if (out === standardOutput) {
+    io.stdout.write(initText(draft, draft.name, suggested));
+    return;
+  }
+  const usual = out ?? suggested;
   const { path, settled } = asks
     ? await withPrompt(io, async (prompt) => ({
         settled: await settle(draft, prompt),
@@ -108,7 +115,7 @@ const init = async (locations: readonly string[], command: Command, io: Io): Pro
   await writePipeline(file, initText(settled, nameOf(path), path), force);
   const shown = relative(io.workingDirectory, file);
   const next = `Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`;
-  writeLines(wrap(next, widthOf(io.stdout)), io);
+  writeLines(wrap(next, widthOf(io.stdout)), io.stdout);
 };
 
 export const initCommand: CliCommand = {
@@ -121,7 +128,12 @@ export const initCommand: CliCommand = {
         'Reads files, infers their dialects, columns, types and keys, and writes a pipeline that loads them.',
       )
       .argument('<file...>', 'files: paths, globs and addresses, as csv() takes them')
-      .addOption(flag('--out <file>', 'where to write the pipeline; default: pipelines/<name>.ts'))
+      .addOption(
+        flag(
+          '--out <file>',
+          'where to write the pipeline, - for standard output; default: pipelines/<name>.ts',
+        ),
+      )
       .addOption(flag('--force', 'replace a file that is there'))
       .addOption(flag('--yes', 'ask nothing; without a terminal nothing is asked'))
       .addOption(flag('--allow-private', 'addresses may lead to private and loopback hosts'))

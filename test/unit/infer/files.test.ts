@@ -254,6 +254,15 @@ describe('the file that is written', () => {
     expect(readFileSync(out, 'utf8')).toContain('definePipeline');
   });
 
+  it('goes to standard output for --out -, and everything else to standard error', async () => {
+    const io = fakeIo({ workingDirectory: files.directory });
+    files.write('piped.csv', 'a,b\n1,x\n');
+    expect(await main(['init', 'piped.csv', '--out', '-'], io)).toBe(0);
+    expect(io.stdout.text).toMatch(/^\/\/ Written by .*name: 'piped'.*\}\);\n$/s);
+    expect(io.stderr.text).toMatch(/^Read 1 file/);
+    expect(existsSync(`${files.directory}/-`)).toBe(false);
+  });
+
   it.each([
     { name: 'stdin', args: ['-'], says: 'read only once' },
     { name: 'an address with a mistake', args: ['http://localhost:1x/a.csv'], says: 'is no address' },

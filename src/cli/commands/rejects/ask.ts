@@ -20,13 +20,14 @@ export const readChoice = (run: string | undefined, command: Command, io: Io): R
   return { runId, pipeline, table: readFlag(command, 'table', parseString, io) ?? null };
 };
 
-/** Runs `use` with the run that is meant. Where there is none, prints `none` as JSON, or says so. */
+/** Runs `use` with the run that is meant. Where there is none, prints `none` as JSON, or says so on `notesTo`. */
 export const askRejects = async (
   command: Command,
   io: Io,
   choice: RejectChoice,
   use: (client: Client, run: RejectedRun) => Promise<void>,
   none: object | undefined,
+  notesTo = io.stdout,
 ): Promise<void> => {
   const { rejectedRun } = await import('../../../history/list-rejects.ts');
   const isFound = await askServer(command, io, async (client) => {
@@ -36,5 +37,6 @@ export const askRejects = async (
   });
   if (isFound === true) return;
   const nothing = isFound === undefined ? 'no runs yet' : 'no rejects';
-  io.stdout.write(`${none === undefined ? nothing : JSON.stringify(none)}\n`);
+  if (none === undefined) notesTo.write(`${nothing}\n`);
+  else io.stdout.write(`${JSON.stringify(none)}\n`);
 };

@@ -8,7 +8,7 @@ import { codeOf, EtlError, messageOf } from '../../../errors.ts';
 import type { RejectedRun } from '../../../history/list-rejects.ts';
 import type { Exported } from '../../../history/reject-export.ts';
 import { formatCount, plural } from '../../../wording.ts';
-import { parseString, readFlag, readSwitch } from '../../flags.ts';
+import { parseString, readFlag, readSwitch, standardOutput } from '../../flags.ts';
 import { written, type Io } from '../../io.ts';
 import { visibleText } from '../../text/layout.ts';
 import { askRejects, readChoice } from './ask.ts';
@@ -62,7 +62,8 @@ const notesOf = ({ raw, cut }: Exported): readonly string[] => [
 export const exportRejects = async (run: string | undefined, command: Command, io: Io): Promise<void> => {
   const json = readSwitch(command, 'json', io);
   const choice = readChoice(run, command, io);
-  const output = readFlag(command, 'output', parseString, io);
+  const named = readFlag(command, 'output', parseString, io);
+  const output = named === standardOutput ? undefined : named;
   const file = readFlag(command, 'file', parseString, io);
   const bom = readSwitch(command, 'bom', io);
   if (json && output === undefined)
@@ -71,12 +72,15 @@ export const exportRejects = async (run: string | undefined, command: Command, i
   const { shapeOfRejects } = await import('../../../history/reject-records.ts');
   const { exportLine, headOf } = await import('../../../history/reject-export.ts');
   const none = json ? { total: 0, records: 0 } : undefined;
+  // Where the CSV goes to standard output, nothing else does.
+  const notesTo = output === undefined ? io.stderr : io.stdout;
 
   const write = async (client: Client, { runId }: RejectedRun): Promise<void> => {
     const wanted = { table: choice.table, file };
     const shape = await shapeOfRejects(client, runId, wanted);
     if (shape === undefined) {
-      io.stdout.write(json ? `${JSON.stringify(none)}\n` : 'no rejects\n');
+      if (json) io.stdout.write(`${JSON.stringify(none)}\n`);
+      else notesTo.write('no rejects\n');
       return;
     }
     const target: Target =
@@ -107,8 +111,8 @@ export const exportRejects = async (run: string | undefined, command: Command, i
       const what = `${plural(counts.records, 'reject')} of table ${visibleText(table)}, run ${runId}`;
       const where = output === undefined ? '' : `, in ${visibleText(output)}`;
       const notes = [`${what}${where}`, ...notesOf(counts)].map((note) => `${note}\n`).join('');
-      (output === undefined ? io.stderr : io.stdout).write(notes);
+      notesTo.write(notes);
     }
   };
-  await askRejects(command, io, choice, write, none);
+  await askRejects(command, io, choice, write, none, notesTo);
 };

@@ -35,7 +35,11 @@ export const replayRejects = async (file: string, command: Command, io: Io): Pro
   const known = corrections - added;
   const lines = [
     `${plural(corrections, 'corrected record')} of table ${visibleText(table)}, run ${runId}${known > 0 ? `, ${formatCount(known)} of them kept before` : ''}`,
-    ...(uncorrected > 0 ? [`${plural(uncorrected, 'record')} not corrected: column _record has a text`] : []),
+    ...(uncorrected > 0
+      ? [
+          `${plural(uncorrected, 'record')} not corrected: column _record has a text; empty it after its fields are filled in`,
+        ]
+      : []),
     ...(added > 0 ? [`The next run of pipeline ${visibleText(pipeline)} loads them.`] : []),
   ];
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
