@@ -234,9 +234,10 @@ describe('a server that exists', () => {
 
   it.runIf(isLinux)('is ended by `etl db stop` after its directory was deleted, and says so', async () => {
     const { pid, url } = await startEmbedded(etl);
-    // A server that is still starting would fail by itself.
-    const started = `select count(*) from pg_stat_activity where backend_type in ('checkpointer', 'walwriter', 'autovacuum launcher')`;
-    while ((await queryOne(url, started))[0] !== '3') await sleep(20);
+    // A server that is still starting, or has log to write, would fail by itself.
+    const settled = `select count(*) = 3 and pg_current_wal_flush_lsn() = pg_current_wal_insert_lsn() from pg_stat_activity
+      where backend_type in ('checkpointer', 'walwriter', 'autovacuum launcher')`;
+    while ((await queryOne(url, settled))[0] !== true) await sleep(20);
     await rm(etl, { recursive: true, maxRetries: 10 });
     const io = fakeIo({ workingDirectory: base });
     expect([await main(['db', 'stop'], io), io.stdout.text]).toEqual([

@@ -257,7 +257,8 @@ describe('a record over the bound', () => {
 
   it('keeps no more than a reject shows', async () => {
     const [block] = await blocksOf(inReads(Buffer.from(filler(3 * bound)), readBytes), split);
-    expect(block!.bytes.buffer.byteLength).toBeLessThan(64 * 1024);
+    // Small buffers share one of that size.
+    expect(block!.bytes.buffer.byteLength).toBeLessThanOrEqual(Math.max(Buffer.poolSize, 8 * 1024));
     expect(block!.bytes.length).toBe(rejectRawBytesMax + 1);
   });
 
