@@ -60,7 +60,12 @@ const askFrom = async (
   const url = urlOf(file.location, access.declared.locations);
   const ifRange = ifRangeOf(version);
   const range = from === 0 ? {} : { range: `bytes=${from}-`, ...(ifRange && { 'if-range': ifRange }) };
-  const answer = await requestHttp({ ...settings, url, headers: { ...asStored, ...range } });
+  const answer = await requestHttp({
+    ...settings,
+    url,
+    headers: { ...asStored, ...range },
+    reusesMemory: true,
+  });
   try {
     const { status, headers, body } = answer;
     if (status !== 200 && status !== 206) throw refusalOf(file, answer);

@@ -1,18 +1,13 @@
 // One HTTP request: bounded waiting, redirects that lead to no forbidden place, and credentials for nobody but the first host.
 
-import {
-  request as requestPlain,
-  Agent as PlainAgent,
-  type ClientRequestArgs,
-  type IncomingMessage,
-} from 'node:http';
+import { request as requestPlain, type IncomingMessage } from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
 import { isIP } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { fingerprintSampleBytes } from '../../limits.ts';
 import { codeOf, EtlError, messageOf } from '../../errors.ts';
 import type { NamedFile } from '../contract.ts';
 import { isPrivate, lookupPublic, PrivateAddress } from './addresses.ts';
+import { socketBytes, takeLongBody, WideAgent, type LongBody } from './long-body.ts';
 import { Passing } from '../resume.ts';
 import type { Timeouts } from './declared.ts';
 
@@ -25,6 +20,8 @@ export interface HttpRequest {
   readonly allowPrivate: boolean;
   /** Whether redirects are followed; if not, they are answers. */
   readonly redirects?: boolean;
+  /** The receiver is done with a piece of the body when it asks for the third after it: the piece's memory may be used again. */
+  readonly reusesMemory?: boolean;
   readonly timeouts: Timeouts;
   readonly signal: AbortSignal | undefined;
 }
@@ -53,26 +50,6 @@ export const headOf = async ({ body }: HttpAnswer): Promise<Buffer> => {
 
 /** As browsers do; more is a circle. */
 const redirectsMax = 10;
-
-/** One read of a socket. Node's own have 64 KiB, and a download in such pieces takes twice the processor time. */
-const socketBytes = 512 * 1024;
-
-/** Reads from a socket into the same memory again and again, which Node's parser of HTTP copies from. */
-class WideAgent extends PlainAgent {
-  override createConnection(
-    options: ClientRequestArgs,
-    callback?: (error: Error | null, stream: Duplex) => void,
-  ): Duplex | null | undefined {
-    const onread = {
-      buffer: Buffer.allocUnsafeSlow(socketBytes),
-      callback(this: Duplex, bytes: number, buffer: Uint8Array): boolean {
-        this.emit('data', (buffer as Buffer).subarray(0, bytes));
-        return true;
-      },
-    };
-    return super.createConnection({ ...options, onread } as ClientRequestArgs, callback);
-  }
-}
 
 /** Connections are kept for the next request; those to private addresses apart, because a kept one is not checked again. */
 const agentsFor = (lookup: typeof lookupPublic | undefined) => {
@@ -137,31 +114,51 @@ const failureOf = (file: NamedFile, { hostname }: URL, cause: unknown): Error =>
 /** Fails when nothing happened for some time. */
 const createClock = (expire: (error: Passing) => void) => {
   let timer: NodeJS.Timeout | undefined;
-  const stop = (): void => clearTimeout(timer);
+  const stop = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
   const start = (ms: number, what: string): void => {
     stop();
     timer = setTimeout(() => expire(new Passing(`${what} within ${ms / 1000} s`)), ms);
   };
-  return { start, stop };
+  /** Something happened. */
+  const again = (): void => void timer?.refresh();
+  return { start, stop, again };
+};
+
+interface Answered {
+  readonly response: IncomingMessage;
+  /** Its body, if that does not come by the response. */
+  readonly long: LongBody | undefined;
+}
+
+/** Gives the next piece of a body; undefined at its end. */
+const readerOf = ({ response, long }: Answered): LongBody['next'] => {
+  if (long !== undefined) return long.next;
+  const pieces = response[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
+  return async () => (await pieces.next()).value;
 };
 
 async function* bodyOf(
-  response: IncomingMessage,
+  answered: Answered,
   { file, url, timeouts, signal }: HttpRequest,
 ): AsyncGenerator<Buffer, void> {
+  const { response, long } = answered;
   const clock = createClock((error) => response.destroy(error));
-  const pieces = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const nextPiece = readerOf(answered);
+  if (long !== undefined) long.onArrival = clock.again;
   try {
     for (;;) {
       clock.start(timeouts.idleMs, 'nothing more came');
-      const { done, value } = await pieces.next();
+      const piece = await nextPiece();
       clock.stop();
-      if (done === true) {
+      if (piece === undefined) {
         // What breaks a request off may look like its end.
         signal?.throwIfAborted();
         return;
       }
-      yield value;
+      yield piece;
     }
   } catch (cause) {
     signal?.throwIfAborted();
@@ -174,7 +171,7 @@ async function* bodyOf(
 }
 
 /** One request without redirects. */
-const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<IncomingMessage> =>
+const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<Answered> =>
   new Promise((resolve, reject) => {
     const { url, allowPrivate, timeouts, signal } = asked;
     const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -200,7 +197,7 @@ const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<I
     });
     request.once('response', (response) => {
       clock.stop();
-      resolve(response);
+      resolve({ response, long: asked.reusesMemory === true ? takeLongBody(response) : undefined });
     });
     request.on('error', (error) => {
       clock.stop();
@@ -244,10 +241,11 @@ export const requestHttp = async (asked: HttpRequest): Promise<HttpAnswer> => {
   let own = credentials;
   for (let redirects = 0; ; redirects += 1) {
     const current = { ...asked, url };
-    const response = await askOnce(current, { ...asked.headers, ...own }).catch((cause: unknown) => {
+    const answered = await askOnce(current, { ...asked.headers, ...own }).catch((cause: unknown) => {
       signal?.throwIfAborted();
       throw failureOf(file, url, cause);
     });
+    const { response } = answered;
     try {
       const next = asked.redirects === false ? undefined : redirectOf(file, url, response);
       if (next === undefined) {
@@ -255,7 +253,7 @@ export const requestHttp = async (asked: HttpRequest): Promise<HttpAnswer> => {
         return {
           status: status!,
           headers,
-          body: bodyOf(response, current),
+          body: bodyOf(answered, current),
           close: () => void response.destroy(),
         };
       }

@@ -14,6 +14,8 @@ export interface S3Request extends Asked {
   /** What errors name. */
   readonly file: NamedFile;
   readonly signal?: AbortSignal | undefined;
+  /** As of HttpRequest. */
+  readonly reusesMemory?: boolean;
 }
 
 /** An answer that is no success: its status, and S3's own code where there is one. */
@@ -98,7 +100,7 @@ export const createClient = ({ endpoint, credentials, requesterPays, region }: S
   const payer: Record<string, string> = requesterPays ? { 'x-amz-request-payer': 'requester' } : {};
 
   const sendOnce = async (
-    { file, signal, ...asked }: S3Request,
+    { file, signal, reusesMemory = false, ...asked }: S3Request,
     where: string,
     signer: Credentials | undefined,
   ): Promise<HttpAnswer> => {
@@ -116,6 +118,7 @@ export const createClient = ({ endpoint, credentials, requesterPays, region }: S
       // The pipeline or the environment names the server, and nobody else does.
       allowPrivate: true,
       redirects: false,
+      reusesMemory,
       timeouts,
       signal,
     });

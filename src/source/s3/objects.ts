@@ -90,7 +90,13 @@ const askFrom = (file: KnownFile, access: Access, from: number): Promise<RangeAn
       ...(from > 0 && { range: `bytes=${from}-` }),
     };
     const { signal } = access;
-    const answer = await client.send({ file, ...objectAt(file.location), headers, signal });
+    const answer = await client.send({
+      file,
+      ...objectAt(file.location),
+      headers,
+      signal,
+      reusesMemory: true,
+    });
     try {
       checkVersion(file, answer);
       const first = answer.status === 206 ? contentRangeOf(answer.headers).from : 0;

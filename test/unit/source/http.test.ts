@@ -221,13 +221,24 @@ describe('a server that is silent', () => {
       problem: 'nothing more came within 0.05 s',
       begins: true,
     },
-  ])('$name is left', async ({ timeouts, problem, begins }) => {
+    {
+      name: 'in the middle of a long one',
+      timeouts: { idleMs: 50 },
+      problem: 'nothing more came within 0.05 s',
+      begins: true,
+      bytes: 100_000_000,
+    },
+  ])('$name is left', async ({ timeouts, problem, begins, bytes = 100 }) => {
+    const location = server.url('/a.csv');
+    const options = { allowPrivate: true, timeouts: { retryMs: 0, ...timeouts } };
     server.trouble = (_, response) => {
-      if (begins) response.writeHead(200, { 'content-length': '100' }).write('a');
+      if (begins) response.writeHead(200, { 'content-length': bytes, etag: '"a"' }).write('a');
       return true;
     };
-    const options = { allowPrivate: true, timeouts: { retryMs: 0, ...timeouts } };
-    const error = await failureOf(look(server.url('/a.csv'), options));
+    const fingerprint = JSON.stringify({ bytes, etag: '"a"' });
+    const file = { location, name: location, table: 't', bytes, fingerprint };
+    const opened = http.open(file, accessWith(options), 0, Infinity)[Symbol.asyncIterator]();
+    const error = await failureOf(bytes === 100 ? look(location, options) : opened.next());
     expect(error).toMatchObject({ code: 'ETL_SOURCE_UNREACHABLE' });
     expect(error.message).toContain(problem);
     await expect.poll(server.busy).toBe(0);
@@ -315,6 +326,17 @@ describe('a failure that passes', () => {
     const url = server.put('/cut.csv', { bytes: content, ...serving });
     expect((await read(url, [200_000, 1])).equals(content)).toBe(true);
     expect(server.requests.slice(2).map(({ headers }) => headers.range)).toEqual(ranges);
+  });
+
+  it('in the middle of a long file does not show, whichever byte is the last that came', async () => {
+    const bytes = randomBytes(12 * 1024 * 1024);
+    const url = server.put('/long.csv', bytes);
+    expect((await read(url, [1, 5_000_000, 6_500_001])).equals(bytes)).toBe(true);
+    expect(server.requests.slice(2).map(({ headers }) => headers.range)).toEqual([
+      'bytes=1-',
+      'bytes=5000001-',
+      'bytes=11500002-',
+    ]);
   });
 
   it.each([{ etag: null }, {}])('does not hide a file that changed meanwhile: %o', async (serving) => {
