@@ -8,17 +8,14 @@ import { filesBelow, readProjectFile, root } from '../unit/project/source-files.
 const declarations = filesBelow('src', '.ts').map(({ path }) =>
   posix.join('dist', posix.relative('src', path)).replace(/\.ts$/, '.d.ts'),
 );
-/** What something outside loads by its place: a host, `etl`, Node for a thread; and bytes. */
+/** What something outside loads by its place: a host, `etl`, Node for a thread. */
 const doors = [
   'dist/cli/main.js',
-  'dist/format/encoder/encoder-bytes.js',
-  'dist/format/simd/scan-bytes.js',
   'dist/index.js',
-  'dist/infer/tally/tally-bytes.js',
   'dist/run/load/load-thread.js',
   'dist/run/load/stream/read-thread.js',
 ];
-const bundled = /^dist\/bundle\/(?:[\w-]+\.js|licences\.txt)$/;
+const bundled = /^dist\/bundle\/(?:[\w-]+\.cjs|licences\.txt)$/;
 const migrations = filesBelow('src/db/bookkeeping/migrations', '.sql').map(({ path }) =>
   path.replace(/^src/, 'dist'),
 );

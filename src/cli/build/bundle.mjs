@@ -1,8 +1,10 @@
 // Joins the compiled modules into few files: Node takes longer to find, read and link five hundred modules than a small run takes.
+// They are CommonJS, of which V8's compiled code can be kept on every Node (load.cjs), and which loads faster than ES modules.
 
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 /** Modules that something outside loads by their place: a host, `etl`, Node for a thread. They stay there, and lead to the bundle. */
@@ -10,6 +12,7 @@ const doors = ['index', 'cli/main', 'run/load/load-thread', 'run/load/stream/rea
 
 /** Where the bundle is; modules that look for something beside them count from here. */
 const bundleName = 'bundle';
+const loader = 'load.cjs';
 
 /**
  * What starts often. Modules that the same ones of these need are one file, so that each of them loads few files, and no code that it
@@ -25,32 +28,46 @@ const { dependencies, peerDependencies } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 );
 /**
- * Packages that are joined with ours, and only as much of them as is used: of zod a tenth, without its fifty languages. A schema of a
- * user's own copy is one for ours, too, because zod tells what is a schema by its traits, and keeps its registry and settings globally.
+ * Packages that are joined with ours, and only as much of them as is used: of zod a tenth, without its fifty languages. What every run
+ * loads, and what is no CommonJS. A schema of a user's own copy of zod is one for ours, too, because zod tells what is a schema by its
+ * traits, and keeps its registry and settings globally.
  */
-const joined = ['zod'];
+const joined = new Set([
+  '@bomb.sh/tab',
+  'commander',
+  'csv-parse',
+  'p-map',
+  'pg',
+  'pg-copy-streams',
+  'picomatch',
+  'zod',
+  'zstddec',
+]);
+/** A file of its own with all that it needs, except for what it loads for other servers than ours. */
+const ownFile = 'bullmq';
 const packages = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
-for (const name of joined) packages.delete(name);
 const packageOf = (id) => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
+/** They look for these, and do without. */
+const optional = new Set(['@valkey/valkey-glide', 'msgpackr-extract', 'pg-cloudflare', 'pg-native']);
 
 const posix = (path) => path.split(sep).join('/');
 
-/** `import.meta.url` is that of the module as it was compiled: it leads to package.json, migrations and threads. */
+/**
+ * `import.meta.url` is that of the module as it was compiled: it leads to package.json, migrations and threads. What it requires is
+ * joined where that is to be, and only sources ask for what runs them.
+ */
 const placeOf = (directory) => ({
   name: 'place',
   transform: (code, id) => {
-    if (!code.includes('import.meta.url')) return null;
+    if (!code.includes('import.meta.')) return null;
     const path = JSON.stringify(`../${posix(relative(directory, id))}`);
-    return code.replaceAll('import.meta.url', `new URL(${path}, import.meta.url).href`);
-  },
-});
-
-/** Modules that stay are imported from where they are. */
-const keep = (directory, stays) => ({
-  name: 'keep',
-  resolveId: (source, importer) => {
-    const path = importer === undefined ? source : join(dirname(importer), source);
-    return stays.has(path) ? { id: `../${posix(relative(directory, path))}`, external: true } : null;
+    return code
+      .replaceAll(/createRequire\(import\.meta\.url\)\('([^']+)'\)/g, (whole, name) => {
+        if (name === ownFile) return `require('./${ownFile}.cjs')`;
+        return joined.has(packageOf(name)) ? `require('${name}')` : whole;
+      })
+      .replaceAll('import.meta.resolve(', 'String(')
+      .replaceAll('import.meta.url', `new URL(${path}, import.meta.url).href`);
   },
 });
 
@@ -98,58 +115,89 @@ const filesBelow = (directory) =>
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
 /** The licences of the packages in these files ask to be with them. */
-const writeLicences = (directory, { output }) => {
-  const ids = output.flatMap(({ moduleIds = [] }) => moduleIds);
+const writeLicences = (directory, files) => {
+  const ids = files.flatMap(({ moduleIds = [] }) => moduleIds);
   const parts = ids.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(posix(id)) ?? []);
   const texts = [...new Set(parts)].map((part) => {
-    const { name, version } = JSON.parse(readFileSync(join(part, 'package.json'), 'utf8'));
+    const { name, version, license, author } = JSON.parse(readFileSync(join(part, 'package.json'), 'utf8'));
     const file = readdirSync(part).find((entry) => /^licen[cs]e/i.test(entry));
-    return `${name} ${version}\n\n${readFileSync(join(part, file), 'utf8')}`;
+    // Some have only the name of theirs.
+    const text =
+      file === undefined ? `${license}, ${author?.name ?? author}\n` : readFileSync(join(part, file), 'utf8');
+    return `${name} ${version}\n\n${text}`;
   });
   writeFileSync(join(directory, 'licences.txt'), texts.toSorted().join('\n\n'));
 };
 
+const settings = {
+  platform: 'node',
+  makeAbsoluteExternalsRelative: false,
+  tsconfig: false,
+  // Modules are imported when they are used for what Node loads, not for what it downloads.
+  checks: { ineffectiveDynamicImport: false },
+  // A package that is not declared would be missing where this one is installed.
+  onLog: (level, { message }) => {
+    if (level === 'warn') throw new Error(message);
+  },
+};
+const output = { format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs' };
+
+const write = async (options, outputOptions) => {
+  const made = await rolldown({ ...settings, ...options });
+  const written = await made.write({ ...output, ...outputOptions });
+  await made.close();
+  return written.output;
+};
+
+/** What has been written at a door leads to the file of the bundle, with the same names. */
+const writeDoor = (directory, door, { exports }) => {
+  const up = '../'.repeat(door.split('/').length - 1) || './';
+  const names = exports.length === 0 ? '' : `export const { ${exports.toSorted().join(', ')} } = `;
+  const text = `import load from '${up}${bundleName}/${loader}';\n${names}load('${door.replaceAll('/', '-')}');\n`;
+  writeFileSync(join(directory, `${door}.js`), text);
+};
+
 /**
  * Replaces the compiled modules of a directory by the bundle, and by doors that lead to it. Other packages than the joined ones are not
- * part of it: optional ones stay optional, and a host shares ours. `kept` are modules that stay as they are.
+ * part of it: optional ones stay optional, and a host shares ours.
  */
-export const bundle = async (directory, kept) => {
-  const stays = new Set(kept.map((path) => join(directory, path)));
+export const bundle = async (directory) => {
   const modules = filesBelow(directory).filter((path) => path.endsWith('.js'));
   const input = Object.fromEntries(
     doors.map((door) => [door.replaceAll('/', '-'), join(directory, `${door}.js`)]),
   );
-  const made = await rolldown({
-    input,
-    // Comments name modules from here: each build gives the same bytes.
-    cwd: directory,
-    platform: 'node',
-    external: (id) => isBuiltin(id) || packages.has(packageOf(id)),
-    plugins: [placeOf(directory), keep(directory, stays)],
-    makeAbsoluteExternalsRelative: false,
-    tsconfig: false,
-    // Modules are imported when they are used for what Node loads, not for what it downloads.
-    checks: { ineffectiveDynamicImport: false },
-    // A package that is not declared would be missing where this one is installed.
-    onLog: (level, { message }) => {
-      if (level === 'warn') throw new Error(message);
+  const dir = join(directory, bundleName);
+  const ours = await write(
+    {
+      input,
+      // Comments name modules from here: each build gives the same bytes.
+      cwd: directory,
+      external: (id) =>
+        isBuiltin(id) ||
+        id === `./${ownFile}.cjs` ||
+        optional.has(id) ||
+        (packages.has(packageOf(id)) && !joined.has(packageOf(id))),
+      plugins: [placeOf(directory)],
     },
-  });
-  const written = await made.write({
-    dir: join(directory, bundleName),
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name].js',
-    codeSplitting: { groups: groupsOf(createNaming(directory)) },
-  });
-  await made.close();
-  writeLicences(join(directory, bundleName), written);
-  for (const path of modules) if (!stays.has(path)) rmSync(path);
+    { dir, codeSplitting: { groups: groupsOf(createNaming(directory)) } },
+  );
+  const queues = await write(
+    {
+      input: { [ownFile]: fileURLToPath(import.meta.resolve(ownFile).replace('/esm/', '/cjs/')) },
+      cwd: directory,
+      external: (id) => isBuiltin(id) || optional.has(id) || id === 'ioredis' || id === 'pg',
+    },
+    { dir },
+  );
+  writeLicences(dir, [...ours, ...queues]);
+  copyFileSync(new URL(loader, import.meta.url), join(dir, loader));
+  for (const path of modules) rmSync(path);
   for (const door of doors) {
-    const up = '../'.repeat(door.split('/').length - 1) || './';
-    writeFileSync(
-      join(directory, `${door}.js`),
-      `export * from '${up}${bundleName}/${door.replaceAll('/', '-')}.js';\n`,
+    const name = door.replaceAll('/', '-');
+    writeDoor(
+      directory,
+      door,
+      ours.find((file) => file.isEntry && file.name === name),
     );
   }
 };

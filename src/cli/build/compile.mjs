@@ -47,6 +47,6 @@ export const compileInto = async (directory) => {
   const [status] = await once(spawn(process.execPath, tsc, { cwd: root, stdio: ['ignore', 2, 2] }), 'close');
   cpSync(join(root, 'src', migrations), join(directory, migrations), { recursive: true });
   for (const path of ofBytes) await storeBytes(join(directory, path));
-  await bundle(directory, ofBytes);
+  await bundle(directory);
   return status === 0;
 };
