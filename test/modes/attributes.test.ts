@@ -149,7 +149,7 @@ describe('what is declared is set, changed with the declaration, and left when n
     expect(notices.join()).not.toContain('alter');
 
     // From now on the table stays, and is altered.
-    await database.query('create view shop.seen as select code from shop.sale');
+    await database.query('create materialized view shop.seen as select code from shop.sale');
     write('3.csv', '4,d,5');
     expect(await run(pipeline({ ...change, ...changed }))).toMatchObject(strategy);
     expect(await found('sale')).toEqual(expected(changed, true));
