@@ -17,6 +17,8 @@ import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { makePlan } from '../../src/run/plan/make-plan.ts';
 import { filesOf } from '../../src/run/file-states.ts';
 import { failureOf } from '../helpers/failure.ts';
+import type { Effect } from '../helpers/fault-messages.ts';
+import { openProxy, type Point } from '../helpers/fault-proxy.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { createChance, readCount, searched } from '../helpers/seeded.ts';
 
@@ -234,6 +236,58 @@ it('keeps partitions of files that are not listed when everything is loaded agai
   expect(await failureOf(run(pipeline(), { fullRefresh: true }))).toMatchObject({ code: 'ETL_ROWS_LOST' });
   await run(pipeline(), { fullRefresh: true, allowShrink: ['sale'] });
   expect(await partitions()).toEqual(['2026_02 3']);
+});
+
+describe('a partition that somebody takes away while a night looks at it', () => {
+  const night = async (point: Pick<Point, 'when' | 'matches'>, sql: string) => {
+    await run();
+    write('02', '3:2026-02-01', '4:2026-02-02');
+    write('03', '5:2026-01-07');
+    const proxy = await openProxy(Number(new URL(database.url).port));
+    try {
+      const url = new URL(database.url);
+      url.port = String(proxy.port);
+      proxy.arm({ name: 'somebody', nth: 1, ...point }, async () => {
+        await database.query(sql);
+        return 'forward' as const;
+      });
+      return await run(pipeline(), { databaseUrl: url.href });
+    } finally {
+      await proxy.close();
+    }
+  };
+  const drop = 'drop table shop.sale_2026_01';
+
+  it.each([
+    ['for rows of changed files', 'after', 'i.inhparent = to_regclass($1) order by c.relname'],
+    ['for rows that stay', 'before', 'count(*)::float8 as rows from "shop"."sale_2026'],
+  ] as const)('%s is as one that was not there', async (_, when, text) => {
+    const matches = ({ sql }: Effect): boolean => sql.includes(text);
+    expect(await night({ when, matches }, drop)).toMatchObject({ outcome: 'published' });
+    expect(await partitions()).toEqual(['2026_01 5', '2026_02 3 4']);
+  });
+
+  it.each([
+    [
+      'dropped',
+      drop,
+      'ETL_INCOMPLETE',
+      '2 rows of "shop"."sale_2026_01" were to stay, and somebody has dropped it',
+    ],
+    [
+      'detached',
+      'alter table shop.sale detach partition shop.sale_2026_01',
+      'ETL_PUBLISH_SHAPE',
+      'its partition shop.sale_2026_01 cannot be made, because something else has that name',
+    ],
+  ])('and is %s after that ends it with an error that says so', async (_, sql, code, message) => {
+    const matches = (effect: Effect): boolean =>
+      effect.sql.startsWith('create table "etl_build_shop"."sale_2026_01"');
+    expect(await failureOf(night({ when: 'before', matches }, sql))).toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+  });
 });
 
 it('makes statistics of the table as a whole when a tenth of its rows has changed, and not again those of its partitions', async () => {

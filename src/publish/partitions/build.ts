@@ -2,7 +2,7 @@
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
-import { EtlError } from '../../errors.ts';
+import { EtlError, codeOf } from '../../errors.ts';
 import { formatCount, plural } from '../../wording.ts';
 import { createAs } from '../attributes/storage.ts';
 import { inPlaceOf } from '../attributes/tablespace.ts';
@@ -53,15 +53,20 @@ const addKept = async (
 ): Promise<number> => {
   if (kept === undefined) return 0;
   const list = quoteNames(columns);
-  const { rowCount } = await client.query(
-    `insert into ${builtName(names)} (${list}) select ${list} from ${kept.from} where ${quoteName(fileColumn)} = any ($1::bigint[])`,
-    [kept.files],
-  );
-  if (rowCount !== kept.rows)
-    throw new EtlError('ETL_INCOMPLETE', {
-      table,
-      problem: `${plural(kept.rows, 'row')} of ${kept.from} were to stay, and ${formatCount(rowCount ?? 0)} were found (did somebody change them?)`,
+  const incomplete = (found: string, cause?: unknown): EtlError => {
+    const problem = `${plural(kept.rows, 'row')} of ${kept.from} were to stay, and ${found}`;
+    return new EtlError('ETL_INCOMPLETE', { table, problem }, { cause });
+  };
+  const { rowCount } = await client
+    .query(
+      `insert into ${builtName(names)} (${list}) select ${list} from ${kept.from} where ${quoteName(fileColumn)} = any ($1::bigint[])`,
+      [kept.files],
+    )
+    .catch((cause: unknown) => {
+      throw codeOf(cause) === '42P01' ? incomplete('somebody has dropped it', cause) : cause;
     });
+  if (rowCount !== kept.rows)
+    throw incomplete(`${formatCount(rowCount ?? 0)} were found (did somebody change them?)`);
   return kept.rows;
 };
 

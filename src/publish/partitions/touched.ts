@@ -5,6 +5,8 @@
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
+import { codeOf } from '../../errors.ts';
+import { refuseShape } from '../shape.ts';
 import { fileColumn, productionName, type Outgoing, type TableNames, type Touched } from '../names.ts';
 import { keyOfBound, partitionOf } from './bounds.ts';
 import { partNames, type Dividing, type PartRows } from './find.ts';
@@ -28,6 +30,30 @@ const partitionsThere = async (client: Client, production: string): Promise<Read
   );
 };
 
+/** Somebody who drops one partition after the other is waited for; nobody does it more often while we look. */
+const looksMax = 10;
+
+/** Looks at the rows of partitions that there are, and again when one of them was dropped meanwhile (42P01). Errors: ETL_PUBLISH_SHAPE. */
+const lookAt = async <T>(
+  client: Client,
+  names: TableNames,
+  look: (there: ReadonlyMap<number, There>) => Promise<T>,
+): Promise<T> => {
+  for (let looks = 1; looks <= looksMax; looks += 1) {
+    const there = await partitionsThere(client, productionName(names));
+    try {
+      return await look(there);
+    } catch (error) {
+      if (codeOf(error) !== '42P01') throw error;
+    }
+  }
+  return refuseShape(
+    names.table,
+    `partitions of ${names.schema}.${names.table} were dropped, one after the other, while the run looked at them`,
+    'Run again when nobody drops them.',
+  );
+};
+
 /** Oids of partitions that have rows of these files: each is asked for one row, and an index on their files names it. */
 const partitionsOf = async (
   client: Client,
@@ -48,11 +74,11 @@ export const namesOfTouched = async (
   client: Client,
   names: TableNames,
   files: readonly number[],
-): Promise<readonly string[]> => {
-  const there = await partitionsThere(client, productionName(names));
-  const touched = new Set(await partitionsOf(client, there, files));
-  return [...there].flatMap(([oid, { name }]) => (touched.has(oid) ? [name] : []));
-};
+): Promise<readonly string[]> =>
+  lookAt(client, names, async (there) => {
+    const touched = new Set(await partitionsOf(client, there, files));
+    return [...there].flatMap(([oid, { name }]) => (touched.has(oid) ? [name] : []));
+  });
 
 export interface TouchedParts {
   readonly touched: Touched;
@@ -60,15 +86,21 @@ export interface TouchedParts {
   readonly parts: readonly PartRows[];
 }
 
-/** `loaded`: the partitions of the rows that were loaded. */
-export const findTouched = async (
+/** `loaded`: the partitions of the rows that were loaded. Errors: ETL_PUBLISH_SHAPE. */
+export const findTouched = (
+  dividing: Dividing,
+  loaded: readonly PartRows[],
+  outgoing: Outgoing,
+): Promise<TouchedParts> =>
+  lookAt(dividing.client, dividing.names, (there) => findAmong(there, dividing, loaded, outgoing));
+
+const findAmong = async (
+  there: ReadonlyMap<number, There>,
   dividing: Dividing,
   loaded: readonly PartRows[],
   { files, stays = [] }: Outgoing,
 ): Promise<TouchedParts> => {
   const { client, names, spec } = dividing;
-  const production = productionName(names);
-  const there = await partitionsThere(client, production);
   const keys = new Map([...there].map(([oid, { bound }]) => [oid, keyOfBound(spec, bound)]));
   const all = new Map(loaded.map((part) => [part.key, part]));
   for (const oid of await partitionsOf(client, there, files)) {
