@@ -415,6 +415,10 @@ describe('append', () => {
       tables: [{ strategy: 'append', rows: 5 }, { rows: 1 }],
     });
     expect(await partitions()).toEqual(['sale_2026_01 1 2', 'sale_2026_02 3 4', 'sale_2026_03 5']);
+    // Its statistics are those of its first rows, and these are few more.
+    expect(await rowsOf(`select last_analyze as at from pg_stat_user_tables where relname = 'sale'`)).toEqual(
+      [{ at: null }],
+    );
     write('03.csv', '5:2026-03-02:UL', '6:2026-12-31:UL');
     remove('02.csv');
     expect(await run(pipeline(appended))).toMatchObject({ tables: [{ strategy: 'append', rows: 4 }, {}] });

@@ -25,7 +25,8 @@ interface Stale {
 /**
  * Tables of which so many rows changed since they were analyzed as make autovacuum analyze others. A partition that was analyzed
  * after its table counts as changed: it took the place of another one, or many of its rows have changed. Of the others only their
- * growth is known: the server counts the rows of a partition that was made and analyzed in one transaction as changed since.
+ * growth is known: the server counts the rows of a partition that was made and analyzed in one transaction as changed since. A table
+ * that has statistics and was never analyzed took them over, from the run that brought all its rows.
  */
 const selectStale = `
   select p.oid::regclass::text as name, current_setting('server_version_num')::int >= 180000 as only,
@@ -33,7 +34,13 @@ const selectStale = `
     from unnest($1::text[]) with ordinality as t (name, place)
       join pg_class p on p.oid = to_regclass(t.name) and p.relkind = 'p'
       left join pg_stat_user_tables s on s.relid = p.oid
-      cross join lateral (select greatest(s.last_analyze, s.last_autoanalyze) as at) last
+      cross join lateral (
+        select coalesce(greatest(s.last_analyze, s.last_autoanalyze), (
+          select max(r.finished_at) from etl.published_table t join etl.run r on r.id = t.run_id
+            where t.table_oid = p.oid and t.strategy = 'partitions' and t.partitions is null and exists (
+              select from pg_stats i where (i.schemaname, i.tablename) = (s.schemaname, s.relname) and i.inherited)
+        )) as at
+      ) last
       cross join lateral (
         select coalesce(sum(n.rows), 0) as rows,
             greatest(coalesce(sum(n.rows) filter (where m.at > last.at), 0), abs(coalesce(sum(n.rows), 0) - p.reltuples)) as changed
