@@ -313,7 +313,7 @@ describe('what changes between the plan and the swap', () => {
 });
 
 const partitions = 80;
-const divided = (databaseUrl: string) => {
+const divided = (databaseUrl: string, options: object = {}) => {
   const rows = Array.from({ length: partitions }, (_, place) => `${place}\n`);
   return runPipeline(
     definePipeline({
@@ -328,7 +328,7 @@ const divided = (databaseUrl: string) => {
         },
       },
     }),
-    { databaseUrl, directory: files.directory, workers: 1 },
+    { databaseUrl, directory: files.directory, workers: 1, ...options },
   );
 };
 it('a server that has no memory left for locks: the error names the setting, and the tables are what they were', async () => {
@@ -366,6 +366,16 @@ it('a server that has no memory left for locks: the error names the setting, and
       expect(await ask(own.server.url, `select to_regclass('parts.one') as made`)).toEqual([{ made: null }]);
     });
     expect(await divided(url.href)).toMatchObject({ tables: [{ rows: partitions }] });
+    const told: string[] = [];
+    const onEvent = ({ type, message }: { type: string; message?: string }) =>
+      void (type === 'notice' && told.push(message!));
+    // It may have room for more than it promises.
+    await divided(url.href, { fullRefresh: true, onEvent }).catch(() => undefined);
+    expect(told).toEqual([
+      expect.stringMatching(
+        /^parts\.one: publishing 80 partitions takes some 480 locks, and the server has room for 300: raise max_locks_per_transaction/,
+      ),
+    ]);
   } finally {
     await ownProxy.close();
     await own.remove();

@@ -24,6 +24,7 @@ import { builtName, productionName, rowsWith } from '../names.ts';
 import { dropBound } from './build.ts';
 import { keyOfBound } from './bounds.ts';
 import { copyConstraints, refuseTaken } from './fit.ts';
+import { locksText, waitText } from './many.ts';
 import { mustKeepRows } from './shape.ts';
 import type { ProductionPartition } from '../production/production.ts';
 import { readCatalogues } from '../production/production.ts';
@@ -219,11 +220,16 @@ export const partitions: Publication = {
   blocksReaders: () => false,
   notice: (plan) => {
     const { schema, table, touched } = plan.table;
-    if (plan.production === undefined || takesPlace(plan)) return undefined;
-    const { texts } = changesOf(stayingOf({ plan, leaving: leavingOf(plan) }));
-    if (texts.length === 0) return undefined;
-    const when = touched === undefined ? 'for a moment' : 'while all partitions change';
-    return `${schema}.${table}: readers and writers wait ${when}: ${texts.join(', ')}`;
+    if (plan.production === undefined) return undefined;
+    const leaving = leavingOf(plan);
+    const notices = [...locksText(plan, leaving.length)];
+    if (!takesPlace(plan)) {
+      notices.push(...waitText(plan, leaving.length));
+      const { texts } = changesOf(stayingOf({ plan, leaving }));
+      const when = touched === undefined ? 'for a moment' : 'while all partitions change';
+      if (texts.length > 0) notices.push(`readers and writers wait ${when}: ${texts.join(', ')}`);
+    }
+    return notices.length === 0 ? undefined : `${schema}.${table}: ${notices.join('; ')}`;
   },
   apply,
 

@@ -1,5 +1,6 @@
 // Finds objects that a swap of production tables would lose or break.
 
+import { firstOf } from '../../wording.ts';
 import { selectClaims, type Catalogues } from './extensions.ts';
 
 export interface Dependent {
@@ -94,8 +95,18 @@ export const selectColumnUsers = `
           'pg_proc'::regclass, 'pg_publication_rel'::regclass)
       group by n.oid`;
 
+/** Names of one kind that are shown: a divided table has hundreds of partitions. */
+const shownMax = 8;
+
 export const dependentsText = (dependents: readonly Dependent[]): string =>
-  dependents.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+  [...new Set(dependents.map(({ kind }) => kind))]
+    .flatMap((kind) =>
+      firstOf(
+        dependents.flatMap((one) => (one.kind === kind ? `${kind} ${one.name}` : [])),
+        shownMax,
+      ),
+    )
+    .join(', ');
 
 /** With the verb that agrees: "view a depends", "view a, view b depend". */
 export const dependText = (dependents: readonly Dependent[]): string =>

@@ -72,6 +72,8 @@ export interface ProductionTable extends TableState {
   readonly attributes: Readonly<Record<string, string>>;
   /** Whether the server changes the expression of a generated column: since PostgreSQL 17. */
   readonly setsExpressions: boolean;
+  /** Of the server: locks of all transactions that it has room for. */
+  readonly locksMax: number;
   /** For people, as the server last counted it. */
   readonly size: string;
   /** Indexes that some run recorded that it made. */
@@ -142,7 +144,8 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
       ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes, ${sequenceList('s.oid')} as sequences,
       case when s.relkind = 'p' then ${viewList('s.oid')} else '[]' end as views,
-      current_setting('server_version_num')::int >= 170000 as "setsExpressions"
+      current_setting('server_version_num')::int >= 170000 as "setsExpressions", current_setting('max_locks_per_transaction')::int
+        * (current_setting('max_connections')::int + current_setting('max_prepared_transactions')::int) as "locksMax"
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
       left join recorded p on p.schema_name = s.schema and p.table_name = s.name and p.table_oid = s.oid
       left join indexed i on i.schema_name = s.schema and i.table_name = s.name

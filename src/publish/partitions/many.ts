@@ -1,0 +1,53 @@
+// What hundreds of partitions cost when they are exchanged, which the user should know beforehand.
+
+import { formatSeconds } from '../../amounts.ts';
+import { formatCount } from '../../wording.ts';
+import type { BuiltOver, PublishPlan } from '../contract.ts';
+import { dependentsText, type Dependent } from '../production/dependents.ts';
+
+/** For people: what keeps a table of which all partitions come. */
+const keepersText = (over: BuiltOver): string => {
+  const { dependents, views, constraints, published } = over.production!;
+  const others = dependents.filter(({ kind }) => !['partitioning', 'inheritance', 'view'].includes(kind));
+  const keepers: readonly Dependent[] = [
+    ...others,
+    ...views.flatMap(({ isReplaceable, name }) => (isReplaceable ? [] : [{ kind: 'view', name }])),
+    ...constraints.flatMap(({ on, name }) => (on === null ? [] : [{ kind: 'foreign key', name }])),
+  ];
+  if (keepers.length > 0) return dependentsText(keepers);
+  return published?.isMade === true ? 'a column that takes no null' : 'that no run has made it';
+};
+
+/** The server looks at all partitions for each one that leaves or comes: 100 of 100 took 0.15 s, 400 of 400 some 2 s. */
+const secondsEach = 15e-6;
+
+/** What readers may feel. */
+const waitSecondsMin = 0.1;
+
+/** How long readers will wait. How many partitions come is not known before the rows are. */
+export const waitText = (plan: PublishPlan, leaving: number): readonly string[] => {
+  const exchanged = Math.max(leaving, plan.table.partitions?.length ?? 0);
+  const seconds = exchanged * Math.max(exchanged, plan.production!.division!.partitions.length) * secondsEach;
+  if (seconds < waitSecondsMin) return [];
+  const what = `readers and writers wait some ${formatSeconds(seconds)} while ${exchanged} partitions are exchanged`;
+  return [plan.table.touched === undefined ? `${what}, because of ${keepersText(plan)}` : what];
+};
+
+/** Of a partition that leaves and the one that comes, beside their indexes: the tables, and those of their long values. */
+const locksEach = 4;
+
+/** Whether the server may have no room for the locks of the last message: one for each partition and each of its indexes, old and new. */
+export const locksText = (
+  { table, builtAs, production }: PublishPlan,
+  leaving: number,
+): readonly string[] => {
+  const exchanged = Math.max(leaving, table.partitions?.length ?? 0);
+  const locks = exchanged * (locksEach + 2 * builtAs.indexes.length);
+  const { locksMax } = production!;
+  return locks <= locksMax
+    ? []
+    : [
+        `publishing ${exchanged} partitions takes some ${formatCount(locks)} locks, and the server has room for ${formatCount(locksMax)}: ` +
+          'raise max_locks_per_transaction and restart it, or declare larger partitions',
+      ];
+};
