@@ -158,6 +158,19 @@ describe('a published table', () => {
     expect(await oid()).toBe(was);
   });
 
+  it('that a policy of another table reads stays, and so does the policy', async () => {
+    await run();
+    await query(`create table precious.secret (id integer);
+      create policy seen on precious.secret as restrictive using (exists (select from precious.t where t.id = secret.id))`);
+    const policies = `select pg_get_expr(polqual, polrelid) as condition from pg_policy`;
+    const [made, before] = [await oid(), await rowsOf(policies)];
+    expect(await run()).toMatchObject({ tables: [{ strategy: 'in place' }] });
+    expect(runs.notices.join()).toContain('policy seen of precious.secret');
+    expect(await oid()).toBe(made);
+    expect(before).toHaveLength(1);
+    expect(await rowsOf(policies)).toEqual(before);
+  });
+
   it('is made in a schema that is replicated', async () => {
     await query('create schema precious; create publication guarded for tables in schema precious');
     const result = await run();

@@ -27,7 +27,7 @@ const selectSchemaPublications = `
 
 /**
  * Rows of oid, kind and name for the tables in `target` (production.ts) and their `needs`: views, rules, foreign keys either way,
- * other constraints, triggers, policies, publications, inheritance, extended statistics, sequences of its columns, functions that
+ * other constraints, triggers, policies (also those of other tables that read it), publications, inheritance, extended statistics, sequences of its columns, functions that
  * SQL gives a body, or that take or give rows of the table, and columns and domains of its row type; also that it is unlogged, or
  * of a type. PostgreSQL, "System Catalogs", pg_depend. Also the claims of extensions. One query for all tables reads each catalogue once.
  */
@@ -48,6 +48,9 @@ export const selectDependents = (has: Catalogues): string => `
       where (not tgisinternal or tgconstraint = 0) and tgparentid = 0
     union all
     select t.oid, 'policy', polname::text from target t join pg_policy on polrelid = t.oid
+    union all
+    select distinct t.oid, 'policy', concat(polname, ' of ', polrelid::regclass) from needs t join pg_policy p on p.oid = t.objid
+      where t.class = 'pg_class'::regclass and t.classid = 'pg_policy'::regclass and polrelid <> t.oid
     union all
     select oid, 'row security', name from target where relrowsecurity
     union all
