@@ -10,6 +10,8 @@ import { builtName, type TableNames } from './names.ts';
 export interface StagedStatistics {
   /** Its quoted name. */
   readonly staging: string;
+  /** Has them gathered where nobody knew before that they would be of use. */
+  readonly begin: () => void;
   /** Waits for them; false: they were not gathered, and will not be. */
   readonly gathered: () => Promise<boolean>;
 }

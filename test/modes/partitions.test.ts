@@ -14,6 +14,9 @@ import {
   sqlFile,
   type Pipeline,
 } from '../../src/index.ts';
+import { withClient } from '../../src/db/client.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
+import { findKeys } from '../../src/publish/partitions/find.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
@@ -244,6 +247,30 @@ describe('replace', () => {
     write('02.csv', '5:2026-04-01:UL');
     expect(await run()).toMatchObject({ tables: [{ strategy: 'in place' }, {}] });
     expect(await rowsOf('select id from shop.april')).toEqual([{ id: 5 }]);
+  });
+
+  it('finds the day, week, month and year of any moment as the calendar has it', async () => {
+    await database.query(`create schema shop; create table shop.moments as
+      select zoned, zoned at time zone 'UTC' as plain, (zoned at time zone 'UTC')::date as day
+      from (select base::timestamptz + make_interval(secs => more) as zoned
+        from unnest(array['0044-03-15 BC', '0001-01-01 00:00:00+00', '1969-12-31 19:00:00-05', '1999-12-31 23:59:59.5+00',
+          '2000-01-01 00:00:00+00', '2024-02-29 12:00:00+14', '2024-12-30 00:00:00+00', '200000-01-01 00:00:00+00']) base,
+          unnest(array[-86400, -0.000001, 0, 0.000001, 86400]) more
+        union all select unnest(array[null, 'infinity', '-infinity']::timestamptz[])) m`);
+    const names = { schema: 'shop', table: 'moments', built: 'moments', buildSchema: 'shop', path: [] };
+    for (const column of ['zoned', 'plain', 'day'])
+      for (const unit of ['day', 'week', 'month', 'year'] as const) {
+        const spec = { by: 'range', column, unit } as const;
+        const found = await withClient(addressFromUrl(database.url), (client) =>
+          findKeys(client, names, spec, 'shop.moments'),
+        );
+        const moment = column === 'zoned' ? `zoned at time zone 'UTC'` : `${column}::timestamp`;
+        const expected =
+          await rowsOf(`select part::date::text as key, rows::float8 as rows, first::text, last::text from (
+            select date_trunc('${unit}', ${moment}) as part, count(*) as rows, min(ctid) as first, max(ctid) as last
+              from shop.moments group by 1) f order by part`);
+        expect(found, `${column} by ${unit}`).toEqual(expected);
+      }
   });
 
   it('sorts rows that lie scattered before it divides them', async () => {

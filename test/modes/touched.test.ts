@@ -122,6 +122,41 @@ describe('a night', () => {
     ]);
   });
 
+  it('gives a partition of nothing but new rows the statistics that these had in staging', async () => {
+    const note = 'x'.repeat(4_500);
+    const writeWide = (name: string, ...days: readonly string[]): string =>
+      files.write(
+        `in/${name}.csv`,
+        ['id,day,note', ...days.map((day, id) => `${id},${day},${note}`), ''].join('\n'),
+      );
+    const columns = { id: column.integer('id'), day: column.date('day'), note: column.text('note') };
+    const given = pipeline({ columns });
+    const day = (_: unknown, id: number): string => `2026-03-${String(10 + (id % 20))}`;
+    const march = Array.from({ length: 1_000 }, day);
+    const statistics = () =>
+      rowsOf(`select reltuples, jsonb_agg(to_jsonb(s) order by attname) as columns
+        from pg_stats s, pg_class c where tablename = 'sale_2026_03' and c.oid = 'shop.sale_2026_03'::regclass group by 1`);
+    const analyzed = () =>
+      rowsOf(
+        `select last_analyze is not null as is from pg_stat_user_tables where relid = 'shop.sale_2026_03'::regclass`,
+      );
+    writeWide('01', '2026-01-05');
+    writeWide('02', '2026-02-01');
+    await run(given);
+    writeWide('03', ...march);
+    await run(given);
+    const taken = await statistics();
+    expect(taken).toMatchObject([{ reltuples: 1_000, columns: [{}, {}, {}, {}] }]);
+    expect(await analyzed()).toEqual([{ is: false }]);
+    await database.query('analyze shop.sale_2026_03');
+    expect(await statistics()).toEqual(taken);
+    // Not where others are in staging.
+    writeWide('03', ...march.map((one, id) => (id < 50 ? '2026-02-02' : one)));
+    await run(given);
+    expect(await analyzed()).toEqual([{ is: true }]);
+    expect(await statistics()).toMatchObject([{ reltuples: 950 }]);
+  });
+
   it('takes the rows of a changed file out of partitions that it has left', async () => {
     await run();
     write('01', '1:2026-01-05', '2:2026-04-30');

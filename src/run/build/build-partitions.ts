@@ -90,6 +90,7 @@ export const buildPartitions = async (
   // One that has all rows has them in the same order.
   const isWhole = parts.length === 1 && source === rows.source && parts[0]!.kept === undefined;
   const statistics = isWhole ? rows.statistics : undefined;
+  statistics?.begin();
   const done: BuiltPartition[] = [];
   // The largest first: what is left for the end is small.
   const largestFirst = parts.toSorted((one, other) => other.rows - one.rows);
@@ -105,6 +106,9 @@ export const buildPartitions = async (
   await attachAside(client, names, ordered);
   const built = ordered.reduce((sum, one) => sum + one.rows, 0);
   const kept = parts.reduce((sum, part) => sum + (part.kept?.rows ?? 0), 0);
-  const analyzedAs = rows.statistics && (await analyzedWhole(client, names, rows.statistics));
+  const analyzedAs =
+    touched === undefined && rows.statistics !== undefined
+      ? await analyzedWhole(client, names, rows.statistics)
+      : undefined;
   return { partitions: ordered, touched, rows: built, staged: built - kept, analyzedAs };
 };

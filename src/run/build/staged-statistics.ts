@@ -1,6 +1,7 @@
 // Gathers the statistics of staging tables over the coordinator's connection, while other sessions build tables of them.
 
 import { stagingTable } from '../../copy/staging.ts';
+import { modeOf } from '../../publish/names.ts';
 import { mayRestoreStatistics, type StagedStatistics } from '../../publish/staged-statistics.ts';
 import type { PlannedTable } from '../begin/plan.ts';
 import type { RunContext } from '../context.ts';
@@ -12,6 +13,8 @@ const bytesMin = 4 * 1024 * 1024;
 /** Those of a table's staging table; undefined: a new table of other rows or columns needs its own. */
 export type StatisticsOf = (table: string) => StagedStatistics | undefined;
 
+const bytesOf = ({ files }: PlannedTable): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
+
 /** Tables that become what their staging tables are, and are large enough. */
 const tablesAlike = (
   { spec, workers }: RunContext,
@@ -20,14 +23,24 @@ const tablesAlike = (
   // As many sessions as there are workers build already. A divided table as a whole is analyzed here, or else after publication.
   const isBusy = spec.tables.length >= workers;
   return planned.filter(
-    ({ table, files, intake }) =>
-      intake.extent === 'whole' &&
-      table.transform === undefined &&
-      !landsDirectly(table) &&
-      (table.partitionBy !== undefined ||
-        (!isBusy && files.reduce((sum, { bytes }) => sum + bytes, 0) >= bytesMin)),
+    (one) =>
+      one.intake.extent === 'whole' &&
+      one.table.transform === undefined &&
+      !landsDirectly(one.table) &&
+      (one.table.partitionBy !== undefined || (!isBusy && bytesOf(one) >= bytesMin)),
   );
 };
+
+/** Tables of which a partition may become what the staging table is: only the rows say whether one does. */
+const tablesTouched = (planned: readonly PlannedTable[]): readonly PlannedTable[] =>
+  planned.filter(
+    (one) =>
+      one.intake.extent === 'part' &&
+      modeOf(one.table.publish) === 'touched' &&
+      one.table.transform === undefined &&
+      !landsDirectly(one.table) &&
+      bytesOf(one) >= bytesMin,
+  );
 
 /**
  * Gathers while `use` builds. A table whose turn has not come when it needs its statistics is analyzed by its own session; so is one
@@ -41,10 +54,12 @@ export const withStagedStatistics = async <T>(
   const { client, spec } = context;
   const waiting = tablesAlike(context, planned).map(({ table }) => table.name);
   const candidates = new Set(waiting);
+  const touched = new Set(tablesTouched(planned).map(({ table }) => table.name));
   const begun = new Map<string, Promise<boolean>>();
   const staging = (table: string): string => stagingTable(spec.name, table);
-  const gather = async (): Promise<void> => {
-    if (waiting.length === 0 || !(await mayRestoreStatistics(client))) return;
+  let mayRestore: boolean | undefined;
+  const gatherWaiting = async (): Promise<void> => {
+    if (waiting.length === 0 || !(mayRestore ??= await mayRestoreStatistics(client))) return;
     for (let table = waiting.shift(); table !== undefined; table = waiting.shift()) {
       // One that somebody else analyzes has no statistics yet: then its rows are analyzed where they go.
       const analyzed = client.query(`analyze (skip_locked) ${staging(table)}`);
@@ -58,20 +73,29 @@ export const withStagedStatistics = async <T>(
       await analyzed;
     }
   };
-  const gathering = gather();
-  gathering.catch(() => undefined);
+  let gathering = gatherWaiting().catch(() => undefined);
   const gathered = async (table: string): Promise<boolean> => {
     const place = waiting.indexOf(table);
     if (place >= 0) waiting.splice(place, 1);
     return (await begun.get(table)) ?? false;
   };
+  const begin = (table: string): void => {
+    waiting.push(table);
+    gathering = gathering.then(gatherWaiting).catch(() => undefined);
+  };
   try {
     return await use((table) =>
-      candidates.has(table) ? { staging: staging(table), gathered: () => gathered(table) } : undefined,
+      candidates.has(table) || touched.has(table)
+        ? {
+            staging: staging(table),
+            begin: () => (touched.has(table) ? begin(table) : undefined),
+            gathered: () => gathered(table),
+          }
+        : undefined,
     );
   } finally {
     // The connection takes one statement at a time.
     waiting.length = 0;
-    await gathering.catch(() => undefined);
+    await gathering;
   }
 };
