@@ -258,18 +258,18 @@ describe('replace', () => {
           unnest(array[-86400, -0.000001, 0, 0.000001, 86400]) more
         union all select unnest(array[null, 'infinity', '-infinity']::timestamptz[])) m`);
     const names = { schema: 'shop', table: 'moments', built: 'moments', buildSchema: 'shop', path: [] };
-    for (const column of ['zoned', 'plain', 'day'])
+    for (const time of ['zoned', 'plain', 'day'])
       for (const unit of ['day', 'week', 'month', 'year'] as const) {
-        const spec = { by: 'range', column, unit } as const;
+        const spec = { by: 'range', column: time, unit } as const;
         const found = await withClient(addressFromUrl(database.url), (client) =>
           findKeys(client, names, spec, 'shop.moments'),
         );
-        const moment = column === 'zoned' ? `zoned at time zone 'UTC'` : `${column}::timestamp`;
+        const moment = time === 'zoned' ? `zoned at time zone 'UTC'` : `${time}::timestamp`;
         const expected =
           await rowsOf(`select part::date::text as key, rows::float8 as rows, first::text, last::text from (
             select date_trunc('${unit}', ${moment}) as part, count(*) as rows, min(ctid) as first, max(ctid) as last
               from shop.moments group by 1) f order by part`);
-        expect(found, `${column} by ${unit}`).toEqual(expected);
+        expect(found, `${time} by ${unit}`).toEqual(expected);
       }
   });
 
