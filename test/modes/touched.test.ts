@@ -144,7 +144,10 @@ describe('a night', () => {
     writeWide('02', '2026-02-01');
     await run(given);
     writeWide('03', ...march);
+    await database.query('analyze shop.sale');
     await run(given);
+    const whole = await rowsOf(`select reltuples from pg_class where oid = 'shop.sale'::regclass`);
+    expect(whole).toEqual([{ reltuples: 1_002 }]);
     const taken = await statistics();
     expect(taken).toMatchObject([{ reltuples: 1_000, columns: [{}, {}, {}, {}] }]);
     expect(await analyzed()).toEqual([{ is: false }]);

@@ -24,7 +24,8 @@ interface Stale {
 
 /**
  * Tables of which so many rows changed since they were analyzed as make autovacuum analyze others. A partition that was analyzed
- * after its table counts as changed: it took the place of another one, or many of its rows have changed. Of the others only their
+ * after its table counts as changed, and so does one that never was, because it has the statistics of staging: it took the place of
+ * another one, or many of its rows have changed. Of the others only their
  * growth is known: the server counts the rows of a partition that was made and analyzed in one transaction as changed since. A table
  * that has statistics and was never analyzed took them over, from the run that brought all its rows.
  */
@@ -43,7 +44,7 @@ const selectStale = `
       ) last
       cross join lateral (
         select coalesce(sum(n.rows), 0) as rows,
-            greatest(coalesce(sum(n.rows) filter (where m.at > last.at), 0), abs(coalesce(sum(n.rows), 0) - p.reltuples)) as changed
+            greatest(coalesce(sum(n.rows) filter (where m.at is null or m.at > last.at), 0), abs(coalesce(sum(n.rows), 0) - p.reltuples)) as changed
           from pg_inherits i join pg_class c on c.oid = i.inhrelid
             left join lateral (
               select n_live_tup, greatest(last_analyze, last_autoanalyze) as at
