@@ -12,12 +12,12 @@ import type { Decoder } from '../../src/format/decoder.ts';
 import { EtlError } from '../../src/index.ts';
 import type { RecordBlock } from '../../src/format/split/record-blocks.ts';
 import { useFiles } from '../helpers/files.ts';
-import { prepare, tableAt } from '../helpers/fuzz-files.ts';
+import { prepare, tableAt, type Prepared } from '../helpers/fuzz-files.ts';
 import { expectParsed } from '../helpers/fuzz-parse.ts';
 import { tableScene, type TableScene } from '../helpers/fuzz-scene.ts';
 import { readCount } from '../helpers/seeded.ts';
 import { createRecordDecoder } from '../unit/format/record-decoder.ts';
-import { tableOf } from '../unit/format/reading.ts';
+import { tableOfLocation } from '../unit/format/reading.ts';
 import { pieceBlocks, planFile, segmentBlocks, type PlannedFile } from '../unit/run/read-table.ts';
 
 /** As long as real runs take: the same again. */
@@ -82,34 +82,46 @@ const rowsIn = (text: string): readonly (readonly (string | null)[])[] =>
         ),
     );
 
-const play = async (drawn: TableScene): Promise<void> => {
-  played += 1;
-  // Where fields come as they are, the server reads them.
-  const scene = { ...drawn, staging: 'typed' as const };
-  const prepared = prepare(scene, 0);
-  const { form, contents, packed, broken, made } = prepared;
-  fc.pre(contents[0]!.length > 0);
-  const at = (name: string, bytes: Buffer, member = '') =>
-    tableOf({}, tableAt(scene, [files.write(name, bytes) + member], ''));
-  if (broken !== undefined) await readOrCode(at(`in.csv${form.end}`, broken[0]!, form.member));
-  const found = await readOrCode(at(`in.csv${form.end}`, packed[0]!, form.member));
-  if (scene.damage?.of === 'content') {
-    const plain = await readOrCode(at('plain.csv', contents[0]!));
-    const isSame = isDeepStrictEqual(found, plain);
-    expect(isSame ? plain : found, 'what the plain file comes to').toEqual(plain);
-    if (typeof found !== 'string' && expectParsed(prepared, found.records, rowsIn(found.text))) parsed += 1;
-    return;
-  }
-  if (typeof found === 'string') throw new Error(found);
-  const { rows, rejects, records } = made[0]!.expected;
+/** One file of a table, whole: rows, rejects and records are those of the model. */
+const playWhole = (
+  { scene, made }: Prepared,
+  file: number,
+  found: Awaited<ReturnType<typeof readOrCode>>,
+) => {
+  if (typeof found === 'string') throw new Error(`file ${file}: ${found}`);
+  const { rows, rejects, records } = made[file]!.expected;
   const seen = found.rejects as { position: { line: number; record: number }; code: string }[];
   // COPY's text has booleans shorter than they are printed.
   const copied = rows.map((row) =>
     row.map((text, place) => (scene.kinds[place - 1] === 'boolean' ? (text?.[0] ?? null) : text)),
   );
-  expect(found.text).toBe(copied.map(encodeTextRow).join(''));
+  expect(found.text, `rows of file ${file}`).toBe(copied.map(encodeTextRow).join(''));
   expect(seen.map(({ position: { line, record }, code }) => ({ line, record, code }))).toEqual(rejects);
   expect(found.records).toBe(records);
+};
+
+const play = async (drawn: TableScene): Promise<void> => {
+  played += 1;
+  // Where fields come as they are, the server reads them.
+  const scene = { ...drawn, staging: 'typed' as const };
+  const prepared = prepare(scene, 0);
+  const { form, contents, packed, broken } = prepared;
+  fc.pre(contents[0]!.length > 0);
+  const write = (name: string, bytes: Buffer, member = '') => files.write(name, bytes) + member;
+  const names = packed.map((bytes, file) => write(`${file}.csv${form.end}`, bytes, form.member));
+  const readAt = (file: number, name = names[file]!) =>
+    readOrCode(tableOfLocation(tableAt(scene, names.with(file, name), ''), name));
+  if (broken !== undefined) await readAt(0, write(`broken.csv${form.end}`, broken[0]!, form.member));
+  for (let file = 1; file < names.length; file += 1) playWhole(prepared, file, await readAt(file));
+  const found = await readAt(0);
+  if (scene.damage?.of !== 'content') {
+    playWhole(prepared, 0, found);
+    return;
+  }
+  const plain = await readAt(0, write('plain.csv', contents[0]!));
+  const isSame = isDeepStrictEqual(found, plain);
+  expect(isSame ? plain : found, 'what the plain file comes to').toEqual(plain);
+  if (typeof found !== 'string' && expectParsed(prepared, found.records, rowsIn(found.text))) parsed += 1;
 };
 
 it(`decoded for ${seconds} seconds, from seed ${firstSeed} on`, async () => {

@@ -14,14 +14,22 @@ import { definePipeline, type Pipeline } from '../../../src/pipeline/declare/def
 /** A table as the files of its first reading are read. */
 export const firstRead = (table: SourceTableSpec): ReadTable => ({ ...table, ...table.readings[0]! });
 
+const boundTable = (table: object): SourceTableSpec => {
+  const pipeline = definePipeline({ name: 'p', schema: 's', tables: { t: table } } as never) as Pipeline;
+  return bindPipeline(pipeline, { directory: '/' }).tables[0] as SourceTableSpec;
+};
+
 /** A table declared as a user would, as its files are read; `more` holds its columns, filters and so on. */
 export const tableOf = (
   options: CsvOptions,
   more: object = { columns: { a: column.text('a') } },
-): ReadTable => {
-  const table = { source: csv('a.csv', options), ...more };
-  const pipeline = definePipeline({ name: 'p', schema: 's', tables: { t: table } } as never) as Pipeline;
-  return firstRead(bindPipeline(pipeline, { directory: '/' }).tables[0] as SourceTableSpec);
+): ReadTable => firstRead(boundTable({ source: csv('a.csv', options), ...more }));
+
+/** A table as the files of one of its locations are read, without its other locations. */
+export const tableOfLocation = (declared: object, location: string): ReadTable => {
+  const table = boundTable(declared);
+  const { source, format } = table.readings.find((one) => one.source.locations.includes(location))!;
+  return { ...table, source: { ...source, locations: [location] }, format };
 };
 
 /** A file with this header, as decoders know it. */
