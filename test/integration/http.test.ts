@@ -97,6 +97,17 @@ describe('a file of a server that cuts the connection three times', () => {
   });
 });
 
+/** Every row of the bookkeeping, the staging tables and the queue. */
+const bookkeeping = async (): Promise<unknown> => {
+  const tables = await ask(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname like 'etl%'`,
+  );
+  const stored: unknown[] = [];
+  for (const { name } of tables as { name: string }[])
+    stored.push(await ask(`select to_jsonb(t)::text from ${name} t`));
+  return stored;
+};
+
 describe('a run of remote files', () => {
   const small = 'id,words\n1,a\n';
 
@@ -110,14 +121,55 @@ describe('a run of remote files', () => {
     const { rows, events } = await load('secrets', url, options, { logger });
     expect(rows).toMatchObject([{ count: '1' }]);
     expect(server.requests.at(-1)?.headers.authorization).toBe('Bearer hidden-token');
-    const tables = await ask(
-      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname like 'etl%'`,
-    );
-    const stored: unknown[] = [];
-    for (const { name } of tables as { name: string }[])
-      stored.push(await ask(`select to_jsonb(t)::text from ${name} t`));
+    const stored = await bookkeeping();
     expect(JSON.stringify(stored)).toContain('signed.csv?X-Amz-Signature=***');
     expect(JSON.stringify([stored, events, logged])).not.toMatch(/hidden-(?:token|signature)/);
+  });
+
+  it('asks for a blob of Azure by its SAS as it is written, shows nothing of it, and says when it has expired', async () => {
+    const place = '/sales/2024/a%20b.csv';
+    const signed = (sas: string) => `${place}?sv=2024-11-04&sr=c&sp=rl&spr=https&${sas}`;
+    const sas = 'se=2026-12-01T00%3A00%3A00Z&sig=AbC%2Bhidden%2F%3D';
+    const url = server.put(signed(sas), { bytes: Buffer.from(`${small}x,b\n`), etag: '"0x8DC"' });
+    const shown = server.url(`${place}?sv=***&sr=***&sp=***&spr=***&se=***&sig=***`);
+    const asked = server.requests.length;
+    expect((await load('blob', url)).counts).toEqual([2, 1, 1, 1]);
+    const requests = server.requests.slice(asked);
+    expect(new Set(requests.map(({ path }) => path))).toEqual(new Set([signed(sas)]));
+    const pipeline = files.write(
+      'blob.ts',
+      `import { column, csv, definePipeline } from 'sluice';
+export default definePipeline({ name: 'blob', schema: 'blob', tables: { t: {
+  source: csv('${url}', { allowPrivate: true }), columns: { id: column.integer('id'), words: column.text('words') }, rejectLimit: 1_000 } } });`,
+    );
+    const [{ run = '' } = {}] = (await ask('select max(id)::text as run from etl.run')) as { run: string }[];
+    const outputs: string[] = [];
+    for (const command of [
+      ['files', pipeline, '--json'],
+      ['status', run, '--json'],
+      ['preview', pipeline],
+      ['rejects', 'list', '--pipeline', 'blob', '--json'],
+      ['rejects', 'export', '--pipeline', 'blob'],
+    ]) {
+      const io = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
+      await main(command, io);
+      expect(io.stdout.text, command.join(' ')).toContain(shown);
+      outputs.push(io.stdout.text, io.stderr.text);
+    }
+    server.trouble = (_, response) => {
+      response.writeHead(403, { 'content-type': 'application/xml' });
+      response.end('<?xml version="1.0"?><Error><Code>AuthenticationFailed</Code></Error>');
+      return true;
+    };
+    const expired = await failureOf(load('blob', url));
+    server.trouble = undefined;
+    expect(expired).toMatchObject({
+      code: 'ETL_SOURCE_DENIED',
+      details: { file: shown },
+      hint: expect.stringContaining('A signed URL may have expired: make a new one.'),
+    });
+    outputs.push(expired.message, expired.stack!);
+    expect(JSON.stringify([outputs, await bookkeeping()])).not.toContain('hidden');
   });
 
   it('asks at each location with the secrets of that location', async () => {
