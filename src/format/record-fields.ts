@@ -12,11 +12,29 @@ export const recordFields = (record: Buffer, dialect: Dialect): readonly string[
   return isQuoteFault(fields) ? fields : fields.map(({ content }) => content?.toString() ?? nullMark);
 };
 
+/** As many fields as the header has, where the dialect says what surplus and missing ones mean. */
+const asManyAs = (
+  count: number,
+  fields: readonly string[],
+  dialect: Dialect,
+): readonly string[] | undefined => {
+  const missing = count - fields.length;
+  if (missing === 0) return fields;
+  if (missing < 0) return dialect.ragged === 'cut' ? fields.slice(0, count) : undefined;
+  const nothing = marksNulls(dialect) ? nullMark : dialect.nulls.includes('') ? '' : dialect.nulls[0];
+  if (dialect.ragged !== 'pad' || nothing === undefined) return undefined;
+  return [...fields, ...Array<string>(missing).fill(nothing)];
+};
+
 /**
- * The texts of the fields as a correction has them, with `\N` for null where an escape, or a field without quotes, makes it null;
- * undefined when the bytes have no such texts.
+ * The texts of the fields as a correction has them, as many as the header has, with `\N` for null where an escape, or a field without
+ * quotes, makes it null; undefined when the bytes have no such texts.
  */
-export const correctableFields = (record: Buffer, dialect: Dialect): readonly string[] | undefined => {
+export const correctableFields = (
+  record: Buffer,
+  dialect: Dialect,
+  count: number,
+): readonly string[] | undefined => {
   const fields = rawFields(record, grammarOf(dialect, 2, 'lf'));
   if (isQuoteFault(fields)) return undefined;
   const readUnquoted = unquotedReader(dialect);
@@ -26,7 +44,12 @@ export const correctableFields = (record: Buffer, dialect: Dialect): readonly st
   });
   // The correction of a text that is the mark would be null.
   const isUnclear = marksNulls(dialect) && texts.includes(nullMark);
-  return isUnclear ? undefined : texts.map((text) => text ?? nullMark);
+  if (isUnclear) return undefined;
+  return asManyAs(
+    count,
+    texts.map((text) => text ?? nullMark),
+    dialect,
+  );
 };
 
 const marksNulls = ({ escapes, quotedNulls }: Dialect): boolean => escapes !== null || !quotedNulls;

@@ -127,8 +127,7 @@ export const fieldsOfReject = (
   dialect: Dialect,
 ): readonly string[] | undefined => {
   if (isCut(reject) || [reject, ...reject.more].some(({ code }) => withoutFields.has(code))) return undefined;
-  const fields = correctableFields(Buffer.from(reject.raw), dialect);
-  return fields?.length === header.length ? fields : undefined;
+  return correctableFields(Buffer.from(reject.raw), dialect, header.length);
 };
 
 /** A reject, and how its file is written; the format is null in a run of a version that recorded none. */

@@ -49,6 +49,22 @@ describe('exportLine', () => {
     { name: 'what a spreadsheet takes for a formula', raw: '=1+1,@x', line: ',=1+1,@x' },
     { name: 'too few fields', raw: '1', line: '1,,' },
     { name: 'too many fields', raw: '1,x,y', line: '"1,x,y",,' },
+    { name: 'more fields, which are cut', raw: '1,x,y', options: { ragged: 'cut' }, line: ',1,x' },
+    { name: 'fewer fields than are cut', raw: '1', options: { ragged: 'cut' }, line: '1,,' },
+    { name: 'fewer fields, the rest null', raw: '1', options: { ragged: 'pad' }, line: ',1,' },
+    {
+      name: 'fewer fields, the rest null as another text says it',
+      raw: '1',
+      options: { ragged: 'pad', nulls: ['-'] },
+      line: ',1,-',
+    },
+    {
+      name: 'fewer fields, the rest null where quotes make a difference',
+      raw: '1',
+      options: { ragged: 'pad', quotedNulls: false },
+      line: String.raw`,1,\N`,
+    },
+    { name: 'fewer fields, nothing is null', raw: '1', options: { ragged: 'pad', nulls: [] }, line: '1,,' },
     {
       name: 'bytes that are no text',
       raw: String.raw`\xff,x`,
