@@ -1,5 +1,5 @@
 // Joins the compiled modules into few files: Node takes longer to find, read and link five hundred modules than a small run takes.
-// They are CommonJS, of which V8's compiled code can be kept on every Node (load.cjs), and which loads faster than ES modules.
+// They are CommonJS, which loads faster than ES modules.
 
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
