@@ -142,7 +142,9 @@ describe('a run of remote files', () => {
 export default definePipeline({ name: 'blob', schema: 'blob', tables: { t: {
   source: csv('${url}', { allowPrivate: true }), columns: { id: column.integer('id'), words: column.text('words') }, rejectLimit: 1_000 } } });`,
     );
-    const [{ run } = { run: '' }] = (await ask('select max(id)::text as run from etl.run')) as { run: string }[];
+    const [{ run } = { run: '' }] = (await ask('select max(id)::text as run from etl.run')) as {
+      run: string;
+    }[];
     const outputs: string[] = [];
     for (const command of [
       ['files', pipeline, '--json'],
