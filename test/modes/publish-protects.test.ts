@@ -171,6 +171,23 @@ describe('a published table', () => {
     expect(await rowsOf(policies)).toEqual(before);
   });
 
+  it('that a default and checks of others name stays, and so do they', async () => {
+    await run();
+    await query(`create domain precious.ours as regclass check (value = 'precious.t'::regclass);
+      create table precious.log (about regclass default 'precious.t', constraint named check (about = 'precious.t'::regclass))`);
+    const rules = `select (select string_agg(pg_get_expr(adbin, adrelid), ',') from pg_attrdef where adrelid = 'precious.log'::regclass) as defaults,
+      (select string_agg(pg_get_constraintdef(oid), ',' order by conrelid) from pg_constraint
+        where conrelid = 'precious.log'::regclass or contypid = 'precious.ours'::regtype) as checks`;
+    const [made, before] = [await oid(), await rowsOf(rules)];
+    expect(await run()).toMatchObject({ tables: [{ strategy: 'in place' }] });
+    const said =
+      'check precious.log.named, check precious.ours.ours_check, default precious.log.about';
+    expect(runs.notices.join()).toContain(said);
+    expect(await oid()).toBe(made);
+    expect(before[0]!['checks']).toMatch(/^CHECK .*,CHECK /);
+    expect(await rowsOf(rules)).toEqual(before);
+  });
+
   it('is made in a schema that is replicated', async () => {
     await query('create schema precious; create publication guarded for tables in schema precious');
     const result = await run();

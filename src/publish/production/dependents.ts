@@ -27,9 +27,9 @@ const selectSchemaPublications = `
 
 /**
  * Rows of oid, kind and name for the tables in `target` (production.ts) and their `needs`: views, rules, foreign keys either way,
- * other constraints, triggers, policies (also those of other tables that read it), publications, inheritance, extended statistics, sequences of its columns, functions that
- * SQL gives a body, or that take or give rows of the table, and columns and domains of its row type; also that it is unlogged, or
- * of a type. PostgreSQL, "System Catalogs", pg_depend. Also the claims of extensions. One query for all tables reads each catalogue once.
+ * other constraints, triggers, policies, publications, inheritance, extended statistics, sequences of its columns; policies, defaults
+ * and checks of others that name it; functions that SQL gives a body, or that take or give rows of the table, and columns and domains
+ * of its row type; also that it is unlogged, or of a type. PostgreSQL, "System Catalogs", pg_depend. Also the claims of extensions. One query for all tables reads each catalogue once.
  */
 export const selectDependents = (has: Catalogues): string => `
     select distinct t.oid, 'view' as kind, v.oid::regclass::text as name
@@ -51,6 +51,14 @@ export const selectDependents = (has: Catalogues): string => `
     union all
     select distinct t.oid, 'policy', concat(polname, ' of ', polrelid::regclass) from needs t join pg_policy p on p.oid = t.objid
       where t.class = 'pg_class'::regclass and t.classid = 'pg_policy'::regclass and polrelid <> t.oid
+    union all
+    select distinct t.oid, 'default', concat(d.adrelid::regclass, '.', a.attname) from needs t join pg_attrdef d on d.oid = t.objid
+      join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+      where t.class = 'pg_class'::regclass and t.classid = 'pg_attrdef'::regclass and d.adrelid <> t.oid
+    union all
+    select distinct t.oid, 'check', concat(coalesce(nullif(conrelid, 0)::regclass::text, contypid::regtype::text), '.', conname)
+      from needs t join pg_constraint c on c.oid = t.objid
+      where t.class = 'pg_class'::regclass and t.classid = 'pg_constraint'::regclass and contype = 'c' and conrelid <> t.oid
     union all
     select oid, 'row security', name from target where relrowsecurity
     union all
