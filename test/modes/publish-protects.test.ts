@@ -180,8 +180,7 @@ describe('a published table', () => {
         where conrelid = 'precious.log'::regclass or contypid = 'precious.ours'::regtype) as checks`;
     const [made, before] = [await oid(), await rowsOf(rules)];
     expect(await run()).toMatchObject({ tables: [{ strategy: 'in place' }] });
-    const said =
-      'check precious.log.named, check precious.ours.ours_check, default precious.log.about';
+    const said = 'check precious.log.named, check precious.ours.ours_check, default precious.log.about';
     expect(runs.notices.join()).toContain(said);
     expect(await oid()).toBe(made);
     expect(before[0]!['checks']).toMatch(/^CHECK .*,CHECK /);
