@@ -1,7 +1,7 @@
 // Joins the compiled modules into few files: Node takes longer to find, read and link five hundred modules than a small run takes.
 // They are CommonJS, which loads faster than ES modules.
 
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,6 @@ const doors = ['index', 'cli/main', 'run/load/load-thread', 'run/load/stream/rea
 
 /** Where the bundle is; modules that look for something beside them count from here. */
 const bundleName = 'bundle';
-const loader = 'load.cjs';
 
 /**
  * What starts often. Modules that the same ones of these need are one file, so that each of them loads few files, and no code that it
@@ -152,8 +151,12 @@ const write = async (options, outputOptions) => {
 /** What has been written at a door leads to the file of the bundle, with the same names. */
 const writeDoor = (directory, door, { exports }) => {
   const up = '../'.repeat(door.split('/').length - 1) || './';
-  const names = exports.length === 0 ? '' : `export const { ${exports.toSorted().join(', ')} } = `;
-  const text = `import load from '${up}${bundleName}/${loader}';\n${names}load('${door.replaceAll('/', '-')}');\n`;
+  const names = exports.toSorted().join(', ');
+  const file = `${up}${bundleName}/${door.replaceAll('/', '-')}.cjs`;
+  const text =
+    exports.length === 0
+      ? `import '${file}';\n`
+      : `import made from '${file}';\nexport const { ${names} } = made;\n`;
   writeFileSync(join(directory, `${door}.js`), text);
 };
 
@@ -190,7 +193,6 @@ export const bundle = async (directory) => {
     { dir },
   );
   writeLicences(dir, [...ours, ...queues]);
-  copyFileSync(new URL(loader, import.meta.url), join(dir, loader));
   for (const path of modules) rmSync(path);
   for (const door of doors) {
     const name = door.replaceAll('/', '-');

@@ -25,9 +25,9 @@ interface Stale {
 /**
  * Tables of which so many rows changed since they were analyzed as make autovacuum analyze others. A partition that was analyzed
  * after its table counts as changed, and so does one that never was, because it has the statistics of staging: it took the place of
- * another one, or many of its rows have changed. Of the others only their
- * growth is known: the server counts the rows of a partition that was made and analyzed in one transaction as changed since. A table
- * that has statistics and was never analyzed took them over, from the run that brought all its rows.
+ * another one, or many of its rows have changed. Of the others only their growth is known: the server counts the rows of a partition
+ * that was made and analyzed in one transaction as changed since. A table that has statistics and was never analyzed took them over,
+ * from the run that brought all its rows.
  */
 const selectStale = `
   select p.oid::regclass::text as name, current_setting('server_version_num')::int >= 180000 as only,
