@@ -26,7 +26,10 @@ import type { LoaderSetup } from './segment-loader.ts';
 import { createPieceMemory, type PieceMemory } from './stream/reader.ts';
 import { createReadingThreads, type ReadingThreads } from './stream/reading-threads.ts';
 
-/** Pieces of streams in memory beside those that are being loaded: reading one takes much less time than loading one (docs/benchmarks.md). */
+/**
+ * Pieces of streams in memory beside those that are being loaded: reading one takes much less time than loading one
+ * (docs/benchmarks/streams-and-memory.md).
+ */
 const piecesWaiting = 1;
 
 /** A table that is being loaded, and its progress. */
