@@ -72,7 +72,7 @@ it('the numbers below the transcript are those of the tables', async () => {
   const count = (value: number): string => value.toLocaleString('en');
   const prose = readme.replaceAll(/\s+/g, ' ');
   expect(prose).toContain(
-    `Of the ${count(n)} observations ${count(c)} have a temperature, and \`sum(dry_bulb_c::numeric)\` is ${sum}.`,
+    `Of the ${count(n)} observations, ${count(c)} have a temperature, and \`sum(dry_bulb_c::numeric)\` is ${sum}.`,
   );
 });
 
