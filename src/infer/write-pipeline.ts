@@ -174,8 +174,8 @@ const tableLines = (table: WrittenTable): readonly string[] => {
 /** The file's text. */
 export const pipelineText = ({ name, tables, file }: WrittenPipeline): string =>
   [
-    `// Written by \`etl init\` from all records of the files: a comment says of how many each type is true. Check names and types, and what`,
-    '// a comment calls kept as text.',
+    `// Written by \`etl init\` from all records of the files; the comments say how many values fit each type. Check names and types,`,
+    '// and every column that a comment calls "kept as text".',
     '//',
     `//   npx etl run ${onOneLine(file)}`,
     '',
