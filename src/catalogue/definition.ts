@@ -31,8 +31,8 @@ export const definitionErrors = {
     exit: usage,
   },
   ETL_FILE_EXISTS: {
-    message: '{file} is there already',
-    hint: 'Name another file with --out, or replace it with --force.',
+    message: '{file} already exists',
+    hint: 'Write to another file with --out, or overwrite this one with --force.',
     retry: 'never',
     exit: usage,
   },

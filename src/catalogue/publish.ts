@@ -13,8 +13,8 @@ export const publishErrors = {
   },
   ETL_ROW_DIFFERS: {
     message:
-      'table {table}: the columns of its SQL differ from those that `row` declares: {problem}; nothing was published',
-    hint: 'Change the SQL, with a cast such as `count(*)::integer`, or change the row.',
+      'table {table}: the columns of its SQL are not those declared in `row`: {problem}; nothing was published',
+    hint: 'Change the SQL, for example with a cast such as `count(*)::integer`, or change `row`.',
     retry: 'never',
     exit: failed,
   },
@@ -32,7 +32,7 @@ export const publishErrors = {
   },
   ETL_DUPLICATE_ROWS: {
     message: 'table {table}: {key} is not unique: {records}; nothing was published',
-    hint: 'Remove the records from their files, or the rows from production, or choose another key.',
+    hint: 'Remove the duplicates from the files or from production, or choose another key.',
     retry: 'never',
     exit: failed,
   },
@@ -43,7 +43,7 @@ export const publishErrors = {
     exit: failed,
   },
   ETL_CONSTRAINT_REFUSED: {
-    message: 'table {table}: the server does not make {constraint}: {problem}',
+    message: 'table {table}: the server refuses to create {constraint}: {problem}',
     hint: 'Production is unchanged. {hint}',
     retry: 'never',
     exit: failed,
@@ -55,8 +55,8 @@ export const publishErrors = {
     exit: failed,
   },
   ETL_ROWS_LOST: {
-    message: 'table {table}: loading everything again would take {problem}',
-    hint: 'Production is unchanged. `--allow-shrink {table}` (option `allowShrink`) lets them go.',
+    message: 'table {table}: loading everything again would delete {problem}',
+    hint: 'Production is unchanged. To delete them, use `--allow-shrink {table}` (option `allowShrink`).',
     retry: 'never',
     exit: failed,
   },
@@ -68,8 +68,8 @@ export const publishErrors = {
   },
   ETL_PARTITION_KEY: {
     message:
-      'table {table}: {rows} of no partition, because {column} has no value that partitionBy knows: {row}; nothing was published',
-    hint: 'Filter such rows, or give the column a value in the SQL.',
+      'table {table}: {rows} in no partition, because partitionBy has none for this value of {column}: {row}; nothing was published',
+    hint: 'Filter out such rows, or give the column a value in the SQL.',
     retry: 'never',
     exit: failed,
   },
@@ -94,13 +94,13 @@ export const publishErrors = {
   },
   ETL_PUBLISH_WITHHELD: {
     message: 'table {table}: {problem}; nothing was published',
-    hint: 'The server said nothing of it: {cause}. What people made there also holds for a run: a trigger that returns null withholds the row. Drop or disable it, or let it return the row, and run again: nothing is loaded again.',
+    hint: 'The server reported no error: {cause}. Triggers, rules and policies that people created also apply to a run: a trigger that returns null suppresses the row. Drop or disable it, or have it return the row, then run again: nothing is loaded again.',
     retry: 'never',
     exit: failed,
   },
   ETL_GUARD: {
     message: 'nothing was published, because tables have fewer rows than their guard requires:{problems}',
-    hint: 'If the files are right, publish with `--allow-shrink {tables}` (option `allowShrink`), which loads nothing again, or change the `guard` of the table. Otherwise check the files.',
+    hint: 'If the files are right, run again with `--allow-shrink {tables}` (option `allowShrink`), which loads nothing again, or change the `guard` of the table. Otherwise correct the files.',
     retry: 'never',
     exit: guard,
   },
@@ -124,7 +124,7 @@ export const publishErrors = {
   },
   ETL_VERIFY_DIFFERENT: {
     message: 'files and production differ:{problems}',
-    hint: 'Somebody has changed rows, or the load was wrong. `etl run --full-refresh` loads all files again.',
+    hint: 'Somebody changed rows, or the load was wrong. `etl run --full-refresh` loads all files again.',
     retry: 'never',
     exit: guard,
   },
@@ -135,26 +135,26 @@ export const publishErrors = {
     exit: failed,
   },
   ETL_VERIFY_MOVED: {
-    message: 'table {table}: something was published {times} times while it was read',
-    hint: 'Verify when no run is under way.',
+    message: 'table {table}: tried {times} times, and each time something was published while it was being read',
+    hint: 'Verify when no run is in progress.',
     retry: 'run',
     exit: failed,
   },
   ETL_VERIFY_HASH: {
-    message: 'the server hashes texts otherwise than expected, so that values cannot be compared',
-    hint: 'Its processor is big-endian, or its PostgreSQL is newer than this version of sluice knows.',
+    message: 'the server hashes text differently than expected, so values cannot be compared',
+    hint: 'Its processor is big-endian, or this version of sluice does not know its version of PostgreSQL yet.',
     retry: 'never',
     exit: failed,
   },
   ETL_PUBLISH_LOCKED: {
     message:
       'table {table}: could not be swapped within {seconds} s, because it is locked by process {pids} of the server',
-    hint: 'Production is unchanged. End the long query, then run again.',
+    hint: 'Production is unchanged. Wait for that process or end it (`pg_terminate_backend`), then run again.',
     retry: 'run',
     exit: failed,
   },
   ETL_PUBLISH_MEMORY: {
-    message: 'the server has no memory left to publish {tables} tables at once: {problem}',
+    message: 'the server ran out of memory while publishing {tables} tables at once: {problem}',
     hint: 'Production is unchanged. If the problem is shared memory, raise max_locks_per_transaction, which is {locks}, and restart the server.',
     retry: 'never',
     exit: failed,

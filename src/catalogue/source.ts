@@ -12,7 +12,7 @@ export const sourceErrors = {
     exit: failed,
   },
   ETL_SOURCE_OUTSIDE: {
-    message: 'table {table}: a parameter points to {file}, outside of {base}',
+    message: 'table {table}: a parameter points to {file}, which is outside {base}',
     hint: 'Use a value that stays below it, or allow parameters to point anywhere: csv(…, { anywhere: true }).',
     retry: 'never',
     exit: failed,
@@ -54,34 +54,34 @@ export const sourceErrors = {
     exit: failed,
   },
   ETL_SOURCE_GONE: {
-    message: 'table {table}: {file} is not there ({problem})',
+    message: 'table {table}: {file} does not exist ({problem})',
     hint: '{hint}',
     retry: 'never',
     exit: failed,
   },
   ETL_SOURCE_UNREACHABLE: {
     message: 'table {table}: cannot read {file}: {problem} (tries: {tries})',
-    hint: 'Its server may be down, overloaded or hard to reach. Run again later: what is loaded stays loaded.',
+    hint: 'Its server may be down, overloaded or unreachable. Run again later: loaded data is kept.',
     retry: 'run',
     exit: failed,
   },
   ETL_STDIN_TERMINAL: {
     message: 'table {table}: standard input is a terminal, and nothing is piped into it',
-    hint: 'Pipe the data: `zcat sales.csv.gz | etl run …`. A run that was stopped or killed has to be given the same data again; what is loaded of it stays loaded.',
+    hint: 'Pipe the data: `zcat sales.csv.gz | etl run …`. To continue a run that was stopped or killed, pipe the same data again; what it has loaded is kept.',
     retry: 'never',
     exit: usage,
   },
   ETL_STDIN_SPACE: {
     message:
-      'table {table}: what comes from standard input does not fit into {directory}, where it is kept during the run',
-    hint: 'Set TMPDIR to a directory with more room, or write the data to a file and name that.',
+      'table {table}: the data from standard input does not fit into {directory}, where it is kept during the run',
+    hint: 'Set TMPDIR to a directory with more space, or write the data to a file and load that.',
     retry: 'never',
     exit: failed,
   },
   ETL_STDIN_QUEUE: {
     message:
       'pipeline {pipeline}: table {table} reads standard input, which only the process of `etl run` has',
-    hint: 'Run it with `etl run`; for a queue, write the data where every worker finds it.',
+    hint: 'Run it with `etl run`. To use a queue, write the data to a file that every worker can read.',
     retry: 'never',
     exit: usage,
   },
@@ -104,8 +104,8 @@ export const sourceErrors = {
     exit: failed,
   },
   ETL_SOURCE_EXPANDS: {
-    message: 'table {table}: {file} becomes more than {what} when it is decompressed',
-    hint: 'Such a file is made to fill a disk. If this one is right, allow it: csv(…, { {option}: … }), or { path: …, {option}: … } for it alone.',
+    message: 'table {table}: {file} becomes more than {what} when decompressed',
+    hint: 'It may be a decompression bomb. If the file is right, raise the limit: csv(…, { {option}: … }), or { path: …, {option}: … } for this file alone.',
     retry: 'never',
     exit: failed,
   },
@@ -116,26 +116,26 @@ export const sourceErrors = {
     exit: failed,
   },
   ETL_FILE_LINEAGE: {
-    message: 'table {table}: rows of {file} cannot be told from those of other files',
+    message: 'table {table}: rows of {file} cannot be told apart from those of other files',
     hint: '{hint}',
     retry: 'never',
     exit: usage,
   },
   ETL_FILE_UNKNOWN: {
-    message: 'pipeline {pipeline} has nothing in production of {files}',
-    hint: "`etl files` lists the files of tables with publish: 'append' or only: 'touched', as they are named here. The files of other tables are all loaded again by --full-refresh.",
+    message: 'pipeline {pipeline} has nothing in production from {files}',
+    hint: "`etl files` lists the files of tables with publish: 'append' or only: 'touched', by the names to use here. The files of other tables are all loaded again by --full-refresh.",
     retry: 'never',
     exit: usage,
   },
   ETL_FILE_CHANGED: {
-    message: 'table {table}: not as it was loaded, by size, time or content: {files}; nothing was loaded',
-    hint: "{hint}, and changed: 'ignore' leaves its rows as they are. A file that was copied or put back needs its old time, too.",
+    message: 'table {table}: changed in size, time or content since it was loaded: {files}; nothing was loaded',
+    hint: "{hint}; changed: 'ignore' keeps its rows as they are. If a file was only copied or restored, restore its modification time, too.",
     retry: 'never',
     exit: failed,
   },
   ETL_FILE_TWICE: {
     message:
-      'table {table}: {file} is in production already: pipeline {pipeline} has loaded it; nothing was loaded',
+      'table {table}: {file} is already in production: pipeline {pipeline} has loaded it; nothing was loaded',
     hint: 'Let one pipeline load the file: list other files here, or `etl unload` it there. If the pipeline was renamed, load everything under its new name once with --full-refresh --allow-shrink {table}.',
     retry: 'never',
     exit: failed,
@@ -173,26 +173,26 @@ export const sourceErrors = {
   ETL_HEADER_EXTRA: {
     message:
       "table {table}: {file}:{line}: the header has {headers}, which no column names, and extra is 'error'",
-    hint: "Declare columns for them, or leave them out on purpose: extra: 'ignore'.",
+    hint: "Declare columns for them, or ignore them explicitly: extra: 'ignore'.",
     retry: 'never',
     exit: failed,
   },
   ETL_PATH_PART: {
-    message: 'table {table}: {file}: the path has no part that {part} matches',
-    hint: 'Change the pattern, or exclude the file: the pattern sees the path as it is written here.',
+    message: 'table {table}: {file}: no part of the path matches {part}',
+    hint: 'Change the pattern, or exclude the file. The pattern is matched against the path as shown here.',
     retry: 'never',
     exit: failed,
   },
   ETL_FILE_VALUE: {
     message:
-      'table {table}: {file}: column {column} has one value in the whole file, and it is refused: {problem}',
-    hint: 'Change the constant or the pattern of the path, or the type of the column.',
+      'table {table}: {file}: column {column} has a single value for the whole file, and it is not valid: {problem}',
+    hint: 'Change the constant or the path pattern, or the type of the column.',
     retry: 'never',
     exit: failed,
   },
   ETL_FILE_OPTIONS: {
-    message: 'table {table}: {file} is found by {first} and by {second}, which have different options',
-    hint: 'Write paths that share no file, or exclude it from one of them.',
+    message: 'table {table}: {file} matches both {first} and {second}, which have different options',
+    hint: 'Choose paths that have no file in common, or exclude it from one of them.',
     retry: 'never',
     exit: failed,
   },
@@ -217,7 +217,7 @@ export const sourceErrors = {
   },
   ETL_USER_FUNCTION: {
     message: 'table {table}: {file}:{line}: a function of the pipeline threw: {problem}',
-    hint: 'Nothing was published. Fix the .map, .check, .zod or filter function; it must return for every text.',
+    hint: 'Nothing was published. Fix the .map, .check, .zod or filter function; it must not throw, whatever the text.',
     retry: 'never',
     exit: failed,
   },

@@ -43,6 +43,6 @@ export const accepted = {
   problem: ({ columns, of: { values } }) => {
     const all = values as readonly string[];
     const more = all.length > valuesShown ? ', …' : '';
-    return `${columns[0]} is none of ${all.slice(0, valuesShown).join(', ')}${more}`;
+    return `${columns[0]} is not one of ${all.slice(0, valuesShown).join(', ')}${more}`;
   },
 } satisfies RowKind;

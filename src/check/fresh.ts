@@ -16,7 +16,7 @@ export const fresh = {
     options: WholeOptions = {},
   ) => defineTest('fresh', [column], { within }, options),
   read: ({ columns: [name], of: { within } }, { add, column }) => {
-    if (column(name!)?.isTime === false) add(`needs a date or timestamp, and \`${name}\` is none`);
+    if (column(name!)?.isTime === false) add(`needs a date or timestamp, and \`${name}\` is not one`);
     if (typeof within === 'string' && age.test(within)) return { within };
     add("needs an age such as '12 hours', '2 days' or '1 week'");
     return undefined;
@@ -25,7 +25,7 @@ export const fresh = {
   value: ({ columns: [name], of: { within } }, columns) => {
     const { type } = columnOf(columns, name!);
     if (!/^(?:date|timestamp with(?:out)? time zone)$/.test(type))
-      throw new TestMisfit(`column ${name} is ${type}, which is no time`);
+      throw new TestMisfit(`column ${name} is ${type}, which is not a time`);
     const newest = `max(${row}.${quoteName(name!)})`;
     const since = `(now() - interval '${String(within)}')::${type}`;
     return `case when ${newest} >= ${since} then null else coalesce(${newest}::text, 'none') end`;

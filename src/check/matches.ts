@@ -10,7 +10,7 @@ export const matches = {
   define: <const Name extends string>(column: Name, pattern: RegExp, options: TestOptions = {}) =>
     defineTest('matches', [column], { pattern }, options),
   read: ({ columns: [name], of: { pattern } }, asked) => {
-    if (asked.column(name!)?.isText === false) asked.add(`needs a text, and \`${name}\` is none`);
+    if (asked.column(name!)?.isText === false) asked.add(`needs a text, and \`${name}\` is not one`);
     if (!(pattern instanceof RegExp)) {
       asked.add('needs a RegExp');
       return undefined;

@@ -31,7 +31,7 @@ const networkProblems: Readonly<Record<string, string>> = {
 };
 
 const noSession =
-  'it accepted the connection but began no session in time; a pooler may have no server connection left';
+  'it accepted the connection but started no session in time; a pooler may have no server connection left';
 
 const connectHint =
   'Check host and port in DATABASE_URL (or PGHOST, PGPORT), and that the server is running.';

@@ -43,7 +43,7 @@ const addition = (table: DeclaredTable, { name, type, notNull }: TableColumn): C
   const problem = `${name} ${type} is declared, and the table has no such column`;
   const add = `add column ${quoteName(name)} ${type}`;
   if (isRequired && !isFilled) {
-    const why = 'it allows no nulls and has no default, so rows that are there need a value first';
+    const why = 'it allows no nulls and has no default, so existing rows need a value first';
     return { name, alter: add, problem: `${problem}; ${why}`, needs: undefined };
   }
   const filled = isFilled ? ` default ${quoteText(value)}` : '';
@@ -160,7 +160,7 @@ export const refuseUnfit = (
   const needs = evolveChoices.findLast((level) => refused.some((change) => change.needs === level));
   const option =
     needs !== undefined && refused.every((change) => change.needs !== undefined)
-      ? `Declare evolve: '${needs}', and the run does it, or`
+      ? `Declare evolve: '${needs}'to let the run do it, or`
       : 'Change the declaration, or';
   refuseShape(
     table.table,

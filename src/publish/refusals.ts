@@ -15,13 +15,13 @@ export const isPassing = (error: unknown): boolean =>
 /** What to do about what production forbids, where the server gives no advice of its own. */
 const advice: Readonly<Record<string, string>> = {
   '23503':
-    'A row of another table refers to a row that these files no longer have, or the other way round: correct the files, or remove the foreign key for the time of the run.',
+    'A row of another table refers to a row that these files no longer have, or the other way round: correct the files, or drop the foreign key for the duration of the run.',
   '23505': 'Two rows have the same key: correct the files, or the key.',
   '23514': 'A row breaks a check of the table: correct the files, or declare a check that rejects it.',
   '23502': 'A column of the table takes no null: declare it so in the pipeline, or correct the files.',
 };
 const adviceUnknown =
-  'Look at the triggers, constraints and policies of the table: what people made there also holds for a run.';
+  'Check the triggers, constraints and policies of the table: they also apply to a run.';
 
 /** The server's refusal as our error; anything else as it is. */
 export const refusalOf = (table: string, cause: unknown): unknown => {

@@ -37,6 +37,6 @@ export const refuseShape = (table: string, problem: string, hint: string): never
 /** Errors: ETL_PUBLISH_REFUSED when something else has the table's name. */
 export const refuseOther = ({ schema, table }: DeclaredTable, { kind }: ProductionTable): void => {
   if (['r', 'p'].includes(kind)) return;
-  const problem = `${schema}.${table} is a view or something else that is no table`;
+  const problem = `${schema}.${table} is a view or another object that is not a table`;
   throw new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '42809', problem, hint: 'Rename it.' });
 };

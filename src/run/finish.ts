@@ -25,7 +25,7 @@ const adviseOn = async ({ client, spec, report }: RunContext, runId: number, sec
   // The run is published, with these sentences or without.
   if (advice.length > 0)
     await runQuery(client, keepAdvice(runId, advice)).catch((error: unknown) =>
-      report.logger.warn({ error }, 'where the time went could not be kept'),
+      report.logger.warn({ error }, 'the profile of the run could not be saved'),
     );
   return report.isProfiled ? { profile: { ...measured, advice } } : {};
 };

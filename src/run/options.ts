@@ -183,6 +183,6 @@ export const refuseUnknownTables = (
 ): void => {
   const unknown = named.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const problem = `${option} names \`${unknown}\`, which is no table of the pipeline${didYouMean(unknown, known)}`;
+  const problem = `${option} names \`${unknown}\`, which is not a table of the pipeline${didYouMean(unknown, known)}`;
   throw new EtlError('ETL_USAGE', { problem, hint: `The pipeline has ${known.join(', ')}.` });
 };

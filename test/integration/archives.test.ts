@@ -154,7 +154,7 @@ describe('members of archives', () => {
       path: 'bad.zip!/z.csv',
       bytes: Buffer.from(content),
       code: 'ETL_SOURCE_FORMAT',
-      says: 'bad.zip is no archive',
+      says: 'bad.zip is not an archive',
       hint: 'Name the file alone',
     },
     {
@@ -170,7 +170,7 @@ describe('members of archives', () => {
       path: 'bad.zip!/*',
       bytes: zipFile([{ name: '../a.csv', content }]),
       code: 'ETL_SOURCE_FORMAT',
-      says: 'is no zip archive that can be read: invalid relative path: ../a.csv',
+      says: 'is not a readable zip archive: invalid relative path: ../a.csv',
       hint: 'pack it again',
     },
     {
@@ -213,7 +213,7 @@ describe('members of archives', () => {
       path: 'bad.zip',
       bytes: zipFile([{ name: 'a.csv', content }]).subarray(0, 60),
       code: 'ETL_SOURCE_FORMAT',
-      says: 'is no zip archive that can be read',
+      says: 'is not a readable zip archive',
       hint: 'Fetch it again',
     },
     {

@@ -81,7 +81,7 @@ describe('etl run', () => {
     const unknown = await etl('plan', pipelineFile, '--allow-shrink', 'totl');
     expect(unknown).toMatchObject({
       exit: 2,
-      err: expect.stringContaining('is no table of the pipeline; did you mean'),
+      err: expect.stringContaining('is not a table of the pipeline; did you mean'),
     });
   });
 

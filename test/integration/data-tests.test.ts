@@ -101,7 +101,7 @@ const cases: readonly Case[] = [
     build: (options) => expected.accepted('code', ['A', hostile], options),
     good: `(1, 'A'), (2, ${literal(hostile)})`,
     bad: `(3, 'a')`,
-    problem: /^1 row of 3: code is none of A, a'b"c/,
+    problem: /^1 row of 3: code is not one of A, a'b"c/,
   },
   {
     kind: 'between',
@@ -343,7 +343,7 @@ describe('a run', () => {
     const error = await failureOf(run(pipeline()));
     expect(error).toMatchObject({ code: 'ETL_TEST_FAILED', exit: 4, retry: 'never', run: 2 });
     expect(error.message).toBe(
-      `data tests failed, and nothing was published:\n  sale, codes: 2 rows of 5: code is none of a, b, c\n  sale, rows: 5 rows, 150% more than the 2 before`,
+      `data tests failed, and nothing was published:\n  sale, codes: 2 rows of 5: code is not one of a, b, c\n  sale, rows: 5 rows, 150% more than the 2 before`,
     );
     expect(notices).toEqual([
       'data test sale, between(day): 1 row of 5: day is not between 2024-01-01 and 2024-12-31',
@@ -374,7 +374,7 @@ describe('a run', () => {
     });
     const [, page] = await etl('status', '2');
     expect(page).toContain(
-      'failed  sale  codes         2 rows of 5: code is none of a, b, c\n  in/2.csv:2 id=3, code=x,',
+      'failed  sale  codes         2 rows of 5: code is not one of a, b, c\n  in/2.csv:2 id=3, code=x,',
     );
     night('2.csv', '3,c,2024-01-01', '4,c,2024-01-01');
     expect(await run(pipeline())).toMatchObject({ tests: [{ outcome: 'passed' }, {}, {}, {}] });

@@ -241,13 +241,13 @@ describe('is refused before anything is loaded', () => {
         columns: { ...columns, r: column.text('r') },
       },
       code: 'ETL_FILE_OPTIONS',
-      says: 'one/a.csv is found by one/*.csv and by one/a.csv',
+      says: 'one/a.csv matches both one/*.csv and one/a.csv',
     },
     {
       name: 'a path without the part',
       table: { source: csv('one/*.csv'), columns: { ...columns, day: column.date(path(/\d{4}/)) } },
       code: 'ETL_PATH_PART',
-      says: 'one/a.csv: the path has no part that path(/\\d{4}/) matches',
+      says: 'one/a.csv: no part of the path matches path(/\\d{4}/)',
     },
     {
       name: 'a constant that is no value of its column',
@@ -256,7 +256,7 @@ describe('is refused before anything is loaded', () => {
         columns: { ...columns, zone: column.integer('zone') },
       },
       code: 'ETL_FILE_VALUE',
-      says: 'column zone has one value in the whole file',
+      says: 'column zone has a single value for the whole file',
     },
     {
       name: 'a surplus field',

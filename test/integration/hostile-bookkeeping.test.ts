@@ -134,13 +134,13 @@ const oddities: readonly { readonly plant: string; readonly sql: string; readonl
     plant: 'a view in place of a table',
     sql: `alter table etl.source_file rename to hidden;
       create view etl.source_file as select * from etl.hidden where spy.note('view') is not null`,
-    says: 'etl.source_file is no plain table',
+    says: 'etl.source_file is not a plain table',
   },
   {
     plant: 'a partitioned table',
     sql: `alter table etl.queue rename to other; create table etl.queue (name text) partition by list (name);
       create table spy.queue partition of etl.queue default`,
-    says: 'etl.queue is no plain table',
+    says: 'etl.queue is not a plain table',
   },
 ];
 

@@ -131,7 +131,7 @@ describe('one table of five suppliers', () => {
     const pipeline = pipelineOf('verified', { lineage: ['_file', '_line'] });
     await run(pipeline);
     const { outcome, tables } = await verifyPipeline(pipeline, verifying());
-    const reason = 'csv-parse reads `escape: "\\\\"` otherwise than the dialect';
+    const reason = 'csv-parse reads `escape: "\\\\"` differently from the dialect';
     expect(tables[0]!.notCompared[0]).toEqual({ file: 'd.zip!/x/1.csv', column: null, reason });
     expect([outcome, tables[0]!.files.map(({ file, records }) => [file, records])]).toEqual([
       'same',

@@ -143,7 +143,7 @@ describe('a production', () => {
         {
           table: 'total',
           outcome: 'not compared',
-          notCompared: [{ reason: 'SQL makes it of other tables' }],
+          notCompared: [{ reason: 'SQL makes it from other tables' }],
         },
       ],
     });

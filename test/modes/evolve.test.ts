@@ -206,14 +206,14 @@ const refused = [
     columns: added,
     evolve: undefined,
     problem: 'note text is declared, and the table has no such column; kind text is declared',
-    hint: `Declare evolve: 'add', and the run does it, or execute: alter table "shop"."sale" add column "note" text, add`,
+    hint: `Declare evolve: 'add'to let the run do it, or execute: alter table "shop"."sale" add column "note" text, add`,
   },
   {
     name: 'a wider type, where only columns are added',
     columns: { ...before, id: column.bigint('id') },
     evolve: 'add',
     problem: 'id bigint is declared, and it is integer in the table',
-    hint: `Declare evolve: 'retype', and the run does it, or execute: alter table "shop"."sale" alter column "id" type bigint;`,
+    hint: `Declare evolve: 'retype'to let the run do it, or execute: alter table "shop"."sale" alter column "id" type bigint;`,
   },
   {
     name: 'a type that may lose values',
@@ -226,7 +226,7 @@ const refused = [
     name: 'a column that needs a value in rows that are there',
     columns: { ...before, note: column.text('note') },
     evolve: 'retype',
-    problem: 'it allows no nulls and has no default, so rows that are there need a value first',
+    problem: 'it allows no nulls and has no default, so existing rows need a value first',
     hint: 'add column "note" text;',
   },
   {

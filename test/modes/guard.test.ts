@@ -140,7 +140,7 @@ describe('a table that lost its rows', () => {
   it('is allowed under a name that it has', async () => {
     const error = await failureOf(run(pipeline(), { allowShrink: ['tt'] }));
     expect(error).toMatchObject({ code: 'ETL_USAGE' });
-    expect(error.message).toContain('`tt`, which is no table of the pipeline; known: t');
+    expect(error.message).toContain('`tt`, which is not a table of the pipeline; known: t');
   });
 });
 

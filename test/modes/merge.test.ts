@@ -245,7 +245,7 @@ it.each([
   { publish: { mode: 'merge', gone: 'unload' }, problem: /gone: 'unload' needs mode 'append'/ },
   {
     publish: { mode: 'merge', update: ['prize'] },
-    problem: /`prize` is no column of the table; did you mean `price`/,
+    problem: /`prize` is not a column of the table; did you mean `price`/,
   },
   { publish: { mode: 'merge', update: ['id'] }, problem: /`id` is in the primaryKey/ },
   { publish: { mode: 'merge', newer: 'at', update: ['price'] }, problem: /leaves out `at`/ },

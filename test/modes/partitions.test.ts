@@ -301,7 +301,7 @@ describe('replace', () => {
     ).toMatchObject({
       code: 'ETL_PARTITION_KEY',
       message: expect.stringContaining(
-        '1 row of no partition, because day has no value that partitionBy knows: (7,,UL)',
+        '1 row in no partition, because partitionBy has none for this value of day: (7,,UL)',
       ) as unknown,
     });
     expect(await partitions()).toEqual(['sale_2026q1 1 2 3']);
@@ -417,7 +417,7 @@ describe('what is in production is refused, before anything is loaded,', () => {
     expect(
       await refusal(`drop table shop.rest; create table shop.deep partition of shop.sale
         for values from ('2026-06-01') to ('2026-07-01') partition by range (day)`),
-    ).toContain('its partition shop.deep is no plain table');
+    ).toContain('its partition shop.deep is not a plain table');
     expect(await refusal('drop table shop.deep; alter table shop.sale add more int')).toContain(
       'in the table more integer',
     );

@@ -284,7 +284,7 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
       server: onFullDisk,
       says: 'load',
       by: 'swap',
-      notice: 'the disk of the server may have too little room',
+      notice: 'the disk of the server may not have enough space',
     },
     {
       name: 'receivers whose variables are not set here',

@@ -88,7 +88,7 @@ export const dbCommand: CliCommand = {
   register(program, io) {
     const db = program
       .command('db')
-      .summary('address and state of the embedded server, and stop')
+      .summary('show or stop the embedded server')
       .description(
         'Manages the embedded PostgreSQL in .etl/ of the working directory, or of the nearest directory above.',
       )

@@ -15,7 +15,7 @@ import { runFile, withRunFlags } from './run.ts';
 
 const examples = `
 States: in production; new, not loaded yet; changed since it was loaded; corrected: rejected records of it were corrected
-since; unloaded on request; gone: in production, and no longer there.
+since; unloaded on request; gone: in production, but the file no longer exists.
 
 Examples:
   $ etl files pipelines/sales.ts
@@ -52,7 +52,7 @@ export const filesCommand: CliCommand = {
   register(program, io) {
     program
       .command('files')
-      .summary('the files of a pipeline, and which of them are in production')
+      .summary('list the files of a pipeline, and which are in production')
       .description(
         'Lists the files of a pipeline with the state of each, and files in production that are gone.',
       )
@@ -75,7 +75,7 @@ Examples:
 
 const unloadExamples = `
 The table must keep the file of each row: publish: { mode: 'append', changed: 'reload' }, gone: 'unload' or only: 'touched'.
-Later runs do not load the file before its content changes, or \`etl reload\` asks for it.
+Later runs do not load the file until its content changes or you run \`etl reload\`.
 
 Examples:
   $ etl unload pipelines/sales.ts in/2024-05-01.csv`;
@@ -93,7 +93,7 @@ export const reloadCommand: CliCommand = {
     describe(
       program.command('reload'),
       'load files again that are in production',
-      'Replaces the rows of single files by what they hold now, in one step.',
+      'Replaces the rows of single files with their current content, in one step.',
     )
       .addHelpText('after', reloadExamples)
       .action((file: string, reload: string[], _, command: Command) =>

@@ -16,9 +16,9 @@ import { visibleText, wrap, wrapUnder } from '../text/layout.ts';
 import { paintFor } from '../text/paint.ts';
 
 const examples = `
-Every record of every file is read, so that the pipeline loads the files without a reject. What is not clear is asked on a
-terminal; with --yes, --out - or without a terminal, it stays text, and a comment says so. Files with the same header become one
-table. Locations are those of csv(): paths, globs, https://, s3://, members of archives; compressed files too.
+Every record of every file is read, so that the pipeline loads the files without a reject. If a column is ambiguous, you are asked
+on a terminal; with --yes, with --out - or without a terminal it stays text, and a comment says so. Files with the same header
+become one table. Files can be anything that csv() reads: paths, globs, https://, s3://, members of archives; compressed or not.
 
 Examples:
   $ etl init 'in/orders-*.csv'
@@ -123,7 +123,7 @@ export const initCommand: CliCommand = {
   register(program, io) {
     program
       .command('init')
-      .summary('write a pipeline for files')
+      .summary('infer a pipeline from files, and write it')
       .description(
         'Reads files, infers their dialects, columns, types and keys, and writes a pipeline that loads them.',
       )
@@ -134,8 +134,8 @@ export const initCommand: CliCommand = {
           'where to write the pipeline, - for standard output; default: pipelines/<name>.ts',
         ),
       )
-      .addOption(flag('--force', 'replace a file that is there'))
-      .addOption(flag('--yes', 'ask nothing; without a terminal nothing is asked'))
+      .addOption(flag('--force', 'overwrite an existing file'))
+      .addOption(flag('--yes', 'ask no questions; none are asked without a terminal'))
       .addOption(flag('--allow-private', 'addresses may lead to private and loopback hosts'))
       .addOption(flag('--debug', 'print stack traces and causes of errors'))
       .addHelpText('after', examples)

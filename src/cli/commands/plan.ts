@@ -23,10 +23,9 @@ import { paintFor } from '../text/paint.ts';
 import { planLines } from '../text/plan-text.ts';
 
 const examples = `
-It changes nothing. SQL files, keys, indexes, constraints and data tests are prepared on the server against empty tables, which are
-rolled back; no row of production is read for them, and no reader waits.
-Exit codes: 0 if there is nothing to do, or if there are changes; 5 for changes with --exit-code; if the run would be refused, that
-of the run.
+It changes nothing. SQL files, keys, indexes, constraints and data tests are tried on the server against empty tables, and rolled
+back; no row of production is read for that, and no reader waits.
+Exit codes: 0 whether or not there is anything to do; with --exit-code, 5 if there is. If the run would be refused: its exit code.
 
 Examples:
   $ etl plan pipelines/noaa.ts
@@ -67,7 +66,7 @@ export const planCommand: CliCommand = {
   register(program, io) {
     program
       .command('plan')
-      .summary('what a run would do, and why')
+      .summary('show what a run would do, and why')
       .description('Shows what a run would do with each file and table, and why, without doing it.')
       .addArgument(pipelineArgument())
       .addOption(databaseUrlFlag())

@@ -10,7 +10,7 @@ import { previewLines } from '../text/preview-text.ts';
 
 const examples = `
 Values are shown as PostgreSQL prints them, times with a zone in UTC; a type with ? may be null. Reads the head of each file.
-Nothing is written, and no server is needed: duplicate keys, and values of types that only the server reads, are not foreseen.
+Nothing is written, and no server is needed. Duplicate keys, and invalid values of types that only the server reads, are not found.
 
 Examples:
   $ etl preview pipelines/sales.ts
@@ -42,7 +42,7 @@ export const previewCommand: CliCommand = {
   register(program, io) {
     program
       .command('preview')
-      .summary('the first rows and rejects of each file, without a server')
+      .summary('show the first rows and rejects of each file, without a server')
       .description(
         'Shows what the first records of each file would become: typed rows, and rejects with their reasons.',
       )

@@ -11,8 +11,8 @@ import { askServer, databaseUrlFlag } from '../server.ts';
 import { formatBytes } from '../../amounts.ts';
 
 const examples = `
-Never deleted: what is needed to go on with a run, to know which files are in production, to go back to a version that is
-kept, and corrections of rejected records. Rows of production are not touched.
+Never deleted: anything needed to continue a run, to know which files are in production or to go back to a kept version, and
+corrections of rejected records. Rows of production are not touched.
 
 Examples:
   $ etl prune --dry-run
@@ -57,7 +57,7 @@ export const pruneCommand: CliCommand = {
       .addOption(databaseUrlFlag())
       .addOption(flag('--older <age>', `runs that ended before this; default: ${olderDaysDefault}d`))
       .addOption(flag('--kept', 'also drop versions of tables that left production before this'))
-      .addOption(flag('--dry-run', 'only say how much there is to delete'))
+      .addOption(flag('--dry-run', 'only show how much would be deleted'))
       .addOption(flag('--json', 'print JSON'))
       .addOption(flag('--debug', 'print stack traces and causes of errors'))
       .addHelpText('after', examples)

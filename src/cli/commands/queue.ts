@@ -115,7 +115,7 @@ export const queueCommand: CliCommand = {
     withCommonFlags(
       program
         .command('queue')
-        .summary('how many runs are waiting, and since when')
+        .summary('show how many runs are waiting, and since when')
         .description('Shows how many enqueued runs are waiting, active or failed.'),
     )
       .addOption(flag('--queue <name>', 'one queue; default: all queues'))

@@ -15,9 +15,9 @@ import { alignRows, visibleText, type Alignment } from '../text/layout.ts';
 import { paintFor } from '../text/paint.ts';
 
 const examples = `
-Tables keep earlier versions where they are declared with keep: 1 or more. All tables that a run published go back together.
-Without \`--to\` the newest load is undone; asked a second time it changes nothing, and \`--to\` goes further back. The version that
-is replaced is kept: \`--to\` also goes forward again.
+Tables declared with keep: 1 or more keep earlier versions. All tables that a run published go back together.
+Without \`--to\` the newest load is undone; a second time nothing changes, and \`--to\` goes further back. The version that
+is replaced is kept, so \`--to\` can also go forward again.
 The next run refuses to load the same files with the same definition again: correct one of them first.
 
 Examples:
@@ -108,7 +108,7 @@ export const rollbackCommand: CliCommand = {
       .addArgument(pipelineArgument())
       .addOption(databaseUrlFlag())
       .addOption(paramFlag())
-      .addOption(flag('--to <run>', 'the run to go back to; default: that of the version before'))
+      .addOption(flag('--to <run>', 'the run to go back to; default: the one before the newest load'))
       .addOption(flag('--table <name>', 'only these tables (comma-separated)'))
       .addOption(flag('--list', 'list the versions that are kept, and change nothing'))
       .addOption(flag('--json', 'print JSON'))

@@ -194,7 +194,7 @@ export const withRunFlags = (command: Command): Command =>
     )
     .addOption(flag('--full-refresh', 'load everything again, even if nothing has changed'))
     .addOption(allowShrinkFlag())
-    .addOption(flag('--profile', 'print afterwards where the time went; uses one more connection'))
+    .addOption(flag('--profile', 'print where the time went afterwards; uses one more connection'))
     .addOption(tracingFlag())
     .addOption(flag('--keep-staging', 'keep the staging tables for inspection'))
     .addOption(flag('--progress <how>', 'how to show progress on stderr', progressModes))

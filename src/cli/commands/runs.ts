@@ -41,7 +41,7 @@ export const runsCommand: CliCommand = {
   register(program, io) {
     program
       .command('runs')
-      .summary('earlier runs, of a pipeline, a state, a time')
+      .summary('list runs by pipeline, state or time')
       .description('Lists runs, newest first, and failures before a run began.')
       .addOption(databaseUrlFlag())
       .addOption(flag('--pipeline <name>', 'only runs of this pipeline'))
@@ -49,7 +49,7 @@ export const runsCommand: CliCommand = {
       .addOption(
         flag('--since <age or time>', 'only runs that began since: 12h, 7d, 8w or 2026-05-01T03:00:00Z'),
       )
-      .addOption(flag('--limit <n>', `at most so many; default: ${runsListed}`))
+      .addOption(flag('--limit <n>', `list at most this many; default: ${runsListed}`))
       .addOption(flag('--json', 'print JSON'))
       .addOption(flag('--debug', 'print stack traces and causes of errors'))
       .addHelpText('after', runsExamples)
@@ -62,7 +62,7 @@ export const showCommand: CliCommand = {
   register(program, io) {
     program
       .command('show')
-      .summary('one run in detail')
+      .summary('show one run in detail')
       .description('Shows a run with its plan, tables, files, notices, rejects and error.')
       .argument('<run>', 'number of a run')
       .addOption(databaseUrlFlag())

@@ -36,7 +36,7 @@ Examples:
 
 const setExamples = `
 The five fields of cron: minute, hour, day of month, month, day of week; an optional sixth in front is the second. A time
-that the zone's clock skips is due at the jump, a time that it shows twice is due the first time. An existing schedule of
+that the zone's clock skips is due at the jump; a time that it shows twice is due the first time. An existing schedule of
 that name is replaced.
 
 Examples:
@@ -158,14 +158,14 @@ const runNow = async (name: string, command: Command, io: Io): Promise<void> => 
 };
 
 const addSet = (add: (name: string, description: string) => Command, io: Io): Command =>
-  add('set', 'Sets a schedule of a pipeline, or replaces it.')
+  add('set', 'Creates a schedule for a pipeline, or replaces it.')
     .argument('<name>', 'name of the schedule: lower-case letters, digits, - and _')
     .addArgument(pipelineArgument())
     .addOption(flag('--cron <times>', 'times: the five fields of cron, or six with seconds'))
     .addOption(flag('--tz <zone>', 'time zone of these times, such as Europe/Berlin; default: UTC'))
     .addOption(paramFlag())
     .addOption(flag('--catch-up', 'run once for slots missed while no worker ran'))
-    .addOption(flag('--priority <n>', '1 comes first; runs without a priority come before all others'))
+    .addOption(flag('--priority <n>', '1 is the highest; runs without a priority come before all of these'))
     .addOption(flag('--queue <name>', 'queue to use; default: default'))
     .addOption(
       flag(
@@ -181,8 +181,8 @@ export const scheduleCommand: CliCommand = {
   register(program, io) {
     const group = program
       .command('schedule')
-      .summary('runs at set times')
-      .description('Sets, lists and removes schedules: workers run pipelines at set times.')
+      .summary('enqueue runs at set times')
+      .description('Manages schedules, by which workers run pipelines at set times.')
       .usage('<command> [options]')
       .addHelpText('after', examples);
     const add = (name: string, description: string): Command =>
@@ -193,12 +193,12 @@ export const scheduleCommand: CliCommand = {
         .addOption(flag('--json', 'print JSON'))
         .addOption(flag('--debug', 'print stack traces and causes of errors'));
     addSet(add, io);
-    add('list', 'Lists schedules with their next five times, and the last one with its outcome.').action(
+    add('list', 'Lists schedules with their next five times, and their last time with its outcome.').action(
       (_, command: Command) => listAll(command, io),
     );
-    add('history', 'Shows the slots of a schedule, newest first, and what became of each.')
+    add('history', 'Shows the slots of a schedule, newest first, with the outcome of each.')
       .argument('<name>', 'name of a schedule')
-      .addOption(flag('--limit <n>', 'at most so many; default: 20'))
+      .addOption(flag('--limit <n>', 'list at most this many; default: 20'))
       .action((name: string, _, command: Command) => showHistory(name, command, io));
     for (const change of ['remove', 'pause', 'resume'] as const)
       add(change, changes[change].summary)

@@ -23,7 +23,7 @@ export const statusCommand: CliCommand = {
   register(program, io) {
     program
       .command('status')
-      .summary('the newest runs, or one in detail')
+      .summary('show the newest runs, or one in detail')
       .description('Lists current and recent runs, or shows one with its tables, files, rejects and error.')
       .argument('[run]', 'number of a run')
       .addOption(databaseUrlFlag())

@@ -96,7 +96,7 @@ const foreignThings = `
  * BullMQ's tables, those of its own schema, and as types of staging's columns.
  */
 const strangeThings = `
-  select format('%s is no plain table', name) from ours
+  select format('%s is not a plain table', name) from ours
     where relkind not in ('r', 'S', 'c') and not ("isAside" and relkind = 'p')
   union all
   select format('%s has rule %I', name, rulename) from ours join pg_rewrite w on ev_class = ours.oid

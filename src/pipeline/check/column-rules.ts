@@ -86,7 +86,7 @@ const checkBounds = (rules: readonly ColumnRule[], { type, options, where, probl
   const [mins, maxs] = [boundsOf('min'), boundsOf('max')];
   const incomparable = [...mins, ...maxs].find((bound) => compareTo!(bound)(bound) !== 0);
   if (incomparable !== undefined)
-    addProblem(problems, where, `${incomparable} is no bound: nothing is less or more`);
+    addProblem(problems, where, `${incomparable} is not a bound: nothing is less or more`);
   for (const min of mins)
     for (const max of maxs)
       if (compareTo!(max)(min) > 0)

@@ -95,9 +95,9 @@ export const checkHistory = (
     const time = columns.find((column) => column.name === at);
     const place = `${where}, publish.at`;
     if (time === undefined)
-      addProblem(problems, place, `\`${at}\` is no column of the table${didYouMean(at, known)}`);
+      addProblem(problems, place, `\`${at}\` is not a column of the table${didYouMean(at, known)}`);
     else if (!timeTypes.includes(time.type))
-      addProblem(problems, place, `\`${at}\` is no time; it must be a ${timeTypes.join(', ')}`);
+      addProblem(problems, place, `\`${at}\` is not a time; it must be a ${timeTypes.join(', ')}`);
     else if (time.nullable) addProblem(problems, place, `\`${at}\` may be null; a version needs a time`);
     if (primaryKey.includes(at))
       addProblem(problems, place, `\`${at}\` is in the primaryKey; leave it out there`);

@@ -60,7 +60,7 @@ const checkColumns = (
   const check = (what: string, name: string): void => {
     const at = `${where}, publish.${what}`;
     if (known?.includes(name) === false)
-      addProblem(problems, at, `\`${name}\` is no column of the table${didYouMean(name, known)}`);
+      addProblem(problems, at, `\`${name}\` is not a column of the table${didYouMean(name, known)}`);
     else if (primaryKey.includes(name))
       addProblem(problems, at, `\`${name}\` is in the primaryKey, by which rows are merged; leave it out`);
   };

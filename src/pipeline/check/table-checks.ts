@@ -149,7 +149,7 @@ export const checkColumnNames = (
     const problem = known === undefined ? nameProblem(name) : undefined;
     if (problem !== undefined) addProblem(problems, where, `column ${problem}`);
     if (known?.includes(name) === false) {
-      addProblem(problems, where, `\`${name}\` is no column of the table${didYouMean(name, known)}`);
+      addProblem(problems, where, `\`${name}\` is not a column of the table${didYouMean(name, known)}`);
     }
     if (names.indexOf(name) !== place) addProblem(problems, where, `names \`${name}\` twice; remove one`);
   });

@@ -216,7 +216,7 @@ const derivedTable = (
       addProblem(
         problems,
         where,
-        `from names \`${source}\`, which is no table of this pipeline${didYouMean(source, tables)}`,
+        `from names \`${source}\`, which is not a table of this pipeline${didYouMean(source, tables)}`,
       );
     }
   }

@@ -59,7 +59,7 @@ export const refuseOtherDivision = (table: DeclaredTable, production: Production
       );
     if (keyOfBound(spec, bound) === undefined)
       refuse(`is for ${bound.replace(/^FOR VALUES/, 'values')}, which ${declaredText(spec)} does not make`);
-    if (kind !== 'r') refuse('is no plain table');
+    if (kind !== 'r') refuse('is not a plain table');
     if (schema !== table.schema) refuse(`is not in schema ${table.schema}`);
   }
 };

@@ -99,7 +99,7 @@ export const chooseMembers = async (
     return found;
   } catch (cause) {
     if (!(cause instanceof UnreadableArchive)) throw cause;
-    const problem = `is no ${format} archive that can be read: ${cause.message}`;
+    const problem = `is not a readable ${format} archive: ${cause.message}`;
     throw refusalOf(archive, problem, 'Fetch it again, or pack it again.');
   }
 };

@@ -103,6 +103,6 @@ export const refuseMember = (table: string, file: string, member: string): EtlEr
   new EtlError('ETL_SOURCE_FORMAT', {
     table,
     file,
-    problem: `is no archive, so that it has no member ${member}`,
+    problem: `is not an archive, so it has no member ${member}`,
     hint: `Name the file alone. A directory whose name ends in an exclamation mark is written with a question mark instead: dir?/*.csv.`,
   });

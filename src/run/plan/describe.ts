@@ -132,7 +132,7 @@ export const describePlan = (
   const isShort = needed !== null && free !== null && needed > free;
   const unset = unsetText(spec.notify ?? [], process.env);
   const more = [
-    ...(isShort ? ['the disk of the server may have too little room'] : []),
+    ...(isShort ? ['the disk of the server may not have enough space'] : []),
     ...(unset === undefined ? [] : [unset]),
   ];
   return {

@@ -33,6 +33,6 @@ export const keepSaid = async (
   const { notices, said, isKept } = unkept();
   if (said === 0) return;
   await keepNotices(client, runId, { notices, said }).then(isKept, (error: unknown) =>
-    logger.warn({ error }, 'what the run said could not be kept'),
+    logger.warn({ error }, 'the notices of the run could not be saved'),
   );
 };

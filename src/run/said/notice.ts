@@ -11,7 +11,7 @@ const chunksAndRecords = ({ chunks, records }: { chunks: number; records: number
 export const noticeOf = (event: RunEvent): string | undefined => {
   if (event.type === 'notice') return event.message;
   if (event.type === 'resumed')
-    return `continuing run ${event.runId}: ${chunksAndRecords(event)} ${event.chunks === 1 ? 'is' : 'are'} loaded already`;
+    return `continuing run ${event.runId}: ${chunksAndRecords(event)} ${event.chunks === 1 ? 'is' : 'are'} already loaded`;
   if (event.type === 'waiting')
     return `${event.problem}; waiting up to ${formatSeconds(event.waitMs / 1000)} for the server`;
   if (event.type !== 'recovered') return undefined;

@@ -24,7 +24,7 @@ const numbers = new Set(['smallint', 'integer', 'bigint', 'numeric']);
 
 /** Types whose values the server writes otherwise than the file. */
 const rewritten: Readonly<Record<string, string>> = {
-  jsonb: 'the server writes jsonb otherwise than the file: only its nulls are compared',
+  jsonb: 'the server writes jsonb differently from the file: only its nulls are compared',
   of: 'the server reads values of its type: only its nulls are compared',
 };
 

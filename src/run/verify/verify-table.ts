@@ -28,7 +28,7 @@ export const whyNotRows = (
   rows: number,
 ): string | undefined => {
   const mode = modeOf(table.publish);
-  if (table.transform !== undefined) return 'SQL makes its rows of the records';
+  if (table.transform !== undefined) return 'SQL makes its rows from the records';
   if (mode !== 'merge' && mode !== 'history') return undefined;
   const copied = files.reduce((sum, file) => sum + file.rows, 0);
   // As many rows as records, and none that took the place of another: each record is a row.
@@ -69,7 +69,7 @@ const countFiles = async (
     }
     const read = tableOfFile(table, file.listed);
     const foreign = foreignTo(read.format.dialect);
-    if (foreign !== undefined) skip(file.name, `csv-parse reads \`${foreign}\` otherwise than the dialect`);
+    if (foreign !== undefined) skip(file.name, `csv-parse reads \`${foreign}\` differently from the dialect`);
     else if (table.staging === 'text')
       skip(file.name, 'its fields are loaded as they are, and SQL reads them');
     else

@@ -73,7 +73,7 @@ const derived = (table: string): VerifiedTable => ({
   columns: 0,
   files: [],
   differences: [],
-  notCompared: [{ file: null, column: null, reason: 'SQL makes it of other tables' }],
+  notCompared: [{ file: null, column: null, reason: 'SQL makes it from other tables' }],
 });
 
 /** A server that hashes otherwise would differ in every column. */

@@ -316,9 +316,9 @@ const rows: readonly Row[] = [
   },
   {
     title: 'bookkeeping in which a view is in place of a table',
-    facts: { trust: { foreign: [], strange: ['etl.run is no plain table'], foreignOfPipelines: [] } },
+    facts: { trust: { foreign: [], strange: ['etl.run is not a plain table'], foreignOfPipelines: [] } },
     name: 'created by others',
-    value: 'etl.run is no plain table',
+    value: 'etl.run is not a plain table',
     verdict: 'problem',
     advice: 'a run would be refused',
   },

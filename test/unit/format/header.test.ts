@@ -523,14 +523,14 @@ describe('files that differ', () => {
     const error = thrownBy(check('x/month=20/y.csv'));
     expect(error.code).toBe('ETL_PATH_PART');
     expect(error.message).toBe(
-      'table t: x/month=20/y.csv: the path has no part that path(/month=(\\d{4}-\\d\\d)/g) matches',
+      'table t: x/month=20/y.csv: no part of the path matches path(/month=(\\d{4}-\\d\\d)/g)',
     );
     const refused = thrownBy(() =>
       checkAll(['a'], [part], { path: 'month=2011-12', column: (made) => made.pattern(/-0/) }),
     );
     expect(refused.code).toBe('ETL_FILE_VALUE');
     expect(refused.message).toContain(
-      'column c0 has one value in the whole file, and it is refused: "2011-12"',
+      'column c0 has a single value for the whole file, and it is not valid: "2011-12"',
     );
   });
 

@@ -121,7 +121,7 @@ describe('lineage is declared rightly or not at all', () => {
     {
       name: 'an index on one that is not asked for',
       more: { columns: { n }, lineage: ['_file'], primaryKey: ['_file', '_line'] },
-      problem: /`_line` is no column of the table/,
+      problem: /`_line` is not a column of the table/,
     },
     {
       name: 'staging: text',

@@ -33,7 +33,7 @@ const ruleCases: readonly Case[] = [
   wrongRule(smallint, 'max', 0.5, 'max must be a value of type smallint, not 0.5: "0.5" is not a smallint'),
   wrongRule(smallint, 'max', undefined, 'max must be a value of type smallint, not undefined'),
   wrongRule(smallint.max(3), 'min', 4, 'min 4 is above max 3: no value would pass'),
-  wrongRule(column.real('Wind'), 'max', NaN, 'NaN is no bound: nothing is less or more'),
+  wrongRule(column.real('Wind'), 'max', NaN, 'NaN is not a bound: nothing is less or more'),
   wrongRule(text, 'min', 'a', 'min is not for this column: text has no order; .length limits its characters'),
   wrongRule(column.boolean('Wind'), 'max', true, 'max is not for this column: boolean has no order'),
   wrongRule(

@@ -257,12 +257,12 @@ const indexCases: readonly Case[] = [
   {
     name: 'a column that does not exist',
     definition: withIndex('winds'),
-    problems: ['table obs, index obs_winds_idx: `winds` is no column of the table; did you mean `wind`?'],
+    problems: ['table obs, index obs_winds_idx: `winds` is not a column of the table; did you mean `wind`?'],
   },
   {
     name: 'an included column that does not exist',
     definition: withIndex('wban', { include: ['winds'] }),
-    problems: ['table obs, index obs_wban_idx: `winds` is no column of the table; did you mean `wind`?'],
+    problems: ['table obs, index obs_wban_idx: `winds` is not a column of the table; did you mean `wind`?'],
   },
   {
     name: 'an access method that is not known',

@@ -102,7 +102,7 @@ const pipelineCases: readonly Case[] = [
       'table Obs: unknown key `primarykey`; did you mean `primaryKey`?',
       'table Obs, column Wind: the name `Wind` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `wind`',
       `table Obs, column Wind: 'x' is not a column; use column.text('Header') …; ${knownTypes}`,
-      'table day: from names `obs`, which is no table of this pipeline; did you mean `Obs`?',
+      'table day: from names `obs`, which is not a table of this pipeline; did you mean `Obs`?',
     ],
   },
 ];

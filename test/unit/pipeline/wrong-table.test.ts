@@ -72,7 +72,7 @@ const tableCases: readonly Case[] = [
   {
     name: 'a key column that does not exist',
     definition: withTable({ source, columns, primaryKey: ['wbam'] }),
-    problems: ['table obs, primaryKey: `wbam` is no column of the table; did you mean `wban`?'],
+    problems: ['table obs, primaryKey: `wbam` is not a column of the table; did you mean `wban`?'],
   },
   {
     name: 'a key column named twice',
@@ -92,7 +92,7 @@ const tableCases: readonly Case[] = [
   {
     name: 'partitions by what is no column',
     definition: withTable({ source, columns, partitionBy: list('wbam') }),
-    problems: ['table obs, partitionBy: `wbam` is no column of the table; did you mean `wban`?'],
+    problems: ['table obs, partitionBy: `wbam` is not a column of the table; did you mean `wban`?'],
   },
   {
     name: 'partitions by a column that has no time, may be missing, or is not in the keys',
@@ -232,7 +232,7 @@ const tableCases: readonly Case[] = [
     problems: [
       'table obs, check Too-Few: the name `Too-Few` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `too_few`',
       'table obs, unique obs_nope_key: the name is taken by another constraint of the table; choose another',
-      'table obs, unique obs_nope_key: `nope` is no column of the table; known: wban, wind',
+      'table obs, unique obs_nope_key: `nope` is not a column of the table; known: wban, wind',
       'table obs, unique obs_pkey: the name is taken by another constraint of the table; choose another',
     ],
   },
@@ -274,8 +274,8 @@ const tableCases: readonly Case[] = [
       statistics: { winds: 9 },
     }),
     problems: [
-      'table obs, columnComments: `nope` is no column of the table; known: wban, wind',
-      'table obs, statistics: `winds` is no column of the table; did you mean `wind`?',
+      'table obs, columnComments: `nope` is not a column of the table; known: wban, wind',
+      'table obs, statistics: `winds` is not a column of the table; did you mean `wind`?',
     ],
   },
   {
@@ -301,8 +301,8 @@ const tableCases: readonly Case[] = [
     }),
     problems: [
       'table obs, column id: identity needs a table that is one whole: before PostgreSQL 17 partitions have none; remove it, or partitionBy',
-      'table obs, primaryKey: `id` is no column of the table; known: wban, wind',
-      'table obs, partitionBy: `twice` is no column of the table; known: wban, wind',
+      'table obs, primaryKey: `id` is not a column of the table; known: wban, wind',
+      'table obs, partitionBy: `twice` is not a column of the table; known: wban, wind',
       "table obs, primaryKey: must contain twice, of partitionBy: PostgreSQL keeps a row unique only within its partition; add 'twice'",
     ],
   },
@@ -363,10 +363,10 @@ const tableCases: readonly Case[] = [
       },
     },
     problems: [
-      'table obs, foreign key obs_none_fkey: `none` is no column of the table; known: wban, wind, code, other',
+      'table obs, foreign key obs_none_fkey: `none` is not a column of the table; known: wban, wind, code, other',
       'table obs, foreign key obs_wban_fkey: the name is taken by another constraint of the table; choose another',
-      "table obs, foreign key obs_wban_fkey: `statoin` is no table of this pipeline, and another is written 'schema.table.column'; did you mean `station`?",
-      'table obs, foreign key obs_wban_fkey: `ident` is no column of table station; known: id, name',
+      "table obs, foreign key obs_wban_fkey: `statoin` is not a table of this pipeline, and another is written 'schema.table.column'; did you mean `station`?",
+      'table obs, foreign key obs_wban_fkey: `ident` is not a column of table station; known: id, name',
       'table obs, foreign key to_name: (name) of table station is neither its primaryKey nor unique; declare it in unique',
       'table obs, foreign key two: 2 columns refer to 1; name as many of the other table',
       'table obs, foreign key obs_other_fkey: other is bigint, and id of table station is text; give both the same type',
@@ -411,7 +411,7 @@ const tableCases: readonly Case[] = [
       },
     },
     problems: [
-      'table daily: from names `observations`, which is no table of this pipeline; did you mean `observation`?',
+      'table daily: from names `observations`, which is not a table of this pipeline; did you mean `observation`?',
     ],
   },
   {
@@ -444,10 +444,10 @@ const tableCases: readonly Case[] = [
       },
     },
     problems: [
-      'table daily, primaryKey: `dy` is no column of the table; did you mean `day`?',
-      'table daily, index daily_wban_idx: `wban` is no column of the table; known: day',
+      'table daily, primaryKey: `dy` is not a column of the table; did you mean `day`?',
+      'table daily, index daily_wban_idx: `wban` is not a column of the table; known: day',
       'table yearly: row must be a z.object({ … }) of Zod 4, not an object',
-      'table text, primaryKey: `b` is no column of the table; known: a',
+      'table text, primaryKey: `b` is not a column of the table; known: a',
     ],
   },
   {

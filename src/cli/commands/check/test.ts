@@ -14,8 +14,8 @@ import { paintFor, type Paint } from '../../text/paint.ts';
 import { testLines } from '../../text/tests-text.ts';
 
 const examples = `
-It only reads, and can be run while the pipeline runs. Statements end after the statement_timeout of the role.
-Exit codes: 0 if no test failed, also when some have warned; 4 if a test with severity error failed.
+It only reads, and can run while the pipeline runs. The statement_timeout of the role applies.
+Exit codes: 0 if no test failed, even if some warned; 4 if a test with severity error failed.
 
 Examples:
   $ etl test pipelines/noaa.ts
@@ -57,7 +57,7 @@ export const testCommand: CliCommand = {
     program
       .command('test')
       .summary('run the data tests of a pipeline on production')
-      .description('Tests the tables that are in production, and shows rows that fail.')
+      .description('Runs the data tests on production, and shows rows that fail.')
       .addArgument(pipelineArgument())
       .addOption(databaseUrlFlag())
       .addOption(paramFlag())

@@ -12,11 +12,11 @@ import { paintFor } from '../../text/paint.ts';
 import { differenceLines, verifyLines } from '../../text/verify-text.ts';
 
 const examples = `
-The files are read whole, by csv-parse and the column readers in JavaScript, not by the code that has loaded them; the server adds up the
-rows that are in production. Compared are the number of records, rejects, filtered records and rows, and of each column the nulls,
-the sum of numbers, and a checksum. Files that are gone or have changed are named, and not compared. It writes nothing, and can be
+The files are read in full by csv-parse and the column readers in JavaScript, not by the code that loaded them; the server adds up the
+rows in production. It compares the number of records, rejects, filtered records and rows, and for each column the nulls,
+the sum of numbers and a checksum. Files that are gone or have changed are listed, and not compared. It writes nothing, and can
 run while the pipeline runs.
-Exit codes: 0 if nothing differs, also when something was not compared; 4 if files and production differ.
+Exit codes: 0 if nothing differs, even if something was not compared; 4 if files and production differ.
 
 Examples:
   $ etl verify pipelines/noaa.ts
@@ -64,7 +64,7 @@ export const verifyCommand: CliCommand = {
     program
       .command('verify')
       .summary('compare the files in production with its rows')
-      .description('Counts files again, independently, and says where production differs from them.')
+      .description('Reads the files again, independently, and shows where production differs from them.')
       .addArgument(
         new Argument(
           '<pipeline|run>',

@@ -54,7 +54,7 @@ const addExport = (rejects: Command, io: Io): void => {
   rejects
     .command('export')
     .description(
-      'Writes rejected records of a table as CSV, with what is wrong with each, to correct them in.',
+      'Writes the rejected records of a table to a CSV, with the faults of each, for correction.',
     )
     .argument('[run]', 'number of a run')
     .addOption(databaseUrlFlag())
@@ -72,10 +72,10 @@ const addExport = (rejects: Command, io: Io): void => {
 const addReplay = (rejects: Command, io: Io): void => {
   rejects
     .command('replay')
-    .description('Keeps corrected records, which the next run loads in the place of the rejected ones.')
+    .description('Stores corrected records, which the next run loads in place of the rejected ones.')
     .argument('<file>', 'CSV that `etl rejects export` wrote, corrected')
     .addOption(databaseUrlFlag())
-    .addOption(flag('--json', 'print what was kept as JSON'))
+    .addOption(flag('--json', 'print what was stored as JSON'))
     .addOption(debugFlag())
     .addHelpText('after', replayExamples)
     .action((file: string, _, command: Command) => replayRejects(file, command, io));
@@ -84,7 +84,7 @@ const addReplay = (rejects: Command, io: Io): void => {
 const addWithdraw = (rejects: Command, io: Io): void => {
   rejects
     .command('withdraw')
-    .description('Takes corrections back that no run has loaded.')
+    .description('Withdraws corrections that no run has loaded.')
     .argument('<file>', 'CSV of their records, as it was given to `etl rejects replay`')
     .addOption(databaseUrlFlag())
     .addOption(flag('--json', 'print what was withdrawn as JSON'))
@@ -98,7 +98,7 @@ export const rejectsCommand: CliCommand = {
   register(program, io) {
     const rejects = program
       .command('rejects')
-      .summary('rejected records, with line and reason')
+      .summary('show rejected records with line and reason, and correct them')
       .description('Shows rejected records of a run, and takes them back corrected.')
       .usage('<command> [options]');
     for (const add of [addList, addShow, addExport, addReplay, addWithdraw]) add(rejects, io);

@@ -8,10 +8,10 @@ import { openServer } from '../../server.ts';
 import { visibleText } from '../../text/layout.ts';
 
 export const replayExamples = `
-The file is one that \`etl rejects export\` wrote, with the fields corrected and everything before them as it was. The next run of the
-pipeline loads the corrected records in the place of the rejected ones, with every check, and so does every later run while the
-source file is unchanged. Records that were deleted from it stay rejected, and so do those with a text in _record: empty that
-column after the fields are filled in. The same file again changes nothing; of two corrections of a record the later one counts.
+The file is one that \`etl rejects export\` wrote, with the fields corrected and the columns before them unchanged. The next run of the
+pipeline loads the corrected records in place of the rejected ones, with every check, and so does every later run while the
+source file is unchanged. Records deleted from it stay rejected, and so do those with text in _record: clear that column once
+you have filled in the fields. Replaying the same file again changes nothing; of two corrections of a record, the later one counts.
 
 Examples:
   $ etl rejects export 12 --table price --output prices.csv

@@ -8,8 +8,8 @@ import { openServer } from '../../server.ts';
 import { visibleText } from '../../text/layout.ts';
 
 export const withdrawExamples = `
-The file is the one that was given to \`etl rejects replay\`, or an export of the same run: only the places of its records count. The
-records stay rejected. If a run has loaded one of the corrections, nothing is withdrawn: \`etl rejects replay\` replaces such a correction.
+The file is the one given to \`etl rejects replay\`, or an export of the same run: only the places of its records matter. The
+records stay rejected. If a run has loaded one of the corrections, nothing is withdrawn: replace it with \`etl rejects replay\`.
 
 Examples:
   $ etl rejects withdraw prices.csv

@@ -12,8 +12,8 @@ import { formatDate } from '../../../amounts.ts';
 import { alignRows, clip, visibleText } from '../../text/layout.ts';
 
 const examples = `
-A receiver is shown by the variable that holds its URL. Workers and runs deliver by themselves; \`send\` does it now, and needs
-the same variables. See docs/guide/notifications.md.
+A receiver is shown as the name of the variable that holds its URL. Workers and runs deliver on their own; \`send\` delivers now,
+and needs the same variables. See docs/guide/notifications.md.
 
 Examples:
   $ etl notifications
@@ -88,9 +88,9 @@ export const notificationsCommand: CliCommand = {
   register(program, io) {
     const group = program
       .command('notifications')
-      .summary('what receivers were told, and what is owed to them')
+      .summary('list notifications, and send pending ones')
       .description(
-        'Lists notifications with what became of their delivery, and sends those that are pending.',
+        'Lists notifications with the state of their delivery, and sends pending ones.',
       )
       .usage('<command> [options]')
       .addHelpText('after', examples);
@@ -101,10 +101,10 @@ export const notificationsCommand: CliCommand = {
         .addOption(databaseUrlFlag())
         .addOption(flag('--json', 'print JSON'))
         .addOption(flag('--debug', 'print stack traces and causes of errors'));
-    add('list', 'Lists notifications, newest first, and why those are pending that are.', true)
+    add('list', 'Lists notifications, newest first, and why some are still pending.', true)
       .addOption(flag('--pipeline <name>', 'only of this pipeline'))
       .addOption(flag('--state <state>', 'only those in this state', states))
-      .addOption(flag('--limit <n>', `at most so many; default: ${listedDefault}`))
+      .addOption(flag('--limit <n>', `list at most this many; default: ${listedDefault}`))
       .action((_, command: Command) => list(command, io));
     add('send', 'Sends pending notifications now, for a minute at most.')
       .addOption(flag('--given-up', 'also those that were given up'))

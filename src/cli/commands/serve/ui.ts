@@ -14,9 +14,9 @@ import { readRedis, redisPrefixFlag } from '../../redis.ts';
 import { databaseUrlFlag, openServer } from '../../server.ts';
 
 const examples = `
-It listens on 127.0.0.1 and prints an address with a token, which the browser keeps as a cookie. On another address, name
-the hosts that it is reached by, and put TLS in front of it: everybody with the token sees everything, and with --control
-may cancel, retry and start runs and pause schedules. What is done is recorded in etl.audit.
+It listens on 127.0.0.1 and prints an address with a token, which the browser keeps as a cookie. On another address, list the
+host names by which it is reached with --hosts, and put TLS in front of it: everybody with the token sees everything, and with
+--control may cancel, retry and start runs and pause schedules. Every action is recorded in etl.audit.
 
 Examples:
   $ etl ui
@@ -84,7 +84,7 @@ export const uiCommand: CliCommand = {
   register(program, io) {
     program
       .command('ui')
-      .summary('the page: runs, chunks, rejects and schedules in a browser')
+      .summary('serve the web page: runs, chunks, rejects, schedules')
       .description(
         'Serves a page that shows runs, chunks, rejects, files, schedules and queues, until it is stopped.',
       )
@@ -98,7 +98,7 @@ export const uiCommand: CliCommand = {
           'names in the Host header that are answered, comma-separated; default: those of this machine',
         ),
       )
-      .addOption(flag('--token <token>', 'what a visitor has to know; default: a random one'))
+      .addOption(flag('--token <token>', 'secret that visitors need; default: a random one'))
       .addOption(flag('--read-only', 'visitors change nothing; the default'))
       .addOption(flag('--control', 'visitors may cancel, retry and start runs, and pause schedules'))
       .addOption(

@@ -151,7 +151,7 @@ const withTarget = (
   if (other === undefined) {
     const known = tables.map((one) => one.name);
     add(
-      `\`${target.table}\` is no table of this pipeline, and another is written 'schema.table.column'${didYouMean(target.table, known)}`,
+      `\`${target.table}\` is not a table of this pipeline, and another is written 'schema.table.column'${didYouMean(target.table, known)}`,
     );
     return key;
   }
@@ -161,7 +161,7 @@ const withTarget = (
   const unknown = to.find((column) => known?.includes(column) === false);
   const sorted = (list: readonly string[]): string => list.toSorted().join('\0');
   if (unknown !== undefined)
-    add(`\`${unknown}\` is no column of table ${other.name}${didYouMean(unknown, known!)}`);
+    add(`\`${unknown}\` is not a column of table ${other.name}${didYouMean(unknown, known!)}`);
   else if (to.length === 0) add(`table ${other.name} has no primaryKey; declare one, or name its columns`);
   else if (!uniqueIn(other).some((list) => sorted(list) === sorted(to)))
     add(

@@ -51,7 +51,7 @@ const problemOf = (tests: unknown): string => {
 
 describe('a wrong test', () => {
   it.each([
-    [expected.unique('idd'), '`idd` is no column of the table; did you mean `id`?'],
+    [expected.unique('idd'), '`idd` is not a column of the table; did you mean `id`?'],
     [expected.unique([]), 'needs names of columns'],
     [expected.unique(['id', 'id']), 'names `id` twice'],
     [
@@ -69,14 +69,14 @@ describe('a wrong test', () => {
     [expected.between('code', 1, 2), 'needs numbers or times, and `code` is something else'],
     [expected.between('id', null, null), 'needs a bound'],
     [expected.between('at', 'yesterday', null), "min must be a value of type timestamptz, not 'yesterday'"],
-    [expected.matches('id', /a/), 'needs a text, and `id` is none'],
+    [expected.matches('id', /a/), 'needs a text, and `id` is not one'],
     [expected.matches('code', 'a' as never), 'needs a RegExp'],
     [
       expected.matches('code', /a(?=b)/),
       'has a lookaround or a modifier, which PostgreSQL does not read as JavaScript does',
     ],
-    [expected.references('id', 'sales.id'), 'refers to `sales`, which is no table of this pipeline'],
-    [expected.references('id', 'declared.m'), 'refers to `m`, which is no column of declared'],
+    [expected.references('id', 'sales.id'), 'refers to `sales`, which is not a table of this pipeline'],
+    [expected.references('id', 'declared.m'), 'refers to `m`, which is not a column of declared'],
     [
       expected.references('id', 'sale'),
       "refers to 'sale', which must be 'table.column' or 'schema.table.column'",
@@ -85,7 +85,7 @@ describe('a wrong test', () => {
     [expected.rows({ min: 2, max: 1 }), 'has a min above its max'],
     [expected.rows({ change: '20' as never }), "needs a share such as '20%' for change"],
     [expected.rows({ minimum: 1 } as never), 'knows min, max and change, not `minimum`'],
-    [expected.fresh('id', '2 days'), 'needs a date or timestamp, and `id` is none'],
+    [expected.fresh('id', '2 days'), 'needs a date or timestamp, and `id` is not one'],
     [expected.fresh('at', '2 moons' as never), "needs an age such as '12 hours'"],
     [expected.sql(''), 'needs the path of a file'],
     ['unique', "test 1: must be made with expect, such as expect.unique('id')"],
