@@ -37,7 +37,7 @@ describe('errorLines', () => {
     expect(errorLines(error, plain, false)).toEqual([
       'error ETL_REJECT_LIMIT: table t: 2 of 9 records rejected, the limit is 0; nothing was published:',
       '  a.csv:3: type',
-      '  Fix the file or the columns, or raise rejectLimit. Every record: `etl rejects list 4 --all`.',
+      '  Fix the file or the columns, or raise rejectLimit. `etl rejects list 4 --all` lists every rejected record.',
     ]);
   });
 
