@@ -135,7 +135,8 @@ export const publishErrors = {
     exit: failed,
   },
   ETL_VERIFY_MOVED: {
-    message: 'table {table}: tried {times} times, and each time something was published while it was being read',
+    message:
+      'table {table}: tried {times} times, and each time something was published while it was being read',
     hint: 'Verify when no run is in progress.',
     retry: 'run',
     exit: failed,

@@ -48,7 +48,8 @@ export const serverErrors = {
     exit: failed,
   },
   ETL_SCHEMA_OLDER: {
-    message: 'the bookkeeping schema etl has version {found}, but this version of sluice needs version {known}',
+    message:
+      'the bookkeeping schema etl has version {found}, but this version of sluice needs version {known}',
     hint: 'The next run upgrades it.',
     retry: 'never',
     exit: failed,
@@ -128,7 +129,8 @@ export const serverErrors = {
     exit: failed,
   },
   ETL_SERVER_ENCODING: {
-    message: 'database {database} on {server} has the encoding {encoding}, which cannot represent every character',
+    message:
+      'database {database} on {server} has the encoding {encoding}, which cannot represent every character',
     hint: "Create a database with `create database … template template0 encoding 'UTF8'`, and load into that.",
     retry: 'never',
     exit: failed,

@@ -128,7 +128,8 @@ export const sourceErrors = {
     exit: usage,
   },
   ETL_FILE_CHANGED: {
-    message: 'table {table}: changed in size, time or content since it was loaded: {files}; nothing was loaded',
+    message:
+      'table {table}: changed in size, time or content since it was loaded: {files}; nothing was loaded',
     hint: "{hint}; changed: 'ignore' keeps its rows as they are. If a file was only copied or restored, restore its modification time, too.",
     retry: 'never',
     exit: failed,

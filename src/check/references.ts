@@ -28,7 +28,8 @@ const targetOf = (to: string, { tables, add }: Asked): Readonly<Record<string, u
     add(
       `refers to \`${table}\`, which is not a table of this pipeline; write 'schema.table.column' for another`,
     );
-  else if (known?.includes(column) === false) add(`refers to \`${column}\`, which is not a column of ${table}`);
+  else if (known?.includes(column) === false)
+    add(`refers to \`${column}\`, which is not a column of ${table}`);
   else return { table, column, shown: to, isOurs: true };
   return undefined;
 };

@@ -20,8 +20,7 @@ const advice: Readonly<Record<string, string>> = {
   '23514': 'A row breaks a check of the table: correct the files, or declare a check that rejects it.',
   '23502': 'A column of the table takes no null: declare it so in the pipeline, or correct the files.',
 };
-const adviceUnknown =
-  'Check the triggers, constraints and policies of the table: they also apply to a run.';
+const adviceUnknown = 'Check the triggers, constraints and policies of the table: they also apply to a run.';
 
 /** The server's refusal as our error; anything else as it is. */
 export const refusalOf = (table: string, cause: unknown): unknown => {

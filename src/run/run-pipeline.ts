@@ -72,7 +72,10 @@ const dropAfterFailure = async (context: RunContext, error: unknown): Promise<vo
   const { address, client, report } = context;
   if (retryOf(lossOf(client, address, error)) === 'server') return;
   await dropBuilt(context).catch((cause: unknown) =>
-    report.logger.warn({ error: cause }, 'the built tables could not be dropped; the next run will drop them'),
+    report.logger.warn(
+      { error: cause },
+      'the built tables could not be dropped; the next run will drop them',
+    ),
   );
 };
 

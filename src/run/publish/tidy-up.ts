@@ -47,6 +47,9 @@ export const tidyUp = async (context: RunContext, built: readonly BuiltTable[] =
   } catch (error) {
     // A lost server takes the recovery path, as anywhere else.
     if (retryOf(lossOf(client, address, error)) === 'server') throw error;
-    report.logger.warn({ error }, 'the cleanup after publishing was not finished; the next run will finish it');
+    report.logger.warn(
+      { error },
+      'the cleanup after publishing was not finished; the next run will finish it',
+    );
   }
 };

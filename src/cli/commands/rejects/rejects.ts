@@ -53,9 +53,7 @@ const addShow = (rejects: Command, io: Io): void => {
 const addExport = (rejects: Command, io: Io): void => {
   rejects
     .command('export')
-    .description(
-      'Writes the rejected records of a table to a CSV, with the faults of each, for correction.',
-    )
+    .description('Writes the rejected records of a table to a CSV, with the faults of each, for correction.')
     .argument('[run]', 'number of a run')
     .addOption(databaseUrlFlag())
     .addOption(pipelineFlag())

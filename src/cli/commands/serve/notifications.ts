@@ -89,9 +89,7 @@ export const notificationsCommand: CliCommand = {
     const group = program
       .command('notifications')
       .summary('list notifications, and send pending ones')
-      .description(
-        'Lists notifications with the state of their delivery, and sends pending ones.',
-      )
+      .description('Lists notifications with the state of their delivery, and sends pending ones.')
       .usage('<command> [options]')
       .addHelpText('after', examples);
     const add = (name: string, description: string, isDefault = false): Command =>
