@@ -1,22 +1,59 @@
-// Recognizes files that are not UTF-8 text by their first bytes.
+// Recognizes files that are not CSV by their first bytes: those that cannot be, and those that hardly are.
 
 interface Kind {
-  /** In latin1, a character a byte. */
-  readonly begins: string;
   readonly problem: string;
   readonly hint: string;
 }
 
-const compressed = (name: string, begins: string, command: string): Kind => ({
+interface KnownKind extends Kind {
+  /** In latin1, a character a byte. */
+  readonly begins: string;
+  /** Where that is in the file, if not at its beginning. */
+  readonly at?: number;
+}
+
+const compressed = (name: string, begins: string, command: string): KnownKind => ({
   begins,
-  problem: `is compressed (${name}), which is not supported yet`,
-  hint: `Decompress it first, with ${command}.`,
+  problem: `is compressed (${name}), which is not supported`,
+  hint: `Decompress it first, with ${command}. gzip, zstd, brotli and zip are read as they are.`,
 });
 
-/** None of them can begin a CSV file in UTF-8. */
-const kinds: readonly Kind[] = [
+const archive = (name: string, begins: string, command: string, at = 0): KnownKind => ({
+  begins,
+  at,
+  problem: `is an archive (${name}), which is not supported`,
+  hint: `Unpack it first, with ${command}. zip archives are read as they are.`,
+});
+
+const made = (what: string, begins: string, hint: string): KnownKind => ({
+  begins,
+  problem: `is ${what}, not CSV`,
+  hint,
+});
+
+const office = made.bind(undefined, 'a document of an office program');
+const asCsv = 'Export its data as CSV.';
+
+/** None of them can begin a text, in whatever encoding of those that are read. */
+const kinds: readonly KnownKind[] = [
   compressed('xz', '\xfd7zXZ\x00', '`unxz`'),
   compressed('bzip2', 'BZh91AY&SY', '`bunzip2`'),
+  compressed('lzma', ']\x00\x00\x80\x00', '`unlzma`'),
+  compressed('lz4', '\x04"M\x18', '`unlz4`'),
+  compressed('snappy', '\xff\x06\x00\x00sNaPpY', '`snzip -d`'),
+  compressed('compress', '\x1f\x9d', '`uncompress`'),
+  archive('tar', 'ustar\x00', '`tar -xf`', 257),
+  archive('tar', 'ustar  \x00', '`tar -xf`', 257),
+  archive('7z', "7z\xbc\xaf'\x1c", '`7z x`'),
+  archive('rar', 'Rar!\x1a\x07', '`unrar x`'),
+  office('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'Save its sheet as CSV.'),
+  made('a PDF document', '%PDF-', asCsv),
+  made('a Parquet file', 'PAR1\x15', asCsv),
+  made('an Avro file', 'Obj\x01', asCsv),
+  made('an Arrow file', 'ARROW1\x00\x00', asCsv),
+  made('a database of SQLite', 'SQLite format 3\x00', asCsv),
+  made('a dump of pg_dump in its own format', 'PGDMP\x01', 'Restore it with pg_restore.'),
+  made('a binary file of COPY', 'PGCOPY\n\xff\r\n\x00', 'Load it with COPY, or write it again as CSV.'),
   {
     begins: '\xff\xfe\x00\x00',
     problem: 'is in UTF-32, which is not supported',
@@ -24,6 +61,37 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** The kind of a file that is not UTF-8 text; undefined: it may be. */
+/** Enough of a file to tell. */
+export const contentBytes = 512;
+
+/** The kind of a file, by its stored bytes, that is not CSV; undefined: it may be. */
 export const otherContent = (head: Buffer): Kind | undefined =>
-  kinds.find(({ begins }) => head.toString('latin1', 0, begins.length) === begins);
+  kinds.find(({ begins, at = 0 }) => head.toString('latin1', at, at + begins.length) === begins);
+
+const textKinds: readonly (Kind & { readonly begins: RegExp })[] = [
+  {
+    begins: /^\s*<(?:!doctype html|html|head)\b/i,
+    problem: 'is a web page, not CSV',
+    hint: 'It is probably a page to log in, or an error, in place of the file.',
+  },
+  {
+    begins: /^\s*<\?xml\b/i,
+    problem: 'is XML, not CSV',
+    hint: 'It may be an error in place of the file: look at it.',
+  },
+  {
+    begins: /^\s*(?:\[\s*)*\{\s*(?:"[^"]*"\s*:|$)|^\s*\[\s*$/,
+    problem: 'is JSON, not CSV',
+    hint: 'It may be an error in place of the file: look at it. `jq` writes JSON as CSV.',
+  },
+];
+
+/** The kind of a text that is hardly meant as CSV, though a dialect may read it. */
+export const otherText = (text: string): Kind | undefined =>
+  textKinds.find(({ begins }) => begins.test(text));
+
+/** The same for who looks at a header that is not as the table has it. */
+export const otherTextHint = (text: string): string | undefined => {
+  const kind = otherText(text);
+  return kind === undefined ? undefined : `The file ${kind.problem}. ${kind.hint}`;
+};

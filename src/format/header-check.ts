@@ -4,6 +4,7 @@ import type { ColumnSpec, Dialect, FieldRef, FilterSpec, ReadTable } from '../de
 import { EtlError, messageOf } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { firstOf, inQuotes, onOneLine, plural } from '../wording.ts';
+import { otherTextHint } from './content.ts';
 import { isRefusal } from './column-types/contract.ts';
 import { createFieldReader, type FieldReader } from './field-reader.ts';
 import { extraPlaces, fieldText } from './file-differences.ts';
@@ -41,6 +42,8 @@ const foundHint = (table: ReadTable, names: readonly string[], missing: FieldRef
   const shown = isNamed ? `: ${firstOf(names, 8).map(onOneLine).join(', ')}` : '';
   const found = `It has ${plural(names.length, 'field')}${shown}.`;
   if (typeof missing === 'number') return found;
+  const other = otherTextHint(names.join());
+  if (other !== undefined) return other;
   const excel = /^sep=(.?)$/i.exec(names[0]!);
   if (excel !== null) {
     const between = excel[1] === '' ? '' : `, delimiter: ${inCode(excel[1]!)}`;

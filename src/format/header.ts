@@ -5,7 +5,7 @@ import type { Dialect, LineEnd } from '../declaration.ts';
 import { EtlError } from '../errors.ts';
 import { headerBytesMax, recordBytesMax } from '../limits.ts';
 import { rejectCodes } from '../model.ts';
-import { otherContent } from './content.ts';
+import { otherTextHint } from './content.ts';
 import { isQuoteFault, reasonOf } from './raw-fields.ts';
 import { recordFields } from './record-fields.ts';
 import { countLines, findLineEnd, grammarOf, startsWith } from './split/grammar.ts';
@@ -42,6 +42,10 @@ interface HeadReader {
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** What to do about a header that cannot be read, where nothing else says it. */
+const likelyHint = (head: Buffer): string =>
+  otherTextHint(head.toString('utf8', 0, 1024)) ?? 'Check delimiter, quote and skipLines of the source.';
 
 const endless = `its first lines do not end within ${headerBytesMax} bytes`;
 
@@ -122,7 +126,7 @@ const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Prom
  * With names given by the dialect, the file has none and data begins at once; without names its first record says how many fields
  * there are, but for `positions`, up to which short records are padded. Lines before it are read on to their ends; only a comment
  * may be longer than `headerBytesMax`.
- * Errors: ETL_SOURCE_FORMAT, ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
+ * Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
  */
 export const readHeader = async (
   read: ReadBytes,
@@ -131,9 +135,6 @@ export const readHeader = async (
   positions = 0,
 ): Promise<FileHeader> => {
   const head = await read(0, headerBytesMax);
-  const other = otherContent(head);
-  if (other !== undefined)
-    throw new EtlError('ETL_SOURCE_FORMAT', { ...named, problem: other.problem, hint: other.hint });
   const start = startsWith(head, 0, byteOrderMark) ? byteOrderMark.length : 0;
   const lineEnd = await lineEndOf(read, start, dialect);
   const splitter = createSplitter(dialect, 2, lineEnd);
@@ -142,7 +143,7 @@ export const readHeader = async (
     splitter,
     byte: start,
     line: 1,
-    invalid: (problem, hint = 'Check delimiter, quote and skipLines of the source.') =>
+    invalid: (problem, hint = likelyHint(head)) =>
       new EtlError('ETL_HEADER_INVALID', { ...named, line: reader.line, problem, hint }),
   };
   await passLines(reader, dialect.skipLines);

@@ -167,9 +167,8 @@ const shortened = ({ dialect, records, fields }: Candidate): HeadGuess | undefin
     : undefined;
 };
 
-/** Reads the dialect off the first bytes. `isWhole`: there are no others. */
-export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
-  const [first, ...others] = delimiters.map((delimiter) => ofDelimiter(head, isWhole, delimiter));
+const guessOf = (head: Buffer, isWhole: boolean, possible: readonly string[]): HeadGuess => {
+  const [first, ...others] = possible.map((delimiter) => ofDelimiter(head, isWhole, delimiter));
   const best = others.reduce((found, other) => (isBetter(other, found) ? other : found), first!);
   const usual = (records: readonly HeadRecord[]) =>
     records.flatMap(({ fields }) => (fields?.length === best.fields ? [fields] : []));
@@ -191,6 +190,21 @@ export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
     records: usual(best.records.slice(preamble)),
     fields: best.fields,
     remarks: [...new Set([...told, remark])],
+  };
+};
+
+/** The line before the header that tells Excel the delimiter. */
+const excelLine = /^(?:\xef\xbb\xbf)?sep=([^\r\n"])(?:\r\n|\n|\r)/i;
+
+/** Reads the dialect off the first bytes. `isWhole`: there are no others. */
+export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
+  const [line, delimiter] = excelLine.exec(head.toString('latin1', 0, 16)) ?? [];
+  if (line === undefined || delimiter === undefined) return guessOf(head, isWhole, delimiters);
+  const { dialect, remarks, ...guess } = guessOf(head.subarray(line.length), isWhole, [delimiter]);
+  return {
+    ...guess,
+    dialect: { ...dialect, skipLines: dialect.skipLines + 1 },
+    remarks: [...remarks, 'the first line tells Excel the delimiter'],
   };
 };
 

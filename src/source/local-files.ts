@@ -21,6 +21,7 @@ const stores: readonly { readonly address: RegExp; readonly problem: string }[] 
 ];
 
 const problem = (location: string): string | undefined => {
+  if (/^!?(?:https?|s3):(?!\/\/)/i.test(location)) return 'is no URL: two slashes follow the colon';
   if (!isUrl.test(location)) return undefined;
   const store = stores.find(({ address }) => address.test(location));
   return (

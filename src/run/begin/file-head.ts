@@ -4,20 +4,20 @@ import type { FormatSpec } from '../../declaration.ts';
 import { markedEncoding } from '../../decode/encoding/marks.ts';
 import { containerOf, decodingOf } from '../../decode/registry.ts';
 import { EtlError } from '../../errors.ts';
+import { contentBytes, otherContent } from '../../format/content.ts';
 import { readHeader, type FileHeader, type HeaderFile } from '../../format/header.ts';
 import type { Access } from '../../source/contract.ts';
 import { withBytes, type InputFile } from '../input.ts';
 
-/** Enough of a file to tell how it is encoded. */
-const headBytes = 16;
-
-/** Refuses what is in a file, decompressed, when it is nothing, or is compressed again. */
-const refuseContent = (head: Buffer, named: HeaderFile): void => {
-  if (head.length === 0) throw new EtlError('ETL_SOURCE_EMPTY', { ...named });
+/** Refuses what is in a file, decompressed, when it is nothing, is compressed again, or is no text. Errors: ETL_SOURCE_EMPTY, ETL_SOURCE_FORMAT. */
+export const refuseContent = (head: Buffer, { table, file }: HeaderFile): void => {
+  if (head.length === 0) throw new EtlError('ETL_SOURCE_EMPTY', { table, file });
   const again = decodingOf(head) ?? containerOf(head);
-  if (again === undefined) return;
-  const problem = `is compressed twice (${again.name})`;
-  throw new EtlError('ETL_SOURCE_FORMAT', { ...named, problem, hint: 'Decompress it once.' });
+  const refused =
+    again === undefined
+      ? otherContent(head)
+      : { problem: `is compressed twice (${again.name})`, hint: 'Decompress it once.' };
+  if (refused !== undefined) throw new EtlError('ETL_SOURCE_FORMAT', { table, file, ...refused });
 };
 
 /** The encoding that is declared, or that a byte order mark says where that is declared. A mark of another one is refused. */
@@ -43,7 +43,7 @@ export const readHead = async (
   const named = { table: file.table, file: file.name };
   const plain = { ...file, encoding: 'utf-8' };
   const first = await withBytes(plain, access, async (read) => {
-    const head = await read(0, headBytes);
+    const head = await read(0, contentBytes);
     refuseContent(head, named);
     const encoding = encodingOf(head, declared, named);
     return encoding === 'utf-8'

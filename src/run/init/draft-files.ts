@@ -5,12 +5,14 @@ import { maxBytesDefault, maxRatioDefault } from '../../decode/bounds.ts';
 import type { EncodingName } from '../../decode/encoding/labels.ts';
 import { EtlError, messageOf } from '../../errors.ts';
 import { headerBytesMax } from '../../limits.ts';
+import { otherText } from '../../format/content.ts';
 import { guessDialect, plainDialect, type HeadGuess } from '../../infer/dialect.ts';
 import { guessEncoding } from '../../infer/encoding.ts';
 import { hasHeader } from '../../infer/header.ts';
 import type { Access } from '../../source/contract.ts';
 import { withFilesAtOnce } from '../../source/at-once.ts';
 import { foundFiles, type Found } from '../begin/found-files.ts';
+import { refuseContent } from '../begin/file-head.ts';
 import { storedFiles, type StoredFile } from '../begin/stored-files.ts';
 import { withBytes } from '../input.ts';
 
@@ -82,12 +84,15 @@ const draftFile = async (
 ): Promise<DraftFile> => {
   const file = { ...stored, head };
   const raw = await withBytes({ ...file, encoding: 'utf-8' }, access, (read) => read(0, headerBytesMax));
-  if (raw.length === 0) throw new EtlError('ETL_SOURCE_EMPTY', { table: draftTable, file: stored.name });
+  const named = { table: draftTable, file: stored.name };
+  refuseContent(raw, named);
   const encoding = guessEncoding(raw, raw.length < headerBytesMax);
   const text =
     encoding === 'utf-8'
       ? raw
       : await withBytes({ ...file, encoding }, access, (read) => read(0, headerBytesMax));
+  const other = otherText(text.toString('utf8', 0, 1024));
+  if (other !== undefined) throw new EtlError('ETL_SOURCE_FORMAT', { ...named, ...other });
   const guess = guessDialect(text, text.length < headerBytesMax);
   const given = guess.dialect.header;
   const header = typeof given === 'boolean' ? headerOf(guess) : given;

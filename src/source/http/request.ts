@@ -72,8 +72,17 @@ const proxyHint = (): string => {
 const wrongAddress = (file: NamedFile, problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_SOURCE_ADDRESS', { table: file.table, file: file.name, problem, hint }, { cause });
 
-const isOfTls = (code: string | undefined): boolean =>
-  /CERT|SIGNATURE|^ERR_(?:TLS|SSL)|^EPROTO$/.test(code ?? '');
+const isOfTrust = (code: string | undefined): boolean => /CERT|SIGNATURE|^ERR_TLS/.test(code ?? '');
+
+/** TLS did not come about: the server speaks another protocol, or another version of this one. */
+const isOfTls = (code: string | undefined): boolean => /^ERR_SSL|^EPROTO$/.test(code ?? '');
+
+/** OpenSSL's own reason, which Node gives between its library, function and source file. */
+const reasonOf = (cause: unknown): string =>
+  /error:[^:]*:[^:]*:[^:]*:([^:]+)/.exec(messageOf(cause))?.[1] ?? messageOf(cause);
+
+/** Node's parser found no answer where one should begin. */
+const notHttp = 'HPE_INVALID_CONSTANT';
 
 /** What a failure to connect or to be answered means: what no second try can change, or Passing. */
 const failureOf = (file: NamedFile, { hostname }: URL, cause: unknown): Error => {
@@ -100,14 +109,25 @@ const failureOf = (file: NamedFile, { hostname }: URL, cause: unknown): Error =>
       'Check headers and credentials: a line break at the end of a token?',
       cause,
     );
-  if (isOfTls(code))
+  if (isOfTrust(code))
     return wrongAddress(
       file,
       `the connection to ${hostname} is not trusted: ${messageOf(cause)}`,
       'If the certificate is of an authority of your own, name its file in NODE_EXTRA_CA_CERTS. Certificates are always checked.',
       cause,
     );
-  const problem = code === 'ECONNREFUSED' ? `nothing listens at ${hostname}` : messageOf(cause);
+  if (isOfTls(code))
+    return wrongAddress(
+      file,
+      `no encrypted connection to ${hostname}: ${reasonOf(cause)}`,
+      'Check scheme and port of the URL: a server without encryption is named with http://.',
+      cause,
+    );
+  const problems: Readonly<Record<string, string>> = {
+    ECONNREFUSED: `nothing listens at ${hostname}`,
+    [notHttp]: 'what answers is not HTTP; check scheme and port of the URL',
+  };
+  const problem = problems[code ?? ''] ?? messageOf(cause);
   return new Passing(`${problem}.${proxyHint()}`.replace(/\.$/, ''), { cause });
 };
 
@@ -261,7 +281,7 @@ export const requestHttp = async (asked: HttpRequest): Promise<HttpAnswer> => {
         throw wrongAddress(
           file,
           `it was redirected more than ${redirectsMax} times`,
-          'Open the URL in a browser.',
+          "Open the URL in a browser. Cookies are not kept: if it wants one, give it: headers: { cookie: env('COOKIE') }.",
         );
       if (next.origin !== url.origin) own = {};
       url = next;

@@ -57,9 +57,9 @@ export const urlProblem = (location: string): string | undefined => {
   if (problem !== undefined) return problem;
   const [first] = expandBraces(location);
   if (!URL.canParse(first!)) return 'is not a URL';
-  const { username, password, pathname, host } = new URL(first!);
+  const { username, password, pathname, origin } = new URL(first!);
   if (username !== '' || password !== '')
-    return `has a user or password in it, which would be stored; write https://${host}${pathname} and give basic: { user, password: env('NAME') }`;
+    return `has a user or password in it, which would be stored; write ${origin}${pathname} and give basic: { user, password: env('NAME') }`;
   if (pathname.includes('*'))
     return 'has a *, and HTTP cannot list files; name a range {01..12}, a list {a,b}, or every file (%2A for a real one)';
   return undefined;

@@ -42,6 +42,16 @@ it('says of texts that are money, percentages or yes and no in other words how t
 
 describe('the dialect of a file', () => {
   it.each([
+    {
+      name: 'a line for Excel before the header',
+      content: '\ufeffsep=;\r\nid;name\r\n1;a\r\n2;b\r\n',
+      dialect: { delimiter: ';', skipLines: 1 },
+    },
+    {
+      name: 'a line for Excel, with a delimiter that nobody guesses',
+      content: 'SEP=^\nid^name, first\n1^a, x\n',
+      dialect: { delimiter: '^', skipLines: 1 },
+    },
     { name: 'commas', content: 'a,b\n1,2\n', dialect: { delimiter: ',', quote: '"' } },
     {
       name: 'semicolons with decimal commas',

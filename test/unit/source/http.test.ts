@@ -144,6 +144,16 @@ describe('a connection that is not made', () => {
     expect(error.hint).toContain('NODE_EXTRA_CA_CERTS');
   });
 
+  it('because the server speaks another protocol than the URL says', async () => {
+    const noTls = await addressError(server.url('/a.csv').replace('http:', 'https:'));
+    expect(noTls.message).toMatch(/no encrypted connection to 127\.0\.0\.1: wrong version number$/);
+    expect(noTls.hint).toContain('http://');
+    server.trouble = ({ socket }) => socket.end('220 ready\r\n') !== undefined;
+    const noHttp = await failureOf(look(server.url('/a.csv')));
+    expect(noHttp).toMatchObject({ code: 'ETL_SOURCE_UNREACHABLE' });
+    expect(noHttp.message).toContain('what answers is not HTTP; check scheme and port of the URL');
+  });
+
   it('though it is, once its authority is named in NODE_EXTRA_CA_CERTS', async () => {
     const url = encrypted.put('/b.csv', 'a,b\n');
     const program = fileURLToPath(new URL('../../helpers/look-at-url.ts', import.meta.url));
@@ -433,7 +443,7 @@ describe('a URL', () => {
   });
 
   it.each([
-    ['http://user:hidden@h/a', 'basic: { user, password'],
+    ['http://user:hidden@h/a', 'write http://h/a and give basic: { user, password'],
     ['http://h/*.csv', 'HTTP cannot list files'],
     ['http://h/{a}', 'neither a range'],
     ['http://h/{a,b', 'neither a range'],

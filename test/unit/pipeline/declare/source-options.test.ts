@@ -103,6 +103,9 @@ describe('options of a source', () => {
     async (path) => expect(await problemsOf(path, {})).toContain('is a URL of a kind that is not read'),
   );
 
+  it('https:/h/a.csv is no URL, and no path either', async () =>
+    expect(await problemsOf(['a.csv', 'https:/h/a.csv'], {})).toContain('path 2 is no URL: two slashes'));
+
   it.each([
     ['gs://sales/2024/*.csv', "endpoint: 'https://storage.googleapis.com'"],
     ['!gs://sales/2024/draft.csv', 'Google Cloud Storage'],
