@@ -183,6 +183,13 @@ it.each([
     name: 'all partitions of a table with a policy',
     publish: 'replace',
     ddl: 'create policy p on shown.t',
+    each: 2,
+    isNew: true,
+  },
+  {
+    name: 'all partitions of a table that a materialized view reads',
+    publish: 'replace',
+    ddl: 'create materialized view shown.stored as select id from shown.t',
     each: 5,
     isNew: false,
   },

@@ -2,21 +2,9 @@
 
 import { formatSeconds } from '../../amounts.ts';
 import { formatCount } from '../../wording.ts';
-import type { BuiltOver, PublishPlan } from '../contract.ts';
-import { dependentsText, type Dependent } from '../production/dependents.ts';
-
-/** For people: what keeps a table of which all partitions come. */
-const keepersText = (over: BuiltOver): string => {
-  const { dependents, views, constraints, published } = over.production!;
-  const others = dependents.filter(({ kind }) => !['partitioning', 'inheritance', 'view'].includes(kind));
-  const keepers: readonly Dependent[] = [
-    ...others,
-    ...views.flatMap(({ isReplaceable, name }) => (isReplaceable ? [] : [{ kind: 'view', name }])),
-    ...constraints.flatMap(({ on, name }) => (on === null ? [] : [{ kind: 'foreign key', name }])),
-  ];
-  if (keepers.length > 0) return dependentsText(keepers);
-  return published?.isMade === true ? 'a column that takes no null' : 'that no run has made it';
-};
+import type { PublishPlan } from '../contract.ts';
+import { dependentsText } from '../production/dependents.ts';
+import { keepersOf } from './whole.ts';
 
 /** The server looks at all partitions for each one that leaves or comes: 100 of 100 took 0.15 s, 400 of 400 some 2 s. */
 const secondsEach = 15e-6;
@@ -30,7 +18,7 @@ export const waitText = (plan: PublishPlan, leaving: number): readonly string[] 
   const seconds = exchanged * Math.max(exchanged, plan.production!.division!.partitions.length) * secondsEach;
   if (seconds < waitSecondsMin) return [];
   const what = `readers and writers wait some ${formatSeconds(seconds)} while ${exchanged} partitions are exchanged`;
-  return [plan.table.touched === undefined ? `${what}, because of ${keepersText(plan)}` : what];
+  return [plan.table.touched === undefined ? `${what}, because of ${dependentsText(keepersOf(plan))}` : what];
 };
 
 /** Of a partition that leaves and the one that comes, beside their indexes: the tables, and those of their long values. */

@@ -29,6 +29,7 @@ import { mustKeepRows } from './shape.ts';
 import type { ProductionPartition } from '../production/production.ts';
 import { readCatalogues } from '../production/production.ts';
 import { builtStates } from '../production/table-state.ts';
+import { checkRowSecurity, giveRowSecurity } from '../production/row-security.ts';
 import { checkViews, replaceViews } from '../production/views.ts';
 import { refusalOfAny } from '../refusals.ts';
 import { differenceOf, refuseShape } from '../shape.ts';
@@ -37,6 +38,7 @@ import {
   lockedOf,
   moveWholeIn,
   namesIn,
+  securedBy,
   takePlace,
   takesPlace,
   viewsOver,
@@ -186,6 +188,7 @@ const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Res
   });
   const has = await readCatalogues(client);
   const views = viewsOver(exchanges);
+  const secured = securedBy(exchanges);
   return {
     views,
     locked: exchanges.flatMap(lockedOf),
@@ -193,7 +196,9 @@ const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Res
     last: [
       checkUnchanged(exchanges.flatMap(watchedOf), has),
       ...checkViews(views),
+      ...checkRowSecurity(secured),
       ...exchanges.flatMap(exchange),
+      ...giveRowSecurity(secured),
       ...replaceViews(views),
       ...dropForeignKeys(exchanges),
     ],

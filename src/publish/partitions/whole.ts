@@ -12,7 +12,9 @@ import type { Heir } from '../inherit.ts';
 import { builtName, productionName, type BuiltPartition, type TableNames } from '../names.ts';
 import { moveAway } from '../production/keep.ts';
 import { freeNames, moveIn, waitingName, type Move } from '../production/move.ts';
+import type { Dependent } from '../production/dependents.ts';
 import type { ProductionPartition, ProductionTable } from '../production/production.ts';
+import type { Secured } from '../production/row-security.ts';
 import type { ViewOver } from '../production/views.ts';
 import { dropBound } from './build.ts';
 
@@ -35,26 +37,34 @@ const hasOwnNotNull = ({ builtAs }: BuiltOver, { columns, published }: Productio
   return columns.some(({ name, notNull }) => notNull && !ours.has(name));
 };
 
-/**
- * Whether all partitions come, and nothing hangs on the table but the old ones and views that can read another one: policies,
- * foreign keys and constraints made by hand would stay with it.
- */
-export const takesPlace = (over: BuiltOver): boolean => {
-  const { table, production } = over;
-  if (production?.division === undefined || table.touched !== undefined) return false;
-  const { dependents, division, constraints, views } = production;
-  const others = dependents.filter(({ kind }) => kind !== 'partitioning' && kind !== 'view');
-  return (
-    // One more, if the table is a partition itself.
-    others.length === division.partitions.length &&
-    others.every(({ kind }) => kind === 'inheritance') &&
-    views.every(({ isReplaceable }) => isReplaceable) &&
-    foreignKeysOf(table).length === 0 &&
-    constraints.every(({ on }) => on === null) &&
-    production.published?.isMade === true &&
-    !hasOwnNotNull(over, production)
-  );
+/** Those that go with the new table, or with the partitions that leave. */
+const isCarried = ({ dependents, division, security }: ProductionTable, kind: string): boolean => {
+  const count = (of: string): number => dependents.filter((one) => one.kind === of).length;
+  // One more, if the table is a partition itself.
+  if (kind === 'inheritance') return count(kind) === division!.partitions.length;
+  // One more, if that of another table names this one.
+  if (kind === 'policy') return security!.isReproducible && count(kind) === security!.policies.length;
+  return kind === 'partitioning' || kind === 'view' || kind === 'row security';
 };
+
+/** What keeps a table of which all partitions come: it would stay behind with it, or be lost. */
+export const keepersOf = (over: BuiltOver): readonly Dependent[] => {
+  const production = over.production!;
+  const { dependents, views, constraints, published } = production;
+  const one = (is: boolean, kind: string, name: string): Dependent[] => (is ? [{ kind, name }] : []);
+  return [
+    ...dependents.filter(({ kind }) => !isCarried(production, kind)),
+    ...views.flatMap(({ isReplaceable, name }) => one(!isReplaceable, 'view', name)),
+    ...constraints.flatMap(({ on, name }) => one(on !== null, 'foreign key', name)),
+    ...foreignKeysOf(over.table).flatMap(({ name }) => one(true, 'foreign key', name)),
+    ...one(hasOwnNotNull(over, production), 'a column', 'that takes no null'),
+    ...one(published?.isMade !== true, 'that', 'no run has made it'),
+  ];
+};
+
+/** Whether all partitions come, and nothing keeps the table: another one comes with them. */
+export const takesPlace = (over: BuiltOver): boolean =>
+  over.production?.division !== undefined && over.table.touched === undefined && keepersOf(over).length === 0;
 
 /** The names of a partition of production. */
 export const namesIn = ({ table }: BuiltOver, name: string): TableNames => ({
@@ -96,6 +106,16 @@ export const takePlace = ({ plan, coming, leaving }: Exchange): readonly string[
     rename(waitingName(plan), table.table),
   ];
 };
+
+/** Row security of tables that leave, which those in their places have with the same commit. */
+export const securedBy = (exchanges: readonly Exchange[]): readonly Secured[] =>
+  exchanges.flatMap(({ plan }) => {
+    const security = takesPlace(plan) ? plan.production!.security! : undefined;
+    // Without any, nobody can make some: that takes a lock that we prevent.
+    return security === undefined || security.statements.length === 0
+      ? []
+      : [{ name: productionName(plan.table), security }];
+  });
 
 /** Views over tables that leave, each once. */
 export const viewsOver = (exchanges: readonly Exchange[]): readonly ViewOver[] => {

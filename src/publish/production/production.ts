@@ -8,6 +8,7 @@ import { serverColumnsOf } from '../attributes/server-columns.ts';
 import { foreignKeyChanges } from '../constraints/foreign-keys.ts';
 import type { DeclaredTable, TableNames } from '../names.ts';
 import { withoutLinks } from './links.ts';
+import { rowSecurityOf, type RowSecurity } from './row-security.ts';
 import { viewList, type ViewOver } from './views.ts';
 import {
   columnList,
@@ -56,8 +57,9 @@ export interface ProductionTable extends TableState {
   /** When it is not the current user. */
   readonly owner: string | null;
   readonly dependents: readonly Dependent[];
-  /** Of a table that is divided. */
+  /** Of a table that is divided, as is `security`. */
   readonly views: readonly ViewOver[];
+  readonly security: RowSecurity | null;
   /** Of dependents and grants, which can change under the lock that freezes columns and indexes. */
   readonly fingerprint: string;
   /** True when a foreign key of another table points here, so that rows must be replaced by key. */
@@ -144,6 +146,7 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
       ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes, ${sequenceList('s.oid')} as sequences,
       case when s.relkind = 'p' then ${viewList('s.oid')} else '[]' end as views,
+      case when s.relkind = 'p' then ${rowSecurityOf('s.oid', "format('%I.%I', s.schema, s.name)")} end as security,
       current_setting('server_version_num')::int >= 170000 as "setsExpressions", current_setting('max_locks_per_transaction')::int
         * (current_setting('max_connections')::int + current_setting('max_prepared_transactions')::int) as "locksMax"
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid

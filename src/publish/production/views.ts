@@ -29,7 +29,7 @@ const mark = (view: string): string =>
  * SQL: ours, or of somebody who may do anything anyway. Reading a query makes values of its texts, and that calls functions of their types: a
  * stranger's, as us.
  */
-const isTrusted = (role: string): string =>
+export const isTrusted = (role: string): string =>
   `(${role} = current_user::regrole or (select rolsuper from pg_roles where oid = ${role}))`;
 
 /** Views whose queries or rules read the table with this oid, as a list. PostgreSQL, "CREATE VIEW", "pg_rewrite". */

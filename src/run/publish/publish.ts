@@ -124,9 +124,10 @@ const commit = async (
     const finished = await runQuery(client, finishRun(runId, totals));
     if (finished.rowCount === 0) throw await whyStopped(client, runId);
     const own = names.filter((name) => locked.includes(name));
-    // Its owner may not have let us lock a table of other people: the statements that need it wait as long.
+    // Its owner may not have let us lock a table of other people: the statements that need it wait as long. So do those that make
+    // views and policies, which read tables of anybody.
     const bounded =
-      touched.length === 0
+      last.length === 0
         ? last
         : [`set local lock_timeout = ${Math.ceil(queueMs)};`, ...last, 'set local lock_timeout = 0;'];
     await client.query(
