@@ -1,6 +1,6 @@
-// The process is killed, or the server crashes, while a run that keeps versions publishes, and while a rollback goes back: production,
-// its files and the kept versions are the old ones or the new ones, and asking again comes to the same. Hooks are called once with each publication, and at
-// least once after it.
+// The process is killed, or the server crashes, while a run that keeps versions publishes, while a rollback goes back, and while old
+// versions and runs are pruned: production, its files and the kept versions are the old ones or the new ones, and asking again comes to
+// the same. Hooks are called once with each publication, and at least once after it.
 //
 // By default some of the effects are sampled; FAULT_EVERY=1 takes all.
 
@@ -62,6 +62,7 @@ const etl = (database: string, args: readonly string[]): Etl => {
 const run = runArgs(4_000);
 /** Without `--to`: asked again it goes no further. */
 const rollback = ['rollback', 'pipelines/noaa.ts'];
+const prune = ['prune', '--older', '0h', '--kept'];
 
 const copy = async (template: string): Promise<string> => {
   await expectNoSessions(databaseUrlOf(server.url, template));
@@ -124,6 +125,10 @@ const leftOver = (database: string) =>
 
 const first = '1000 1000, 1000 1000, file of run 1 1000, kept none';
 const second = '1500 3000, 1500 3000, file of run 2 1500, kept sale1 total1';
+/** Versions are dropped one by one. */
+const pruned = ['kept total1', 'kept sale1', 'kept none'].map((kept) =>
+  second.replace('kept sale1 total1', kept),
+);
 const back = '1000 1000, 1000 1000, file of run 1 1000, kept sale2 total2';
 
 const crash = async (): Promise<Verdict> => {
@@ -152,9 +157,12 @@ const strikeAt = async (
 };
 
 it.each([
-  { name: 'a run that keeps versions', args: run, isSecond: false, before: first, after: second },
-  { name: 'a rollback', args: rollback, isSecond: true, before: second, after: back },
-])('$name, struck at every effect, and again', async ({ args, isSecond, before, after }) => {
+  { name: 'a run that keeps versions', args: run, isSecond: false, states: [first, second], called: true },
+  { name: 'a rollback', args: rollback, isSecond: true, states: [second, back], called: true },
+  // The first run is not there any more, which called as well.
+  { name: 'pruning', args: prune, isSecond: true, states: [second, ...pruned], called: false },
+])('$name, struck at every effect, and again', async ({ args, isSecond, states, called }) => {
+  const after = states.at(-1);
   const template = isSecond ? await copy(firstNight) : firstNight;
   if (isSecond) expectEnd(await etl(template, run).ended, 0);
   const undisturbed = await copy(template);
@@ -170,10 +178,10 @@ it.each([
     const { end } = await strikeAt(database, args, effectPoint(n), isCrash);
     kills += Number(end === 'SIGKILL');
     crashes += Number(isCrash);
-    expect([before, after]).toContain(await stateOf(database));
+    expect(states).toContain(await stateOf(database));
     expectEnd(await etl(database, args).ended, 0);
     expect(await stateOf(database)).toBe(after);
-    expect(await leftOver(database)).toEqual([{ unknown: 0, owed: 0, called: true, builds: 0, staging: 0 }]);
+    expect(await leftOver(database)).toEqual([{ unknown: 0, owed: 0, called, builds: 0, staging: 0 }]);
   }
   expect(Math.min(kills, crashes)).toBeGreaterThan(0);
 });
