@@ -1,6 +1,15 @@
 // Files that come, change and go night after night, by chance; and a plain reader of them for the models.
 
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Chance } from './seeded.ts';
 
@@ -23,12 +32,15 @@ export interface Sale {
 /** Rows by file, in the order in which files are listed. */
 export type Listed = ReadonlyMap<string, readonly Sale[]>;
 
-export type FileEvent = 'late' | 'change' | 'vanish' | 'rename' | 'empty';
+export type FileEvent = 'late' | 'change' | 'vanish' | 'return' | 'rename' | 'empty' | 'twin';
 
 /** Rows 1 to this of the first file stay, though they change, and no row of these ids is gone: others refer to them. */
 export const anchors = 3;
 const anchorFile = '2024-01-01.csv';
 const idsMax = 25;
+const twinName = 'twin.csv';
+/** Between two nights: some nights reach another month. */
+const daysMax = 8;
 
 /** Day number 1 is 1 January 2024. */
 const dayOf = (number: number): string =>
@@ -66,7 +78,7 @@ export const readFeed = (directory: string): Listed =>
 export interface Feed {
   /** Files of the next night. `isWithNote`: written with the new column from now on. */
   readonly nextNight: (isWithNote: boolean) => void;
-  /** Puts files back that the newest night has changed; their times are those that they had. */
+  /** Puts files back that the newest night has changed, with the times that they had; a file that came twice goes. */
   readonly undoChanges: () => void;
 }
 
@@ -77,7 +89,9 @@ export const startFeed = (directory: string, events: readonly FileEvent[], chanc
   let [night, seq, hasNote] = [0, 0, false];
   /** Where files are kept that the newest night has changed. */
   const backup = `${directory}-before`;
-  mkdirSync(backup, { recursive: true });
+  /** Where vanished files are: some come back. */
+  const vanished = `${directory}-vanished`;
+  for (const place of [backup, vanished]) mkdirSync(place, { recursive: true });
 
   const sale = (day: number): Sale => {
     seq += 1;
@@ -104,7 +118,10 @@ export const startFeed = (directory: string, events: readonly FileEvent[], chanc
     writeFileSync(join(directory, name), all.map((fields) => `${fields.join(',')}\n`).join(''));
   };
   const some = (day: number): Sale[] => Array.from({ length: between(2, 6) }, () => sale(day));
-  const others = (): string[] => readdirSync(directory).filter((name) => name !== anchorFile);
+  const twin = (): string => join(directory, `${dayOf(night)}-${twinName}`);
+  /** Those that may go: not the anchors', nor one that has just changed, which may come back as it was. */
+  const others = (): string[] =>
+    readdirSync(directory).filter((name) => name !== anchorFile && !existsSync(join(backup, name)));
 
   /** A row of an anchor stays on its day. */
   const changed = (each: Sale): Sale => {
@@ -128,18 +145,28 @@ export const startFeed = (directory: string, events: readonly FileEvent[], chanc
     change: () => change(pick(readdirSync(directory))),
     vanish: () => {
       const rest = others();
-      if (rest.length > 1) rmSync(join(directory, pick(rest)));
+      if (rest.length < 2) return;
+      const name = pick(rest);
+      renameSync(join(directory, name), join(vanished, name));
+    },
+    return: () => {
+      const [name] = readdirSync(vanished);
+      if (name !== undefined) renameSync(join(vanished, name), join(directory, name));
     },
     rename: () => {
       const name = pick([...others(), anchorFile]);
       if (name !== anchorFile) renameSync(join(directory, name), join(directory, `moved-${night}-${name}`));
     },
     empty: () => write(`${dayOf(night)}-nothing.csv`, []),
+    // Somebody sends a file twice.
+    twin: () => {
+      if (between(1, 3) === 1) copyFileSync(join(directory, pick(readdirSync(directory))), twin());
+    },
   };
   return {
     nextNight: (isWithNote) => {
       hasNote = isWithNote;
-      night += night === 0 ? 1 : between(1, 4);
+      night += night === 0 ? 1 : between(1, daysMax);
       for (const name of readdirSync(backup)) rmSync(join(backup, name));
       if (night === 1) {
         write(anchorFile, [...Array.from({ length: anchors }, () => sale(1)), ...some(1)]);
@@ -151,6 +178,7 @@ export const startFeed = (directory: string, events: readonly FileEvent[], chanc
       for (const event of events) if (between(1, 5) <= 2) makers[event]();
     },
     undoChanges: () => {
+      rmSync(twin(), { force: true });
       for (const name of readdirSync(backup)) renameSync(join(backup, name), join(directory, name));
     },
   };

@@ -7,20 +7,24 @@ import type { FileEvent, Listed, Sale } from './nights-feed.ts';
 /** What a night must come to: the rows of production, or the code of the error that leaves it as it was. */
 export type Night = { readonly sales: readonly Sale[] } | { readonly refused: string };
 
+export type Dependents = 'none' | 'views' | 'all';
+
 export interface NightMode {
   /** Pipeline and schema have this name. */
   readonly name: string;
   /** Options of the table `sale`, in TypeScript. */
   readonly options: string;
   readonly key: readonly string[];
+  /** The key of its rows, if that is another. */
+  readonly ownKey?: readonly string[];
   /** Columns beside those of all modes, in TypeScript. */
   readonly columns?: string;
   /** SQL of `valid` of its rows. */
   readonly valid?: string;
   /** What may happen to its files in a night, beside a new one. */
   readonly events: readonly FileEvent[];
-  /** A view, a foreign key, a grant and an index made by hand. */
-  readonly hasDependents: boolean;
+  /** A view, a grant and an index made by hand, or with them also a foreign key of another table, which keeps the rows. */
+  readonly dependents: Dependents;
   /** The derived table is merged, too: its SQL makes only the days that a night touches. */
   readonly isTotalMerged?: boolean;
   /** Whether somebody has to add a declared column to the table before a run takes it. */
@@ -31,19 +35,26 @@ export interface NightMode {
 
 const allOf = (files: Listed): readonly Sale[] => [...files.values()].flat();
 
+/** Unless a file came twice. */
+const onceEach = (sales: readonly Sale[], code: string): Night =>
+  new Set(sales.map(({ seq, day }) => `${seq} ${day}`)).size < sales.length ? { refused: code } : { sales };
+
 /** Of files of which only some come, change and go: the rows that each had when it was last loaded. */
 const appended =
   (changed: 'error' | 'reload' | 'ignore', gone: 'keep' | 'unload'): NightMode['model'] =>
   () => {
-    const loaded = new Map<string, readonly Sale[]>();
+    let loaded = new Map<string, readonly Sale[]>();
     return (listed) => {
       const isChanged = (name: string): boolean =>
         loaded.has(name) && JSON.stringify(loaded.get(name)) !== JSON.stringify(listed.get(name));
       if (changed === 'error' && [...listed.keys()].some(isChanged)) return { refused: 'ETL_FILE_CHANGED' };
+      const after = new Map(loaded);
       for (const [name, sales] of listed)
-        if (!loaded.has(name) || changed === 'reload') loaded.set(name, sales);
-      if (gone === 'unload') for (const name of loaded.keys()) if (!listed.has(name)) loaded.delete(name);
-      return { sales: allOf(loaded) };
+        if (!after.has(name) || changed === 'reload') after.set(name, sales);
+      if (gone === 'unload') for (const name of loaded.keys()) if (!listed.has(name)) after.delete(name);
+      const night = onceEach(allOf(after), 'ETL_DUPLICATE_ROWS');
+      if ('sales' in night) loaded = after;
+      return night;
     };
   };
 
@@ -90,42 +101,82 @@ const versioned: NightMode['model'] = () => {
   };
 };
 
-const every: readonly FileEvent[] = ['late', 'change', 'vanish', 'rename', 'empty'];
+const every: readonly FileEvent[] = ['late', 'change', 'vanish', 'return', 'rename', 'empty', 'twin'];
 
 /** `append` is given its options as they are declared. */
 const appends = (
   name: string,
   changed: 'error' | 'reload' | 'ignore',
   gone: 'keep' | 'unload',
-  hasDependents: boolean,
+  dependents: Dependents,
 ): NightMode => ({
   name,
   // Where it does not evolve, somebody adds the column.
-  options: `publish: { mode: 'append', changed: '${changed}', gone: '${gone}' }, evolve: '${hasDependents ? 'add' : 'refuse'}'`,
+  options: `publish: { mode: 'append', changed: '${changed}', gone: '${gone}' }, evolve: '${dependents === 'all' ? 'add' : 'refuse'}'`,
   key: ['seq'],
   // Rows of a renamed file would be there twice.
   events: gone === 'unload' ? every : every.filter((event) => event !== 'rename'),
-  hasDependents,
-  needsDdl: !hasDependents,
+  dependents,
+  needsDdl: dependents !== 'all',
   model: appended(changed, gone),
 });
 
-const replaces = (name: string, hasDependents: boolean): NightMode => ({
+const replaces = (name: string, dependents: Dependents): NightMode => ({
   name,
   options: `publish: 'replace'`,
   key: ['seq'],
   events: every,
-  hasDependents,
-  needsDdl: hasDependents,
-  model: () => (listed) => ({ sales: allOf(listed) }),
+  dependents,
+  needsDdl: dependents !== 'none',
+  model: () => (listed) => onceEach(allOf(listed), 'ETL_DUPLICATE_KEY'),
 });
 
-/** A table divided by month. Its key has the day, which a row may change. It stays, so that a person adds the column. */
-const divided = (mode: NightMode, name: string): NightMode => ({
+const monthOf = ({ day }: Sale): string => day.slice(0, '2024-01'.length);
+
+/** The months that rows of new and changed files belong to, or have belonged to, have the rows of listed files; the others stay. */
+const touchedMonths: NightMode['model'] = () => {
+  /** Of each file that has rows in production, or had none to bring: all its rows, and those that are there. */
+  let loaded = new Map<string, { readonly all: readonly Sale[]; readonly there: readonly Sale[] }>();
+  return (listed) => {
+    const news = [...listed].filter(([name, sales]) => {
+      const known = loaded.get(name);
+      return (
+        known === undefined ||
+        known.there.length < known.all.length ||
+        JSON.stringify(known.all) !== JSON.stringify(sales)
+      );
+    });
+    const months = new Set(
+      news.flatMap(([name, sales]) => [...sales, ...(loaded.get(name)?.there ?? [])]).map(monthOf),
+    );
+    const after: typeof loaded = new Map(
+      [...loaded].map(([name, { all, there }]) => [
+        name,
+        { all, there: there.filter((sale) => listed.has(name) || !months.has(monthOf(sale))) },
+      ]),
+    );
+    for (const [name, sales] of news) after.set(name, { all: sales, there: sales });
+    const night = onceEach(
+      [...after.values()].flatMap(({ there }) => there),
+      'ETL_DUPLICATE_KEY',
+    );
+    if ('sales' in night) loaded = after;
+    return night;
+  };
+};
+
+const touches = (dependents: Dependents): NightMode => ({
+  ...replaces('', dependents),
+  options: `publish: { mode: 'replace', only: 'touched' }`,
+  model: touchedMonths,
+});
+
+/** A table divided, by month if not said otherwise: then its key has the day, which a row may change. It stays, so that a person adds the column. */
+const divided = (mode: NightMode, name: string, by = "range('day', 'month')"): NightMode => ({
   ...mode,
   name,
-  options: `${mode.options}, partitionBy: range('day', 'month')`,
-  key: [...mode.key, 'day'],
+  options: `${mode.options}, partitionBy: ${by}`,
+  key: by.startsWith('range') ? [...mode.key, 'day'] : mode.key,
   needsDdl: !mode.options.includes(`'add'`),
 });
 
@@ -159,29 +210,30 @@ const merges = (
   name: string,
   changed: 'reload' | 'ignore',
   byTime: boolean,
-  isInUse: boolean,
+  dependents: Dependents,
 ): NightMode => ({
   name,
-  options: `publish: { mode: 'merge', changed: '${changed}', deleted: oneOf('gone', ['y'])${byTime ? ", newer: 'at'" : ''}${isInUse ? '' : ", by: 'rebuild'"} }, evolve: 'add'`,
+  options: `publish: { mode: 'merge', changed: '${changed}', deleted: oneOf('gone', ['y'])${byTime ? ", newer: 'at'" : ''}${dependents === 'none' ? ", by: 'rebuild'" : ''} }, evolve: 'add'`,
   key: ['id'],
   events: every,
-  hasDependents: isInUse,
-  isTotalMerged: isInUse,
+  dependents,
+  isTotalMerged: dependents === 'all',
   needsDdl: false,
   model: merged(changed, byTime),
 });
 
-const versions: NightMode = {
-  name: 'versioned',
+const versions = (name: string, dependents: Dependents): NightMode => ({
+  name,
   options: `publish: { mode: 'history', changed: 'reload', at: 'since', deleted: oneOf('gone', ['y']) }, evolve: 'add'`,
   key: ['id'],
+  ownKey: ['id', 'valid_from'],
   columns: `since: column.timestamptz('since'),`,
   valid: 'extract(epoch from valid_from)::int, extract(epoch from valid_to)::int',
   events: every,
-  hasDependents: false,
+  dependents,
   needsDdl: false,
   model: versioned,
-};
+});
 
 /** Its rows refer to those of the derived table. */
 const linked = (mode: NightMode): NightMode => ({
@@ -190,20 +242,28 @@ const linked = (mode: NightMode): NightMode => ({
 });
 
 export const nightModes: readonly NightMode[] = [
-  linked(replaces('replaced', false)),
-  replaces('replaced_in_place', true),
-  appends('appended', 'error', 'keep', true),
-  appends('appended_once', 'ignore', 'keep', false),
-  linked(appends('mirrored', 'reload', 'unload', false)),
-  appends('mirrored_in_use', 'reload', 'unload', true),
-  linked(merges('merged', 'reload', true, true)),
-  merges('merged_last', 'ignore', false, false),
-  linked(versions),
-  divided(replaces('', false), 'divided'),
-  divided(replaces('', true), 'divided_in_use'),
-  divided(appends('', 'reload', 'unload', true), 'divided_mirrored'),
+  linked(replaces('replaced', 'none')),
+  replaces('replaced_in_place', 'all'),
+  appends('appended', 'error', 'keep', 'all'),
+  appends('appended_once', 'ignore', 'keep', 'none'),
+  linked(appends('mirrored', 'reload', 'unload', 'none')),
+  appends('mirrored_in_use', 'reload', 'unload', 'all'),
+  linked(merges('merged', 'reload', true, 'all')),
+  merges('merged_last', 'ignore', false, 'none'),
+  linked(versions('versioned', 'none')),
+  versions('versioned_in_use', 'all'),
+  divided(replaces('', 'none'), 'divided'),
+  divided(replaces('', 'views'), 'divided_seen'),
+  divided(replaces('', 'all'), 'divided_in_use'),
+  divided(touches('none'), 'touched'),
+  divided(touches('views'), 'touched_seen'),
+  divided(touches('all'), 'touched_in_use'),
+  divided(appends('', 'reload', 'unload', 'none'), 'divided_mirrored'),
+  divided(appends('', 'reload', 'unload', 'all'), 'divided_mirrored_in_use'),
+  // Of each key the last: it stays in its partition.
+  divided(merges('', 'reload', true, 'none'), 'divided_merged', "hash('id', 3)"),
   {
-    ...divided(merges('', 'reload', false, true), 'divided_merged'),
+    ...divided(merges('', 'reload', false, 'all'), 'divided_merged_in_use'),
     model: merged('reload', false, ({ id, day }) => `${id} ${day}`),
   },
 ];

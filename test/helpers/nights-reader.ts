@@ -3,38 +3,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { isLost } from './lost.ts';
+import type { NightMode } from './nights-modes.ts';
 
 const pollMs = 100;
 
 export interface NightReader {
-  /** From now on the production of this schema is one of these states; at first it is not read. */
-  readonly allow: (schema: string, states: readonly string[]) => void;
+  /** From now on the production of this mode is one of these states; at first it is not read. */
+  readonly allow: (mode: NightMode, states: readonly string[]) => void;
   readonly polls: () => number;
   readonly wrong: readonly string[];
   readonly stop: () => Promise<void>;
 }
 
-/** One state of both tables, in one statement; the derived table is asked first. */
-export const stateSql = (schema: string): string =>
-  `select (select concat_ws(' ', sum(sales), sum(pieces)) from ${schema}.total) || ', '
-    || (select concat_ws(' ', count(*), sum(pieces), sum(seq)) from ${schema}.sale) as state`;
+/** One state of both tables and of the view, in one statement; the derived table is asked first, the view last. */
+export const stateSql = ({ name, dependents }: NightMode): string =>
+  `select (select concat_ws(' ', sum(sales), sum(pieces)) from ${name}.total) || ', '
+    || (select concat_ws(' ', count(*), sum(pieces), sum(seq)) from ${name}.sale)
+    || ${dependents === 'none' ? `''` : `(select concat_ws(' ', ', seen', count(*), sum(pieces)) from ${name}.seen)`} as state`;
 
 /**
  * Reads until it is stopped. `serverFaults` counts the beginnings and the ends of faults of the server, so it is odd during one:
  * only a fault may cost a reader its connection.
  */
 export const startNightReader = (url: string, serverFaults: () => number): NightReader => {
-  const allowed = new Map<string, readonly string[]>();
+  const allowed = new Map<NightMode, readonly string[]>();
   const wrong: string[] = [];
   let [polls, isOver] = [0, false];
 
   const poll = async (client: pg.Client): Promise<void> => {
-    for (const [schema, before] of allowed) {
-      const { rows } = await client.query<{ state: string }>(stateSql(schema));
+    for (const [mode, before] of allowed) {
+      const { rows } = await client.query<{ state: string }>(stateSql(mode));
       const { state } = rows[0]!;
       // What was asked before a night was over may have the state before it.
-      const states = [...before, ...(allowed.get(schema) ?? [])];
-      if (!states.includes(state)) wrong.push(`${schema}: ${state} instead of ${states.join(' or ')}`);
+      const states = [...before, ...(allowed.get(mode) ?? [])];
+      if (!states.includes(state)) wrong.push(`${mode.name}: ${state} instead of ${states.join(' or ')}`);
     }
     polls += 1;
   };
@@ -61,7 +63,7 @@ export const startNightReader = (url: string, serverFaults: () => number): Night
     }
   })();
   return {
-    allow: (schema, states) => void allowed.set(schema, states),
+    allow: (mode, states) => void allowed.set(mode, states),
     polls: () => polls,
     wrong,
     stop: async () => {
