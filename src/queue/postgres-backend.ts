@@ -94,7 +94,11 @@ const link = (address: ServerAddress): QueueLink => {
   return {
     options: { connection: pool },
     factory: backendOver(config),
-    end: () => pool.end(),
+    end: async () => {
+      // The pool says goodbye to the server, and does not wait for its answer.
+      await pool.end();
+      await sockets.closed();
+    },
     destroy: () => {
       // BullMQ's objects, which hear what the pool says, may be gone.
       pool.removeAllListeners('error').on('error', () => undefined);

@@ -5,6 +5,8 @@ import { Socket } from 'node:net';
 export interface SocketSet {
   /** For node-postgres' `stream` option: makes a socket that belongs to the set. */
   readonly open: () => Socket;
+  /** Once those that were ended are closed: the server has let go of their sessions by then. */
+  readonly closed: () => Promise<void>;
   /** Ends all of them at once; those that are asked for later fail to connect. */
   readonly destroy: () => void;
 }
@@ -28,6 +30,9 @@ export const createSocketSet = (): SocketSet => {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
       return socket;
+    },
+    closed: async () => {
+      await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
     },
     destroy: () => {
       isOver = true;

@@ -21,3 +21,19 @@ it('a pool whose sockets are ended refuses waiting and later requests, without a
   await expect(pool.query('select 1')).rejects.toThrow('the queue is closed');
   await pool.end();
 });
+
+it('once the sockets of a pool that has ended are closed, the server has none of its sessions', async () => {
+  const sockets = createSocketSet();
+  const pool = new pg.Pool({
+    connectionString: database.url,
+    application_name: 'sockets of a pool',
+    stream: sockets.open,
+  });
+  await Promise.all([1, 2, 3].map(() => pool.query('select pg_sleep(0.01)')));
+  await pool.end();
+  await sockets.closed();
+  const left = await database.query(
+    `select pid from pg_stat_activity where application_name = 'sockets of a pool'`,
+  );
+  expect(left.rows).toEqual([]);
+});
