@@ -19,6 +19,7 @@ const bundleName = 'bundle';
  */
 const starts = {
   thread: 'run/load/load-thread.js',
+  reader: 'run/load/stream/read-thread.js',
   program: 'cli/main.js',
   run: 'run/run-pipeline.js',
 };
