@@ -1,5 +1,6 @@
 // The row routine as the decoder uses it: whole windows of records in, rows out, and where it stopped.
 
+import { placeAlike } from '../../bytes/shared-copy.ts';
 import type { Dialect } from '../../declaration.ts';
 import type { RecordBlock } from '../split/record-blocks.ts';
 import { trimBlanks } from '../blanks.ts';
@@ -165,15 +166,17 @@ export const beginRows = (table: RowTable, quote: number): void => {
   setState(state.trimOutside, Number(table.trim === 'outside'));
 };
 
-/** Puts records [from, to), which are at most `windowBytes` without a fault, into the memory; returns the text's end. */
+/** Puts records [from, to), which are at most `windowBytes` without a fault, into the memory; returns where their text is. */
 const loadWindow = (
   { bytes, spans: { starts, ends, lines }, position }: RecordBlock,
   from: number,
   to: number,
-): number => {
-  const first = starts[from]!;
-  const textEnd = textAt + ends[to - 1]! - first;
-  views.bytes.set(bytes.subarray(first, ends[to - 1]), textAt);
+): { readonly textStart: number; readonly textEnd: number } => {
+  const text = bytes.subarray(starts[from], ends[to - 1]);
+  const textStart = placeAlike(text, textAt);
+  const textEnd = textStart + text.length;
+  views.bytes.fill(0, textAt, textStart);
+  views.bytes.set(text, textStart);
   views.bytes.fill(0, textEnd, textEnd + groupBytes);
   views.words.set(starts.subarray(from, to), startsAt >> 2);
   views.words.set(ends.subarray(from, to), endsAt >> 2);
@@ -182,7 +185,7 @@ const loadWindow = (
     views.words.set(lines.subarray(from, to), linesAt >> 2);
   }
   textOfWindow = textWindow(views.bytes, textEnd, stateAt(state.quote));
-  return textEnd;
+  return { textStart, textEnd };
 };
 
 /** Encodes records [from, to) of a block in parts: a part ends with the window, at an unsure record, or when full. */
@@ -192,8 +195,9 @@ export function* encodeWindow(
   to: number,
   out: RowBytes,
 ): Generator<WindowPart, void> {
-  const shift = textAt - block.spans.starts[from]!;
-  let textEnd = loadWindow(block, from, to);
+  const loaded = loadWindow(block, from, to);
+  const shift = loaded.textStart - block.spans.starts[from]!;
+  let { textEnd } = loaded;
   for (let at = 0; at < to - from;) {
     setState(state.out, outAt);
     const next = encodeRows(at, to - from, shift, textEnd);

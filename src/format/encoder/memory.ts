@@ -1,5 +1,6 @@
 // Addresses in the memory of the row routine: its state, text and records in, rows out, and the plan of the table.
 
+import { wordBytes } from '../../bytes/shared-copy.ts';
 import { groupBytes } from '../simd/instance.ts';
 
 /** Bytes of whole records that are in the memory at once: few enough for the processor's nearer caches. */
@@ -70,9 +71,9 @@ export const monthDaysAt = wholePowersAt + 16 * 8;
 export const monthNamesAt = monthDaysAt + 16;
 /** What a pattern found: `part`. */
 export const partsAt = monthNamesAt + 12 * 4;
-/** No quote is at the byte before. */
+/** The text begins here or within a word of it, where zeros are before it. No quote is at the byte before. */
 export const textAt = 1024;
-export const startsAt = textAt + windowBytes + groupBytes;
+export const startsAt = textAt + wordBytes + windowBytes + groupBytes;
 export const endsAt = startsAt + 4 * windowBytes;
 /** Line of each record, from that of the block on. */
 export const linesAt = endsAt + 4 * windowBytes;

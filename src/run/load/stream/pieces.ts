@@ -1,5 +1,6 @@
 // Cuts a stream into pieces: blocks of whole records, with their bytes and places in memory that every thread sees. A piece is a chunk.
 
+import { placeAlike } from '../../../bytes/shared-copy.ts';
 import { longLineBlock, positionAfter, type RecordBlock } from '../../../format/split/record-blocks.ts';
 import { sliceBlock } from '../../../format/split/record-slice.ts';
 import type { RecordSpans } from '../../../format/split/splitter.ts';
@@ -73,12 +74,12 @@ const append = (
   piece: Filling,
   { bytes, spans: { starts, ends, lines, ...spans }, ...block }: RecordBlock,
 ): void => {
-  const [offset, records] = [piece.bytes, starts.length];
+  const [offset, records] = [placeAlike(bytes, piece.bytes), starts.length];
   const places = Math.ceil((offset + bytes.length) / placeBytes) * placeBytes;
   const needed = places + 3 * placeBytes * records;
   if (needed > piece.memory.byteLength) {
     const larger = new SharedArrayBuffer(Math.ceil(needed * (1 + growth)));
-    new Uint8Array(larger).set(new Uint8Array(piece.memory, 0, offset));
+    new Uint8Array(larger).set(new Uint8Array(piece.memory, 0, piece.bytes));
     piece.memory = larger;
   }
   new Uint8Array(piece.memory).set(bytes, offset);
