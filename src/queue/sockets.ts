@@ -32,7 +32,9 @@ export const createSocketSet = (): SocketSet => {
       return socket;
     },
     closed: async () => {
-      await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+      await Promise.all(
+        [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
+      );
     },
     destroy: () => {
       isOver = true;
