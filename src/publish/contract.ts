@@ -9,6 +9,7 @@ import type { IndexSpec } from '../declaration.ts';
 import type { Client } from '../db/client.ts';
 import type { BuildWhat, RowChanges } from '../model.ts';
 import type { BuiltTable, DeclaredTable, TableNames } from './names.ts';
+import type { Dependent } from './production/dependents.ts';
 import type { ProductionTable } from './production/production.ts';
 import type { BuiltState, TableColumn } from './production/table-state.ts';
 import type { ViewOver } from './production/views.ts';
@@ -44,6 +45,8 @@ export interface BuiltOver {
   readonly table: BuiltTable;
   readonly builtAs: BuiltState;
   readonly production: ProductionTable | undefined;
+  /** What keeps it because the server would write it otherwise if it were made again. */
+  readonly unlike?: readonly Dependent[];
 }
 
 /** How a table will be published. */

@@ -18,6 +18,7 @@ import {
 } from './production/production.ts';
 import { choosePublication, modes } from './registry.ts';
 import { refuseOtherDivision } from './partitions/shape.ts';
+import { unlikeOf } from './partitions/unlike.ts';
 import { refuseOther, refuseShape } from './shape.ts';
 import { builtStates, columnsOf, type TableColumn } from './production/table-state.ts';
 
@@ -108,10 +109,11 @@ export const planPublish = async (
   const built = await builtStates(client, tables);
   const chosen = tables.map((table, index) => {
     const over = { table, builtAs: built[index]!, production: productions[index] };
-    return { over, publication: choose(table, over.builtAs.columns, over.production) };
+    return { found: over, publication: choose(table, over.builtAs.columns, over.production) };
   });
   const plans: PublishPlan[] = [];
-  for (const { over, publication } of chosen) {
+  for (const { found, publication } of chosen) {
+    const over = { ...found, unlike: await unlikeOf(client, found) };
     const { look } = modes[over.table.mode];
     plans.push(planOf(over, publication, looks ? await look?.(client, over) : undefined));
   }

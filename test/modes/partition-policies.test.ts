@@ -94,18 +94,19 @@ it.each([
   [
     'of another table that reads this one',
     'create table geo.other (id integer); create policy p on geo.other using (exists (select from geo.city))',
-    /policy p of geo\.other/,
   ],
   [
     "with a value of somebody else's type",
     `create type geo.pair as (one integer, two integer); alter type geo.pair owner to pg_monitor;
      create policy p on geo.city using ('(1,2)'::geo.pair is not null)`,
-    /policy p/,
+  ],
+  [
+    'that the server writes otherwise when it is made again',
+    `create policy p on geo.city using (name::varchar in ('before', 'after'))`,
   ],
   [
     'that casts rows to the type of the table',
     'create policy p on geo.city using ((row (1, null, null)::geo.city) is not null)',
-    /policy p/,
   ],
 ])('a policy %s keeps the table', async (_, ddl) => {
   await night('before');

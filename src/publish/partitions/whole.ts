@@ -14,7 +14,7 @@ import { moveAway } from '../production/keep.ts';
 import { freeNames, moveIn, waitingName, type Move } from '../production/move.ts';
 import type { Dependent } from '../production/dependents.ts';
 import type { ProductionPartition, ProductionTable } from '../production/production.ts';
-import type { Secured } from '../production/row-security.ts';
+import { isSecured, type Secured } from '../production/row-security.ts';
 import type { ViewOver } from '../production/views.ts';
 import { dropBound } from './build.ts';
 
@@ -53,6 +53,7 @@ export const keepersOf = (over: BuiltOver): readonly Dependent[] => {
   const { dependents, views, constraints, published } = production;
   const one = (is: boolean, kind: string, name: string): Dependent[] => (is ? [{ kind, name }] : []);
   return [
+    ...(over.unlike ?? []),
     ...dependents.filter(({ kind }) => !isCarried(production, kind)),
     ...views.flatMap(({ isReplaceable, name }) => one(!isReplaceable, 'view', name)),
     ...constraints.flatMap(({ on, name }) => one(on !== null, 'foreign key', name)),
@@ -109,13 +110,10 @@ export const takePlace = ({ plan, coming, leaving }: Exchange): readonly string[
 
 /** Row security of tables that leave, which those in their places have with the same commit. */
 export const securedBy = (exchanges: readonly Exchange[]): readonly Secured[] =>
-  exchanges.flatMap(({ plan }) => {
-    const security = takesPlace(plan) ? plan.production!.security! : undefined;
-    // Without any, nobody can make some: that takes a lock that we prevent.
-    return security === undefined || security.statements.length === 0
-      ? []
-      : [{ name: productionName(plan.table), security }];
-  });
+  exchanges
+    .filter(({ plan }) => takesPlace(plan))
+    .map(({ plan }) => ({ name: productionName(plan.table), security: plan.production!.security! }))
+    .filter(isSecured);
 
 /** Views over tables that leave, each once. */
 export const viewsOver = (exchanges: readonly Exchange[]): readonly ViewOver[] => {

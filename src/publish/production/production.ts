@@ -146,7 +146,7 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
       ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes, ${sequenceList('s.oid')} as sequences,
       case when s.relkind = 'p' then ${viewList('s.oid')} else '[]' end as views,
-      case when s.relkind = 'p' then ${rowSecurityOf('s.oid', "format('%I.%I', s.schema, s.name)")} end as security,
+      case when s.relkind = 'p' then ${rowSecurityOf('s.oid')} end as security,
       current_setting('server_version_num')::int >= 170000 as "setsExpressions", current_setting('max_locks_per_transaction')::int
         * (current_setting('max_connections')::int + current_setting('max_prepared_transactions')::int) as "locksMax"
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
