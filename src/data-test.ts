@@ -1,4 +1,4 @@
-// Data tests as plain data: what a pipeline declares of the rows of a table, and what came of it.
+// Data tests as plain data: what a pipeline declares about the rows of a table, and the results.
 
 export const severities = ['warn', 'error'] as const;
 export type Severity = (typeof severities)[number];

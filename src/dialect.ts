@@ -1,4 +1,4 @@
-// How records are written in a file, as plain data, and in words.
+// How records are written in a file, as plain data and as text.
 
 /** lf: LF, with any carriage returns before it · crlf: CRLF alone · cr: CR, also with an LF after it. */
 export type LineEnd = 'lf' | 'crlf' | 'cr';

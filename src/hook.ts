@@ -1,4 +1,4 @@
-// What authors of pipelines write beside tables: SQL files, and hooks with what they are given.
+// SQL files and hooks: the code that authors of pipelines write, and the arguments of hooks.
 
 import type { Logger } from './logger.ts';
 

@@ -1,4 +1,4 @@
-// The bounds that several files share, each with its reason; one with a single user lives beside it. Units come last.
+// The bounds that several files share, each with its reason; a bound that one file uses is in that file. Units come last.
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -6,7 +6,7 @@ const MiB = 1024 * KiB;
 /** One read from a source file. 64 KiB reads make a load half as slow again as 1 MiB reads. */
 export const readBytes = 1 * MiB;
 
-/** How often a loading thread says what it decoded: a display needs no more, and each message wakes the main thread. */
+/** How often a loading thread reports what it decoded: a display needs no more, and each message wakes the main thread. */
 export const threadReportMs = 100;
 
 /** Rows that COPY is given without copying them: as much as a socket takes at once, and more than a stream keeps back. */
@@ -21,13 +21,13 @@ export const segmentBytesMin = 8 * MiB;
 /** Chunks of one segment. Two, so that the scan that cuts a file is soon ahead of the loaders. */
 export const segmentChunks = 2;
 
-/** Segments for each worker, when there is too little for whole ones: the last to finish then finishes soon. */
+/** Segments per worker, when there is too little data for full ones: then all workers finish at nearly the same time. */
 export const segmentsPerWorker = 4;
 
 /** Small files that share a job: 15 kB of text on the queue, and a worker that is lost gives no more than that back. */
 export const segmentsPerJobMax = 100;
 
-/** An enqueued run is cut as if so many workers like this one loaded it: those that are idle find something to help with,
+/** An enqueued run is cut as if this many workers like this one loaded it: idle workers find something to help with,
  *  and cutting costs a scan at a hundred times the speed of loading. */
 export const helpedShare = 4;
 
@@ -44,19 +44,19 @@ export const headerBytesMax = 256 * KiB;
 export const rejectRawBytesMax = 4 * KiB;
 
 /** Once a table is over a `rejectLimit` given as a count, this many are still collected, to show the whole family of faults;
- *  then the run stops. A worker stops by itself with so many, or one more than the limit: it may not have heard of the others. */
+ *  then the run stops. A worker stops on its own at this many, or at one more than the limit: it may not know of the others'. */
 export const rejectsCollectedMax = 1_000;
 
 /** First and last bytes of a source file that go into its fingerprint beside size and modification time. */
 export const fingerprintSampleBytes = 64 * KiB;
 
-/** Files that are looked at at once. A few suffice on a local disk; a network's answers take longer. */
+/** Files that are read at the same time while planning. A few suffice on a local disk; network responses take longer. */
 export const filesAtOnceMax = 16;
 
 /** Time to reach the server before the connection counts as failed. */
 export const connectTimeoutMs = 10_000;
 
-/** PostgreSQL's own: longer identifiers are cut silently (NAMEDATALEN - 1), so we refuse them; more columns it refuses. */
+/** PostgreSQL's own limits: it cuts longer identifiers silently (NAMEDATALEN - 1), so we refuse them; more columns it refuses. */
 export const identifierBytesMax = 63;
 export const columnsMax = 1_600;
 
@@ -125,25 +125,25 @@ export const jsonDepthMax = 1_000;
 /** Every worker is a connection, and PostgreSQL allows 100 by default: more workers are a typing mistake. */
 export const workersMax = 100;
 
-/** Runs that `etl status` lists: what fits a window. */
+/** Runs that `etl status` lists: as many as fit a window. */
 export const runsListed = 20;
 
 /** Tables named when a misspelt one is like none of them: as many as fit on a line or two. */
 export const tablesSuggestedMax = 10;
 
-/** Entries that shell completion offers for a file name. */
+/** Most entries that shell completion offers for a file name. */
 export const completionsMax = 200;
 
 /** Help text is no wider than this: long lines are hard to read even where they fit. */
 export const helpWidthMax = 100;
 
-/** Cells of a progress bar: a longer one says no more. */
+/** Cells of a progress bar: a longer one shows no more. */
 export const barCellsMax = 24;
 
-/** How often a busy connection is looked at for bytes that move. */
+/** How often a busy connection is checked for moving bytes. */
 export const watchIntervalMs = 2_000;
 
-/** A busy connection on which nothing has moved for this long is asked about. A slow query answers "working". */
+/** After this long without a byte on a busy connection, the server is asked about its session. A slow query counts as working. */
 export const silenceMs = 10_000;
 
 /** The same when we have nothing to send and the server waits for us: our own source may be what is slow. */
@@ -155,13 +155,13 @@ export const sourceSilenceMs = 60_000;
  */
 export const frozenMs = sourceSilenceMs + 10_000;
 
-/** It must show nothing new for this much longer: a clock that jumps makes everybody look silent for a second. */
+/** The session must stay silent for this much longer: after a clock jump, every session looks silent for a moment. */
 export const frozenConfirmMs = 3_000;
 
-/** Processes that sort an index beside the session that asks, on the embedded server: it is not alone on its machine. */
+/** Parallel processes that help a session sort an index on the embedded server, which shares its machine. */
 export const embeddedIndexHelpersMax = 4;
 
-/** The asking itself takes no longer: no answer is an answer. */
+/** Bound of the question to the server itself: no answer counts as a dead connection. */
 export const probeTimeoutMs = 5_000;
 
 /** Waiting for a server that went away: first pause, and the longest between two tries. */
@@ -174,7 +174,7 @@ export const waitMsDefault = 300_000;
 /** A lock whose holder's process is dead is waited for this long: the server is about to notice, too. */
 export const deadHolderWaitMs = 30_000;
 
-/** Same transaction again after a deadlock or the like, before the run stops. */
+/** Tries of the same transaction after deadlocks and the like, before the run stops. */
 export const chunkAttemptsMax = 5;
 
 /** Longest query of BullMQ's own; they take milliseconds on a healthy server. */
@@ -183,7 +183,7 @@ export const queueQueryTimeoutMs = 30_000;
 /** BullMQ's close() has no bound of its own; after this its sockets are destroyed. */
 export const queueCloseTimeoutMs = 3_000;
 
-/** A scrape waits so long for queue and schedules. Prometheus gives up after ten seconds. */
+/** How long a scrape waits for queue and schedules. Prometheus gives up after ten seconds. */
 export const scrapeAnswerMs = 5_000;
 
 /** Tries to reach Redis before a run says that it is gone, with pauses that grow to the longest: some three seconds where
@@ -197,7 +197,7 @@ export const redisRetryMsMax = 500;
 export const runAttemptsMax = 10;
 export const runBackoffMs = 5_000;
 
-/** A worker of several queues asks the one that it had a job of so much later than the others. */
+/** A worker of several queues asks the queue of its last job this much later than the others. */
 export const otherQueuesFirstMs = 100;
 
 /** A run whose pipeline is being run by somebody else, or whose worker stops, is offered again after this. */
@@ -216,22 +216,22 @@ export const portMax = 65_535;
 /** How often an idle worker looks for runs of others that it can help. */
 export const helpPollMs = 1_000;
 
-/** How often a worker looks whether the queue has lost the job of an unfinished run: it takes connections to the queue. */
+/** How often a worker checks whether the queue has lost the job of an unfinished run: each check opens connections to the queue. */
 export const lostJobsCheckMs = 10_000;
 
 /** How often a worker looks for schedules that are due. A schedule may have seconds, but slots nearer than this collapse. */
 export const scheduleCheckMs = 2_000;
 
-/** A slot that no worker has dealt with after this was missed: workers that are replaced by new ones are away for less. */
+/** A slot that no worker has handled after this long was missed: replacing workers by new ones takes less. */
 export const slotLateMs = 60_000;
 
-/** Slots to come that are shown: enough to see a weekly pattern, and a change of the clock that is near. */
+/** Coming slots that are shown: enough to see a weekly pattern, and a clock change that is near. */
 export const slotsShown = 5;
 
-/** A worker that is asked to stop finishes its chunks within this, or breaks them off. Kubernetes gives thirty seconds. */
+/** A worker that is asked to stop finishes its chunks within this, or aborts them. Kubernetes gives thirty seconds. */
 export const stopDeadlineMsDefault = 25_000;
 
-/** A command that ends waits this long for the collector of its spans. */
+/** How long a command waits at its end for the collector of its spans. */
 export const traceFlushTimeoutMs = 5_000;
 
 /** Longest `tracestate` that comes with a job: W3C Trace Context, §3.3.1.5, asks for 512 characters to be passed on. */
@@ -240,7 +240,7 @@ export const traceStateCharsMax = 512;
 /** Buckets of the time that a chunk takes: 32 MiB load in about a second on a usual machine. */
 export const chunkSecondsBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
-/** How often the coordinator looks whether the queue is worked off, when no job of its own process ends. */
+/** How often the coordinator checks whether the queue is empty, when no job of its own process ends. */
 export const queuePollMs = 500;
 
 /** Oldest server we work with: 13 is out of support, and 14 brought client_connection_check_interval. */
@@ -258,13 +258,13 @@ export const serverStartSpreadMs = 5_000;
 /** Staging tables that `etl doctor` names; their number and size it gives for all of them. */
 export const stagingTablesShown = 5;
 
-/** A run that took so long is asked about later: its row keeps where the time went. A shorter one does only with `--profile`. */
+/** A run that took at least this long keeps its time profile in its row, because people ask about it later. A shorter one only with `--profile`. */
 export const adviceSecondsMin = 5;
 
 /** How often `--profile` looks at what the server's sessions are doing: each look costs it well under a millisecond. */
 export const profileIntervalMs = 25;
 
-/** Saying goodbye to a server that may be gone; after this the socket is destroyed. */
+/** How long closing a connection may take when the server may be gone; after this the socket is destroyed. */
 export const closeTimeoutMs = 2_000;
 
 /** A loading thread closes its connection and ends within this, or is ended. */
@@ -274,9 +274,9 @@ export const threadCloseTimeoutMs = 5_000;
  *  until the chunk commits. No more records than that are decoded at once, either. */
 export const rejectsPerChunkMax = 10_000;
 
-/** Rejects of one statement: with the most that is kept of each, records and other faults, 8 MiB of text. */
+/** Rejects per statement: at the maximum size of records and faults, 8 MiB of text. */
 export const rejectsPerInsertMax = 1_000;
 
 /** Memory for sorting indexes, all sessions of a build together. An index of ten million short keys fits; a larger sort
- *  goes through files at a fifth more time, and a server with larger buffers has other users, too. */
+ *  uses files and takes a fifth longer, and a server with larger buffers has other users, too. */
 export const sortMemoryBytesMax = 1024 * MiB;

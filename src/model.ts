@@ -16,11 +16,11 @@ export interface Position {
   readonly record: number;
 }
 
-/** What the header of a file has otherwise than its table names, each as people see it. */
+/** How the header of a file differs from the fields that its table names, each as people see it. */
 export interface HeaderDifferences {
-  /** Named by the table, not there. */
+  /** Named by the table, but not in the header. */
   readonly missing: readonly string[];
-  /** There, not named. */
+  /** In the header, but not named. */
   readonly extra: readonly string[];
   readonly renamed: readonly { readonly wanted: string; readonly found: string }[];
 }
@@ -47,11 +47,11 @@ export interface SourceFile {
   readonly location: string;
   /** The file's name within an archive. */
   readonly member: string | null;
-  /** Where it is there, and whatever else the archive's format has to know ; null: it is no member. */
+  /** Where it is in the archive, and whatever else the archive's format has to know; null: it is not a member. */
   readonly part: MemberPart | null;
   /** Name for users: relative to the working directory if possible. */
   readonly name: string;
-  /** Place in the table's list of files, from 0: the order in which files count as written. */
+  /** Place in the table's list of files, from 0: later files count as newer. */
   readonly ordinal: number;
   /** Size as stored. All other byte counts are those of the decoded stream. */
   readonly bytes: number;
@@ -64,7 +64,7 @@ export interface SourceFile {
   readonly reading: number;
   /** Field names of the file, in file order. */
   readonly header: readonly string[];
-  /** Fields that all its records have beside their own, by name. */
+  /** Fields that all its records have in addition to their own, by name. */
   readonly constants: Readonly<Record<string, string>>;
   /** null: its header has exactly what its table names. */
   readonly differs: HeaderDifferences | null;
@@ -77,7 +77,7 @@ export interface SourceFile {
   readonly lineEnd: LineEnd;
 }
 
-/** A byte range of one file. It begins at a record and ends at one, or at the file's end. A queue job is one, or some small ones. */
+/** A byte range of one file. It begins and ends at a record, or ends at the file's end. A queue job is one, or several small ones. */
 export interface Segment {
   readonly fileId: number;
   readonly start: Position;
@@ -85,7 +85,7 @@ export interface Segment {
   readonly byteEnd: number | null;
 }
 
-/** Who may load: one coordinator of a run, on one server that has kept its unlogged tables since. Checked in every chunk's transaction. */
+/** Who may load: one coordinator of a run, as long as the server keeps its unlogged tables. Checked in every chunk's transaction. */
 export interface Lease {
   readonly runId: number;
   /** The server's crash epoch that the run counts under. */
@@ -134,7 +134,7 @@ export interface TraceContext {
 export const rejectCodes = {
   field_count: 'the record has more or fewer fields than the header',
   invalid_utf8: 'the record holds bytes that are not UTF-8',
-  encoding: 'the record holds bytes that are no text in the encoding of its file',
+  encoding: 'the record holds bytes that are not valid in the encoding of its file',
   nul_byte: 'the record holds a NUL byte, which PostgreSQL text cannot store',
   quote: 'a quote is where the dialect does not allow one, or is never closed',
   line_end: 'a carriage return or line feed outside of quotes is not a line end of the file',
@@ -161,7 +161,7 @@ export type RunState = 'planned' | 'loading' | 'loaded' | 'publishing' | 'publis
 export interface RunFailure {
   /** null when the job could not be read. */
   readonly pipeline: string | null;
-  /** null if it was on no queue: a run of `etl run` or of the library. */
+  /** null if there was no job: a run of `etl run` or of the library. */
   readonly job: string | null;
   readonly queue: string;
   readonly host: string;
@@ -178,8 +178,8 @@ export interface StepTime {
 }
 
 /**
- * What became of the records of a table whose rows are merged; together they are those that were copied. Superseded records lost
- * against another one with their key, of the same run or in production.
+ * What happened to the records of a table whose rows are merged; the counts add up to the copied records. Superseded records lost
+ * against another one with the same key, of the same run or in production.
  */
 type RowChange = 'inserted' | 'updated' | 'unchanged' | 'deleted' | 'superseded';
 export type RowChanges = Readonly<Record<RowChange, number>>;
@@ -214,7 +214,7 @@ export interface RunResult {
   /** Write-ahead log that the server wrote during the run, for all its sessions; missing if the server does not say. */
   readonly serverWalBytes?: number;
   readonly profile?: RunProfile;
-  /** Of a run whose tables have data tests. */
+  /** Only if tables have data tests. */
   readonly tests?: readonly DataTestResult[];
 }
 
@@ -237,7 +237,7 @@ export type RunEvent =
       }[];
     }
   | { readonly type: 'step'; readonly step: RunStep }
-  /** Totals of a table so far; sent whenever more bytes were read, at most ten times a second a table. */
+  /** Totals of a table so far; sent whenever more bytes were read, at most ten times a second per table. */
   | ({
       readonly type: 'progress';
       readonly table: string;
@@ -267,7 +267,7 @@ export interface FileState {
   readonly file: string;
   readonly location: string;
   readonly state: 'in production' | 'new' | 'changed' | 'corrected' | 'unloaded' | 'gone';
-  /** The run that has brought it into production, what it read, and its rows there; null: none has. */
+  /** The run that brought it into production, what that run read, and its rows there; null: none did. */
   readonly run: number | null;
   readonly records: number | null;
   readonly rows: number | null;

@@ -1,4 +1,4 @@
-// Notifications: what a pipeline says about them, as plain frozen data, and what their receivers get.
+// Notifications: what a pipeline declares, as plain frozen data, and what receivers get.
 
 import type { HookTable } from './hook.ts';
 import type { Secret } from './secret.ts';

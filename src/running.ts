@@ -1,4 +1,4 @@
-// Whether a process of this machine exists: the process that left a lock, a run or a server may be gone.
+// Whether a process on this machine exists: the one that left a lock, a run or a server may be gone.
 
 import { codeOf } from './errors.ts';
 

@@ -1,4 +1,4 @@
-// Small pieces of bytes as large blocks, in memory that is used again: what follows is paid for each block, too.
+// Joins small pieces of bytes into large blocks in reused memory, because later steps have a cost per block.
 
 /** One block is with the receiver, the rest of the one before it may be, and the next one is being filled. */
 export const blocksAtOnce = 3;

@@ -1,4 +1,4 @@
-// fresh: the newest value of a column of times is not older than so long.
+// fresh: the newest value of a column of times is not older than a given age.
 
 import { quoteName } from '../db/sql.ts';
 import { columnOf, defineTest, row, TestMisfit, type TableKind, type WholeOptions } from './contract.ts';

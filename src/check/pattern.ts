@@ -1,4 +1,4 @@
-// A regular expression of JavaScript as one of PostgreSQL that means the same, or a refusal: never another meaning.
+// Translates a JavaScript regular expression into a PostgreSQL one with the same meaning, or refuses it.
 //
 // The part that both have, once it is written out: characters, classes, groups, alternatives, repetition, ^ and $. The server's own
 // \d, \w, \s and case depend on its locale, so classes become lists of code points. A text is a row of code points, as with the flag u.

@@ -1,4 +1,4 @@
-// references: every value of the column is there in a column of another table.
+// references: every value of the column exists in a column of another table.
 
 import { quoteName } from '../db/sql.ts';
 import type { TestSpec } from '../data-test.ts';

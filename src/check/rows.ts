@@ -1,4 +1,4 @@
-// rows: the table has so many rows, and not many more or fewer than before.
+// rows: the number of rows is within bounds, and not far from the number before.
 
 import { formatCount, plural } from '../wording.ts';
 import { defineTest, type TableKind, type WholeOptions } from './contract.ts';

@@ -1,4 +1,4 @@
-// Where a run's time went, in sentences, kept in its row for those who look at it later.
+// Where a run's time went, in sentences, kept in its row for later.
 
 import type { Query } from '../db/sql.ts';
 

@@ -1,4 +1,4 @@
-// The results of a run's data tests in the ledger, and the files that failing rows are from.
+// The results of a run's data tests in the ledger, and the files that failing rows come from.
 
 import { isThere, runQuery, withTransaction, type Client } from '../db/client.ts';
 import { storableJson } from '../db/sql.ts';

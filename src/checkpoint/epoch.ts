@@ -1,7 +1,7 @@
 // The crash epoch: a uuid in an unlogged table, which the server empties whenever it empties our staging tables.
 //
-// After crash recovery, promotion of a standby or a restore from a physical backup the canary is gone, and with it every
-// row in staging; after a clean restart both are there. Reading one row shows it, in constant time, also when the
+// After crash recovery, promotion of a standby or a restore from a physical backup, the canary is gone, and with it every
+// row in staging; after a clean restart both are still there. Reading one row shows it, in constant time, even if the
 // staging tables are empty. A chunk in the ledger counts only under the epoch of its run.
 
 import { advisoryKeys } from '../db/session/advisory-keys.ts';
@@ -29,7 +29,7 @@ export const currentEpoch = async (client: Client): Promise<string> => {
 const epochChanged = (): EtlError => new EtlError('ETL_EPOCH_CHANGED');
 const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', { pipeline });
 
-/** Of a run that is being loaded: what `judgeLoading` judges. Holds the run's row until the end of the transaction. */
+/** Selects what `judgeLoading` needs from a run that is being loaded. Locks the run's row until the end of the transaction. */
 export const selectLoading = ({ runId }: Lease): Query => ({
   text: `select r.pipeline, r.generation, (select epoch from etl.canary) as epoch,
       ${holdsPipelineLock('r.pipeline', 'r.session')} as "isLocked"
@@ -39,9 +39,9 @@ export const selectLoading = ({ runId }: Lease): Query => ({
 
 /**
  * Throws when a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash, ETL_RUN_TAKEN or ETL_RUN_CANCELLED when the run
- * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has since cut it into other segments, ETL_LOCK_LOST when
- * the coordinator's session no longer holds the pipeline's lock. Called in the chunk's transaction, whose hold on the run's row
- * lasts to its end: a process that takes the run over waits for the chunks in flight, and a loader that missed it stops here.
+ * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has since divided it into other segments, ETL_LOCK_LOST when
+ * the coordinator's session no longer holds the pipeline's lock. Called in the chunk's transaction, which locks the run's row to its
+ * end: a process that takes over the run waits for the chunks in flight, and a loader that did not notice the takeover stops here.
  * Proved by test/integration/generation.test.ts.
  */
 export const judgeLoading = async (

@@ -1,4 +1,4 @@
-// Earlier versions of tables in the ledger: which are kept, the run that puts them back, and what must not come back with the next one.
+// Earlier versions of tables in the ledger: which are kept, the run that put one back, and what the next run must not publish again.
 
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';

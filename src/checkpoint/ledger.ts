@@ -132,7 +132,7 @@ export const latestRun = async (client: Client, pipeline: string): Promise<Lates
     )
   ).rows[0];
 
-/** The state of a run: after a connection was lost during commit, the only way to know. */
+/** The state of a run; after a connection is lost during a commit, the only way to know whether it succeeded. */
 export const runStanding = async (
   client: Client,
   runId: number,
@@ -163,9 +163,9 @@ export const selectUnfinished = (pipeline: string): Query => ({
 });
 
 /**
- * Claims a chunk: the row goes in before the first byte is copied, so that a second delivery of the same work waits for
- * this transaction and then finds it done. No row comes back when the chunk is loaded already; a row of an epoch that
- * ended is taken over.
+ * Claims a chunk: the row is inserted before the first byte is copied, so that a second delivery of the same work waits for
+ * this transaction and then finds it done. No row is returned if the chunk is already loaded; a row of an earlier
+ * epoch is taken over.
  */
 export const claimChunk = (fileId: number, start: Position, epoch: string): Query => ({
   text: `insert into etl.chunk as c
@@ -251,8 +251,8 @@ export interface FileTotals
 }
 
 /**
- * The chunks of each file are looked up by their key. Joined as a whole, a run of thousands of files, of which the server's
- * statistics know nothing yet, was planned as if it had one: every file was compared with every chunk, for minutes.
+ * The chunks of each file are looked up by their key. With a plain join, the server's statistics know nothing of a new run with
+ * thousands of files, so it was planned as if it had one: every file was compared with every chunk, for minutes.
  */
 const selectFileTotals = (runId: number): Query => ({
   text: `select f.id::float8 as "fileId", f.table_name as "table", f.source, f.location, f.member, f.name, f.bytes::float8,

@@ -1,4 +1,4 @@
-// The file state: which version of which file is in production of which table, and how those that are listed now differ from it.
+// The file state: which version of which file is in production in which table, and how the listed files differ from it.
 
 import { runQuery, type Client } from '../db/client.ts';
 import { quoteName, type Query } from '../db/sql.ts';

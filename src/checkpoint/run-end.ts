@@ -1,4 +1,4 @@
-// How a run ends before it is published: by its own process, or from anywhere; and how others find out.
+// Ends a run before it is published, from its own process or any other, and lets others find out.
 
 import type { Client } from '../db/client.ts';
 import { storable, type Query } from '../db/sql.ts';

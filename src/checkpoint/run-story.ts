@@ -1,4 +1,4 @@
-// What a run was going to do, and what it said on its way: kept, within bounds, for those who look at it later.
+// The plan and the notices of a run, kept within bounds for later.
 
 import { isThere, runQuery, type Client } from '../db/client.ts';
 import { storableJson } from '../db/sql.ts';

@@ -1,4 +1,4 @@
-// What is kept of earlier runs, and what of them was deleted. Types alone, for they are the library's.
+// Versions kept from earlier runs, and the result of deleting them. Types only, because the library exports them.
 
 /** An earlier version of a table, out of production. */
 export interface KeptVersion {

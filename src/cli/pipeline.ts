@@ -1,4 +1,4 @@
-// The pipeline that a command is about: a file, or a name that is looked for in the folder of pipelines.
+// The pipeline that a command names: a file, or a name looked up in the folder of pipelines.
 
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';

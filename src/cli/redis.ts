@@ -1,4 +1,4 @@
-// The prefix of this database's keys in a Redis, as every command has it that uses the queue.
+// The prefix of this database's keys in Redis, for every command that uses the queue.
 
 import type { Command, Option } from 'commander';
 import { EtlError } from '../errors.ts';

@@ -1,4 +1,4 @@
-// Runs as the commands that look at them print them: a list of some, or one in detail.
+// Prints runs for the commands that show them: a list, or one in detail.
 
 import { hostname } from 'node:os';
 import type { Command } from 'commander';

@@ -1,4 +1,4 @@
-// The server that a command works on, and whether there can be anything on it.
+// The server that a command uses, and whether any run can have used it.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

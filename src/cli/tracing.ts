@@ -1,4 +1,4 @@
-// `--tracing`: spans by the tracer provider that a program of the user's has registered in this process.
+// `--tracing`: spans from the tracer provider that the user registered in this process.
 
 import type { Command, Option } from 'commander';
 import type { Tracer } from '../trace/tracer.ts';

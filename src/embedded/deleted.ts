@@ -1,4 +1,4 @@
-// Ends the server of a data directory that was deleted under it. Nothing leads to it any more but its working directory, and it would
+// Stops the server of a data directory that was deleted while it ran. Only its working directory still identifies it, and it would
 // notice by itself only within a minute (PostgreSQL's RecheckDataDirLockFile). Where the system has no /proc, it is left to that.
 
 import { realpath } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Runs the PostgreSQL programs: the ones that end, and the server, which outlives us.
+// Runs the PostgreSQL programs: those that end by themselves, and the server, which outlives this process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// The fields of one record as bytes, in every dialect, or the quote that leaves it none.
+// The fields of one record as bytes, in every dialect, or the quote at fault.
 
 import type { Dialect } from '../declaration.ts';
 import { onOneLine } from '../wording.ts';

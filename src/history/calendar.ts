@@ -1,4 +1,4 @@
-// The read model of a calendar: how many slots of each schedule a day had, and what became of them.
+// The read model of a calendar: how many slots of each schedule a day had, with their outcomes.
 
 import { isThere, type Client } from '../db/client.ts';
 import { rowsOf } from './history.ts';

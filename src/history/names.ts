@@ -1,4 +1,4 @@
-// Names that people type, compared with those that the history has.
+// Names that people type, compared with the names in the history.
 
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';

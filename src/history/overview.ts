@@ -1,4 +1,4 @@
-// The read model of pipelines: the newest run of each, what its runs were like lately, and when it was published last.
+// The read model of pipelines: the newest run of each, its recent runs, and when it was last published.
 
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';

@@ -1,4 +1,4 @@
-// A page of the list of runs, from a place on: runs under way first, then those that ended last.
+// One page of the list of runs: current runs first, then the most recently ended.
 
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';

@@ -1,4 +1,4 @@
-// A text of a file as comments and messages show it.
+// Formats a text from a file for comments and messages.
 
 import { inQuotes } from '../wording.ts';
 

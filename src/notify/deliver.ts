@@ -1,4 +1,4 @@
-// Sends what is due, tries again with growing pauses, and never throws for what a receiver does.
+// Sends due notifications, retries with growing pauses, and never throws because of a receiver.
 //
 //   due -> claimed, for longer than an attempt takes -> delivered | due again after a pause | given up
 

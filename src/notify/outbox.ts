@@ -1,4 +1,4 @@
-// Notifications as rows of etl.notification: written in the transaction of what they tell, and read by every process that can send them.
+// Notifications as rows of etl.notification: written in the transaction that they report, and read by every process that can send them.
 
 import { isThere, runQuery, type Client } from '../db/client.ts';
 import { storableJson, type Query } from '../db/sql.ts';

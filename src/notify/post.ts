@@ -1,4 +1,4 @@
-// One POST to a receiver: bounded in time, with no redirect followed and no more of the answer read than its head.
+// One POST to a receiver: bounded in time, follows no redirect, and reads only the head of the response.
 
 import { codeOf, messageOf } from '../errors.ts';
 import type { ChannelRequest } from './contract.ts';

@@ -1,4 +1,4 @@
-// What answers a request: the host's name first, then the token, then a page, a file of ours, or a stream of live updates.
+// Answers a request: checks the host name and the token, then sends a page, an asset or a stream of live updates.
 
 import { Hono, type Context } from 'hono';
 import { compress } from 'hono/compress';

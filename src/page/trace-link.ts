@@ -1,4 +1,4 @@
-// Where the trace of a run can be seen: a template that the host gives, with a place for the trace's number.
+// Links to the trace of a run: a template from the host, with a placeholder for the trace id.
 
 import { EtlError } from '../errors.ts';
 

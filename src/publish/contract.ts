@@ -15,13 +15,13 @@ import type { BuiltState, TableColumn } from './production/table-state.ts';
 import type { ViewOver } from './production/views.ts';
 import type { StagedStatistics } from './staged-statistics.ts';
 
-/** Rows of production that a run changes, by what happens to them. Older records lose against the row that is there. */
+/** Rows of production that a run changes, by what happens to them. Older records lose against the existing row. */
 export type Differences = Readonly<Record<'insert' | 'update' | 'remove' | 'older', number>>;
 
-/** What was found before publishing, with no lock: somebody may have written to production since. */
+/** What was found before publishing, without a lock: somebody may have written to production since. */
 export interface Found {
   readonly counts: Differences;
-  /** The table that was built of production's rows and the run's. */
+  /** The table that was built from production's rows and the run's. */
   readonly rebuilt?: Rebuilt;
 }
 
@@ -31,7 +31,7 @@ export interface Rebuilt {
   readonly built: string;
   readonly renames: readonly string[];
   readonly rows: number;
-  /** Of production, when it was read: the number of its rows, and what represents their versions. */
+  /** Production when it was read: the number of its rows, and a sum over their versions. */
   readonly read: ReadState;
 }
 
@@ -52,13 +52,13 @@ export interface BuiltOver {
 /** How a table will be published. */
 export interface PublishPlan extends BuiltOver {
   readonly publication: Publication;
-  /** Undefined: nothing was looked for, or somebody has written since. */
+  /** Undefined: no differences were looked for, or somebody has written since. */
   readonly found?: Found | undefined;
   /** Its readers wait from `apply` to the commit, so it comes last. */
   readonly blocksReaders: boolean;
 }
 
-/** A table aside that holds its rows, and nothing else yet. */
+/** A table that is being built aside: it has its rows, and nothing else yet. */
 export interface Building {
   readonly client: Client;
   readonly names: TableNames;
@@ -70,19 +70,19 @@ export interface Building {
   readonly tell: (message: string) => void;
   /** Undefined: the table is analyzed itself. */
   readonly statistics?: StagedStatistics | undefined;
-  /** It has no rows, and will get none: statistics would say nothing. */
+  /** It has no rows, and will get none, so statistics are useless. */
   readonly isRehearsal?: boolean;
 }
 
 /** Work that `apply` leaves for later. */
 export interface Rest {
-  /** Called when the rows of all tables are in: a deferred foreign key may look at several of them. */
+  /** Called when the rows of all tables are written: a deferred foreign key may look at several of them. */
   readonly finish?: () => Promise<void>;
   /** Views that the last message locks against readers, before the tables that they read. */
   readonly views?: readonly ViewOver[];
   /** Quoted names of production tables that the last message locks against readers. */
   readonly locked?: readonly string[];
-  /** Others that its statements lock against readers themselves: tables of other people. */
+  /** Other tables, of other people, that its statements themselves lock against readers. */
   readonly touched?: readonly string[];
   /** Statements of the last message, between those locks and the commit. It fails as a whole; 40001 asks for a new plan. */
   readonly last?: readonly string[];
@@ -91,42 +91,42 @@ export interface Rest {
 export interface Publication {
   /** In etl.published_table, results and `etl status`. */
   readonly name: string;
-  /** Rows go into the table that is there, and its writers wait; otherwise a table takes its place in the last message. */
+  /** Writes rows into the existing table, whose writers wait; otherwise a new table replaces it in the last message. */
   readonly writes: boolean;
-  /** Its writers wait from the beginning, though another table takes its place: this one holds rows that it had. */
+  /** Writers wait from the beginning although a new table replaces the old one, because it contains rows of the old one. */
   readonly holdsWriters?: true;
   /** Words of a run's summary before the names of such tables; undefined: none. */
   readonly summary: string | undefined;
 
-  /** Whether it suits the table and the one in its place; the first suitable one that `publish` names is chosen. */
+  /** Whether it suits the table and the one in production; the first suitable one that `publish` names is chosen. */
   takes(table: DeclaredTable, production: ProductionTable | undefined, found?: Found): boolean;
 
-  /** Before anything is loaded, where the columns are known by then, and with every plan. Errors: ETL_PUBLISH_SHAPE. */
+  /** Called before anything is loaded, if the columns are known by then, and with every plan. Errors: ETL_PUBLISH_SHAPE. */
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 
   /**
-   * Completes the table aside for `apply`. All that one extent of a mode chooses from share it, because production may change
-   * meanwhile.
+   * Completes the table built aside, for `apply`. All publications that one extent of a mode chooses from share it, because
+   * production may change meanwhile.
    */
   build(work: Building): Promise<void>;
 
-  /** Least rows that production will have with the commit, when it has `before`; a guard judges this number. */
+  /** The fewest rows that production can have after the commit, if it has `before` now; a guard judges this number. */
   rowsAtLeast(table: BuiltTable, before: number | null): number;
 
   /** Whether readers have to wait from `apply` on. */
   blocksReaders(table: BuiltOver): boolean;
 
-  /** Tells the user beforehand what this costs; undefined: nothing. */
+  /** Tells the user in advance what publishing will cost; undefined: nothing to say. */
   notice(plan: PublishPlan): string | undefined;
 
   /**
-   * In the publishing transaction, under locks that no reader feels, or that `blocksReaders` asked for. Variants that share it, such as
-   * `{ ...swap, takes }`, are applied together.
+   * Called in the publishing transaction, under locks that do not affect readers, or those that `blocksReaders` announced. Variants that
+   * share it, such as `{ ...swap, takes }`, are applied together.
    */
   apply(client: Client, plans: readonly PublishPlan[]): Promise<Rest>;
 
   /**
-   * Proves the rows of a table after `apply`, and returns how many production has with the commit. `copied`: loaded rows, where
+   * Proves the rows of a table after `apply`, and returns how many production has after the commit. `copied`: loaded rows, if
    * each is a row of the table; `before`: rows that production had. Errors: ETL_INCOMPLETE, ETL_PUBLISH_WITHHELD.
    */
   verify(
@@ -136,9 +136,9 @@ export interface Publication {
     before: number | null,
   ): Promise<number>;
 
-  /** What became of the rows of a table, once they are verified; where that is more than all of them taking the place of others. */
+  /** What happened to the rows of a table, once they are verified; missing where all rows simply replace the old ones. */
   readonly changes?: (client: Client, plan: PublishPlan) => Promise<RowChanges>;
 
-  /** The table that will be in production with the commit. */
+  /** The table that will be in production after the commit. */
   oidInProduction(plan: PublishPlan): number;
 }

@@ -1,4 +1,4 @@
-// Plans how the tables of a run are published, and records it: which publication each one gets, judged by the table in its place.
+// Plans how the tables of a run are published, and records it: which publication each one gets, given the table that is in production.
 
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';

@@ -1,4 +1,4 @@
-// Errors of the server while tables are published: a reason to try again, or a refusal to explain.
+// Errors of the server while publishing: some are retried, the others become a refusal with an explanation.
 
 import { retryOf } from '../db/retry.ts';
 import { hintOf, isRefusal } from '../db/server-error.ts';

@@ -1,4 +1,4 @@
-// How a table that is to be published and the one in its place differ, and the errors that say so.
+// How a table to be published differs from the one in production, and the errors that say so.
 
 import { EtlError } from '../errors.ts';
 import type { DeclaredTable } from './names.ts';

@@ -1,7 +1,7 @@
-// The publication 'swap': puts built tables in the places of production's. Readers feel one message to the server.
+// The publication 'swap': replaces production tables by built ones. Readers notice only one message to the server.
 //
-// The message locks, checks that nothing has changed, swaps and commits, so that no lock that readers feel is ever held
-// while the server waits for us: not for a distant client, nor for one that is frozen. Before it the new tables are moved into
+// The message locks, checks that nothing has changed, swaps and commits, so that no lock that affects readers is ever held
+// while the server waits for us: neither for a distant client nor for a frozen one. Before it, the new tables are moved into
 // production's schema under other names, so that the message only has to rename them: half the work of moving them. The old
 // tables go to the build schema, and are dropped after the commit, or to etl_kept: moving a table takes half as long as dropping it.
 // Proved by test/modes/publish-locks.test.ts, "in one message".
@@ -30,7 +30,7 @@ const addedByHand = (declared: readonly TableColumn[], { columns, published }: P
 };
 
 /**
- * Refuses to take away what no run has made: the table itself, or columns of it. Proved by
+ * Refuses to remove anything that no run created: the table itself, or columns of it. Proved by
  * test/modes/publish-protects.test.ts.
  */
 const refuseLoss = (
@@ -56,7 +56,7 @@ const refuseLoss = (
     );
 };
 
-/** Foreign keys of a table that leaves, which would keep rows of the tables that they refer to: those do not leave with it. */
+/** Foreign keys of an old table that would block deletions in the tables that they refer to, because those are not replaced with it. */
 const keysOutside = (
   { production: old }: BuiltOver,
   swaps: readonly BuiltOver[],
@@ -65,7 +65,7 @@ const keysOutside = (
     ({ on }) => on !== null && swaps.every(({ production }) => production?.oid !== on),
   );
 
-/** An earlier version that is kept gets its own again when it returns, to the tables of then. */
+/** A kept version gets its own foreign keys again when it returns, to the tables of that time. */
 const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string[] => {
   const keys = isKept(swap)
     ? swap.production.constraints.filter(({ on }) => on !== null)
@@ -74,7 +74,7 @@ const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string
   return drops.length === 0 ? [] : [`alter table ${productionName(swap.table)} ${drops.join(', ')};`];
 };
 
-/** Gives built tables the properties of the old ones, and moves them beside those. */
+/** Gives built tables the properties of the old ones, and moves them into the same schema. */
 const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
   await revokeGrants(
     client,
@@ -117,7 +117,7 @@ const swapStatements = (swaps: readonly BuiltOver[], has: Catalogues): readonly 
   }),
 ];
 
-/** Foreign keys to tables of other people are made when the rows are in. */
+/** Foreign keys to other people's tables are created after the rows. */
 const noticeOutside = ({ table }: PublishPlan): string | undefined => {
   const outside = foreignKeysOf(table).filter(({ references }) => references.schema !== undefined);
   if (outside.length === 0) return undefined;

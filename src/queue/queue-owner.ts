@@ -1,4 +1,4 @@
-// Whose the jobs in a Redis are: distinguishes a database from a copy of it, which has the same identity and would take its jobs.
+// Who owns the jobs in a Redis: distinguishes a database from a copy of it, which has the same identity and would take its jobs.
 //
 // Beside the jobs is a mark, and the database knows every mark that it has set. Every user of the queue sets a new one:
 //

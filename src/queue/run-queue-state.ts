@@ -1,4 +1,4 @@
-// What the queue of runs says of itself. Types alone, for they are the library's.
+// The state of the queue of runs. Types only, because the library exports them.
 
 import type { RunFailure } from '../model.ts';
 

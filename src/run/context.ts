@@ -1,4 +1,4 @@
-// What every step of one run needs: the pipeline, the server, the coordinator's connection, and whom to tell.
+// What every step of one run needs: the pipeline, the server, the coordinator's connection, and where to report.
 
 import { setMaxListeners } from 'node:events';
 import type { PipelineSpec } from '../declaration.ts';

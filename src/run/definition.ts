@@ -1,4 +1,4 @@
-// A bound pipeline with the text of its SQL files: what it says, and the hashes that identify it.
+// A bound pipeline with the text of its SQL files, and the hashes that identify it.
 
 import type { PipelineSpec, RecordedFormats } from '../declaration.ts';
 import type { TestSpec } from '../data-test.ts';

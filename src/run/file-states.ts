@@ -1,4 +1,4 @@
-// The files of a pipeline: which of them are in production, and how those that are there now differ.
+// The files of a pipeline: which of them are in production, and how the current ones differ.
 
 import { schemaVersions } from '../db/bookkeeping/migrate.ts';
 import type { Client } from '../db/client.ts';

@@ -1,4 +1,4 @@
-// The end of a run that failed nowhere: its result, and the sentences about it that are kept.
+// The end of a successful run: its result, and the advice that is kept with it.
 
 import { keepAdvice } from '../checkpoint/advice.ts';
 import { testsOfRun } from '../checkpoint/data-tests.ts';

@@ -1,4 +1,4 @@
-// What a caller may say about one run, that it is said right, and what is meant by what is left out.
+// The options of a run: their types, rules and defaults.
 
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';

@@ -39,7 +39,7 @@ const isUp = async ({ address, backend }: RecoverOptions, stop: AbortSignal): Pr
   }
 };
 
-/** The server's or Node's own code, below those of ours. */
+/** The server's or Node's own code, beneath ours. */
 const rootCodeOf = (error: unknown): string | undefined =>
   error instanceof EtlError && error.cause !== undefined ? rootCodeOf(error.cause) : codeOf(error);
 
@@ -76,7 +76,7 @@ const waitForServer = async (
   }
 };
 
-/** The server answers that it starts, stops or has crashed: the address is right. */
+/** The server answered that it is starting, stopping or has crashed, so the address is right. */
 const isPassing = (error: unknown): boolean => ['57P01', '57P02', '57P03'].includes(rootCodeOf(error) ?? '');
 
 /** Before the first connection there is nothing to wait for: a wrong address is reported at once. */

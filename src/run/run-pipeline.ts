@@ -79,7 +79,7 @@ const dropAfterFailure = async (context: RunContext, error: unknown): Promise<vo
   );
 };
 
-/** Loads what is missing, and corrections of rejected records: of earlier ones first, because they may be all that is over a limit. */
+/** Loads missing data, and corrections of rejected records: those of earlier rejects first, because these alone may exceed a limit. */
 const loadCorrected = async (context: RunContext, run: LoadingRun): Promise<ReadonlyMap<string, number>> => {
   const isCorrected = await hasCorrections(context.client, context.spec.name);
   if (isCorrected) {
@@ -87,7 +87,7 @@ const loadCorrected = async (context: RunContext, run: LoadingRun): Promise<Read
     await applyCorrections(context, run);
   }
   const seconds = await loadMissing(context, run).catch((error: unknown) => {
-    // A table over its limit stops the load early; the error that names its rejects is made after it.
+    // A table over its limit stops the load early; `checkRejects` throws the error that names its rejects.
     if (!(error instanceof EtlError) || error.code !== 'ETL_REJECT_LIMIT') throw error;
     return new Map<string, number>();
   });
@@ -107,7 +107,7 @@ const loadAndPublish = async (
   await keepRunPlan(context, runId, planned, plans);
   await advance(context, runId, 'loading');
   await runHook(context, 'before', runId);
-  // Of what it has made nothing was known.
+  // The first rehearsal could not see what the hook creates.
   if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, sqlTexts, ['after']);
   const loadSeconds = await step(context, 'load', () => loadCorrected(context, run));
   await checkRejects(context, runId);
@@ -130,15 +130,15 @@ const endOf = ({ address, settings }: PreparedRun, thrown: unknown): EtlError =>
   return new EtlError('ETL_INTERRUPTED', { signal }, { cause: thrown });
 };
 
-/** The event for a server that is back, if nothing of this run was in staging, or if it no longer matters. */
+/** The event for a server that is back, when nothing of this run was in staging or staging no longer matters. */
 const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
   const crashed = memory.epoch !== undefined && memory.epoch !== epoch;
   return { type: 'recovered', crashed, chunks: 0, records: 0 };
 };
 
 /**
- * The run, if it is already published: by an earlier attempt, whose commit arrived although its connection was lost, or by
- * another delivery of the job. A worker that was paused on its way here does not know of that one; the holder of the lock can.
+ * The run, if it is already published: by an earlier attempt, whose commit succeeded although its connection was lost, or by
+ * another delivery of the job. A worker that was paused before this point cannot know of that one, but the lock's holder can look.
  */
 const publishedBefore = async (
   { client, jobId }: RunContext,
@@ -178,7 +178,7 @@ const attempt = async (
   }
   await callOwed(context);
   if (memory.run === undefined) {
-    // Again after a lost connection: another process may have published since.
+    // Evaluated again after a lost connection: another process may have published since.
     const judging = { ...context, fullRefresh: await isFullRefresh(context) };
     const planned = await step(context, 'plan', () => planNeeded(judging, settings));
     const { fresh, fullRefresh } = settings;
@@ -207,7 +207,7 @@ const attempt = async (
 const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
   const { address, backend, settings, hooks, spec, report, receivers } = prepared;
   const memory: Memory = { wasReached: false, owes: receivers.length > 0, start: performance.now() };
-  // A worker delivers while it goes on with other runs.
+  // A worker delivers notifications beside its other runs.
   const deliver = async (): Promise<void> => {
     if (memory.owes && memory.wasReached && hooks.jobId === undefined)
       await deliverAtEnd(address, report.logger);

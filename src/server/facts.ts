@@ -1,4 +1,4 @@
-// What can be asked of a server that matters to bulk loading: settings, connections, disk, unlogged tables, crashes.
+// Reads the facts about a server that matter for bulk loading: settings, connections, disk, unlogged tables, crashes.
 
 import { statfs } from 'node:fs/promises';
 import type { ServerAddress } from '../db/connect/address.ts';

@@ -1,4 +1,4 @@
-// What can be known to fail is refused before any work: a standby, a read-only user, another encoding, a missing privilege.
+// Refuses before any work what is known to fail: a standby, a read-only user, another encoding, a missing privilege.
 
 import type { PipelineSpec } from '../declaration.ts';
 import { stagingName } from '../copy/staging.ts';

@@ -1,4 +1,4 @@
-// The spans of one run, made from what the run says of itself:
+// The spans of one run, made from its events:
 //
 //   run -> plan, load -> a chunk …, build -> a table …, publish       a step that is done again has a span each time
 

@@ -1,4 +1,4 @@
-// Listens on a port for the length of a server's life: of the endpoints of a worker, and of the page.
+// Listens on a port until it is closed: for the endpoints of a worker, and for the page.
 
 import { once } from 'node:events';
 import type { Server } from 'node:http';

@@ -1,4 +1,4 @@
-// What is on the queues of runs, for those who only look: nothing is made, moved or removed.
+// Reads the queues of runs without changing anything.
 
 import type { Client } from '../db/client.ts';
 import type { Logger } from '../logger.ts';

@@ -1,4 +1,4 @@
-// A site: one database with its bookkeeping and its queues, where workers meet those who give them work.
+// A site: one database with its bookkeeping and its queues, shared by workers and those who enqueue.
 
 import { resolveServer, type ServerAddress } from '../db/connect/address.ts';
 import { findEtlDirectory } from '../embedded/find-directory.ts';

@@ -30,11 +30,11 @@ import { watchDatabase, type Watch } from './watch.ts';
 
 export interface WorkerOptions
   extends SiteOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
-  /** Folder of pipeline files; it runs no others. */
+  /** Folder of pipeline files; the worker runs no others. */
   readonly pipelines: string;
-  /** Queues that it serves, and whose runs it helps. Default: `default` alone. */
+  /** Queues that it serves, and whose runs it helps. Default: only `default`. */
   readonly queues?: readonly string[];
-  /** Who is notified of the runs of all its pipelines, beside those that a pipeline names: `[webhook(env('HOOK'))]`. */
+  /** Receivers notified of the runs of all its pipelines, in addition to those of each pipeline: `[webhook(env('HOOK'))]`. */
   readonly notify?: readonly Receiver[];
   /** Serves /health, /ready and /metrics. Default: off. */
   readonly health?: HealthOptions;
@@ -131,7 +131,7 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
 
 const stopReason = (): DOMException => new DOMException('the worker stops', 'AbortError');
 
-/** Polls for work besides its own runs, until the worker stops. */
+/** Polls for work other than its own runs, until the worker stops. */
 const lookAfter = (shared: Shared, helper: Helper): Watch => {
   const { site, queueNames, metrics, logger, drain, common } = shared;
   const { tracer } = common;

@@ -72,7 +72,7 @@ describe('a file in another encoding', () => {
   });
 
   it('loses only the records whose bytes are no text, which are rejects with their line', async () => {
-    const reason = 'the record holds bytes that are no text in the encoding of its file';
+    const reason = 'the record holds bytes that are not valid in the encoding of its file';
     const utf16 = await load(
       Buffer.concat([
         Buffer.from('id,wörter\n1,a\n2,b', 'utf16le'),

@@ -1,4 +1,4 @@
-// `etl enqueue <pipeline>`: puts a run on the queue, for a worker to do.
+// `etl enqueue <pipeline>`: puts a run on the queue for a worker.
 
 import type { Command } from 'commander';
 import { runPriorityMax } from '../../limits.ts';

@@ -1,4 +1,4 @@
-// `etl files <pipeline>`: which files are in production, and how those that are there now differ; `etl reload` and `etl unload`:
+// `etl files <pipeline>`: which files are in production, and how the current ones differ; `etl reload` and `etl unload`:
 // a run in which some of them are loaded again, or leave.
 
 import type { Command } from 'commander';

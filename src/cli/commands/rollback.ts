@@ -1,4 +1,4 @@
-// `etl rollback <pipeline>`: puts an earlier version of the tables into production, or lists what is kept of them.
+// `etl rollback <pipeline>`: puts an earlier version of the tables into production, or lists the kept versions.
 
 import type { Command } from 'commander';
 import { formatCount } from '../../wording.ts';

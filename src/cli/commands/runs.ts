@@ -1,4 +1,4 @@
-// `etl runs` and `etl show`: earlier runs, narrowed down, and one of them in detail.
+// `etl runs` and `etl show`: lists earlier runs with filters, and shows one in detail.
 
 import type { Command } from 'commander';
 import { runsListed } from '../../limits.ts';

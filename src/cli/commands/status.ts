@@ -1,4 +1,4 @@
-// `etl status [run]`: the newest runs, or one in detail of them; `etl runs` and `etl show` have more to choose.
+// `etl status [run]`: the newest runs, or one in detail; `etl runs` and `etl show` have more options.
 
 import type { Command } from 'commander';
 import { runsListed } from '../../limits.ts';

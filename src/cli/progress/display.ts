@@ -1,4 +1,4 @@
-// What shows a run while it works: chosen once from flags, terminal and environment.
+// Chooses the progress display of a run, once, from flags, terminal and environment.
 
 import type { Logger } from '../../logger.ts';
 import type { Io } from '../io.ts';

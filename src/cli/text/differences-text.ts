@@ -1,4 +1,4 @@
-// How the headers of a run's files differ, as `etl status` says it.
+// How the headers of a run's files differ, as `etl status` prints it.
 
 import type { FileSummary } from '../../history/history.ts';
 import { firstOf, plural } from '../../wording.ts';

@@ -1,4 +1,4 @@
-// What a run would do, as lines that fit the terminal: one block a table, then the run as a whole.
+// What a run would do, as lines that fit the terminal: one block per table, then the run as a whole.
 
 import type { PlannedRows, RunStory } from '../../checkpoint/run-story.ts';
 import type { RunPlan } from '../../run/plan/contract.ts';

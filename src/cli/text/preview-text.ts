@@ -1,4 +1,4 @@
-// A preview as tables for people: a line a record, or a line a column where the records are too wide for the terminal.
+// A preview as tables: a line per record, or a line per column if the records are too wide for the terminal.
 
 import { optionsText } from '../../dialect.ts';
 import type { PreviewFile } from '../../run/preview/preview.ts';

@@ -1,4 +1,4 @@
-// Where the time of a run went, as lines, and what that says.
+// Where the time of a run went, as lines, with advice.
 
 import { formatBytes, formatSeconds } from '../../amounts.ts';
 import type { RunResult, StepTime } from '../../model.ts';

@@ -1,4 +1,4 @@
-// The results of data tests as people read them: a line a test, and failing rows below.
+// The results of data tests as text: a line per test, and failing rows below.
 
 import type { DataTestResult, FailingRow } from '../../data-test.ts';
 import { plural } from '../../wording.ts';

@@ -1,4 +1,4 @@
-// A recount as people read it: a line a table, then where files and production part, and what was not compared.
+// A recount as text: a line per table, then where files and production differ, and what was not compared.
 
 import type { VerifiedTable, VerifyDifference, VerifyReport } from '../../run/verify/report.ts';
 import { firstOf, formatCount, plural } from '../../wording.ts';

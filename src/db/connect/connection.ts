@@ -1,4 +1,4 @@
-// Connection settings of a host, beside or instead of a URL.
+// Connection settings that a host passes, in addition to a URL or instead of one.
 
 /**
  * Server and user, in the shape of node-postgres' settings. Missing ones come from PG* or its defaults; settings not listed here are

@@ -1,9 +1,9 @@
-// Ends sessions of ours that another one of ours waits for, and whose process does nothing any more: a frozen machine, a
+// Terminates our own sessions that block another of our sessions and whose process is frozen: a suspended machine, a
 // process that was stopped and forgotten. The server sees an open connection, and would wait for ever.
 //
-// A worker that lives asks the server something every second, over a session that does nothing else. Any process that lives
-// ends a COPY of its own for which it has no bytes (watchdog.ts), and is idle in a transaction only between two statements.
-// No session is ended for one sighting: clocks jump when a machine wakes up. Only sessions of the same login role can be seen.
+// A live worker queries the server every second, over a session that does nothing else. Any live process ends
+// a COPY of its own for which it has no bytes (watchdog.ts), and is idle in a transaction only between two statements.
+// No session is ended after a single check: clocks jump when a machine wakes up. Only sessions of the same login role can be seen.
 // Proved by test/fault/workers-paused.test.ts, "are stopped for good".
 
 import type pg from 'pg';

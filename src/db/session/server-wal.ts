@@ -1,4 +1,4 @@
-// How much write-ahead log the server has written meanwhile.
+// How much write-ahead log the server has written since the run began.
 //
 // The log has one position for all sessions. What a session of its own wrote is known from PostgreSQL 18 on only, and forgotten
 // when it ends, as those of our workers do. So this is the server's figure, and named so.

@@ -1,4 +1,4 @@
-// The module of the row encoder. What is built has its bytes and none of the files that make them: see src/cli/build/compile.mjs.
+// The WebAssembly module of the row encoder. The build contains its bytes instead of the files that make them: see src/cli/build/compile.mjs.
 
 import { moduleBytes } from '../simd/wasm-module.ts';
 import { encoderModule } from './routines.ts';

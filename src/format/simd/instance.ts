@@ -1,4 +1,4 @@
-// Makes a module that runs, and that calls functions of the host, from its bytes.
+// Instantiates a WebAssembly module from its bytes, with the host functions that it calls.
 
 /** What its types need to know of a module's source. */
 interface ModuleParts {

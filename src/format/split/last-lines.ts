@@ -1,4 +1,4 @@
-// The last lines of a file, which are no records: where they begin, and a stream without them.
+// The trailer lines at the end of a file, which are not records: where they begin, and a stream without them.
 
 import type { LineEnd } from '../../declaration.ts';
 import { recordBytesMax } from '../../limits.ts';

@@ -1,4 +1,4 @@
-// The module of the tally. What is built has its bytes and none of the files that make them: see src/cli/build/compile.mjs.
+// The WebAssembly module of the tally. The build contains its bytes instead of the files that make them: see src/cli/build/compile.mjs.
 
 import { moduleBytes } from '../../format/simd/wasm-module.ts';
 import { tallyModule } from './tally-code.ts';

@@ -1,4 +1,4 @@
-// Counts the fields of regular records: runs the routine, and sees to the texts that it does not know.
+// Counts the fields of regular records: runs the routine, and handles the texts that it does not know.
 
 import type { Dialect } from '../../declaration.ts';
 import { groupBytes, instantiate, pageBytes } from '../../format/simd/instance.ts';

@@ -1,4 +1,4 @@
-// The files that a browser is sent beside pages: our style and script, and uPlot's, each with a tag by which it is known again.
+// The assets of the page: our style and script, and uPlot's, each with an ETag.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

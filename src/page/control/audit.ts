@@ -1,4 +1,4 @@
-// Writes down what a visitor asks for before it is done, and its outcome after that, in etl.audit.
+// Records in etl.audit what a visitor asks for, before it is done, and then its outcome.
 
 import { runQuery } from '../../db/client.ts';
 import { storable, type Query } from '../../db/sql.ts';

@@ -1,4 +1,4 @@
-// Answers what changes something: GET asks with a form, POST does it, once, and writes down who wanted it.
+// Handles actions: GET shows a form, POST performs the action, once, and records who asked for it.
 
 import type { Context, Hono } from 'hono';
 import { EtlError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-// What a page of a run or a schedule shows of actions: those that a visitor can ask for, and those that were done.
+// The actions on the page of a run or a schedule: those that a visitor can take, and those that were taken.
 
 import { listActions, runInShort, type ActionKind, type RecordedAction } from '../../history/actions.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';

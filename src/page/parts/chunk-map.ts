@@ -1,4 +1,4 @@
-// The chunk map: a bar a file, a rectangle a chunk, coloured by what became of it, by who loaded it, or by the crash that it was loaded after.
+// The chunk map: a bar per file, a rectangle per chunk, coloured by state, by the worker that loaded it, or by the crash that it was loaded after.
 
 import { formatBytes } from '../../amounts.ts';
 import type { ChunkCell, ChunkMap, MappedFile } from '../../history/chunk-map.ts';

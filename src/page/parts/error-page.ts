@@ -1,4 +1,4 @@
-// What is shown instead of a page that could not be made: an error of ours with its advice, and nothing that leads inside.
+// The page for an error: our message and hint, and nothing internal.
 
 import { asEtlError, codeOf, EtlError, type ErrorCode } from '../../errors.ts';
 import { html, nothing, seen, type Html } from './html.ts';

@@ -1,4 +1,4 @@
-// What a run was going to do, table by table, and what it said on its way.
+// The plan of a run, table by table, and its notices.
 
 import type { Notice, PlannedRows, RunStory } from '../../checkpoint/run-story.ts';
 import { formatCount, plural } from '../../wording.ts';

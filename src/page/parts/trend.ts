@@ -1,4 +1,4 @@
-// A small picture of a few numbers, oldest first: one bar each.
+// A sparkline of a few numbers, oldest first: one bar each.
 
 import type { Html } from './html.ts';
 import { smallPicture, type Rect } from './svg.ts';

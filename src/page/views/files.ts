@@ -1,4 +1,4 @@
-// Files in production: of every table how many, and those of one table.
+// Files in production: how many each table has, and those of one table.
 
 import { formatBytes } from '../../amounts.ts';
 import {

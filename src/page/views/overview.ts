@@ -1,4 +1,4 @@
-// The first page: each pipeline with its newest run, how fresh its tables are, what comes next, and how its runs were lately.
+// The first page: each pipeline with its newest run, the freshness of its tables, its next slot and its recent runs.
 
 import { formatSeconds } from '../../amounts.ts';
 import { failuresShown, listFailures } from '../../checkpoint/failure.ts';

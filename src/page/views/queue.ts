@@ -1,4 +1,4 @@
-// The queues of runs and who works: what waits, what is active, which processes have sessions on the server.
+// The queues of runs, with waiting and active jobs, and the processes that have sessions on the server.
 
 import { failuresShown, listFailures } from '../../checkpoint/failure.ts';
 import { listProcesses, type ProcessAtWork } from '../../history/processes.ts';

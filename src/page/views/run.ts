@@ -1,4 +1,4 @@
-// One run: how far it is, what its chunks became, when it was fast, what it published, and why it failed.
+// One run: its progress, chunks, throughput, published tables, and why it failed.
 
 import { formatBytes, formatRate, formatSeconds } from '../../amounts.ts';
 import type { DataTestResult } from '../../data-test.ts';

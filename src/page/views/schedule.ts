@@ -1,4 +1,4 @@
-// One schedule: its newest slots, what became of each, and the runs that came of them.
+// One schedule: its newest slots with their outcomes and runs.
 
 import type { ScheduleSlot } from '../../worker/schedule/contract.ts';
 import { listSlots } from '../../worker/schedule/list.ts';

@@ -1,4 +1,4 @@
-// Schedules: when they are due next, and a calendar of what became of their slots.
+// Schedules: when they are due next, and a calendar of their slots' outcomes.
 
 import { calendarOf, type CalendarSlots, type SlotFate } from '../../history/calendar.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';

@@ -1,4 +1,4 @@
-// From csv() as it was written to checked readings: what locations say for themselves, and what csv() says for all.
+// Turns csv() as written into checked readings: the options of each location over those of csv().
 
 import { z } from 'zod';
 import type { Dialect, Reading } from '../../declaration.ts';

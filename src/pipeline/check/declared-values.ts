@@ -1,4 +1,4 @@
-// Values that a declaration gives (defaults, bounds) as the texts that loading uses.
+// Values in a declaration (defaults, bounds) as the texts that loading uses.
 
 import type { ColumnOptions } from '../../declaration.ts';
 import { isRefusal } from '../../format/column-types/contract.ts';

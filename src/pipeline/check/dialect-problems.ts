@@ -1,4 +1,4 @@
-// What a dialect cannot say at the same time, and what it cannot say of files that are taken over verbatim.
+// Which options of a dialect exclude each other, and which have no effect on files loaded verbatim.
 
 import type { Dialect } from '../../declaration.ts';
 import { trimBlanks } from '../../format/blanks.ts';

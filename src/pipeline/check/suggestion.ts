@@ -1,4 +1,4 @@
-// What a message says after a name that is not known: what was probably meant, or what is known.
+// The suggestion after an unknown name: what was probably meant, or the known names.
 
 import { nearest } from '../../nearest.ts';
 

@@ -1,4 +1,4 @@
-// env(): a secret that is in an environment variable, and not in the pipeline.
+// env(): a secret in an environment variable instead of in the pipeline.
 
 import type { Secret } from '../../secret.ts';
 

@@ -1,4 +1,4 @@
-// Hooks of a pipeline: what its author has done before and after a load, as written and as checked.
+// Hooks of a pipeline: its author's code before and after a load, as written and as checked.
 
 import { z } from 'zod';
 import { hookNames, type FailedHook, type Hook, type HooksSpec, type SqlFile } from '../../hook.ts';

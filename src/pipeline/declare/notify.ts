@@ -1,4 +1,4 @@
-// webhook() and slack(): who is notified of what becomes of a pipeline's runs, as written and as checked.
+// webhook() and slack(): who is notified of the outcome of a pipeline's runs, as written and as checked.
 
 import { z } from 'zod';
 import { notifyEvents, type NotifyEvent, type Receiver } from '../../notification.ts';

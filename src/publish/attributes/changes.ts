@@ -1,4 +1,4 @@
-// What a table that stays has otherwise than declared, and the statements that set it.
+// Attributes in which a table that stays differs from its declaration, and the statements that set them.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';

@@ -1,4 +1,4 @@
-// An attribute: what a declaration may say of a table or a column, and no row depends on.
+// An attribute: a property of a table or a column that a declaration may set and that no row depends on.
 
 import type { AttributesSpec } from '../../shape.ts';
 

@@ -1,4 +1,4 @@
-// Has the server make an empty table of the declared attributes before anything is loaded, and undoes it.
+// Has the server create an empty table with the declared attributes before anything is loaded, and rolls that back.
 
 import { ensureSchema, withPath, withRollback, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';

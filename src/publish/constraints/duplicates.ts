@@ -1,4 +1,4 @@
-// Finds the new rows whose key another row has already, after the server has refused them.
+// Finds the new rows with a duplicate key, after the server has refused them.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';

@@ -1,4 +1,4 @@
-// Looks at tables outside of a run that foreign keys refer to, before anything is loaded.
+// Checks the tables outside a run that foreign keys refer to, before anything is loaded.
 
 import { withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';

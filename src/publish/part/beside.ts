@@ -1,4 +1,4 @@
-// What publications share that write rows of some files into the table that is there, beside its others.
+// Shared by publications that write rows of some files into the existing table.
 
 import type { Client } from '../../db/client.ts';
 import { codeOf } from '../../errors.ts';

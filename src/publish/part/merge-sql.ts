@@ -1,4 +1,4 @@
-// The parts of SQL that say how a row of a run (n) and the one with its key in production (o) are merged.
+// SQL fragments for merging a row of a run (n) with the row of the same key in production (o).
 
 import { quoteName } from '../../db/sql.ts';
 import { mergeColumns, type BuiltTable, type MergeRules } from '../names.ts';

@@ -1,4 +1,4 @@
-// Which listed files are in production as their source's listing says, so that nobody has to open them: of a hundred thousand, all but one.
+// Which listed files are in production unchanged by their source's listing, so that they need not be opened: of a hundred thousand, all but one.
 
 import { knownVersions, type FilesOf, type KnownVersion } from '../../checkpoint/published-files.ts';
 import type { Client } from '../../db/client.ts';

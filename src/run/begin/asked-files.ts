@@ -1,4 +1,4 @@
-// Files that somebody wants to be loaded again, or taken out of production, by their names or places.
+// Files that the caller wants to reload or unload, by name or location.
 
 import { EtlError } from '../../errors.ts';
 import { inQuotes } from '../../wording.ts';

@@ -1,4 +1,4 @@
-// Makes the empty tables that rows are loaded into, and looks which of them are there.
+// Creates the empty tables that rows are loaded into, and checks which of them exist.
 
 import { createStaging, dropStaging, selectStaging } from '../../copy/staging.ts';
 import type { PipelineSpec } from '../../declaration.ts';

@@ -1,4 +1,4 @@
-// Which of the files that a table lists have to be loaded, as its mode of publishing and the file state say.
+// Decides which listed files of a table have to be loaded, by its mode of publishing and the file state.
 //
 // The files are judged in the batches in which they are listed, and only those that are needed are kept: a table may have a
 // hundred thousand, of which one is new.

@@ -1,4 +1,4 @@
-// The files of a table to which others are put: those that production has not, and those that leave it.
+// The files of a table that is appended to: those that are not in production yet, and those that leave it.
 
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import {

@@ -56,10 +56,10 @@ const checkFields = (
   return differencesOf(fields, neededFields(table.columns, table.filter));
 };
 
-/** Most bytes of a line that is looked for from the end of a file are far fewer. */
+/** First guess for the size of a file's trailer; nearly all are far smaller. */
 const tailBytes = 64 * 1024;
 
-/** Where the data of a seekable file ends: at the end of the file, or where the last lines begin that are no records. */
+/** Where the data of a seekable file ends: at the end of the file, or where its trailer begins. */
 const endOf = async (
   file: InputFile & Pick<NewFile, 'bytes'>,
   access: Access,
@@ -73,7 +73,7 @@ const endOf = async (
     const from = Math.max(dataByte, bytes - size);
     const tail = await withBytes(file, access, (read) => read(from, bytes - from));
     const { start, missing } = lastLinesStart(tail, skipEnd, lineEnd);
-    // The first line of a part may be the end of one.
+    // The first line of the tail may be incomplete.
     if (missing === 0 && (start > 0 || from === dataByte)) return from + start;
     if (from === dataByte) throw trailerError(file, skipEnd)('missing');
     if (size > (skipEnd + 1) * recordBytesMax) throw trailerError(file, skipEnd)('long');
@@ -81,8 +81,8 @@ const endOf = async (
 };
 
 /**
- * A file, but for its place in the table's list. Its header may not fit, which matters if the file is needed: those that are in
- * production are often of a time when the table had other columns.
+ * A file without its place in the table's list. Its header may not fit, which only matters if the file is needed: files in
+ * production often date from a time when the table had other columns.
  */
 interface PlannedFile extends Omit<NewFile, 'ordinal'> {
   readonly misfit?: EtlError;
@@ -114,7 +114,7 @@ const planFile = async (
   return { ...planned, differs, dataEnd };
 };
 
-/** A file that its source lists, or the members of it that are wanted. */
+/** Plans a file that its source lists, or the wanted members of an archive. */
 const planFound = async (
   declared: SourceTableSpec,
   { source, file, member, reading }: Found,
@@ -140,7 +140,7 @@ interface GroupedFile {
   readonly group: string;
 }
 
-/** Files that are looked at, and judged, together. */
+/** Files that are read and judged together. */
 const filesPerBatch = 1_000;
 
 /** Each file once: two globs may match a member. Errors: ETL_FILE_OPTIONS. */
@@ -156,11 +156,11 @@ const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
   return [...seen.values()].map(({ file }) => file);
 };
 
-/** As long as the server lets a name be; it would cut it itself, and call two columns by one name. */
+/** Cuts a name to the server's limit; the server would cut it itself, and two columns might get the same name. */
 const cutName = (name: string): string =>
   new TextDecoder().decode(Buffer.from(name).subarray(0, identifierBytesMax), { stream: true });
 
-/** What a text table's staging calls the fields of a header. */
+/** Column names in the staging of a text table, from the fields of a header. */
 const textColumns = (header: readonly string[]): readonly string[] =>
   header.map((name, index) => (name === '' ? `field_${index + 1}` : cutName(name)));
 
@@ -181,7 +181,7 @@ export const stagingColumns = (
   return textColumns(header).map((name) => ({ name, type: 'text' }));
 };
 
-/** Makes what judges the files of a table. */
+/** Creates the sieve for the files of a table. */
 type SieveFor = (table: SourceTableSpec) => Sieve | Promise<Sieve>;
 
 type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings, 'abort' | 'drain'>>;
@@ -223,15 +223,15 @@ const planTable = async (
     }
   }
   const files = eachOnce(needed).map((file, ordinal) => ({ ...file, ordinal }));
-  // Where no file is needed, staging looks as if one were; declared columns need none for that.
+  // If no file is needed, the first one determines the shape of text staging; declared columns need no file for that.
   const isShaped = files.length > 0 || table.staging !== 'text';
   const shaping = isShaped ? files : (await planOne(some!)).map(({ file }) => ({ ...file, ordinal: 0 }));
   return { table, files, staging: stagingColumns(table, shaping), intake: await sieve.end() };
 };
 
 /**
- * Plans every table that is loaded from files. Reads the first bytes of each file, nothing else. Without sieves every file is
- * needed. Errors: those of the sources, of headers, and of the sieves.
+ * Plans every table that is loaded from files. Reads only the first bytes of each file, and its end for `skipEnd`. Without
+ * sieves every file is needed. Errors: those of the sources, of headers, and of the sieves.
  */
 export const planSources = async (
   spec: PipelineSpec,
@@ -244,7 +244,7 @@ export const planSources = async (
   return planned;
 };
 
-/** The same of what a run needs. Errors: those of `planSources` and `createSieve`, ETL_FILE_UNKNOWN. */
+/** Plans only the files that a run needs. Errors: those of `planSources` and `createSieve`, ETL_FILE_UNKNOWN. */
 export const planNeeded = async (
   judging: Omit<Judging, 'asked'>,
   settings: RunSettings,

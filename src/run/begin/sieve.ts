@@ -1,4 +1,4 @@
-// The contract of what judges the files of a table as they are listed: which of them a run needs.
+// The contract for deciding, as the files of a table are listed, which of them a run needs.
 
 import type { NewFile } from '../../checkpoint/ledger.ts';
 import type { Extent } from '../../declaration.ts';

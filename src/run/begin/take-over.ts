@@ -1,4 +1,4 @@
-// Takes an unfinished run over: as it was, or as its definition and its files are now.
+// Takes over an unfinished run: unchanged, or with the current definition and files.
 
 import { hostname } from 'node:os';
 import { fileKey, isSameFile, type TableChange } from '../../checkpoint/decide.ts';

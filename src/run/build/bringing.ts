@@ -1,4 +1,4 @@
-// What a run brings to each table, and how its rows are put to those that are there.
+// What a run brings to each table, and how its rows combine with the existing ones.
 
 import type { TableSpec } from '../../declaration.ts';
 import { prerequisites } from '../../pipeline/check/table-order.ts';

@@ -1,4 +1,4 @@
-// Builds the new version of every table aside: what is done to one table, and all of them.
+// Builds the new version of every table aside: one table, and all of them.
 
 import type { SourceTableSpec, TableSpec } from '../../declaration.ts';
 import { stagingTable } from '../../copy/staging.ts';

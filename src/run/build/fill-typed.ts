@@ -1,4 +1,4 @@
-// Fills a typed table aside: with the rows of staging, or with one of each key where rows are merged.
+// Fills a typed table aside: with the rows of staging, or with one row per key if rows are merged.
 
 import type { Extent, MergeSpec, SourceTableSpec } from '../../declaration.ts';
 import { runQuery } from '../../db/client.ts';

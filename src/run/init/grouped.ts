@@ -1,4 +1,4 @@
-// Files that have something in common, together.
+// Groups items by a key.
 
 /** What has the same key, by that key, in the order of the first of each. */
 export const groupedBy = <T>(

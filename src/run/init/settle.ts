@@ -1,4 +1,4 @@
-// What a person decides of a column that `etl init` left open.
+// Applies a person's choice for a column that `etl init` left open.
 
 import type { Decision } from '../../infer/contract.ts';
 import type { WrittenTable } from '../../infer/write-pipeline.ts';

@@ -1,4 +1,4 @@
-// `etl init` from files to the text of a pipeline, and what is to be said about it.
+// `etl init`: from files to the text of a pipeline, with remarks.
 
 import { EtlError } from '../../errors.ts';
 import { tableNames } from '../../infer/table-names.ts';

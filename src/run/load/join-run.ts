@@ -1,4 +1,4 @@
-// A second process that loads for a run which another process coordinates.
+// Loads for a run that another process coordinates.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../../checkpoint/ledger.ts';

@@ -27,7 +27,7 @@ export interface LoadedChunk {
   readonly end: Position;
   readonly counts: Counts;
   readonly times: LoadTimes;
-  /** The end of the file was seen after it; false where that was known before. */
+  /** The end of the file was found right after it; false if that was already known. */
   readonly isLast: boolean;
 }
 
@@ -100,7 +100,7 @@ const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise
     const { records, copied, rejected, filtered } = tally.counts;
     const undone = { records: -records, copied: -copied, rejected: -rejected, filtered: -filtered };
     load.onDecoded(from.byte - tally.end.byte, undone);
-    // A run that was taken over may have forgotten the file: then the missing row is not the reason.
+    // A process that took over the run may have deleted the file's row: then that is the error, not the missing row.
     // Proved by test/integration/generation.test.ts, "of a file that is forgotten".
     if (codeOf(error) === '23503')
       await judgeLoading(client, lease, await runQuery(client, selectLoading(lease)));
@@ -129,9 +129,9 @@ const checkTally = (
 };
 
 /**
- * Loads the chunk that begins at `from`, once: a chunk that the ledger holds is not copied again.
+ * Loads the chunk that begins at `from` exactly once: a chunk that the ledger has is not copied again.
  *
- * When the server refuses a value that we could not judge (`column.of`, text staging), the chunk is loaded again
+ * If the server refuses a value that we could not check (`column.of`, text staging), the chunk is loaded again
  * carefully, and the records at fault become rejects. Errors: ETL_SOURCE_CHANGED, ETL_INCOMPLETE,
  * ETL_USER_FUNCTION; the driver's own when the connection is lost.
  */

@@ -1,4 +1,4 @@
-// Loads the missing segments of a run into staging: one job a segment on the run's queue, and for each worker a thread with
+// Loads the missing segments of a run into staging: one job per segment on the run's queue, and one thread per worker with
 // its own connection.
 
 import { missingSegments } from '../../checkpoint/resume.ts';
@@ -51,7 +51,7 @@ const followTables = (
     }),
   );
 
-/** Stops the run when all of its tables together have hopelessly many rejects. Errors: ETL_REJECT_LIMIT. */
+/** Stops the run when all of its tables together are certainly over the limit of the run. Errors: ETL_REJECT_LIMIT. */
 const stopRun = ({ spec }: RunContext, { lease }: LoadingRun, counts: readonly Counts[]): void => {
   const { rejectLimit } = spec;
   if (rejectLimit !== undefined)
@@ -71,7 +71,7 @@ interface Loading {
 }
 
 /**
- * One question after the other: the jobs share a connection, and node-postgres takes one statement at a time. Proved by
+ * Queries one after the other: the jobs share a connection, and node-postgres takes one statement at a time. Proved by
  * test/integration/library.test.ts, "loads many streams at once".
  */
 const askInTurn = (client: Client, runId: number): Loading['chunksOf'] => {
@@ -83,7 +83,7 @@ const askInTurn = (client: Client, runId: number): Loading['chunksOf'] => {
   };
 };
 
-/** Loads the segments of a file: one after the other with one loader each, or the pieces of them all with all loaders. */
+/** Loads the segments of a file: each with one loader, or, for a stream, the pieces of all of them with all loaders. */
 const loadFile = async (
   { context, run, tables, loaders, memory, threads, chunksOf }: Loading,
   file: SourceFile,
@@ -126,7 +126,7 @@ const loadFile = async (
         memory,
         threads,
         stops: { drain, leave, abort },
-        // A job that is delivered again: its pieces are those of the first time.
+        // A job that is delivered again has the same pieces as the first time.
         known: await chunksOf(file.id),
         onKnown: progress.add,
         load: ({ piece, expectedEnd, readMs }, breakOff) => {
@@ -136,14 +136,14 @@ const loadFile = async (
       });
     }
   } catch (error) {
-    // What is aborted because of another segment's error has no error of its own.
+    // A segment that is aborted because of another one's error is not reported as failed.
     if (!leave.aborted && !abort?.aborted && !drain?.aborted) report.failed(error);
     throw error;
   }
   progress.segmentDone(file.id);
 };
 
-/** What a process does with a job of the run. */
+/** How a process loads a job of the run. */
 const jobWork = (loading: Loading): ServeOptions['load'] => {
   const filesById = new Map(loading.run.files.map((file) => [file.id, file]));
   return async (job, leave) => {
@@ -155,7 +155,7 @@ const jobWork = (loading: Loading): ServeOptions['load'] => {
   };
 };
 
-/** A process's share in loading a run: what to give to the queue. */
+/** Sets up a process to load a run, and passes `use` the options for serving its queue. */
 export const withSegmentWork = async <T>(
   context: RunContext,
   run: LoadingRun,
@@ -183,7 +183,7 @@ export const withSegmentWork = async <T>(
   const all = { missing, files: run.files, workers, workersMax: workers, chunkBytes };
   const busy = busyWorkers(all);
   const memory = createPieceMemory(workers + piecesWaiting);
-  // It starts with the loading threads, while the queue is prepared.
+  // The reading thread starts with the loading threads, while the queue is prepared.
   const threads = createReadingThreads(Math.min(1, sharedFiles(all).size));
   const chunksOf = askInTurn(context.client, run.lease.runId);
   const size = { busy, workers, isSmall: isSmall({ missing }) };
@@ -217,14 +217,14 @@ export const forgetJobs = async (context: RunContext, runId: number): Promise<vo
   await removeQueue(context.queues, runId);
 };
 
-/** The run's files. Where one of them ends may have been found since they were read. */
+/** The run's files, read again if the end of one was unknown: a loader may have found it since. */
 const filesNow = async (
   { client }: RunContext,
   { lease, files }: LoadingRun,
 ): Promise<readonly SourceFile[]> =>
   files.some(({ dataEnd }) => dataEnd === null) ? runFiles(client, lease.runId) : files;
 
-/** If all jobs are done and the ledger has gaps, the queue was emptied. The run then begins again from the ledger. */
+/** If all jobs are done and the ledger has gaps, the queue was emptied. The run then starts over from the ledger. */
 const expectLoaded = async (context: RunContext, run: LoadingRun): Promise<void> => {
   const { client, queues } = context;
   const chunks = await loadedChunks(client, run.lease.runId);
@@ -242,7 +242,7 @@ const countsOf = ({ files }: LoadingRun, table: string, chunks: readonly LoadedC
 
 /**
  * Loads the segments that the ledger lacks, and returns the seconds of each table.
- * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is hopelessly over its limit.
+ * Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT when a table is certainly over its limit.
  */
 export const loadMissing = async (
   declared: RunContext,
@@ -259,7 +259,7 @@ export const loadMissing = async (
     followTables(context, run, chunks);
     return new Map();
   }
-  // A run that stopped for its rejects, and whose files are unchanged, need not keep more of them.
+  // A run that stopped because of its rejects need not collect more of them while its files are unchanged.
   for (const { table } of run.planned) stopIfHopeless(runId, table, countsOf(run, table.name, chunks));
   stopRun(context, run, chunks);
   const { chunkBytes, jobId, workers } = context;

@@ -1,4 +1,4 @@
-// What a run's main thread and its loading threads say to each other: plain data, for it is cloned on the way.
+// Messages between a run's main thread and its loading threads: plain data, because they are cloned.
 
 import { EtlError, messageOf, type ErrorCode, type ErrorDetails } from '../../errors.ts';
 import type { Counts } from '../../model.ts';

@@ -1,4 +1,4 @@
-// Tells receivers at the end of a process's run what they are owed: for a short time, and never as an error of the run.
+// Delivers pending notifications at the end of a run: for a short time, and never as an error of the run.
 
 import { randomUUID } from 'node:crypto';
 import type { ServerAddress } from '../../db/connect/address.ts';

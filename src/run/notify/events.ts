@@ -1,4 +1,4 @@
-// What a run tells its receivers: its facts as the ledger has them, owed with the transaction that records them.
+// The notifications of a run: facts from the ledger, enqueued in the transaction that records them.
 
 import { testsOfRun } from '../../checkpoint/data-tests.ts';
 import { fileTotals } from '../../checkpoint/ledger.ts';

@@ -1,4 +1,4 @@
-// Sends what is pending because somebody asks for it.
+// Sends pending notifications on request.
 
 import { migrate } from '../../db/bookkeeping/migrate.ts';
 import type { Client } from '../../db/client.ts';

@@ -1,4 +1,4 @@
-// What past runs and the size of production say of a run that has not begun: how long it takes, and how much room it needs.
+// Estimates the time and disk space of a run that has not begun, from past runs and the size of production.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';

@@ -1,4 +1,4 @@
-// Keeps what a run is going to do, once it is rehearsed, with the number of its trace; and what it says on its way.
+// Keeps the plan of a run, once it is rehearsed, with its trace id; and the notices of the run.
 
 import { keepNotices, keepPlan } from '../../checkpoint/run-story.ts';
 import type { Client } from '../../db/client.ts';

@@ -1,4 +1,4 @@
-// What a plan says of a table, as rows of label and text: `etl plan` prints them, and a run keeps them.
+// The plan of a table as rows of label and text: `etl plan` prints them, and a run keeps them.
 
 import type { PlannedRows } from '../../checkpoint/run-story.ts';
 import { formatBytes } from '../../amounts.ts';

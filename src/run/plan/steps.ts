@@ -1,4 +1,4 @@
-// The way of a table's rows from a file into production, and why it is that way: label and text, in the order of a byte.
+// How a table's rows get from a file into production, and why that way: label and text, in the order of a byte's path.
 
 import { fileKey } from '../../checkpoint/decide.ts';
 import { missingSegments } from '../../checkpoint/resume.ts';

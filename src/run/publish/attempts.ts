@@ -1,4 +1,4 @@
-// Publishes again while somebody else's lock or change is in the way, says who it is, and gives up in the end.
+// Retries publishing while another session's lock or change is in the way, reports which, and gives up in the end.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EtlError, codeOf, messageOf } from '../../errors.ts';

@@ -1,4 +1,4 @@
-// Records which files are in production of which table, in the publishing transaction.
+// Records which files are in production in which table, in the publishing transaction.
 
 import {
   forgetAllFiles,

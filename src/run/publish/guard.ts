@@ -1,4 +1,4 @@
-// Judges whether tables have too few rows to be published, beside those that production has.
+// Judges whether tables have too few rows to be published, compared with production.
 
 import type { Guard } from '../../declaration.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';

@@ -1,4 +1,4 @@
-// Drops the versions of tables that are more than are kept, and says how much room the others take.
+// Drops versions of tables beyond `keep`, and reports how much space the others take.
 
 import { formatBytes } from '../../amounts.ts';
 import { forgetKept, keptTables, type KeptTable } from '../../checkpoint/kept.ts';

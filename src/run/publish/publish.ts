@@ -33,8 +33,8 @@ import { recordFiles } from './file-state.ts';
 import { checkGuards } from './guard.ts';
 import { nameRecords, throwNamed } from './name-records.ts';
 
-/** The server ends a session whose client does nothing for this long while it publishes: it is frozen, and others wait for its
- *  locks. We pause for a second at most. Proved by test/fault/publish-frozen.test.ts. */
+/** The server ends a publishing session whose client does nothing for this long: the client is frozen, and others wait for its
+ *  locks. We pause for at most a second. Proved by test/fault/publish-frozen.test.ts. */
 const frozenMs = 5_000;
 
 /**
@@ -61,11 +61,11 @@ export const checkTargets = async (
   }
 };
 
-/** What tables are published for: files that were loaded, or a step back to an earlier version. */
+/** Why tables are published: files were loaded, or a rollback puts back an earlier version. */
 export interface Occasion {
-  /** Rows that production has, by the table's name; throws when those that take their place are too few. */
+  /** Returns the rows in production by table; throws when a table would have too few rows. */
   readonly judge: (plans: readonly PublishPlan[]) => Promise<ReadonlyMap<string, number | null>>;
-  /** In the publishing transaction, as is `record`: the run, and what is proved to be loaded. */
+  /** Called in the publishing transaction, as `record` is: returns the run, and the proof of what was loaded. */
   readonly begin: () => Promise<{ readonly runId: number } & Complete>;
   readonly record: (runId: number, plans: readonly PublishPlan[]) => Promise<void>;
 }
@@ -74,7 +74,7 @@ interface Prepared extends Applied, Pick<Complete, 'totals'> {
   readonly runId: number;
 }
 
-/** Where old tables are kept. Nobody else may have made it since preflight. Errors: ETL_UNTRUSTED. */
+/** Creates the schema for kept versions. Nobody else may have created it since preflight. Errors: ETL_UNTRUSTED. */
 const ensureKept = async (
   { client, spec, trust }: RunContext,
   plans: readonly PublishPlan[],
@@ -124,8 +124,8 @@ const commit = async (
     const finished = await runQuery(client, finishRun(runId, totals));
     if (finished.rowCount === 0) throw await whyStopped(client, runId);
     const own = names.filter((name) => locked.includes(name));
-    // Its owner may not have let us lock a table of other people: the statements that need it wait as long. So do those that make
-    // views and policies, which read tables of anybody.
+    // We may lack the right to lock other people's tables, so statements that lock them get the same bound. So do those that create
+    // views and policies, which read anybody's tables.
     const bounded =
       last.length === 0
         ? last
@@ -158,7 +158,7 @@ export const publishTables = async (
   let rowsBefore: ReadonlyMap<string, number | null> | undefined;
   let isFirst = true;
   await untilPublished(context, built, async (locksmith, tell) => {
-    // What is found without a lock is worth nothing while others write: the next attempt looks under the lock.
+    // Differences found without a lock are stale if others write meanwhile: the next attempt looks under the lock.
     const plans = await planPublish(client, built, isFirst);
     isFirst = false;
     const before = (rowsBefore ??= await occasion.judge(plans));

@@ -1,4 +1,4 @@
-// What a published run leaves to do: drops what it needs no longer, and makes statistics of divided tables as a whole.
+// Cleans up after publishing: drops what the run no longer needs, and analyzes partitioned tables as a whole.
 
 import { lossOf } from '../../db/client.ts';
 import { retryOf } from '../../db/retry.ts';

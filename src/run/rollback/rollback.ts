@@ -1,4 +1,4 @@
-// Goes back to an earlier version of a pipeline's tables: those that one run had published, all in one step.
+// Rolls a pipeline's tables back to an earlier version: those that one run had published, all in one transaction.
 
 import { hostname } from 'node:os';
 import {

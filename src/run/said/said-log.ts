@@ -1,4 +1,4 @@
-// What a run says that is worth a line, until it is kept in the ledger.
+// The notices of a run, until they are kept in the ledger.
 
 import { noticesKept, type Notice, type Said } from '../../checkpoint/run-story.ts';
 import type { RunEvent } from '../../model.ts';

@@ -1,4 +1,4 @@
-// What a test of production is asked, and what it answers. Types alone, for they are the library's.
+// Options and result of testing production. Types only, because the library exports them.
 
 import type { DataTestResult } from '../../data-test.ts';
 import type { RunOptions } from '../options.ts';

@@ -1,4 +1,4 @@
-// Where the recount of files and production part.
+// Where the recount of files and production differ.
 
 import type { LoadedFile } from '../../checkpoint/loaded-files.ts';
 import type { ComparedColumn } from './compared-columns.ts';

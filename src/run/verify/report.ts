@@ -1,4 +1,4 @@
-// What is asked of a recount, and what it answers. Types alone, for they are the library's.
+// Options and result of a recount. Types only, because the library exports them.
 
 import type { RunOptions } from '../options.ts';
 

@@ -1,4 +1,4 @@
-// Arguments and results of the functions about schedules. Types alone, for they are the library's.
+// Arguments and results of the functions about schedules. Types only, because the library exports them.
 
 import type { SiteOptions } from '../options.ts';
 

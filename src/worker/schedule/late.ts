@@ -1,4 +1,4 @@
-// Tells receivers of slots that are late: those whose run was not published in the time that their schedule declares, and missed ones.
+// Notifies receivers of late slots: those without a published run within the time that their schedule declares, and missed ones.
 
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';

@@ -1,4 +1,4 @@
-// Schedules as people see them.
+// Lists schedules with their next slots and last outcomes.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { EtlError } from '../../errors.ts';

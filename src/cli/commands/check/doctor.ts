@@ -1,4 +1,4 @@
-// `etl doctor`: is this server fit for bulk loading, and what would make it better?
+// `etl doctor`: is this server fit for bulk loading, and what would improve it?
 
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';

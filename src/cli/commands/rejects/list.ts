@@ -1,4 +1,4 @@
-// `etl rejects list [run]`: what is wrong with the records that were refused, or those records themselves.
+// `etl rejects list [run]`: why records were rejected, or the records themselves.
 
 import type { Command } from 'commander';
 import { EtlError } from '../../../errors.ts';

@@ -1,4 +1,4 @@
-// `etl rejects list|show|export|replay|withdraw`: the records that were refused.
+// `etl rejects list|show|export|replay|withdraw`: rejected records and their corrections.
 
 import type { Command } from 'commander';
 import type { CliCommand } from '../../command.ts';

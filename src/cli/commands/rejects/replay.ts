@@ -1,4 +1,4 @@
-// `etl rejects replay <file>`: keeps corrected records, which the next run loads.
+// `etl rejects replay <file>`: stores corrected records, which the next run loads.
 
 import type { Command } from 'commander';
 import { formatCount, plural } from '../../../wording.ts';

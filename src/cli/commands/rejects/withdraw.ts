@@ -1,4 +1,4 @@
-// `etl rejects withdraw <file>`: takes corrections back that no run has loaded.
+// `etl rejects withdraw <file>`: withdraws corrections that no run has loaded.
 
 import type { Command } from 'commander';
 import { formatCount, plural } from '../../../wording.ts';

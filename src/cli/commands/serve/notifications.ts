@@ -1,4 +1,4 @@
-// `etl notifications [list|send]`: what receivers were told, what is owed to them, and sending it now.
+// `etl notifications [list|send]`: lists notifications with their delivery, and sends pending ones.
 
 import type { Command } from 'commander';
 import type { Delivery, DeliveryState } from '../../../notify/outbox.ts';

@@ -1,4 +1,4 @@
-// `etl worker`: runs what is enqueued, and helps other workers, until it is asked to stop.
+// `etl worker`: runs enqueued pipelines, and helps other workers, until it is asked to stop.
 
 import { once } from 'node:events';
 import type { Command } from 'commander';

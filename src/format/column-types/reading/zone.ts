@@ -1,4 +1,4 @@
-// Named zones such as Europe/Berlin: which offset holds at a local time, and what becomes of hours that are twice or never.
+// Named zones such as Europe/Berlin: which offset applies at a local time, and how repeated and skipped hours are handled.
 
 import type { Refusal } from '../contract.ts';
 import { readDigits, readTwo, twoDigits } from './calendar.ts';
