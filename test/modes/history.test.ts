@@ -230,7 +230,7 @@ it('random nights give the versions of the model', async () => {
 
 it.each([
   { publish: 'history', change: { primaryKey: [] }, problem: /'history' needs a primaryKey/ },
-  { publish: { mode: 'history', at: 'price' }, problem: /`price` is no time/ },
+  { publish: { mode: 'history', at: 'price' }, problem: /`price` is not a time/ },
   { publish: { mode: 'history', at: 'dya' }, problem: /`dya` is not a column of the table/ },
   { publish: { mode: 'history', from: 'day' }, problem: /makes a column of this name/ },
   { publish: { mode: 'history', from: 'x', to: 'x' }, problem: /from and to are both x/ },
