@@ -33,10 +33,15 @@ export const stagingTable = (pipeline: string, table: string): string => {
 
 /**
  * Makes an empty staging table. Unlogged: its rows skip the write-ahead log, and a crash of the server empties it.
- * No constraint, no index, no autovacuum: the rows were checked on the way in and are read once.
+ * No constraint, no index, no autovacuum: the rows were checked on the way in and are read once. That of a rehearsal is logged.
  */
-export const createStaging = (pipeline: string, table: string, columns: readonly StagingColumn[]): Query => ({
-  text: `create unlogged table ${stagingTable(pipeline, table)} (
+export const createStaging = (
+  pipeline: string,
+  table: string,
+  columns: readonly StagingColumn[],
+  persistence: 'unlogged' | 'logged' = 'unlogged',
+): Query => ({
+  text: `create ${persistence === 'unlogged' ? 'unlogged ' : ''}table ${stagingTable(pipeline, table)} (
     ${columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(',\n    ')}
   ) with (autovacuum_enabled = false)`,
 });

@@ -2,15 +2,19 @@
 // again on a real server, because staging and the crash epoch are built on them.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
-import { ask, askUntil, startOwnServer, untilGone, type OwnServer } from '../helpers/own-server.ts';
+import { useFiles } from '../helpers/files.ts';
+import { ask, askUntil, startOwnServer, untilGone, withPg, type OwnServer } from '../helpers/own-server.ts';
 
+const files = useFiles();
 let own: OwnServer;
 beforeAll(async () => {
-  own = await startOwnServer();
+  // The log is written when somebody commits, and not meanwhile.
+  own = await startOwnServer({ wal_writer_delay: '10s' });
 });
 afterAll(() => own?.remove());
 
@@ -125,5 +129,39 @@ it('a foreign key from a logged table to an unlogged one is refused', async () =
   await ask(url(), 'create unlogged table lost (id integer primary key)');
   await expect(ask(url(), 'create table kept (id integer references lost)')).rejects.toMatchObject({
     code: '42P16',
+  });
+});
+
+describe('an unlogged table whose transaction was rolled back', () => {
+  it('keeps a server from recovering once, if it crashes before its log has the rollback: it is started again', async () => {
+    await ask(url(), 'create table others (n integer)');
+    await withPg(url(), async (client) => {
+      await client.query('begin; create unlogged table undone (n integer primary key)');
+      await ask(url(), 'insert into others values (1)');
+      await client.query('rollback');
+      await own.end('SIGQUIT');
+    });
+    await own.start();
+    expect(await ask(url(), 'select n from others')).toEqual([{ n: 1 }]);
+  });
+
+  it('is none of a rehearsal', async () => {
+    await epoch();
+    await ask(
+      url(),
+      `create function refuse() returns event_trigger language plpgsql as $$ begin
+          if exists (select from pg_event_trigger_ddl_commands() join pg_class c on c.oid = objid and classid = 'pg_class'::regclass
+              where relpersistence = 'u' and relname <> 'shop__sale') then raise exception 'unlogged'; end if; end $$;
+        create event trigger refusing on ddl_command_end execute function refuse()`,
+    );
+    const file = files.write('sales.csv', 'id\n1\n');
+    const pipeline = definePipeline({
+      name: 'shop',
+      schema: 'shop',
+      tables: { sale: { source: csv(file), columns: { id: column.integer('id') }, primaryKey: ['id'] } },
+    });
+    const options = { databaseUrl: url(), directory: files.directory, workers: 1 };
+    expect(await runPipeline(pipeline, options)).toMatchObject({ outcome: 'published' });
+    await expect(ask(url(), 'create unlogged table public.other ()')).rejects.toThrow('unlogged');
   });
 });

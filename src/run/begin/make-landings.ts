@@ -39,10 +39,16 @@ export const dropStaleStaging = async (
 
 type Made = Pick<RunContext, 'client' | 'spec'>;
 
-const makeLanding = async ({ client, spec }: Made, { table, staging }: PlannedTable): Promise<void> => {
+const makeLanding = async (
+  { client, spec }: Made,
+  { table, staging }: PlannedTable,
+  persistence: 'unlogged' | 'logged',
+): Promise<void> => {
   const drop = dropStaging(spec.name, table.name);
-  if (!landsDirectly(table))
-    return void (await runTogether(client, [drop, createStaging(spec.name, table.name, staging)]));
+  if (!landsDirectly(table)) {
+    const create = createStaging(spec.name, table.name, staging, persistence);
+    return void (await runTogether(client, [drop, create]));
+  }
   await runQuery(client, drop);
   const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
   await runQuery(client, dropBuiltTable(namesOf(spec, table)));
@@ -51,11 +57,15 @@ const makeLanding = async ({ client, spec }: Made, { table, staging }: PlannedTa
 };
 
 /** Makes them, in place of those of an earlier run, inside the caller's transaction. */
-export const createLandings = async (context: Made, planned: readonly PlannedTable[]): Promise<void> => {
+export const createLandings = async (
+  context: Made,
+  planned: readonly PlannedTable[],
+  persistence: 'unlogged' | 'logged' = 'unlogged',
+): Promise<void> => {
   const { client, spec } = context;
   if (planned.some(({ table }) => landsDirectly(table))) await ensureSchema(client, buildSchema(spec.name));
   await withPath(client, authorsPath(spec), async () => {
-    for (const one of planned) await makeLanding(context, one);
+    for (const one of planned) await makeLanding(context, one, persistence);
   });
 };
 
