@@ -6,7 +6,7 @@ import type { WorkerOptions } from 'node:worker_threads';
  * For a thread's short-lived objects, in megabytes. V8's own 48 fill up, in each thread, with what is long dead; with less, a load
  * takes as much processor time (docs/benchmarks/streams-and-memory.md, "Memory").
  */
-const maxYoungGenerationSizeMb = 6;
+const maxYoungGenerationSizeMb = 3;
 
 /** Options for a `Worker` whose module this is: TypeScript is transpiled as it is imported. */
 export const runnerOptions = ({ pathname }: URL): WorkerOptions => ({
