@@ -63,10 +63,13 @@ const withoutLinksToOthers = async (
   workingDirectory: string,
   failedAt: FailedAt,
 ): Promise<readonly string[]> => {
-  const fail = (path: string) => (cause: unknown) => {
-    throw failedAt(path, cause);
-  };
-  const targets = await withFilesAtOnce(paths, (path) => realpath(path).catch(fail(path)));
+  // What is there and has no path, such as a pipe at /dev/stdin, is refused afterwards as what it is.
+  const targets = await withFilesAtOnce(paths, (path) =>
+    realpath(path).catch(async (cause: unknown) => {
+      if ((await lookAt(path, failedAt))?.isFile() === false) return path;
+      throw failedAt(path, cause);
+    }),
+  );
   // The working directory itself may be below a link.
   const base = await realpath(workingDirectory);
   const chosen = new Map<string, string>();
@@ -87,7 +90,7 @@ const listedFile = async (table: string, path: string, file: string): Promise<Li
   const hint =
     what === 'a directory'
       ? `Name its files: csv('${file}/*.csv').`
-      : 'Files are read at several places and again after a failure, which only a regular file allows: write the data to a file first.';
+      : "Files are read at several places and again after a failure, which only a regular file allows: write the data to a file first. What is piped into `etl` is csv('-').";
   throw new EtlError('ETL_SOURCE_IRREGULAR', { table, file, what, hint });
 };
 

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import {
@@ -118,12 +119,19 @@ describe('a run of remote files', () => {
     const logged: unknown[] = [];
     const log = (...said: unknown[]): void => void logged.push(said);
     const logger = { debug: log, info: log, warn: log, error: log };
-    const { rows, events } = await load('secrets', url, options, { logger });
+    const exporter = new InMemorySpanExporter();
+    const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    const { rows, events } = await load('secrets', url, options, { logger, tracer: provider.getTracer('t') });
+    const spans = exporter
+      .getFinishedSpans()
+      .map(({ name, attributes, status }) => [name, attributes, status]);
+    await provider.shutdown();
+    expect(spans.length).toBeGreaterThan(5);
     expect(rows).toMatchObject([{ count: '1' }]);
     expect(server.requests.at(-1)?.headers.authorization).toBe('Bearer hidden-token');
     const stored = await bookkeeping();
     expect(JSON.stringify(stored)).toContain('signed.csv?X-Amz-Signature=***');
-    expect(JSON.stringify([stored, events, logged])).not.toMatch(/hidden-(?:token|signature)/);
+    expect(JSON.stringify([stored, events, logged, spans])).not.toMatch(/hidden-(?:token|signature)/);
   });
 
   it('asks for a blob of Azure by its SAS as it is written, shows nothing of it, and says when it has expired', async () => {
@@ -171,6 +179,11 @@ export default definePipeline({ name: 'blob', schema: 'blob', tables: { t: {
       hint: expect.stringContaining('A signed URL may have expired: make a new one.'),
     });
     outputs.push(expired.message, expired.stack!);
+    const plan = fakeIo({ env: { DATABASE_URL: database.url }, workingDirectory: files.directory });
+    server.put(signed(sas), `${small}3,c\n`);
+    await main(['plan', pipeline, '--debug'], plan);
+    expect(plan.stdout.text).toContain('blob.t');
+    outputs.push(plan.stdout.text, plan.stderr.text);
     expect(JSON.stringify([outputs, await bookkeeping()])).not.toContain('hidden');
   });
 

@@ -1,7 +1,7 @@
 // The guide's first pipeline in an empty project, on every Node that the package promises, with the embedded server.
 
 import { readFileSync } from 'node:fs';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { installNode, makeDirectory, mustRun, run, type Ended } from '../helpers/package-project.ts';
@@ -32,7 +32,17 @@ const programs = {
 import shop from './shop.ts';
 const { outcome, tables }: RunResult = await runPipeline(shop, { fullRefresh: true });
 console.log(outcome, tables[0]!.rows);`,
+  // Node itself decodes zstd from 22.15 on.
+  'zstd.mjs': `import { readFileSync, writeFileSync } from 'node:fs';
+import { column, csv, definePipeline, runPipeline } from 'sluice';
+writeFileSync('cut.csv.zst', readFileSync('frames.csv.zst').subarray(0, -5));
+for (const file of ['frames.csv.zst', 'cut.csv.zst']) {
+  const t = { source: csv(file), columns: { wban: column.text('WBAN') } };
+  const run = runPipeline(definePipeline({ name: 'zstd', schema: 'zstd', tables: { t } }));
+  console.log(await run.then(({ tables }) => tables[0].rows, ({ code, details }) => [code, details.problem].join(': ')));
+}`,
 };
+const recordsIn = (name: string): number => readProjectFile(name).trimEnd().split('\n').length - 1;
 
 const anywhere = ['service.mjs', 'service.cjs'];
 const versions = [
@@ -55,6 +65,7 @@ describe.each(versions)('on Node $version, $name', ({ version, services }) => {
     nodeDirectory = await installNode(nodes, version);
     await mustRun('bash', ['-euc', setUpCommands()], { cwd: project, nodeDirectory });
     await writeFile(join(project, 'shop.ts'), fence('ts'));
+    await copyFile('test/fixtures/zstd/201104hourly.txt.zst', join(project, 'frames.csv.zst'));
     for (const [name, code] of Object.entries(programs)) await writeFile(join(project, name), code);
   });
   afterAll(async () => {
@@ -89,6 +100,13 @@ describe.each(versions)('on Node $version, $name', ({ version, services }) => {
   it.each(services)('the library runs in %s, says nothing of its own, and lets it end', async (name) =>
     expect(await here('node', name)).toEqual({ exit: 0, out: 'published 2\n', err: '' }),
   );
+
+  it('frames of zstd are all read, and one that is cut off is refused', async () =>
+    expect(await here('node', 'zstd.mjs')).toEqual({
+      exit: 0,
+      out: `${recordsIn('data/noaa/201104hourly.txt')}\nETL_SOURCE_CORRUPT: it ends in the middle of its zstd data\n`,
+      err: '',
+    }));
 
   it('what is installed is the package as it was packed', () => {
     const installed = JSON.parse(readFileSync(join(project, 'node_modules/sluice/package.json'), 'utf8'));

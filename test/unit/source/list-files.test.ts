@@ -1,6 +1,6 @@
 // Paths and globs of a source as a list of files, on a real directory.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -293,6 +293,15 @@ describe('what is no regular file', () => {
     const error = await listIn(irregular, [pattern]).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'ETL_SOURCE_IRREGULAR', details: { what } });
     expect((error as EtlError).hint).toContain(hint);
+  });
+
+  it('a pipe or socket without a name is refused as one, and the hint names standard input', async () => {
+    const child = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    await once(child, 'spawn');
+    const failure = listIn('/', [`/proc/${child.pid}/fd/0`]).catch((thrown: unknown) => thrown);
+    const { code, hint } = (await failure) as EtlError;
+    child.kill();
+    expect([code, hint]).toEqual(['ETL_SOURCE_IRREGULAR', expect.stringContaining("csv('-')")]);
   });
 
   it('one that takes the place of a listed file is not waited for', () =>
