@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly seed: number;
   /** Also load thirteen times `records`: 26 million by default. */
   readonly large: boolean;
+  /** The shape that nights are put to. */
+  readonly table: string;
 }
 
 export interface Bench extends BenchOptions {

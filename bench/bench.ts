@@ -19,6 +19,7 @@ import { measureCompressed } from './parts/compressed.ts';
 import { measureDecoder } from './parts/decoder.ts';
 import { measureDistance } from './parts/distance.ts';
 import { measureEncoded } from './parts/encoded.ts';
+import { measureHistory } from './parts/history.ts';
 import { measureHttp } from './parts/http.ts';
 import { measureLoad } from './parts/load.ts';
 import { decodeSpellings, measureMatrix, type Decoded } from './parts/matrix.ts';
@@ -60,6 +61,7 @@ const parts: Readonly<Record<string, Measure>> = {
   nightly: measureNightly,
   months: measureMonths,
   ...mergeParts,
+  history: measureHistory,
   'text-rows': measureTextRows,
   scaling: measureScaling,
   objects: measureObjects,
@@ -114,6 +116,7 @@ const readOptions = () => {
       rounds: { type: 'string' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string' },
+      table: { type: 'string', default: 'orders' },
       large: { type: 'boolean', default: false },
       json: { type: 'string' },
     },
@@ -130,6 +133,7 @@ const readOptions = () => {
     rounds: readCount('rounds', values.rounds ?? sizes[mode].rounds),
     seed: readCount('seed', values.seed),
     large: values.large,
+    table: values.table,
   });
   return { chosen, optionsOf, names, check, isRecording, json };
 };

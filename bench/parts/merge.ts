@@ -1,29 +1,35 @@
 // Nights of records that are there already, most of them as they come or most of them changed, against the best scripts for them.
 //
-// The table has a key of UUIDs, as in nightly.ts. A tenth of the records that differ have new keys. What is there is made again
-// before each turn.
+// A tenth of the records that differ have new keys. What is there is made again before each turn.
 
 import type { Bench } from '../bench-context.ts';
 import { compare, type PartReport, type Side } from '../compare.ts';
-import { pipelinePath, runEtl } from '../etl.ts';
-import type { FileKind } from '../generate.ts';
 import { measured } from '../measure.ts';
-import type { Session } from '../psql.ts';
-import { randomFrom, uuid } from '../random.ts';
-import { shape } from '../shapes/orders.ts';
-import { dropSchemas, resetScripts, tuned } from '../sides.ts';
+import {
+  changedFiles,
+  loadBase,
+  nightShape,
+  ours,
+  refill,
+  remake,
+  runNight,
+  stage,
+  staged,
+  theirs,
+} from '../nights.ts';
+import type { Night } from '../shapes/contract.ts';
+import { resetScripts } from '../sides.ts';
 import { scriptSchema } from '../sql.ts';
-import { keepBase, remakeOrders } from './nightly.ts';
 
-/** What a night brings: records for one that is there, and the share of them that differ. */
-interface Night {
+/** What a night brings: records for a share of those that are there, and the share of them that differ. */
+interface Part {
   readonly part: string;
   readonly title: string;
   readonly of: number;
   readonly differing: number;
 }
 
-const nights: readonly Night[] = [
+const nights: readonly Part[] = [
   { part: 'merge-few', title: 'a fifth of the table comes, 2 % of it differ', of: 0.2, differing: 0.02 },
   { part: 'merge-half', title: 'a fifth of the table comes, half of it differs', of: 0.2, differing: 0.5 },
   { part: 'merge-most', title: 'a fifth of the table comes, 90 % of it differ', of: 0.2, differing: 0.9 },
@@ -43,117 +49,86 @@ export const mergeSides = {
   etl: "etl, publish: 'merge', 2 workers",
 } as const;
 
-const pipeline = pipelinePath('nightly.ts');
-const params = { publish: 'merge' };
-const base = 'bench_base.orders';
-const ours = 'bench_nightly.orders';
-const theirs = `${scriptSchema}.orders`;
-const staged = `${scriptSchema}.staged`;
+type Scripts = Readonly<Record<keyof typeof mergeSides.scripts, readonly string[]>>;
 
-/** The same rows in the table that a run has made: no other is built again. */
-const refill = `truncate ${ours}; alter table ${ours} drop constraint orders_pkey;
-  insert into ${ours} select * from ${base};
-  alter table ${ours} add constraint orders_pkey primary key (id)`;
-
-/** The records of the table's files, some of them changed. */
-const changedKind = ({ part, differing }: Night): FileKind => ({
-  ...shape.files,
-  nameEnd: `${part}.csv`,
-  lines: function* (seed) {
-    const random = randomFrom(seed + 1);
-    const change = (line: string): string => {
-      if (random() >= differing) return line;
-      return random() < 0.1
-        ? `${uuid(random)}${line.slice(36)}`
-        : line.replace(/,(true|false),[A-Z]{2},/, ',$1,XX,');
-    };
-    const source = shape.files.lines(seed);
-    for (;;) yield source.next().value.map(change);
-  },
-});
-
-const others = ['created_at', 'updated_at', 'customer', 'amount', 'paid', 'country', 'note'] as const;
-const values = (alias: string): string => others.map((name) => `${alias}.${name}`).join(', ');
-const set = (alias: string): string => others.map((name) => `${name} = ${alias}.${name}`).join(', ');
-const differs = (alias: string): string => `(${values('o')}) is distinct from (${values(alias)})`;
-
-const upsert = (order: string): string =>
-  `insert into ${theirs} as o select * from ${staged} ${order}
-    on conflict (id) do update set ${set('excluded')} where ${differs('excluded')}`;
-
-const scripts: Readonly<Record<keyof typeof mergeSides.scripts, readonly string[]>> = {
-  upsert: [upsert('')],
-  sorted: [upsert('order by id')],
-  merge: [
-    `merge into ${theirs} o using ${staged} n on o.id = n.id
-      when matched and ${differs('n')} then update set ${set('n')}
-      when not matched then insert values (n.id, ${values('n')})`,
-  ],
-  update: [
-    'begin',
-    `update ${theirs} o set ${set('n')} from ${staged} n where o.id = n.id and ${differs('n')}`,
-    `insert into ${theirs} select * from ${staged} n where not exists (select from ${theirs} o where o.id = n.id)`,
-    'commit',
-  ],
-  exchange: [
-    'begin',
-    `delete from ${theirs} o using ${staged} n where o.id = n.id`,
-    `insert into ${theirs} select * from ${staged}`,
-    'commit',
-  ],
-  rebuild: [
-    'begin',
-    `create table ${scriptSchema}.new as select * from ${staged}
-      union all select o.* from ${theirs} o where not exists (select from ${staged} n where n.id = o.id)`,
-    `alter table ${scriptSchema}.new add primary key (id)`,
-    `analyze ${scriptSchema}.new`,
-    `drop table ${theirs}`,
-    `alter table ${scriptSchema}.new rename to orders`,
-    'commit',
-  ],
+const scriptsOf = ({ key, others }: Night): Scripts => {
+  const values = (alias: string): string => others.map((name) => `${alias}.${name}`).join(', ');
+  const set = (alias: string): string => others.map((name) => `${name} = ${alias}.${name}`).join(', ');
+  const differs = (alias: string): string => `(${values('o')}) is distinct from (${values(alias)})`;
+  const same = key.map((name) => `o.${name} = n.${name}`).join(' and ');
+  const keys = key.join(', ');
+  const upsert = (order: string): string =>
+    `insert into ${theirs} as o select * from ${staged} ${order}
+      on conflict (${keys}) do update set ${set('excluded')} where ${differs('excluded')}`;
+  return {
+    upsert: [upsert('')],
+    sorted: [upsert(`order by ${keys}`)],
+    merge: [
+      `merge into ${theirs} o using ${staged} n on ${same}
+        when matched and ${differs('n')} then update set ${set('n')}
+        when not matched then insert (${[...key, ...others].join(', ')})
+          values (${key.map((name) => `n.${name}`).join(', ')}, ${values('n')})`,
+    ],
+    update: [
+      'begin',
+      `update ${theirs} o set ${set('n')} from ${staged} n where ${same} and ${differs('n')}`,
+      `insert into ${theirs} select * from ${staged} n where not exists (select from ${theirs} o where ${same})`,
+      'commit',
+    ],
+    exchange: [
+      'begin',
+      `delete from ${theirs} o using ${staged} n where ${same}`,
+      `insert into ${theirs} select * from ${staged}`,
+      'commit',
+    ],
+    rebuild: [
+      'begin',
+      `create table ${scriptSchema}.new as select * from ${staged}
+        union all select o.* from ${theirs} o where not exists (select from ${staged} n where ${same})`,
+      `alter table ${scriptSchema}.new add primary key (${keys})`,
+      `analyze ${scriptSchema}.new`,
+      `drop table ${theirs}`,
+      `alter table ${scriptSchema}.new rename to night`,
+      'commit',
+    ],
+  };
 };
 
-const measureNight = async (bench: Bench, night: Night): Promise<PartReport> => {
+const measureNight = async (bench: Bench, { part, title, of, differing }: Part): Promise<PartReport> => {
   const { server, sessions, rounds } = bench;
+  const shape = nightShape(bench.table);
+  const { key } = shape.night;
+  const scripts = scriptsOf(shape.night);
   const there = await bench.dataset(bench.records * 5, 5, shape.files);
-  const records = Math.round(there.records * night.of);
-  const { directory, files } = await bench.dataset(records, 1, changedKind(night));
-  const { path } = files[0]!;
-  const stage: Session = [
-    ...tuned,
-    { sql: `create unlogged table ${staged} (${shape.script.loaded})` },
-    { copy: staged, options: shape.script.copy, file: path },
-    { sql: `analyze ${staged}` },
-  ];
-  await server.query(dropSchemas('bench_nightly'));
-  await runEtl(server, { pipeline, params, workers: 2, directory: there.directory });
-  await server.query(keepBase);
+  const records = Math.round(there.records * of);
+  const nameEnd = `${part}.csv`;
+  const { directory, files } = await changedFiles(bench, shape, nameEnd, records, differing);
+  await loadBase(bench, 'merge', there.directory, `*${shape.files.nameEnd}`);
   const sides: readonly Side[] = [
     ...Object.entries(mergeSides.scripts).map(([script, name]): Side => {
-      const statements = scripts[script as keyof typeof scripts].map((sql) => ({ sql }));
+      const statements = [`analyze ${staged}`, ...scripts[script as keyof Scripts]].map((sql) => ({ sql }));
       return {
         name,
         records,
-        run: () => measured(server.pid, () => sessions.run([[[...stage, ...statements]]])),
+        run: () =>
+          measured(server.pid, () => sessions.run([[[...stage(shape, files[0]!.path), ...statements]]])),
         results: { rows: `select * from ${theirs}` },
-        reset: `${resetScripts}; ${remakeOrders(theirs)}`,
+        reset: `${resetScripts}; ${remake(theirs, key)}`,
+        leave: resetScripts,
         vacuumed: theirs,
       };
     }),
     {
       name: mergeSides.etl,
       records,
-      run: async () => {
-        const file = { files: `*${night.part}.csv` };
-        const job = { pipeline, params: { ...params, ...file }, workers: 2, directory, isWhole: false };
-        return (await runEtl(server, job)).whole;
-      },
+      run: () => runNight(bench, 'merge', directory, `*${nameEnd}`),
       results: { rows: `select * from ${ours}` },
-      reset: `${refill}; delete from etl.published_file where name like '%${night.part}.csv'`,
+      reset: `${refill(key)}; delete from etl.published_file where name like '%${nameEnd}'`,
+      leave: `truncate ${ours}`,
       vacuumed: ours,
     },
   ];
-  return { part: night.part, title: night.title, sides: await compare(server, sides, rounds) };
+  return { part, title: `${shape.name}: ${title}`, sides: await compare(server, sides, rounds) };
 };
 
 /** Parts by their names. */

@@ -4,6 +4,7 @@
 import type { Pipeline } from 'sluice';
 import { z } from 'zod';
 import type { FileKind } from '../generate.ts';
+import type { Random } from '../random.ts';
 
 /** Of every shape's pipeline: `staging=none` leaves staging out. */
 export const params = z.object({ staging: z.enum(['typed', 'none']).default('typed') });
@@ -17,7 +18,23 @@ export interface Shape {
   readonly pipeline: Pipeline;
   readonly files: FileKind;
   readonly script: PsqlScript;
+  readonly night?: Night;
 }
+
+/** How records that come in a night differ from those that are there, for shapes that a night is put to. */
+export interface Night {
+  readonly key: readonly string[];
+  /** Columns beside the key. */
+  readonly others: readonly string[];
+  /** A line with the same key and another value. */
+  readonly change: (line: string) => string;
+  /** A line with a key that is not there. */
+  readonly renew: (line: string, random: Random) => string;
+}
+
+/** Columns of a table beside its key. */
+export const othersOf = (columns: object, key: readonly string[]): readonly string[] =>
+  Object.keys(columns).filter((name) => !key.includes(name));
 
 /** Two `\copy` side by side, then a logged table with its key and indexes, analyzed. Nothing in it is slower than it needs to be. */
 export interface PsqlScript {

@@ -14,7 +14,24 @@ import {
   uuid,
   type Random,
 } from '../random.ts';
-import { params, type Shape } from './contract.ts';
+import { othersOf, params, type Shape } from './contract.ts';
+
+export const columns = {
+  event_id: column.uuid('event_id'),
+  occurred_at: column.timestamptz('occurred_at'),
+  session_id: column.uuid('session_id'),
+  user_id: column.bigint('user_id').nullable(),
+  name: column.text('name'),
+  url: column.text('url'),
+  referrer: column.text('referrer').nullable(),
+  user_agent: column.text('user_agent'),
+  country: column.varchar('country', { length: 2 }).nullable(),
+  is_bot: column.boolean('is_bot'),
+  duration_ms: column.integer('duration_ms').nullable(),
+  properties: column.jsonb('properties'),
+};
+
+export const primaryKey = ['event_id'] as const;
 
 const pipeline = definePipeline({
   name: 'bench_events',
@@ -24,21 +41,8 @@ const pipeline = definePipeline({
     events: {
       source: csv('*events.csv'),
       staging,
-      columns: {
-        event_id: column.uuid('event_id'),
-        occurred_at: column.timestamptz('occurred_at'),
-        session_id: column.uuid('session_id'),
-        user_id: column.bigint('user_id').nullable(),
-        name: column.text('name'),
-        url: column.text('url'),
-        referrer: column.text('referrer').nullable(),
-        user_agent: column.text('user_agent'),
-        country: column.varchar('country', { length: 2 }).nullable(),
-        is_bot: column.boolean('is_bot'),
-        duration_ms: column.integer('duration_ms').nullable(),
-        properties: column.jsonb('properties'),
-      },
-      primaryKey: ['event_id'],
+      columns,
+      primaryKey,
     },
   }),
 });
@@ -118,5 +122,11 @@ export const shape: Shape = {
     loaded: `event_id uuid, occurred_at timestamptz, session_id uuid, user_id bigint, name text, url text, referrer text,
       user_agent text, country varchar(2), is_bot boolean, duration_ms integer, properties jsonb`,
     finish: ['alter table $ add primary key (event_id)'],
+  },
+  night: {
+    key: primaryKey,
+    others: othersOf(columns, primaryKey),
+    change: (line) => line.replace(/,(true|false),/, (_, isBot) => `,${isBot === 'false'},`),
+    renew: (line, random) => `${uuid(random)}${line.slice(36)}`,
   },
 };

@@ -3,7 +3,22 @@
 import { column, csv, definePipeline } from 'sluice';
 import { batchesOf } from '../generate.ts';
 import { between, pick, randomFrom, twoDigits } from '../random.ts';
-import { params, type Shape } from './contract.ts';
+import { othersOf, params, type Shape } from './contract.ts';
+
+export const columns = {
+  trip_id: column.text('trip_id'),
+  arrival: column.time('arrival_time'),
+  departure: column.time('departure_time'),
+  stop_id: column.text('stop_id'),
+  stop_sequence: column.integer('stop_sequence'),
+  headsign: column.text('stop_headsign').nullable(),
+  pickup_type: column.smallint('pickup_type').nullable(),
+  drop_off_type: column.smallint('drop_off_type').nullable(),
+  distance: column.double('shape_dist_traveled').nullable(),
+  timepoint: column.boolean('timepoint').nullable(),
+};
+
+export const primaryKey = ['trip_id', 'stop_sequence'] as const;
 
 const pipeline = definePipeline({
   name: 'bench_gtfs',
@@ -13,19 +28,8 @@ const pipeline = definePipeline({
     gtfs: {
       source: csv('*stop_times.txt'),
       staging,
-      columns: {
-        trip_id: column.text('trip_id'),
-        arrival: column.time('arrival_time'),
-        departure: column.time('departure_time'),
-        stop_id: column.text('stop_id'),
-        stop_sequence: column.integer('stop_sequence'),
-        headsign: column.text('stop_headsign').nullable(),
-        pickup_type: column.smallint('pickup_type').nullable(),
-        drop_off_type: column.smallint('drop_off_type').nullable(),
-        distance: column.double('shape_dist_traveled').nullable(),
-        timepoint: column.boolean('timepoint').nullable(),
-      },
-      primaryKey: ['trip_id', 'stop_sequence'],
+      columns,
+      primaryKey,
     },
   }),
 });
@@ -84,5 +88,14 @@ export const shape: Shape = {
     loaded: `trip_id text, arrival time, departure time, stop_id text, stop_sequence integer, headsign text, pickup_type smallint,
       drop_off_type smallint, distance double precision, timepoint boolean`,
     finish: ['alter table $ add primary key (trip_id, stop_sequence)'],
+  },
+  night: {
+    key: primaryKey,
+    others: othersOf(columns, primaryKey),
+    // Another platform.
+    change: (line) => line.replace(/::\d,/, '::9,'),
+    // Another stop of the same trip: none has more than 45.
+    renew: (line) =>
+      line.replace(/^((?:[^,]*,){4})(\d+)/, (_, before, stop) => `${before}${Number(stop) + 100}`),
   },
 };

@@ -16,7 +16,7 @@ import {
   uuid,
   type Random,
 } from '../random.ts';
-import { params, type Shape } from './contract.ts';
+import { othersOf, params, type Shape } from './contract.ts';
 
 export const columns = {
   id: column.uuid('id'),
@@ -29,6 +29,8 @@ export const columns = {
   note: column.text('note').nullable(),
 };
 
+export const primaryKey = ['id'] as const;
+
 const pipeline = definePipeline({
   name: 'bench_orders',
   schema: 'bench_orders',
@@ -38,7 +40,7 @@ const pipeline = definePipeline({
       source: csv('*orders.csv'),
       staging,
       columns,
-      primaryKey: ['id'],
+      primaryKey,
     },
   }),
 });
@@ -85,5 +87,11 @@ export const shape: Shape = {
     loaded: `id uuid, created_at timestamptz, updated_at timestamp, customer integer, amount numeric, paid boolean,
       country varchar(2), note text`,
     finish: ['alter table $ add primary key (id)'],
+  },
+  night: {
+    key: primaryKey,
+    others: othersOf(columns, primaryKey),
+    change: (line) => line.replace(/,(true|false),[A-Z]{2},/, ',$1,XX,'),
+    renew: (line, random) => `${uuid(random)}${line.slice(36)}`,
   },
 };

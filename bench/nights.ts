@@ -1,0 +1,101 @@
+// What the parts that put a night to a table have in common: the table as it was, made again before each turn, the records of a night,
+// and how scripts and runs begin.
+
+import type { Bench } from './bench-context.ts';
+import { pipelinePath, runEtl } from './etl.ts';
+import type { Dataset, FileKind } from './generate.ts';
+import type { Usage } from './measure.ts';
+import type { Session } from './psql.ts';
+import { randomFrom } from './random.ts';
+import type { Night, Shape } from './shapes/contract.ts';
+import { shapes } from './shapes/shapes.ts';
+import { dropSchemas, tuned } from './sides.ts';
+import { scriptSchema } from './sql.ts';
+
+/** Made by runs. */
+export const ours = 'bench_nightly.night';
+/** Filled by scripts. */
+export const theirs = `${scriptSchema}.night`;
+export const staged = `${scriptSchema}.staged`;
+const base = 'bench_base.night';
+
+export type NightShape = Shape & { readonly night: Night };
+
+/** A shape by its name, which must be one that a night is put to. */
+export const nightShape = (name: string): NightShape => {
+  const known = shapes.filter((shape): shape is NightShape => shape.night !== undefined);
+  const found = known.find((shape) => shape.name === name);
+  if (found !== undefined) return found;
+  throw new Error(`there is no --table ${name}; there are ${known.map((shape) => shape.name).join(', ')}`);
+};
+
+const addKey = (table: string, key: readonly string[]): string =>
+  `alter table ${table} add constraint night_pkey primary key (${key.join(', ')})`;
+
+/** The table as it was before the night. */
+export const remake = (table: string, key: readonly string[]): string => `drop table if exists ${table};
+  create table ${table} (like ${base}); insert into ${table} select * from ${base}; ${addKey(table, key)}`;
+
+/** The same rows in the table that a run has made: no other is built again. */
+export const refill = (key: readonly string[]): string =>
+  `truncate ${ours}; alter table ${ours} drop constraint night_pkey;
+  insert into ${ours} select * from ${base}; ${addKey(ours, key)}`;
+
+type Publish = 'append' | 'merge' | 'history';
+
+/** Loads the table as it is before the night, and keeps its rows. */
+export const loadBase = async (
+  { server, table }: Bench,
+  publish: Publish,
+  directory: string,
+  files: string,
+): Promise<void> => {
+  await server.query(dropSchemas('bench_nightly'));
+  const params = { table, publish, files };
+  await runEtl(server, { pipeline: pipelinePath('nightly.ts'), params, workers: 2, directory });
+  await server.query(`${dropSchemas('bench_base')}; create schema bench_base;
+    create table ${base} (like ${ours}); insert into ${base} select * from ${ours}`);
+};
+
+/** A run that loads what is new in the directory. */
+export const runNight = async (
+  { server, table }: Bench,
+  publish: Publish,
+  directory: string,
+  files: string,
+): Promise<Usage> => {
+  const params = { table, publish, files };
+  const job = { pipeline: pipelinePath('nightly.ts'), params, workers: 2, directory, isWhole: false };
+  return (await runEtl(server, job)).whole;
+};
+
+/** How a script begins that does not copy straight into the table. */
+export const stage = ({ script }: Shape, path: string): Session => [
+  ...tuned,
+  { sql: `create unlogged table ${staged} (${script.loaded})` },
+  { copy: staged, options: script.copy, file: path },
+];
+
+/** Records of the table's first files, of which so many differ, a tenth of those by a new key. */
+export const changedFiles = (
+  bench: Bench,
+  { files, night }: NightShape,
+  nameEnd: string,
+  records: number,
+  differing: number,
+): Promise<Dataset> => {
+  const kind: FileKind = {
+    ...files,
+    nameEnd,
+    lines: function* (seed) {
+      const random = randomFrom(seed + 1);
+      const differ = (line: string): string => {
+        if (random() >= differing) return line;
+        return random() < 0.1 ? night.renew(line, random) : night.change(line);
+      };
+      const source = files.lines(seed);
+      for (;;) yield source.next().value.map(differ);
+    },
+  };
+  return bench.dataset(records, 1, kind);
+};
