@@ -101,11 +101,11 @@ export const judgeTargets = (
   return [
     target(
       'load, 2 workers ÷ two parallel \\copy, unlogged',
-      0.65,
+      0.6,
       ratio(load, loadSides.compiled, [loadSides.unloggedTwo]),
     ),
-    target('whole job ÷ usual psql script', 0.4, ratio(wholeJob, wholeJobSides.etl, [wholeJobSides.usual])),
-    target('whole job ÷ best psql script', 0.5, ratio(wholeJob, wholeJobSides.etl, bestScripts)),
+    target('whole job ÷ usual psql script', 0.35, ratio(wholeJob, wholeJobSides.etl, [wholeJobSides.usual])),
+    target('whole job ÷ best psql script', 0.45, ratio(wholeJob, wholeJobSides.etl, bestScripts)),
     target(
       "whole job, staging: 'none' ÷ best psql script",
       0.4,
@@ -205,9 +205,10 @@ export const judgeTargets = (
     ),
     // 150 a second.
     target('1,000 small objects of S3, seconds', 6.7, eachObject && 1_000 * eachObject),
+    target('etl --help, seconds', 0.1, findUsages(reports, 'start-up').get(startUpSides.help)?.seconds),
     target(
       'a run with nothing to do, seconds',
-      1,
+      0.3,
       findUsages(reports, 'start-up').get(startUpSides.unchanged)?.seconds,
     ),
   ];

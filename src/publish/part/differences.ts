@@ -36,33 +36,43 @@ export const isOnePiece = ({ production }: BuiltOver): boolean =>
 const place = (over: BuiltOver): string =>
   isOnePiece(over) ? `o.ctid as ${atColumn}, o.xmin as ${seenColumn},` : '';
 
-/** Makes the table of differences of a selection that ends in the kind. */
+/** Makes the table of differences of a selection that ends in the kind; `given` are queries that it names. */
 export const createDifferences = async (
   client: Client,
   over: BuiltOver,
   columns: readonly string[],
   kindAndRows: string,
+  given = '',
 ): Promise<void> => {
   const diff = diffOf(over);
   await client.query(`drop table if exists ${diff}`);
   // Rows are found by their places as long as nobody makes statistics of it.
   await client.query(
-    `create unlogged table ${diff} with (autovacuum_enabled = false) as select ${columns.join(', ')}, ${place(over)} ${kindAndRows}`,
+    `create unlogged table ${diff} with (autovacuum_enabled = false) as
+      ${given} select ${columns.join(', ')}, ${place(over)} ${kindAndRows}`,
   );
 };
 
 /**
  * Lets the server join many rows of a run with production: it hashes those of the run, in memory, if it knows that each has a key of its
- * own, and else all of production. Returns the order in which they are written.
+ * own, and else all of production.
  */
-const prepareJoin = async (client: Client, over: BuiltOver): Promise<string> => {
+export const prepareJoin = async (
+  client: Client,
+  { table: { rowsFrom }, builtAs }: BuiltOver,
+  rows: number,
+): Promise<void> => {
+  if (rows < rowsMin) return;
+  await setJoinMemory(client);
+  await client.query(`analyze ${rowsFrom} (${quoteNames(keyOf(builtAs).columns)})`);
+};
+
+/** The order in which the rows of a run are written. */
+const orderOf = async (client: Client, over: BuiltOver): Promise<string> => {
   const { table, builtAs, production } = over;
   const { rowsFrom, rows, deletions } = table;
-  if (rows + deletions < rowsMin) return '';
+  if (rows + deletions < rowsMin || !isOnePiece(over)) return '';
   const key = keyOf(builtAs);
-  await setJoinMemory(client);
-  await client.query(`analyze ${rowsFrom} (${quoteNames(key.columns)})`);
-  if (!isOnePiece(over)) return '';
   return inKeyOrderOver(client, { rowsFrom, rows: rows + deletions, there: rowsOf(table, production!), key });
 };
 
@@ -79,7 +89,8 @@ export const findDifferences = async (client: Client, over: BuiltOver): Promise<
     const [n, o] = [`n.${quoteName(name)}`, `o.${quoteName(name)}`];
     return changing.includes(name) ? n : `case when ${isThere} then ${o} else ${n} end as ${quoteName(name)}`;
   });
-  const order = await prepareJoin(client, over);
+  await prepareJoin(client, over, table.rows + table.deletions);
+  const order = await orderOf(client, over);
   await createDifferences(
     client,
     over,

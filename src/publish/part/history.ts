@@ -16,6 +16,7 @@ import {
   isOnePiece,
   kindColumn,
   kinds,
+  prepareJoin,
   writeFound,
 } from './differences.ts';
 import { merge } from './merge.ts';
@@ -48,7 +49,6 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
   const versioned = versionedOf(table, names);
   const key = keyOf(builtAs);
   const rows = rowsOf(table, production!);
-  const touched = isTouched(table, key);
   const first = quoteName(key.columns[0]!);
   const to = quoteName(versioned.merge.versions.to);
   const compared = comparedColumns(versioned);
@@ -60,15 +60,18 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
       : `t.${quoteName(name)}`,
   );
   const place = isOnePiece(plan) ? 'o.ctid, o.xmin, ' : '';
+  await prepareJoin(client, plan, table.staged);
   await createDifferences(
     client,
     plan,
     values,
     `(case when o.${first} is null then '${kinds.insert}' when t.${first} is null then '${kinds.remove}'
           else '${kinds.update}' end)::"char" as ${kindColumn}
-      from (${selectVersions(versioned, { rows, isTouched: touched })}) t
-        full join (select ${place}o.* from ${rows} o where ${touched}) o on ${haveSame(key, 't', 'o')}
+      from (${selectVersions(versioned, { rows: '_etl_touched' })}) t
+        full join _etl_touched o on ${haveSame(key, 't', 'o')}
       where t.${first} is null or o.${first} is null or ${record('t')} operator(pg_catalog.*<>) ${record('o')}`,
+    // Found once: the versions are made of these rows, and compared with them.
+    `with _etl_touched as materialized (select ${place}o.* from ${rows} o where ${isTouched(table, key)})`,
   );
 };
 

@@ -15,10 +15,10 @@ export interface Versioned {
   readonly staging: string;
 }
 
-/** The versions that are there: a quoted name or a query, and whether a row of it (o) has a key of staging. */
+/** The versions that are there: a quoted name, and whether a row of it (o) has a key of staging, if not all of them have. */
 export interface Existing {
   readonly rows: string;
-  readonly isTouched: string;
+  readonly isTouched?: string;
 }
 
 /** Columns whose values make a version: not its key, its times, nor where it is from. */
@@ -68,7 +68,8 @@ export const selectVersions = (versioned: Versioned, existing?: Existing): strin
   const there =
     existing === undefined
       ? ''
-      : `_etl_there as (select o.* from ${existing.rows} o where ${existing.isTouched}),`;
+      : `_etl_there as ${existing.isTouched === undefined ? 'not materialized' : ''}
+          (select o.* from ${existing.rows} o where ${existing.isTouched ?? 'true'}),`;
   const events =
     existing === undefined
       ? ''
