@@ -180,7 +180,8 @@ describe('replace', () => {
        create table etl_build_sales.sale (id integer, day date, twice integer generated always as (id * 2) stored)
          partition by range (day);
        create table etl_build_sales.sale_2026_01 partition of etl_build_sales.sale
-         for values from ('2026-01-01') to ('2026-02-01')`,
+         for values from ('2026-01-01') to ('2026-02-01');
+       create policy p on etl_build_sales.sale; alter table etl_build_sales.sale enable row level security`,
     );
     expect(await run()).toMatchObject({ tables: [{ strategy: 'partitions', rows: 3 }, {}] });
     expect(await rowsOf(`select nspname from pg_namespace where nspname like 'etl\\_build%'`)).toEqual([]);
