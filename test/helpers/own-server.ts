@@ -13,6 +13,7 @@ export type Settings = Readonly<Record<string, string>>;
 export interface OwnServer {
   /** As it was last started. */
   readonly server: EmbeddedServer;
+  readonly logFile: string;
   /** Starts it, or finds it running. */
   start(): Promise<EmbeddedServer>;
   /** Fast stop: sessions are ended, everything is written. */
@@ -51,6 +52,7 @@ export const openOwnServer = async (directory: string, settings: Settings): Prom
     get server() {
       return server;
     },
+    logFile: join(etlDirectory, 'postgres.log'),
     start: async () => (server = await startAgain()),
     stop: async () => void (await stopEmbedded(etlDirectory)),
     end: async (signal) => {

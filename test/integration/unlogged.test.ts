@@ -1,12 +1,14 @@
 // What PostgreSQL does to unlogged tables when it ends, in every way in which it can end; published observations, made
 // again on a real server, because staging and the crash epoch are built on them.
 
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
 import { currentEpoch } from '../../src/checkpoint/epoch.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
+import { hasTwice } from '../../src/publish/part/merge-rows.ts';
 import { useFiles } from '../helpers/files.ts';
 import { ask, askUntil, startOwnServer, untilGone, withPg, type OwnServer } from '../helpers/own-server.ts';
 
@@ -143,6 +145,31 @@ describe('an unlogged table whose transaction was rolled back', () => {
     });
     await own.start();
     expect(await ask(url(), 'select n from others')).toEqual([{ n: 1 }]);
+  });
+
+  it('is none of the keys of a merge', async () => {
+    await ask(
+      url(),
+      'create unlogged table public.etl_keys (n integer); insert into public.etl_keys values (1), (2)',
+    );
+    const log = readFileSync(own.logFile, 'utf8');
+    let isTwice: boolean | undefined;
+    await withClient(addressFromUrl(url()), async (client) => {
+      await client.query('begin');
+      // Somebody commits when the index has just been made, and nobody after that.
+      const query = async (sql: string) => {
+        const answer = await client.query(sql);
+        if (sql.startsWith('create')) await ask(url(), 'insert into others values (2)');
+        return answer;
+      };
+      const watched = Object.assign(Object.create(client) as typeof client, { query });
+      isTwice = await hasTwice(watched, { primaryKey: ['n'], staging: '"public"."etl_keys"' });
+      await own.end('SIGQUIT');
+    }).catch(() => undefined);
+    expect(isTwice).toBe(false);
+    await own.start();
+    expect(await ask(url(), 'select n from others')).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(readFileSync(own.logFile, 'utf8').slice(log.length)).not.toContain('could not create file');
   });
 
   it('is none of a rehearsal', async () => {
