@@ -104,6 +104,9 @@ export interface Publication {
   /** Called before anything is loaded, if the columns are known by then, and with every plan. Errors: ETL_PUBLISH_SHAPE. */
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 
+  /** Called with every plan, the rehearsal's too: what only the server knows, after it has tried. Errors: ETL_PUBLISH_SHAPE. */
+  readonly tryAside?: (client: Client, over: BuiltOver) => Promise<void>;
+
   /**
    * Completes the table built aside, for `apply`. All publications that one extent of a mode chooses from share it, because
    * production may change meanwhile.

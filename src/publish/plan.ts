@@ -114,6 +114,7 @@ export const planPublish = async (
   const plans: PublishPlan[] = [];
   for (const { found, publication } of chosen) {
     const over = { ...found, unlike: await unlikeOf(client, found) };
+    await publication.tryAside?.(client, over);
     const { look } = modes[over.table.mode];
     plans.push(planOf(over, publication, looks ? await look?.(client, over) : undefined));
   }

@@ -31,6 +31,7 @@ import { readCatalogues } from '../production/production.ts';
 import { builtStates } from '../production/table-state.ts';
 import { checkRowSecurity, giveRowSecurity } from '../production/row-security.ts';
 import { checkViews, replaceViews } from '../production/views.ts';
+import { refuseUnlikeChecks } from './unlike.ts';
 import { refusalOfAny } from '../refusals.ts';
 import { differenceOf, refuseShape } from '../shape.ts';
 import {
@@ -220,6 +221,7 @@ export const partitions: Publication = {
       );
   },
 
+  tryAside: refuseUnlikeChecks,
   build: buildAside,
   rowsAtLeast: rowsWith,
   blocksReaders: () => false,

@@ -6,9 +6,10 @@
 import { withRollback, type Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import type { BuiltOver } from '../contract.ts';
-import { builtName } from '../names.ts';
+import { builtName, productionName } from '../names.ts';
 import type { Dependent } from '../production/dependents.ts';
 import { policySql } from '../production/row-security.ts';
+import { refuseShape } from '../shape.ts';
 import { takesPlace } from './whole.ts';
 
 /** Something that is made aside, and SQL that says whether it reads as the one in production. */
@@ -74,4 +75,44 @@ export const unlikeOf = async (client: Client, over: BuiltOver): Promise<readonl
       return { kind, name: `${name} (the server would write it otherwise)` };
     });
   });
+};
+
+/**
+ * Refuses checks made by hand that a partition cannot be given: it is attached only if the server writes its check as that of the table.
+ * Errors: ETL_PUBLISH_SHAPE. Proved by test/modes/partitions.test.ts, "a check by hand".
+ */
+export const refuseUnlikeChecks = async (client: Client, over: BuiltOver): Promise<void> => {
+  const { table, production } = over;
+  if (production?.division === undefined || takesPlace(over)) return;
+  const names = production.dependents.flatMap(({ kind, name }) => (kind === 'constraint' ? [name] : []));
+  if (names.length === 0) return;
+  const [aside, whole] = [quoteName(table.buildSchema, 'etl_probe'), productionName(table)];
+  const [unlike] = await withRollback(client, async () => {
+    await client.query(`create table ${aside} (like ${whole})`);
+    const checks = await client.query(
+      `select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
+        where conrelid = $1 and contype = 'c' and conname = any($2) order by 1`,
+      [production.oid, names],
+    );
+    if (checks.rows.length === 0) return [];
+    const parts = checks.rows.map(
+      ({ name, definition }) => `add constraint ${quoteName(name)} ${definition}`,
+    );
+    await client.query(`alter table ${aside} ${parts.join(', ')}`);
+    const { rows } = await client.query(
+      `select n.conname as name, pg_get_constraintdef(n.oid) as definition
+        from pg_constraint n join pg_constraint o on o.conrelid = $1 and o.conname = n.conname
+        where n.conrelid = ${quoteText(aside)}::regclass and n.contype = 'c'
+          and pg_get_constraintdef(n.oid) <> pg_get_constraintdef(o.oid) order by 1`,
+      [production.oid],
+    );
+    return rows;
+  });
+  if (unlike === undefined) return;
+  const name = quoteName(unlike.name);
+  refuseShape(
+    table.table,
+    `its partitions cannot be replaced, because the server would write their check ${name} otherwise than that of ${whole}`,
+    `Make it again as the server writes it: alter table ${whole} drop constraint ${name}, add constraint ${name} ${unlike.definition};`,
+  );
 };
