@@ -315,6 +315,16 @@ describe('replace', () => {
   });
 });
 
+it('names the record whose time is in no partition by its file and line', async () => {
+  write('03.csv', '4:2026-03-01:UL', '5:infinity:TR');
+  expect(await failureOf(run())).toMatchObject({
+    code: 'ETL_PARTITION_KEY',
+    message: expect.stringMatching(
+      /1 row in no partition, .* of day: in\/03\.csv:3 \(5,infinity,TR\)/,
+    ) as unknown,
+  });
+});
+
 it('a check by hand that the server would write otherwise is refused before anything is loaded, and the advice helps', async () => {
   const own = () =>
     pipeline({

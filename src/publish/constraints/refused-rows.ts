@@ -14,8 +14,16 @@ export interface LoadedRow {
 /** What rows have to obey: no name of a key is needed. */
 export type RowRule =
   | Pick<ConstraintSpec & { readonly kind: 'check' }, 'kind' | 'condition'>
+  | PartitionRule
   | UniqueRule
   | ForeignKeyRule;
+
+/** A row must have a key for which there is a partition. */
+interface PartitionRule {
+  readonly kind: 'partition key';
+  /** SQL: what is true of a row that has none. */
+  readonly condition: string;
+}
 
 interface UniqueRule {
   readonly kind: 'unique';
@@ -52,8 +60,10 @@ const namedMax = 5;
 const rowCharactersMax = 100;
 
 const refusedRows = (rowsFrom: string, rule: RowRule): string => {
-  if (rule.kind === 'check')
-    return `select n.ctid, n.xmin, left(row(n.*)::text, ${rowCharactersMax}) as key from ${rowsFrom} n where (${rule.condition}\n) is false`;
+  if (rule.kind === 'check' || rule.kind === 'partition key') {
+    const isRefused = rule.kind === 'check' ? `(${rule.condition}\n) is false` : rule.condition;
+    return `select n.ctid, n.xmin, left(row(n.*)::text, ${rowCharactersMax}) as key from ${rowsFrom} n where ${isRefused}`;
+  }
   const columns = rule.columns.map((column) => `n.${quoteName(column)}`);
   const key = `'(' || array_to_string(array[${columns.map((column) => `${column}::text`).join(', ')}], ', ') || ')'`;
   const isPresent = columns.map((column) => `${column} is not null`).join(' and ');

@@ -2,9 +2,10 @@
 
 import type { PartitionSpec } from '../../declaration.ts';
 import type { Client } from '../../db/client.ts';
-import { quoteName } from '../../db/sql.ts';
+import { quoteName, quoteText } from '../../db/sql.ts';
 import { EtlError } from '../../errors.ts';
 import { plural } from '../../wording.ts';
+import { RowsRefused } from '../constraints/refused-rows.ts';
 import type { Building } from '../contract.ts';
 import { builtName, type TableNames } from '../names.ts';
 import { columnsOf } from '../production/table-state.ts';
@@ -101,21 +102,27 @@ export const findKeys = async (
   return rows;
 };
 
+/** SQL: whether a row has a key that was found. */
+const hasKey = (spec: Exclude<PartitionSpec, { by: 'hash' }>, key: string | null): string => {
+  const column = quoteName(spec.column);
+  if (key === null) return `${column} is null`;
+  const part = spec.by === 'list' ? column : `date_trunc('${spec.unit}', ${column})::date`;
+  return `${part}::text = ${quoteText(key)}`;
+};
+
 /** Names a row that belongs to no partition. */
 const refuseKey = async (
   client: Client,
   { table }: TableNames,
-  { column }: PartitionSpec,
+  spec: Exclude<PartitionSpec, { by: 'hash' }>,
   source: string,
-  { rows, first }: FoundKey,
+  { key, rows, first }: FoundKey,
 ): Promise<never> => {
+  const { column } = spec;
   const found = await client.query(`select r::text as row from ${source} r where ctid = $1::tid`, [first]);
-  throw new EtlError('ETL_PARTITION_KEY', {
-    table,
-    column,
-    rows: plural(rows, 'row'),
-    row: found.rows[0].row,
-  });
+  const details = { table, column, rows: plural(rows, 'row'), row: found.rows[0].row };
+  const rule = { kind: 'partition key', condition: hasKey(spec, key) } as const;
+  throw new RowsRefused({ table, what: column, rule }, { cause: new EtlError('ETL_PARTITION_KEY', details) });
 };
 
 export const partNames = (names: TableNames, name: string): TableNames => ({

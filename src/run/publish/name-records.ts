@@ -88,6 +88,12 @@ const nameRefused = async (
     const place = await placeOf(context, runId, { table, rowsFrom }, row);
     named.push(`${place === undefined ? '' : `${place} `}${row.key}`);
   }
+  if (rule.kind === 'partition key') {
+    const rowsText = plural(all, 'row');
+    return all === 0
+      ? (cause as EtlError)
+      : new EtlError('ETL_PARTITION_KEY', { table, column: what, rows: rowsText, row: named.join('; ') });
+  }
   const counted = `${plural(all, 'row')}: ${named.join('; ')}${all > rows.length ? '; …' : ''}`;
   // The rows of production that stay in a partition are in no file of the run.
   const unnamed = names.built === table ? 'rows that SQL made' : 'rows of production that stay';
