@@ -2,14 +2,15 @@
 // and how scripts and runs begin.
 
 import type { Bench } from './bench-context.ts';
+import type { Side } from './compare.ts';
 import { pipelinePath, runEtl } from './etl.ts';
 import type { Dataset, FileKind } from './generate.ts';
-import type { Usage } from './measure.ts';
+import { measured, type Usage } from './measure.ts';
 import type { Session } from './psql.ts';
 import { randomFrom } from './random.ts';
 import type { Night, Shape } from './shapes/contract.ts';
 import { shapes } from './shapes/shapes.ts';
-import { dropSchemas, tuned } from './sides.ts';
+import { dropSchemas, resetScripts, tuned } from './sides.ts';
 import { scriptSchema } from './sql.ts';
 
 /** Made by runs. */
@@ -37,7 +38,7 @@ export const remake = (table: string, key: readonly string[]): string => `drop t
   create table ${table} (like ${base}); insert into ${table} select * from ${base}; ${addKey(table, key)}`;
 
 /** The same rows in the table that a run has made: no other is built again. */
-export const refill = (key: readonly string[]): string =>
+const refill = (key: readonly string[]): string =>
   `truncate ${ours}; alter table ${ours} drop constraint night_pkey;
   insert into ${ours} select * from ${base}; ${addKey(ours, key)}`;
 
@@ -98,4 +99,61 @@ export const changedFiles = (
     },
   };
   return bench.dataset(records, 1, kind);
+};
+
+/** Scripts by the names of their sides. */
+export const byName = <Key extends string>(
+  names: Readonly<Record<Key, string>>,
+  scripts: Readonly<Record<Key, readonly string[]>>,
+): ChangingNight['scripts'] =>
+  Object.fromEntries(Object.keys(names).map((key) => [names[key as Key], scripts[key as Key]]));
+
+/** A night that changes rows of the table, and how scripts and a run take it. */
+export interface ChangingNight {
+  readonly shape: NightShape;
+  readonly publish: 'merge' | 'history';
+  readonly night: Dataset;
+  readonly records: number;
+  /** How the names of the night's files end. */
+  readonly nameEnd: string;
+  /** Of the table, whatever fills it. */
+  readonly key: readonly string[];
+  /** What two sides must have in common, in SQL. */
+  readonly rowsOf: (table: string) => string;
+  /** Statements by the name of their side, once the records are staged. */
+  readonly scripts: Readonly<Record<string, readonly string[]>>;
+  /** Name of the side that is a run. */
+  readonly etl: string;
+}
+
+/** The sides of such a night: each finds the table as it was. */
+export const changingSides = (bench: Bench, changing: ChangingNight): readonly Side[] => {
+  const { shape, publish, night, records, nameEnd, key, rowsOf, scripts, etl } = changing;
+  const { server, sessions } = bench;
+  return [
+    ...Object.entries(scripts).map(([name, script]): Side => {
+      const statements = [`analyze ${staged}`, ...script].map((sql) => ({ sql }));
+      return {
+        name,
+        records,
+        run: () =>
+          measured(server.pid, () =>
+            sessions.run([[[...stage(shape, night.files[0]!.path), ...statements]]]),
+          ),
+        results: { rows: rowsOf(theirs) },
+        reset: `${resetScripts}; ${remake(theirs, key)}`,
+        leave: resetScripts,
+        vacuumed: theirs,
+      };
+    }),
+    {
+      name: etl,
+      records,
+      run: () => runNight(bench, publish, night.directory, `*${nameEnd}`),
+      results: { rows: rowsOf(ours) },
+      reset: `${refill(key)}; delete from etl.published_file where name like '%${nameEnd}'`,
+      leave: `truncate ${ours}`,
+      vacuumed: ours,
+    },
+  ];
 };

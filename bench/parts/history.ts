@@ -2,22 +2,9 @@
 // scripts for it ("slowly changing dimension, type 2": end the versions that changed, insert the new ones).
 
 import type { Bench } from '../bench-context.ts';
-import { compare, type PartReport, type Side } from '../compare.ts';
-import { measured } from '../measure.ts';
-import {
-  changedFiles,
-  loadBase,
-  nightShape,
-  ours,
-  refill,
-  remake,
-  runNight,
-  stage,
-  staged,
-  theirs,
-} from '../nights.ts';
+import { compare, type PartReport } from '../compare.ts';
+import { byName, changedFiles, changingSides, loadBase, nightShape, staged, theirs } from '../nights.ts';
 import type { Night } from '../shapes/contract.ts';
-import { resetScripts } from '../sides.ts';
 import { scriptSchema } from '../sql.ts';
 
 export const historySides = {
@@ -62,42 +49,27 @@ const scriptsOf = ({ key, others }: Night): Scripts => {
 };
 
 export const measureHistory = async (bench: Bench): Promise<PartReport> => {
-  const { server, sessions, records, rounds } = bench;
+  const { server, records, rounds } = bench;
   const shape = nightShape(bench.table);
   const { key, others } = shape.night;
-  const versionKey = [...key, 'valid_from'];
   const scripts = scriptsOf(shape.night);
   const there = await bench.dataset(records * 5, 5, shape.files);
   const nameEnd = 'history.csv';
-  const { directory, files } = await changedFiles(bench, shape, nameEnd, records, 0.5);
+  const night = await changedFiles(bench, shape, nameEnd, records, 0.5);
   await loadBase(bench, 'history', there.directory, `*${shape.files.nameEnd}`);
-  // Each turn has a time of its own.
-  const rowsOf = (table: string): string =>
-    `select ${[...key, ...others].join(', ')}, valid_to is null as is_current from ${table}`;
-  const sides: readonly Side[] = [
-    ...Object.entries(historySides.scripts).map(([script, name]): Side => {
-      const statements = [`analyze ${staged}`, ...scripts[script as keyof Scripts]].map((sql) => ({ sql }));
-      return {
-        name,
-        records,
-        run: () =>
-          measured(server.pid, () => sessions.run([[[...stage(shape, files[0]!.path), ...statements]]])),
-        results: { rows: rowsOf(theirs) },
-        reset: `${resetScripts}; ${remake(theirs, versionKey)}`,
-        leave: resetScripts,
-        vacuumed: theirs,
-      };
-    }),
-    {
-      name: historySides.etl,
-      records,
-      run: () => runNight(bench, 'history', directory, `*${nameEnd}`),
-      results: { rows: rowsOf(ours) },
-      reset: `${refill(versionKey)}; delete from etl.published_file where name like '%${nameEnd}'`,
-      leave: `truncate ${ours}`,
-      vacuumed: ours,
-    },
-  ];
+  const sides = changingSides(bench, {
+    shape,
+    publish: 'history',
+    night,
+    records,
+    nameEnd,
+    key: [...key, 'valid_from'],
+    // Each turn has a time of its own.
+    rowsOf: (table) =>
+      `select ${[...key, ...others].join(', ')}, valid_to is null as is_current from ${table}`,
+    scripts: byName(historySides.scripts, scripts),
+    etl: historySides.etl,
+  });
   return {
     part: 'history',
     title: `${shape.name}: versions, a fifth of the table comes, half of it differs`,

@@ -3,22 +3,9 @@
 // A tenth of the records that differ have new keys. What is there is made again before each turn.
 
 import type { Bench } from '../bench-context.ts';
-import { compare, type PartReport, type Side } from '../compare.ts';
-import { measured } from '../measure.ts';
-import {
-  changedFiles,
-  loadBase,
-  nightShape,
-  ours,
-  refill,
-  remake,
-  runNight,
-  stage,
-  staged,
-  theirs,
-} from '../nights.ts';
+import { compare, type PartReport } from '../compare.ts';
+import { byName, changedFiles, changingSides, loadBase, nightShape, staged, theirs } from '../nights.ts';
 import type { Night } from '../shapes/contract.ts';
-import { resetScripts } from '../sides.ts';
 import { scriptSchema } from '../sql.ts';
 
 /** What a night brings: records for a share of those that are there, and the share of them that differ. */
@@ -95,40 +82,30 @@ const scriptsOf = ({ key, others }: Night): Scripts => {
 };
 
 const measureNight = async (bench: Bench, { part, title, of, differing }: Part): Promise<PartReport> => {
-  const { server, sessions, rounds } = bench;
   const shape = nightShape(bench.table);
   const { key } = shape.night;
   const scripts = scriptsOf(shape.night);
   const there = await bench.dataset(bench.records * 5, 5, shape.files);
   const records = Math.round(there.records * of);
   const nameEnd = `${part}.csv`;
-  const { directory, files } = await changedFiles(bench, shape, nameEnd, records, differing);
+  const night = await changedFiles(bench, shape, nameEnd, records, differing);
   await loadBase(bench, 'merge', there.directory, `*${shape.files.nameEnd}`);
-  const sides: readonly Side[] = [
-    ...Object.entries(mergeSides.scripts).map(([script, name]): Side => {
-      const statements = [`analyze ${staged}`, ...scripts[script as keyof Scripts]].map((sql) => ({ sql }));
-      return {
-        name,
-        records,
-        run: () =>
-          measured(server.pid, () => sessions.run([[[...stage(shape, files[0]!.path), ...statements]]])),
-        results: { rows: `select * from ${theirs}` },
-        reset: `${resetScripts}; ${remake(theirs, key)}`,
-        leave: resetScripts,
-        vacuumed: theirs,
-      };
-    }),
-    {
-      name: mergeSides.etl,
-      records,
-      run: () => runNight(bench, 'merge', directory, `*${nameEnd}`),
-      results: { rows: `select * from ${ours}` },
-      reset: `${refill(key)}; delete from etl.published_file where name like '%${nameEnd}'`,
-      leave: `truncate ${ours}`,
-      vacuumed: ours,
-    },
-  ];
-  return { part, title: `${shape.name}: ${title}`, sides: await compare(server, sides, rounds) };
+  const sides = changingSides(bench, {
+    shape,
+    publish: 'merge',
+    night,
+    records,
+    nameEnd,
+    key,
+    rowsOf: (table) => `select * from ${table}`,
+    scripts: byName(mergeSides.scripts, scripts),
+    etl: mergeSides.etl,
+  });
+  return {
+    part,
+    title: `${shape.name}: ${title}`,
+    sides: await compare(bench.server, sides, bench.rounds),
+  };
 };
 
 /** Parts by their names. */
