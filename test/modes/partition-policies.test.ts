@@ -3,34 +3,13 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, it } from 'vitest';
-import { column, csv, definePipeline, list } from '../../src/index.ts';
 import { catalogueOf } from '../helpers/catalogue.ts';
+import { useDividedCities } from '../helpers/divided-cities.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy } from '../helpers/fault-proxy.ts';
 import { withPg } from '../helpers/own-server.ts';
-import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, notices, rowsOf, run } = usePipelineRuns();
-
-const pipeline = definePipeline({
-  name: 'cities',
-  schema: 'geo',
-  tables: {
-    city: {
-      source: csv('in/*.csv'),
-      columns: { id: column.integer('id'), state: column.text('state'), name: column.text('name') },
-      primaryKey: ['id', 'state'],
-      partitionBy: list('state'),
-      guard: false,
-    },
-  },
-});
-
-/** Replaces all cities: three of two states, each called after the night. */
-const night = (text: string, options: object = {}) => {
-  files.write('in/a.csv', `id,state,name\n1,HE,${text}\n2,HE,${text}\n3,BY,${text}\n`);
-  return run(pipeline, options);
-};
+const { files, database, notices, rowsOf, night } = useDividedCities();
 
 const oid = async () => (await rowsOf(`select 'geo.city'::regclass::oid as oid`))[0]!['oid'];
 
