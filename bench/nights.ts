@@ -44,31 +44,36 @@ const refill = (key: readonly string[]): string =>
 
 type Publish = 'append' | 'merge' | 'history';
 
-/** Loads the table as it is before the night, and keeps its rows. */
-export const loadBase = async (
+/** Runs the pipeline of the nights: all of the files, or those that are new. */
+const runFiles = async (
   { server, table }: Bench,
   publish: Publish,
   directory: string,
   files: string,
-): Promise<void> => {
-  await server.query(dropSchemas('bench_nightly'));
+  isWhole: boolean,
+): Promise<Usage> => {
   const params = { table, publish, files };
-  await runEtl(server, { pipeline: pipelinePath('nightly.ts'), params, workers: 2, directory });
+  const job = { pipeline: pipelinePath('nightly.ts'), params, workers: 2, directory, isWhole };
+  return (await runEtl(server, job)).whole;
+};
+
+/** Loads the table as it is before the night, and keeps its rows. */
+export const loadBase = async (
+  bench: Bench,
+  publish: Publish,
+  directory: string,
+  files: string,
+): Promise<void> => {
+  const { server } = bench;
+  await server.query(dropSchemas('bench_nightly'));
+  await runFiles(bench, publish, directory, files, true);
   await server.query(`${dropSchemas('bench_base')}; create schema bench_base;
     create table ${base} (like ${ours}); insert into ${base} select * from ${ours}`);
 };
 
 /** A run that loads what is new in the directory. */
-export const runNight = async (
-  { server, table }: Bench,
-  publish: Publish,
-  directory: string,
-  files: string,
-): Promise<Usage> => {
-  const params = { table, publish, files };
-  const job = { pipeline: pipelinePath('nightly.ts'), params, workers: 2, directory, isWhole: false };
-  return (await runEtl(server, job)).whole;
-};
+export const runNight = (bench: Bench, publish: Publish, directory: string, files: string): Promise<Usage> =>
+  runFiles(bench, publish, directory, files, false);
 
 /** How a script begins that does not copy straight into the table. */
 export const stage = ({ script }: Shape, path: string): Session => [
