@@ -104,8 +104,11 @@ export interface Publication {
   /** Called before anything is loaded, if the columns are known by then, and with every plan. Errors: ETL_PUBLISH_SHAPE. */
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 
-  /** Called with every plan, the rehearsal's too: what only the server knows, after it has tried. Errors: ETL_PUBLISH_SHAPE. */
-  readonly tryAside?: (client: Client, over: BuiltOver) => Promise<void>;
+  /**
+   * Called with every plan, the rehearsal's too, for what only the server knows, after it has tried: what keeps the table because it
+   * would be written otherwise. Errors: ETL_PUBLISH_SHAPE.
+   */
+  readonly tryAside?: (client: Client, over: BuiltOver) => Promise<readonly Dependent[]>;
 
   /**
    * Completes the table built aside, for `apply`. All publications that one extent of a mode chooses from share it, because

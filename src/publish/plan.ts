@@ -18,7 +18,6 @@ import {
 } from './production/production.ts';
 import { choosePublication, modes } from './registry.ts';
 import { refuseOtherDivision } from './partitions/shape.ts';
-import { unlikeOf } from './partitions/unlike.ts';
 import { refuseOther, refuseShape } from './shape.ts';
 import { builtStates, columnsOf, type TableColumn } from './production/table-state.ts';
 
@@ -113,8 +112,7 @@ export const planPublish = async (
   });
   const plans: PublishPlan[] = [];
   for (const { found, publication } of chosen) {
-    const over = { ...found, unlike: await unlikeOf(client, found) };
-    await publication.tryAside?.(client, over);
+    const over = { ...found, unlike: (await publication.tryAside?.(client, found)) ?? [] };
     const { look } = modes[over.table.mode];
     plans.push(planOf(over, publication, looks ? await look?.(client, over) : undefined));
   }

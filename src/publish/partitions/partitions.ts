@@ -31,7 +31,7 @@ import { readCatalogues } from '../production/production.ts';
 import { builtStates } from '../production/table-state.ts';
 import { checkRowSecurity, giveRowSecurity } from '../production/row-security.ts';
 import { checkViews, replaceViews } from '../production/views.ts';
-import { refuseUnlikeChecks } from './unlike.ts';
+import { refuseUnlikeChecks, unlikeOf } from './unlike.ts';
 import { refusalOfAny } from '../refusals.ts';
 import { differenceOf, refuseShape } from '../shape.ts';
 import {
@@ -221,7 +221,11 @@ export const partitions: Publication = {
       );
   },
 
-  tryAside: refuseUnlikeChecks,
+  tryAside: async (client, over) => {
+    const unlike = await unlikeOf(client, over);
+    await refuseUnlikeChecks(client, { ...over, unlike });
+    return unlike;
+  },
   build: buildAside,
   rowsAtLeast: rowsWith,
   blocksReaders: () => false,
