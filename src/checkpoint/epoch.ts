@@ -37,6 +37,10 @@ export const selectLoading = ({ runId }: Lease): Query => ({
   values: [runId],
 });
 
+/** Whether a chunk of the run may be loaded now; `judgeLoading` says why not. */
+export const mayLoad = ({ epoch, generation }: Lease, { rows: [run] }: QueryResult): boolean =>
+  run !== undefined && run.epoch === epoch && run.generation === generation && run.isLocked;
+
 /**
  * Throws when a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash, ETL_RUN_TAKEN or ETL_RUN_CANCELLED when the run
  * is no longer being loaded, ETL_RUN_SUPERSEDED when another coordinator has since divided it into other segments, ETL_LOCK_LOST when

@@ -6,57 +6,16 @@ import type pg from 'pg';
 import { codeOf, EtlError, messageOf } from '../errors.ts';
 import { closeTimeoutMs } from '../limits.ts';
 import type { ServerAddress } from './connect/address.ts';
+import { connectError } from './connect/connect-error.ts';
 import { advisoryKeys } from './session/advisory-keys.ts';
 import { PgClient } from './connect/pg.ts';
 import { retryOf } from './retry.ts';
 import { withPermission } from './server-error.ts';
 import { inline, quoteName, searchPath, type Query } from './sql.ts';
-import { tlsHint } from './connect/tls.ts';
 import { watchClient } from './connect/watchdog.ts';
 
 export type Client = PgClient;
 export type QueryResult = pg.QueryResult;
-
-const networkProblems: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'the host name is not known',
-  EAI_AGAIN: 'the host name cannot be resolved at the moment',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
-  ETIMEDOUT: 'no answer in time',
-  ECONNRESET: 'the connection was closed while opening',
-  '57P01': 'the server is shutting down, or an administrator terminated the session',
-  '57P02': 'the server has crashed',
-  '57P03': 'the server is starting up or shutting down',
-};
-
-const noSession =
-  'it accepted the connection but started no session in time; a pooler may have no server connection left';
-
-const connectHint =
-  'Check host and port in DATABASE_URL (or PGHOST, PGPORT), and that the server is running.';
-
-/** Turns what node-postgres throws while connecting into one of our errors, by code. */
-const connectError = (thrown: unknown, address: ServerAddress, client: Client): EtlError => {
-  const { label } = address;
-  const cause = withPermission(address, thrown);
-  if (cause instanceof EtlError) return cause;
-  const code = codeOf(cause) ?? '';
-  const details = { server: label, user: client.user, database: client.database };
-  if (code === '28P01' || code === '28000')
-    return new EtlError(
-      'ETL_CONNECT_AUTH',
-      { ...details, problem: `${code} ${messageOf(cause)}` },
-      { cause },
-    );
-  if (code === '3D000') return new EtlError('ETL_CONNECT_DATABASE', details, { cause });
-  const hint = tlsHint(cause);
-  if (hint !== undefined)
-    return new EtlError('ETL_CONNECT_TLS', { ...details, problem: messageOf(cause), hint }, { cause });
-  const known = code === 'ETIMEDOUT' && client.isLoggedIn ? noSession : networkProblems[code];
-  const problem = known === undefined ? messageOf(cause) : `${known} (${code})`;
-  return new EtlError('ETL_CONNECT', { ...details, problem, hint: connectHint }, { cause });
-};
 
 /** Connections that ended without being asked to, and why. */
 const lost = new WeakMap<pg.Client, Error>();
@@ -244,20 +203,19 @@ const outer = { begin, commit, rollback: 'rollback' };
 /** Connections that are in a transaction. */
 const inTransaction = new WeakSet<Client>();
 
-/** Runs `work` in one transaction, or in a part of the one that is open: committed when it returns, rolled back when it throws. */
-export const withTransaction = async <T>(
+/**
+ * Runs `work` in one transaction, or in a part of the one that is open. `work` sends the statement that begins it, as it gets it, and the
+ * one that commits, each alone or in one message with others; when it throws, all is rolled back.
+ */
+export const withOwnTransaction = async <T>(
   client: Client,
-  work: (results: readonly QueryResult[]) => Promise<T>,
-  { first = [], end }: TransactionMessages<T> = {},
+  work: (beginning: Query, ending: Query) => Promise<T>,
 ): Promise<T> => {
   const isNested = inTransaction.has(client);
   const statements = isNested ? nested : outer;
   inTransaction.add(client);
   try {
-    const [, ...results] = await runTogether(client, [statements.begin, ...first]);
-    const result = await work(results);
-    await (end?.(result) ?? runTogether(client, [statements.commit]));
-    return result;
+    return await work(statements.begin, statements.commit);
   } catch (error) {
     // A lost connection cannot roll back, and need not: the server does.
     if (!lost.has(client)) await client.query(statements.rollback).catch(() => undefined);
@@ -266,6 +224,19 @@ export const withTransaction = async <T>(
     if (!isNested) inTransaction.delete(client);
   }
 };
+
+/** Runs `work` in one transaction, or in a part of the one that is open: committed when it returns, rolled back when it throws. */
+export const withTransaction = <T>(
+  client: Client,
+  work: (results: readonly QueryResult[]) => Promise<T>,
+  { first = [], end }: TransactionMessages<T> = {},
+): Promise<T> =>
+  withOwnTransaction(client, async (beginning, ending) => {
+    const [, ...results] = await runTogether(client, [beginning, ...first]);
+    const result = await work(results);
+    await (end?.(result) ?? runTogether(client, [ending]));
+    return result;
+  });
 
 /** Thrown to end a transaction that leaves nothing. */
 const undo = new Error('rolled back on purpose');

@@ -40,7 +40,7 @@ export interface QueueBackend {
   readonly namespaceOf: (client: Client) => Promise<string>;
   /** Makes sure that the jobs are not those of a copy of this database, or of its original. Errors: ETL_QUEUE_SHARED, those of `prepare`. */
   readonly claim: (client: Client, namespace: string) => Promise<void>;
-  /** Opens a queue of a database. */
+  /** Opens a queue of a database: begins to connect, and asks nothing. */
   readonly connect: (namespace: string, patience: Patience) => QueueLink;
   /** What to throw for an error of BullMQ: its statements are right, so it is about the connection, or a refusal. */
   readonly errorOf: (error: unknown) => unknown;

@@ -74,10 +74,26 @@ const whenReady = async <B extends Queue | Worker>(
   return { bull, close };
 };
 
-/** Opens a queue. The caller closes it. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
-export const openQueue = async ({ backend, namespace, logger }: Queues, name: string): Promise<OpenQueue> => {
-  const { Queue: BullQueue } = loadBullMq();
+/** Nothing is left to do before a queue is asked. */
+const isPrepared = (): Promise<void> => Promise.resolve();
+
+/**
+ * Opens a queue, which connects while `prepare` does what must be done before it is asked. The caller closes it.
+ * Errors: those of `prepare`; ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED.
+ */
+export const openQueue = async (
+  { backend, namespace, logger }: Queues,
+  name: string,
+  prepare = isPrepared,
+): Promise<OpenQueue> => {
   const link = backend.connect(namespace, 'gives up');
+  try {
+    await prepare();
+  } catch (error) {
+    await closeBounded(link.end, link.destroy);
+    throw error;
+  }
+  const { Queue: BullQueue } = loadBullMq();
   // What it writes down of itself, nobody reads.
   const bull = new BullQueue(name, { ...link.options, skipMetasUpdate: true }, link.factory as never);
   bull.on('error', quiet(logger));
@@ -89,8 +105,9 @@ export const withQueue = async <T>(
   queues: Queues,
   name: string,
   use: (queue: JobQueue) => Promise<T>,
+  prepare = isPrepared,
 ): Promise<T> => {
-  const { bull, link, close } = await openQueue(queues, name);
+  const { bull, link, close } = await openQueue(queues, name, prepare);
   const ask: JobQueue['ask'] = async (question) => {
     try {
       return await question(bull);

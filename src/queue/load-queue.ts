@@ -65,12 +65,15 @@ export interface Service {
 /** The run goes on without this process, or not at all: its coordinator knows. */
 const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_CANCELLED']);
 
-/** Begins to work the queue off, `workers` segments at a time. */
-export const serveQueue = async (
-  options: ServeOptions,
-  as: 'coordinator' | 'helper' = 'helper',
-  link?: QueueLink,
-): Promise<Service> => {
+/** The queue of a run as its coordinator has it. */
+interface Coordinated {
+  readonly link: QueueLink;
+  /** Resolves when nothing of an earlier process is left on it. */
+  readonly emptied: Promise<void>;
+}
+
+/** Begins to work the queue off, `workers` segments at a time; as its coordinator, if it is given what that one has. */
+export const serveQueue = async (options: ServeOptions, coordinated?: Coordinated): Promise<Service> => {
   const { UnrecoverableError } = loadBullMq();
   const leaving = new AbortController();
   let fail: (error: unknown) => void = () => undefined;
@@ -94,16 +97,22 @@ export const serveQueue = async (
       // A process that leaves gives its job back, also one that has found out that it is no longer wanted.
       const isLeaving = leaving.signal.aborted || options.drain?.aborted === true || unwantedCodes.has(code);
       // What is wrong for a helper, such as a file that it cannot read, need not be for the others.
-      const isFinal = retryOf(error) === 'never' && as === 'coordinator' && !isLeaving;
+      const isFinal = retryOf(error) === 'never' && coordinated !== undefined && !isLeaving;
       throw isFinal ? new UnrecoverableError(code) : new Error(code);
     }
   };
   const { bull, close } = await openWorker(options.queues, loadQueueName(runId), work, {
     concurrency: options.workers,
     // A helper may come when the coordinator has just removed the queue.
-    findsStalled: as === 'coordinator',
-    link,
+    findsStalled: coordinated !== undefined,
+    link: coordinated?.link,
   });
+  try {
+    await coordinated?.emptied;
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const service: Service = {
     failed,
     onDone: () => undefined,
@@ -167,29 +176,37 @@ const addJobs = async (
 
 /**
  * Puts jobs of segments on the run's queue, batch by batch as they are found, and works them off together with everybody else who
- * serves it. Returns when all are done; the first failure stops this process's share and is thrown as it was.
+ * serves it. It connects while `prepare` does what must be done before a queue is asked. Returns when all are done; the first failure
+ * stops this process's share and is thrown as it was.
  */
 export const workOff = async (
   options: ServeOptions,
   batches: AsyncGenerator<readonly Work[], void>,
+  prepare?: () => Promise<void>,
 ): Promise<void> => {
-  const feed = async (queue: JobQueue): Promise<void> => {
-    for await (const batch of batches) await addJobs(queue, options, batch);
-  };
-  await withQueue(options.queues, loadQueueName(options.lease.runId), async (queue) => {
-    await empty(queue);
-    const service = await serveQueue(options, 'coordinator', queue.link);
-    // Loading begins with the first batch, while the rest is looked for.
-    const feeding = feed(queue);
+  const coordinate = async (queue: JobQueue): Promise<void> => {
+    const emptied = empty(queue);
+    const feed = async (): Promise<void> => {
+      await emptied;
+      for await (const batch of batches) await addJobs(queue, options, batch);
+    };
+    // Loading begins with the first batch, while the rest is looked for. Jobs are added while the worker of the queue connects.
+    const feeding = feed();
     // A batch may be on its way to a queue that nobody serves any more.
     feeding.catch(() => undefined);
+    const service = await serveQueue(options, { link: queue.link, emptied });
     try {
       await Promise.race([feeding, service.failed]);
       await waitUntilDone(queue, service);
     } finally {
       await service.close();
-      await batches.return();
     }
     await empty(queue);
-  });
+  };
+  const { queues, lease } = options;
+  try {
+    await withQueue(queues, loadQueueName(lease.runId), coordinate, prepare);
+  } finally {
+    await batches.return();
+  }
 };

@@ -14,7 +14,7 @@ const commitAfter =
   (effect: Effect): boolean =>
     /(?:^|; )commit$/.test(effect.sql) && pattern.test(effect.previous);
 
-/** In one message with what begins, or ends, the chunk's transaction. */
+/** In one message with what begins the chunk's transaction and its COPY, or ends the transaction. */
 const isClaim = sql(/^begin .*; insert into etl\.chunk/);
 const isChunkCommit = sql(/^update etl\.chunk .*; commit$/);
 const isPublishCommit = commitAfter(/^update etl\.run/);
@@ -53,7 +53,7 @@ export const loadEffectPoint = (n: number): Point => {
     if (state === 'plan' && isClaim(effect)) state = 'load';
     const isOfLoad = state === 'load';
     if (isLast) state = 'build';
-    if (effect.kind === 'query' && effect.sql.startsWith('copy ')) copies += 1;
+    if (effect.kind === 'query' && /(?:^|; )copy /.test(effect.sql)) copies += 1;
     return isOfLoad && (effect.kind !== 'copy data' || copies-- > 0);
   };
   return { name: `effect ${n} of the load`, when: 'before', nth: n, matches };

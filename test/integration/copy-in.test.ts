@@ -46,6 +46,53 @@ describe('copyIn', () => {
     });
   });
 
+  it('statements ahead of it: their rows are judged before any byte counts, and a refusal leaves nothing', async () => {
+    async function* rows(): AsyncGenerator<Buffer, void> {
+      yield Buffer.from('1\n2\n');
+    }
+    const seen: unknown[] = [];
+    await withClient(addressFromUrl(database.url), async (client) => {
+      await client.query('create table public.judged (n integer)');
+      const copying = (isRefused: boolean): Promise<number> =>
+        copyIn(client, 'copy public.judged from stdin', rows(), undefined, {
+          statements: [
+            { text: 'begin' },
+            { text: 'select $1::text as word, null as nothing', values: ["it's"] },
+            { text: 'select n from public.judged' },
+          ],
+          judge: (results) => {
+            seen.push(results.map((result) => result.rows));
+            if (isRefused) throw new RangeError('refused');
+          },
+        });
+      await expect(copying(true)).rejects.toThrow(RangeError);
+      await client.query('rollback');
+      expect(await copying(false)).toBe(2);
+      await client.query('commit');
+      expect(seen).toEqual([
+        [[{ word: "it's", nothing: null }], []],
+        [[{ word: "it's", nothing: null }], []],
+      ]);
+      expect((await client.query('select n from public.judged')).rows).toEqual([{ n: 1 }, { n: 2 }]);
+    });
+  });
+
+  it('a statement ahead of it that fails: its error is passed on, and the connection is usable', async () => {
+    async function* rows(): AsyncGenerator<Buffer, void> {
+      yield Buffer.alloc(300_000, '1\n');
+    }
+    await withClient(addressFromUrl(database.url), async (client) => {
+      const judge = (): never => expect.unreachable('the COPY never began');
+      const failing = copyIn(client, 'copy public.judged from stdin', rows(), undefined, {
+        statements: [{ text: 'begin' }, { text: 'select 1 / 0 as none' }],
+        judge,
+      });
+      await expect(failing).rejects.toMatchObject({ code: '22012' });
+      await client.query('rollback');
+      expect((await client.query('select count(*)::int as n from public.judged')).rows).toEqual([{ n: 2 }]);
+    });
+  });
+
   it('rows of encodeTextRow come back from the server as they were', async () => {
     const values = [
       '',

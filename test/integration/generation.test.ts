@@ -41,6 +41,14 @@ describe('a chunk of an earlier generation', () => {
     });
   });
 
+  it('whose staging table the newcomer dropped is refused with ETL_RUN_SUPERSEDED, too', async () => {
+    await withChunkFile(database.url, { content, columns }, async ({ client, load, file, staging }) => {
+      await runQuery(client, adoptRun(file.runId, newcomer));
+      await client.query(`drop table ${staging}`);
+      await expect(loadChunk(load, startOf(file))).rejects.toMatchObject({ code: 'ETL_RUN_SUPERSEDED' });
+    });
+  });
+
   it('in flight is waited for by the coordinator that takes over', async () => {
     await withChunkFile(database.url, { content, columns }, async ({ client, load, file }) => {
       const order: string[] = [];

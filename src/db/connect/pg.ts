@@ -29,6 +29,39 @@ const driver = loadPg();
 /** The driver's pool, which knows no client of ours until it is given one. */
 export const PgPool = driver.Pool;
 
+/** Result, as the driver's own queries fill it. The types leave it out. */
+interface RowCollector extends pg.QueryResult {
+  addFields(fields: readonly unknown[]): void;
+  parseRow(fields: readonly unknown[]): object;
+  addRow(row: object): void;
+}
+
+/** The driver hands a query's messages to these. */
+interface RowMessages {
+  handleRowDescription?: (message: { readonly fields: readonly unknown[] }) => void;
+  handleDataRow?: (message: { readonly fields: readonly unknown[] }) => void;
+}
+
+/**
+ * Teaches a query that expects no rows, such as a COPY, to collect those of statements ahead of it in its message: a result for each
+ * statement that returns rows.
+ */
+export const collectRows = (query: object): readonly pg.QueryResult[] => {
+  const { Result } = driver as unknown as { readonly Result: new () => RowCollector };
+  const results: RowCollector[] = [];
+  const messages: RowMessages = query;
+  messages.handleRowDescription = ({ fields }) => {
+    const result = new Result();
+    result.addFields(fields);
+    results.push(result);
+  };
+  messages.handleDataRow = ({ fields }) => {
+    const result = results.at(-1)!;
+    result.addRow(result.parseRow(fields));
+  };
+  return results;
+};
+
 /** What the types leave out. */
 interface Connecting {
   ssl: boolean;

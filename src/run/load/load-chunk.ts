@@ -1,11 +1,12 @@
 // Loads one chunk: COPY, rejects and ledger row in one transaction.
 
-import { judgeLoading, selectLoading } from '../../checkpoint/epoch.ts';
+import { judgeLoading, mayLoad, selectLoading } from '../../checkpoint/epoch.ts';
 import { claimChunk, completeChunk, endFile, selectChunk } from '../../checkpoint/ledger.ts';
-import { copyIn } from '../../copy/copy-in.ts';
-import { commit, runQuery, runTogether, withTransaction } from '../../db/client.ts';
+import { copyIn, type AheadOfCopy } from '../../copy/copy-in.ts';
+import { commit, runQuery, runTogether, withOwnTransaction, withTransaction } from '../../db/client.ts';
 import { mayBeDataRefusal, retryOf } from '../../db/retry.ts';
-import { codeOf, EtlError } from '../../errors.ts';
+import type { Query } from '../../db/sql.ts';
+import { codeOf, EtlError, isSqlState } from '../../errors.ts';
 import { chunkAttemptsMax } from '../../limits.ts';
 import type { Counts, Position } from '../../model.ts';
 import type { LoadTimes } from '../../profile.ts';
@@ -31,8 +32,13 @@ export interface LoadedChunk {
   readonly isLast: boolean;
 }
 
-/** The usual way: one COPY for the whole chunk. */
-const copyWhole = async (load: FileLoad, from: Position, tally: ChunkTally): Promise<number> => {
+/** One COPY for the whole chunk, and what goes ahead of it in its message. */
+const copyWhole = async (
+  load: FileLoad,
+  from: Position,
+  tally: ChunkTally,
+  ahead?: AheadOfCopy,
+): Promise<number> => {
   const lap = stopwatch(tally.times);
   async function* rows(): AsyncGenerator<Buffer, void> {
     if (load.frame.head.length > 0) yield load.frame.head;
@@ -48,7 +54,7 @@ const copyWhole = async (load: FileLoad, from: Position, tally: ChunkTally): Pro
     lap('read');
     if (load.frame.tail.length > 0) yield load.frame.tail;
   }
-  const copied = await copyIn(load.client, load.copyStatement, rows(), load.breakOff);
+  const copied = await copyIn(load.client, load.copyStatement, rows(), load.breakOff, ahead);
   lap('copy');
   return copied;
 };
@@ -63,50 +69,113 @@ const stopwatch = (times: Times): ((what: keyof LoadTimes) => void) => {
   };
 };
 
-type CopyChunk = (load: FileLoad, from: Position, tally: ChunkTally) => Promise<number>;
-
-const attempt = async (load: FileLoad, from: Position, copy: CopyChunk): Promise<LoadedChunk> => {
+/** The rows are with the server: what completes the ledger row, in the message that commits. */
+const settle = async (
+  load: FileLoad,
+  from: Position,
+  tally: ChunkTally,
+  copied: number,
+): Promise<{ readonly chunk: Omit<LoadedChunk, 'times'>; readonly last: readonly Query[] }> => {
   const { client, file, lease } = load;
+  const { end, counts, isLast, rejects } = tally;
+  checkTally(load, from, tally, copied);
+  await keepRejects(client, { runId: lease.runId, table: file.table, fileId: file.id }, rejects);
+  const last = [completeChunk(file.id, from, end, counts), ...(isLast ? [endFile(file.id, end.byte)] : [])];
+  return { chunk: { end, counts, isLast }, last };
+};
+
+/** Measures an attempt, and takes back what it reported when it fails. */
+const attempt = async (
+  { onDecoded }: FileLoad,
+  from: Position,
+  work: (tally: ChunkTally) => Promise<Omit<LoadedChunk, 'times'>>,
+): Promise<LoadedChunk> => {
   const tally = emptyTally(from);
   const { times } = tally;
   const start = performance.now();
   try {
-    const loaded = await withTransaction(
-      client,
-      async ([loading, claimed]) => {
-        await judgeLoading(client, lease, loading!);
-        if (claimed!.rows.length === 0) return { chunk: await loadedBefore(load, from), last: [] };
-        const copied = await copy(load, from, tally);
-        checkTally(load, from, tally, copied);
-        const source = { runId: lease.runId, table: file.table, fileId: file.id };
-        await keepRejects(client, source, tally.rejects);
-        const { end, counts, isLast } = tally;
-        const last = [
-          completeChunk(file.id, from, end, counts),
-          ...(isLast ? [endFile(file.id, end.byte)] : []),
-        ];
-        return { chunk: { end, counts, isLast }, last };
-      },
-      {
-        // The ledger row goes first: no row back means that the chunk is loaded, before we send a byte.
-        // Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
-        first: [selectLoading(lease), claimChunk(file.id, from, lease.epoch)],
-        end: ({ last }) => runTogether(client, [...last, commit]),
-      },
-    );
+    const chunk = await work(tally);
     times.ledger = performance.now() - start - times.read - times.decode - times.copy;
-    return { ...loaded.chunk, times };
+    return { ...chunk, times };
   } catch (error) {
     const { records, copied, rejected, filtered } = tally.counts;
     const undone = { records: -records, copied: -copied, rejected: -rejected, filtered: -filtered };
-    load.onDecoded(from.byte - tally.end.byte, undone);
-    // A process that took over the run may have deleted the file's row: then that is the error, not the missing row.
-    // Proved by test/integration/generation.test.ts, "of a file that is forgotten".
-    if (codeOf(error) === '23503')
-      await judgeLoading(client, lease, await runQuery(client, selectLoading(lease)));
+    onDecoded(from.byte - tally.end.byte, undone);
     throw error;
   }
 };
+
+/** An attempt to load a chunk; undefined: nothing was copied, and why has to be asked apart. */
+type Attempt = (load: FileLoad, from: Position) => Promise<LoadedChunk | undefined>;
+
+/**
+ * What goes first: may the run be loaded, and is the chunk ours? The ledger row goes before any byte: no row back means that the chunk is
+ * loaded. Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
+ */
+const beginning = ({ file, lease }: FileLoad, from: Position): readonly Query[] => [
+  selectLoading(lease),
+  claimChunk(file.id, from, lease.epoch),
+];
+
+const notToBeLoaded = new Error('the chunk is not to be loaded');
+
+/** The usual way: one message begins, claims and starts the COPY. A failure of that does not tell which part of it failed. */
+const together: Attempt = async (load, from) => {
+  const { client, lease } = load;
+  let hasBegun = false;
+  const judge: AheadOfCopy['judge'] = ([loading, claimed]) => {
+    hasBegun = mayLoad(lease, loading!) && claimed!.rows.length > 0;
+    if (!hasBegun) throw notToBeLoaded;
+  };
+  try {
+    return await attempt(load, from, (tally) =>
+      withOwnTransaction(client, async (begin, ending) => {
+        const statements = [begin, ...beginning(load, from)];
+        const copied = await copyWhole(load, from, tally, { statements, judge });
+        const { chunk, last } = await settle(load, from, tally, copied);
+        await runTogether(client, [...last, ending]);
+        return chunk;
+      }),
+    );
+  } catch (error) {
+    const isServers = isSqlState(codeOf(error)) && retryOf(error) !== 'server';
+    if (error === notToBeLoaded || (isServers && !hasBegun)) return undefined;
+    throw error;
+  }
+};
+
+/** Begins by itself, before anything is copied: each failure has its reason. */
+const apart =
+  (copy: (load: FileLoad, from: Position, tally: ChunkTally) => Promise<number>): Attempt =>
+  async (load, from) => {
+    const { client, lease } = load;
+    try {
+      return await attempt(load, from, async (tally) => {
+        const { chunk } = await withTransaction(
+          client,
+          async ([loading, claimed]) => {
+            await judgeLoading(client, lease, loading!);
+            if (claimed!.rows.length === 0) return { chunk: await loadedBefore(load, from), last: [] };
+            return settle(load, from, tally, await copy(load, from, tally));
+          },
+          {
+            first: beginning(load, from),
+            end: ({ last }) => runTogether(client, [...last, commit]),
+          },
+        );
+        return chunk;
+      });
+    } catch (error) {
+      // A process that took over the run may have deleted the file's row: then that is the error, not the missing row.
+      // Proved by test/integration/generation.test.ts, "of a file that is forgotten".
+      if (codeOf(error) === '23503')
+        await judgeLoading(client, lease, await runQuery(client, selectLoading(lease)));
+      throw error;
+    }
+  };
+
+const wholeApart = apart(copyWhole);
+const carefully = apart(copyCarefully);
 
 const loadedBefore = async (load: FileLoad, from: Position): Promise<Omit<LoadedChunk, 'times'>> => {
   const { rows } = await runQuery(load.client, selectChunk(load.file.id, from.byte));
@@ -136,13 +205,16 @@ const checkTally = (
  * ETL_USER_FUNCTION; the driver's own when the connection is lost.
  */
 export const loadChunk = async (load: FileLoad, from: Position): Promise<LoadedChunk> => {
-  let copy: CopyChunk = copyWhole;
-  for (let tries = 1; ; tries += 1) {
+  let attempting = together;
+  for (let failures = 0; ;) {
     try {
-      return await attempt(load, from, copy);
+      const loaded = await attempting(load, from);
+      if (loaded !== undefined) return loaded;
+      attempting = wholeApart;
     } catch (error) {
-      if (mayBeDataRefusal(error) && copy === copyWhole) copy = copyCarefully;
-      else if (retryOf(error) !== 'chunk' || tries >= chunkAttemptsMax) throw error;
+      failures += 1;
+      if (mayBeDataRefusal(error) && attempting !== carefully) attempting = carefully;
+      else if (retryOf(error) !== 'chunk' || failures >= chunkAttemptsMax) throw error;
     }
   }
 };

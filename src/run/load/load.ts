@@ -267,9 +267,9 @@ export const loadMissing = async (
   const workersMax = jobId === undefined ? workers : helpedShare * workers;
   const tables = run.planned.map(({ table }) => table);
   return withSegmentWork(context, run, chunks, async (options, seconds) => {
+    const work = divide({ missing, files: run.files, tables, workers, workersMax, chunkBytes });
     // Meanwhile the loading threads start.
-    await prepareQueues(context);
-    await workOff(options, divide({ missing, files: run.files, tables, workers, workersMax, chunkBytes }));
+    await workOff(options, work, () => prepareQueues(context));
     await expectLoaded(context, run);
     return seconds();
   });

@@ -1,0 +1,48 @@
+// What the driver throws while a connection is opened, as one of our errors.
+
+import { codeOf, EtlError, messageOf } from '../../errors.ts';
+import { withPermission } from '../server-error.ts';
+import type { ServerAddress } from './address.ts';
+import type { PgClient } from './pg.ts';
+import { tlsHint } from './tls.ts';
+
+const networkProblems: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name cannot be resolved at the moment',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ETIMEDOUT: 'no answer in time',
+  ECONNRESET: 'the connection was closed while opening',
+  '57P01': 'the server is shutting down, or an administrator terminated the session',
+  '57P02': 'the server has crashed',
+  '57P03': 'the server is starting up or shutting down',
+};
+
+const noSession =
+  'it accepted the connection but started no session in time; a pooler may have no server connection left';
+
+const connectHint =
+  'Check host and port in DATABASE_URL (or PGHOST, PGPORT), and that the server is running.';
+
+/** Turns what node-postgres throws while connecting into one of our errors, by code. */
+export const connectError = (thrown: unknown, address: ServerAddress, client: PgClient): EtlError => {
+  const { label } = address;
+  const cause = withPermission(address, thrown);
+  if (cause instanceof EtlError) return cause;
+  const code = codeOf(cause) ?? '';
+  const details = { server: label, user: client.user, database: client.database };
+  if (code === '28P01' || code === '28000')
+    return new EtlError(
+      'ETL_CONNECT_AUTH',
+      { ...details, problem: `${code} ${messageOf(cause)}` },
+      { cause },
+    );
+  if (code === '3D000') return new EtlError('ETL_CONNECT_DATABASE', details, { cause });
+  const hint = tlsHint(cause);
+  if (hint !== undefined)
+    return new EtlError('ETL_CONNECT_TLS', { ...details, problem: messageOf(cause), hint }, { cause });
+  const known = code === 'ETIMEDOUT' && client.isLoggedIn ? noSession : networkProblems[code];
+  const problem = known === undefined ? messageOf(cause) : `${known} (${code})`;
+  return new EtlError('ETL_CONNECT', { ...details, problem, hint: connectHint }, { cause });
+};
