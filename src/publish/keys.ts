@@ -212,7 +212,8 @@ export const keyChanges = (table: BuiltTable, built: TableState, production: Pro
       ...attributes.statements,
     ],
     blocksReaders:
-      drop.length + key.key.length + nulls.make.length + constraints.make.length + foreign.drop.length > 0,
+      drop.length + key.key.length + nulls.make.length + constraints.make.length + foreign.drop.length > 0 ||
+      attributes.blocksReaders,
     drop,
     key: key.key,
     make: [

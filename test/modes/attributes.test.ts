@@ -3,8 +3,18 @@
 
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, list, sqlFile, type Pipeline } from '../../src/index.ts';
+import {
+  column,
+  csv,
+  definePipeline,
+  list,
+  planPipeline,
+  sqlFile,
+  type Pipeline,
+  type RunEvent,
+} from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
+import { withPg } from '../helpers/own-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { createDatabase } from '../helpers/server.ts';
 
@@ -191,6 +201,25 @@ describe('what is declared is set, changed with the declaration, and left when n
     }
     for (const size of sizes.slice(1)) expect(size).toBeGreaterThan(sizes[0]! * 1.9);
   });
+});
+
+it('readers of a table that stays are waited for before it is copied to another tablespace', async () => {
+  const appended = { publish: 'append' };
+  await run(pipeline({ ...appended, ...declared }));
+  write('2.csv', '3,c,5');
+  const moved = pipeline({ ...appended, ...declared, tablespace: slow });
+  const directories = { directory: files.directory, workingDirectory: files.directory };
+  const { tables } = await planPipeline(moved, { databaseUrl: database.url, ...directories });
+  expect(tables[0]!.publishing!.readersWait).toBe('while rows are written');
+  await withPg(database.url, async (reader) => {
+    await reader.query('begin; select from shop.sale');
+    const onEvent = (event: RunEvent) => {
+      if (event.type === 'notice' && event.message.startsWith('publishing waits for shop.sale'))
+        void reader.query('commit');
+    };
+    await run(moved, { onEvent });
+  });
+  expect(await found('sale')).toContain(`in ${slow}`);
 });
 
 describe('what somebody has set stays when the table is replaced:', () => {
