@@ -160,7 +160,7 @@ export const refuseUnfit = (
   const needs = evolveChoices.findLast((level) => refused.some((change) => change.needs === level));
   const option =
     needs !== undefined && refused.every((change) => change.needs !== undefined)
-      ? `Declare evolve: '${needs}'to let the run do it, or`
+      ? `Declare evolve: '${needs}' to let the run do it, or`
       : 'Change the declaration, or';
   refuseShape(
     table.table,

@@ -206,14 +206,14 @@ const refused = [
     columns: added,
     evolve: undefined,
     problem: 'note text is declared, and the table has no such column; kind text is declared',
-    hint: `Declare evolve: 'add'to let the run do it, or execute: alter table "shop"."sale" add column "note" text, add`,
+    hint: `Declare evolve: 'add' to let the run do it, or execute: alter table "shop"."sale" add column "note" text, add`,
   },
   {
     name: 'a wider type, where only columns are added',
     columns: { ...before, id: column.bigint('id') },
     evolve: 'add',
     problem: 'id bigint is declared, and it is integer in the table',
-    hint: `Declare evolve: 'retype'to let the run do it, or execute: alter table "shop"."sale" alter column "id" type bigint;`,
+    hint: `Declare evolve: 'retype' to let the run do it, or execute: alter table "shop"."sale" alter column "id" type bigint;`,
   },
   {
     name: 'a type that may lose values',
