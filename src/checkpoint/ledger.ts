@@ -97,7 +97,7 @@ export interface TableTotals extends Counts {
  * The last step, in the publishing transaction, with the sums that it proved; changes no row when the run is no longer ours to
  * publish. No chunk of a published run changes any more.
  */
-export const finishRun = (runId: number, totals: readonly TableTotals[]): Query => ({
+export const markPublished = (runId: number, totals: readonly TableTotals[]): Query => ({
   text: `update etl.run
     set state = 'published', finished_at = clock_timestamp(), error_code = null, error = null, end_room = null, totals = $2
     where id = $1 and state = 'publishing'`,

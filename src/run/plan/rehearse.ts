@@ -30,8 +30,8 @@ import type { PlannedTable } from '../begin/plan.ts';
 import { bringingTo } from '../build/bringing.ts';
 import { buildOne } from '../build/build.ts';
 import type { BuildContext, RunContext } from '../context.ts';
-import { checkTargets } from '../publish/publish.ts';
 import { rehearseTests } from '../tests/test-run.ts';
+import { checkTargets } from './check-targets.ts';
 import { rehearseHooks } from './rehearse-hooks.ts';
 
 /** What it takes to rehearse. */

@@ -1,0 +1,25 @@
+// Checks production before anything is loaded: what publishing would refuse, and attributes that the server would not take.
+
+import { probeAttributes } from '../../publish/attributes/probe.ts';
+import { checkTargets as checkProduction } from '../../publish/plan.ts';
+import type { PlannedTable } from '../begin/plan.ts';
+import type { RunContext } from '../context.ts';
+import { declaredAs, landingTable } from '../landing.ts';
+
+/**
+ * The columns of tables that SQL makes are not known yet; they are checked when the tables are built. Errors: ETL_PUBLISH_SHAPE,
+ * ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
+ */
+export const checkTargets = async (
+  { client, spec }: Pick<RunContext, 'client' | 'spec'>,
+  planned: readonly PlannedTable[],
+): Promise<void> => {
+  const targets = spec.tables.map((table) => {
+    const extent = planned.find((one) => one.table === table)?.intake.extent ?? 'whole';
+    const hasColumns = table.kind === 'source' && table.transform === undefined;
+    const like = hasColumns ? landingTable(spec, table) : undefined;
+    return { table: declaredAs(spec, table, extent), like };
+  });
+  await checkProduction(client, targets);
+  for (const { table, like } of targets) await probeAttributes(client, table, like);
+};
